@@ -1,0 +1,68 @@
+# Everything lives in a virtual environment of its own, made on the first call.
+# uv is used where it is installed, else venv and pip. Only python3 and make are needed.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+UV := $(shell command -v uv 2>/dev/null)
+PYTEST_ARGS ?= -n auto
+
+ifdef UV
+INSTALL = $(UV) pip install --quiet --python $(BIN)/python
+else
+INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
+endif
+
+.PHONY: demo test lint format bench torch clean help
+
+help:
+	@echo "make demo    cluster the built-in table; labels and a report go to demo-output/"
+	@echo "make test    run the tests"
+	@echo "make lint    check style, types and the direction of imports"
+	@echo "make format  put the code into the house format"
+	@echo "make bench   run the benchmarks; figures are explained in benchmarks/README.md"
+	@echo "make torch   add PyTorch to the environment, so that its tests run too"
+	@echo "make clean   remove the virtual environment and caches"
+
+$(BIN)/python:
+ifdef UV
+	$(UV) venv --quiet --seed --python $(PYTHON) $(VENV)
+else
+	$(PYTHON) -m venv $(VENV)
+endif
+
+$(VENV)/.demo: $(BIN)/python pyproject.toml
+	$(INSTALL) -e ".[all]"
+	@touch $@
+
+$(VENV)/.test: $(BIN)/python pyproject.toml
+	$(INSTALL) -e ".[test]"
+	@touch $@ $(VENV)/.demo
+
+$(VENV)/.lint: $(BIN)/python pyproject.toml
+	$(INSTALL) -e ".[lint]"
+	@touch $@ $(VENV)/.test $(VENV)/.demo
+
+demo: $(VENV)/.demo
+	$(BIN)/pckid demo --out demo-output
+
+test: $(VENV)/.test
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+lint: $(VENV)/.lint
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+format: $(VENV)/.lint
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.test
+	$(BIN)/python -m benchmarks
+
+torch: $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check "torch==2.13.0"
+
+clean:
+	rm -rf $(VENV) .pytest_cache .ruff_cache .mypy_cache .hypothesis
