@@ -1,0 +1,87 @@
+"""Array namespaces and devices: the one room that knows torch and CuPy by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import array_api_compat
+import numpy as np
+
+Array = Any
+Namespace = Any
+
+
+def is_foreign(X: object) -> bool:
+    """Tell whether `X` is an Array API array of another library than NumPy."""
+    return array_api_compat.is_array_api_obj(X) and not array_api_compat.is_numpy_array(X)
+
+
+def namespace(X: Array) -> Namespace:
+    """Return the Array API namespace of `X`."""
+    return array_api_compat.array_namespace(X)
+
+
+def device_of(X: Array) -> Any:
+    """Return the device that holds `X`."""
+    return array_api_compat.device(X)
+
+
+def is_host(X: Array) -> bool:
+    """Tell whether `X` lies in the memory of the CPU, where gathering rows is cheap."""
+    return "cpu" in str(device_of(X)).lower()
+
+
+def to_numpy(X: Array) -> np.ndarray:
+    """Copy `X` to the host as a NumPy array; NumPy arrays come back as they are."""
+    if isinstance(X, np.ndarray):
+        return X
+    if array_api_compat.is_torch_array(X):
+        return X.detach().cpu().numpy()
+    if array_api_compat.is_cupy_array(X):
+        return X.get()
+    return np.asarray(np.from_dlpack(X))
+
+
+def like(values: Any, X: Array, dtype: Any = None) -> Array:
+    """Put host `values` into the namespace and onto the device of `X`."""
+    xp = namespace(X)
+    values = np.ascontiguousarray(values)
+    if dtype is None and values.dtype == np.float64:
+        dtype = X.dtype
+    return xp.asarray(values, dtype=dtype, device=device_of(X))
+
+
+def place(X: Array, device: str | None) -> Array:
+    """Move `X` onto `device` ("cuda", "cpu", …) as a torch tensor; None leaves it where it is."""
+    if device is None:
+        return X
+    try:
+        import torch
+    except ImportError as error:
+        raise ImportError(
+            f"device={device!r} needs PyTorch. Install torch, or leave device=None to use NumPy."
+        ) from error
+    try:
+        return torch.asarray(X, device=device)
+    except (RuntimeError, AssertionError) as error:
+        raise ValueError(f"device={device!r} cannot be used: {error}") from error
+
+
+def restorer(X: Array) -> Callable[[Array], Array]:
+    """Return the function that gives results back in the kind and on the device of `X`."""
+    if not is_foreign(X):
+        return to_numpy
+    xp, device = namespace(X), device_of(X)
+
+    def restore(result: Array) -> Array:
+        if namespace(result) is xp:
+            return array_api_compat.to_device(result, device)
+        return xp.asarray(to_numpy(result), device=device)
+
+    return restore
+
+
+def float_dtype(xp: Namespace, name: str) -> Any:
+    """Return the floating point type called `name` in `xp`."""
+    return getattr(xp, name)

@@ -1,0 +1,241 @@
+"""Input checks: tables of any kind become float arrays with NaN, or an error that helps."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_array
+from sklearn.utils.validation import validate_data
+
+from pckid._arrays import Array, is_foreign, namespace, to_numpy
+
+
+class EmptyRowWarning(UserWarning):
+    """Some rows have no observed value, so they cannot be clustered."""
+
+
+def read_table(estimator: Any, X: Any, *, reset: bool) -> Array:
+    """Turn `X` into a float array with NaN where a value is missing.
+
+    Parameters
+    ----------
+    estimator : object
+        Gets `n_features_in_` and `feature_names_in_` if `reset`, else `X` must match them.
+    X : array-like, dataframe or Array API array of shape (n_samples, n_features)
+        NaN, None, pd.NA, Arrow and polars nulls and masked entries are missing.
+    reset : bool
+        True in `fit`.
+
+    Returns
+    -------
+    X : array of shape (n_samples, n_features), float32 or float64
+    """
+    if is_foreign(X):
+        values = _foreign(X)
+    elif (kind := _frame_kind(X)) is not None:
+        values = _frame(X, kind)
+    else:
+        values = _array(estimator, X)
+    validate_data(
+        estimator, X if _frame_kind(X) else values, reset=reset, skip_check_array=True
+    )
+    _refuse_infinity(estimator, values)
+    return values
+
+
+def column_name(estimator: Any, index: int) -> str:
+    """Name a column as the user knows it."""
+    names = getattr(estimator, "feature_names_in_", None)
+    return f"{index}" if names is None else f"{str(names[index])!r}"
+
+
+def dropped_features(estimator: Any, kept: np.ndarray) -> list[Any]:
+    """List the columns that are not `kept`, by name if the table had names."""
+    dropped = sorted(set(range(estimator.n_features_in_)) - set(kept.tolist()))
+    names = getattr(estimator, "feature_names_in_", None)
+    return dropped if names is None else [str(names[j]) for j in dropped]
+
+
+def warn_empty_rows(n_empty: int, n_samples: int) -> None:
+    """Warn once that rows without any observed value get no cluster."""
+    if n_empty:
+        warnings.warn(
+            f"{n_empty} of {n_samples} rows have no observed value. "
+            "They were left out of the fit and get the label -1.",
+            EmptyRowWarning,
+            stacklevel=3,
+        )
+
+
+def refuse_too_few(n_samples: int, needed: int, what: str) -> None:
+    """Raise if there are fewer usable rows than something needs."""
+    if n_samples < needed:
+        raise ValueError(
+            f"Found n_samples={n_samples} with at least one observed value, but {what} needs "
+            f"at least {needed}. Give more rows or ask for less."
+        )
+
+
+def refuse_no_column(n_kept: int, n_features: int) -> None:
+    """Raise if no column varies."""
+    if n_kept == 0:
+        raise ValueError(
+            f"None of the {n_features} columns takes two different observed values, so there "
+            "is nothing to tell rows apart by. Check that the right columns were given."
+        )
+
+
+def _array(estimator: Any, X: Any) -> np.ndarray:
+    """Check lists, NumPy arrays and masked arrays."""
+    if isinstance(X, np.ma.MaskedArray):
+        X = X.astype(np.float64).filled(np.nan)
+    elif not hasattr(X, "dtype") and isinstance(X, (list, tuple)):
+        X = _from_rows(X)
+    if isinstance(X, np.ndarray) and X.dtype.kind in "Mm":
+        raise ValueError(
+            "X holds dates or durations. Convert them to numbers first, for example days since "
+            "a fixed date."
+        )
+    if isinstance(X, np.ndarray) and X.dtype.kind in "OUS" and X.ndim == 2:
+        X = _from_objects(X)
+    return check_array(
+        X,
+        dtype=(np.float64, np.float32),
+        ensure_all_finite=False,
+        estimator=estimator,
+        input_name="X",
+    )
+
+
+def _from_rows(X: Any) -> Any:
+    """Make an array of nested lists; rows of unequal length get a sentence of their own."""
+    try:
+        return np.asarray(X)
+    except ValueError:
+        lengths = [len(row) if hasattr(row, "__len__") else 0 for row in X]
+        odd = next((i for i, n in enumerate(lengths) if n != lengths[0]), 0)
+        raise ValueError(
+            f"Row {odd} holds {lengths[odd]} values where row 0 holds {lengths[0]}. "
+            "All rows of X must have the same number of values."
+        ) from None
+
+
+def _from_objects(X: np.ndarray) -> np.ndarray:
+    """Convert a 2-D object or string array cell by cell where it cannot be done at once."""
+    columns = [_numbers(X[:, j], f"{j}") for j in range(X.shape[1])]
+    return np.stack(columns, axis=1) if columns else np.empty(X.shape)
+
+
+def _numbers(column: np.ndarray, name: str) -> np.ndarray:
+    """Convert one object column; pd.NA and None are missing, text is an error."""
+    column = np.asarray(column, dtype=object)
+    missing = np.array([v is None or type(v).__name__ in ("NAType", "NaTType") for v in column])
+    result = np.full(column.shape, np.nan)
+    for i in np.flatnonzero(~missing):
+        try:
+            result[i] = column[i]
+        except (TypeError, ValueError) as error:
+            raise type(error)(
+                f"Column {name} holds {column[i]!r} in row {i}, which is not a number. Leave the "
+                f"column out, or turn it into numbers, with NaN for what is missing. ({error})"
+            ) from None
+    return result
+
+
+def _foreign(X: Array) -> Array:
+    """Check an Array API array that stays where it is."""
+    xp = namespace(X)
+    if X.ndim != 2:
+        raise ValueError(
+            f"Expected 2D array, got an array of shape {tuple(X.shape)}. Rows go along the first "
+            "axis and features along the second."
+        )
+    if 0 in X.shape:
+        raise ValueError(f"Found array of shape {tuple(X.shape)}; at least 1 row and column needed.")
+    if xp.isdtype(X.dtype, "complex floating"):
+        raise ValueError("Complex data not supported. Give the real and imaginary parts as columns.")
+    if X.dtype in (xp.float32, xp.float64):
+        return X
+    return xp.astype(X, xp.float64)
+
+
+def _frame_kind(X: Any) -> str | None:
+    """Tell which library made a dataframe, without importing any."""
+    for kind in type(X).__mro__:
+        root = kind.__module__.partition(".")[0]
+        if root in ("pandas", "polars", "pyarrow") and kind.__name__ in ("DataFrame", "Table"):
+            return root
+    return None
+
+
+def _frame(X: Any, kind: str) -> np.ndarray:
+    """Convert a dataframe column by column, so that an error can name its column."""
+    if X.shape[0] == 0 or X.shape[1] == 0:
+        raise ValueError(
+            f"Found array with {X.shape[0]} sample(s) and {X.shape[1]} feature(s) "
+            f"(shape={tuple(X.shape)}) while a minimum of 1 is required."
+        )
+    read = {"pandas": _pandas_column, "polars": _polars_column, "pyarrow": _arrow_column}[kind]
+    return np.stack([read(X, j) for j in range(X.shape[1])], axis=1)
+
+
+def _pandas_column(X: Any, j: int) -> np.ndarray:
+    """Convert column `j` of a pandas frame, nullable and Arrow types included."""
+    column, name = X.iloc[:, j], f"{str(X.columns[j])!r}"
+    if getattr(column.dtype, "kind", "O") in "Mm":
+        raise _not_numbers(name, column.dtype)
+    try:
+        if getattr(column.dtype, "kind", "O") == "c":
+            raise ValueError("Complex data not supported")
+        return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
+    except (TypeError, ValueError) as error:
+        if "Complex" in str(error):
+            raise
+        return _numbers(column.to_numpy(dtype=object), name)
+
+
+def _polars_column(X: Any, j: int) -> np.ndarray:
+    """Convert column `j` of a polars frame."""
+    column, name = X.to_series(j), f"{X.columns[j]!r}"
+    kind = str(column.dtype)
+    if kind == "String" or kind.startswith(("Object", "Categorical", "Enum")):
+        return _numbers(np.asarray(column.to_list(), dtype=object), name)
+    if not (column.dtype.is_numeric() or kind in ("Boolean", "Null")):
+        raise _not_numbers(name, column.dtype)
+    return column.cast(type(column)([0.0]).dtype).to_numpy().astype(np.float64)
+
+
+def _arrow_column(X: Any, j: int) -> np.ndarray:
+    """Convert column `j` of an Arrow table."""
+    column, name = X.column(j), f"{X.column_names[j]!r}"
+    kind = str(column.type)
+    if kind.startswith(("timestamp", "date", "time", "duration", "list", "struct", "map")):
+        raise _not_numbers(name, kind)
+    if kind.startswith(("string", "large_string", "dictionary", "decimal", "binary")):
+        return _numbers(np.asarray(column.to_pylist(), dtype=object), name)
+    if kind == "null":
+        return np.full(len(column), np.nan)
+    return column.cast("float64", safe=False).to_numpy(zero_copy_only=False)
+
+
+def _not_numbers(name: str, dtype: Any) -> ValueError:
+    """Build the error for a column of dates and the like."""
+    return ValueError(
+        f"Column {name} holds values of type {dtype}, which are not numbers. Leave the column "
+        "out, or turn it into numbers, for example days since a fixed date."
+    )
+
+
+def _refuse_infinity(estimator: Any, X: Array) -> None:
+    """Raise if any entry is infinite, naming the first one."""
+    xp = namespace(X)
+    infinite = xp.isinf(X)
+    if not bool(xp.any(infinite)):
+        return
+    row, column = (int(i) for i in np.argwhere(to_numpy(infinite))[0])
+    raise ValueError(
+        f"Column {column_name(estimator, column)} holds {float(X[row, column])} in row {row} "
+        "(input X contains infinity). Replace it by NaN to treat it as missing."
+    )

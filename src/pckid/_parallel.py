@@ -1,0 +1,36 @@
+"""Threads: how many, and BLAS kept from starting its own inside them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager
+from typing import Any
+
+from joblib import Parallel, delayed, effective_n_jobs
+from joblib.parallel import get_active_backend
+from threadpoolctl import threadpool_info, threadpool_limits
+
+
+def n_threads(n_jobs: int | None) -> int:
+    """Resolve `n_jobs`: None means joblib's context, else what the BLAS library would use."""
+    if n_jobs is None:
+        _, n_jobs = get_active_backend(prefer="threads")
+        if n_jobs in (None, 1):
+            blas = (pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas")
+            return max(blas, default=1)
+    return effective_n_jobs(n_jobs)
+
+
+def blas_threads(n: int) -> AbstractContextManager:
+    """Let BLAS use `n` threads within the context."""
+    return threadpool_limits(limits=n, user_api="blas")
+
+
+def run(function: Callable, tasks: Iterable[tuple], n: int) -> Iterator[Any]:
+    """Call `function(*task)` in `n` threads, one BLAS thread each, results in order."""
+    with blas_threads(1):
+        if n == 1:
+            yield from (function(*task) for task in tasks)
+        else:
+            parallel = Parallel(n_jobs=n, prefer="threads", return_as="generator")
+            yield from parallel(delayed(function)(*task) for task in tasks)

@@ -1,0 +1,70 @@
+"""Progress of a fit: `verbose`, and scikit-learn's callbacks where it has them (1.9, experimental).
+
+This is the one room that knows the callback interface, which may still change.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+try:
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+except ImportError:  # scikit-learn before 1.9
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """Stands in where scikit-learn has no callbacks."""
+
+    def with_callbacks(method: Callable) -> Callable:  # type: ignore[no-redef]
+        """Return the method as it is."""
+        return method
+
+
+Advance = Callable[[int], None]
+__all__ = ["Advance", "CallbackSupportMixin", "progress", "with_callbacks"]
+
+
+@contextmanager
+def progress(estimator: Any, n_tasks: int, what: str, verbose: int) -> Iterator[Advance]:
+    """Yield a function to call with the number of mixtures whenever a task is done.
+
+    Parameters
+    ----------
+    estimator : estimator with CallbackSupportMixin
+        Its callbacks hear of the fit and of every task.
+    n_tasks : int
+        How often the function will be called.
+    what : str
+        What is counted, for `verbose`.
+    verbose : int
+        0 is silent, 1 prints about ten lines, 2 one for every task.
+    """
+    context = _open(estimator, n_tasks)
+    begin, done, told = time.perf_counter(), 0, 0
+
+    def advance(count: int) -> None:
+        nonlocal done, told
+        done += 1
+        told += count
+        if context is not None:
+            task = context.subcontext(task_name=what)
+            task.call_on_fit_task_begin(estimator=estimator)
+            task.call_on_fit_task_end(estimator=estimator)
+        if verbose and (verbose > 1 or done * 10 // n_tasks > (done - 1) * 10 // n_tasks):
+            seconds = time.perf_counter() - begin
+            print(f"[{type(estimator).__name__}] {told} {what}, {seconds:.1f} s")
+
+    yield advance
+    if context is not None:
+        context.call_on_fit_task_end(estimator=estimator)
+
+
+def _open(estimator: Any, n_tasks: int) -> Any:
+    """Begin the root task of the estimator's callbacks, if there are any."""
+    if not hasattr(estimator, "_init_callback_context"):
+        return None
+    context = estimator._init_callback_context(max_subtasks=n_tasks)
+    context.call_on_fit_task_begin(estimator=estimator)
+    return context

@@ -1,0 +1,300 @@
+"""PCKID: spectral clustering of rows with missing values."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import (
+    ClassNamePrefixFeaturesOutMixin,
+    ClusterMixin,
+    TransformerMixin,
+    _fit_context,
+)
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from pckid._arrays import Array, device_of, like, namespace, restorer
+from pckid._checks import refuse_too_few
+from pckid._parallel import blas_threads, n_threads
+from pckid._progress import with_callbacks
+from pckid.embedding import EMBEDDINGS
+from pckid.featuremap import feature_matrix, project
+from pckid.kernel import EnsembleEstimator
+from pckid.kmeans import kmeans, lloyd, nearest
+from pckid.mixture.table import Table, take
+
+# The eigenvectors come from at most this many rows unless `n_landmarks` says otherwise.
+_MAX_LANDMARKS = 5_000
+
+
+class PCKID(
+    ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, EnsembleEstimator
+):
+    """Cluster rows with missing values, without imputing and without a kernel width.
+
+    An ensemble of Gaussian mixtures of many sizes is fitted to the rows as they are. Rows that
+    many mixtures put together are alike; this is the kernel. Its leading eigenvectors embed the
+    rows, and k-means on the embedding gives the clusters.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        The number of clusters k.
+    n_inits : int, default=30
+        Random starts for each number of components; the paper's Q.
+    max_components : int, default=30
+        Mixtures have 2 to this many components; the paper's G. Never more than there are rows in
+        a subsample.
+    max_samples : float or int, default=0.5
+        The share (float) or number (int) of rows each mixture is trained on.
+    max_iter : int, default=10
+        EM iterations for each mixture.
+    covariance_type : {"diag", "full"}, default="diag"
+        The shape of the components.
+    reg_covar : float, default=1e-3
+        The smallest variance of a component, in units of the feature's observed variance.
+    embedding : {"random_walk", "kernel_pca"}, default="random_walk"
+        "kernel_pca" is the paper's: Z = E_k Λ_k^½ from the k leading eigenvectors of the kernel K,
+        uncentred. "random_walk" divides each row's degree out first (Shi and Malik's normalised
+        cut on this kernel), which serves clusters of unequal size better.
+    n_landmarks : int, default=None
+        The eigenvectors come from this many random rows and extend to the others exactly as to new
+        rows. None uses all rows up to 5,000, and 5,000 random rows above.
+    kmeans_n_init : int, default=100
+        Starts of k-means; the partition of lowest cost is kept.
+    dtype : {"auto", "float32", "float64"}, default="auto"
+        Arithmetic. "auto" is float64 for tables of at most 10,000 entries, float32 above.
+    device : str, default=None
+        Where to compute, as torch names it ("cuda"); None computes where the data are.
+    random_state : int, RandomState instance or None, default=None
+        An int gives the same result at every call.
+    n_jobs : int, default=None
+        Threads. None is as many as the BLAS library would use; results do not depend on it.
+    verbose : int, default=0
+        1 prints progress, 2 more of it.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n_samples,)
+        Cluster of each row, 0 the largest; -1 for a row with nothing observed.
+    embedding_ : array of shape (n_samples, n_clusters)
+        Coordinates of the rows. A row with nothing observed lies where the mixtures' weights alone
+        put it.
+    eigenvalues_ : array of shape (n_clusters,)
+        The leading eigenvalues, of K for "kernel_pca" and of D^-½ K D^-½ for "random_walk".
+    confidence_ : array of shape (n_samples,)
+        How clearly a row belongs to its cluster, from 0 (as near to another centre) to 1 (at its
+        own centre): 1 − a/b, with a and b the distances in the embedding to the nearest and the
+        second nearest centre. 0 for a row with nothing observed.
+    cluster_centers_ : array of shape (n_clusters, n_clusters)
+        Centres in the embedding.
+    inertia_ : float
+        Sum of squared distances of the rows to their centres.
+    dropped_features_ : list
+        Names, or indices, of columns left out because they are empty or constant.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Their names, if all are strings.
+
+    References
+    ----------
+    S. Løkse, F. M. Bianchi, A.-B. Salberg, R. Jenssen. Spectral Clustering using PCKID, a
+    Probabilistic Cluster Kernel for Incomplete Data. SCIA 2017.
+
+    J. Shi, J. Malik. Normalized Cuts and Image Segmentation. IEEE TPAMI 22(8), 2000.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pckid import PCKID
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.concatenate([rng.normal(0, 1, (50, 4)), rng.normal(4, 1, (50, 4))])
+    >>> X[rng.random(X.shape) < 0.3] = np.nan
+    >>> model = PCKID(n_clusters=2, n_inits=10, max_components=10, random_state=0).fit(X)
+    >>> int(sum(model.labels_[:50] == model.labels_[0]))
+    50
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **EnsembleEstimator._parameter_constraints,
+        "n_clusters": [Interval(Integral, 1, None, closed="left")],
+        "embedding": [StrOptions(set(EMBEDDINGS))],
+        "n_landmarks": [Interval(Integral, 1, None, closed="left"), None],
+        "kmeans_n_init": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        n_inits: int = 30,
+        max_components: int = 30,
+        max_samples: float = 0.5,
+        max_iter: int = 10,
+        covariance_type: str = "diag",
+        reg_covar: float = 1e-3,
+        embedding: str = "random_walk",
+        n_landmarks: int | None = None,
+        kmeans_n_init: int = 100,
+        dtype: str = "auto",
+        device: str | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.n_inits = n_inits
+        self.max_components = max_components
+        self.max_samples = max_samples
+        self.max_iter = max_iter
+        self.covariance_type = covariance_type
+        self.reg_covar = reg_covar
+        self.embedding = embedding
+        self.n_landmarks = n_landmarks
+        self.kmeans_n_init = kmeans_n_init
+        self.dtype = dtype
+        self.device = device
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @with_callbacks
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None) -> PCKID:
+        """Train the ensemble, embed the rows and cluster them.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, with NaN where a value is missing.
+        y : Ignored
+
+        Returns
+        -------
+        self
+        """
+        table, usable, entropy = self._fit_kernel(X)
+        refuse_too_few(usable.shape[0], self.n_clusters, f"n_clusters={self.n_clusters}")
+        jobs, restore = n_threads(self.n_jobs), restorer(X)
+        rng = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(0,)))
+        landmarks = self._landmarks(usable, rng)
+        features = feature_matrix(self._kernel, take(table, landmarks), jobs)
+        with blas_threads(jobs):
+            self._projection = EMBEDDINGS[self.embedding](features, self.n_clusters, rng)
+        del features
+        embedding = project(self._kernel, self._projection, table, jobs)
+        with blas_threads(jobs):
+            self._centers, self.inertia_ = self._cluster(embedding, landmarks, usable, rng)
+        labels, confidence = _assign(embedding, self._centers, table)
+        self.labels_, self.confidence_ = restore(labels), restore(confidence)
+        self.embedding_, self.cluster_centers_ = restore(embedding), restore(self._centers)
+        self.eigenvalues_ = restore(self._projection.eigenvalues)
+        self._n_features_out = self.n_clusters
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """Find the cluster of each row, seen in `fit` or new.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, with NaN where a value is missing.
+
+        Returns
+        -------
+        labels : array of shape (n_samples,)
+            −1 for a row with nothing observed.
+        """
+        check_is_fitted(self)
+        table = self._read(X)
+        embedding = project(self._kernel, self._projection, table, n_threads(self.n_jobs))
+        return restorer(X)(_assign(embedding, self._centers, table)[0])
+
+    def transform(self, X: Any) -> Array:
+        """Embed rows, seen in `fit` or new.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, with NaN where a value is missing.
+
+        Returns
+        -------
+        embedding : array of shape (n_samples, n_clusters)
+        """
+        check_is_fitted(self)
+        table = self._read(X)
+        return restorer(X)(
+            project(self._kernel, self._projection, table, n_threads(self.n_jobs))
+        )
+
+    def fit_transform(self, X: Any, y: Any = None) -> Array:
+        """Fit, and return the embedding of the rows of `X`, of shape (n_samples, n_clusters)."""
+        return self.fit(X).embedding_
+
+    def _landmarks(self, usable: Array, rng: np.random.Generator) -> Array:
+        """Choose the rows that span the embedding."""
+        n_usable = usable.shape[0]
+        wanted = _MAX_LANDMARKS if self.n_landmarks is None else self.n_landmarks
+        wanted = max(wanted, self.n_clusters)
+        if wanted >= n_usable:
+            return usable
+        chosen = np.sort(rng.choice(n_usable, size=wanted, replace=False))
+        xp = namespace(usable)
+        return xp.take(usable, like(chosen, usable, dtype=xp.int64), axis=0)
+
+    def _cluster(
+        self, embedding: Array, landmarks: Array, usable: Array, rng: np.random.Generator
+    ) -> tuple[Array, float]:
+        """Run k-means: all starts on the landmarks, then the best of them on all rows."""
+        xp = namespace(embedding)
+        found = kmeans(
+            xp.take(embedding, landmarks, axis=0),
+            self.n_clusters,
+            n_init=self.kmeans_n_init,
+            rng=rng,
+        )
+        rows = xp.take(embedding, usable, axis=0)
+        if landmarks.shape[0] < usable.shape[0]:
+            found = lloyd(rows, found.centers[None, ...])
+        return _largest_first(rows, found.centers), found.inertia
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+
+def _largest_first(rows: Array, centers: Array) -> Array:
+    """Order the centres (k, k) by the number of rows nearest to them."""
+    xp = namespace(rows)
+    labels = nearest(rows, centers[None, ...])[0, :]
+    index = xp.arange(centers.shape[0], dtype=labels.dtype, device=device_of(rows))
+    counts = xp.sum(xp.astype(labels == index[:, None], xp.int64), axis=1)
+    return xp.take(centers, xp.argsort(-counts, stable=True), axis=0)
+
+
+def _assign(embedding: Array, centers: Array, table: Table) -> tuple[Array, Array]:
+    """Find the nearest centre of each row, and how clearly it is the nearest.
+
+    Returns
+    -------
+    labels : array of shape (n_samples,)
+    confidence : array of shape (n_samples,), 1 − nearest / second nearest distance
+    """
+    xp = namespace(embedding)
+    labels = nearest(embedding, centers[None, ...])[0, :]
+    empty = ~xp.any(table.observed, axis=1)
+    distances = xp.stack(
+        [xp.sqrt(xp.sum((embedding - centers[j, :]) ** 2, axis=1)) for j in range(len(centers))]
+    )
+    index = xp.arange(len(centers), dtype=labels.dtype, device=device_of(embedding))
+    own = labels == index[:, None]
+    first = xp.sum(xp.where(own, distances, 0.0), axis=0)
+    second = xp.min(xp.where(own, xp.inf, distances), axis=0)
+    confidence = xp.where(second > 0, 1 - first / xp.where(second > 0, second, 1.0), 0.0)
+    confidence = xp.where(empty, 0.0, xp.clip(confidence, min=0.0))
+    return xp.where(empty, -1, labels), confidence

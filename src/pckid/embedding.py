@@ -1,0 +1,161 @@
+"""The embedding: leading eigenvectors of the kernel through its feature map, never the kernel.
+
+With Φ the feature map and K = ΦΦᵀ, only Φv and Φᵀv are used. A fitted embedding is a `Projection`
+that takes any row's features to its coordinates, training rows and new rows alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from pckid._arrays import Array, device_of, like, namespace
+
+_MAX_STEPS = 300
+
+
+class Projection(NamedTuple):
+    """Coordinates are φ(x)ᵀ basis, divided by φ(x)ᵀ degree where there is one."""
+
+    basis: Array  # (n_columns, n_components)
+    degree: Array | None  # (n_columns,)
+    eigenvalues: Array  # (n_components,), descending
+
+
+def kernel_pca(features: Array, n_components: int, rng: np.random.Generator) -> Projection:
+    """Embed by the paper's equation Z = E_k Λ_k^½, uncentred.
+
+    Parameters
+    ----------
+    features : array of shape (n_columns, n_samples)
+        Φᵀ for the rows that span the embedding.
+    n_components : int
+        The number k of coordinates.
+    rng : numpy Generator
+        Draws the first guess of the eigenvectors.
+    """
+    xp = namespace(features)
+
+    def gram(v: Array) -> Array:
+        return xp.matrix_transpose(features) @ (features @ v)
+
+    values, vectors = leading_eigenpairs(gram, _guess(features, n_components, rng), n_components)
+    roots = xp.sqrt(_without_noise(values))
+    safe = xp.where(roots > 0, roots, 1.0)
+    basis = (features @ vectors) * xp.where(roots > 0, 1 / safe, 0.0)
+    return Projection(basis, None, values)
+
+
+def random_walk(features: Array, n_components: int, rng: np.random.Generator) -> Projection:
+    """Embed by the right eigenvectors of D⁻¹K times their eigenvalues, D the rows' degrees.
+
+    These are Shi and Malik's normalised-cut coordinates on this kernel: eigenvectors u of
+    D^-½ K D^-½, divided by √degree, times λ. A row x lies at Σ_j κ(x, x_j) d_j^-½ u_j / degree(x),
+    the mean of its neighbours, which is λ d^-½ u at the training rows and needs no special case
+    for new ones. Parameters as in `kernel_pca`.
+    """
+    xp = namespace(features)
+    degree = xp.sum(features, axis=1)
+    inverse_roots = 1 / xp.sqrt(degree @ features)[:, None]
+
+    def normalised(v: Array) -> Array:
+        return inverse_roots * (xp.matrix_transpose(features) @ (features @ (inverse_roots * v)))
+
+    guess = _guess(features, n_components, rng)
+    values, vectors = leading_eigenpairs(normalised, guess, n_components)
+    real = xp.astype(_without_noise(values) > 0, features.dtype)
+    return Projection(features @ (inverse_roots * vectors) * real, degree, values)
+
+
+EMBEDDINGS: dict[str, Callable[[Array, int, np.random.Generator], Projection]] = {
+    "kernel_pca": kernel_pca,
+    "random_walk": random_walk,
+}
+
+
+def leading_eigenpairs(
+    apply: Callable[[Array], Array], guess: Array, n_wanted: int
+) -> tuple[Array, Array]:
+    """Find the largest eigenvalues of a symmetric operator and their eigenvectors.
+
+    A block Krylov space grows by the residuals of the pairs not yet converged, with
+    Rayleigh–Ritz at each step and a thick restart when it gets large (block Davidson without
+    preconditioner; Saad, Numerical Methods for Large Eigenvalue Problems, ch. 8).
+
+    Parameters
+    ----------
+    apply : function
+        Takes (n_samples, b) to the operator times it.
+    guess : array of shape (n_samples, b), b ≥ n_wanted
+        The first block.
+    n_wanted : int
+        How many pairs.
+
+    Returns
+    -------
+    values : array of shape (n_wanted,), descending
+    vectors : array of shape (n_samples, n_wanted), the entry of largest size positive
+    """
+    xp = namespace(guess)
+    block = guess.shape[1]
+    tolerance = 20 * float(xp.finfo(guess.dtype).eps)
+    basis, _ = xp.linalg.qr(guess)
+    images = apply(basis)
+    for _ in range(_MAX_STEPS):
+        values, ritz, ritz_images = _rayleigh_ritz(basis, images)
+        residuals = (ritz_images - ritz * values)[:, :n_wanted]
+        norms = xp.sqrt(xp.sum(residuals**2, axis=0))
+        open_pairs = norms > tolerance * values[0]
+        if not bool(xp.any(open_pairs)) or basis.shape[1] == basis.shape[0]:
+            break
+        if basis.shape[1] > 10 * block:
+            basis, images = ritz[:, : 4 * block], ritz_images[:, : 4 * block]
+        wanted = xp.nonzero(open_pairs)[0]
+        new = _orthonormal(xp.take(residuals / norms, wanted, axis=1), basis)
+        basis = xp.concat([basis, new], axis=1)
+        images = xp.concat([images, apply(new)], axis=1)
+    return values[:n_wanted], _fix_signs(ritz[:, :n_wanted])
+
+
+def _rayleigh_ritz(basis: Array, images: Array) -> tuple[Array, Array, Array]:
+    """Rotate a basis and its images to the operator's eigenvectors within their span."""
+    xp = namespace(basis)
+    small = xp.matrix_transpose(basis) @ images
+    values, rotation = xp.linalg.eigh((small + xp.matrix_transpose(small)) / 2)
+    values, rotation = xp.flip(values, axis=0), xp.flip(rotation, axis=1)
+    return values, basis @ rotation, images @ rotation
+
+
+def _orthonormal(new: Array, basis: Array) -> Array:
+    """Make `new` columns orthonormal and orthogonal to `basis`; twice is enough."""
+    xp = namespace(new)
+    for _ in range(2):
+        new = new - basis @ (xp.matrix_transpose(basis) @ new)
+        new, _ = xp.linalg.qr(new)
+    return new
+
+
+def _guess(features: Array, n_components: int, rng: np.random.Generator) -> Array:
+    """Draw the first block on the host, so that every device starts alike."""
+    xp = namespace(features)
+    n_samples = features.shape[1]
+    width = n_components + 6
+    if n_samples <= 4 * width:
+        return xp.eye(n_samples, dtype=features.dtype, device=device_of(features))
+    return like(rng.standard_normal((n_samples, width)), features)
+
+
+def _without_noise(values: Array) -> Array:
+    """Set eigenvalues that are zero up to rounding to zero."""
+    xp = namespace(values)
+    noise = 100 * float(xp.finfo(values.dtype).eps)
+    return xp.where(values > noise * values[0], values, 0.0)
+
+
+def _fix_signs(vectors: Array) -> Array:
+    """Make the largest entry of each column positive."""
+    xp = namespace(vectors)
+    peak = xp.max(vectors, axis=0)
+    return vectors * xp.where(peak >= -xp.min(vectors, axis=0), 1.0, -1.0)

@@ -1,0 +1,99 @@
+"""The kernel's explicit feature map: Φ stacks all posteriors, K = ΦΦᵀ, and Φ is never needed whole.
+
+Inside, Φ is kept transposed (n_columns, n_samples): the posteriors of one mixture lie in adjacent
+rows, and the arithmetic runs along the samples.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from sklearn import get_config
+
+from pckid._arrays import Array, device_of, is_host, namespace
+from pckid._parallel import run
+from pckid.embedding import Projection
+from pckid.ensemble import Ensemble, posteriors
+from pckid.mixture.table import Scaling, Table, block
+
+# Longer blocks of rows gain nothing on a CPU and fall out of its cache.
+_HOST_BLOCK = 1024
+
+
+class Kernel(NamedTuple):
+    """A fitted kernel: how to standardise rows, and the mixtures that compare them."""
+
+    scaling: Scaling
+    ensemble: Ensemble
+    dtype: str
+
+
+def feature_blocks(kernel: Kernel, table: Table) -> Iterator[Array]:
+    """Yield Φᵀ for the rows of the table, some of its n_columns at a time."""
+    scale = kernel.ensemble.n_mixtures**-0.5
+    for part in posteriors(kernel.ensemble, table):
+        part *= scale
+        yield part
+
+
+def feature_matrix(kernel: Kernel, table: Table, jobs: int) -> Array:
+    """Compute Φᵀ, of shape (n_columns, n_samples), block by block."""
+    values = table.values
+    shape = (kernel.ensemble.n_columns, table.n_samples)
+    out = namespace(values).empty(shape, dtype=values.dtype, device=device_of(values))
+
+    def fill(start: int, stop: int) -> None:
+        first = 0
+        for part in feature_blocks(kernel, block(table, start, stop)):
+            out[first : first + part.shape[0], start:stop] = part
+            first += part.shape[0]
+
+    _for_row_blocks(fill, kernel, table, jobs)
+    return out
+
+
+def kernel_matrix(kernel: Kernel, left: Table, right: Table) -> Array:
+    """Compute κ between the rows of two tables, of shape (n_left, n_right)."""
+    values = left.values
+    xp = namespace(values)
+    shape = (left.n_samples, right.n_samples)
+    total = xp.zeros(shape, dtype=values.dtype, device=device_of(values))
+    pairs = zip(feature_blocks(kernel, left), feature_blocks(kernel, right), strict=True)
+    for a, b in pairs:
+        total += xp.matrix_transpose(a) @ b
+    return total
+
+
+def project(kernel: Kernel, projection: Projection, table: Table, jobs: int) -> Array:
+    """Compute the rows' coordinates, of shape (n_samples, n_components), without holding Φ."""
+    xp = namespace(table.values)
+    basis = xp.matrix_transpose(projection.basis)
+    if projection.degree is not None:
+        basis = xp.concat([basis, projection.degree[None, :]], axis=0)
+
+    def project_block(start: int, stop: int) -> Array:
+        total, first = 0.0, 0
+        for part in feature_blocks(kernel, block(table, start, stop)):
+            total = total + basis[:, first : first + part.shape[0]] @ part
+            first += part.shape[0]
+        return total if projection.degree is None else total[:-1, :] / total[-1:, :]
+
+    blocks = _for_row_blocks(project_block, kernel, table, jobs)
+    return xp.matrix_transpose(xp.concat(blocks, axis=1))
+
+
+def _for_row_blocks(function: Callable, kernel: Kernel, table: Table, jobs: int) -> list[Any]:
+    """Call `function(start, stop)` on blocks of rows that fit scikit-learn's `working_memory`.
+
+    Threads are for the host only: one keeps a GPU busy.
+    """
+    on_host = is_host(table.values)
+    jobs = jobs if on_host else 1
+    widest = max(math.prod(stack.log_weights.shape) for stack in kernel.ensemble.stacks)
+    bytes_per_row = 8 * (4 * widest + 6 * table.n_features)
+    size = int(get_config()["working_memory"] * 2**20 / (bytes_per_row * jobs))
+    size = max(1, min(size, _HOST_BLOCK) if on_host else size)
+    starts = range(0, table.n_samples, size)
+    return list(run(function, [(s, min(s + size, table.n_samples)) for s in starts], jobs))

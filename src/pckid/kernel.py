@@ -1,0 +1,276 @@
+"""The probabilistic cluster kernel for incomplete data, as a scikit-learn transformer."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    _fit_context,
+)
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from pckid._arrays import Array, device_of, like, namespace, place, restorer, to_numpy
+from pckid._checks import (
+    dropped_features,
+    read_table,
+    refuse_no_column,
+    refuse_too_few,
+    warn_empty_rows,
+)
+from pckid._parallel import n_threads
+from pckid._progress import CallbackSupportMixin, progress, with_callbacks
+from pckid.ensemble import Plan, schedule, subsample_size, train
+from pckid.featuremap import Kernel, feature_matrix, kernel_matrix
+from pckid.mixture.families import FAMILIES
+from pckid.mixture.table import Table, measure, standardise, take
+
+# Tables with at most this many entries are computed in float64: it costs nothing noticeable.
+_SMALL_TABLE = 10_000
+
+
+class EnsembleEstimator(CallbackSupportMixin, BaseEstimator):
+    """What the kernel and the clusterer share: the ensemble's parameters and its training."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_inits": [Interval(Integral, 1, None, closed="left")],
+        "max_components": [Interval(Integral, 2, None, closed="left")],
+        "max_samples": [
+            Interval(RealNotInt, 0, 1, closed="right"),
+            Interval(Integral, 2, None, closed="left"),
+        ],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "covariance_type": [StrOptions(set(FAMILIES))],
+        "reg_covar": [Interval(Real, 0, None, closed="neither")],
+        "dtype": [StrOptions({"auto", "float32", "float64"})],
+        "device": [str, None],
+        "random_state": ["random_state"],
+        "n_jobs": [Integral, None],
+        "verbose": ["verbose"],
+    }
+
+    def kernel(self, X: Any, Y: Any = None) -> Array:
+        """Compute the kernel κ between rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples_X, n_features)
+            Rows, with NaN where a value is missing.
+        Y : array-like of shape (n_samples_Y, n_features), default=None
+            Other rows; None compares the rows of `X` with each other.
+
+        Returns
+        -------
+        K : array of shape (n_samples_X, n_samples_Y)
+            κ(x, y) = (1/Z) Σ_q Σ_g γ(x; q, g)ᵀ γ(y; q, g), between 0 and 1.
+        """
+        check_is_fitted(self)
+        left = self._read(X)
+        right = left if Y is None else self._read(Y)
+        return restorer(X)(kernel_matrix(self._kernel, left, right))
+
+    def _fit_kernel(self, X: Any) -> tuple[Table, Array, int]:
+        """Train the ensemble.
+
+        Returns
+        -------
+        table : Table
+            All rows, standardised.
+        usable : array of shape (n_usable,)
+            Indices of the rows with at least one observed value in a usable column.
+        entropy : int
+            The seed that `random_state` gave.
+        """
+        X = place(read_table(self, X, reset=True), self.device)
+        xp = namespace(X)
+        X = xp.astype(X, xp.float64, copy=False)
+        scaling = measure(X)
+        refuse_no_column(len(scaling.kept), X.shape[1])
+        self.dropped_features_ = dropped_features(self, scaling.kept)
+        dtype = self._resolve_dtype(X)
+        table = standardise(X, scaling, dtype)
+        usable = xp.nonzero(xp.any(table.observed, axis=1))[0]
+        warn_empty_rows(X.shape[0] - usable.shape[0], X.shape[0])
+        refuse_too_few(usable.shape[0], 2, "the ensemble")
+        train_on = table if usable.shape[0] == X.shape[0] else take(table, usable)
+        entropy = int(check_random_state(self.random_state).randint(2**31))
+        plan = self._plan(train_on, entropy)
+        tasks = schedule(train_on, plan)
+        with progress(self, len(tasks), "mixtures", self.verbose) as advance:
+            ensemble = train(train_on, plan, tasks, n_threads(self.n_jobs), advance)
+        self._kernel = Kernel(scaling, ensemble, dtype)
+        return table, usable, entropy
+
+    def _plan(self, table: Table, entropy: int) -> Plan:
+        """Resolve the parameters for a table: no mixture has more components than rows."""
+        n_rows = subsample_size(self.max_samples, table.n_samples)
+        smallest = 10 * float(np.finfo(str(table.values.dtype).rpartition(".")[2]).eps)
+        return Plan(
+            n_inits=self.n_inits,
+            max_components=min(self.max_components, n_rows),
+            n_rows=n_rows,
+            max_iter=self.max_iter,
+            covariance_type=self.covariance_type,
+            floor=max(float(self.reg_covar), smallest),
+            entropy=entropy,
+        )
+
+    def _read(self, X: Any) -> Table:
+        """Standardise rows for the fitted kernel, where the kernel's arrays lie."""
+        home = self._kernel.scaling.center
+        X = read_table(self, X, reset=False)
+        if namespace(X) is not namespace(home) or device_of(X) != device_of(home):
+            X = like(to_numpy(X), home)
+        X = namespace(X).astype(X, home.dtype, copy=False)
+        return standardise(X, self._kernel.scaling, self._kernel.dtype)
+
+    def _resolve_dtype(self, X: Array) -> str:
+        """Compute small tables in float64 and large ones in float32, unless told."""
+        if self.dtype != "auto":
+            return self.dtype
+        return "float64" if X.shape[0] * X.shape[1] <= _SMALL_TABLE else "float32"
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+class ProbabilisticClusterKernel(
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, EnsembleEstimator
+):
+    """Learn a kernel between rows with missing values, with no width to tune.
+
+    Rows are alike if many Gaussian mixtures, coarse and fine, put them into the same components:
+
+        κ(x, x') = (1/Z) Σ_q Σ_g γ(x; q, g)ᵀ γ(x'; q, g),    Z = Q (G − 1)
+
+    with γ(x; q, g) the posterior over g components, from random start q, given what is observed
+    of x. `transform` gives the explicit feature map Φ, so that κ(x, x') = Φ(x)·Φ(x').
+
+    Parameters
+    ----------
+    n_inits : int, default=30
+        Random starts for each number of components; the paper's Q.
+    max_components : int, default=30
+        Mixtures have 2 to this many components; the paper's G. Never more than there are rows in
+        a subsample.
+    max_samples : float or int, default=0.5
+        The share (float) or number (int) of rows each mixture is trained on.
+    max_iter : int, default=10
+        EM iterations for each mixture.
+    covariance_type : {"diag", "full"}, default="diag"
+        The shape of the components.
+    reg_covar : float, default=1e-3
+        The smallest variance of a component, in units of the feature's observed variance.
+    dtype : {"auto", "float32", "float64"}, default="auto"
+        Arithmetic. "auto" is float64 for tables of at most 10,000 entries, float32 above.
+    device : str, default=None
+        Where to compute, as torch names it ("cuda"); None computes where the data are.
+    random_state : int, RandomState instance or None, default=None
+        An int gives the same result at every call.
+    n_jobs : int, default=None
+        Threads. None is as many as the BLAS library would use; results do not depend on it.
+    verbose : int, default=0
+        1 prints progress, 2 more of it.
+
+    Attributes
+    ----------
+    dropped_features_ : list
+        Names, or indices, of columns left out because they are empty or constant.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Their names, if all are strings.
+
+    References
+    ----------
+    S. Løkse, F. M. Bianchi, A.-B. Salberg, R. Jenssen. Spectral Clustering using PCKID, a
+    Probabilistic Cluster Kernel for Incomplete Data. SCIA 2017.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pckid import ProbabilisticClusterKernel
+    >>> X = np.array([[0.0, 0.1], [0.2, np.nan], [5.0, 5.1], [np.nan, 5.2]])
+    >>> kernel = ProbabilisticClusterKernel(n_inits=20, max_samples=1.0, random_state=0).fit(X)
+    >>> K = kernel.kernel(X)
+    >>> bool(K[0, 1] > K[0, 2])
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        n_inits: int = 30,
+        max_components: int = 30,
+        max_samples: float = 0.5,
+        max_iter: int = 10,
+        covariance_type: str = "diag",
+        reg_covar: float = 1e-3,
+        dtype: str = "auto",
+        device: str | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_inits = n_inits
+        self.max_components = max_components
+        self.max_samples = max_samples
+        self.max_iter = max_iter
+        self.covariance_type = covariance_type
+        self.reg_covar = reg_covar
+        self.dtype = dtype
+        self.device = device
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @with_callbacks
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None) -> ProbabilisticClusterKernel:
+        """Train the ensemble of mixtures.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, with NaN where a value is missing.
+        y : Ignored
+
+        Returns
+        -------
+        self
+        """
+        self._fit_kernel(X)
+        self._n_features_out = self._kernel.ensemble.n_columns
+        return self
+
+    def transform(self, X: Any) -> Array:
+        """Map rows to the posteriors of all mixtures.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, with NaN where a value is missing. A row with nothing observed gets the weights
+            of the components, which is what is known of it.
+
+        Returns
+        -------
+        features : array of shape (n_samples, n_columns)
+            Φ, with n_columns = Q (2 + … + G); its scalar products are the kernel.
+        """
+        check_is_fitted(self)
+        table = self._read(X)
+        features = feature_matrix(self._kernel, table, n_threads(self.n_jobs))
+        return restorer(X)(namespace(features).matrix_transpose(features))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = []
+        return tags

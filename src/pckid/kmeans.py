@@ -1,0 +1,144 @@
+"""k-means with all restarts at once, on any array namespace."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from pckid._arrays import Array, device_of, like, namespace
+
+# Restarts × clusters × rows held at once: 2^24 numbers.
+_CELLS = 1 << 24
+
+
+class Clusters(NamedTuple):
+    """The best partition found."""
+
+    centers: Array  # (n_clusters, n_features)
+    inertia: float  # sum of squared distances to the nearest centre
+
+
+def kmeans(
+    X: Array, n_clusters: int, *, n_init: int, rng: np.random.Generator, max_iter: int = 300
+) -> Clusters:
+    """Run Lloyd's algorithm from `n_init` k-means++ starts and keep the lowest cost.
+
+    Parameters
+    ----------
+    X : array of shape (n_samples, n_features)
+    n_clusters : int
+    n_init : int
+        Number of starts.
+    rng : numpy Generator
+        Draws on the host, so that every device starts alike.
+    max_iter : int
+    """
+    uniforms = rng.random((n_init, n_clusters))
+    size = max(1, _CELLS // (X.shape[0] * n_clusters))
+    parts = [
+        lloyd(X, plus_plus(X, uniforms[first : first + size, :]), max_iter)
+        for first in range(0, n_init, size)
+    ]
+    return min(parts, key=lambda part: part.inertia)
+
+
+def plus_plus(X: Array, uniforms: np.ndarray) -> Array:
+    """Seed by k-means++ (Arthur and Vassilvitskii 2007), all starts at once.
+
+    Parameters
+    ----------
+    X : array of shape (n_samples, n_features)
+    uniforms : NumPy array of shape (n_init, n_clusters), in [0, 1)
+        One draw for each centre.
+
+    Returns
+    -------
+    centers : array of shape (n_init, n_clusters, n_features)
+    """
+    xp = namespace(X)
+    n_samples = X.shape[0]
+    draws = like(uniforms, X)
+    first = xp.astype(xp.floor(draws[:, 0] * n_samples), xp.int64)
+    centers = [xp.take(X, xp.clip(first, max=n_samples - 1), axis=0)]
+    closest = squared_distances(X, centers[0])
+    for j in range(1, uniforms.shape[1]):
+        cumulative = xp.cumulative_sum(closest, axis=1)
+        target = draws[:, j : j + 1] * cumulative[:, -1:]
+        picked = xp.sum(xp.astype(cumulative <= target, xp.int64), axis=1)
+        centers.append(xp.take(X, xp.clip(picked, max=n_samples - 1), axis=0))
+        closest = xp.minimum(closest, squared_distances(X, centers[-1]))
+    return xp.stack(centers, axis=1)
+
+
+def lloyd(X: Array, centers: Array, max_iter: int = 300) -> Clusters:
+    """Iterate every start to its end and return the one of lowest cost.
+
+    Parameters
+    ----------
+    X : array of shape (n_samples, n_features)
+    centers : array of shape (n_init, n_clusters, n_features)
+        A start that has converged is set aside. A cluster that lost all rows keeps its centre.
+    """
+    xp = namespace(X)
+    done = []
+    labels = nearest(X, centers)
+    for _ in range(max_iter):
+        centers = _means(X, labels, centers)
+        moved = nearest(X, centers)
+        going = xp.any(moved != labels, axis=1)
+        still = xp.nonzero(going)[0]
+        if still.shape[0] < centers.shape[0]:
+            done.append(xp.take(centers, xp.nonzero(~going)[0], axis=0))
+            centers, moved = xp.take(centers, still, axis=0), xp.take(moved, still, axis=0)
+        labels = moved
+        if still.shape[0] == 0:
+            break
+    centers = xp.concat([*done, centers], axis=0)
+    costs = inertia(X, centers)
+    best = int(xp.argmin(costs))
+    return Clusters(centers[best, ...], float(costs[best]))
+
+
+def nearest(X: Array, centers: Array) -> Array:
+    """Find each row's nearest centre for every start, of shape (n_init, n_samples)."""
+    xp = namespace(X)
+    n_init, n_clusters, n_features = centers.shape
+    flat = xp.reshape(centers, (-1, n_features))
+    scores = flat @ xp.matrix_transpose(X) - 0.5 * xp.sum(flat**2, axis=1)[:, None]
+    return xp.argmax(xp.reshape(scores, (n_init, n_clusters, -1)), axis=1)
+
+
+def inertia(X: Array, centers: Array) -> Array:
+    """Sum the squared distances to the nearest centre for every start, of shape (n_init,)."""
+    xp = namespace(X)
+    labels = nearest(X, centers)
+    costs = []
+    for start in range(centers.shape[0]):
+        mine = xp.take(centers[start, ...], labels[start, :], axis=0)
+        costs.append(xp.sum((X - mine) ** 2))
+    return xp.stack(costs)
+
+
+def squared_distances(X: Array, centers: Array) -> Array:
+    """Compute squared distances from centres (k, d) to rows (n, d), of shape (k, n).
+
+    Centred on the rows' mean first, so that distances small against the offset keep their digits.
+    """
+    xp = namespace(X)
+    mean = xp.mean(X, axis=0)
+    X, centers = X - mean, centers - mean
+    cross = centers @ xp.matrix_transpose(X)
+    lengths = xp.sum(centers**2, axis=1)[:, None] + xp.sum(X**2, axis=1)
+    return xp.clip(lengths - 2 * cross, min=0.0)
+
+
+def _means(X: Array, labels: Array, centers: Array) -> Array:
+    """Move each centre to the mean of its rows."""
+    xp = namespace(X)
+    n_init, n_clusters, n_features = centers.shape
+    index = xp.arange(n_clusters, dtype=labels.dtype, device=device_of(X))
+    members = xp.astype(labels[:, None, :] == index[:, None], X.dtype)
+    counts = xp.sum(members, axis=-1)[..., None]
+    sums = xp.reshape(xp.reshape(members, (n_init * n_clusters, -1)) @ X, centers.shape)
+    return xp.where(counts > 0, sums / xp.where(counts > 0, counts, 1.0), centers)

@@ -1,0 +1,93 @@
+"""The EM loop of the paper's Algorithm 1, the same for every family of components."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol
+
+from pckid._arrays import Array, namespace
+from pckid.mixture.table import Table
+
+
+class Family(Protocol):
+    """What a file of this folder must offer to take part in EM.
+
+    Stacks of mixtures share one call: arrays have a leading axis of n_mixtures (m), then
+    n_components (g), then n_samples (n) or n_features (d).
+    """
+
+    STACKABLE: bool
+
+    def statistics(self, table: Table, rows: Array | None = None) -> Any: ...
+
+    def filled(self, stats: Any) -> Array: ...
+
+    def start(self, stats: Any, resp: Array, centers: Array, floor: float) -> Any: ...
+
+    def log_joint(self, stats: Any, params: Any) -> Array: ...
+
+    def summarise(self, stats: Any, params: Any, resp: Array) -> Any: ...
+
+    def update(self, stats: Any, params: Any, sums: Any, floor: float) -> Any: ...
+
+    def n_parameters(self, n_components: int, n_features: int) -> int: ...
+
+
+class Fitted(NamedTuple):
+    """Where EM ended."""
+
+    params: Any
+    log_likelihood: float  # mean over the rows, of the observed part
+    n_iter: int
+    converged: bool
+
+
+def responsibilities(log_joint: Array) -> tuple[Array, Array]:
+    """Normalise over the components.
+
+    Parameters
+    ----------
+    log_joint : array of shape (n_mixtures, n_components, n_samples)
+
+    Returns
+    -------
+    resp : array of shape (n_mixtures, n_components, n_samples)
+        The posteriors γ.
+    log_density : array of shape (n_mixtures, n_samples)
+        The log of the mixture's density at what is observed of each row.
+    """
+    xp = namespace(log_joint)
+    top = xp.max(log_joint, axis=1, keepdims=True)
+    resp = xp.exp(log_joint - top)
+    total = xp.sum(resp, axis=1, keepdims=True)
+    resp /= total
+    return resp, (top + xp.log(total))[:, 0, :]
+
+
+def iterate(family: Family, stats: Any, params: Any, n_iter: int, floor: float) -> Any:
+    """Take a fixed number of steps, as for the members of the ensemble."""
+    for _ in range(n_iter):
+        resp, _ = responsibilities(family.log_joint(stats, params))
+        sums = family.summarise(stats, params, resp)
+        params = family.update(stats, params, sums, floor)
+    return params
+
+
+def converge(
+    family: Family, stats: Any, params: Any, *, max_iter: int, tol: float, floor: float
+) -> Fitted:
+    """Step until the mean log-likelihood of the observed part gains less than `tol`.
+
+    The parameters returned are those whose likelihood was measured last.
+    """
+    xp = namespace(params.means)
+    resp, log_density = responsibilities(family.log_joint(stats, params))
+    current = float(xp.mean(log_density))
+    for n_iter in range(1, max_iter + 1):
+        previous = current
+        sums = family.summarise(stats, params, resp)
+        params = family.update(stats, params, sums, floor)
+        resp, log_density = responsibilities(family.log_joint(stats, params))
+        current = float(xp.mean(log_density))
+        if abs(current - previous) < tol:
+            return Fitted(params, current, n_iter, True)
+    return Fitted(params, current, max_iter, False)
