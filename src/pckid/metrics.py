@@ -1,0 +1,83 @@
+"""How well clusters agree with known classes."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import linear_sum_assignment
+from sklearn.metrics.cluster import contingency_matrix
+
+__all__ = ["clustering_accuracy"]
+
+
+def clustering_accuracy(y_true: ArrayLike, y_pred: ArrayLike) -> float:
+    """Compute the share of rows in the right cluster, under the best naming of the clusters.
+
+    Clusters have no names of their own, so each is matched to at most one class and each class to
+    at most one cluster, such that the most rows agree (Hungarian algorithm). With M the matching,
+
+        ACC = max_M  (1/n) Σ_i δ{ y_i = M(ŷ_i) }.
+
+    There may be more clusters than classes or fewer; the rows of what is left unmatched count as
+    errors. So do rows of cluster −1, which stands for "not clustered" (nothing observed in that
+    row, or noise): it is never matched to a class. In `y_true`, −1 is a class like any other.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        The known classes: numbers, strings or any labels that can be sorted.
+    y_pred : array-like of shape (n_samples,)
+        The clusters found; their labels need not be those of the classes.
+
+    Returns
+    -------
+    float
+        From 0 to 1; 1 if clusters and classes are the same up to their names.
+
+    Examples
+    --------
+    >>> from pckid.metrics import clustering_accuracy
+    >>> clustering_accuracy(["five", "five", "six", "six"], [1, 1, 0, 0])
+    1.0
+    >>> clustering_accuracy(["five", "five", "six", "six"], [1, 1, 0, -1])
+    0.75
+    """
+    classes, clusters = _labels(y_true, "y_true"), _labels(y_pred, "y_pred")
+    if classes.size != clusters.size:
+        raise ValueError(
+            f"y_true has {classes.size} labels but y_pred has {clusters.size}. "
+            "Give one class and one cluster for each row."
+        )
+    clustered = clusters != -1
+    if not clustered.any():
+        return 0.0
+    counts = contingency_matrix(classes[clustered], clusters[clustered])
+    matched = linear_sum_assignment(counts, maximize=True)
+    return float(counts[matched].sum() / classes.size)
+
+
+def _labels(labels: ArrayLike, name: str) -> NDArray[Any]:
+    """Check one label for each row; (n_samples,)."""
+    labels = np.asarray(labels)
+    if labels.ndim != 1:
+        raise ValueError(
+            f"{name} has shape {labels.shape}, but one label for each row is needed, of shape "
+            "(n_samples,). If it holds scores of each cluster, take their argmax first."
+        )
+    if labels.size == 0:
+        raise ValueError(f"{name} is empty. Give at least one label.")
+    missing = [row for row, label in enumerate(labels.tolist()) if _is_missing(label)]
+    if missing:
+        raise ValueError(
+            f"{name} lacks {len(missing)} of {labels.size} labels, the first in row {missing[0]}. "
+            "Leave out rows whose label is not known."
+        )
+    return labels
+
+
+def _is_missing(label: Any) -> bool:
+    """Recognise None, NaN, NaT and pandas.NA."""
+    try:
+        return label is None or not bool(label == label)
+    except TypeError:  # pandas.NA refuses to be true or false
+        return True
