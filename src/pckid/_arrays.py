@@ -10,6 +10,7 @@ import numpy as np
 
 Array = Any
 Namespace = Any
+_NAMESPACES: dict[type, Namespace] = {}
 
 
 def is_foreign(X: object) -> bool:
@@ -18,8 +19,11 @@ def is_foreign(X: object) -> bool:
 
 
 def namespace(X: Array) -> Namespace:
-    """Return the Array API namespace of `X`."""
-    return array_api_compat.array_namespace(X)
+    """Return the Array API namespace of `X`, looked up once for each type of array."""
+    kind = type(X)
+    if kind not in _NAMESPACES:
+        _NAMESPACES[kind] = array_api_compat.array_namespace(X)
+    return _NAMESPACES[kind]
 
 
 def device_of(X: Array) -> Any:
@@ -52,6 +56,18 @@ def like(values: Any, X: Array, dtype: Any = None) -> Array:
     return xp.asarray(values, dtype=dtype, device=device_of(X))
 
 
+def contiguous(X: Array) -> Array:
+    """Lay `X` out row by row where its library lets one choose; products then run faster."""
+    if isinstance(X, np.ndarray):
+        return np.ascontiguousarray(X)
+    return X.contiguous() if array_api_compat.is_torch_array(X) else X
+
+
+def at_least(X: Array, bound: float) -> Array:
+    """Lift the entries of `X` to `bound`; NumPy's clip takes ten times as long on small arrays."""
+    return np.maximum(X, bound) if isinstance(X, np.ndarray) else namespace(X).clip(X, min=bound)
+
+
 def place(X: Array, device: str | None) -> Array:
     """Move `X` onto `device` ("cuda", "cpu", …) as a torch tensor; None leaves it where it is."""
     if device is None:
@@ -80,8 +96,3 @@ def restorer(X: Array) -> Callable[[Array], Array]:
         return xp.asarray(to_numpy(result), device=device)
 
     return restore
-
-
-def float_dtype(xp: Namespace, name: str) -> Any:
-    """Return the floating point type called `name` in `xp`."""
-    return getattr(xp, name)

@@ -38,9 +38,7 @@ def read_table(estimator: Any, X: Any, *, reset: bool) -> Array:
         values = _frame(X, kind)
     else:
         values = _array(estimator, X)
-    validate_data(
-        estimator, X if _frame_kind(X) else values, reset=reset, skip_check_array=True
-    )
+    validate_data(estimator, X if _frame_kind(X) else values, reset=reset, skip_check_array=True)
     _refuse_infinity(estimator, values)
     return values
 
@@ -90,7 +88,7 @@ def refuse_no_column(n_kept: int, n_features: int) -> None:
 def _array(estimator: Any, X: Any) -> np.ndarray:
     """Check lists, NumPy arrays and masked arrays."""
     if isinstance(X, np.ma.MaskedArray):
-        X = X.astype(np.float64).filled(np.nan)
+        X = np.ma.filled(X.astype(np.float64), np.nan)
     elif not hasattr(X, "dtype") and isinstance(X, (list, tuple)):
         X = _from_rows(X)
     if isinstance(X, np.ndarray) and X.dtype.kind in "Mm":
@@ -153,9 +151,13 @@ def _foreign(X: Array) -> Array:
             "axis and features along the second."
         )
     if 0 in X.shape:
-        raise ValueError(f"Found array of shape {tuple(X.shape)}; at least 1 row and column needed.")
+        raise ValueError(
+            f"Found array of shape {tuple(X.shape)}; at least 1 row and column needed."
+        )
     if xp.isdtype(X.dtype, "complex floating"):
-        raise ValueError("Complex data not supported. Give the real and imaginary parts as columns.")
+        raise ValueError(
+            "Complex data not supported. Give the real and imaginary parts as columns."
+        )
     if X.dtype in (xp.float32, xp.float64):
         return X
     return xp.astype(X, xp.float64)

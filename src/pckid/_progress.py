@@ -17,7 +17,7 @@ except ImportError:  # scikit-learn before 1.9
     class CallbackSupportMixin:  # type: ignore[no-redef]
         """Stands in where scikit-learn has no callbacks."""
 
-    def with_callbacks(method: Callable) -> Callable:  # type: ignore[no-redef]
+    def with_callbacks(method: Callable) -> Callable:
         """Return the method as it is."""
         return method
 

@@ -15,7 +15,7 @@ from sklearn.base import (
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from pckid._arrays import Array, device_of, like, namespace, restorer
+from pckid._arrays import Array, at_least, device_of, like, namespace, restorer
 from pckid._checks import refuse_too_few
 from pckid._parallel import blas_threads, n_threads
 from pckid._progress import with_callbacks
@@ -29,9 +29,7 @@ from pckid.mixture.table import Table, take
 _MAX_LANDMARKS = 5_000
 
 
-class PCKID(
-    ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, EnsembleEstimator
-):
+class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, EnsembleEstimator):
     """Cluster rows with missing values, without imputing and without a kernel width.
 
     An ensemble of Gaussian mixtures of many sizes is fitted to the rows as they are. Rows that
@@ -227,9 +225,7 @@ class PCKID(
         """
         check_is_fitted(self)
         table = self._read(X)
-        return restorer(X)(
-            project(self._kernel, self._projection, table, n_threads(self.n_jobs))
-        )
+        return restorer(X)(project(self._kernel, self._projection, table, n_threads(self.n_jobs)))
 
     def fit_transform(self, X: Any, y: Any = None) -> Array:
         """Fit, and return the embedding of the rows of `X`, of shape (n_samples, n_clusters)."""
@@ -296,5 +292,5 @@ def _assign(embedding: Array, centers: Array, table: Table) -> tuple[Array, Arra
     first = xp.sum(xp.where(own, distances, 0.0), axis=0)
     second = xp.min(xp.where(own, xp.inf, distances), axis=0)
     confidence = xp.where(second > 0, 1 - first / xp.where(second > 0, second, 1.0), 0.0)
-    confidence = xp.where(empty, 0.0, xp.clip(confidence, min=0.0))
+    confidence = xp.where(empty, 0.0, at_least(confidence, 0.0))
     return xp.where(empty, -1, labels), confidence

@@ -74,7 +74,8 @@ def project(kernel: Kernel, projection: Projection, table: Table, jobs: int) -> 
         basis = xp.concat([basis, projection.degree[None, :]], axis=0)
 
     def project_block(start: int, stop: int) -> Array:
-        total, first = 0.0, 0
+        first = 0
+        total: Array = 0.0
         for part in feature_blocks(kernel, block(table, start, stop)):
             total = total + basis[:, first : first + part.shape[0]] @ part
             first += part.shape[0]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
-import numpy as np
 from sklearn.base import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
@@ -29,7 +28,7 @@ from pckid._progress import CallbackSupportMixin, progress, with_callbacks
 from pckid.ensemble import Plan, schedule, subsample_size, train
 from pckid.featuremap import Kernel, feature_matrix, kernel_matrix
 from pckid.mixture.families import FAMILIES
-from pckid.mixture.table import Table, measure, standardise, take
+from pckid.mixture.table import Table, measure, smallest_variance, standardise, take
 
 # Tables with at most this many entries are computed in float64: it costs nothing noticeable.
 _SMALL_TABLE = 10_000
@@ -100,24 +99,23 @@ class EnsembleEstimator(CallbackSupportMixin, BaseEstimator):
         refuse_too_few(usable.shape[0], 2, "the ensemble")
         train_on = table if usable.shape[0] == X.shape[0] else take(table, usable)
         entropy = int(check_random_state(self.random_state).randint(2**31))
-        plan = self._plan(train_on, entropy)
+        plan = self._plan(train_on, dtype, entropy)
         tasks = schedule(train_on, plan)
         with progress(self, len(tasks), "mixtures", self.verbose) as advance:
             ensemble = train(train_on, plan, tasks, n_threads(self.n_jobs), advance)
         self._kernel = Kernel(scaling, ensemble, dtype)
         return table, usable, entropy
 
-    def _plan(self, table: Table, entropy: int) -> Plan:
+    def _plan(self, table: Table, dtype: str, entropy: int) -> Plan:
         """Resolve the parameters for a table: no mixture has more components than rows."""
         n_rows = subsample_size(self.max_samples, table.n_samples)
-        smallest = 10 * float(np.finfo(str(table.values.dtype).rpartition(".")[2]).eps)
         return Plan(
             n_inits=self.n_inits,
             max_components=min(self.max_components, n_rows),
             n_rows=n_rows,
             max_iter=self.max_iter,
             covariance_type=self.covariance_type,
-            floor=max(float(self.reg_covar), smallest),
+            floor=smallest_variance(self.reg_covar, dtype),
             entropy=entropy,
         )
 
@@ -196,8 +194,7 @@ class ProbabilisticClusterKernel(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from pckid import ProbabilisticClusterKernel
+    >>>     >>> from pckid import ProbabilisticClusterKernel
     >>> X = np.array([[0.0, 0.1], [0.2, np.nan], [5.0, 5.1], [np.nan, 5.2]])
     >>> kernel = ProbabilisticClusterKernel(n_inits=20, max_samples=1.0, random_state=0).fit(X)
     >>> K = kernel.kernel(X)

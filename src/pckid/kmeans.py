@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pckid._arrays import Array, device_of, like, namespace
+from pckid._arrays import Array, at_least, device_of, like, namespace
 
 # Restarts × clusters × rows held at once: 2^24 numbers.
 _CELLS = 1 << 24
@@ -130,13 +130,13 @@ def squared_distances(X: Array, centers: Array) -> Array:
     X, centers = X - mean, centers - mean
     cross = centers @ xp.matrix_transpose(X)
     lengths = xp.sum(centers**2, axis=1)[:, None] + xp.sum(X**2, axis=1)
-    return xp.clip(lengths - 2 * cross, min=0.0)
+    return at_least(lengths - 2 * cross, 0.0)
 
 
 def _means(X: Array, labels: Array, centers: Array) -> Array:
     """Move each centre to the mean of its rows."""
     xp = namespace(X)
-    n_init, n_clusters, n_features = centers.shape
+    n_init, n_clusters, _ = centers.shape
     index = xp.arange(n_clusters, dtype=labels.dtype, device=device_of(X))
     members = xp.astype(labels[:, None, :] == index[:, None], X.dtype)
     counts = xp.sum(members, axis=-1)[..., None]

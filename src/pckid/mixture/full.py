@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pckid._arrays import Array, device_of, like, namespace, to_numpy
+from pckid._arrays import Array, at_least, device_of, like, namespace, to_numpy
 from pckid.mixture.table import Table, find_patterns, take
 
 STACKABLE = False
@@ -134,9 +134,7 @@ def update(stats: Statistics, params: Parameters, sums: Sums, floor: float) -> P
     keep = alive[:, None]
     means = xp.where(keep, params.means[0, ...] + shift, params.means[0, ...])
     scatter = xp.where(keep[..., None], scatter, params.covariances[0, ...])
-    return Parameters(
-        _log_weights(sums.total), means[None, ...], _clip(scatter, floor)[None, ...]
-    )
+    return Parameters(_log_weights(sums.total), means[None, ...], _clip(scatter, floor)[None, ...])
 
 
 def n_parameters(n_components: int, n_features: int) -> int:
@@ -225,9 +223,7 @@ def _precision(covariances: Array) -> tuple[Array, Array]:
     """Invert covariances (g, d, d) through their Cholesky factor; log-determinants (g,)."""
     xp = namespace(covariances)
     factor = xp.linalg.cholesky(covariances)
-    identity = xp.eye(
-        covariances.shape[-1], dtype=covariances.dtype, device=device_of(covariances)
-    )
+    identity = xp.eye(covariances.shape[-1], dtype=covariances.dtype, device=device_of(covariances))
     half = xp.linalg.solve(factor, xp.broadcast_to(identity, factor.shape))
     log_det = 2 * xp.sum(xp.log(xp.linalg.diagonal(factor)), axis=-1)
     return xp.matrix_transpose(half) @ half, log_det
@@ -238,7 +234,7 @@ def _clip(covariances: Array, floor: float) -> Array:
     xp = namespace(covariances)
     symmetric = (covariances + xp.matrix_transpose(covariances)) / 2
     values, vectors = xp.linalg.eigh(symmetric)
-    lifted = xp.clip(values, min=floor)
+    lifted = at_least(values, floor)
     rebuilt = (vectors * lifted[:, None, :]) @ xp.matrix_transpose(vectors)
     low = xp.min(values, axis=-1)[:, None, None] < floor
     return xp.where(low, (rebuilt + xp.matrix_transpose(rebuilt)) / 2, symmetric)
@@ -247,7 +243,7 @@ def _clip(covariances: Array, floor: float) -> Array:
 def _log_weights(total: Array) -> Array:
     """Turn sums of responsibilities (g,) into log-weights (1, g) that are never −inf."""
     xp = namespace(total)
-    weights = xp.clip(total, min=float(xp.finfo(total.dtype).smallest_normal))
+    weights = at_least(total, float(xp.finfo(total.dtype).smallest_normal))
     return (xp.log(weights) - xp.log(xp.sum(weights)))[None, :]
 
 

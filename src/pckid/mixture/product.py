@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from pckid._arrays import Array, device_of, namespace
+from pckid._arrays import Array, at_least, contiguous, device_of, namespace
 from pckid.mixture.table import Table, take
 
 STACKABLE = True
@@ -64,7 +64,7 @@ def statistics(table: Table, rows: Array | None = None) -> Statistics:
     F = xp.reshape(F, (*shape, F.shape[1]))
     columns = xp.matrix_transpose(F)
     if rows is not None:  # read many times: worth laying out for the E-step
-        columns = xp.asarray(columns, copy=True)
+        columns = contiguous(columns)
     return Statistics(F, columns, link, table.n_features)
 
 
@@ -82,7 +82,7 @@ def start(stats: Statistics, resp: Array, centers: Array, floor: float) -> Param
     total, _ = _totals(moments, stats)
     safe = xp.where(total > 0, total, 1.0)[..., None]
     means = moments[..., d : 2 * d] / safe
-    variances = xp.clip(moments[..., :d] / safe - means**2, min=floor)
+    variances = at_least(moments[..., :d] / safe - means**2, floor)
     empty = (total <= 0)[..., None]
     return Parameters(
         _log_weights(total),
@@ -120,17 +120,26 @@ def update(stats: Statistics, params: Parameters, sums: Sums, floor: float) -> P
     total, seen = _totals(sums.moments, stats)
     alive = total > 10 * xp.finfo(total.dtype).smallest_normal
     share = 1 / xp.where(alive, total, 1.0)[..., None]
-    unseen = xp.clip(1 - seen * share, min=0.0)
+    unseen = at_least(1 - seen * share, 0.0)
     old = params.means
     means = sums.moments[..., d : 2 * d] * share + unseen * old
     squares = sums.moments[..., :d] * share + unseen * (old * old + params.covariances)
-    variances = xp.clip(squares - means * means, min=floor)
+    variances = at_least(squares - means * means, floor)
     keep = alive[..., None]
     return Parameters(
         _log_weights(total),
         xp.where(keep, means, old),
         xp.where(keep, variances, params.covariances),
     )
+
+
+def conditional_means(stats: Statistics, params: Parameters) -> Array:
+    """Complete every row under every component, of shape (g, n, d), for one mixture."""
+    xp = namespace(params.means)
+    d = stats.n_features
+    seen = stats.rows[0, :, 2 * d :]
+    seen = seen[:, :d] if stats.link is None else seen @ stats.link[:, :d]
+    return xp.where(seen > 0.5, filled(stats), params.means[0, :, None, :])
 
 
 def n_parameters(n_components: int, n_features: int) -> int:
@@ -161,5 +170,5 @@ def _totals(moments: Array, stats: Statistics) -> tuple[Array, Array]:
 def _log_weights(total: Array) -> Array:
     """Turn sums of responsibilities (m, g) into log-weights that are never −inf."""
     xp = namespace(total)
-    weights = xp.clip(total, min=float(xp.finfo(total.dtype).smallest_normal))
+    weights = at_least(total, float(xp.finfo(total.dtype).smallest_normal))
     return xp.log(weights) - xp.log(xp.sum(weights, axis=-1, keepdims=True))

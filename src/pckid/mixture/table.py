@@ -81,6 +81,11 @@ def standardise(X: Array, scaling: Scaling, dtype: str) -> Table:
     return _with_patterns(values, observed)
 
 
+def smallest_variance(reg_covar: float, dtype: str) -> float:
+    """Return the floor of the variances: what was asked for, or what the arithmetic can bear."""
+    return max(float(reg_covar), 10 * float(np.finfo(dtype).eps))
+
+
 def take(table: Table, rows: Array) -> Table:
     """Gather the rows whose integer indices are `rows`, of shape (n_rows,)."""
     xp = namespace(table.values)
@@ -105,12 +110,11 @@ def find_patterns(observed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the distinct rows of `observed` (n, d) and for each row which of them it is."""
     packed = np.packbits(observed, axis=1)
     width = packed.shape[1]
-    if width <= 8:  # one integer holds the row, and integers sort faster than byte strings
-        padded = np.zeros((len(packed), 8), dtype=np.uint8)
-        padded[:, :width] = packed
-        keys = padded.view(np.uint64)[:, 0]
-    else:
-        keys = np.ascontiguousarray(packed).view(np.dtype((np.void, width)))[:, 0]
+    # Eight bytes make one integer, and integers sort faster than byte strings.
+    padded = np.zeros((len(packed), max(width, 8)), dtype=np.uint8)
+    padded[:, :width] = packed
+    kind = np.dtype(np.uint64) if width <= 8 else np.dtype((np.void, width))
+    keys = padded.view(kind)[:, 0]
     _, first, index = np.unique(keys, return_index=True, return_inverse=True)
     return observed[first], index.reshape(-1)
 

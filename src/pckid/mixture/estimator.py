@@ -1,0 +1,368 @@
+"""IncompleteGaussianMixture: a Gaussian mixture fitted to rows with missing values."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, DensityMixin, _fit_context
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state, gen_batches
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from pckid._arrays import Array, device_of, like, namespace, restorer, to_numpy
+from pckid._checks import (
+    dropped_features,
+    read_table,
+    refuse_no_column,
+    refuse_too_few,
+    warn_empty_rows,
+)
+from pckid.mixture import em, initialise, units
+from pckid.mixture.families import FAMILIES
+from pckid.mixture.table import Table, block, measure, smallest_variance, standardise, take
+
+_BLOCK = 4096
+
+
+class IncompleteGaussianMixture(DensityMixin, BaseEstimator):
+    """Gaussian mixture for rows with missing values, by EM on what is observed.
+
+    Nothing is imputed: the E-step conditions on the observed part of each row, the M-step adds
+    the expectation and the conditional covariance of the missing part (Algorithm 1 of Løkse et
+    al. 2017, after Ghahramani and Jordan 1994 and Lin et al. 2006). It assumes that values are
+    missing at random. With nothing missing it is the ordinary Gaussian mixture.
+
+    Parameters
+    ----------
+    n_components : int, default=1
+        Number of components.
+    covariance_type : {"full", "diag"}, default="full"
+        One covariance matrix, or one vector of variances, for each component.
+    tol : float, default=1e-3
+        EM stops when the mean log-likelihood of the observed part gains less than this.
+    reg_covar : float, default=1e-6
+        The smallest variance in any direction, in units of the features' observed variances.
+    max_iter : int, default=100
+        Most EM iterations.
+    n_init : int, default=1
+        Random starts; the fit of highest likelihood is kept.
+    weights_init : array-like of shape (n_components,), default=None
+        Weights to start from.
+    means_init : array-like of shape (n_components, n_features), default=None
+        Means to start from. None draws random rows, runs one k-means iteration on mean-imputed
+        rows and starts from the moments of its clusters.
+    covariances_init : array-like, default=None
+        Covariances to start from, shaped like `covariances_`.
+    random_state : int, RandomState instance or None, default=None
+        An int gives the same result at every call.
+
+    Attributes
+    ----------
+    weights_ : array of shape (n_components,)
+    means_ : array of shape (n_components, n_features)
+        A column that never varies has its one value here, and NaN if it was never observed.
+    covariances_ : array of shape (n_components, n_features, n_features) or (n_components, \
+n_features)
+        Zero for columns that never vary.
+    converged_ : bool
+    n_iter_ : int
+    lower_bound_ : float
+        Mean log-likelihood of the observed part of a row.
+    dropped_features_ : list
+        Names, or indices, of columns left out because they are empty or constant.
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features_in_,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pckid import IncompleteGaussianMixture
+    >>> X = np.array([[1.0, 2.0], [1.2, np.nan], [0.8, 1.7], [8.0, 9.0], [np.nan, 9.2], [8.3, 8.9]])
+    >>> mixture = IncompleteGaussianMixture(n_components=2, n_init=5, random_state=0).fit(X)
+    >>> np.round(mixture.impute(X)[4, 0]) == 8
+    np.True_
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "covariance_type": [StrOptions(set(FAMILIES))],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "reg_covar": [Interval(Real, 0, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "weights_init": ["array-like", None],
+        "means_init": ["array-like", None],
+        "covariances_init": ["array-like", None],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_components: int = 1,
+        *,
+        covariance_type: str = "full",
+        tol: float = 1e-3,
+        reg_covar: float = 1e-6,
+        max_iter: int = 100,
+        n_init: int = 1,
+        weights_init: Any = None,
+        means_init: Any = None,
+        covariances_init: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.covariance_type = covariance_type
+        self.tol = tol
+        self.reg_covar = reg_covar
+        self.max_iter = max_iter
+        self.n_init = n_init
+        self.weights_init = weights_init
+        self.means_init = means_init
+        self.covariances_init = covariances_init
+        self.random_state = random_state
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None) -> IncompleteGaussianMixture:
+        """Fit the mixture by EM.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, with NaN where a value is missing. A row with nothing observed is left out.
+        y : Ignored
+
+        Returns
+        -------
+        self
+        """
+        self._fit(X)
+        return self
+
+    def fit_predict(self, X: Any, y: Any = None) -> Array:
+        """Fit, and return the most probable component of each row, of shape (n_samples,)."""
+        return self.fit(X).predict(X)
+
+    def predict(self, X: Any) -> Array:
+        """Find the most probable component of each row.
+
+        Returns
+        -------
+        labels : array of shape (n_samples,)
+            −1 for a row with nothing observed.
+        """
+        resp, _, table = self._score(X)
+        xp = namespace(resp)
+        labels = xp.argmax(resp, axis=0)
+        return restorer(X)(xp.where(xp.any(table.observed, axis=1), labels, -1))
+
+    def predict_proba(self, X: Any) -> Array:
+        """Compute each row's posterior over the components, of shape (n_samples, n_components)."""
+        resp, _, _ = self._score(X)
+        return restorer(X)(namespace(resp).matrix_transpose(resp))
+
+    def score_samples(self, X: Any) -> Array:
+        """Compute the log-density of what is observed of each row, of shape (n_samples,)."""
+        _, log_density, table = self._score(X)
+        return restorer(X)(log_density - self._log_volume(table))
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Compute the mean log-density of what is observed of the rows."""
+        return float(np.mean(to_numpy(self.score_samples(X))))
+
+    def bic(self, X: Any) -> float:
+        """Compute the Bayesian information criterion on `X`; lower is better."""
+        n_samples = len(X)
+        return -2 * self.score(X) * n_samples + self._n_parameters() * math.log(n_samples)
+
+    def aic(self, X: Any) -> float:
+        """Compute the Akaike information criterion on `X`; lower is better."""
+        return -2 * self.score(X) * len(X) + 2 * self._n_parameters()
+
+    def sample(self, n_samples: int = 1) -> tuple[np.ndarray, np.ndarray]:
+        """Draw complete rows from the mixture.
+
+        Returns
+        -------
+        X : array of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+            The component each row came from.
+        """
+        check_is_fitted(self)
+        if n_samples < 1:
+            raise ValueError(f"n_samples={n_samples} rows cannot be drawn. Ask for at least 1.")
+        rng = check_random_state(self.random_state)
+        weights, means = to_numpy(self.weights_), to_numpy(self.means_)
+        counts = rng.multinomial(n_samples, weights / weights.sum())
+        noise = rng.standard_normal((n_samples, means.shape[1]))
+        labels = np.repeat(np.arange(len(counts)), counts)
+        roots = _roots(to_numpy(self.covariances_))
+        return means[labels] + np.einsum("nij,nj->ni", roots[labels], noise), labels
+
+    def impute(self, X: Any) -> Array:
+        """Fill in the conditional expectation of every missing value.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, with NaN where a value is missing.
+
+        Returns
+        -------
+        X : array of shape (n_samples, n_features)
+            Observed values as they were. A column that was never observed in `fit` stays NaN.
+        """
+        check_is_fitted(self)
+        table = self._read(X)
+        values = to_numpy(read_table(self, X, reset=False)).astype(np.float64)
+        completed = np.concatenate(
+            [
+                self._impute_block(block(table, s.start, s.stop))
+                for s in gen_batches(len(values), _BLOCK)
+            ]
+        )
+        return restorer(X)(like(np.where(np.isnan(values), completed, values), table.values))
+
+    def _fit(self, X: Any) -> None:
+        values = read_table(self, X, reset=True)
+        dtype = "float32" if values.dtype == namespace(values).float32 else "float64"
+        xp = namespace(values)
+        values = xp.astype(values, xp.float64, copy=False)
+        self._scaling = measure(values)
+        refuse_no_column(len(self._scaling.kept), values.shape[1])
+        self.dropped_features_ = dropped_features(self, self._scaling.kept)
+        self._dtype = dtype
+        table = standardise(values, self._scaling, dtype)
+        usable = xp.nonzero(xp.any(table.observed, axis=1))[0]
+        warn_empty_rows(values.shape[0] - usable.shape[0], values.shape[0])
+        refuse_too_few(
+            usable.shape[0], max(2, self.n_components), f"n_components={self.n_components}"
+        )
+        table = take(table, usable) if usable.shape[0] < values.shape[0] else table
+        self._keep(self._best(table), table, restorer(X), units.only_values(to_numpy(values)))
+
+    def _best(self, table: Table) -> em.Fitted:
+        """Run EM from every start and keep the fit of highest likelihood."""
+        family = FAMILIES[self.covariance_type]
+        stats = family.statistics(table)
+        rng = check_random_state(self.random_state)
+        floor = smallest_variance(self.reg_covar, self._dtype)
+        fits = []
+        for _ in range(self.n_init):
+            start = self._start(stats, table, rng, floor)
+            fits.append(
+                em.converge(family, stats, start, max_iter=self.max_iter, tol=self.tol, floor=floor)
+            )
+        best = max(fits, key=lambda fit: fit.log_likelihood)
+        if not best.converged and self.tol > 0:
+            warnings.warn(
+                f"EM did not converge in {self.max_iter} iterations. Raise max_iter or tol, or "
+                "try other starts with n_init.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        return best
+
+    def _start(self, stats: Any, table: Table, rng: np.random.RandomState, floor: float) -> Any:
+        """Draw a start, and put the user's own values into it where they are given."""
+        family = FAMILIES[self.covariance_type]
+        values = table.values
+        chosen = rng.choice(table.n_samples, size=self.n_components, replace=False)
+        chosen = like(chosen[None, :], values, dtype=namespace(values).int64)
+        start = initialise.from_rows(family, stats, chosen, floor)
+        d = self.n_features_in_
+        shapes = {"diag": (self.n_components, d), "full": (self.n_components, d, d)}
+        if (means := _given(self.means_init, "means_init", (self.n_components, d))) is not None:
+            start = start._replace(means=units.means_in(means, self._scaling, values)[None, ...])
+        shape = shapes[self.covariance_type]
+        if (spread := _given(self.covariances_init, "covariances_init", shape)) is not None:
+            inside = units.covariances_in(spread, self._scaling, values)[None, ...]
+            start = start._replace(covariances=inside)
+        if (weights := _given(self.weights_init, "weights_init", shape[:1])) is not None:
+            logs = np.log(np.maximum(weights / weights.sum(), np.finfo(np.float32).tiny))
+            start = start._replace(log_weights=like(logs[None, :], values))
+        return start
+
+    def _keep(self, fit: em.Fitted, table: Table, restore: Any, constants: np.ndarray) -> None:
+        """Store the fit in the user's units."""
+        self._params, self._constants = fit.params, constants
+        home = table.values
+
+        def give(result: np.ndarray) -> Array:
+            return restore(like(result, home))
+
+        xp = namespace(home)
+        self.weights_ = restore(xp.exp(fit.params.log_weights[0, :]))
+        self.means_ = give(units.means_out(fit.params.means[0, ...], self._scaling, constants))
+        self.covariances_ = give(
+            units.covariances_out(fit.params.covariances[0, ...], self._scaling, len(constants))
+        )
+        self.converged_, self.n_iter_ = fit.converged, fit.n_iter
+        shift = float(xp.mean(self._log_volume(table)))
+        self.lower_bound_ = fit.log_likelihood - shift
+
+    def _read(self, X: Any) -> Table:
+        """Standardise rows for the fitted mixture, where its parameters lie."""
+        home = self._scaling.center
+        X = read_table(self, X, reset=False)
+        if namespace(X) is not namespace(home) or device_of(X) != device_of(home):
+            X = like(to_numpy(X), home)
+        return standardise(
+            namespace(X).astype(X, home.dtype, copy=False), self._scaling, self._dtype
+        )
+
+    def _score(self, X: Any) -> tuple[Array, Array, Table]:
+        """Compute posteriors (g, n), log-densities (n,) in standardised units, and the table."""
+        check_is_fitted(self)
+        family = FAMILIES[self.covariance_type]
+        table = self._read(X)
+        joint = family.log_joint(family.statistics(table), self._params)
+        resp, log_density = em.responsibilities(joint)
+        return resp[0, ...], log_density[0, :], table
+
+    def _impute_block(self, table: Table) -> np.ndarray:
+        """Average the completed rows over the components, in the user's units."""
+        family = FAMILIES[self.covariance_type]
+        stats = family.statistics(table)
+        resp, _ = em.responsibilities(family.log_joint(stats, self._params))
+        xp = namespace(resp)
+        completed = family.conditional_means(stats, self._params)
+        mean = xp.sum(completed * resp[0, :, :, None], axis=0)
+        return units.means_out(mean, self._scaling, self._constants)
+
+    def _log_volume(self, table: Table) -> Array:
+        return units.log_volume(table.observed, self._scaling)
+
+    def _n_parameters(self) -> int:
+        """Count the free parameters, those of varying columns only."""
+        family = FAMILIES[self.covariance_type]
+        return family.n_parameters(self.n_components, len(self._scaling.kept))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def _given(values: Any, name: str, shape: tuple[int, ...]) -> np.ndarray | None:
+    """Check a user's starting value."""
+    if values is None:
+        return None
+    values = np.asarray(values, dtype=np.float64)
+    if values.shape != shape or not np.all(np.isfinite(values)):
+        raise ValueError(
+            f"{name} has shape {values.shape} where {shape} finite numbers are expected."
+        )
+    return values
+
+
+def _roots(covariances: np.ndarray) -> np.ndarray:
+    """Factor variances (g, d) or covariances (g, d, d), zeros allowed, as L Lᵀ (g, d, d)."""
+    if covariances.ndim == 2:
+        return np.sqrt(covariances)[:, :, None] * np.eye(covariances.shape[1])
+    values, vectors = np.linalg.eigh(covariances)
+    return vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]

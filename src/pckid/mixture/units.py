@@ -1,0 +1,69 @@
+"""Between standardised units, in which EM runs, and the user's units."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pckid._arrays import Array, like, namespace, to_numpy
+from pckid.mixture.table import Scaling
+
+
+def means_out(means: Array, scaling: Scaling, fill: np.ndarray) -> np.ndarray:
+    """Undo the scaling of means (g, d).
+
+    Parameters
+    ----------
+    means : array of shape (n_components, n_kept)
+    scaling : Scaling
+    fill : array of shape (n_features_in,)
+        What columns left out are set to: their one value, or NaN.
+
+    Returns
+    -------
+    means : array of shape (n_components, n_features_in)
+    """
+    result = np.tile(fill, (means.shape[0], 1))
+    result[:, scaling.kept] = to_numpy(means) * to_numpy(scaling.scale) + to_numpy(scaling.center)
+    return result
+
+
+def covariances_out(covariances: Array, scaling: Scaling, n_features: int) -> np.ndarray:
+    """Undo the scaling of variances (g, d) or covariances (g, d, d); columns left out have 0."""
+    scale, kept = to_numpy(scaling.scale), scaling.kept
+    inside = to_numpy(covariances)
+    if inside.ndim == 2:
+        result = np.zeros((inside.shape[0], n_features))
+        result[:, kept] = inside * scale**2
+        return result
+    result = np.zeros((inside.shape[0], n_features, n_features))
+    result[:, kept[:, None], kept] = inside * np.outer(scale, scale)
+    return result
+
+
+def means_in(means: Any, scaling: Scaling, like_array: Array) -> Array:
+    """Standardise means (g, n_features_in) given by the user."""
+    means = np.asarray(means, dtype=np.float64)[:, scaling.kept]
+    return like((means - to_numpy(scaling.center)) / to_numpy(scaling.scale), like_array)
+
+
+def covariances_in(covariances: Any, scaling: Scaling, like_array: Array) -> Array:
+    """Standardise variances (g, d) or covariances (g, d, d) given by the user."""
+    scale, kept = to_numpy(scaling.scale), scaling.kept
+    given = np.asarray(covariances, dtype=np.float64)
+    if given.ndim == 2:
+        return like(given[:, kept] / scale**2, like_array)
+    return like(given[:, kept[:, None], kept] / np.outer(scale, scale), like_array)
+
+
+def log_volume(observed: Array, scaling: Scaling) -> Array:
+    """Sum the log-scales of each row's observed features: by this, log-densities differ (n,)."""
+    xp = namespace(observed)
+    return xp.astype(observed, scaling.scale.dtype) @ xp.log(scaling.scale)
+
+
+def only_values(X: np.ndarray) -> np.ndarray:
+    """Return each column's smallest observed value, NaN if it has none, of shape (d,)."""
+    low = np.min(np.where(np.isnan(X), np.inf, X), axis=0)
+    return np.where(np.isinf(low), np.nan, low)
