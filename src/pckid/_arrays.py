@@ -56,13 +56,6 @@ def like(values: Any, X: Array, dtype: Any = None) -> Array:
     return xp.asarray(values, dtype=dtype, device=device_of(X))
 
 
-def contiguous(X: Array) -> Array:
-    """Lay `X` out row by row where its library lets one choose; products then run faster."""
-    if isinstance(X, np.ndarray):
-        return np.ascontiguousarray(X)
-    return X.contiguous() if array_api_compat.is_torch_array(X) else X
-
-
 def at_least(X: Array, bound: float) -> Array:
     """Lift the entries of `X` to `bound`; NumPy's clip takes ten times as long on small arrays."""
     return np.maximum(X, bound) if isinstance(X, np.ndarray) else namespace(X).clip(X, min=bound)

@@ -1,4 +1,9 @@
-"""The ensemble: every number of components, each from many starts, each on rows of its own."""
+"""The ensemble: every number of components, each from many starts, each on a random subsample.
+
+The mixtures with g and with G + 2 − g components of one start are trained on the same random rows:
+together they always have G + 2 components, which makes the matrix products wide enough for the
+processor, and a coarse and a fine mixture have little to gain from different rows.
+"""
 
 from __future__ import annotations
 
@@ -38,12 +43,22 @@ class Plan(NamedTuple):
         """The numbers of components, g = 2 … G."""
         return range(2, self.max_components + 1)
 
+    @property
+    def pairs(self) -> list[tuple[int, ...]]:
+        """The numbers of components of mixtures that share their rows, coarsest first."""
+        total = self.max_components + 2
+        return [(g, total - g) if g < total - g else (g,) for g in range(2, total // 2 + 1)]
+
 
 class Task(NamedTuple):
-    """Mixtures that are trained in one call."""
+    """Mixtures that are trained in one call: all `sizes`, from the starts `inits`."""
 
-    n_components: int
+    sizes: tuple[int, ...]
     inits: range
+
+    @property
+    def n_mixtures(self) -> int:
+        return len(self.sizes) * len(self.inits)
 
 
 class Ensemble(NamedTuple):
@@ -69,29 +84,31 @@ def subsample_size(max_samples: float, n_samples: int) -> int:
     return min(max(2, round(max_samples * n_samples)), n_samples)
 
 
-def draw(plan: Plan, n_samples: int, n_components: int, init: int) -> tuple[np.ndarray, np.ndarray]:
-    """Draw the rows of one mixture, and which of them are its first centres.
+def draw(
+    plan: Plan, n_samples: int, sizes: tuple[int, ...], init: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Draw the rows of mixtures that share them, and which of them are their first centres.
 
-    The seed depends on the member alone, so neither order, nor threads, nor device, nor the other
-    members change it.
+    The seed depends on these mixtures alone, so neither order, nor threads, nor device change it.
 
     Returns
     -------
     rows : array of shape (n_rows,)
-    chosen : array of shape (n_components,), positions in `rows`
+    chosen : array of shape (sum(sizes),), positions in `rows`
     """
-    seed = np.random.SeedSequence(plan.entropy, spawn_key=(n_components, init))
+    seed = np.random.SeedSequence(plan.entropy, spawn_key=(sizes[0], init))
     rng = np.random.default_rng(seed)
     rows = np.sort(rng.choice(n_samples, size=plan.n_rows, replace=False))
-    return rows, rng.choice(plan.n_rows, size=n_components, replace=False)
+    chosen = [rng.choice(plan.n_rows, size=size, replace=False) for size in sizes]
+    return rows, np.concatenate(chosen)
 
 
 def schedule(table: Table, plan: Plan) -> list[Task]:
-    """Cut the plan into tasks, the longest first, so that threads end together."""
+    """Cut the plan into tasks."""
     size = _stack_size(table, plan)
     return [
-        Task(n_components, range(first, min(first + size, plan.n_inits)))
-        for n_components in reversed(plan.components)
+        Task(sizes, range(first, min(first + size, plan.n_inits)))
+        for sizes in plan.pairs
         for first in range(0, plan.n_inits, size)
     ]
 
@@ -104,8 +121,9 @@ def train(
     workers = n_threads if is_host(table.values) else 1
     trained = run(_train_stack, [(table, plan, *task) for task in tasks], workers)
     for task, params in zip(tasks, trained, strict=True):
-        parts[task.n_components].append(params)
-        advance(len(task.inits))
+        for size, part in zip(task.sizes, _split(params, task.sizes), strict=True):
+            parts[size].append(part)
+        advance(task.n_mixtures)
     return Ensemble(plan.covariance_type, tuple(_join(parts[g]) for g in plan.components))
 
 
@@ -122,26 +140,34 @@ def posteriors(ensemble: Ensemble, table: Table) -> Iterator[Array]:
         yield xp.reshape(resp, (-1, resp.shape[-1]))
 
 
-def _train_stack(table: Table, plan: Plan, n_components: int, inits: range) -> Any:
-    """Train some mixtures with the same number of components, each on its own rows."""
+def _train_stack(table: Table, plan: Plan, sizes: tuple[int, ...], inits: range) -> Any:
+    """Train mixtures of the same sizes from several starts, each start on its own rows."""
     family = FAMILIES[plan.covariance_type]
-    draws = [draw(plan, table.n_samples, n_components, init) for init in inits]
+    draws = [draw(plan, table.n_samples, sizes, init) for init in inits]
     int64 = namespace(table.values).int64
     rows = like(np.stack([rows for rows, _ in draws]), table.values, dtype=int64)
     chosen = like(np.stack([chosen for _, chosen in draws]), table.values, dtype=int64)
     stats = family.statistics(table, rows)
-    params = initialise.from_rows(family, stats, chosen, plan.floor)
-    return em.iterate(family, stats, params, plan.max_iter, plan.floor)
+    params = initialise.from_rows(family, stats, chosen, sizes, plan.floor)
+    return em.iterate(family, stats, params, sizes, n_iter=plan.max_iter, floor=plan.floor)
 
 
 def _stack_size(table: Table, plan: Plan) -> int:
-    """Decide how many mixtures share a call."""
+    """Decide how many starts share a call."""
     if not FAMILIES[plan.covariance_type].STACKABLE:
         return 1
     budget = _STACK_BYTES_HOST if is_host(table.values) else _STACK_BYTES_DEVICE
     itemsize = 4 if "32" in str(table.values.dtype) else 8
     each = plan.n_rows * (3 * table.n_features + plan.max_components) * itemsize
     return min(max(1, budget // each), plan.n_inits)
+
+
+def _split(params: Any, sizes: tuple[int, ...]) -> Iterator[Any]:
+    """Cut the parameters of mixtures that lie side by side apart."""
+    first = 0
+    for size in sizes:
+        yield type(params)(*(array[:, first : first + size, ...] for array in params))
+        first += size
 
 
 def _join(parts: list[Any]) -> Any:

@@ -11,8 +11,8 @@ from pckid.mixture.table import Table
 class Family(Protocol):
     """What a file of this folder must offer to take part in EM.
 
-    Stacks of mixtures share one call: arrays have a leading axis of n_mixtures (m), then
-    n_components (g), then n_samples (n) or n_features (d).
+    Stacks share one call: arrays have a leading axis of subsamples (m), then the components (g)
+    of all mixtures trained on each subsample, then n_samples (n) or n_features (d).
     """
 
     STACKABLE: bool
@@ -43,18 +43,35 @@ class Fitted(NamedTuple):
     converged: bool
 
 
-def responsibilities(log_joint: Array) -> tuple[Array, Array]:
-    """Normalise over the components.
-
-    Parameters
-    ----------
-    log_joint : array of shape (n_mixtures, n_components, n_samples)
+def expect(family: Family, stats: Any, params: Any, sizes: tuple[int, ...]) -> Array:
+    """Compute the posteriors under mixtures of `sizes` components that lie side by side.
 
     Returns
     -------
-    resp : array of shape (n_mixtures, n_components, n_samples)
+    resp : array of shape (m, sum(sizes), n_samples)
+    """
+    joint = family.log_joint(stats, params)
+    if len(sizes) == 1:
+        return responsibilities(joint)[0]
+    parts, first = [], 0
+    for size in sizes:
+        parts.append(responsibilities(joint[:, first : first + size, :])[0])
+        first += size
+    return namespace(joint).concat(parts, axis=1)
+
+
+def responsibilities(log_joint: Array) -> tuple[Array, Array]:
+    """Normalise over the components of one mixture.
+
+    Parameters
+    ----------
+    log_joint : array of shape (m, n_components, n_samples)
+
+    Returns
+    -------
+    resp : array of shape (m, n_components, n_samples)
         The posteriors γ.
-    log_density : array of shape (n_mixtures, n_samples)
+    log_density : array of shape (m, n_samples)
         The log of the mixture's density at what is observed of each row.
     """
     xp = namespace(log_joint)
@@ -65,10 +82,12 @@ def responsibilities(log_joint: Array) -> tuple[Array, Array]:
     return resp, (top + xp.log(total))[:, 0, :]
 
 
-def iterate(family: Family, stats: Any, params: Any, n_iter: int, floor: float) -> Any:
+def iterate(
+    family: Family, stats: Any, params: Any, sizes: tuple[int, ...], *, n_iter: int, floor: float
+) -> Any:
     """Take a fixed number of steps, as for the members of the ensemble."""
     for _ in range(n_iter):
-        resp, _ = responsibilities(family.log_joint(stats, params))
+        resp = expect(family, stats, params, sizes)
         sums = family.summarise(stats, params, resp)
         params = family.update(stats, params, sums, floor)
     return params

@@ -94,7 +94,8 @@ def start(stats: Statistics, resp: Array, centers: Array, floor: float) -> Param
     scatter = weighted @ deviations / safe[..., None]
     identity = xp.eye(d, dtype=X.dtype, device=device_of(X))
     covariances = xp.where((total > 0)[:, None, None], scatter, identity)
-    return Parameters(_log_weights(total), means[None, ...], _clip(covariances, floor)[None, ...])
+    log_weights = _log_weights(total, X.shape[0])
+    return Parameters(log_weights, means[None, ...], _clip(covariances, floor)[None, ...])
 
 
 def log_joint(stats: Statistics, params: Parameters) -> Array:
@@ -134,7 +135,8 @@ def update(stats: Statistics, params: Parameters, sums: Sums, floor: float) -> P
     keep = alive[:, None]
     means = xp.where(keep, params.means[0, ...] + shift, params.means[0, ...])
     scatter = xp.where(keep[..., None], scatter, params.covariances[0, ...])
-    return Parameters(_log_weights(sums.total), means[None, ...], _clip(scatter, floor)[None, ...])
+    log_weights = _log_weights(sums.total, stats.values.shape[1])
+    return Parameters(log_weights, means[None, ...], _clip(scatter, floor)[None, ...])
 
 
 def n_parameters(n_components: int, n_features: int) -> int:
@@ -240,11 +242,11 @@ def _clip(covariances: Array, floor: float) -> Array:
     return xp.where(low, (rebuilt + xp.matrix_transpose(rebuilt)) / 2, symmetric)
 
 
-def _log_weights(total: Array) -> Array:
+def _log_weights(total: Array, n_samples: int) -> Array:
     """Turn sums of responsibilities (g,) into log-weights (1, g) that are never −inf."""
     xp = namespace(total)
-    weights = at_least(total, float(xp.finfo(total.dtype).smallest_normal))
-    return (xp.log(weights) - xp.log(xp.sum(weights)))[None, :]
+    tiny = float(xp.finfo(total.dtype).smallest_normal)
+    return xp.log(total / n_samples + tiny)[None, :]
 
 
 def _mixtures(params: Parameters) -> Iterator[Parameters]:

@@ -8,7 +8,9 @@ from pckid._arrays import Array, device_of, namespace
 from pckid.mixture.em import Family
 
 
-def from_rows(family: Family, stats: Any, chosen: Array, floor: float) -> Any:
+def from_rows(
+    family: Family, stats: Any, chosen: Array, sizes: tuple[int, ...], floor: float
+) -> Any:
     """Start from random rows, one k-means iteration and the empirical moments.
 
     Missing values count as the feature's observed mean, here and only here.
@@ -16,15 +18,22 @@ def from_rows(family: Family, stats: Any, chosen: Array, floor: float) -> Any:
     Parameters
     ----------
     family, stats
-        A family of components and its statistics of n_mixtures stacks of rows.
-    chosen : array of shape (n_mixtures, n_components)
-        For each mixture, the rows of its own that become the first centres.
+        A family of components and its statistics of a stack of m subsamples.
+    chosen : array of shape (m, sum(sizes))
+        For each subsample, the rows of its own that become the first centres.
+    sizes : tuple of int
+        The numbers of components of the mixtures that lie side by side.
     floor : float
         The smallest variance, in units of the feature's observed variance.
     """
     X = family.filled(stats)
     centers = gather(X, chosen)
-    return family.start(stats, nearest(X, centers), centers, floor)
+    parts, first = [], 0
+    for size in sizes:
+        parts.append(nearest(X, centers[:, first : first + size, :]))
+        first += size
+    resp = namespace(X).concat(parts, axis=1)
+    return family.start(stats, resp, centers, floor)
 
 
 def nearest(X: Array, centers: Array) -> Array:
@@ -32,12 +41,12 @@ def nearest(X: Array, centers: Array) -> Array:
 
     Parameters
     ----------
-    X : array of shape (n_mixtures, n_samples, n_features)
-    centers : array of shape (n_mixtures, n_components, n_features)
+    X : array of shape (m, n_samples, n_features)
+    centers : array of shape (m, n_components, n_features)
 
     Returns
     -------
-    resp : array of shape (n_mixtures, n_components, n_samples)
+    resp : array of shape (m, n_components, n_samples)
     """
     xp = namespace(X)
     scores = centers @ xp.matrix_transpose(X) - 0.5 * xp.sum(centers**2, axis=-1)[..., None]
@@ -47,10 +56,6 @@ def nearest(X: Array, centers: Array) -> Array:
 
 
 def gather(X: Array, chosen: Array) -> Array:
-    """Pick rows `chosen` (m, g) of X (m, n, d), each mixture from its own."""
+    """Pick rows `chosen` (m, g) of X (m, n, d), each subsample from its own."""
     xp = namespace(X)
-    n_mixtures, n_samples, n_features = X.shape
-    offset = xp.arange(n_mixtures, dtype=chosen.dtype, device=device_of(X)) * n_samples
-    flat = xp.reshape(chosen + offset[:, None], (-1,))
-    picked = xp.take(xp.reshape(X, (-1, n_features)), flat, axis=0)
-    return xp.reshape(picked, (n_mixtures, -1, n_features))
+    return xp.stack([xp.take(X[i, ...], chosen[i, :], axis=0) for i in range(X.shape[0])])

@@ -1,11 +1,11 @@
 """The product family: features independent within a component (diagonal covariance).
 
 With x zero where missing and m = 1 where observed, the log-density of a row's observed part is
-linear in F = [x∘x, x, m, 1], so the E-step of any number of components is one matrix product, and
-so is the M-step. Rows that share few patterns of missingness carry one indicator column per
+linear in F = [−½ x∘x, x, m, 1], so the E-step of any number of components is one matrix product,
+and so is the M-step. Rows that share few patterns of missingness carry one indicator column per
 pattern in place of [m, 1]; `link` says what each of these columns stands for.
 
-All arrays have a leading axis over the mixtures of a stack: each mixture has rows of its own.
+All arrays have a leading axis over the subsamples of a stack: each has rows of its own.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from pckid._arrays import Array, at_least, contiguous, device_of, namespace
+from pckid._arrays import Array, at_least, device_of, namespace
 from pckid.mixture.table import Table, take
 
 STACKABLE = True
@@ -24,7 +24,6 @@ class Statistics(NamedTuple):
     """What EM needs of the rows of each mixture in a stack."""
 
     rows: Array  # (n_mixtures, n_samples, n_columns), F
-    columns: Array  # (n_mixtures, n_columns, n_samples), F transposed
     link: Array | None  # (n_patterns, n_features + 1); None: the columns are [m, 1] themselves
     n_features: int
 
@@ -60,12 +59,8 @@ def statistics(table: Table, rows: Array | None = None) -> Statistics:
         link = xp.concat([table.patterns, one[:1, :] + 0 * table.patterns[:, :1]], axis=1)
         known = xp.arange(n_patterns, dtype=table.pattern.dtype, device=device_of(x))
         indicators = [xp.astype(table.pattern[:, None] == known, x.dtype)]
-    F = xp.concat([x * x, x, *indicators], axis=1)
-    F = xp.reshape(F, (*shape, F.shape[1]))
-    columns = xp.matrix_transpose(F)
-    if rows is not None:  # read many times: worth laying out for the E-step
-        columns = contiguous(columns)
-    return Statistics(F, columns, link, table.n_features)
+    F = xp.concat([-0.5 * x * x, x, *indicators], axis=1)
+    return Statistics(xp.reshape(F, (*shape, F.shape[1])), link, table.n_features)
 
 
 def filled(stats: Statistics) -> Array:
@@ -80,12 +75,12 @@ def start(stats: Statistics, resp: Array, centers: Array, floor: float) -> Param
     d = stats.n_features
     moments = resp @ stats.rows
     total, _ = _totals(moments, stats)
-    safe = xp.where(total > 0, total, 1.0)[..., None]
-    means = moments[..., d : 2 * d] / safe
-    variances = at_least(moments[..., :d] / safe - means**2, floor)
+    share = 1 / xp.where(total > 0, total, 1.0)[..., None]
+    means = moments[..., d : 2 * d] * share
+    variances = at_least(moments[..., :d] * (-2 * share) - means * means, floor)
     empty = (total <= 0)[..., None]
     return Parameters(
-        _log_weights(total),
+        _log_weights(total, stats),
         xp.where(empty, centers, means),
         xp.where(empty, 1.0, variances),
     )
@@ -98,10 +93,10 @@ def log_joint(stats: Statistics, params: Parameters) -> Array:
     """
     xp = namespace(params.means)
     B = _coefficients(stats, params)
-    if stats.columns.shape[0] == 1 and B.shape[0] > 1:
-        flat = xp.reshape(B, (-1, B.shape[2])) @ stats.columns[0, ...]
+    if stats.rows.shape[0] == 1 and B.shape[0] > 1:
+        flat = xp.reshape(B, (-1, B.shape[2])) @ xp.matrix_transpose(stats.rows[0, ...])
         return xp.reshape(flat, (B.shape[0], B.shape[1], -1))
-    return B @ stats.columns
+    return B @ xp.matrix_transpose(stats.rows)
 
 
 def summarise(stats: Statistics, params: Parameters, resp: Array) -> Sums:
@@ -113,24 +108,20 @@ def update(stats: Statistics, params: Parameters, sums: Sums, floor: float) -> P
     """Compute the paper's M-step: a missing entry counts as the old mean, with the old variance.
 
     The floor clips the variances, which is the constrained maximum, so EM still never descends.
-    A component that lost all rows keeps its parameters and gets a vanishing weight.
+    A component that lost all rows has seen nothing: it keeps its parameters, and its weight
+    vanishes.
     """
     xp = namespace(params.means)
     d = stats.n_features
     total, seen = _totals(sums.moments, stats)
     alive = total > 10 * xp.finfo(total.dtype).smallest_normal
-    share = 1 / xp.where(alive, total, 1.0)[..., None]
-    unseen = at_least(1 - seen * share, 0.0)
-    old = params.means
-    means = sums.moments[..., d : 2 * d] * share + unseen * old
-    squares = sums.moments[..., :d] * share + unseen * (old * old + params.covariances)
+    share = xp.where(alive, 1 / xp.where(alive, total, 1.0), 0.0)[..., None]
+    unseen = 1 - seen * share
+    means = sums.moments[..., d : 2 * d] * share + unseen * params.means
+    squares = params.means * params.means + params.covariances
+    squares = sums.moments[..., :d] * (-2 * share) + unseen * squares
     variances = at_least(squares - means * means, floor)
-    keep = alive[..., None]
-    return Parameters(
-        _log_weights(total),
-        xp.where(keep, means, old),
-        xp.where(keep, variances, params.covariances),
-    )
+    return Parameters(_log_weights(total, stats), means, variances)
 
 
 def conditional_means(stats: Statistics, params: Parameters) -> Array:
@@ -156,7 +147,7 @@ def _coefficients(stats: Statistics, params: Parameters) -> Array:
     tail = xp.concat([seen, params.log_weights[..., None]], axis=-1)
     if stats.link is not None:
         tail = tail @ xp.matrix_transpose(stats.link)
-    return xp.concat([-0.5 * precision, scaled, tail], axis=-1)
+    return xp.concat([precision, scaled, tail], axis=-1)
 
 
 def _totals(moments: Array, stats: Statistics) -> tuple[Array, Array]:
@@ -167,8 +158,8 @@ def _totals(moments: Array, stats: Statistics) -> tuple[Array, Array]:
     return tail[..., -1], tail[..., :-1]
 
 
-def _log_weights(total: Array) -> Array:
+def _log_weights(total: Array, stats: Statistics) -> Array:
     """Turn sums of responsibilities (m, g) into log-weights that are never −inf."""
     xp = namespace(total)
-    weights = at_least(total, float(xp.finfo(total.dtype).smallest_normal))
-    return xp.log(weights) - xp.log(xp.sum(weights, axis=-1, keepdims=True))
+    tiny = float(xp.finfo(total.dtype).smallest_normal)
+    return xp.log(total / stats.rows.shape[1] + tiny)

@@ -1,0 +1,1 @@
+"""Benchmarks: ratios measured in one run, because machines differ and are shared."""
