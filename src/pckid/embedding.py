@@ -157,5 +157,5 @@ def _without_noise(values: Array) -> Array:
 def _fix_signs(vectors: Array) -> Array:
     """Make the largest entry of each column positive."""
     xp = namespace(vectors)
-    peak = xp.max(vectors, axis=0)
-    return vectors * xp.where(peak >= -xp.min(vectors, axis=0), 1.0, -1.0)
+    flip = xp.max(vectors, axis=0) < -xp.min(vectors, axis=0)
+    return xp.where(flip, -vectors, vectors)
