@@ -285,9 +285,9 @@ def _assign(embedding: Array, centers: Array, table: Table) -> tuple[Array, Arra
     labels = nearest(embedding, centers[None, ...])[0, :]
     empty = ~xp.any(table.observed, axis=1)
     distances = xp.stack(
-        [xp.sqrt(xp.sum((embedding - centers[j, :]) ** 2, axis=1)) for j in range(len(centers))]
+        [xp.sqrt(xp.sum((embedding - centers[j, :]) ** 2, axis=1)) for j in range(centers.shape[0])]
     )
-    index = xp.arange(len(centers), dtype=labels.dtype, device=device_of(embedding))
+    index = xp.arange(centers.shape[0], dtype=labels.dtype, device=device_of(embedding))
     own = labels == index[:, None]
     first = xp.sum(xp.where(own, distances, 0.0), axis=0)
     second = xp.min(xp.where(own, xp.inf, distances), axis=0)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from itertools import groupby
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -19,6 +20,7 @@ from pckid._parallel import run
 from pckid._progress import Advance
 from pckid.mixture import em, initialise
 from pckid.mixture.families import FAMILIES
+from pckid.mixture.segments import segments
 from pckid.mixture.table import Table
 
 # Statistics of the mixtures trained in one call: small stacks stay in the cache of a CPU core,
@@ -50,15 +52,15 @@ class Plan(NamedTuple):
         return [(g, total - g) if g < total - g else (g,) for g in range(2, total // 2 + 1)]
 
 
-class Task(NamedTuple):
-    """Mixtures that are trained in one call: all `sizes`, from the starts `inits`."""
+class Member(NamedTuple):
+    """Mixtures that share a subsample: their numbers of components, and which start they are."""
 
     sizes: tuple[int, ...]
-    inits: range
+    init: int
 
-    @property
-    def n_mixtures(self) -> int:
-        return len(self.sizes) * len(self.inits)
+
+# What is trained in one call.
+Task = tuple[Member, ...]
 
 
 class Ensemble(NamedTuple):
@@ -84,33 +86,35 @@ def subsample_size(max_samples: float, n_samples: int) -> int:
     return min(max(2, round(max_samples * n_samples)), n_samples)
 
 
-def draw(
-    plan: Plan, n_samples: int, sizes: tuple[int, ...], init: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Draw the rows of mixtures that share them, and which of them are their first centres.
+def draw(plan: Plan, n_samples: int, member: Member) -> tuple[np.ndarray, np.ndarray]:
+    """Draw the rows of a member, and which of them are the first centres of its mixtures.
 
-    The seed depends on these mixtures alone, so neither order, nor threads, nor device change it.
+    The seed depends on the member alone, so neither order, nor threads, nor device change it.
 
     Returns
     -------
     rows : array of shape (n_rows,)
     chosen : array of shape (sum(sizes),), positions in `rows`
     """
-    seed = np.random.SeedSequence(plan.entropy, spawn_key=(sizes[0], init))
+    seed = np.random.SeedSequence(plan.entropy, spawn_key=(member.sizes[0], member.init))
     rng = np.random.default_rng(seed)
     rows = np.sort(rng.choice(n_samples, size=plan.n_rows, replace=False))
-    chosen = [rng.choice(plan.n_rows, size=size, replace=False) for size in sizes]
+    chosen = [rng.choice(plan.n_rows, size=size, replace=False) for size in member.sizes]
     return rows, np.concatenate(chosen)
 
 
 def schedule(table: Table, plan: Plan) -> list[Task]:
-    """Cut the plan into tasks."""
+    """Cut the plan into tasks: on a CPU stacks of like sizes, on a GPU all that fits."""
     size = _stack_size(table, plan)
-    return [
-        Task(sizes, range(first, min(first + size, plan.n_inits)))
-        for sizes in plan.pairs
-        for first in range(0, plan.n_inits, size)
-    ]
+    pairs = plan.pairs
+    alike = [pairs[i : i + 1] for i in range(len(pairs))]
+    if not is_host(table.values):
+        alike = [[p for p in pairs if len(p) == n] for n in (1, 2)]
+    tasks = []
+    for group in alike:
+        members = [Member(sizes, init) for sizes in group for init in range(plan.n_inits)]
+        tasks += [tuple(members[i : i + size]) for i in range(0, len(members), size)]
+    return tasks
 
 
 def train(
@@ -119,11 +123,11 @@ def train(
     """Train all mixtures of the plan on the table."""
     parts: dict[int, list[Any]] = {n_components: [] for n_components in plan.components}
     workers = n_threads if is_host(table.values) else 1
-    trained = run(_train_stack, [(table, plan, *task) for task in tasks], workers)
+    trained = run(_train_stack, [(table, plan, task) for task in tasks], workers)
     for task, params in zip(tasks, trained, strict=True):
-        for size, part in zip(task.sizes, _split(params, task.sizes), strict=True):
+        for size, part in _split(params, task):
             parts[size].append(part)
-        advance(task.n_mixtures)
+        advance(sum(len(member.sizes) for member in task))
     return Ensemble(plan.covariance_type, tuple(_join(parts[g]) for g in plan.components))
 
 
@@ -140,34 +144,40 @@ def posteriors(ensemble: Ensemble, table: Table) -> Iterator[Array]:
         yield xp.reshape(resp, (-1, resp.shape[-1]))
 
 
-def _train_stack(table: Table, plan: Plan, sizes: tuple[int, ...], inits: range) -> Any:
-    """Train mixtures of the same sizes from several starts, each start on its own rows."""
+def _train_stack(table: Table, plan: Plan, task: Task) -> Any:
+    """Train the mixtures of several members, each member on its own rows."""
     family = FAMILIES[plan.covariance_type]
-    draws = [draw(plan, table.n_samples, sizes, init) for init in inits]
+    draws = [draw(plan, table.n_samples, member) for member in task]
     int64 = namespace(table.values).int64
     rows = like(np.stack([rows for rows, _ in draws]), table.values, dtype=int64)
     chosen = like(np.stack([chosen for _, chosen in draws]), table.values, dtype=int64)
     stats = family.statistics(table, rows)
-    params = initialise.from_rows(family, stats, chosen, sizes, plan.floor)
-    return em.iterate(family, stats, params, sizes, n_iter=plan.max_iter, floor=plan.floor)
+    parts = segments([member.sizes for member in task], table.values)
+    params = initialise.from_rows(family, stats, chosen, parts, plan.floor)
+    return em.iterate(family, stats, params, parts, n_iter=plan.max_iter, floor=plan.floor)
 
 
 def _stack_size(table: Table, plan: Plan) -> int:
-    """Decide how many starts share a call."""
+    """Decide how many members share a call."""
     if not FAMILIES[plan.covariance_type].STACKABLE:
         return 1
     budget = _STACK_BYTES_HOST if is_host(table.values) else _STACK_BYTES_DEVICE
     itemsize = 4 if "32" in str(table.values.dtype) else 8
     each = plan.n_rows * (3 * table.n_features + plan.max_components) * itemsize
-    return min(max(1, budget // each), plan.n_inits)
+    return max(1, budget // each)
 
 
-def _split(params: Any, sizes: tuple[int, ...]) -> Iterator[Any]:
-    """Cut the parameters of mixtures that lie side by side apart."""
+def _split(params: Any, task: Task) -> Iterator[tuple[int, Any]]:
+    """Cut a stack into mixtures of the same number of components, in the order of the task."""
     first = 0
-    for size in sizes:
-        yield type(params)(*(array[:, first : first + size, ...] for array in params))
-        first += size
+    for sizes, run_of in groupby(task, key=lambda member: member.sizes):
+        last = first + len(list(run_of))
+        start = 0
+        for size in sizes:
+            part = (array[first:last, start : start + size, ...] for array in params)
+            yield size, type(params)(*part)
+            start += size
+        first = last
 
 
 def _join(parts: list[Any]) -> Any:

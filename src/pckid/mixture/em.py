@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple, Protocol
 
 from pckid._arrays import Array, namespace
+from pckid.mixture.segments import Segments, within
 from pckid.mixture.table import Table
 
 
@@ -43,21 +44,9 @@ class Fitted(NamedTuple):
     converged: bool
 
 
-def expect(family: Family, stats: Any, params: Any, sizes: tuple[int, ...]) -> Array:
-    """Compute the posteriors under mixtures of `sizes` components that lie side by side.
-
-    Returns
-    -------
-    resp : array of shape (m, sum(sizes), n_samples)
-    """
-    joint = family.log_joint(stats, params)
-    if len(sizes) == 1:
-        return responsibilities(joint)[0]
-    parts, first = [], 0
-    for size in sizes:
-        parts.append(responsibilities(joint[:, first : first + size, :])[0])
-        first += size
-    return namespace(joint).concat(parts, axis=1)
+def posterior(log_joint: Array) -> Array:
+    """Normalise over the components of one mixture: the posteriors γ (m, g, n)."""
+    return responsibilities(log_joint)[0]
 
 
 def responsibilities(log_joint: Array) -> tuple[Array, Array]:
@@ -83,11 +72,11 @@ def responsibilities(log_joint: Array) -> tuple[Array, Array]:
 
 
 def iterate(
-    family: Family, stats: Any, params: Any, sizes: tuple[int, ...], *, n_iter: int, floor: float
+    family: Family, stats: Any, params: Any, parts: Segments, *, n_iter: int, floor: float
 ) -> Any:
     """Take a fixed number of steps, as for the members of the ensemble."""
     for _ in range(n_iter):
-        resp = expect(family, stats, params, sizes)
+        resp = within(posterior, family.log_joint(stats, params), parts)
         sums = family.summarise(stats, params, resp)
         params = family.update(stats, params, sums, floor)
     return params

@@ -24,6 +24,7 @@ from pckid._checks import (
 )
 from pckid.mixture import em, initialise, units
 from pckid.mixture.families import FAMILIES
+from pckid.mixture.segments import Segments
 from pckid.mixture.table import Table, block, measure, smallest_variance, standardise, take
 
 _BLOCK = 4096
@@ -273,7 +274,7 @@ n_features)
         values = table.values
         chosen = rng.choice(table.n_samples, size=self.n_components, replace=False)
         chosen = like(chosen[None, :], values, dtype=namespace(values).int64)
-        start = initialise.from_rows(family, stats, chosen, (self.n_components,), floor)
+        start = initialise.from_rows(family, stats, chosen, Segments((self.n_components,)), floor)
         d = self.n_features_in_
         shapes = {"diag": (self.n_components, d), "full": (self.n_components, d, d)}
         if (means := _given(self.means_init, "means_init", (self.n_components, d))) is not None:

@@ -6,11 +6,10 @@ from typing import Any
 
 from pckid._arrays import Array, device_of, namespace
 from pckid.mixture.em import Family
+from pckid.mixture.segments import Segments, within
 
 
-def from_rows(
-    family: Family, stats: Any, chosen: Array, sizes: tuple[int, ...], floor: float
-) -> Any:
+def from_rows(family: Family, stats: Any, chosen: Array, parts: Segments, floor: float) -> Any:
     """Start from random rows, one k-means iteration and the empirical moments.
 
     Missing values count as the feature's observed mean, here and only here.
@@ -19,40 +18,37 @@ def from_rows(
     ----------
     family, stats
         A family of components and its statistics of a stack of m subsamples.
-    chosen : array of shape (m, sum(sizes))
+    chosen : array of shape (m, n_components)
         For each subsample, the rows of its own that become the first centres.
-    sizes : tuple of int
-        The numbers of components of the mixtures that lie side by side.
+    parts : Segments
+        The mixtures that lie side by side.
     floor : float
         The smallest variance, in units of the feature's observed variance.
     """
     X = family.filled(stats)
     centers = gather(X, chosen)
-    parts, first = [], 0
-    for size in sizes:
-        parts.append(nearest(X, centers[:, first : first + size, :]))
-        first += size
-    resp = namespace(X).concat(parts, axis=1)
+    resp = within(winner, closeness(X, centers), parts)
     return family.start(stats, resp, centers, floor)
 
 
-def nearest(X: Array, centers: Array) -> Array:
-    """Give each row wholly to its nearest centre.
-
-    Parameters
-    ----------
-    X : array of shape (m, n_samples, n_features)
-    centers : array of shape (m, n_components, n_features)
+def closeness(X: Array, centers: Array) -> Array:
+    """Score rows (m, n, d) by how near they are to centres (m, g, d): highest is nearest.
 
     Returns
     -------
-    resp : array of shape (m, n_components, n_samples)
+    scores : array of shape (m, g, n)
+        Half the negative squared distance, up to a constant of the row.
     """
     xp = namespace(X)
-    scores = centers @ xp.matrix_transpose(X) - 0.5 * xp.sum(centers**2, axis=-1)[..., None]
-    winner = xp.argmax(scores, axis=1, keepdims=True)
-    index = xp.arange(centers.shape[1], dtype=winner.dtype, device=device_of(X))
-    return xp.astype(winner == index[None, :, None], X.dtype)
+    return centers @ xp.matrix_transpose(X) - 0.5 * xp.sum(centers**2, axis=-1)[..., None]
+
+
+def winner(scores: Array) -> Array:
+    """Give each row wholly to its highest score (m, g, n)."""
+    xp = namespace(scores)
+    best = xp.argmax(scores, axis=1, keepdims=True)
+    index = xp.arange(scores.shape[1], dtype=best.dtype, device=device_of(scores))
+    return xp.astype(best == index[None, :, None], scores.dtype)
 
 
 def gather(X: Array, chosen: Array) -> Array:

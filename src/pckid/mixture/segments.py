@@ -1,0 +1,62 @@
+"""Mixtures that lie side by side on the component axis, and what is done within each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from pckid._arrays import Array, like, namespace
+
+
+class Segments(NamedTuple):
+    """Which mixture each component belongs to.
+
+    Either all subsamples of a stack hold mixtures of the same `sizes`, or `owner` says for each
+    subsample and component which of `n_owners` mixtures it belongs to.
+    """
+
+    sizes: tuple[int, ...]
+    owner: Array | None = None  # (m, sum(sizes))
+    n_owners: int = 0
+
+
+def segments(sizes: list[tuple[int, ...]], home: Array) -> Segments:
+    """Describe a stack whose subsamples hold mixtures of `sizes`, all of one sum.
+
+    Many small slices suit a CPU and its cache; a GPU prefers few large calls, so that stacks of
+    unlike sizes work by masks.
+    """
+    if len(set(sizes)) == 1:
+        return Segments(sizes[0])
+    owner = np.stack([np.repeat(np.arange(len(row)), row) for row in sizes])
+    return Segments(sizes[0], like(owner, home, dtype=namespace(home).int64), len(sizes[0]))
+
+
+def within(function: Callable[[Array], Array], scores: Array, parts: Segments) -> Array:
+    """Apply a function over the components of each mixture apart.
+
+    Parameters
+    ----------
+    function : function
+        Takes scores (m, g, n) to weights (m, g, n) that sum to one over g; −inf gets weight 0.
+    scores : array of shape (m, n_components, n_samples)
+    parts : Segments
+
+    Returns
+    -------
+    weights : array of shape (m, n_components, n_samples)
+    """
+    xp = namespace(scores)
+    if parts.owner is not None:
+        mine = [(parts.owner == k)[..., None] for k in range(parts.n_owners)]
+        weights = function(xp.where(mine[0], scores, -xp.inf))
+        for other in mine[1:]:
+            weights = weights + function(xp.where(other, scores, -xp.inf))
+        return weights
+    if len(parts.sizes) == 1:
+        return function(scores)
+    stops = np.cumsum(parts.sizes).tolist()
+    cuts = zip([0, *stops], stops, strict=False)
+    return xp.concat([function(scores[:, start:stop, :]) for start, stop in cuts], axis=1)
