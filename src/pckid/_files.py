@@ -1,0 +1,60 @@
+"""Files that appear whole or not at all."""
+
+import contextlib
+import os
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+
+@contextlib.contextmanager
+def atomic_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a binary file that takes its name only when everything is written.
+
+    The bytes go to a temporary file in the same folder, are flushed to the disk, and the file is
+    then renamed. On any error, an interrupt among them, the temporary file is removed and whatever
+    stood at `path` before stays as it was. A device or a pipe is written directly.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The name the finished file gets. A symbolic link is followed, not replaced.
+
+    Yields
+    ------
+    file : binary file
+    """
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file():
+        with open(target, "wb") as stream:
+            yield stream
+        return
+    temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(4)}.tmp")
+    try:
+        # "x" leaves the permissions to the umask, which a tempfile would not.
+        with open(temporary, "xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        _keep_permissions(target, temporary)
+        os.replace(temporary, target)
+    finally:
+        temporary.unlink(missing_ok=True)
+    _sync_folder(target.parent)
+
+
+def _keep_permissions(old: Path, new: Path) -> None:
+    """Give a file that replaces another the other's permissions."""
+    with contextlib.suppress(FileNotFoundError, PermissionError):
+        os.chmod(new, os.stat(old).st_mode & 0o777)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Flush a folder's entries, so that a rename survives a power cut; not all systems can."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

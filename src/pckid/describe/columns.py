@@ -1,0 +1,155 @@
+"""What a table's columns hold, and where its holes are."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+# Codes that people write for "no value". Those that are plausible measurements count only when they
+# stand far outside everything else in the column.
+_SENTINELS = (
+    -99999, -32768, -9999, -999, -99, -9, -8888, -888, -88, -1,
+    99, 888, 999, 8888, 9999, 32767, 65535, 99999, 999999, 1e20, 1e30, -1e20, -1e30,
+)  # fmt: skip
+
+
+class ColumnSummary(NamedTuple):
+    """One column's counts and quartiles; NaN where nothing is observed."""
+
+    name: str
+    n_observed: int
+    n_missing: int
+    n_distinct: int
+    minimum: float
+    lower_quartile: float
+    median: float
+    upper_quartile: float
+    maximum: float
+
+    @property
+    def share_missing(self) -> float:
+        """Share of the rows without a value."""
+        return self.n_missing / max(self.n_observed + self.n_missing, 1)
+
+
+class Sentinel(NamedTuple):
+    """A value that looks like a code for "missing"."""
+
+    value: float
+    n_cells: int
+
+
+class Patterns(NamedTuple):
+    """Which sets of columns are observed together.
+
+    Attributes
+    ----------
+    observed : ndarray of shape (n_patterns, n_features), bool
+        The patterns, the commonest first.
+    counts : ndarray of shape (n_patterns,)
+        How many rows have each.
+    row_pattern : ndarray of shape (n_samples,)
+        Index of each row's pattern.
+    """
+
+    observed: np.ndarray
+    counts: np.ndarray
+    row_pattern: np.ndarray
+
+
+def summarise_column(name: str, values: np.ndarray) -> ColumnSummary:
+    """Count and summarise the observed values of a column.
+
+    Parameters
+    ----------
+    name : str
+    values : ndarray of shape (n_samples,)
+        NaN where missing.
+
+    Returns
+    -------
+    summary : ColumnSummary
+    """
+    seen = values[np.isfinite(values)]
+    quartiles = np.quantile(seen, [0, 0.25, 0.5, 0.75, 1]) if len(seen) else np.full(5, np.nan)
+    n_missing = int(np.isnan(values).sum())
+    n_distinct = len(np.unique(seen))
+    return ColumnSummary(name, len(values) - n_missing, n_missing, n_distinct, *quartiles.tolist())
+
+
+def missing_patterns(observed: np.ndarray) -> Patterns:
+    """Find the distinct patterns of observed cells.
+
+    Parameters
+    ----------
+    observed : ndarray of shape (n_samples, n_features), bool
+
+    Returns
+    -------
+    patterns : Patterns
+    """
+    packed = np.packbits(observed, axis=1)
+    _, first, inverse, counts = np.unique(
+        packed, axis=0, return_index=True, return_inverse=True, return_counts=True
+    )
+    # Ties go to the pattern that comes first in the table.
+    order = np.lexsort((first, -counts))
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return Patterns(observed[first[order]], counts[order], rank[inverse.reshape(-1)])
+
+
+def observed_bands(observed: np.ndarray, max_bands: int = 200) -> np.ndarray:
+    """Average neighbouring rows, so that a long table's holes fit into one picture.
+
+    Parameters
+    ----------
+    observed : ndarray of shape (n_samples, n_features), bool
+    max_bands : int, default=200
+
+    Returns
+    -------
+    shares : ndarray of shape (n_bands, n_features)
+        Share of observed cells among the rows of each band.
+    """
+    n_bands = min(len(observed), max_bands)
+    starts = np.linspace(0, len(observed), n_bands + 1)[:-1].astype(int)
+    sums = np.add.reduceat(observed, starts, axis=0, dtype=float)
+    return sums / np.diff(np.append(starts, len(observed)))[:, None]
+
+
+def find_sentinels(values: np.ndarray) -> list[Sentinel]:
+    """Find numbers that look like codes for "missing", such as -9999 or 999.
+
+    A known code counts when it is the lowest or the highest value of the column, occurs at least
+    twice, and lies further from the other values than these spread.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_samples,)
+
+    Returns
+    -------
+    sentinels : list of Sentinel
+    """
+    distinct, counts = np.unique(values[np.isfinite(values)], return_counts=True)
+    found = []
+    while len(distinct) > 1:
+        gap, place = _widest_end(distinct)
+        rest = np.delete(distinct, place)
+        if distinct[place] not in _SENTINELS or counts[place] < 2 or gap <= np.ptp(rest):
+            break
+        found.append(Sentinel(float(distinct[place]), int(counts[place])))
+        distinct, counts = rest, np.delete(counts, place)
+    # Two values alone, 0 and -1 or 1 and 99, say nothing on what is usual.
+    return found if len(distinct) > 2 else []
+
+
+def looks_like_row_number(values: np.ndarray) -> bool:
+    """Whether a column merely counts the rows: 0, 1, 2, … or 1, 2, 3, …"""
+    return len(values) > 2 and values[0] in (0, 1) and bool(np.all(np.diff(values) == 1))
+
+
+def _widest_end(distinct: np.ndarray) -> tuple[float, int]:
+    """Tell which end of sorted values stands further from its neighbour, and how far."""
+    low, high = distinct[1] - distinct[0], distinct[-1] - distinct[-2]
+    return (float(low), 0) if low >= high else (float(high), len(distinct) - 1)

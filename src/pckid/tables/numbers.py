@@ -1,0 +1,153 @@
+"""Turn a table's columns into numbers, with NaN where a cell is missing."""
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pckid.tables.reading import Table, TableError
+
+MISSING_TOKENS = (
+    "", "NA", "N/A", "#N/A", "#NA", "<NA>", "NaN", "-NaN", "null", "none", "nil", "missing",
+    "?", ".", "-", "--", "#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NUM!", "#NAME?",
+)  # fmt: skip
+"""Cells that mean "missing", whatever their case and the blanks around them."""
+
+_NUMBER = r"^[+-]?(\d+DECIMAL?\d*|DECIMAL\d+)([eE][+-]?\d+)?$|^[+-]?(?i:inf|infinity)$"
+
+
+class MissingTokens(NamedTuple):
+    """What counts as missing: texts in lower case, and numbers."""
+
+    texts: frozenset[str]
+    numbers: tuple[float, ...]
+
+    @classmethod
+    def with_defaults(cls, extra: Iterable[str] = ()) -> "MissingTokens":
+        """Add tokens to the default list; one that reads as a number matches by value."""
+        texts = frozenset(token.strip().lower() for token in (*MISSING_TOKENS, *extra))
+        numbers = [value for value in map(_as_number, extra) if math.isfinite(value)]
+        return cls(texts, tuple(numbers))
+
+
+class NotNumbers(NamedTuple):
+    """Why a column is not numeric: how many cells, and the first of them."""
+
+    n_cells: int
+    n_observed: int
+    example: str
+    row: int
+
+
+def numeric_matrix(table: Table, names: Sequence[str], missing: MissingTokens) -> np.ndarray:
+    """Read columns as numbers.
+
+    Parameters
+    ----------
+    table : Table
+    names : sequence of str
+        The columns wanted, in this order.
+    missing : MissingTokens
+
+    Returns
+    -------
+    X : ndarray of shape (n_rows, len(names)), float64
+        NaN where a cell is missing.
+
+    Raises
+    ------
+    TableError
+        If a column holds text, naming the first few such columns, or if a number is infinite.
+    """
+    columns = {name: try_numbers(table, name, missing) for name in names}
+    texts = {name: column for name, column in columns.items() if isinstance(column, NotNumbers)}
+    if texts:
+        raise TableError(_text_columns(texts))
+    X = np.column_stack([columns[name] for name in names])
+    infinite = np.argwhere(np.isinf(X))
+    if len(infinite):
+        row, column = infinite[0]
+        raise TableError(
+            f"Column {short(names[column])} holds an infinite number in row {row + 1}. Replace it, "
+            "or leave the cell empty to treat it as missing."
+        )
+    return X
+
+
+def try_numbers(table: Table, name: str, missing: MissingTokens) -> np.ndarray | NotNumbers:
+    """Read one column as floats of shape (n_rows,), or say why that cannot be."""
+    column = table.data.column(name)
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    kind = column.type
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        values = _parse(column, missing, table.decimal)
+    elif pa.types.is_boolean(kind):
+        values = _floats(column.cast(pa.uint8()))
+    elif pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_decimal(kind):
+        values = _floats(column)
+    elif pa.types.is_null(kind):
+        values = np.full(len(column), np.nan)
+    else:
+        return NotNumbers(len(column) - column.null_count, len(column), f"values of type {kind}", 1)
+    if isinstance(values, np.ndarray) and missing.numbers:
+        values[np.isin(values, missing.numbers)] = np.nan
+    return values
+
+
+def _parse(column: Any, missing: MissingTokens, decimal: str) -> np.ndarray | NotNumbers:
+    """Parse a column of text."""
+    cells = pc.replace_substring(pc.utf8_trim_whitespace(column), "\N{MINUS SIGN}", "-")
+    absent = pc.is_in(pc.utf8_lower(cells), value_set=pa.array(sorted(missing.texts), cells.type))
+    cells = pc.if_else(absent, pa.scalar(None, cells.type), cells)
+    pattern = _NUMBER.replace("DECIMAL", "," if decimal == "," else r"\.")
+    wrong = pc.fill_null(pc.invert(pc.match_substring_regex(cells, pattern)), False).to_numpy()
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        n_observed = len(cells) - cells.null_count
+        return NotNumbers(int(wrong.sum()), n_observed, cells[row].as_py(), row + 1)
+    if decimal == ",":
+        cells = pc.replace_substring(cells, ",", ".")
+    return _floats(pc.utf8_ltrim(cells, "+"))
+
+
+def _floats(column: Any) -> np.ndarray:
+    """Cast a column to float64, null becoming NaN, in memory of its own."""
+    return np.array(pc.fill_null(column.cast(pa.float64(), safe=False), np.nan).to_numpy())
+
+
+def _text_columns(texts: dict[str, NotNumbers]) -> str:
+    """Say which columns are not numbers and what to do about it."""
+    shown = list(texts.items())[:5]
+    lines = [
+        f"Column {short(name)} holds text in {found.n_cells} of {found.n_observed} cells, first "
+        f"{short(found.example)} in row {found.row}."
+        for name, found in shown
+    ]
+    if len(texts) > len(shown):
+        lines.append(f"So do {len(texts) - len(shown)} more columns.")
+    rare = any(found.n_cells * 2 < found.n_observed for found in texts.values())
+    remedy = (
+        "Clustering needs numbers: leave such a column out with --drop, or name it as --id or "
+        "--label."
+    )
+    if rare:
+        remedy += " Where the text is a code for a missing value, add it with --na-values."
+    return "\n".join([*lines, remedy])
+
+
+def short(text: str, width: int = 60) -> str:
+    """Quote a name or cell for a message: one line, printable, not too long."""
+    plain = "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in text)
+    return f"'{plain}'" if len(plain) <= width else f"'{plain[: width - 1]}…'"
+
+
+def _as_number(token: str) -> float:
+    """Read a token as a number; NaN where it is none."""
+    try:
+        return float(token)
+    except ValueError:
+        return math.nan

@@ -1,0 +1,133 @@
+"""Write a table back, with new columns beside its own."""
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.ipc
+import pyarrow.parquet
+
+from pckid.tables.reading import Table, TableError
+from pckid.tables.sniffing import TextFormat
+
+_BLOCK_ROWS = 8192
+_SUFFIXES = {
+    ".csv": "csv", ".txt": "csv", ".tsv": "tsv", ".tab": "tsv",
+    ".parquet": "parquet", ".pq": "parquet", ".arrow": "arrow", ".feather": "arrow",
+}  # fmt: skip
+_CODECS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
+_FORMULA = re.compile(r"[=+\-@\t\r\N{FULLWIDTH EQUALS SIGN}\N{FULLWIDTH PLUS SIGN}"
+                      r"\N{FULLWIDTH HYPHEN-MINUS}\N{FULLWIDTH COMMERCIAL AT}]")  # fmt: skip
+_NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?")
+
+
+def table_format(path: str) -> tuple[str, str | None]:
+    """Tell the format and the compression that a file's name asks for.
+
+    Parameters
+    ----------
+    path : str
+
+    Returns
+    -------
+    kind : {"csv", "tsv", "parquet", "arrow"}
+    codec : str or None
+    """
+    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
+    codec = _CODECS.get(suffixes[-1]) if suffixes else None
+    if codec:
+        suffixes.pop()
+    kind = _SUFFIXES.get(suffixes[-1] if suffixes else "")
+    if kind is None or (codec and kind not in ("csv", "tsv")):
+        known = ", ".join(sorted(_SUFFIXES))
+        raise TableError(f"The name {path!r} does not say a format. End it in one of {known}.")
+    return kind, codec
+
+
+def write_table(
+    file: BinaryIO,
+    table: Table,
+    new: Mapping[str, np.ndarray],
+    *,
+    kind: str = "csv",
+    codec: str | None = None,
+    numbers: Mapping[str, np.ndarray] | None = None,
+    escape_formulas: bool = False,
+) -> None:
+    """Write a table's columns as they came, and new ones after them.
+
+    Parameters
+    ----------
+    file : binary file
+    table : Table
+    new : mapping of name to ndarray of shape (n_rows,)
+        Integers or floats. A column of the table that has the same name is replaced.
+    kind : {"csv", "tsv", "parquet", "arrow"}
+    codec : str, optional
+        Compression of a text file.
+    numbers : mapping of name to ndarray of shape (n_rows,), optional
+        Columns of a text table which are to be stored as numbers in Parquet and Arrow.
+    escape_formulas : bool, default=False
+        Put an apostrophe before text that a spreadsheet would run as a formula.
+    """
+    kept = table.data.select([name for name in table.names if name not in new])
+    if kind in ("parquet", "arrow"):
+        _write_binary(file, kept, {**(numbers or {}), **new}, kind)
+        return
+    text = table.text or TextFormat(",", ".", 0)
+    delimiter = "\t" if kind == "tsv" else text.delimiter
+    decimal = text.decimal if delimiter != "," else "."
+    sink = pa.output_stream(file, compression=codec) if codec else file
+    for block in _text_blocks(kept, new, delimiter, decimal, escape_formulas):
+        sink.write(block.encode("utf-8"))
+    if codec:
+        sink.flush()
+        sink.close()
+
+
+def _write_binary(file: BinaryIO, kept: Any, columns: Mapping[str, np.ndarray], kind: str) -> None:
+    """Write Parquet or an Arrow file."""
+    for name, values in columns.items():
+        array = pa.array(values, from_pandas=True)
+        if name in kept.column_names:
+            kept = kept.set_column(kept.column_names.index(name), name, array)
+        else:
+            kept = kept.append_column(name, array)
+    if kind == "parquet":
+        pyarrow.parquet.write_table(kept, file)
+    else:
+        with pyarrow.ipc.new_file(file, kept.schema) as writer:
+            writer.write_table(kept)
+
+
+def _text_blocks(
+    kept: Any, new: Mapping[str, np.ndarray], delimiter: str, decimal: str, escape: bool
+) -> Iterator[str]:
+    """Yield the text of a table: first the header, then rows in blocks."""
+    special = re.compile(rf'[\r\n"{re.escape(delimiter)}]|^\s|\s$')
+
+    def cell(value: Any) -> str:
+        text = "" if value is None else str(value)
+        if escape and _FORMULA.match(text) and not _NUMBER.fullmatch(text):
+            text = "'" + text
+        return '"' + text.replace('"', '""') + '"' if special.search(text) else text
+
+    yield delimiter.join(map(cell, [*kept.column_names, *new])) + "\n"
+    for start in range(0, kept.num_rows, _BLOCK_ROWS):
+        block = kept.slice(start, _BLOCK_ROWS)
+        columns = [map(cell, column.to_pylist()) for column in block.columns]
+        columns += [
+            map(cell, _number_texts(values[start : start + _BLOCK_ROWS], decimal))
+            for values in new.values()
+        ]
+        yield "".join(delimiter.join(row) + "\n" for row in zip(*columns, strict=True))
+
+
+def _number_texts(values: np.ndarray, decimal: str) -> list[str]:
+    """Write integers as they are and floats with four places."""
+    if values.dtype.kind in "iu":
+        return [str(value) for value in values.tolist()]
+    return [f"{value:.4f}".replace(".", decimal) for value in values.tolist()]
