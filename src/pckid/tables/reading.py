@@ -20,13 +20,10 @@ import pyarrow.feather
 import pyarrow.ipc
 import pyarrow.parquet
 
+from pckid.exceptions import TableError
 from pckid.tables.sniffing import TextFormat, sniff
 
 _SNIFF_BYTES = 1 << 24
-
-
-class TableError(ValueError):
-    """A table cannot be read or used; the message says why and what to do."""
 
 
 class Table(NamedTuple):

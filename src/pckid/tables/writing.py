@@ -10,7 +10,8 @@ import pyarrow as pa
 import pyarrow.ipc
 import pyarrow.parquet
 
-from pckid.tables.reading import Table, TableError
+from pckid.exceptions import TableError
+from pckid.tables.reading import Table
 from pckid.tables.sniffing import TextFormat
 
 _BLOCK_ROWS = 8192

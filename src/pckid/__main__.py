@@ -1,0 +1,6 @@
+"""`python -m pckid` is the command `pckid`."""
+
+from pckid.cli import main
+
+if __name__ == "__main__":
+    main()

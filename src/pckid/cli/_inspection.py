@@ -1,0 +1,172 @@
+"""What `pckid inspect` finds out, and how it prints it."""
+
+from typing import Any
+
+import numpy as np
+
+from pckid.cli._say import shorten
+from pckid.describe.columns import (
+    find_sentinels,
+    looks_like_row_number,
+    missing_patterns,
+    summarise_column,
+)
+from pckid.tables import MissingTokens, Table, try_numbers
+
+_PATTERNS = 8
+_QUARTILES = ("minimum", "lower_quartile", "median", "upper_quartile", "maximum")
+
+
+def inspect_table(table: Table, missing: MissingTokens) -> dict[str, Any]:
+    """Summarise a table as plain data, ready for JSON.
+
+    Parameters
+    ----------
+    table : Table
+    missing : MissingTokens
+
+    Returns
+    -------
+    found : dict
+        With the keys source, sha256, n_rows, n_columns, delimiter, decimal, share_missing, columns,
+        n_patterns and patterns.
+    """
+    columns, numeric = [], {}
+    for name in table.names:
+        values = try_numbers(table, name, missing)
+        if isinstance(values, np.ndarray):
+            numeric[name] = values
+            columns.append(_numeric_column(name, values))
+        else:
+            columns.append(
+                {"name": name, "kind": "text", "n_text": values.n_cells, "example": values.example}
+            )
+    X = np.column_stack(list(numeric.values())) if numeric else np.empty((table.data.num_rows, 0))
+    return {
+        "source": table.source,
+        "sha256": table.sha256,
+        "n_rows": table.data.num_rows,
+        "n_columns": table.data.num_columns,
+        "delimiter": table.text.delimiter if table.text else None,
+        "decimal": table.decimal,
+        "share_missing": float(np.isnan(X).mean()) if X.size else 0.0,
+        "n_empty_rows": int(np.isnan(X).all(axis=1).sum()) if X.size else 0,
+        "columns": columns,
+        **_pattern_part(X, list(numeric)),
+    }
+
+
+def _numeric_column(name: str, values: np.ndarray) -> dict[str, Any]:
+    """Summarise a column of numbers and what looks wrong with it."""
+    summary = summarise_column(name, values)
+    warnings = [
+        f"{sentinel.value:g} in {sentinel.n_cells} rows looks like a code for missing: "
+        f"--na-values {sentinel.value:g}"
+        for sentinel in find_sentinels(values)
+    ]
+    if looks_like_row_number(values):
+        warnings.append("counts the rows: --drop or --id")
+    if np.isinf(values).any():
+        warnings.append(f"{int(np.isinf(values).sum())} infinite numbers: replace them")
+    if summary.n_distinct <= 1:
+        warnings.append("says nothing: no two values differ")
+    numbers = {key: _finite(getattr(summary, key)) for key in _QUARTILES}
+    return {
+        "name": name,
+        "kind": "number",
+        "n_observed": summary.n_observed,
+        "share_missing": summary.share_missing,
+        "n_distinct": summary.n_distinct,
+        **numbers,
+        "warnings": warnings,
+    }
+
+
+def _finite(value: float) -> float | None:
+    """JSON knows no NaN."""
+    return value if np.isfinite(value) else None
+
+
+def _pattern_part(X: np.ndarray, names: list[str]) -> dict[str, Any]:
+    """List the commonest patterns by the columns that are missing."""
+    if not names:
+        return {"n_patterns": 0, "patterns": []}
+    patterns = missing_patterns(~np.isnan(X))
+    shown = [
+        {
+            "n_rows": int(patterns.counts[index]),
+            "missing": [names[j] for j in np.flatnonzero(~patterns.observed[index])],
+        }
+        for index in range(min(_PATTERNS, len(patterns.counts)))
+    ]
+    return {"n_patterns": len(patterns.counts), "patterns": shown}
+
+
+def print_page(found: dict[str, Any]) -> None:
+    """Print the findings to standard output as tables, as wide as the terminal."""
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=110)
+    n_text = sum(column["kind"] == "text" for column in found["columns"])
+    lines = [
+        f"{shorten(found['source'], 80)}: {found['n_rows']:,} rows, {found['n_columns']} columns, "
+        f"{n_text} of them text",
+        f"{found['share_missing']:.1%} of the numeric cells are missing; "
+        f"{found['n_empty_rows']} rows hold no number at all",
+        "",
+    ]
+    console.print(Text("\n".join(lines)))
+    console.print(_columns_table(found["columns"]))
+    console.print(_patterns_table(found))
+
+
+def _columns_table(columns: list[dict[str, Any]]) -> Any:
+    """Lay out one line per column."""
+    from rich.table import Table as Grid
+    from rich.text import Text
+
+    grid = Grid("column", box=None, pad_edge=False)
+    for heading in ("missing", "distinct", "lowest", "median", "highest"):
+        grid.add_column(heading, justify="right")
+    grid.add_column("to look at")
+    for column in columns:
+        name = shorten(column["name"], 30)
+        if column["kind"] == "text":
+            cells = [
+                "",
+                "",
+                "",
+                "",
+                "",
+                f"text, such as '{shorten(column['example'], 30)}': --drop",
+            ]
+        else:
+            numbers = [_number(column[key]) for key in ("minimum", "median", "maximum")]
+            share = f"{column['share_missing']:.1%}"
+            cells = [share, f"{column['n_distinct']:,}", *numbers, "; ".join(column["warnings"])]
+        grid.add_row(*map(Text, [name, *cells]))
+    return grid
+
+
+def _patterns_table(found: dict[str, Any]) -> Any:
+    """Lay out the commonest patterns."""
+    from rich.table import Table as Grid
+    from rich.text import Text
+
+    title = f"\nWhich cells are missing together ({found['n_patterns']:,} patterns in all)"
+    grid = Grid("rows", "missing", title=title, title_justify="left", box=None, pad_edge=False)
+    for pattern in found["patterns"]:
+        names = pattern["missing"]
+        text = ", ".join(shorten(name, 30) for name in names[:6]) or "nothing"
+        if len(names) > 6:
+            text += f" and {len(names) - 6} more"
+        grid.add_row(*map(Text, [f"{pattern['n_rows']:,}", text]))
+    return grid
+
+
+def _number(value: float | None) -> str:
+    """Write a number briefly."""
+    return "" if value is None else f"{value:.5g}"

@@ -1,0 +1,107 @@
+"""Options that several commands share."""
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def _stack(*options: Decorator) -> Decorator:
+    """Apply options so that help lists them in the order given."""
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+reading_options = _stack(
+    click.option(
+        "--na-values",
+        "na_values",
+        multiple=True,
+        metavar="TOKEN",
+        help="A further content of cells that means missing, such as -9999. May be repeated. Always "
+        "missing, in upper or lower case: an empty cell, NA, N/A, NaN, null, none, nil, missing, "
+        "?, ., -, -- and a spreadsheet's error values.",
+    ),
+    click.option("--delimiter", help='Sign between cells; "tab" for a tab. Found out by default.'),
+    click.option(
+        "--decimal", type=click.Choice([".", ","]), help="Decimal sign. Found out by default."
+    ),
+    click.option("--encoding", help="Encoding of a text table. UTF-8 by default."),
+    click.option("--no-header", is_flag=True, help="The first row holds data, not names."),
+)
+"""How a table is to be read."""
+
+column_options = _stack(
+    click.option(
+        "--columns",
+        multiple=True,
+        metavar="NAMES",
+        help="Use these columns only: names with commas between them. May be repeated.",
+    ),
+    click.option(
+        "--drop", multiple=True, metavar="NAMES", help="Leave these columns out of the clustering."
+    ),
+    click.option("--id", "id_column", metavar="NAME", help="Column that names the rows; not used."),
+    click.option(
+        "--label",
+        "label_column",
+        metavar="NAME",
+        help="Column with known groups: compared with the clusters, never used to find them.",
+    ),
+)
+"""Which columns are clustered."""
+
+ensemble_options = _stack(
+    click.option(
+        "--inits", type=click.IntRange(1), default=30, show_default=True,
+        help="Mixture models for every number of components.",
+    ),
+    click.option(
+        "--max-components", type=click.IntRange(2), default=30, show_default=True,
+        help="Largest number of components of a mixture model.",
+    ),
+    click.option(
+        "--max-samples", type=float, default=0.5, show_default=True,
+        help="Share of the rows that each model sees; a whole number above 1 counts rows.",
+    ),
+    click.option(
+        "--embedding", type=click.Choice(["random_walk", "kernel_pca"]), default="random_walk",
+        show_default=True, help="How rows are laid out before they are grouped.",
+    ),
+)  # fmt: skip
+"""The ensemble of mixture models."""
+
+running_options = _stack(
+    click.option(
+        "--seed", type=click.IntRange(0), default=0, show_default=True,
+        help="Start of the random numbers: the same seed gives the same clusters.",
+    ),
+    click.option("--jobs", type=int, help="Processor cores to use; -1 for all."),
+    click.option("--device", help='Where to compute, such as "cuda". The processor by default.'),
+)  # fmt: skip
+"""How the computation runs."""
+
+writing_options = _stack(
+    click.option(
+        "--out", "-o", type=click.Path(dir_okay=False), metavar="FILE",
+        help="Write the rows here (.csv, .tsv, .parquet, .arrow; .csv.gz and the like are "
+        "compressed) instead of to standard output.",
+    ),
+    click.option(
+        "--escape-formulas", is_flag=True,
+        help="Put an apostrophe before text which a spreadsheet would run as a formula.",
+    ),
+    click.option(
+        "--json", "as_json", is_flag=True,
+        help="Print a summary as JSON to standard output; rows go to --out only.",
+    ),
+    click.option("--quiet", "-q", is_flag=True, help="Print nothing but results and errors."),
+)  # fmt: skip
+"""Where results go."""

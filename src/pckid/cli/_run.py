@@ -1,0 +1,113 @@
+"""Run a command and turn whatever happens into an exit code and a sentence."""
+
+import os
+import sys
+import traceback
+import warnings
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any, NoReturn
+
+import click
+
+from pckid import __version__
+from pckid.cli import COMMANDS
+from pckid.cli._say import fail, note
+from pckid.exceptions import PckidModelError
+
+EXIT_OK, EXIT_RUNTIME, EXIT_USAGE, EXIT_DATA, EXIT_MODEL, EXIT_INTERRUPTED = 0, 1, 2, 3, 4, 130
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported only when they are used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Names of the commands, in the order in which a newcomer needs them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import a command."""
+        if cmd_name not in COMMANDS:
+            return None
+        module, function = COMMANDS[cmd_name].split(":")
+        return getattr(import_module(module), function)
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Exit codes: 0 done, 1 failed, 2 wrong use, 3 bad table, 4 bad model, 130 interrupted.",
+)
+@click.version_option(__version__, prog_name="pckid")
+def pckid() -> None:
+    """Find clusters in a table with missing values: nothing is imputed, nothing needs tuning.
+
+    \b
+    Examples:
+      pckid demo                               see it work on a built-in table
+      pckid inspect table.csv                  what the table holds, and what is missing
+      pckid cluster table.csv -k 3 > out.csv   the table with a cluster for every row
+    """
+
+
+def run(arguments: list[str]) -> NoReturn:
+    """Run the command line; never returns.
+
+    Parameters
+    ----------
+    arguments : list of str
+        What follows the program's name.
+    """
+    warnings.showwarning = _show_warning
+    code = _exit_code(lambda: pckid.main(arguments, prog_name="pckid", standalone_mode=False))
+    if code == EXIT_INTERRUPTED:
+        # Threads may be deep in a matrix product; an ordinary exit would wait for them.
+        sys.stderr.flush()
+        os._exit(code)
+    sys.exit(code)
+
+
+def _exit_code(command: Callable[[], Any]) -> int:
+    """Run a command and say what went wrong, if anything did."""
+    try:
+        result = command()
+        sys.stdout.flush()
+        return result if isinstance(result, int) else EXIT_OK
+    except BrokenPipeError:
+        # Whoever read the output has had enough. Nothing may be written at exit either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_OK
+    except (KeyboardInterrupt, click.Abort):
+        fail("Interrupted. No output was written.")
+        return EXIT_INTERRUPTED
+    except click.ClickException as error:
+        error.show(sys.stderr)
+        return error.exit_code
+    except Exception as error:
+        return _explain(error)
+
+
+def _explain(error: Exception) -> int:
+    """Print a sentence for an exception and choose its exit code."""
+    if os.environ.get("PCKID_DEBUG"):
+        traceback.print_exc()
+    if isinstance(error, MemoryError):
+        fail("There is not enough memory. Try a smaller --max-components, or fewer --inits.")
+        return EXIT_RUNTIME
+    if isinstance(error, OSError):
+        where = f": {error.filename}" if error.filename else ""
+        fail(f"{error.strerror or error}{where}.")
+        return EXIT_RUNTIME
+    if isinstance(error, ImportError):
+        fail(f"{error}. Install what is missing with: python -m pip install 'pckid[all]'")
+        return EXIT_RUNTIME
+    fail(str(error) or type(error).__name__)
+    if isinstance(error, ValueError):
+        return EXIT_MODEL if isinstance(error, PckidModelError) else EXIT_DATA
+    note("This should not have happened. PCKID_DEBUG=1 in the environment shows where it did.")
+    return EXIT_RUNTIME
+
+
+def _show_warning(message: Any, *details: Any, **more: Any) -> None:
+    """Print a warning as a plain line."""
+    note(str(message))

@@ -1,0 +1,181 @@
+"""From a table and the columns asked for to a matrix, and from results to files."""
+
+import difflib
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import click
+import numpy as np
+
+from pckid._files import atomic_file
+from pckid.cli._say import note, shorten
+from pckid.describe.columns import find_sentinels, looks_like_row_number
+from pckid.tables import (
+    MissingTokens,
+    Table,
+    numeric_matrix,
+    read_table,
+    table_format,
+    write_table,
+)
+
+RESULT_COLUMNS = ("cluster", "confidence")
+
+
+class Selection(NamedTuple):
+    """The part of a table that is clustered, and what goes with it.
+
+    Attributes
+    ----------
+    table : Table
+    names : list of str
+        The columns used.
+    X : ndarray of shape (n_rows, len(names))
+    ids, known : list of str or None
+        Names of the rows, and their known groups.
+    left_out : dict of name to reason
+    """
+
+    table: Table
+    names: list[str]
+    X: np.ndarray
+    ids: list[str] | None
+    known: list[str] | None
+    left_out: dict[str, str]
+
+
+def open_table(source: str, options: Mapping[str, Any]) -> Table:
+    """Read a table as the reading options say."""
+    delimiter = options.get("delimiter")
+    if delimiter in ("tab", "\\t"):
+        delimiter = "\t"
+    if delimiter is not None and len(delimiter) != 1:
+        raise click.BadParameter(f"{delimiter!r} is not one sign.", param_hint="--delimiter")
+    table = read_table(
+        source,
+        delimiter=delimiter,
+        decimal=options.get("decimal"),
+        encoding=options.get("encoding"),
+        header=not options.get("no_header"),
+    )
+    if table.header_is_numbers:
+        note("The first row holds only numbers and is taken for names; --no-header if it is data.")
+    return table
+
+
+def select(table: Table, options: Mapping[str, Any]) -> Selection:
+    """Choose the columns to cluster and read their numbers."""
+    named = {key: options.get(key) for key in ("id_column", "label_column")}
+    for key, name in named.items():
+        if name is not None:
+            _find(table, [name], f"--{key.removesuffix('_column')}")
+    dropped = _find(table, options.get("drop") or (), "--drop")
+    wanted = _find(table, options.get("columns") or (), "--columns") or table.names
+    left_out = dict.fromkeys(dropped, "left out by --drop")
+    left_out |= {name: "names the rows" for name in [named["id_column"]] if name}
+    left_out |= {name: "known groups" for name in [named["label_column"]] if name}
+    names = [name for name in wanted if name not in left_out]
+    left_out |= {name: "not among --columns" for name in table.names if name not in wanted}
+    if not names:
+        raise click.UsageError("No column is left to cluster. Check --columns and --drop.")
+    _refuse_old_results(names)
+    missing = MissingTokens.with_defaults(options.get("na_values") or ())
+    X = numeric_matrix(table, names, missing)
+    ids, known = (_texts(table, name) for name in named.values())
+    return Selection(table, names, X, ids, known, left_out)
+
+
+def _find(table: Table, values: Sequence[str], option: str) -> list[str]:
+    """Find the columns that an option names, alone or with commas between them."""
+    found: list[str] = []
+    for value in values:
+        parts = [value] if value in table.names else [part.strip() for part in value.split(",")]
+        for part in filter(None, parts):
+            if part not in table.names:
+                raise click.BadParameter(_no_such_column(part, table.names), param_hint=option)
+            found.append(part)
+    return list(dict.fromkeys(found))
+
+
+def _no_such_column(name: str, names: list[str]) -> str:
+    """Say that a column does not exist, and which comes close."""
+    near = difflib.get_close_matches(name, names, n=1)
+    hint = (
+        f"Did you mean '{shorten(near[0])}'?"
+        if near
+        else "The columns are: " + ", ".join(shorten(other) for other in names[:12])
+    )
+    return f"the table has no column '{shorten(name)}'. {hint}"
+
+
+def _refuse_old_results(names: list[str]) -> None:
+    """Refuse to cluster by the result of an earlier run."""
+    old = [name for name in RESULT_COLUMNS if name in names]
+    if old:
+        raise click.UsageError(
+            f"The table already has a column '{old[0]}', as an earlier result would. "
+            f"Leave it out with --drop {','.join(old)}; the new result then takes its place."
+        )
+
+
+def _texts(table: Table, name: str | None) -> list[str] | None:
+    """Read a column as text; a missing cell is empty."""
+    if name is None:
+        return None
+    return ["" if cell is None else str(cell) for cell in table.data.column(name).to_pylist()]
+
+
+def point_out(selection: Selection) -> None:
+    """Say what looks wrong in the columns chosen."""
+    for name, values in zip(selection.names, selection.X.T, strict=True):
+        for sentinel in find_sentinels(values):
+            note(
+                f"Column '{shorten(name)}' holds {sentinel.value:g} in {sentinel.n_cells} rows, "
+                f"far from its other values. If that means missing, add --na-values {sentinel.value:g}"
+            )
+        if looks_like_row_number(values):
+            note(f"Column '{shorten(name)}' merely counts the rows. Leave it out: --drop or --id.")
+
+
+def check_outputs(source: str, *paths: str | None) -> None:
+    """Refuse outputs that would overwrite the input or each other, or that cannot be written."""
+    targets = [path for path in paths if path]
+    for path in targets:
+        folder = os.path.dirname(os.path.abspath(path))
+        if not os.path.isdir(folder):
+            raise click.UsageError(f"There is no folder {folder!r} to write into.")
+        if not os.access(path if os.path.exists(path) else folder, os.W_OK):
+            raise click.UsageError(f"{path!r} cannot be written: permission denied.")
+        if source != "-" and os.path.exists(path) and os.path.samefile(path, source):
+            raise click.UsageError(f"{path!r} is the input. Give the output another name.")
+    if len({os.path.realpath(path) for path in targets}) < len(targets):
+        raise click.UsageError("Two outputs have the same name. Give each its own.")
+    if source != "-" and os.path.isfile(source) and _is_stdout(source):
+        raise click.UsageError(f"Standard output is {source!r}, the input. Write somewhere else.")
+
+
+def _is_stdout(path: str) -> bool:
+    """Whether standard output has been sent to this very file."""
+    try:
+        return os.path.samestat(os.stat(path), os.fstat(sys.stdout.fileno()))
+    except (OSError, ValueError):
+        return False
+
+
+def write_result(
+    selection: Selection, new: Mapping[str, np.ndarray], out: str | None, escape_formulas: bool
+) -> None:
+    """Write the rows with their new columns to a file, or to standard output as CSV."""
+    if out is None or out == "-":
+        write_table(sys.stdout.buffer, selection.table, new, escape_formulas=escape_formulas)
+        sys.stdout.buffer.flush()
+        return
+    kind, codec = table_format(out)
+    numbers = dict(zip(selection.names, selection.X.T, strict=True))
+    with atomic_file(out) as file:
+        write_table(
+            file, selection.table, new, kind=kind, codec=codec,
+            numbers=numbers if selection.table.text else None, escape_formulas=escape_formulas,
+        )  # fmt: skip

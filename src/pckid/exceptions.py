@@ -1,0 +1,9 @@
+"""Errors with a sentence for the person who gave the file."""
+
+
+class TableError(ValueError):
+    """A table cannot be read or used; the message says why and what to do."""
+
+
+class PckidModelError(ValueError):
+    """A model file cannot be used; the message says why and what to do."""

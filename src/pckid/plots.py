@@ -1,0 +1,384 @@
+"""Pictures of a fitted clustering: `from_estimator` computes, `plot` draws with matplotlib.
+
+Each display holds the numbers it draws in plain attributes, so that they can be used without
+matplotlib, as the report does.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pckid.describe.clusters import distinguishing_features, standardised_medians
+from pckid.describe.columns import observed_bands
+
+MARKERS = ("o", "s", "^", "D", "X", "P", "v", "*")
+"""Matplotlib markers of the clusters, in turn: colour is never the only sign."""
+
+
+class _Display:
+    """What the displays share: the axes they drew on."""
+
+    ax_: Any
+    figure_: Any
+
+    def _axes(self, ax: Any, size: tuple[float, float] = (6.4, 4.8)) -> Any:
+        """Use the axes given, or make a figure."""
+        if ax is None:
+            import matplotlib.pyplot as plt
+
+            _, ax = plt.subplots(figsize=size, layout="constrained")
+        self.ax_, self.figure_ = ax, ax.figure
+        return ax
+
+
+class EmbeddingDisplay(_Display):
+    """The rows in the plane, coloured by cluster and sized by confidence.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n_samples, 2)
+        The embedding seen along the two directions in which it spreads most.
+    labels : ndarray of shape (n_samples,)
+    confidence : ndarray of shape (n_samples,)
+    rows : ndarray of shape (n_samples,)
+        Which rows of the table these are.
+    """
+
+    def __init__(
+        self, points: np.ndarray, labels: np.ndarray, confidence: np.ndarray, rows: np.ndarray
+    ) -> None:
+        self.points = points
+        self.labels = labels
+        self.confidence = confidence
+        self.rows = rows
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, *, max_rows: int = 5000, random_state: int = 0
+    ) -> EmbeddingDisplay:
+        """Take the embedding of a fitted estimator's own rows.
+
+        Parameters
+        ----------
+        estimator : fitted PCKID
+        max_rows : int, default=5000
+            Draw at most so many rows, each cluster in proportion.
+        random_state : int, default=0
+            Chooses the rows.
+
+        Returns
+        -------
+        display : EmbeddingDisplay
+        """
+        labels = _host(estimator.labels_)
+        rows = np.sort(sample_by_cluster(labels, max_rows, random_state))
+        embedding = np.nan_to_num(_host(estimator.embedding_)[rows])
+        return cls(plane(embedding), labels[rows], _host(estimator.confidence_)[rows], rows)
+
+    def plot(self, ax: Any = None) -> EmbeddingDisplay:
+        """Draw; a new figure is made where no axes are given."""
+        ax = self._axes(ax)
+        for cluster in np.unique(self.labels):
+            inside = self.labels == cluster
+            ax.scatter(
+                *self.points[inside].T,
+                s=8 + 40 * self.confidence[inside],
+                marker=MARKERS[cluster % len(MARKERS)],
+                color=f"C{cluster % 10}",
+                alpha=0.7,
+                linewidths=0,
+                label=f"cluster {cluster}",
+            )
+        ax.legend(frameon=False)
+        ax.set(xlabel="first direction", ylabel="second direction", xticks=[], yticks=[])
+        return self
+
+
+class KernelDisplay(_Display):
+    """The kernel between rows as a heat map, ordered by cluster.
+
+    Parameters
+    ----------
+    kernel : ndarray of shape (n_samples, n_samples)
+    labels : ndarray of shape (n_samples,)
+        Ascending.
+    """
+
+    def __init__(self, kernel: np.ndarray, labels: np.ndarray) -> None:
+        self.kernel = kernel
+        self.labels = labels
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, *, max_rows: int = 300, random_state: int = 0
+    ) -> KernelDisplay:
+        """Compute the kernel between a sample of the rows that an estimator was fitted on.
+
+        Parameters
+        ----------
+        estimator : fitted PCKID
+        X : array-like of shape (n_samples, n_features)
+            The table it was fitted on.
+        max_rows : int, default=300
+        random_state : int, default=0
+            Chooses the rows.
+
+        Returns
+        -------
+        display : KernelDisplay
+        """
+        labels = _host(estimator.labels_)
+        rows = sample_by_cluster(labels, max_rows, random_state)
+        rows = rows[np.lexsort((-_host(estimator.confidence_)[rows], labels[rows]))]
+        return cls(_host(estimator.kernel(take_rows(X, rows))), labels[rows])
+
+    def plot(self, ax: Any = None) -> KernelDisplay:
+        """Draw; a new figure is made where no axes are given."""
+        ax = self._axes(ax, (6, 5))
+        image = ax.imshow(self.kernel, cmap="viridis", vmin=0, vmax=1, interpolation="nearest")
+        ax.figure.colorbar(image, ax=ax, label="likeness of two rows")
+        starts = np.flatnonzero(np.diff(self.labels, prepend=-2))
+        ends = np.append(starts[1:], len(self.labels))
+        for border in starts[1:]:
+            ax.axhline(border - 0.5, color="white", linewidth=1)
+            ax.axvline(border - 0.5, color="white", linewidth=1)
+        ticks, names = (starts + ends - 1) / 2, [f"{label}" for label in self.labels[starts]]
+        ax.set(xticks=ticks, yticks=ticks, xticklabels=names, yticklabels=names)
+        ax.set(xlabel="rows by cluster", ylabel="rows by cluster")
+        return self
+
+
+class MissingnessDisplay(_Display):
+    """Which cells of the table are observed; of a long table, bands of neighbouring rows.
+
+    Parameters
+    ----------
+    shares : ndarray of shape (n_bands, n_features)
+        Share observed, 0 to 1.
+    feature_names : list of str
+    n_samples : int
+        Rows of the whole table.
+    """
+
+    def __init__(self, shares: np.ndarray, feature_names: list[str], n_samples: int) -> None:
+        self.shares = shares
+        self.feature_names = feature_names
+        self.n_samples = n_samples
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, *, max_bands: int = 200) -> MissingnessDisplay:
+        """Find the holes of a table, sorted by the clusters that an estimator found in it.
+
+        Parameters
+        ----------
+        estimator : fitted PCKID
+        X : array-like of shape (n_samples, n_features)
+            The table it was fitted on.
+        max_bands : int, default=200
+
+        Returns
+        -------
+        display : MissingnessDisplay
+        """
+        values = to_matrix(X)
+        order = np.argsort(_host(estimator.labels_), kind="stable")
+        shares = observed_bands(~np.isnan(values[order]), max_bands)
+        return cls(shares, feature_names(estimator), len(values))
+
+    def plot(self, ax: Any = None) -> MissingnessDisplay:
+        """Draw; a new figure is made where no axes are given."""
+        ax = self._axes(ax)
+        ax.imshow(
+            self.shares, cmap="gray_r", vmin=0, vmax=1, aspect="auto", interpolation="nearest"
+        )
+        if len(self.feature_names) <= 40:
+            ax.set_xticks(range(len(self.feature_names)), self.feature_names, rotation=90)
+        ax.set(xlabel="column", ylabel=f"{self.n_samples} rows by cluster", yticks=[])
+        ax.set_title("dark: observed, white: missing")
+        return self
+
+
+class SpectrumDisplay(_Display):
+    """The leading eigenvalues of the kernel, and the gap after the number of clusters.
+
+    Parameters
+    ----------
+    eigenvalues : ndarray of shape (n_eigenvalues,)
+        Descending, the largest scaled to 1.
+    n_clusters : int
+    """
+
+    def __init__(self, eigenvalues: np.ndarray, n_clusters: int) -> None:
+        self.eigenvalues = eigenvalues
+        self.n_clusters = n_clusters
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, *, max_rows: int = 400, random_state: int = 0
+    ) -> SpectrumDisplay:
+        """Compute a few more eigenvalues than clusters, from a sample of the rows.
+
+        Parameters
+        ----------
+        estimator : fitted PCKID
+        X : array-like of shape (n_samples, n_features)
+            The table it was fitted on.
+        max_rows : int, default=400
+        random_state : int, default=0
+            Chooses the rows.
+
+        Returns
+        -------
+        display : SpectrumDisplay
+        """
+        rows = sample_by_cluster(_host(estimator.labels_), max_rows, random_state)
+        kernel = _host(estimator.kernel(take_rows(X, rows))).astype(np.float64)
+        if estimator.embedding == "random_walk":
+            roots = np.sqrt(kernel.sum(axis=1))
+            kernel = kernel / roots[:, None] / roots
+        n_clusters = _n_clusters(estimator)
+        values = np.linalg.eigvalsh(kernel)[::-1][: n_clusters + max(5, n_clusters)]
+        return cls(np.maximum(values, 0) / values[0], n_clusters)
+
+    def plot(self, ax: Any = None) -> SpectrumDisplay:
+        """Draw; a new figure is made where no axes are given."""
+        ax = self._axes(ax)
+        positions = np.arange(1, len(self.eigenvalues) + 1)
+        colours = np.where(positions <= self.n_clusters, "C0", "C7")
+        ax.bar(positions, self.eigenvalues, color=colours)
+        ax.axvline(self.n_clusters + 0.5, color="black", linestyle=":")
+        ax.set(xlabel="eigenvalue", ylabel="size, the first being 1", xticks=positions)
+        return self
+
+
+class ProfileDisplay(_Display):
+    """Each cluster's median of each feature, in spreads from the table's median.
+
+    Parameters
+    ----------
+    medians : ndarray of shape (n_clusters, n_shown)
+        NaN where a cluster has no observed value.
+    feature_names : list of str
+    """
+
+    def __init__(self, medians: np.ndarray, feature_names: list[str]) -> None:
+        self.medians = medians
+        self.feature_names = feature_names
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, *, max_features: int = 20) -> ProfileDisplay:
+        """Compare clusters by observed values; the features that tell most come first.
+
+        Parameters
+        ----------
+        estimator : fitted PCKID
+        X : array-like of shape (n_samples, n_features)
+            The table it was fitted on.
+        max_features : int, default=20
+
+        Returns
+        -------
+        display : ProfileDisplay
+        """
+        values, labels = to_matrix(X), _host(estimator.labels_)
+        best = np.zeros(values.shape[1])
+        for ranked in distinguishing_features(values, labels):
+            for item in ranked:
+                best[item.feature] = max(best[item.feature], item.distinctness)
+        shown = np.argsort(-best, kind="stable")[:max_features]
+        names = feature_names(estimator)
+        medians = standardised_medians(values[:, shown], labels)
+        return cls(medians, [names[index] for index in shown])
+
+    def plot(self, ax: Any = None) -> ProfileDisplay:
+        """Draw; a new figure is made where no axes are given."""
+        ax = self._axes(ax, (2 + 0.5 * self.medians.shape[1], 2 + 0.4 * len(self.medians)))
+        image = ax.imshow(self.medians, cmap="RdBu_r", vmin=-2, vmax=2, aspect="auto")
+        ax.figure.colorbar(image, ax=ax, label="spreads from the table's median")
+        for (cluster, feature), value in np.ndenumerate(self.medians):
+            if np.isfinite(value):
+                colour = "white" if abs(value) > 1.2 else "black"
+                ax.text(feature, cluster, f"{value:+.1f}", ha="center", va="center", color=colour)
+        ax.set_xticks(range(len(self.feature_names)), self.feature_names, rotation=90)
+        ax.set_yticks(range(len(self.medians)))
+        ax.set(ylabel="cluster")
+        return self
+
+
+def sample_by_cluster(labels: np.ndarray, max_rows: int, random_state: int = 0) -> np.ndarray:
+    """Choose rows at random, each cluster in proportion but none left out.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n_samples,)
+        Rows with a negative label are never chosen.
+    max_rows : int
+    random_state : int, default=0
+
+    Returns
+    -------
+    rows : ndarray of int, at most about `max_rows`, by cluster
+    """
+    clustered = np.flatnonzero(labels >= 0)
+    rng = np.random.default_rng(random_state)
+    share = min(1.0, max_rows / max(len(clustered), 1))
+    chosen = []
+    for cluster in np.unique(labels[clustered]):
+        inside = np.flatnonzero(labels == cluster)
+        size = min(len(inside), max(1, int(len(inside) * share)))
+        chosen.append(np.sort(rng.choice(inside, size, replace=False)))
+    return np.concatenate(chosen) if chosen else clustered
+
+
+def plane(embedding: np.ndarray) -> np.ndarray:
+    """Rotate points to the two directions in which they spread most.
+
+    Parameters
+    ----------
+    embedding : ndarray of shape (n_samples, n_components)
+
+    Returns
+    -------
+    points : ndarray of shape (n_samples, 2)
+        Centred; the second coordinate is zero where there is only one direction.
+    """
+    centred = embedding - embedding.mean(axis=0)
+    _, _, directions = np.linalg.svd(centred, full_matrices=False)
+    points = centred @ directions[:2].T
+    return np.pad(points, ((0, 0), (0, 2 - points.shape[1])))
+
+
+def take_rows(X: Any, rows: np.ndarray) -> np.ndarray:
+    """Take rows of an array or a dataframe as floats."""
+    return to_matrix(X)[rows]
+
+
+def to_matrix(X: Any) -> np.ndarray:
+    """Turn an array or a dataframe of numbers into floats with NaN where missing."""
+    if hasattr(X, "to_numpy") and not isinstance(X, np.ndarray):
+        X = X.to_numpy()
+    return np.asarray(_host(X), dtype=np.float64)
+
+
+def feature_names(estimator: Any) -> list[str]:
+    """Names of the columns that an estimator was fitted on; numbers where they had none."""
+    names = getattr(estimator, "feature_names_in_", None)
+    if names is None:
+        return [f"feature {index}" for index in range(estimator.n_features_in_)]
+    return [str(name) for name in names]
+
+
+def _n_clusters(estimator: Any) -> int:
+    """How many clusters were asked for."""
+    return len(_host(estimator.cluster_centers_))
+
+
+def _host(array: Any) -> np.ndarray:
+    """Bring an array to NumPy, from a GPU too."""
+    if hasattr(array, "cpu"):
+        array = array.cpu()
+    elif hasattr(array, "get") and hasattr(array, "__cuda_array_interface__"):
+        array = array.get()
+    return np.asarray(array)
