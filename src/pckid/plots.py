@@ -183,7 +183,8 @@ class MissingnessDisplay(_Display):
         display : MissingnessDisplay
         """
         values = to_matrix(X)
-        order = np.argsort(_host(estimator.labels_), kind="stable")
+        labels = _host(estimator.labels_)
+        order = np.lexsort((labels, labels < 0))
         shares = observed_bands(~np.isnan(values[order]), max_bands)
         return cls(shares, feature_names(estimator), len(values))
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from pckid.cli._say import shorten
+from pckid._text import brief
 from pckid.describe.columns import (
     find_sentinels,
     looks_like_row_number,
@@ -112,7 +112,7 @@ def print_page(found: dict[str, Any]) -> None:
         console = Console(width=110)
     n_text = sum(column["kind"] == "text" for column in found["columns"])
     lines = [
-        f"{shorten(found['source'], 80)}: {found['n_rows']:,} rows, {found['n_columns']} columns, "
+        f"{brief(found['source'], 80)}: {found['n_rows']:,} rows, {found['n_columns']} columns, "
         f"{n_text} of them text",
         f"{found['share_missing']:.1%} of the numeric cells are missing; "
         f"{found['n_empty_rows']} rows hold no number at all",
@@ -133,7 +133,7 @@ def _columns_table(columns: list[dict[str, Any]]) -> Any:
         grid.add_column(heading, justify="right")
     grid.add_column("to look at")
     for column in columns:
-        name = shorten(column["name"], 30)
+        name = brief(column["name"], 30)
         if column["kind"] == "text":
             cells = [
                 "",
@@ -141,7 +141,7 @@ def _columns_table(columns: list[dict[str, Any]]) -> Any:
                 "",
                 "",
                 "",
-                f"text, such as '{shorten(column['example'], 30)}': --drop",
+                f"text, such as '{brief(column['example'], 30)}': --drop",
             ]
         else:
             numbers = [_number(column[key]) for key in ("minimum", "median", "maximum")]
@@ -160,7 +160,7 @@ def _patterns_table(found: dict[str, Any]) -> Any:
     grid = Grid("rows", "missing", title=title, title_justify="left", box=None, pad_edge=False)
     for pattern in found["patterns"]:
         names = pattern["missing"]
-        text = ", ".join(shorten(name, 30) for name in names[:6]) or "nothing"
+        text = ", ".join(brief(name, 30) for name in names[:6]) or "nothing"
         if len(names) > 6:
             text += f" and {len(names) - 6} more"
         grid.add_row(*map(Text, [f"{pattern['n_rows']:,}", text]))

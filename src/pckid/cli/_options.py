@@ -25,9 +25,9 @@ reading_options = _stack(
         "na_values",
         multiple=True,
         metavar="TOKEN",
-        help="A further content of cells that means missing, such as -9999. May be repeated. Always "
-        "missing, in upper or lower case: an empty cell, NA, N/A, NaN, null, none, nil, missing, "
-        "?, ., -, -- and a spreadsheet's error values.",
+        help="A further content of cells that means missing, such as -9999. May be repeated. "
+        "Always missing, in upper or lower case: an empty cell, NA, N/A, NaN, null, none, nil, "
+        "missing, ?, ., -, -- and a spreadsheet's error values.",
     ),
     click.option("--delimiter", help='Sign between cells; "tab" for a tab. Found out by default.'),
     click.option(

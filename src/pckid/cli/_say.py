@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from pckid._text import printable
+
 _quiet = False
 
 
@@ -16,23 +18,10 @@ def be_quiet(quiet: bool) -> None:
     _quiet = quiet
 
 
-def clean(text: str) -> str:
-    """Take out what could steer a terminal: control characters and marks of direction."""
-    return "".join(
-        sign if sign.isprintable() or sign == "\n" else "\N{REPLACEMENT CHARACTER}" for sign in text
-    )
-
-
-def shorten(text: str, width: int = 40) -> str:
-    """Fit a name into a line: one line, printable, at most `width` characters."""
-    plain = clean(text).replace("\n", " ")
-    return plain if len(plain) <= width else plain[: width - 1] + "…"
-
-
 def say(text: str) -> None:
     """Print a line unless asked to be quiet."""
     if not _quiet:
-        click.echo(clean(text), err=True)
+        click.echo(printable(text), err=True)
 
 
 def note(text: str) -> None:
@@ -42,7 +31,7 @@ def note(text: str) -> None:
 
 def fail(text: str) -> None:
     """Print why a command ends without a result."""
-    click.echo(f"pckid: {clean(text)}", err=True)
+    click.echo(f"pckid: {printable(text)}", err=True)
 
 
 @contextlib.contextmanager

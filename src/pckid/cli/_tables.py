@@ -10,7 +10,8 @@ import click
 import numpy as np
 
 from pckid._files import atomic_file
-from pckid.cli._say import note, shorten
+from pckid._text import brief
+from pckid.cli._say import note
 from pckid.describe.columns import find_sentinels, looks_like_row_number
 from pckid.tables import (
     MissingTokens,
@@ -103,11 +104,11 @@ def _no_such_column(name: str, names: list[str]) -> str:
     """Say that a column does not exist, and which comes close."""
     near = difflib.get_close_matches(name, names, n=1)
     hint = (
-        f"Did you mean '{shorten(near[0])}'?"
+        f"Did you mean '{brief(near[0])}'?"
         if near
-        else "The columns are: " + ", ".join(shorten(other) for other in names[:12])
+        else "The columns are: " + ", ".join(brief(other) for other in names[:12])
     )
-    return f"the table has no column '{shorten(name)}'. {hint}"
+    return f"the table has no column '{brief(name)}'. {hint}"
 
 
 def _refuse_old_results(names: list[str]) -> None:
@@ -131,12 +132,13 @@ def point_out(selection: Selection) -> None:
     """Say what looks wrong in the columns chosen."""
     for name, values in zip(selection.names, selection.X.T, strict=True):
         for sentinel in find_sentinels(values):
+            code = f"{sentinel.value:g}"
             note(
-                f"Column '{shorten(name)}' holds {sentinel.value:g} in {sentinel.n_cells} rows, "
-                f"far from its other values. If that means missing, add --na-values {sentinel.value:g}"
+                f"Column '{brief(name)}' holds {code} in {sentinel.n_cells} rows, far from its "
+                f"other values. If that means missing, add --na-values {code}"
             )
         if looks_like_row_number(values):
-            note(f"Column '{shorten(name)}' merely counts the rows. Leave it out: --drop or --id.")
+            note(f"Column '{brief(name)}' merely counts the rows. Leave it out: --drop or --id.")
 
 
 def check_outputs(source: str, *paths: str | None) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pckid._text import brief
 from pckid.exceptions import TableError
 from pckid.tables.reading import Table
 
@@ -72,8 +73,8 @@ def numeric_matrix(table: Table, names: Sequence[str], missing: MissingTokens) -
     if len(infinite):
         row, column = infinite[0]
         raise TableError(
-            f"Column {short(names[column])} holds an infinite number in row {row + 1}. Replace it, "
-            "or leave the cell empty to treat it as missing."
+            f"Column '{brief(names[column])}' holds an infinite number in row {row + 1}. Replace "
+            "it, or leave the cell empty to treat it as missing."
         )
     return X
 
@@ -124,8 +125,8 @@ def _text_columns(texts: dict[str, NotNumbers]) -> str:
     """Say which columns are not numbers and what to do about it."""
     shown = list(texts.items())[:5]
     lines = [
-        f"Column {short(name)} holds text in {found.n_cells} of {found.n_observed} cells, first "
-        f"{short(found.example)} in row {found.row}."
+        f"Column '{brief(name)}' holds text in {found.n_cells} of {found.n_observed} cells, first "
+        f"'{brief(found.example)}' in row {found.row}."
         for name, found in shown
     ]
     if len(texts) > len(shown):
@@ -138,12 +139,6 @@ def _text_columns(texts: dict[str, NotNumbers]) -> str:
     if rare:
         remedy += " Where the text is a code for a missing value, add it with --na-values."
     return "\n".join([*lines, remedy])
-
-
-def short(text: str, width: int = 60) -> str:
-    """Quote a name or cell for a message: one line, printable, not too long."""
-    plain = "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in text)
-    return f"'{plain}'" if len(plain) <= width else f"'{plain[: width - 1]}…'"
 
 
 def _as_number(token: str) -> float:

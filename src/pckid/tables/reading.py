@@ -20,6 +20,7 @@ import pyarrow.feather
 import pyarrow.ipc
 import pyarrow.parquet
 
+from pckid._text import brief
 from pckid.exceptions import TableError
 from pckid.tables.sniffing import TextFormat, sniff
 
@@ -234,7 +235,7 @@ def _check_shape(data: Any, name: str) -> None:
     seen: set[str] = set()
     for column in data.column_names:
         if column in seen:
-            raise TableError(f"{name} has two columns named {column[:60]!r}. Rename one of them.")
+            raise TableError(f"{name} has two columns named '{brief(column)}'. Rename one of them.")
         seen.add(column)
 
 

