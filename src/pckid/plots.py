@@ -6,12 +6,17 @@ matplotlib, as the report does.
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 
+from pckid._arrays import like, to_numpy
+from pckid._checks import read_table
 from pckid.describe.clusters import distinguishing_features, standardised_medians
 from pckid.describe.columns import observed_bands
+from pckid.featuremap import kernel_matrix
+from pckid.mixture.table import Table, standardise
 
 MARKERS = ("o", "s", "^", "D", "X", "P", "v", "*")
 """Matplotlib markers of the clusters, in turn: colour is never the only sign."""
@@ -72,10 +77,10 @@ class EmbeddingDisplay(_Display):
         -------
         display : EmbeddingDisplay
         """
-        labels = _host(estimator.labels_)
+        labels = to_numpy(estimator.labels_)
         rows = np.sort(sample_by_cluster(labels, max_rows, random_state))
-        embedding = np.nan_to_num(_host(estimator.embedding_)[rows])
-        return cls(plane(embedding), labels[rows], _host(estimator.confidence_)[rows], rows)
+        embedding = np.nan_to_num(to_numpy(estimator.embedding_)[rows])
+        return cls(plane(embedding), labels[rows], to_numpy(estimator.confidence_)[rows], rows)
 
     def plot(self, ax: Any = None) -> EmbeddingDisplay:
         """Draw; a new figure is made where no axes are given."""
@@ -129,10 +134,10 @@ class KernelDisplay(_Display):
         -------
         display : KernelDisplay
         """
-        labels = _host(estimator.labels_)
+        labels = to_numpy(estimator.labels_)
         rows = sample_by_cluster(labels, max_rows, random_state)
-        rows = rows[np.lexsort((-_host(estimator.confidence_)[rows], labels[rows]))]
-        return cls(_host(estimator.kernel(take_rows(X, rows))), labels[rows])
+        rows = rows[np.lexsort((-to_numpy(estimator.confidence_)[rows], labels[rows]))]
+        return cls(_kernel_between(estimator, to_matrix(estimator, X)[rows]), labels[rows])
 
     def plot(self, ax: Any = None) -> KernelDisplay:
         """Draw; a new figure is made where no axes are given."""
@@ -182,8 +187,8 @@ class MissingnessDisplay(_Display):
         -------
         display : MissingnessDisplay
         """
-        values = to_matrix(X)
-        labels = _host(estimator.labels_)
+        values = to_matrix(estimator, X)
+        labels = to_numpy(estimator.labels_)
         order = np.lexsort((labels, labels < 0))
         shares = observed_bands(~np.isnan(values[order]), max_bands)
         return cls(shares, feature_names(estimator), len(values))
@@ -234,8 +239,8 @@ class SpectrumDisplay(_Display):
         -------
         display : SpectrumDisplay
         """
-        rows = sample_by_cluster(_host(estimator.labels_), max_rows, random_state)
-        kernel = _host(estimator.kernel(take_rows(X, rows))).astype(np.float64)
+        rows = sample_by_cluster(to_numpy(estimator.labels_), max_rows, random_state)
+        kernel = _kernel_between(estimator, to_matrix(estimator, X)[rows])
         if estimator.embedding == "random_walk":
             roots = np.sqrt(kernel.sum(axis=1))
             kernel = kernel / roots[:, None] / roots
@@ -283,7 +288,7 @@ class ProfileDisplay(_Display):
         -------
         display : ProfileDisplay
         """
-        values, labels = to_matrix(X), _host(estimator.labels_)
+        values, labels = to_matrix(estimator, X), to_numpy(estimator.labels_)
         best = np.zeros(values.shape[1])
         for ranked in distinguishing_features(values, labels):
             for item in ranked:
@@ -351,16 +356,34 @@ def plane(embedding: np.ndarray) -> np.ndarray:
     return np.pad(points, ((0, 0), (0, 2 - points.shape[1])))
 
 
-def take_rows(X: Any, rows: np.ndarray) -> np.ndarray:
-    """Take rows of an array or a dataframe as floats."""
-    return to_matrix(X)[rows]
+def to_matrix(estimator: Any, X: Any) -> np.ndarray:
+    """Turn the table that an estimator was fitted on into floats, NaN where missing.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+    X : array-like or dataframe of shape (n_samples, n_features)
+
+    Returns
+    -------
+    values : ndarray of shape (n_samples, n_features), float64
+    """
+    with warnings.catch_warnings():
+        # The numbers alone will do: names are checked where both sides have them.
+        warnings.filterwarnings("ignore", "X does not have valid feature names")
+        return to_numpy(read_table(estimator, X, reset=False)).astype(np.float64)
 
 
-def to_matrix(X: Any) -> np.ndarray:
-    """Turn an array or a dataframe of numbers into floats with NaN where missing."""
-    if hasattr(X, "to_numpy") and not isinstance(X, np.ndarray):
-        X = X.to_numpy()
-    return np.asarray(_host(X), dtype=np.float64)
+def standardised_rows(estimator: Any, values: np.ndarray) -> Table:
+    """Standardise rows (n_rows, n_features) as an estimator's kernel wants them."""
+    kernel = estimator._kernel
+    return standardise(like(values, kernel.scaling.center), kernel.scaling, kernel.dtype)
+
+
+def _kernel_between(estimator: Any, values: np.ndarray) -> np.ndarray:
+    """Compute the kernel between rows, of shape (n_rows, n_rows)."""
+    table = standardised_rows(estimator, values)
+    return to_numpy(kernel_matrix(estimator._kernel, table, table)).astype(np.float64)
 
 
 def feature_names(estimator: Any) -> list[str]:
@@ -373,13 +396,4 @@ def feature_names(estimator: Any) -> list[str]:
 
 def _n_clusters(estimator: Any) -> int:
     """How many clusters were asked for."""
-    return len(_host(estimator.cluster_centers_))
-
-
-def _host(array: Any) -> np.ndarray:
-    """Bring an array to NumPy, from a GPU too."""
-    if hasattr(array, "cpu"):
-        array = array.cpu()
-    elif hasattr(array, "get") and hasattr(array, "__cuda_array_interface__"):
-        array = array.get()
-    return np.asarray(array)
+    return len(to_numpy(estimator.cluster_centers_))

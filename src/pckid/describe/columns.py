@@ -87,15 +87,18 @@ def missing_patterns(observed: np.ndarray) -> Patterns:
     -------
     patterns : Patterns
     """
-    packed = np.packbits(observed, axis=1)
-    _, first, inverse, counts = np.unique(
-        packed, axis=0, return_index=True, return_inverse=True, return_counts=True
+    _, first, index, counts = np.unique(
+        np.packbits(observed, axis=1),
+        axis=0,
+        return_index=True,
+        return_inverse=True,
+        return_counts=True,
     )
     # Ties go to the pattern that comes first in the table.
     order = np.lexsort((first, -counts))
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
-    return Patterns(observed[first[order]], counts[order], rank[inverse.reshape(-1)])
+    return Patterns(observed[first[order]], counts[order], rank[index.reshape(-1)])
 
 
 def observed_bands(observed: np.ndarray, max_bands: int = 200) -> np.ndarray:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from pckid._arrays import to_numpy
 from pckid._text import brief
 from pckid.describe.clusters import (
     ClusterFeature,
@@ -135,14 +136,14 @@ def summarise(estimator: Any, X: Any, background: Background | None = None) -> S
     summary : Summary
     """
     background = background or Background()
-    values, labels = to_matrix(X), np.asarray(estimator.labels_)
+    values, labels = to_matrix(estimator, X), to_numpy(estimator.labels_)
     if len(values) != len(labels):
         raise ValueError(
             f"X has {len(values)} rows, but the estimator was fitted on {len(labels)}. Give the "
             "table that it was fitted on."
         )
     observed, names = ~np.isnan(values), feature_names(estimator)
-    confidence = np.asarray(estimator.confidence_)
+    confidence = to_numpy(estimator.confidence_)
     clustered = labels >= 0
     embedding = EmbeddingDisplay.from_estimator(estimator, max_rows=MAX_MAP_ROWS)
     return Summary(

@@ -1,0 +1,150 @@
+"""Fit, score and write: what `pckid cluster` and `pckid demo` have in common."""
+
+import json
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import click
+import numpy as np
+import pyarrow as pa
+
+from pckid._text import brief
+from pckid.cli._say import note, progress, say
+from pckid.cli._tables import Selection
+from pckid.cluster import PCKID
+
+
+def fit(selection: Selection, n_clusters: int, options: Mapping[str, Any]) -> PCKID:
+    """Fit an estimator to the chosen columns.
+
+    Parameters
+    ----------
+    selection : Selection
+    n_clusters : int
+    options : mapping
+        With the keys inits, max_components, max_samples, embedding, seed, jobs and device.
+
+    Returns
+    -------
+    estimator : PCKID
+    """
+    estimator = PCKID(
+        n_clusters,
+        n_inits=options["inits"],
+        max_components=options["max_components"],
+        max_samples=_samples(options["max_samples"]),
+        embedding=options["embedding"],
+        random_state=options["seed"],
+        n_jobs=options["jobs"],
+        device=options["device"],
+    )
+    n_rows, n_columns = selection.X.shape
+    share = float(np.isnan(selection.X).mean())
+    say(f"{n_rows:,} rows, {n_columns} columns, {share:.1%} of the cells missing.")
+    start = time.perf_counter()
+    with progress(estimator, "Fitting mixture models"):
+        estimator.fit(named_columns(selection))
+    say(f"Clustered in {time.perf_counter() - start:.1f} s.")
+    _name_dropped(estimator)
+    return estimator
+
+
+def named_columns(selection: Selection) -> Any:
+    """Give the chosen columns with their names, so that a model remembers them."""
+    return pa.table(dict(zip(selection.names, map(pa.array, selection.X.T), strict=True)))
+
+
+def _samples(value: float) -> float:
+    """Read a share up to 1, or a whole number of rows."""
+    if 0 < value <= 1:
+        return value
+    if value >= 2 and value == int(value):
+        return int(value)
+    raise click.BadParameter(
+        "give a share between 0 and 1, or a whole number of rows from 2 on.",
+        param_hint="--max-samples",
+    )
+
+
+def _name_dropped(estimator: PCKID) -> None:
+    """Say which columns turned out to carry no information."""
+    dropped = [brief(str(name)) for name in estimator.dropped_features_]
+    if dropped:
+        more = f" and {len(dropped) - 5} more" if len(dropped) > 5 else ""
+        note(f"Left out, because no two values differ: {', '.join(dropped[:5])}{more}.")
+
+
+def new_columns(estimator: PCKID) -> dict[str, np.ndarray]:
+    """The columns that clustering adds to the table."""
+    return {
+        "cluster": np.asarray(estimator.labels_),
+        "confidence": np.asarray(estimator.confidence_),
+    }
+
+
+def score(selection: Selection, labels: np.ndarray) -> float | None:
+    """Compare clusters with known groups: the share of rows that agree, None without groups."""
+    if selection.known is None:
+        return None
+    from pckid.metrics import clustering_accuracy
+
+    known = np.asarray(selection.known, dtype=object)
+    both = (labels >= 0) & (known != "")
+    if not both.any():
+        return None
+    return float(clustering_accuracy(known[both].astype(str), labels[both]))
+
+
+def summary(selection: Selection, labels: np.ndarray, confidence: np.ndarray) -> dict[str, Any]:
+    """Summarise a clustering for `--json`.
+
+    Parameters
+    ----------
+    selection : Selection
+    labels, confidence : ndarray of shape (n_rows,)
+
+    Returns
+    -------
+    summary : dict
+    """
+    sizes = np.bincount(labels[labels >= 0])
+    return {
+        "source": selection.table.source,
+        "sha256": selection.table.sha256,
+        "n_rows": len(labels),
+        "columns": selection.names,
+        "share_missing": float(np.isnan(selection.X).mean()),
+        "cluster_sizes": sizes.tolist(),
+        "n_unclustered": int((labels < 0).sum()),
+        "mean_confidence": float(confidence[labels >= 0].mean()) if len(sizes) else None,
+        "accuracy": score(selection, labels),
+    }
+
+
+def tell(found: dict[str, Any]) -> None:
+    """Say in a line or two what was found."""
+    sizes = ", ".join(f"{size:,}" for size in found["cluster_sizes"])
+    say(f"Rows in clusters 0 to {len(found['cluster_sizes']) - 1}: {sizes}.")
+    if found["accuracy"] is not None:
+        say(f"Agreement with the known groups (accuracy): {found['accuracy']:.3f}")
+
+
+def print_json(found: dict[str, Any]) -> None:
+    """Print a summary to standard output."""
+    click.echo(json.dumps(found, indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def write_report(selection: Selection, estimator: PCKID, path: str) -> None:
+    """Write the report on a clustering."""
+    from pckid.reporting import Background, report
+
+    background = Background(
+        source=selection.table.source,
+        sha256=selection.table.sha256,
+        row_names=selection.ids,
+        known=selection.known,
+        left_out=selection.left_out,
+    )
+    report(estimator, named_columns(selection), path, background)
+    say(f"Report: {path}")

@@ -1,0 +1,55 @@
+"""New rows and a model: the model's columns, and the clusters."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from pckid._parallel import n_threads
+from pckid._text import brief
+from pckid.cli import _tables
+from pckid.cli._cluster import named_columns
+from pckid.cluster import PCKID, _assign
+from pckid.exceptions import PckidModelError, TableError
+from pckid.featuremap import project
+from pckid.tables import Table
+
+
+def select_known(estimator: Any, table: Table, options: Mapping[str, Any]) -> _tables.Selection:
+    """Choose the columns that a model was fitted on, by name.
+
+    Parameters
+    ----------
+    estimator : estimator from a model file
+    table : Table
+    options : mapping
+
+    Returns
+    -------
+    selection : Selection
+    """
+    if not isinstance(estimator, PCKID):
+        raise PckidModelError("The model holds no clusters. Give one from `pckid cluster --save`.")
+    names = getattr(estimator, "feature_names_in_", None)
+    if names is None:
+        raise PckidModelError(
+            "The model does not know the names of its columns. Fit it on a table with names."
+        )
+    absent = [str(name) for name in names if name not in table.names]
+    if absent:
+        raise TableError(
+            f"{table.source} lacks {len(absent)} of the model's {len(names)} columns, first "
+            f"'{brief(absent[0])}'. Add it; its cells may be empty."
+        )
+    others = [name for name in table.names if name not in set(names)]
+    chosen = _tables.select(table, {**options, "drop": (), "columns": tuple(map(str, names))})
+    return chosen._replace(left_out=dict.fromkeys(others, "not known to the model"))
+
+
+def assign(estimator: PCKID, selection: _tables.Selection) -> dict[str, np.ndarray]:
+    """Find the cluster of each row, and how clearly it belongs there."""
+    table = estimator._read(named_columns(selection))
+    jobs = n_threads(estimator.n_jobs)
+    embedding = project(estimator._kernel, estimator._projection, table, jobs)
+    labels, confidence = _assign(embedding, estimator._centers, table)
+    return {"cluster": labels, "confidence": confidence}

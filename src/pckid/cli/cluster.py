@@ -1,0 +1,81 @@
+"""`pckid cluster`: find clusters in a table."""
+
+from typing import Any
+
+import click
+
+from pckid.cli._options import (
+    column_options,
+    ensemble_options,
+    reading_options,
+    running_options,
+    writing_options,
+)
+
+
+@click.command(short_help="Find clusters in a table with missing values.")
+@click.argument("table", default="-")
+@click.option("-k", "--clusters", "n_clusters", type=click.IntRange(1), required=True,
+              help="Number of clusters.")  # fmt: skip
+@column_options
+@writing_options
+@click.option("--report", "report_path", type=click.Path(dir_okay=False), metavar="FILE.html",
+              help="Write a report that explains the clusters.")  # fmt: skip
+@click.option("--save", "model_path", type=click.Path(dir_okay=False), metavar="MODEL",
+              help="Keep the model for `pckid predict`.")  # fmt: skip
+@reading_options
+@ensemble_options
+@running_options
+def cluster(
+    table: str,
+    n_clusters: int,
+    out: str | None,
+    escape_formulas: bool,
+    as_json: bool,
+    quiet: bool,
+    report_path: str | None,
+    model_path: str | None,
+    **options: Any,
+) -> None:
+    """Find clusters in TABLE and write its rows with two new columns: `cluster`, numbered from 0
+    (the largest; -1 where a row holds no value), and `confidence`, from 0 to 1.
+
+    TABLE is CSV, TSV, Parquet or Arrow, also compressed; - or nothing reads standard input. Missing
+    values stay missing. Every column counts alike, whatever its unit: there is nothing to scale.
+    Rows go to standard output unless --out is given; everything else goes to standard error.
+
+    \b
+    Examples:
+      pckid cluster table.csv -k 3 > clusters.csv
+      pckid cluster table.csv -k 3 --drop notes --id name --out clusters.csv --report report.html
+      pckid cluster table.parquet -k 5 --columns height,weight --out clusters.parquet
+      pckid cluster table.csv -k 3 --na-values -9999 --save model.pckid --json
+      cat table.csv | pckid cluster -k 3 | head
+    """
+    from pckid.cli import _tables
+    from pckid.cli._say import be_quiet, say
+
+    be_quiet(quiet)
+    _tables.check_outputs(table, out, report_path, model_path)
+    if out is not None and out != "-":
+        _tables.table_format(out)
+    selection = _tables.select(_tables.open_table(table, options), options)
+    _tables.point_out(selection)
+
+    from pckid.cli import _cluster
+
+    estimator = _cluster.fit(selection, n_clusters, options)
+    new = _cluster.new_columns(estimator)
+    found = _cluster.summary(selection, new["cluster"], new["confidence"])
+    _cluster.tell(found)
+    if report_path:
+        _cluster.write_report(selection, estimator, report_path)
+    if model_path:
+        from pckid.modelfile import save
+
+        save(estimator, model_path)
+        say(f"Model: {model_path}")
+    if out or not as_json:
+        _tables.write_result(selection, new, out, escape_formulas)
+    if as_json:
+        _cluster.print_json(found)

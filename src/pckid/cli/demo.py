@@ -1,0 +1,47 @@
+"""`pckid demo`: see it work on a built-in table."""
+
+import os
+
+import click
+
+_OPTIONS = {
+    "label_column": "label",
+    "inits": 30,
+    "max_components": 30,
+    "max_samples": 0.5,
+    "embedding": "random_walk",
+    "seed": 0,
+    "jobs": None,
+    "device": None,
+}
+
+
+@click.command(short_help="See it work on a built-in table of penguins.")
+@click.option("--out", type=click.Path(file_okay=False), default="pckid-demo", show_default=True,
+              metavar="FOLDER", help="Where to put the results.")  # fmt: skip
+def demo(out: str) -> None:
+    """Cluster a built-in table: 344 penguins of three species, with measurements missing. The
+    species are not used to find the clusters, only to see afterwards how well they agree.
+
+    \b
+    Examples:
+      pckid demo
+      pckid demo --out results
+    """
+    from pckid.cli import _cluster, _tables
+    from pckid.cli._say import say
+    from pckid.data import penguins_path
+
+    os.makedirs(out, exist_ok=True)
+    labels_path = os.path.join(out, "penguins-clusters.csv")
+    report_path = os.path.join(out, "penguins-report.html")
+    say("Palmer penguins: six measurements of 344 birds. The species is kept aside.")
+    table = _tables.open_table(str(penguins_path()), {})._replace(source="penguins.csv")
+    selection = _tables.select(table, _OPTIONS)
+    estimator = _cluster.fit(selection, 3, _OPTIONS)
+    new = _cluster.new_columns(estimator)
+    _cluster.tell(_cluster.summary(selection, new["cluster"], new["confidence"]))
+    _tables.write_result(selection, new, labels_path, escape_formulas=False)
+    say(f"The table with its clusters: {labels_path}")
+    _cluster.write_report(selection, estimator, report_path)
+    say("The same by hand: pckid cluster TABLE -k 3 --label label --out FILE --report FILE.html")

@@ -1,0 +1,32 @@
+"""`pckid info`: what a model file holds."""
+
+import json
+
+import click
+
+
+@click.command(short_help="Show what a model file holds.")
+@click.argument("model")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def info(model: str, as_json: bool) -> None:
+    """Show what MODEL holds: its columns, its parameters, and the version that wrote it.
+
+    \b
+    Examples:
+      pckid info model.pckid
+      pckid info model.pckid --json
+    """
+    from pckid._text import brief, printable
+    from pckid.modelfile import describe
+
+    found = describe(model)
+    if as_json:
+        click.echo(json.dumps(found, indent=2, ensure_ascii=False))
+        return
+    lines = [f"{found['class']}, written by pckid {found['version']}", "", "Columns:"]
+    names = found["feature_names"] or [f"{found['n_features']} columns without names"]
+    lines += [f"  {brief(name, 80)}" for name in names[:200]]
+    lines += [f"  and {len(names) - 200} more"] if len(names) > 200 else []
+    lines += ["", "Parameters:"]
+    lines += [f"  {key} = {value}" for key, value in sorted(found["parameters"].items())]
+    click.echo(printable("\n".join(lines)))

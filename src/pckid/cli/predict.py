@@ -1,0 +1,59 @@
+"""`pckid predict`: put new rows into known clusters."""
+
+from typing import Any
+
+import click
+
+from pckid.cli._options import reading_options, writing_options
+
+
+@click.command(short_help="Put the rows of a table into the clusters of a saved model.")
+@click.argument("model")
+@click.argument("table", default="-")
+@click.option("--label", "label_column", metavar="NAME",
+              help="Column with known groups, compared with the clusters.")  # fmt: skip
+@click.option("--jobs", type=int, help="Processor cores to use; -1 for all.")
+@writing_options
+@reading_options
+def predict(
+    model: str,
+    table: str,
+    jobs: int | None,
+    out: str | None,
+    escape_formulas: bool,
+    as_json: bool,
+    quiet: bool,
+    **options: Any,
+) -> None:
+    """Put the rows of TABLE into the clusters of MODEL, which `pckid cluster --save` wrote, and
+    write them with the columns `cluster` and `confidence`. The columns are found by their names;
+    others are kept and not used. - or nothing reads standard input.
+
+    \b
+    Examples:
+      pckid predict model.pckid new.csv > clusters.csv
+      pckid predict model.pckid new.parquet --out clusters.parquet
+      cat new.csv | pckid predict model.pckid | head
+    """
+    from pckid.cli import _tables
+    from pckid.cli._say import be_quiet
+
+    be_quiet(quiet)
+    _tables.check_outputs(table, out)
+    if out is not None and out != "-":
+        _tables.table_format(out)
+
+    from pckid.cli import _cluster, _prediction
+    from pckid.modelfile import load
+
+    estimator = load(model)
+    estimator.n_jobs = jobs
+    opened = _tables.open_table(table, options)
+    selection = _prediction.select_known(estimator, opened, options)
+    new = _prediction.assign(estimator, selection)
+    found = _cluster.summary(selection, new["cluster"], new["confidence"])
+    _cluster.tell(found)
+    if out or not as_json:
+        _tables.write_result(selection, new, out, escape_formulas)
+    if as_json:
+        _cluster.print_json(found)
