@@ -1,6 +1,7 @@
 """Fit, score and write: what `pckid cluster` and `pckid demo` have in common."""
 
 import json
+import os
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -140,7 +141,7 @@ def write_report(selection: Selection, estimator: PCKID, path: str) -> None:
     from pckid.reporting import Background, report
 
     background = Background(
-        source=selection.table.source,
+        source=os.path.basename(selection.table.source),
         sha256=selection.table.sha256,
         row_names=selection.ids,
         known=selection.known,

@@ -60,12 +60,12 @@ def _numeric_column(name: str, values: np.ndarray) -> dict[str, Any]:
     """Summarise a column of numbers and what looks wrong with it."""
     summary = summarise_column(name, values)
     warnings = [
-        f"{sentinel.value:g} in {sentinel.n_cells} rows looks like a code for missing: "
-        f"--na-values {sentinel.value:g}"
+        f"{sentinel.value:g} in {sentinel.n_cells} rows looks like a code for missing; if so, "
+        f"add --na-values {sentinel.value:g}"
         for sentinel in find_sentinels(values)
     ]
     if looks_like_row_number(values):
-        warnings.append("counts the rows: --drop or --id")
+        warnings.append("merely counts the rows; leave it out with --drop or --id")
     if np.isinf(values).any():
         warnings.append(f"{int(np.isinf(values).sum())} infinite numbers: replace them")
     if summary.n_distinct <= 1:
@@ -110,17 +110,17 @@ def print_page(found: dict[str, Any]) -> None:
     console = Console()
     if not console.is_terminal:
         console = Console(width=110)
-    n_text = sum(column["kind"] == "text" for column in found["columns"])
-    lines = [
+    kinds = [column["kind"] for column in found["columns"]]
+    console.print(Text(
         f"{brief(found['source'], 80)}: {found['n_rows']:,} rows, {found['n_columns']} columns, "
-        f"{n_text} of them text",
+        f"{kinds.count('text')} of them text\n"
         f"{found['share_missing']:.1%} of the numeric cells are missing; "
-        f"{found['n_empty_rows']} rows hold no number at all",
-        "",
-    ]
-    console.print(Text("\n".join(lines)))
+        f"{found['n_empty_rows']} rows hold no number at all\n"
+    ))  # fmt: skip
     console.print(_columns_table(found["columns"]))
     console.print(_patterns_table(found))
+    for line in _to_look_at(found["columns"]):
+        console.print(Text(line), soft_wrap=True)
 
 
 def _columns_table(columns: list[dict[str, Any]]) -> Any:
@@ -128,26 +128,15 @@ def _columns_table(columns: list[dict[str, Any]]) -> Any:
     from rich.table import Table as Grid
     from rich.text import Text
 
-    grid = Grid("column", box=None, pad_edge=False)
+    grid = Grid("column", "holds", box=None, pad_edge=False)
     for heading in ("missing", "distinct", "lowest", "median", "highest"):
         grid.add_column(heading, justify="right")
-    grid.add_column("to look at")
     for column in columns:
-        name = brief(column["name"], 30)
-        if column["kind"] == "text":
-            cells = [
-                "",
-                "",
-                "",
-                "",
-                "",
-                f"text, such as '{brief(column['example'], 30)}': --drop",
-            ]
-        else:
+        cells = [brief(column["name"], 40), {"number": "numbers"}.get(column["kind"], "text")]
+        if column["kind"] == "number":
             numbers = [_number(column[key]) for key in ("minimum", "median", "maximum")]
-            share = f"{column['share_missing']:.1%}"
-            cells = [share, f"{column['n_distinct']:,}", *numbers, "; ".join(column["warnings"])]
-        grid.add_row(*map(Text, [name, *cells]))
+            cells += [f"{column['share_missing']:.1%}", f"{column['n_distinct']:,}", *numbers]
+        grid.add_row(*map(Text, cells))
     return grid
 
 
@@ -165,6 +154,19 @@ def _patterns_table(found: dict[str, Any]) -> Any:
             text += f" and {len(names) - 6} more"
         grid.add_row(*map(Text, [f"{pattern['n_rows']:,}", text]))
     return grid
+
+
+def _to_look_at(columns: list[dict[str, Any]]) -> list[str]:
+    """List what may be wrong, one line each, so that options can be copied."""
+    lines = []
+    for column in columns:
+        name = brief(column["name"], 40)
+        if column["kind"] == "text":
+            example = brief(column["example"], 30)
+            lines.append(f"  {name}: text such as '{example}'; leave it out with --drop")
+        else:
+            lines += [f"  {name}: {warning}" for warning in column["warnings"]]
+    return ["", "To look at:", *lines] if lines else []
 
 
 def _number(value: float | None) -> str:

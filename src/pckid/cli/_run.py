@@ -58,8 +58,12 @@ def run(arguments: list[str]) -> NoReturn:
     arguments : list of str
         What follows the program's name.
     """
-    warnings.showwarning = _show_warning
-    code = _exit_code(lambda: pckid.main(arguments, prog_name="pckid", standalone_mode=False))
+    with warnings.catch_warnings():
+        # What the library has to say to its user is shown, what concerns programmers is not.
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("default", UserWarning)
+        warnings.showwarning = _show_warning
+        code = _exit_code(lambda: pckid.main(arguments, prog_name="pckid", standalone_mode=False))
     if code == EXIT_INTERRUPTED:
         # Threads may be deep in a matrix product; an ordinary exit would wait for them.
         sys.stderr.flush()

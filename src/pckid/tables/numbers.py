@@ -131,14 +131,16 @@ def _text_columns(texts: dict[str, NotNumbers]) -> str:
     ]
     if len(texts) > len(shown):
         lines.append(f"So do {len(texts) - len(shown)} more columns.")
-    rare = any(found.n_cells * 2 < found.n_observed for found in texts.values())
-    remedy = (
+    lines.append(
         "Clustering needs numbers: leave such a column out with --drop, or name it as --id or "
         "--label."
     )
-    if rare:
-        remedy += " Where the text is a code for a missing value, add it with --na-values."
-    return "\n".join([*lines, remedy])
+    if any(found.n_cells * 2 < found.n_observed for found in texts.values()):
+        lines.append("Where the text is a code for a missing value, add it with --na-values.")
+    listed = ",".join(texts)
+    if listed.isprintable() and len(listed) <= 200 and "'" not in listed:
+        lines.append(f"To leave them all out: --drop '{listed}'")
+    return "\n".join(lines)
 
 
 def _as_number(token: str) -> float:

@@ -1,7 +1,11 @@
 """Write a table back, with new columns beside its own."""
 
+import bz2
+import gzip
+import lzma
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -19,7 +23,7 @@ _SUFFIXES = {
     ".csv": "csv", ".txt": "csv", ".tsv": "tsv", ".tab": "tsv",
     ".parquet": "parquet", ".pq": "parquet", ".arrow": "arrow", ".feather": "arrow",
 }  # fmt: skip
-_CODECS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
+_CODECS = {".gz": "gzip", ".bz2": "bz2", ".xz": "xz"}
 _FORMULA = re.compile(r"[=+\-@\t\r\N{FULLWIDTH EQUALS SIGN}\N{FULLWIDTH PLUS SIGN}"
                       r"\N{FULLWIDTH HYPHEN-MINUS}\N{FULLWIDTH COMMERCIAL AT}]")  # fmt: skip
 _NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?")
@@ -81,12 +85,19 @@ def write_table(
     text = table.text or TextFormat(",", ".", 0)
     delimiter = "\t" if kind == "tsv" else text.delimiter
     decimal = text.decimal if delimiter != "," else "."
-    sink = pa.output_stream(file, compression=codec) if codec else file
-    for block in _text_blocks(kept, new, delimiter, decimal, escape_formulas):
-        sink.write(block.encode("utf-8"))
-    if codec:
-        sink.flush()
-        sink.close()
+    with _compressor(file, codec) as sink:
+        for block in _text_blocks(kept, new, delimiter, decimal, escape_formulas):
+            sink.write(block.encode("utf-8"))
+
+
+def _compressor(file: BinaryIO, codec: str | None) -> AbstractContextManager[Any]:
+    """Compress what is written, or pass it on; the file itself stays open."""
+    if codec is None:
+        return nullcontext(file)
+    if codec == "gzip":
+        # No time of writing inside: the same table gives the same bytes.
+        return gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0)
+    return bz2.BZ2File(file, "wb") if codec == "bz2" else lzma.LZMAFile(file, "wb")
 
 
 def _write_binary(file: BinaryIO, kept: Any, columns: Mapping[str, np.ndarray], kind: str) -> None:

@@ -1,0 +1,46 @@
+"""Run commands inside the test process: loading scikit-learn anew for each would take seconds."""
+
+import io
+import sys
+from typing import NamedTuple
+
+import pytest
+
+from pckid.data import penguins_path
+
+QUICK = ["--inits", "4", "--max-components", "6"]
+
+
+class Result(NamedTuple):
+    """What a command left behind."""
+
+    code: int
+    out: bytes
+    err: str
+
+
+@pytest.fixture
+def pckid(monkeypatch, tmp_path):
+    """Return a function that runs `pckid ARGS` in an empty folder."""
+    from pckid.cli._run import run
+    from pckid.cli._say import be_quiet
+
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments, stdin=b""):
+        be_quiet(False)
+        out, err = io.BytesIO(), io.BytesIO()
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(out, "utf-8", write_through=True))
+        monkeypatch.setattr(sys, "stderr", io.TextIOWrapper(err, "utf-8", write_through=True))
+        with pytest.raises(SystemExit) as end:
+            run([str(argument) for argument in arguments])
+        return Result(end.value.code, out.getvalue(), err.getvalue().decode())
+
+    return call
+
+
+@pytest.fixture(scope="session")
+def penguins():
+    """Path of the bundled table."""
+    return penguins_path()

@@ -1,0 +1,141 @@
+"""`pckid cluster`: what goes in, what comes out."""
+
+import csv
+import gzip
+import io
+import json
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+from pckid import PCKID, load
+from pckid.tables import MissingTokens, numeric_matrix, read_table
+
+QUICK = ["--inits", "4", "--max-components", "6"]
+
+
+def rows_of(content: bytes, delimiter=",") -> list[list[str]]:
+    return list(csv.reader(io.StringIO(content.decode()), delimiter=delimiter))
+
+
+def test_rows_come_back_with_cluster_and_confidence(pckid, penguins):
+    result = pckid("cluster", penguins, "-k", 3, "--label", "label", *QUICK)
+    assert result.code == 0
+    before, after = rows_of(penguins.read_bytes()), rows_of(result.out)
+    assert [row[:-2] for row in after] == before
+    assert after[0][-2:] == ["cluster", "confidence"]
+    assert {row[-2] for row in after[1:]} == {"-1", "0", "1", "2"}
+    assert all(0 <= float(row[-1]) <= 1 for row in after[1:])
+    assert "accuracy): 0.9" in result.err
+
+
+def test_clusters_are_those_of_the_library(pckid, penguins):
+    result = pckid("cluster", penguins, "-k", 3, "--drop", "label", "--seed", 5, *QUICK)
+    table = read_table(str(penguins))
+    X = numeric_matrix(table, table.names[:-1], MissingTokens.with_defaults())
+    with pytest.warns(UserWarning, match="no observed value"):
+        model = PCKID(3, n_inits=4, max_components=6, random_state=5).fit(X)
+    assert [int(row[-2]) for row in rows_of(result.out)[1:]] == model.labels_.tolist()
+
+
+def test_standard_input_is_read_by_default(pckid, penguins):
+    content = penguins.read_bytes()
+    piped = pckid("cluster", "-k", 3, "--drop", "label", "-q", *QUICK, stdin=content)
+    named = pckid("cluster", penguins, "-k", 3, "--drop", "label", "-q", *QUICK)
+    assert piped.code == 0
+    assert piped.out == named.out
+    assert piped.err == ""
+
+
+def test_units_do_not_matter_so_there_is_nothing_to_scale(pckid, penguins, tmp_path):
+    rows = rows_of(penguins.read_bytes())
+    for row in rows[1:]:
+        row[3] = str(float(row[3]) / 453.6 + 7) if row[3] else ""
+    other = tmp_path / "pounds.csv"
+    other.write_text("\n".join(",".join(row) for row in rows))
+    grams = pckid("cluster", penguins, "-k", 3, "--drop", "label", "-q", *QUICK)
+    pounds = pckid("cluster", other, "-k", 3, "--drop", "label", "-q", *QUICK)
+    clusters = [[row[-2] for row in rows_of(result.out)] for result in (grams, pounds)]
+    assert clusters[0] == clusters[1]
+
+
+@pytest.mark.parametrize("name", ["o.csv", "o.tsv", "o.csv.gz", "o.parquet", "o.arrow"])
+def test_out_takes_its_format_from_the_name(pckid, penguins, tmp_path, name):
+    out = tmp_path / name
+    result = pckid("cluster", penguins, "-k", 3, "--drop", "label", "-o", out, *QUICK)
+    assert (result.code, result.out) == (0, b"")
+    table = read_table(str(out))
+    assert table.names[-2:] == ["cluster", "confidence"]
+    assert table.data.num_rows == 344
+    if name.endswith("parquet"):
+        assert table.data.schema.field("Body Mass (g)").type == pa.float64()
+        assert table.data.column("Body Mass (g)").null_count == 2
+
+
+def test_json_describes_the_clustering(pckid, penguins, tmp_path):
+    result = pckid("cluster", penguins, "-k", 3, "--label", "label", "--json", *QUICK)
+    found = json.loads(result.out)
+    assert sum(found["cluster_sizes"]) + found["n_unclustered"] == found["n_rows"] == 344
+    assert found["accuracy"] > 0.9
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_columns_can_be_chosen_and_dropped(pckid, penguins):
+    one = pckid("cluster", penguins, "-k", 2, "--columns", "Body Mass (g)", "--json", *QUICK)
+    assert json.loads(one.out)["columns"] == ["Body Mass (g)"]
+    result = pckid("cluster", penguins, "-k", 2, "--drop", "label,Body Mass (g)", "--json", *QUICK)
+    assert len(json.loads(result.out)["columns"]) == 5
+
+
+def test_a_model_is_saved_and_a_report_written(pckid, penguins, tmp_path):
+    model, page = tmp_path / "m.pckid", tmp_path / "r.html"
+    result = pckid(
+        "cluster", penguins, "-k", 3, "--id", "label", "-q", "--json",
+        "--save", model, "--report", page, *QUICK,
+    )  # fmt: skip
+    assert result.code == 0
+    assert load(model).feature_names_in_[0] == "Culmen Length (mm)"
+    assert "Clusters in <bdi>penguins.csv</bdi>" in page.read_text("utf-8")
+
+
+def test_missing_codes_and_decimal_commas_are_understood(pckid, tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2)) + 5 * (np.arange(60) % 2)[:, None]
+    lines = [f"{a:.3f};{b:.3f}".replace(".", ",") for a, b in X]
+    lines[3], lines[4], lines[5] = "-9999;1,5", "n/a;2,5", "?;  "
+    (tmp_path / "t.csv").write_text("a;b\n" + "\n".join(lines))
+    noticed = pckid("cluster", "t.csv", "-k", 2, "--json", "--na-values", "-9999", *QUICK)
+    found = json.loads(noticed.out)
+    assert found["share_missing"] == pytest.approx(4 / 120)
+    assert found["n_unclustered"] == 1
+    rows = rows_of(pckid("cluster", "t.csv", "-k", 2, "--na-values", "-9999", *QUICK).out, ";")
+    assert rows[4][:2] == ["-9999", "1,5"]
+    assert "," in rows[1][-1]
+
+
+def test_what_looks_wrong_is_pointed_out(pckid, tmp_path):
+    lines = [f"{i},{i % 7}" for i in range(1, 40)]
+    lines[5], lines[9] = "6,-9999", "10,-9999"
+    (tmp_path / "t.csv").write_text("n,a\n" + "\n".join(lines))
+    result = pckid("cluster", "t.csv", "-k", 2, *QUICK)
+    assert "Column 'a' holds -9999 in 2 rows" in result.err
+    assert "Column 'n' merely counts the rows" in result.err
+
+
+def test_compressed_parquet_and_gzip_are_read(pckid, penguins, tmp_path):
+    table = pa.table({"a": [1.0, None, 9.0, 8.0] * 10, "b": list(range(40))})
+    pyarrow.parquet.write_table(table, tmp_path / "t.parquet")
+    assert pckid("cluster", "t.parquet", "-k", 2, *QUICK).code == 0
+    (tmp_path / "t.csv.gz").write_bytes(gzip.compress(penguins.read_bytes()))
+    assert pckid("cluster", "t.csv.gz", "-k", 2, "--drop", "label", *QUICK).code == 0
+
+
+def test_old_results_are_replaced_when_dropped(pckid, penguins, tmp_path):
+    pckid("cluster", penguins, "-k", 3, "--drop", "label", "-o", "one.csv", *QUICK)
+    refused = pckid("cluster", "one.csv", "-k", 2, "--drop", "label", *QUICK)
+    assert refused.code == 2
+    assert "--drop cluster,confidence" in refused.err
+    again = pckid("cluster", "one.csv", "-k", 2, "--drop", "label,cluster,confidence", *QUICK)
+    assert rows_of(again.out)[0].count("cluster") == 1

@@ -1,0 +1,161 @@
+"""predict, info, inspect, demo, completion, and the help of every command."""
+
+import csv
+import json
+import re
+import shlex
+import subprocess
+import sys
+
+import pytest
+
+import pckid as package
+from pckid.cli import COMMANDS
+
+QUICK = ["--inits", "4", "--max-components", "6"]
+
+
+@pytest.fixture
+def model(pckid, penguins, tmp_path):
+    """A model of the penguins and the rows it was fitted on, with their clusters."""
+    pckid("cluster", penguins, "-k", 3, "--drop", "label", "-q", "--save", "m.pckid",
+          "-o", "rows.csv", *QUICK)  # fmt: skip
+    return tmp_path / "m.pckid"
+
+
+def test_predict_gives_the_rows_of_the_fit_their_clusters(pckid, penguins, model, tmp_path):
+    result = pckid("predict", model, penguins, "--label", "label")
+    assert result.code == 0
+    assert result.out == (tmp_path / "rows.csv").read_bytes()
+    assert "accuracy): 0.9" in result.err
+
+
+def test_predict_finds_columns_by_name(pckid, penguins, model):
+    rows = list(csv.reader(penguins.read_text().splitlines()))
+    turned = "\n".join(",".join(reversed(row)) for row in rows).encode()
+    straight = json.loads(pckid("predict", model, penguins, "--json").out)
+    result = json.loads(pckid("predict", model, "--json", stdin=turned).out)
+    assert result["cluster_sizes"] == straight["cluster_sizes"]
+    assert result["columns"] == straight["columns"]
+
+
+def test_predict_says_which_column_is_lacking(pckid, model):
+    result = pckid("predict", model, stdin=b"Body Mass (g)\n4000\n")
+    assert result.code == 3
+    assert "lacks 5 of the model's 6 columns, first 'Culmen Length (mm)'" in result.err
+
+
+def test_bad_models_end_with_4(pckid, penguins, model, tmp_path):
+    (tmp_path / "cut.pckid").write_bytes(model.read_bytes()[:-100])
+    for path in ("nowhere.pckid", str(penguins), "cut.pckid"):
+        for arguments in (["predict", path, penguins], ["info", path]):
+            result = pckid(*arguments)
+            assert result.code == 4
+            assert "Traceback" not in result.err
+
+
+def test_a_model_without_clusters_or_names_cannot_predict(pckid, penguins, tmp_path):
+    X = [[0.0, 1.0], [1.0, 5.0], [2.0, 3.0], [4.0, 4.0]]
+    kernel = package.ProbabilisticClusterKernel(n_inits=2, max_components=2).fit(X)
+    package.save(kernel, tmp_path / "kernel.pckid")
+    assert "holds no clusters" in pckid("predict", "kernel.pckid", penguins).err
+    package.save(package.PCKID(2, n_inits=2, max_components=2).fit(X), tmp_path / "plain.pckid")
+    result = pckid("predict", "plain.pckid", penguins)
+    assert result.code == 4
+    assert "does not know the names" in result.err
+
+
+def test_info_shows_columns_and_parameters(pckid, model):
+    text = pckid("info", model).out.decode()
+    assert "Body Mass (g)" in text
+    assert "n_inits = 4" in text
+    assert json.loads(pckid("info", model, "--json").out)["class"] == "PCKID"
+
+
+def test_inspect_shows_holes_and_sentinels(pckid, tmp_path):
+    rows = [f"{i % 9},{i * 0.5},x" for i in range(50)]
+    rows[3], rows[4] = "-9999,,y", "-9999,,y"
+    (tmp_path / "t.csv").write_text("a,b,c\n" + "\n".join(rows))
+    text = pckid("inspect", "t.csv").out.decode()
+    assert "--na-values -9999" in text
+    assert "text such as 'x'" in text
+    found = json.loads(pckid("inspect", "t.csv", "--json", "--na-values", "-9999").out)
+    assert found["n_patterns"] == 2
+    assert found["patterns"][1] == {"n_rows": 2, "missing": ["a", "b"]}
+    assert found["columns"][0]["warnings"] == []
+
+
+def test_demo_writes_labels_and_a_report(pckid, tmp_path):
+    result = pckid("demo", "--out", "results")
+    assert result.code == 0
+    accuracy = float(re.search(r"accuracy\): ([\d.]+)", result.err).group(1))
+    assert accuracy > 0.97
+    assert sorted(path.name for path in (tmp_path / "results").iterdir()) == [
+        "penguins-clusters.csv",
+        "penguins-report.html",
+    ]
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_prints_a_script(pckid, shell):
+    result = pckid("completion", shell)
+    assert result.code == 0
+    assert b"_PCKID_COMPLETE" in result.out
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help_with_examples(pckid, command):
+    result = pckid(command, "--help")
+    assert result.code == 0
+    assert b"Examples:" in result.out
+    assert b"pckid " + command.encode() in result.out
+
+
+@pytest.fixture
+def example_files(pckid, penguins, tmp_path):
+    """The files that the examples in the help speak of."""
+    rows = [line.rpartition(",")[0] for line in penguins.read_text().splitlines()[1:]]
+    plain = "\n".join(["height,weight,c,d,e,f", *rows])
+    for name in ("plain.csv", "new.csv"):
+        (tmp_path / name).write_text(plain)
+    for name in ("table.parquet", "table.csv.gz", "new.parquet"):
+        pckid("cluster", "plain.csv", "-k", 2, "--save", "model.pckid", "-o", name, *QUICK)
+    noted = [f"{row},note,name" for row in rows]
+    (tmp_path / "table.csv").write_text("\n".join(["height,weight,c,d,e,f,notes,name", *noted]))
+    return tmp_path
+
+
+def examples(help_text: str) -> list[str]:
+    """The lines below "Examples:" in a command's help."""
+    lines = help_text.partition("Examples:")[2].partition("\n\n")[0].splitlines()
+    return [line.strip() for line in lines if line.strip()]
+
+
+@pytest.mark.parametrize("command", ["cluster", "inspect", "predict", "info"])
+def test_examples_of_the_help_run(pckid, example_files, command):
+    lines = examples(pckid(command, "--help").out.decode())
+    assert len(lines) >= 2
+    for line in lines:
+        piped = re.match(r"cat (\S+) \| (.*)", line)
+        stdin = (example_files / piped[1]).read_bytes() if piped else b""
+        words = shlex.split(re.split("[|>]", piped[2] if piped else line)[0])[1:]
+        if command == "cluster":
+            words += QUICK
+            words += [] if {"--drop", "--columns"} & set(words) else ["--drop", "notes,name"]
+        result = pckid(*words, stdin=stdin)
+        assert result.code == 0, (line, result.err)
+
+
+def test_version_and_module(pckid):
+    assert package.__version__.encode() in pckid("--version").out
+
+
+def test_the_command_starts_without_heavy_imports():
+    code = (
+        "import sys, pckid.cli._run as run\n"
+        "try: run.run(['cluster', '--help'])\n"
+        "except SystemExit: pass\n"
+        "heavy = {'numpy', 'scipy', 'sklearn', 'pyarrow', 'matplotlib', 'rich', 'jinja2'}\n"
+        "sys.exit(bool(heavy & set(sys.modules)))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], stdout=subprocess.DEVNULL).returncode == 0

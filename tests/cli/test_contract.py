@@ -1,0 +1,181 @@
+"""What every command promises: exit codes, whole files, quiet pipes."""
+
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+QUICK = ["--inits", "4", "--max-components", "6"]
+COMMAND = [sys.executable, "-m", "pckid"]
+
+
+@pytest.fixture
+def tables(tmp_path):
+    (tmp_path / "text.csv").write_text("a,b\n1,x\n2,y\n3,z\n")
+    (tmp_path / "inf.csv").write_text("a,b\n1,2\ninf,3\n4,5\n")
+    (tmp_path / "ragged.csv").write_text("a,b\n1,2\n3\n4,5\n")
+    (tmp_path / "empty.csv").write_text("")
+    (tmp_path / "header.csv").write_text("a,b\n")
+    (tmp_path / "twins.csv").write_text("a,a\n1,2\n")
+    (tmp_path / "latin.csv").write_bytes("n,ä\n1,2\n".encode("latin-1"))
+    (tmp_path / "sheet.xlsx").write_bytes(b"PK\x03\x04rest")
+    (tmp_path / "cut.csv.gz").write_bytes(b"\x1f\x8b\x08\0\0")
+    (tmp_path / "cut.parquet").write_bytes(b"PAR1rest")
+    (tmp_path / "flat.csv").write_text("a,b\n" + "1,2\n" * 9)
+    (tmp_path / "few.csv").write_text("a,b\n1,2\n3,4\n5,6\n")
+    (tmp_path / "good.csv").write_text("a,b\n" + "".join(f"{i % 11},{i * i}\n" for i in range(30)))
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("text.csv", "Column 'b' holds text in 3 of 3 cells, first 'x' in row 1."),
+        ("inf.csv", "Column 'a' holds an infinite number in row 2."),
+        ("ragged.csv", "has 1 cells, the first has 2"),
+        ("empty.csv", "empty.csv is empty."),
+        ("header.csv", "has no rows below its header"),
+        ("twins.csv", "two columns named 'a'"),
+        ("latin.csv", "--encoding latin-1"),
+        ("sheet.xlsx", "Save the sheet as CSV"),
+        ("cut.csv.gz", "damaged or cut short"),
+        ("cut.parquet", "damaged or cut short"),
+        ("flat.csv", "None of the 2 columns takes two different observed values"),
+        ("few.csv", "needs at least 5"),
+        ("nowhere.csv", "There is no file 'nowhere.csv'."),
+    ],
+)
+def test_bad_tables_end_with_3_and_a_sentence(pckid, tables, name, sentence):
+    result = pckid("cluster", name, "-k", 5, *QUICK)
+    assert result.code == 3
+    assert sentence in result.err
+    assert "Traceback" not in result.err
+    assert result.out == b""
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["cluster", "good.csv"],
+        ["cluster", "good.csv", "-k", "0"],
+        ["cluster", "good.csv", "-k", "2", "--drop", "c"],
+        ["cluster", "good.csv", "-k", "2", "--drop", "a,b"],
+        ["cluster", "good.csv", "-k", "2", "--max-samples", "1.5"],
+        ["cluster", "good.csv", "-k", "2", "--delimiter", "ab"],
+        ["cluster", "good.csv", "-k", "2", "--out", "good.csv"],
+        ["cluster", "good.csv", "-k", "2", "--report", "./good.csv"],
+        ["cluster", "good.csv", "-k", "2", "--out", "no/such/folder.csv"],
+        ["cluster", "good.csv", "-k", "2", "--save", "x.csv", "--out", "x.csv"],
+        ["nonsense"],
+        ["demo", "--nonsense"],
+    ],
+)
+def test_wrong_usage_ends_with_2(pckid, tables, arguments):
+    content = (tables / "good.csv").read_bytes()
+    result = pckid(*arguments)
+    assert result.code == 2
+    assert "Error:" in result.err
+    assert (tables / "good.csv").read_bytes() == content
+
+
+def test_an_output_without_a_known_format_is_refused_before_the_work(pckid, tables):
+    result = pckid("cluster", "good.csv", "-k", 2, "--out", "labels.docx", *QUICK)
+    assert result.code == 3
+    assert "does not say a format" in result.err
+
+
+def test_a_full_disk_leaves_nothing_behind(pckid, tables, monkeypatch):
+    def fail(descriptor):
+        raise OSError(28, "No space left on device")
+
+    (tables / "out.csv").write_text("old")
+    monkeypatch.setattr(os, "fsync", fail)
+    result = pckid("cluster", "good.csv", "-k", 2, "--out", "out.csv", *QUICK)
+    assert result.code == 1
+    assert "No space left on device" in result.err
+    assert (tables / "out.csv").read_text() == "old"
+    assert not [path for path in tables.iterdir() if path.name.endswith(".tmp")]
+
+
+def test_a_device_can_be_written_to(pckid, tables):
+    (tables / "out.csv").symlink_to("/dev/null")
+    assert pckid("cluster", "good.csv", "-k", 2, "--out", "out.csv", *QUICK).code == 0
+
+
+def test_an_unexpected_error_ends_with_1(pckid, tables, monkeypatch):
+    def fail(*arguments):
+        raise RuntimeError("the unexpected")
+
+    monkeypatch.setattr("pckid.cli._tables.open_table", fail)
+    result = pckid("cluster", "good.csv", "-k", 2)
+    assert result.code == 1
+    assert "the unexpected" in result.err
+    assert "PCKID_DEBUG=1" in result.err
+
+
+def test_a_closed_pipe_is_a_quiet_end(tables):
+    shell = (
+        f"{sys.executable} -m pckid inspect good.csv --json | head -c 1; echo ${{PIPESTATUS[0]}}"
+    )
+    many = ",".join(f"c{i}" for i in range(1500))
+    (tables / "good.csv").write_text(f"{many}\n" + ",".join("1" * 1500) + "\n")
+    done = subprocess.run(["bash", "-c", shell], cwd=tables, capture_output=True, text=True)
+    assert done.stdout == "{0\n"
+    assert done.stderr == ""
+
+
+def test_ctrl_c_ends_with_130_and_no_output(tables):
+    command = [*COMMAND, "cluster", "good.csv", "-k", "2", "--inits", "100000", "--out", "out.csv"]
+    with subprocess.Popen(command, cwd=tables, stderr=subprocess.PIPE, text=True) as process:
+        assert "30 rows" in process.stderr.readline()
+        time.sleep(0.5)
+        start = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=10) == 130
+        assert time.monotonic() - start < 2
+        assert "Interrupted" in process.stderr.read()
+    assert not (tables / "out.csv").exists()
+
+
+def run_on_terminal(arguments, folder, **environment):
+    """Run a command whose standard error is a terminal; return stdout and what was shown."""
+    leader, follower = pty.openpty()
+    process = subprocess.Popen(
+        [*COMMAND, *arguments],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=follower,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "100", **environment},
+    )
+    os.close(follower)
+    shown = b""
+    while True:
+        try:
+            part = os.read(leader, 4096)
+        except OSError:
+            break
+        if not part:
+            break
+        shown += part
+    out = process.stdout.read()
+    process.stdout.close()
+    assert process.wait() == 0
+    os.close(leader)
+    return out, shown.decode()
+
+
+def test_a_terminal_gets_a_progress_bar_and_a_pipe_does_not(pckid, tables):
+    pytest.importorskip("sklearn.callback")
+    arguments = ["cluster", "good.csv", "-k", "2", *QUICK]
+    out, shown = run_on_terminal(arguments, tables, NO_COLOR="1")
+    assert "Fitting mixture models" in shown
+    assert "100%" in shown
+    assert "\x1b[3" not in shown.replace("\x1b[3A", "")
+    piped = pckid(*arguments)
+    assert piped.out == out
+    assert "Fitting" not in piped.err
+    assert "\x1b" not in piped.err
