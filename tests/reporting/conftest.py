@@ -1,0 +1,37 @@
+"""A fitted estimator with a table that has something to report."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pckid import PCKID
+from pckid.reporting import Background
+
+
+@pytest.fixture(scope="session")
+def table():
+    """Three groups, holes at random, one column whose holes follow a group, one constant."""
+    rng = np.random.default_rng(0)
+    groups = np.arange(150) % 3
+    X = rng.normal(size=(150, 5)) + 6 * np.eye(3, 5)[groups]
+    X[rng.random(X.shape) < 0.1] = np.nan
+    X[:, 3] = 2.0
+    X[groups == 1, 4] = np.nan
+    X[7] = np.nan
+    return pd.DataFrame(X, columns=["one", "two", "three", "constant", "holes"])
+
+
+@pytest.fixture(scope="session")
+def fitted(table):
+    """An estimator fitted on the table."""
+    model = PCKID(3, n_inits=6, max_components=6, random_state=0)
+    with pytest.warns(UserWarning, match="no observed value"):
+        return model.fit(table)
+
+
+@pytest.fixture(scope="session")
+def background():
+    """What the command line would know of the table."""
+    known = [f"group {index % 3}" for index in range(150)]
+    names = [f"name {index}" for index in range(150)]
+    return Background("table.csv", "ab" * 32, names, known, {"notes": "left out by --drop"})

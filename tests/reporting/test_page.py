@@ -1,0 +1,143 @@
+"""The page is whole, closed to the outside, and not too large."""
+
+import base64
+import hashlib
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+import pckid
+from pckid.reporting.charts import block_means, cells
+
+VOID = {"meta", "link", "br", "hr", "img", "input"}
+
+
+class Outline(HTMLParser):
+    """Collect elements, and check that every one is closed in its turn."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.open, self.elements = [], []
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def all(self, tag):
+        return [attributes for name, attributes in self.elements if name == tag]
+
+
+@pytest.fixture(scope="module")
+def page(fitted, table, background):
+    return pckid.report(fitted, table, background=background)
+
+
+@pytest.fixture(scope="module")
+def outline(page):
+    return Outline(page)
+
+
+def test_every_element_is_closed(outline):
+    assert outline.open == []
+
+
+def test_nothing_runs_and_nothing_is_loaded(page, outline):
+    assert outline.all("script") == []
+    for _, attributes in outline.elements:
+        assert not [name for name in attributes if name.startswith("on") or name == "style"]
+        for name in ("src", "href"):
+            assert attributes.get(name, "#").startswith("#")
+    assert "http://" not in page
+    assert "https://" not in page
+
+
+def test_the_policy_allows_this_style_and_nothing_else(page, outline):
+    policy = next(a["content"] for a in outline.all("meta") if "http-equiv" in a)
+    style = re.search("<style>(.*?)</style>", page, re.DOTALL).group(1)
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    assert policy.startswith(f"default-src 'none'; style-src 'sha256-{digest}';")
+    assert "unsafe" not in policy
+
+
+def test_every_picture_has_words_and_a_table(page, outline):
+    pictures = [a for a in outline.all("svg") if a.get("aria-hidden") != "true"]
+    assert len(pictures) == 6
+    assert all(a["role"] == "img" and "table" in a["aria-label"] for a in pictures)
+    assert page.count("Data table:") == 5
+
+
+def test_references_within_the_page_exist(outline):
+    names = [attributes["id"] for _, attributes in outline.elements if "id" in attributes]
+    assert len(set(names)) == len(names)
+    used = {a["href"][1:] for _, a in outline.elements if "href" in a}
+    used |= {a["aria-labelledby"] for _, a in outline.elements if "aria-labelledby" in a}
+    assert used <= set(names)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "149 rows were sorted into 3 clusters by 5 columns",
+        "The clusters follow the holes.",
+        "1 rows hold no value at all",
+        "missing at random",
+        "SHA-256 of the file",
+        "left out by --drop",
+        "no two observed values differ",
+        "random_state",
+        "Two halves agree",
+        "Known groups",
+    ],
+)
+def test_the_page_says(page, words):
+    assert words in page
+
+
+def test_the_file_is_the_page(fitted, table, tmp_path):
+    page = pckid.report(fitted, table, tmp_path / "r.html")
+    assert (tmp_path / "r.html").read_text("utf-8") == page
+
+
+def test_one_cluster_and_many_columns_fit(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 150))
+    X[rng.random(X.shape) < 0.5] = np.nan
+    for n_clusters in (1, 12):
+        model = pckid.PCKID(n_clusters, n_inits=2, max_components=3, random_state=0).fit(X)
+        page = pckid.report(model, X)
+        assert Outline(page).open == []
+        assert "the first 100 of 150" in page
+
+
+def test_ten_thousand_rows_stay_small():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(10_000, 30)) + 4 * (np.arange(10_000) % 4)[:, None]
+    X[rng.random(X.shape) < 0.3] = np.nan
+    model = pckid.PCKID(4, n_inits=2, max_components=4, max_samples=500, random_state=0).fit(X)
+    assert len(pckid.report(model, X).encode()) < 2_000_000
+
+
+def test_cells_cover_the_matrix_once():
+    shares = np.array([[0.0, 1.0, 1.0], [0.5, 0.5, 0.01]])
+    grid = cells(shares, [], show_traces=True)
+    area = {
+        opacity: sum(int(width) for width in re.findall(r"h(\d+)v", path))
+        for opacity, path in grid.paths
+    }
+    assert area == {0.125: 1, 0.5: 2, 1.0: 2}
+    assert len(cells(shares, [], show_traces=False).paths) == 2
+
+
+def test_block_means():
+    kernel = np.array([[1.0, 0.5, 0.0], [0.5, 1.0, 0.2], [0.0, 0.2, 1.0]])
+    means = block_means(kernel, np.array([0, 0, 1]), 3)
+    np.testing.assert_allclose(means[:2, :2], [[0.75, 0.1], [0.1, 1.0]])
+    assert np.isnan(means[2]).all()

@@ -1,0 +1,79 @@
+"""Cells become numbers or NaN."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from pckid.exceptions import TableError
+from pckid.tables import MISSING_TOKENS, MissingTokens, Table, numeric_matrix, try_numbers
+from pckid.tables.sniffing import TextFormat
+
+DEFAULT = MissingTokens.with_defaults()
+
+
+def table(values, decimal="."):
+    text = TextFormat(",", decimal, 1)
+    return Table(pa.table({"a": values}), text, "t.csv", "", False)
+
+
+def numbers(values, missing=DEFAULT, decimal="."):
+    return numeric_matrix(table(values, decimal), ["a"], missing)[:, 0]
+
+
+def test_ways_to_write_a_number():
+    cells = ["1", " -2.5 ", "+3", "4e2", ".5", "6.", "-7E-1", "\N{MINUS SIGN}8"]
+    np.testing.assert_array_equal(numbers(cells), [1, -2.5, 3, 400, 0.5, 6, -0.7, -8])
+
+
+def test_decimal_comma():
+    np.testing.assert_array_equal(numbers(["1,5", "-2", "3e1"], decimal=","), [1.5, -2, 30])
+    with pytest.raises(TableError, match=r"'1\.5'"):
+        numbers(["1.5"], decimal=",")
+
+
+@pytest.mark.parametrize("token", MISSING_TOKENS)
+def test_default_tokens_are_missing_in_any_case(token):
+    assert np.isnan(numbers(["1", token.lower(), f" {token.upper()} "])[1:]).all()
+
+
+def test_further_tokens_match_as_text_and_by_value():
+    missing = MissingTokens.with_defaults(["-9999", "n.d."])
+    found = numbers(["-9999", "-9999.0", "N.D.", "5", "-999"], missing)
+    np.testing.assert_array_equal(found, [np.nan, np.nan, np.nan, 5, -999])
+    np.testing.assert_array_equal(numbers([-9999, 5], missing), [np.nan, 5])
+
+
+@pytest.mark.parametrize(
+    ("column", "expected"),
+    [
+        (pa.array([1, None, 3]), [1, np.nan, 3]),
+        (pa.array([True, None, False]), [1, np.nan, 0]),
+        (pa.array([1.5, None, np.nan]), [1.5, np.nan, np.nan]),
+        (pa.array(["1", None, "NA"]).dictionary_encode(), [1, np.nan, np.nan]),
+        (pa.nulls(2), [np.nan, np.nan]),
+        (pa.array([1, 2], pa.decimal128(5, 2)), [1, 2]),
+    ],
+)
+def test_types_of_arrow(column, expected):
+    np.testing.assert_array_equal(numbers(column), expected)
+
+
+def test_text_is_told_apart_from_a_stray_code():
+    text = try_numbers(table(["x", "y", "NA"]), "a", DEFAULT)
+    assert text == (2, 2, "x", 1)
+    with pytest.raises(TableError, match="--drop") as all_text:
+        numbers(["x", "y"])
+    assert "--na-values" not in str(all_text.value)
+    with pytest.raises(TableError, match=r"'<0\.5' in row 3") as stray:
+        numbers(["1", "2", "<0.5"])
+    assert "--na-values" in str(stray.value)
+
+
+def test_dates_are_no_numbers():
+    with pytest.raises(TableError, match="values of type date32"):
+        numbers(pa.array([1, 2], pa.date32()))
+
+
+def test_infinity_is_named():
+    with pytest.raises(TableError, match="Column 'a' holds an infinite number in row 2"):
+        numbers(["1", "-inf"])

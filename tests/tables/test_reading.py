@@ -1,0 +1,127 @@
+"""Tables of every format come in alike."""
+
+import bz2
+import gzip
+import io
+import lzma
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.feather
+import pyarrow.ipc
+import pyarrow.parquet
+import pytest
+
+from pckid.exceptions import TableError
+from pckid.tables import read_table
+from pckid.tables.sniffing import sniff
+
+PLAIN = b"a,b\n1,2\n3,\n"
+
+
+def stored(kind: str) -> bytes:
+    table = pa.table({"a": ["1", "3"], "b": ["2", ""]})
+    sink = io.BytesIO()
+    if kind == "parquet":
+        pyarrow.parquet.write_table(table, sink)
+    elif kind == "feather":
+        pyarrow.feather.write_feather(table, sink)
+    elif kind == "stream":
+        with pyarrow.ipc.new_stream(sink, table.schema) as writer:
+            writer.write_table(table)
+    elif kind in ("zstd", "lz4"):
+        with pa.CompressedOutputStream(sink, kind) as stream:
+            stream.write(PLAIN)
+            stream.flush()
+            return sink.getvalue() + b""
+    return sink.getvalue()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        PLAIN,
+        b"\xef\xbb\xbf" + PLAIN,
+        PLAIN.replace(b"\n", b"\r\n"),
+        PLAIN.decode().encode("utf-16"),
+        PLAIN.replace(b",", b";"),
+        PLAIN.replace(b",", b"\t"),
+        PLAIN.replace(b",", b"|"),
+        gzip.compress(PLAIN),
+        bz2.compress(PLAIN),
+        lzma.compress(PLAIN),
+        *(stored(kind) for kind in ("parquet", "feather", "stream")),
+    ],
+)
+def test_every_format_gives_the_same_table(tmp_path, content):
+    path = tmp_path / "table"
+    path.write_bytes(content)
+    assert read_table(str(path)).data.to_pydict() == {"a": ["1", "3"], "b": ["2", ""]}
+
+
+@pytest.mark.parametrize("codec", ["zstd", "lz4"])
+def test_codecs_of_arrow_are_read(tmp_path, codec):
+    path = tmp_path / "table"
+    with pa.output_stream(str(path), compression=codec) as stream:
+        stream.write(PLAIN)
+    assert read_table(str(path)).names == ["a", "b"]
+
+
+def test_cells_stay_as_they_were_written(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text('a,b\n"x, ""y""\nz",0010\n 1.50 ,NA\n')
+    assert read_table(str(path)).data.to_pydict() == {
+        "a": ['x, "y"\nz', " 1.50 "],
+        "b": ["0010", "NA"],
+    }
+
+
+def test_a_single_column_keeps_its_empty_cells(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a\n1\n\n3\n")
+    assert read_table(str(path)).data.to_pydict() == {"a": ["1", "", "3"]}
+
+
+def test_names_may_be_absent(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("1,2\n3,4\n")
+    assert read_table(str(path)).header_is_numbers
+    table = read_table(str(path), header=False)
+    assert table.names == ["column 1", "column 2"]
+    assert table.data.num_rows == 2
+    path.write_text(",b\n0,4\n")
+    assert read_table(str(path)).names == ["column 1", "b"]
+
+
+def test_encoding_can_be_given(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_bytes("größe\n1\n2\n".encode("latin-1"))
+    with pytest.raises(TableError, match="line 1"):
+        read_table(str(path))
+    assert read_table(str(path), encoding="latin-1").names == ["größe"]
+    with pytest.raises(TableError, match="no encoding 'nonsense'"):
+        read_table(str(path), encoding="nonsense")
+
+
+def test_binary_rubbish_is_refused(tmp_path):
+    path = tmp_path / "t"
+    path.write_bytes(b"a,b\n\0\1,2\n")
+    with pytest.raises(TableError, match="zero bytes"):
+        read_table(str(path))
+
+
+@pytest.mark.parametrize(
+    ("text", "delimiter", "decimal"),
+    [
+        ("a,b\n1.5,2\n", ",", "."),
+        ("a;b\n1,5;2\n", ";", ","),
+        ("a\tb\n1,5\t2\n", "\t", ","),
+        ("a;b\n1.5;2,5\n", ";", "."),
+        ('a,b\n"1,5",2\n', ",", ","),
+        ('a,b\n"1,500",2\n', ",", "."),
+        ("a\n1\n", ",", "."),
+        ('a;b\n"x, y";2\n"z, w";3\n', ";", "."),
+    ],
+)
+def test_delimiter_and_decimal_sign_are_found(text, delimiter, decimal):
+    assert sniff(text)[:2] == (delimiter, decimal)

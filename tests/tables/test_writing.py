@@ -1,0 +1,68 @@
+"""Tables go out as they came in, and something more."""
+
+import csv
+import io
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pckid.exceptions import TableError
+from pckid.tables import Table, read_table, table_format, write_table
+from pckid.tables.sniffing import TextFormat
+
+cell = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8)
+
+
+@given(st.lists(st.tuples(cell, cell), min_size=1, max_size=5), st.sampled_from(",;\t|"))
+def test_any_text_survives(rows, delimiter):
+    data = pa.table({"a": [row[0] for row in rows], "b": [row[1] for row in rows]})
+    table = Table(data, TextFormat(delimiter, ".", 2), "t", "", False)
+    file = io.BytesIO()
+    write_table(file, table, {"n": np.arange(len(rows))})
+    text = io.StringIO(file.getvalue().decode(), newline="")
+    read = list(csv.reader(text, delimiter=delimiter))
+    assert read[1:] == [[*row, str(index)] for index, row in enumerate(rows)]
+
+
+@given(cell)
+def test_no_text_looks_like_a_formula_when_escaped(text):
+    table = Table(pa.table({"a": [text]}), TextFormat(",", ".", 1), "t", "", False)
+    file = io.BytesIO()
+    write_table(file, table, {"n": np.zeros(1)}, escape_formulas=True)
+    written = list(csv.reader(io.StringIO(file.getvalue().decode(), newline="")))[1][0]
+    assert written in (text, "'" + text)
+    if written[:1] in ("=", "@", "+", "-"):
+        float(written.replace(",", "."))
+
+
+def test_nulls_of_arrow_are_empty_cells():
+    table = Table(pa.table({"a": [1.5, None]}), None, "t", "", False)
+    file = io.BytesIO()
+    write_table(file, table, {"cluster": np.array([0, -1]), "confidence": np.array([0.5, 0])})
+    assert file.getvalue() == b"a,cluster,confidence\n1.5,0,0.5000\n,-1,0.0000\n"
+
+
+@pytest.mark.parametrize("codec", ["gzip", "bz2", "xz"])
+def test_compressed_text_is_the_same_every_time(tmp_path, codec):
+    table = Table(pa.table({"a": ["1"]}), TextFormat(",", ".", 1), "t", "", False)
+    contents = []
+    for _ in range(2):
+        file = io.BytesIO()
+        write_table(file, table, {"n": np.zeros(1, dtype=int)}, codec=codec)
+        contents.append(file.getvalue())
+    assert contents[0] == contents[1]
+    path = tmp_path / "t"
+    path.write_bytes(contents[0])
+    assert read_table(str(path)).data.to_pydict() == {"a": ["1"], "n": ["0"]}
+
+
+def test_format_follows_the_name():
+    assert table_format("x.csv") == ("csv", None)
+    assert table_format("x.y.TSV.gz") == ("tsv", "gzip")
+    assert table_format("x.parquet") == ("parquet", None)
+    for name in ("x", "x.docx", "x.parquet.gz", "csv"):
+        with pytest.raises(TableError, match="does not say a format"):
+            table_format(name)

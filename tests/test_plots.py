@@ -1,0 +1,93 @@
+"""Displays compute without matplotlib and draw with it."""
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from pckid import PCKID, plots
+
+mpl.use("Agg")
+rng = np.random.default_rng(0)
+X = rng.normal(size=(90, 4)) + 5 * (np.arange(90) % 3)[:, None]
+X[rng.random(X.shape) < 0.2] = np.nan
+X[0] = 1.0
+DISPLAYS = {
+    "EmbeddingDisplay": False,
+    "KernelDisplay": True,
+    "MissingnessDisplay": True,
+    "SpectrumDisplay": True,
+    "ProfileDisplay": True,
+}
+
+
+@pytest.fixture(scope="module")
+def model():
+    return PCKID(3, n_inits=4, max_components=6, random_state=0).fit(X)
+
+
+def display(name, model, table=X):
+    arguments = (model, table) if DISPLAYS[name] else (model,)
+    return getattr(plots, name).from_estimator(*arguments)
+
+
+@pytest.mark.parametrize("name", DISPLAYS)
+def test_displays_draw_on_given_and_on_new_axes(model, name):
+    import matplotlib.pyplot as plt
+
+    found = display(name, model)
+    _, ax = plt.subplots()
+    assert found.plot(ax=ax).ax_ is ax
+    assert ax.has_data() or ax.images
+    figure = found.plot().figure_
+    assert figure is not ax.figure
+    figure.canvas.draw()
+    plt.close("all")
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_dataframes_serve_as_arrays_do(frame):
+    table = frame(X, list("abcd")) if frame is pl.DataFrame else frame(X, columns=list("abcd"))
+    model = PCKID(3, n_inits=4, max_components=6, random_state=0).fit(table)
+    profile = plots.ProfileDisplay.from_estimator(model, table)
+    assert sorted(profile.feature_names) == list("abcd")
+    for name in DISPLAYS:
+        display(name, model, table)
+        display(name, model, X)
+
+
+def test_kernel_is_that_of_the_estimator_ordered_by_cluster(model):
+    found = plots.KernelDisplay.from_estimator(model, X, max_rows=1000)
+    assert (np.diff(found.labels) >= 0).all()
+    np.testing.assert_allclose(np.sort(found.kernel.ravel()), np.sort(model.kernel(X).ravel()))
+
+
+def test_spectrum_begins_with_the_eigenvalues_of_the_fit(model):
+    found = plots.SpectrumDisplay.from_estimator(model, X, max_rows=1000)
+    np.testing.assert_allclose(
+        found.eigenvalues[:3], model.eigenvalues_ / model.eigenvalues_[0], rtol=1e-6
+    )
+    assert found.n_clusters == 3
+
+
+def test_embedding_keeps_distances_in_the_plane(model):
+    found = plots.EmbeddingDisplay.from_estimator(model)
+    full = model.embedding_ - model.embedding_.mean(axis=0)
+    kept = (found.points**2).sum() / (full**2).sum()
+    assert 0.9 < kept <= 1 + 1e-9
+    assert plots.plane(np.ones((5, 1))).shape == (5, 2)
+
+
+def test_missingness_counts_cells(model):
+    found = plots.MissingnessDisplay.from_estimator(model, X, max_bands=1000)
+    np.testing.assert_allclose(found.shares.mean(axis=0), 1 - np.isnan(X).mean(axis=0))
+
+
+def test_samples_keep_every_cluster():
+    labels = np.array([0] * 1000 + [1] * 3 + [-1] * 5)
+    rows = plots.sample_by_cluster(labels, 100)
+    assert set(labels[rows]) == {0, 1}
+    assert len(rows) <= 101
+    assert len(np.unique(rows)) == len(rows)
+    np.testing.assert_array_equal(rows, plots.sample_by_cluster(labels, 100))
