@@ -12,6 +12,7 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
+from importlib.metadata import version
 from numbers import Integral
 from typing import Any
 
@@ -120,12 +121,10 @@ def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 def _description(estimator: EnsembleEstimator) -> dict[str, Any]:
     """Say in words and numbers what a model is."""
-    from pckid import __version__
-
     names = getattr(estimator, "feature_names_in_", None)
     description = {
         "format": FORMAT,
-        "version": __version__,
+        "version": version("pckid"),
         "class": type(estimator).__name__,
         "parameters": {key: _plain(value) for key, value in estimator.get_params().items()},
         "n_features": int(estimator.n_features_in_),
