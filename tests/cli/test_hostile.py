@@ -14,7 +14,7 @@ NAMES = [
     "=cmd|' /C calc'!A0",
     "\u202eright to left\u2066",
     "n" * 10_000,
-    "line\nbreak\rreturn",
+    "line\nbreak\rreturn\u2028separator\x0bfeed",
     "</style></svg></title>{{ 7 * 7 }}{% raw %}",
     "&lt;b&gt; javascript:alert(3)",
 ]

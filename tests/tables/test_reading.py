@@ -82,6 +82,13 @@ def test_a_single_column_keeps_its_empty_cells(tmp_path):
     assert read_table(str(path)).data.to_pydict() == {"a": ["1", "", "3"]}
 
 
+def test_long_and_odd_names_are_counted_right(tmp_path):
+    names = [f"{index}\u2028\x0b" + "x" * 10_000 for index in range(150)]
+    path = tmp_path / "t.csv"
+    path.write_text(",".join(names) + "\n" + ",".join("1" * 150) + "\n")
+    assert read_table(str(path)).names == names
+
+
 def test_names_may_be_absent(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("1,2\n3,4\n")

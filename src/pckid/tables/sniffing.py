@@ -1,11 +1,13 @@
 """Find out how a text table is written: its delimiter and its decimal sign."""
 
 import csv
+import io
 import re
+from itertools import islice
 from typing import NamedTuple
 
 _DELIMITERS = (",", ";", "\t", "|")
-_SAMPLE_LINES = 200
+_SAMPLE_RECORDS = 200
 _SAMPLE_CHARACTERS = 1 << 20
 _COMMA_NUMBER = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
 _POINT_NUMBER = re.compile(r"[+-]?\d*\.\d+([eE][+-]?\d+)?")
@@ -34,20 +36,23 @@ def sniff(text: str, delimiter: str | None = None, decimal: str | None = None) -
     -------
     text_format : TextFormat
     """
-    lines = text[:_SAMPLE_CHARACTERS].splitlines(keepends=True)[:_SAMPLE_LINES]
+    sample = text[:_SAMPLE_CHARACTERS]
     if delimiter is None:
-        delimiter = max(_DELIMITERS, key=lambda sign: _fit(_records(lines, sign)))
-    records = _records(lines, delimiter)
+        delimiter = max(_DELIMITERS, key=lambda sign: _fit(_records(sample, sign)))
     if decimal is None:
-        decimal = _decimal_sign([cell.strip() for record in records[1:] for cell in record])
-    return TextFormat(delimiter, decimal, len(records[0]))
+        body = _records(sample, delimiter)[1:]
+        decimal = _decimal_sign([cell.strip() for record in body for cell in record])
+    # The first record counts whole, however long its names are.
+    n_columns = len(_records(text, delimiter, 1)[0])
+    return TextFormat(delimiter, decimal, n_columns)
 
 
-def _records(lines: list[str], delimiter: str) -> list[list[str]]:
-    """Split sample lines into cells, quotes respected, blank lines left out."""
-    # A cell of the sample may be longer than the module's default limit.
-    csv.field_size_limit(max(csv.field_size_limit(), _SAMPLE_CHARACTERS))
-    return [record for record in csv.reader(lines, delimiter=delimiter) if record] or [[""]]
+def _records(text: str, delimiter: str, n_records: int = _SAMPLE_RECORDS) -> list[list[str]]:
+    """Split the first records into cells, quotes respected, blank lines left out."""
+    # A cell may be longer than the module's default limit.
+    csv.field_size_limit(max(csv.field_size_limit(), len(text)))
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    return list(islice(filter(None, reader), n_records)) or [[""]]
 
 
 def _fit(records: list[list[str]]) -> tuple[float, int]:

@@ -120,19 +120,25 @@ def _text_blocks(
 ) -> Iterator[str]:
     """Yield the text of a table: first the header, then rows in blocks."""
     special = re.compile(rf'[\r\n"{re.escape(delimiter)}]|^\s|\s$')
+    suspect = re.compile(rf'[\r\n\s"{re.escape(delimiter)}]')
 
-    def cell(value: Any) -> str:
-        text = "" if value is None else str(value)
+    def cell(text: str) -> str:
         if escape and _FORMULA.match(text) and not _NUMBER.fullmatch(text):
             text = "'" + text
         return '"' + text.replace('"', '""') + '"' if special.search(text) else text
 
+    def column(values: list[Any]) -> list[str]:
+        texts = ["" if value is None else str(value) for value in values]
+        # Most columns are numbers, with nothing to quote: one look at them all is enough.
+        plain = not escape and not suspect.search("".join(texts))
+        return texts if plain else [cell(text) for text in texts]
+
     yield delimiter.join(map(cell, [*kept.column_names, *new])) + "\n"
     for start in range(0, kept.num_rows, _BLOCK_ROWS):
         block = kept.slice(start, _BLOCK_ROWS)
-        columns = [map(cell, column.to_pylist()) for column in block.columns]
+        columns = [column(values.to_pylist()) for values in block.columns]
         columns += [
-            map(cell, _number_texts(values[start : start + _BLOCK_ROWS], decimal))
+            column(_number_texts(values[start : start + _BLOCK_ROWS], decimal))
             for values in new.values()
         ]
         yield "".join(delimiter.join(row) + "\n" for row in zip(*columns, strict=True))
