@@ -82,6 +82,12 @@ def test_wrong_usage_ends_with_2(pckid, tables, arguments):
     assert (tables / "good.csv").read_bytes() == content
 
 
+def test_a_device_that_is_not_there_is_named(pckid, tables):
+    result = pckid("cluster", "good.csv", "-k", 2, "--device", "nonsense")
+    assert result.code in (1, 2)  # 1 where PyTorch is not installed
+    assert "device='nonsense'" in result.err
+
+
 def test_an_output_without_a_known_format_is_refused_before_the_work(pckid, tables):
     result = pckid("cluster", "good.csv", "-k", 2, "--out", "labels.docx", *QUICK)
     assert result.code == 3

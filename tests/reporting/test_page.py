@@ -87,7 +87,7 @@ def test_references_within_the_page_exist(outline):
     [
         "149 rows were sorted into 3 clusters by 5 columns",
         "The clusters follow the holes.",
-        "1 rows hold no value at all",
+        "1 row holds no value at all",
         "missing at random",
         "SHA-256 of the file",
         "left out by --drop",

@@ -10,6 +10,7 @@ import click
 import numpy as np
 import pyarrow as pa
 
+from pckid._arrays import place
 from pckid._text import brief
 from pckid.cli._say import note, progress, say
 from pckid.cli._tables import Selection
@@ -40,6 +41,7 @@ def fit(selection: Selection, n_clusters: int, options: Mapping[str, Any]) -> PC
         n_jobs=options["jobs"],
         device=options["device"],
     )
+    _check_device(options["device"])
     n_rows, n_columns = selection.X.shape
     share = float(np.isnan(selection.X).mean())
     say(f"{n_rows:,} rows, {n_columns} columns, {share:.1%} of the cells missing.")
@@ -49,6 +51,14 @@ def fit(selection: Selection, n_clusters: int, options: Mapping[str, Any]) -> PC
     say(f"Clustered in {time.perf_counter() - start:.1f} s.")
     _name_dropped(estimator)
     return estimator
+
+
+def _check_device(device: str | None) -> None:
+    """Refuse a device that is not there, before any work is done."""
+    try:
+        place(np.zeros(1), device)
+    except ValueError as error:
+        raise click.BadParameter(str(error).splitlines()[0], param_hint="--device") from None
 
 
 def named_columns(selection: Selection) -> Any:
