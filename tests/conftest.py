@@ -1,0 +1,74 @@
+"""What the tests share: tolerances, array libraries and small tables with holes."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import settings
+
+# Two ways to the same number may differ by this much, said here once.
+TOLERANCE = {"float64": 1e-10, "float32": 2e-4}
+
+# An ensemble just large enough to find separated groups in an instant.
+SMALL = {"n_inits": 5, "max_components": 6, "random_state": 0}
+
+settings.register_profile("house", deadline=None, max_examples=25, derandomize=True)
+settings.load_profile("house")
+
+
+def close(actual, desired, dtype="float64", scale=1.0):
+    """Assert equality up to the tolerance of `dtype`, relative to numbers of size `scale`."""
+    tolerance = TOLERANCE[dtype]
+    np.testing.assert_allclose(actual, desired, rtol=tolerance, atol=tolerance * scale)
+
+
+def punch(X, rng, share=0.3):
+    """Set a share of the entries to NaN, at least one value left in every row."""
+    holes = rng.random(X.shape) < share
+    holes[np.arange(len(X)), rng.integers(X.shape[1], size=len(X))] = False
+    return np.where(holes, np.nan, X)
+
+
+def groups(seed=0, n_samples=90, n_features=4, n_groups=3, share=0.3, gap=6.0):
+    """Draw separated Gaussian groups with holes; returns the rows and their groups."""
+    rng = np.random.default_rng(seed)
+    truth = np.arange(n_samples) % n_groups
+    directions = rng.choice([-1.0, 1.0], size=(n_groups, n_features))
+    directions[:, 0] = np.arange(n_groups)
+    X = gap * directions[truth] + rng.standard_normal((n_samples, n_features))
+    return punch(X, rng, share), truth
+
+
+@pytest.fixture
+def table():
+    """Return ninety rows in three separated groups, three tenths of the values missing."""
+    return groups()[0]
+
+
+def _numpy(X):
+    return np.array(X)
+
+
+def _read_only(X):
+    X = np.array(X)
+    X.flags.writeable = False
+    return X
+
+
+def _strict(X):
+    return pytest.importorskip("array_api_strict").asarray(np.array(X))
+
+
+def _torch(X):
+    return pytest.importorskip("torch").asarray(np.array(X))
+
+
+BACKENDS = {"numpy": _numpy, "read-only": _read_only, "array-api-strict": _strict, "torch": _torch}
+
+
+@pytest.fixture(params=BACKENDS)
+def backend(request):
+    """Give one array library at a time: its name, and how to make its arrays."""
+    if request.param in ("array-api-strict", "torch"):
+        pytest.importorskip(request.param.replace("-", "_"))
+    return SimpleNamespace(name=request.param, asarray=BACKENDS[request.param])

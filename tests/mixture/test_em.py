@@ -1,0 +1,219 @@
+"""The EM loop: one step is the paper's, the likelihood never falls, complete data is sklearn's."""
+
+import numpy as np
+import pytest
+from conftest import close, groups, punch
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles import em_step, em_step_diagonal, log_densities, posteriors
+from scipy.special import logsumexp
+from sklearn.mixture import GaussianMixture
+
+from pckid.mixture import em, full, initialise, product
+from pckid.mixture.table import Scaling, measure, standardise
+
+FAMILIES = {"diag": product, "full": full}
+seeds = st.integers(0, 2**32 - 1)
+holes = st.sampled_from(["shared", "distinct", "none"])
+
+
+def as_is(X):
+    """Make a table in the units of `X`."""
+    d = X.shape[1]
+    return standardise(X, Scaling(np.zeros(d), np.ones(d), np.arange(d)), "float64")
+
+
+def draw_rows(rng, kind, n_samples=24, n_features=5):
+    """Draw rows; `shared` patterns are few enough to be factored out, `distinct` ones are not."""
+    X = 2 * rng.standard_normal((n_samples, n_features))
+    if kind == "none":
+        return X
+    if kind == "distinct":
+        X = punch(X, rng, 0.5)
+        X[0, 1:], X[0, 0] = np.nan, 1.3  # one value only
+        return X
+    masks = rng.random((3, n_features)) < 0.5
+    masks[0], masks[0, 2] = False, True  # one value only
+    masks[np.arange(3), rng.integers(n_features, size=3)] = True
+    masks[0, 2] = True
+    return np.where(masks[np.arange(n_samples) % 3], X, np.nan)
+
+
+def draw_parameters(rng, family, n_components, n_features):
+    """Draw weights, means and well-conditioned covariances."""
+    weights = rng.dirichlet(np.full(n_components, 3.0))
+    means = rng.standard_normal((n_components, n_features))
+    if family is product:
+        return weights, means, rng.uniform(0.3, 3.0, (n_components, n_features))
+    A = rng.standard_normal((n_components, n_features, 2 * n_features))
+    return weights, means, A @ A.transpose(0, 2, 1) / n_features
+
+
+def as_parameters(family, weights, means, covariances):
+    return family.Parameters(np.log(weights)[None], means[None], covariances[None])
+
+
+def mean_log_likelihood(family, stats, params):
+    return em.responsibilities(family.log_joint(stats, params))[1].mean()
+
+
+class TestOneStep:
+    @pytest.mark.parametrize("kind", FAMILIES)
+    @given(seed=seeds, holes=holes, n_components=st.integers(1, 4))
+    def test_equals_the_papers_loops(self, kind, seed, holes, n_components):
+        rng, family = np.random.default_rng(seed), FAMILIES[kind]
+        X = draw_rows(rng, holes)
+        values = draw_parameters(rng, family, n_components, X.shape[1])
+        oracle = {"diag": em_step_diagonal, "full": em_step}[kind]
+        weights, means, covariances = oracle(X, *values)
+        stats = family.statistics(as_is(X))
+        params = em.iterate(family, stats, as_parameters(family, *values), 1, 0.0)
+        close(np.exp(params.log_weights[0]), weights)
+        close(params.means[0], means)
+        close(params.covariances[0], covariances)
+
+    def test_shared_patterns_are_factored_out_and_distinct_ones_not(self):
+        rng = np.random.default_rng(0)
+        assert product.statistics(as_is(draw_rows(rng, "shared"))).link is not None
+        assert product.statistics(as_is(draw_rows(rng, "distinct"))).link is None
+
+    @given(seed=seeds, holes=holes)
+    def test_is_the_same_for_each_mixture_of_a_stack(self, seed, holes):
+        rng = np.random.default_rng(seed)
+        X = draw_rows(rng, holes, n_samples=40)
+        rows = np.stack([rng.choice(40, 25, replace=False) for _ in range(3)])
+        each = [draw_parameters(rng, product, 3, X.shape[1]) for _ in range(3)]
+        stacked = product.Parameters(
+            *(np.stack(part) for part in zip(*((np.log(w), m, v) for w, m, v in each), strict=True))
+        )
+        params = em.iterate(product, product.statistics(as_is(X), rows), stacked, 1, 0.0)
+        for i in range(3):
+            weights, means, variances = em_step_diagonal(X[rows[i]], *each[i])
+            close(np.exp(params.log_weights[i]), weights)
+            close(params.means[i], means)
+            close(params.covariances[i], variances)
+
+    @pytest.mark.parametrize("kind", FAMILIES)
+    def test_permuting_the_rows_changes_nothing(self, kind):
+        rng, family = np.random.default_rng(3), FAMILIES[kind]
+        X = draw_rows(rng, "distinct")
+        start = as_parameters(family, *draw_parameters(rng, family, 3, X.shape[1]))
+        once = em.iterate(family, family.statistics(as_is(X)), start, 5, 0.01)
+        order = rng.permutation(len(X))
+        again = em.iterate(family, family.statistics(as_is(X[order])), start, 5, 0.01)
+        for a, b in zip(once, again, strict=True):
+            close(a, b)
+
+    @pytest.mark.parametrize("kind", FAMILIES)
+    def test_relabelling_the_components_relabels_the_result(self, kind):
+        rng, family = np.random.default_rng(4), FAMILIES[kind]
+        X = draw_rows(rng, "distinct")
+        start = as_parameters(family, *draw_parameters(rng, family, 3, X.shape[1]))
+        flipped = family.Parameters(*(part[:, ::-1] for part in start))
+        stats = family.statistics(as_is(X))
+        once = em.iterate(family, stats, start, 5, 0.01)
+        again = em.iterate(family, stats, flipped, 5, 0.01)
+        for a, b in zip(once, again, strict=True):
+            close(a, b[:, ::-1])
+
+
+@pytest.mark.parametrize("kind", FAMILIES)
+@given(seed=seeds, holes=holes)
+def test_posteriors_and_density_are_those_of_the_observed_part(kind, seed, holes):
+    rng, family = np.random.default_rng(seed), FAMILIES[kind]
+    X = draw_rows(rng, holes)
+    weights, means, covariances = draw_parameters(rng, family, 3, X.shape[1])
+    params = as_parameters(family, weights, means, covariances)
+    resp, density = em.responsibilities(family.log_joint(family.statistics(as_is(X)), params))
+    matrices = [np.diag(c) if kind == "diag" else c for c in covariances]
+    close(resp[0].T, posteriors(X, weights, means, matrices))
+    close(density[0], logsumexp(log_densities(X, weights, means, matrices), axis=1))
+
+
+def test_posteriors_survive_densities_that_underflow():
+    joint = np.array([[[-5000.0, -1.0], [-5001.0, -1e6]]])
+    resp, density = em.responsibilities(joint.copy())
+    close(resp[0, :, 0], [1 / (1 + np.exp(-1)), 1 / (1 + np.exp(1))])
+    close(resp[0, :, 1], [1.0, 0.0])
+    close(density[0], [-5000 + np.log1p(np.exp(-1)), -1.0])
+
+
+class TestLikelihood:
+    @pytest.mark.parametrize("kind", FAMILIES)
+    @given(
+        seed=seeds, holes=holes, floor=st.sampled_from([1e-6, 0.05, 0.5]), g=st.integers(1, 5)
+    )
+    def test_never_falls(self, kind, seed, holes, floor, g):
+        rng, family = np.random.default_rng(seed), FAMILIES[kind]
+        X = draw_rows(rng, holes)
+        stats = family.statistics(standardise(X, measure(X), "float64"))
+        chosen = rng.choice(len(X), g, replace=False)[None]
+        params = initialise.from_rows(family, stats, chosen, floor)
+        path = [mean_log_likelihood(family, stats, params)]
+        for _ in range(15):
+            params = em.iterate(family, stats, params, 1, floor)
+            path.append(mean_log_likelihood(family, stats, params))
+        assert np.diff(path).min() > -1e-9
+
+    @pytest.mark.parametrize("kind", FAMILIES)
+    def test_the_floor_of_that_law_is_active(self, kind):
+        rng, family = np.random.default_rng(0), FAMILIES[kind]
+        X = draw_rows(rng, "distinct")
+        stats = family.statistics(standardise(X, measure(X), "float64"))
+        params = initialise.from_rows(family, stats, np.arange(4)[None], 0.5)
+        params = em.iterate(family, stats, params, 15, 0.5)
+        spread = params.covariances[0]
+        lowest = spread if kind == "diag" else np.linalg.eigvalsh(spread)
+        close(lowest.min(), 0.5)
+
+
+@pytest.mark.parametrize("kind", FAMILIES)
+@pytest.mark.parametrize("n_iter", [1, 3, 20])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_with_nothing_missing_it_is_sklearns_mixture(kind, n_iter):
+    rng, family = np.random.default_rng(7), FAMILIES[kind]
+    X = groups(1, n_samples=120, share=0.0, gap=2.0)[0]
+    weights, means, covariances = draw_parameters(rng, family, 3, X.shape[1])
+    precisions = 1 / covariances if kind == "diag" else np.linalg.inv(covariances)
+    theirs = GaussianMixture(
+        3,
+        covariance_type=kind,
+        weights_init=weights,
+        means_init=means,
+        precisions_init=precisions,
+        reg_covar=0,
+        tol=0,
+        max_iter=n_iter,
+    ).fit(X)
+    start = as_parameters(family, weights, means, covariances)
+    ours = em.iterate(family, family.statistics(as_is(X)), start, n_iter, 0.0)
+    np.testing.assert_allclose(np.exp(ours.log_weights[0]), theirs.weights_, atol=1e-8)
+    np.testing.assert_allclose(ours.means[0], theirs.means_, atol=1e-8)
+    np.testing.assert_allclose(ours.covariances[0], theirs.covariances_, atol=1e-8)
+
+
+class TestConverge:
+    def setup_method(self):
+        X = groups(2)[0]
+        self.stats = product.statistics(standardise(X, measure(X), "float64"))
+        self.start = initialise.from_rows(product, self.stats, np.array([[0, 1, 2]]), 1e-3)
+
+    def run(self, max_iter, tol):
+        return em.converge(
+            product, self.stats, self.start, max_iter=max_iter, tol=tol, floor=1e-3
+        )
+
+    def test_takes_the_same_steps_as_iterate(self):
+        fitted = self.run(6, 0.0)
+        for a, b in zip(fitted.params, em.iterate(product, self.stats, self.start, 6, 1e-3)):
+            np.testing.assert_array_equal(a, b)
+        assert (fitted.n_iter, fitted.converged) == (6, False)
+        close(fitted.log_likelihood, mean_log_likelihood(product, self.stats, fitted.params))
+
+    def test_stops_at_the_first_gain_below_tol(self):
+        path = [self.run(n, 0.0).log_likelihood for n in range(1, 40)]
+        gains = np.diff([mean_log_likelihood(product, self.stats, self.start), *path])
+        tol = 1e-4
+        fitted = self.run(40, tol)
+        assert fitted.converged
+        assert fitted.n_iter == 1 + int(np.argmax(gains < tol))

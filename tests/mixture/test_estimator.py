@@ -1,0 +1,351 @@
+"""IncompleteGaussianMixture in the user's units, against scipy and scikit-learn."""
+
+import numpy as np
+import pytest
+from conftest import close, groups
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles import completed, initial, log_densities, posteriors
+from scipy.special import logsumexp
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.mixture import GaussianMixture
+
+from pckid import EmptyRowWarning, IncompleteGaussianMixture
+
+KINDS = ["diag", "full"]
+UNITS = np.array([1.0, 1e3, 1e-3, 5.0])
+OFFSETS = np.array([0.0, -2e3, 7.0, 1e2])
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def fitted(request):
+    """Fit rows whose columns have different units; returns the rows and the mixture."""
+    X = groups(gap=3.0)[0] * UNITS + OFFSETS
+    mixture = IncompleteGaussianMixture(3, covariance_type=request.param, n_init=3, random_state=0)
+    return X, mixture.fit(X)
+
+
+def matrices(mixture):
+    """Return the fitted weights, means and covariance matrices."""
+    spread = mixture.covariances_
+    if spread.ndim == 2:
+        spread = np.stack([np.diag(v) for v in spread])
+    return mixture.weights_, mixture.means_, spread
+
+
+class TestScores:
+    def test_log_density_is_that_of_the_observed_part(self, fitted):
+        X, mixture = fitted
+        expected = logsumexp(log_densities(X, *matrices(mixture)), axis=1)
+        close(mixture.score_samples(X), expected, scale=100)
+        close(mixture.score(X), expected.mean(), scale=100)
+
+    def test_a_row_with_nothing_observed_has_density_one(self, fitted):
+        _, mixture = fitted
+        close(mixture.score_samples(np.full((1, 4), np.nan)), [0.0])
+        close(mixture.predict_proba(np.full((1, 4), np.nan))[0], mixture.weights_)
+
+    def test_posteriors_are_bayes_rule(self, fitted):
+        X, mixture = fitted
+        gamma = posteriors(X, *matrices(mixture))
+        close(mixture.predict_proba(X), gamma, scale=100)
+        np.testing.assert_array_equal(mixture.predict(X), gamma.argmax(axis=1))
+
+    def test_lower_bound_is_the_score_of_the_training_rows(self, fitted):
+        X, mixture = fitted
+        close(mixture.lower_bound_, mixture.score(X))
+
+    def test_information_criteria_count_every_free_parameter(self, fitted):
+        X, mixture = fitted
+        free = {"diag": 3 * 8 + 2, "full": 3 * 14 + 2}[mixture.covariance_type]
+        total = mixture.score_samples(X).sum()
+        close(mixture.bic(X), -2 * total + free * np.log(len(X)), scale=100)
+        close(mixture.aic(X), -2 * total + 2 * free, scale=100)
+
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_information_criteria_are_sklearns_on_complete_rows(self, kind):
+        X = groups(share=0.0, gap=2.0)[0]
+        theirs = GaussianMixture(2, covariance_type=kind, random_state=0).fit(X)
+        ours = IncompleteGaussianMixture(
+            2,
+            covariance_type=kind,
+            weights_init=theirs.weights_,
+            means_init=theirs.means_,
+            covariances_init=theirs.covariances_,
+            tol=1e9,
+            max_iter=1,
+        ).fit(X)
+        np.testing.assert_allclose(ours.bic(X), theirs.bic(X), rtol=1e-3)
+        np.testing.assert_allclose(ours.aic(X), theirs.aic(X), rtol=1e-3)
+
+
+class TestImpute:
+    def test_fills_in_the_conditional_expectation(self, fitted):
+        X, mixture = fitted
+        weights, means, spread = matrices(mixture)
+        gamma = posteriors(X, weights, means, spread)
+        filled = mixture.impute(X)
+        for i in range(len(X)):
+            each = [completed(X[i], means[k], spread[k])[0] for k in range(3)]
+            expected = sum(g * Y for g, Y in zip(gamma[i], each, strict=True))
+            expected = np.where(np.isnan(X[i]), expected, X[i])
+            close((filled[i] - OFFSETS) / UNITS, (expected - OFFSETS) / UNITS, scale=100)
+
+    def test_observed_values_come_back_as_they_were(self, fitted):
+        X, mixture = fitted
+        np.testing.assert_array_equal(mixture.impute(X)[~np.isnan(X)], X[~np.isnan(X)])
+
+    def test_an_empty_row_becomes_the_mean_of_the_mixture(self, fitted):
+        _, mixture = fitted
+        expected = mixture.weights_ @ mixture.means_
+        np.testing.assert_allclose(mixture.impute(np.full((1, 4), np.nan))[0], expected)
+
+    def test_blocks_equal_whole(self, fitted, monkeypatch):
+        X, mixture = fitted
+        whole = mixture.impute(X)
+        monkeypatch.setattr("pckid.mixture.estimator._BLOCK", 7)
+        np.testing.assert_allclose(mixture.impute(X), whole, rtol=1e-12)
+
+    def test_columns_that_never_vary_are_filled_with_what_is_known(self):
+        X = groups()[0]
+        X[:, 1], X[:, 2] = np.nan, 5.0
+        X[3, 2] = np.nan
+        mixture = IncompleteGaussianMixture(2, random_state=0, tol=0.1).fit(X)
+        filled = mixture.impute(X)
+        assert mixture.dropped_features_ == [1, 2]
+        assert filled[3, 2] == 5.0
+        assert np.isnan(filled[:, 1]).all()
+        assert np.isnan(mixture.means_[:, 1]).all()
+        assert np.all(mixture.means_[:, 2] == 5.0)
+        assert np.all(mixture.covariances_[:, 1:3] == 0)
+
+
+class TestSample:
+    def test_draws_follow_the_mixture(self, fitted):
+        _, mixture = fitted
+        X, labels = mixture.sample(60_000)
+        X = (X - OFFSETS) / UNITS
+        assert X.shape == (60_000, 4)
+        weights, means, spread = matrices(mixture)
+        np.testing.assert_allclose(np.bincount(labels) / 60_000, weights, atol=0.02)
+        for k in range(3):
+            mine = X[labels == k]
+            np.testing.assert_allclose(mine.mean(axis=0), (means[k] - OFFSETS) / UNITS, atol=0.05)
+            expected = spread[k] / np.outer(UNITS, UNITS)
+            np.testing.assert_allclose(np.cov(mine.T), expected, atol=0.15)
+
+    def test_the_seed_decides(self, fitted):
+        _, mixture = fitted
+        for a, b in zip(mixture.sample(5), mixture.sample(5), strict=True):
+            np.testing.assert_array_equal(a, b)
+
+    def test_at_least_one_row(self, fitted):
+        with pytest.raises(ValueError, match="n_samples=0 rows cannot be drawn. Ask for at least"):
+            fitted[1].sample(0)
+
+
+class TestStart:
+    @pytest.mark.parametrize("kind", KINDS)
+    @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+    def test_complete_rows_give_sklearns_fit_from_the_same_start(self, kind):
+        X = groups(1, n_samples=150, share=0.0, gap=2.0)[0] * UNITS + OFFSETS
+        weights, means, spread = initial(X, [0, 1, 2])
+        spread = spread if kind == "full" else np.stack([np.diag(c) for c in spread])
+        precisions = np.linalg.inv(spread) if kind == "full" else 1 / spread
+        theirs = GaussianMixture(
+            3,
+            covariance_type=kind,
+            weights_init=weights,
+            means_init=means,
+            precisions_init=precisions,
+            reg_covar=0,
+            tol=0,
+            max_iter=12,
+        ).fit(X)
+        ours = IncompleteGaussianMixture(
+            3,
+            covariance_type=kind,
+            weights_init=weights,
+            means_init=means,
+            covariances_init=spread,
+            reg_covar=0,
+            tol=0,
+            max_iter=12,
+        ).fit(X)
+        np.testing.assert_allclose(ours.weights_, theirs.weights_, rtol=1e-8)
+        np.testing.assert_allclose((ours.means_ - theirs.means_) / UNITS, 0, atol=1e-8)
+        scales = UNITS**2 if kind == "diag" else np.outer(UNITS, UNITS)
+        np.testing.assert_allclose((ours.covariances_ - theirs.covariances_) / scales, 0, atol=1e-8)
+        np.testing.assert_allclose(ours.score_samples(X), theirs.score_samples(X), rtol=1e-8)
+        assert ours.n_iter_ == theirs.n_iter_ == 12
+
+    def test_without_given_values_it_is_the_papers(self):
+        X = groups()[0]
+        chosen = np.random.RandomState(5).choice(len(X), size=3, replace=False)
+        Z = (X - np.nanmean(X, axis=0)) / np.nanstd(X, axis=0)
+        weights, means, spread = initial(Z, chosen)
+        scale = np.nanstd(X, axis=0)
+        arguments = {"tol": 0, "max_iter": 3}
+        ours = IncompleteGaussianMixture(3, random_state=5, **arguments).fit(X)
+        given = IncompleteGaussianMixture(
+            3,
+            weights_init=weights,
+            means_init=means * scale + np.nanmean(X, axis=0),
+            covariances_init=spread * np.outer(scale, scale),
+            **arguments,
+        ).fit(X)
+        close(ours.means_, given.means_, scale=100)
+        close(ours.covariances_, given.covariances_, scale=100)
+
+    def test_the_best_of_several_starts_is_kept(self):
+        X = groups(gap=2.0)[0]
+        rng = np.random.RandomState(0)
+        singles = [
+            IncompleteGaussianMixture(4, random_state=rng, max_iter=8, tol=0).fit(X).lower_bound_
+            for _ in range(5)
+        ]
+        best = IncompleteGaussianMixture(4, n_init=5, random_state=0, max_iter=8, tol=0).fit(X)
+        assert max(singles) > min(singles)
+        close(best.lower_bound_, max(singles))
+
+    @pytest.mark.parametrize(
+        ("name", "value", "shape"),
+        [
+            ("means_init", np.zeros((2, 4)), "(3, 4)"),
+            ("means_init", np.full((3, 4), np.nan), "(3, 4)"),
+            ("covariances_init", np.ones((3, 4)), "(3, 4, 4)"),
+            ("weights_init", np.ones(2), "(3,)"),
+        ],
+    )
+    def test_a_start_of_the_wrong_shape_is_refused(self, table, name, value, shape):
+        mixture = IncompleteGaussianMixture(3, **{name: value})
+        with pytest.raises(ValueError) as caught:
+            mixture.fit(table)
+        assert f"{name} has shape {value.shape}" in str(caught.value)
+        assert f"{shape} finite numbers are expected" in str(caught.value)
+
+    @pytest.mark.parametrize(
+        ("kind", "value"),
+        [("diag", -np.ones((2, 4))), ("full", np.stack([np.eye(4), np.ones((4, 4)) - np.eye(4)]))],
+    )
+    def test_covariances_that_are_none_are_refused(self, table, kind, value):
+        mixture = IncompleteGaussianMixture(2, covariance_type=kind, covariances_init=value)
+        with pytest.raises(ValueError, match="covariances_init.*positive"):
+            mixture.fit(table)
+
+    def test_weights_that_are_none_are_refused(self, table):
+        mixture = IncompleteGaussianMixture(2, weights_init=[-1.0, 2.0])
+        with pytest.raises(ValueError, match="weights_init.*negative"):
+            mixture.fit(table)
+
+
+class TestConvergence:
+    def test_a_fit_cut_short_warns(self, table):
+        mixture = IncompleteGaussianMixture(3, max_iter=1, tol=1e-9, random_state=0)
+        with pytest.warns(ConvergenceWarning, match="did not converge in 1 iterations. Raise max"):
+            mixture.fit(table)
+        assert not mixture.converged_
+
+    def test_a_fit_that_ended_says_so(self, fitted):
+        _, mixture = fitted
+        assert mixture.converged_
+        assert 1 <= mixture.n_iter_ < 100
+
+
+class TestInvariance:
+    @pytest.mark.parametrize("kind", KINDS)
+    @given(
+        factor=st.floats(1e-6, 1e6),
+        sign=st.sampled_from([-1.0, 1.0]),
+        shift=st.floats(-10, 10),
+        column=st.integers(0, 3),
+    )
+    def test_units_of_a_column_change_no_posterior(self, kind, factor, sign, shift, column):
+        X = groups(gap=3.0)[0]
+        changed = X.copy()
+        changed[:, column] = sign * factor * (X[:, column] + shift)
+        mixture = IncompleteGaussianMixture(
+            3, covariance_type=kind, random_state=0, tol=0, max_iter=10
+        )
+        expected = mixture.fit(X).predict_proba(X)
+        np.testing.assert_allclose(
+            mixture.fit(changed).predict_proba(changed), expected, atol=1e-6
+        )
+
+    def test_float32_rows_give_float32_results_close_to_those_in_float64(self):
+        X = groups(gap=3.0)[0]
+        arguments = {"random_state": 0, "tol": 0, "max_iter": 10}
+        double = IncompleteGaussianMixture(3, **arguments).fit(X)
+        single = IncompleteGaussianMixture(3, **arguments).fit(X.astype(np.float32))
+        assert single.means_.dtype == single.predict_proba(X).dtype == np.float32
+        close(single.means_, double.means_, "float32", scale=10)
+        np.testing.assert_array_equal(single.predict(X), double.predict(X))
+
+
+class TestOddRows:
+    def test_a_row_with_nothing_observed_is_left_out(self, table):
+        mixture = IncompleteGaussianMixture(3, random_state=0, tol=0, max_iter=5)
+        expected = mixture.fit(table).means_
+        with pytest.warns(EmptyRowWarning, match="2 of 92 rows have no observed value") as caught:
+            mixture.fit(np.vstack([table, np.full((2, 4), np.nan)]))
+        assert len(caught) == 1
+        close(mixture.means_, expected)
+        np.testing.assert_array_equal(mixture.predict(np.full((1, 4), np.nan)), [-1])
+
+    def test_fewer_rows_than_components(self):
+        with pytest.raises(ValueError, match="n_samples=3 .*n_components=4 needs at least 4"):
+            IncompleteGaussianMixture(4).fit(np.arange(6.0).reshape(3, 2))
+
+    def test_as_many_rows_as_components(self):
+        X = np.array([[0.0, 1.0], [1.0, 5.0], [7.0, 2.0]])
+        mixture = IncompleteGaussianMixture(3, random_state=0).fit(X)
+        np.testing.assert_allclose(np.sort(mixture.means_, axis=0), np.sort(X, axis=0), atol=1e-6)
+
+    def test_scales_beyond_squares_that_floats_can_hold(self):
+        X = groups(gap=3.0)[0]
+        arguments = {"random_state": 0, "tol": 0, "max_iter": 5}
+        expected = IncompleteGaussianMixture(3, **arguments).fit(X).predict_proba(X)
+        huge = IncompleteGaussianMixture(3, **arguments).fit(1e300 * X)
+        np.testing.assert_allclose(huge.predict_proba(1e300 * X), expected, atol=1e-6)
+        np.testing.assert_allclose(
+            huge.impute(1e300 * X)[~np.isnan(X)], 1e300 * X[~np.isnan(X)]
+        )
+
+    def test_one_column_and_one_component(self):
+        x = np.array([[1.0], [2.0], [6.0], [np.nan]])
+        with pytest.warns(EmptyRowWarning):
+            mixture = IncompleteGaussianMixture(1).fit(x)
+        close(mixture.means_, [[3.0]])
+        close(mixture.covariances_, [[[14 / 3]]])
+
+
+def test_before_fit_every_method_says_so(table):
+    mixture = IncompleteGaussianMixture()
+    for call in (mixture.predict, mixture.score_samples, mixture.impute, mixture.bic):
+        with pytest.raises(NotFittedError):
+            call(table)
+    with pytest.raises(NotFittedError):
+        mixture.sample()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_input_of_one_kind_gives_output_of_that_kind(backend, kind, table):
+    X = backend.asarray(table)
+    mixture = IncompleteGaussianMixture(
+        3, covariance_type=kind, random_state=0, tol=0, max_iter=5
+    )
+    expected = {
+        "impute": mixture.fit(table).impute(table),
+        "predict": mixture.predict(table),
+        "predict_proba": mixture.predict_proba(table),
+        "score_samples": mixture.score_samples(table),
+    }
+    mixture.fit(X)
+    assert type(mixture.means_) is type(mixture.weights_) is type(mixture.covariances_) is type(X)
+    for name, values in expected.items():
+        result = getattr(mixture, name)(X)
+        assert type(result) is type(X)
+        np.testing.assert_allclose(np.asarray(result), values, atol=1e-6)
+    assert isinstance(mixture.score(X), float)
+    assert isinstance(mixture.bic(X), float)
+    np.testing.assert_allclose(np.asarray(mixture.predict_proba(table)), expected["predict_proba"])

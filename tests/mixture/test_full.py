@@ -1,0 +1,128 @@
+"""The full family beyond the EM laws: batches of patterns, floors, vanished components."""
+
+import numpy as np
+import pytest
+from conftest import TOLERANCE, close, groups, punch
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles import completed
+from sklearn.mixture import GaussianMixture
+
+from pckid._arrays import to_numpy
+from pckid.mixture import em, full, initialise
+from pckid.mixture.table import Scaling, measure, standardise
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+def make_stats(X, dtype="float64"):
+    return full.statistics(standardise(X, measure(X), dtype))
+
+
+def make_start(stats, chosen, floor=1e-3):
+    return initialise.from_rows(full, stats, chosen, floor)
+
+
+@given(seed=seeds, n_samples=st.integers(1, 70), share=st.sampled_from([0.0, 0.2, 0.8]))
+def test_batches_hold_every_row_once(seed, n_samples, share):
+    rng = np.random.default_rng(seed)
+    X = punch(rng.standard_normal((n_samples, 4)), rng, share)
+    as_is = Scaling(np.zeros(4), np.ones(4), np.arange(4))
+    stats = full.statistics(standardise(X, as_is, "float64"))
+    rows = np.concatenate([b.rows[b.real.reshape(-1) > 0] for b in stats.batches])
+    np.testing.assert_array_equal(np.sort(rows), np.arange(n_samples))
+    laid = np.concatenate([b.values.reshape(-1, 4) for b in stats.batches])
+    np.testing.assert_array_equal(laid[stats.position], stats.values[0])
+    for b in stats.batches:
+        assert b.rows.size < 2 * b.real.sum() + len(b.observed)
+
+
+def test_small_batches_give_what_large_ones_give(table, monkeypatch):
+    stats = make_stats(table)
+    params = em.iterate(full, stats, make_start(stats, np.array([[0, 1, 2]])), 4, 1e-3)
+    monkeypatch.setattr(full, "_BATCH", 1)
+    small = make_stats(table)
+    assert len(small.batches) > len(stats.batches)
+    again = em.iterate(full, small, make_start(small, np.array([[0, 1, 2]])), 4, 1e-3)
+    for a, b in zip(params, again, strict=True):
+        close(a, b)
+
+
+def test_given_rows_are_those_of_one_mixture(table):
+    rows = np.array([[3, 8, 1, 40, 41, 7, 77]])
+    whole = standardise(table, measure(table), "float64")
+    stats = full.statistics(whole, rows)
+    np.testing.assert_array_equal(full.filled(stats)[0], whole.values[rows[0]])
+
+
+def test_stacked_mixtures_score_as_each_alone(table):
+    stats = make_stats(table)
+    one, two = (make_start(stats, np.array([c])) for c in ([0, 1, 2], [5, 9, 14]))
+    stack = full.Parameters(*(np.concatenate(part) for part in zip(one, two, strict=True)))
+    joint = full.log_joint(stats, stack)
+    close(joint[0], full.log_joint(stats, one)[0])
+    close(joint[1], full.log_joint(stats, two)[0])
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_a_component_that_lost_all_rows_keeps_its_parameters(table, dtype):
+    stats = make_stats(table, dtype)
+    params = make_start(stats, np.array([[0, 1, 2]]))
+    far = params.means.copy()
+    far[0, 1] = 1e4
+    params = params._replace(means=far)
+    after = em.iterate(full, stats, params, 3, 1e-3)
+    np.testing.assert_array_equal(after.means[0, 1], params.means[0, 1])
+    np.testing.assert_array_equal(after.covariances[0, 1], params.covariances[0, 1])
+    assert after.log_weights[0, 1] < -50
+    assert np.isfinite(after.log_weights).all()
+
+
+def test_eigenvalues_never_fall_below_the_floor(table):
+    stats = make_stats(table)
+    params = em.iterate(full, stats, make_start(stats, np.arange(12)[None], 0.02), 20, 0.02)
+    lowest = np.linalg.eigvalsh(params.covariances[0]).min()
+    close(lowest, 0.02)
+
+
+def test_clipping_lifts_small_eigenvalues_and_leaves_the_rest():
+    vectors = np.linalg.qr(np.random.default_rng(0).standard_normal((3, 3)))[0]
+    matrices = np.stack([vectors * v @ vectors.T for v in ([1.0, 2.0, 1e-9], [1.0, 2.0, 3.0])])
+    lifted = full._clip(matrices, 0.1)
+    close(lifted[0], vectors * [1.0, 2.0, 0.1] @ vectors.T)
+    close(lifted[1], matrices[1])
+
+
+@given(seed=seeds)
+def test_completed_rows_are_conditional_means(seed):
+    rng = np.random.default_rng(seed)
+    X = punch(rng.standard_normal((12, 4)) @ rng.standard_normal((4, 4)), rng, 0.5)
+    stats = make_stats(X)
+    params = make_start(stats, np.array([[0, 1]]), 0.05)
+    found = full.conditional_means(stats, params)
+    Z = (X - np.nanmean(X, axis=0)) / np.nanstd(X, axis=0)
+    for k in range(2):
+        for i in range(len(X)):
+            Y, _ = completed(Z[i], params.means[0, k], params.covariances[0, k])
+            close(found[k, i], Y, scale=10)
+
+
+def test_counts_parameters_as_sklearn_does():
+    X = groups(share=0.0)[0]
+    theirs = GaussianMixture(3, covariance_type="full", random_state=0).fit(X)
+    assert full.n_parameters(3, X.shape[1]) == theirs._n_parameters()
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_runs_alike_on_every_array_library(backend, table, dtype):
+    X = backend.asarray(table)
+    stats = full.statistics(standardise(X, measure(X), dtype))
+    params = make_start(stats, backend.asarray(np.array([[0, 1, 2]])), 0.01)
+    params = em.iterate(full, stats, params, 5, 0.01)
+    expected = make_stats(table, dtype)
+    start = make_start(expected, np.array([[0, 1, 2]]), 0.01)
+    expected = em.iterate(full, expected, start, 5, 0.01)
+    assert type(params.means) is type(X)
+    for a, b in zip(params, expected, strict=True):
+        assert str(a.dtype).endswith(dtype)
+        np.testing.assert_allclose(to_numpy(a), b, rtol=0, atol=10 * TOLERANCE[dtype])
