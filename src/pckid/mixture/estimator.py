@@ -177,12 +177,13 @@ n_features)
 
     def bic(self, X: Any) -> float:
         """Compute the Bayesian information criterion on `X`; lower is better."""
-        n_samples = len(X)
-        return -2 * self.score(X) * n_samples + self._n_parameters() * math.log(n_samples)
+        scores = to_numpy(self.score_samples(X))
+        return float(-2 * np.sum(scores) + self._n_parameters() * math.log(len(scores)))
 
     def aic(self, X: Any) -> float:
         """Compute the Akaike information criterion on `X`; lower is better."""
-        return -2 * self.score(X) * len(X) + 2 * self._n_parameters()
+        scores = to_numpy(self.score_samples(X))
+        return float(-2 * np.sum(scores) + 2 * self._n_parameters())
 
     def sample(self, n_samples: int = 1) -> tuple[np.ndarray, np.ndarray]:
         """Draw complete rows from the mixture.
@@ -282,8 +283,10 @@ n_features)
         shape = shapes[self.covariance_type]
         if (spread := _given(self.covariances_init, "covariances_init", shape)) is not None:
             inside = units.covariances_in(spread, self._scaling, values)[None, ...]
+            _refuse_indefinite(to_numpy(inside)[0])
             start = start._replace(covariances=inside)
         if (weights := _given(self.weights_init, "weights_init", shape[:1])) is not None:
+            _refuse_negative(weights)
             logs = np.log(np.maximum(weights / weights.sum(), np.finfo(np.float32).tiny))
             start = start._replace(log_weights=like(logs[None, :], values))
         return start
@@ -299,9 +302,11 @@ n_features)
         xp = namespace(home)
         self.weights_ = restore(xp.exp(fit.params.log_weights[0, :]))
         self.means_ = give(units.means_out(fit.params.means[0, ...], self._scaling, constants))
-        self.covariances_ = give(
-            units.covariances_out(fit.params.covariances[0, ...], self._scaling, len(constants))
-        )
+        # The square of a spread of 1e300 is inf, which is as near as a float comes.
+        with np.errstate(over="ignore"):
+            self.covariances_ = give(
+                units.covariances_out(fit.params.covariances[0, ...], self._scaling, len(constants))
+            )
         self.converged_, self.n_iter_ = fit.converged, fit.n_iter
         shift = float(xp.mean(self._log_volume(table)))
         self.lower_bound_ = fit.log_likelihood - shift
@@ -359,6 +364,23 @@ def _given(values: Any, name: str, shape: tuple[int, ...]) -> np.ndarray | None:
             f"{name} has shape {values.shape} where {shape} finite numbers are expected."
         )
     return values
+
+
+def _refuse_negative(weights: np.ndarray) -> None:
+    """Raise if starting weights are no distribution."""
+    if weights.min() < 0 or weights.sum() <= 0:
+        raise ValueError("weights_init holds negative numbers or only zeros. Give shares.")
+
+
+def _refuse_indefinite(covariances: np.ndarray) -> None:
+    """Raise if starting variances (g, d) or covariances (g, d, d) belong to no Gaussian."""
+    lowest = covariances if covariances.ndim == 2 else np.linalg.eigvalsh(covariances)
+    bad = np.flatnonzero(lowest.min(axis=-1) <= 0)
+    if len(bad):
+        raise ValueError(
+            f"covariances_init of component {bad[0]} is not positive definite. Give variances "
+            "above zero in every direction."
+        )
 
 
 def _roots(covariances: np.ndarray) -> np.ndarray:

@@ -35,10 +35,10 @@ def covariances_out(covariances: Array, scaling: Scaling, n_features: int) -> np
     inside = to_numpy(covariances)
     if inside.ndim == 2:
         result = np.zeros((inside.shape[0], n_features))
-        result[:, kept] = inside * scale**2
+        result[:, kept] = inside * scale * scale
         return result
     result = np.zeros((inside.shape[0], n_features, n_features))
-    result[:, kept[:, None], kept] = inside * np.outer(scale, scale)
+    result[:, kept[:, None], kept] = inside * scale[:, None] * scale
     return result
 
 
@@ -53,8 +53,8 @@ def covariances_in(covariances: Any, scaling: Scaling, like_array: Array) -> Arr
     scale, kept = to_numpy(scaling.scale), scaling.kept
     given = np.asarray(covariances, dtype=np.float64)
     if given.ndim == 2:
-        return like(given[:, kept] / scale**2, like_array)
-    return like(given[:, kept[:, None], kept] / np.outer(scale, scale), like_array)
+        return like(given[:, kept] / scale / scale, like_array)
+    return like(given[:, kept[:, None], kept] / scale[:, None] / scale, like_array)
 
 
 def log_volume(observed: Array, scaling: Scaling) -> Array:
