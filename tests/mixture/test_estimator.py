@@ -13,8 +13,8 @@ from sklearn.mixture import GaussianMixture
 from pckid import EmptyRowWarning, IncompleteGaussianMixture
 
 KINDS = ["diag", "full"]
-UNITS = np.array([1.0, 1e3, 1e-3, 5.0])
-OFFSETS = np.array([0.0, -2e3, 7.0, 1e2])
+UNITS = np.array([1.0, 20.0, 0.1, 5.0])
+OFFSETS = np.array([0.0, -50.0, 1.0, 7.0])
 
 
 @pytest.fixture(scope="module", params=KINDS)
@@ -108,7 +108,7 @@ class TestImpute:
 
     def test_columns_that_never_vary_are_filled_with_what_is_known(self):
         X = groups()[0]
-        X[:, 1], X[:, 2] = np.nan, 5.0
+        X[:, 1], X[:, 2], X[:, 3] = np.nan, 5.0, np.arange(90.0)
         X[3, 2] = np.nan
         mixture = IncompleteGaussianMixture(2, random_state=0, tol=0.1).fit(X)
         filled = mixture.impute(X)
