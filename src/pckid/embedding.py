@@ -113,7 +113,10 @@ def leading_eigenpairs(
         if basis.shape[1] > 10 * block:
             basis, images = ritz[:, : 4 * block], ritz_images[:, : 4 * block]
         wanted = xp.nonzero(open_pairs)[0]
-        new = _orthonormal(xp.take(residuals / norms, wanted, axis=1), basis)
+        # The space may become the whole, never more than that.
+        wanted = wanted[: min(wanted.shape[0], basis.shape[0] - basis.shape[1])]
+        directions = residuals / xp.where(open_pairs, norms, 1.0)
+        new = _orthonormal(xp.take(directions, wanted, axis=1), basis)
         basis = xp.concat([basis, new], axis=1)
         images = xp.concat([images, apply(new)], axis=1)
     return values[:n_wanted], _fix_signs(ritz[:, :n_wanted])
