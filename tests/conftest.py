@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
+from pckid.mixture import em, initialise
+
 # Two ways to the same number may differ by this much, said here once.
 TOLERANCE = {"float64": 1e-10, "float32": 2e-4}
 
@@ -72,3 +74,14 @@ def backend(request):
     if request.param in ("array-api-strict", "torch"):
         pytest.importorskip(request.param.replace("-", "_"))
     return SimpleNamespace(name=request.param, asarray=BACKENDS[request.param])
+
+
+def begin(family, stats, chosen, floor, sizes=None):
+    """Start one mixture from the rows `chosen` (m, g), or several of `sizes` side by side."""
+    return initialise.from_rows(family, stats, chosen, sizes or (chosen.shape[1],), floor)
+
+
+def steps(family, stats, params, n_iter, floor, sizes=None):
+    """Take EM steps with one mixture on each subsample, or several of `sizes` side by side."""
+    sizes = sizes or (params.means.shape[1],)
+    return em.iterate(family, stats, params, sizes, n_iter=n_iter, floor=floor)

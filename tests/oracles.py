@@ -8,10 +8,10 @@ def log_densities(X, weights, means, covariances):
     """Compute log π_k + log N(O_i x_i | O_i μ_k, O_i Σ_k O_iᵀ), of shape (n, g)."""
     result = np.empty((len(X), len(weights)))
     for i, x in enumerate(X):
-        O = np.eye(len(x))[~np.isnan(x)]
+        pick = np.eye(len(x))[~np.isnan(x)]
         seen = x[~np.isnan(x)]
         for k in range(len(weights)):
-            density = multivariate_normal(O @ means[k], O @ covariances[k] @ O.T)
+            density = multivariate_normal(pick @ means[k], pick @ covariances[k] @ pick.T)
             result[i, k] = np.log(weights[k]) + (density.logpdf(seen) if len(seen) else 0.0)
     return result
 
@@ -25,8 +25,8 @@ def posteriors(X, weights, means, covariances):
 
 def completed(x, mean, covariance):
     """Compute the paper's Y = μ + Σ S° (x − μ) and S° for one row and component."""
-    O = np.eye(len(x))[~np.isnan(x)]
-    S = O.T @ np.linalg.inv(O @ covariance @ O.T) @ O
+    pick = np.eye(len(x))[~np.isnan(x)]
+    S = pick.T @ np.linalg.inv(pick @ covariance @ pick.T) @ pick
     deviation = np.where(np.isnan(x), 0.0, x - mean)
     return mean + covariance @ S @ deviation, S
 

@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-from conftest import close, groups, punch
+from conftest import begin, close, groups, punch, steps
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import em_step, em_step_diagonal, log_densities, posteriors
 from scipy.special import logsumexp
 from sklearn.mixture import GaussianMixture
 
-from pckid.mixture import em, full, initialise, product
+from pckid.mixture import em, full, product
 from pckid.mixture.table import Scaling, measure, standardise
 
 FAMILIES = {"diag": product, "full": full}
@@ -67,7 +67,7 @@ class TestOneStep:
         oracle = {"diag": em_step_diagonal, "full": em_step}[kind]
         weights, means, covariances = oracle(X, *values)
         stats = family.statistics(as_is(X))
-        params = em.iterate(family, stats, as_parameters(family, *values), 1, 0.0)
+        params = steps(family, stats, as_parameters(family, *values), 1, 0.0)
         close(np.exp(params.log_weights[0]), weights)
         close(params.means[0], means)
         close(params.covariances[0], covariances)
@@ -86,7 +86,7 @@ class TestOneStep:
         stacked = product.Parameters(
             *(np.stack(part) for part in zip(*((np.log(w), m, v) for w, m, v in each), strict=True))
         )
-        params = em.iterate(product, product.statistics(as_is(X), rows), stacked, 1, 0.0)
+        params = steps(product, product.statistics(as_is(X), rows), stacked, 1, 0.0)
         for i in range(3):
             weights, means, variances = em_step_diagonal(X[rows[i]], *each[i])
             close(np.exp(params.log_weights[i]), weights)
@@ -94,13 +94,25 @@ class TestOneStep:
             close(params.covariances[i], variances)
 
     @pytest.mark.parametrize("kind", FAMILIES)
+    @pytest.mark.parametrize("holes", ["shared", "distinct"])
+    def test_mixtures_side_by_side_do_not_touch(self, kind, holes):
+        rng, family = np.random.default_rng(1), FAMILIES[kind]
+        stats = family.statistics(as_is(draw_rows(rng, holes)))
+        chosen = np.array([[0, 1, 5, 6, 7, 8]])
+        both = steps(family, stats, begin(family, stats, chosen, 0.01, (2, 4)), 5, 0.01, (2, 4))
+        for part in (slice(0, 2), slice(2, 6)):
+            alone = steps(family, stats, begin(family, stats, chosen[:, part], 0.01), 5, 0.01)
+            for a, b in zip(both, alone, strict=True):
+                close(a[:, part], b)
+
+    @pytest.mark.parametrize("kind", FAMILIES)
     def test_permuting_the_rows_changes_nothing(self, kind):
         rng, family = np.random.default_rng(3), FAMILIES[kind]
         X = draw_rows(rng, "distinct")
         start = as_parameters(family, *draw_parameters(rng, family, 3, X.shape[1]))
-        once = em.iterate(family, family.statistics(as_is(X)), start, 5, 0.01)
+        once = steps(family, family.statistics(as_is(X)), start, 5, 0.01)
         order = rng.permutation(len(X))
-        again = em.iterate(family, family.statistics(as_is(X[order])), start, 5, 0.01)
+        again = steps(family, family.statistics(as_is(X[order])), start, 5, 0.01)
         for a, b in zip(once, again, strict=True):
             close(a, b)
 
@@ -111,8 +123,8 @@ class TestOneStep:
         start = as_parameters(family, *draw_parameters(rng, family, 3, X.shape[1]))
         flipped = family.Parameters(*(part[:, ::-1] for part in start))
         stats = family.statistics(as_is(X))
-        once = em.iterate(family, stats, start, 5, 0.01)
-        again = em.iterate(family, stats, flipped, 5, 0.01)
+        once = steps(family, stats, start, 5, 0.01)
+        again = steps(family, stats, flipped, 5, 0.01)
         for a, b in zip(once, again, strict=True):
             close(a, b[:, ::-1])
 
@@ -140,18 +152,16 @@ def test_posteriors_survive_densities_that_underflow():
 
 class TestLikelihood:
     @pytest.mark.parametrize("kind", FAMILIES)
-    @given(
-        seed=seeds, holes=holes, floor=st.sampled_from([1e-6, 0.05, 0.5]), g=st.integers(1, 5)
-    )
+    @given(seed=seeds, holes=holes, floor=st.sampled_from([1e-6, 0.05, 0.5]), g=st.integers(1, 5))
     def test_never_falls(self, kind, seed, holes, floor, g):
         rng, family = np.random.default_rng(seed), FAMILIES[kind]
         X = draw_rows(rng, holes)
         stats = family.statistics(standardise(X, measure(X), "float64"))
         chosen = rng.choice(len(X), g, replace=False)[None]
-        params = initialise.from_rows(family, stats, chosen, floor)
+        params = begin(family, stats, chosen, floor)
         path = [mean_log_likelihood(family, stats, params)]
         for _ in range(15):
-            params = em.iterate(family, stats, params, 1, floor)
+            params = steps(family, stats, params, 1, floor)
             path.append(mean_log_likelihood(family, stats, params))
         assert np.diff(path).min() > -1e-9
 
@@ -160,8 +170,8 @@ class TestLikelihood:
         rng, family = np.random.default_rng(0), FAMILIES[kind]
         X = draw_rows(rng, "distinct")
         stats = family.statistics(standardise(X, measure(X), "float64"))
-        params = initialise.from_rows(family, stats, np.arange(4)[None], 0.5)
-        params = em.iterate(family, stats, params, 15, 0.5)
+        params = begin(family, stats, np.arange(4)[None], 0.5)
+        params = steps(family, stats, params, 15, 0.5)
         spread = params.covariances[0]
         lowest = spread if kind == "diag" else np.linalg.eigvalsh(spread)
         close(lowest.min(), 0.5)
@@ -186,7 +196,7 @@ def test_with_nothing_missing_it_is_sklearns_mixture(kind, n_iter):
         max_iter=n_iter,
     ).fit(X)
     start = as_parameters(family, weights, means, covariances)
-    ours = em.iterate(family, family.statistics(as_is(X)), start, n_iter, 0.0)
+    ours = steps(family, family.statistics(as_is(X)), start, n_iter, 0.0)
     np.testing.assert_allclose(np.exp(ours.log_weights[0]), theirs.weights_, atol=1e-8)
     np.testing.assert_allclose(ours.means[0], theirs.means_, atol=1e-8)
     np.testing.assert_allclose(ours.covariances[0], theirs.covariances_, atol=1e-8)
@@ -196,16 +206,16 @@ class TestConverge:
     def setup_method(self):
         X = groups(2)[0]
         self.stats = product.statistics(standardise(X, measure(X), "float64"))
-        self.start = initialise.from_rows(product, self.stats, np.array([[0, 1, 2]]), 1e-3)
+        self.start = begin(product, self.stats, np.array([[0, 1, 2]]), 1e-3)
 
     def run(self, max_iter, tol):
-        return em.converge(
-            product, self.stats, self.start, max_iter=max_iter, tol=tol, floor=1e-3
-        )
+        return em.converge(product, self.stats, self.start, max_iter=max_iter, tol=tol, floor=1e-3)
 
     def test_takes_the_same_steps_as_iterate(self):
         fitted = self.run(6, 0.0)
-        for a, b in zip(fitted.params, em.iterate(product, self.stats, self.start, 6, 1e-3)):
+        for a, b in zip(
+            fitted.params, steps(product, self.stats, self.start, 6, 1e-3), strict=True
+        ):
             np.testing.assert_array_equal(a, b)
         assert (fitted.n_iter, fitted.converged) == (6, False)
         close(fitted.log_likelihood, mean_log_likelihood(product, self.stats, fitted.params))

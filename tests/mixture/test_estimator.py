@@ -140,7 +140,7 @@ class TestSample:
             np.testing.assert_array_equal(a, b)
 
     def test_at_least_one_row(self, fitted):
-        with pytest.raises(ValueError, match="n_samples=0 rows cannot be drawn. Ask for at least"):
+        with pytest.raises(ValueError, match=r"n_samples=0 rows cannot be drawn. Ask for at least"):
             fitted[1].sample(0)
 
 
@@ -230,12 +230,12 @@ class TestStart:
     )
     def test_covariances_that_are_none_are_refused(self, table, kind, value):
         mixture = IncompleteGaussianMixture(2, covariance_type=kind, covariances_init=value)
-        with pytest.raises(ValueError, match="covariances_init.*positive"):
+        with pytest.raises(ValueError, match=r"covariances_init.*positive"):
             mixture.fit(table)
 
     def test_weights_that_are_none_are_refused(self, table):
         mixture = IncompleteGaussianMixture(2, weights_init=[-1.0, 2.0])
-        with pytest.raises(ValueError, match="weights_init.*negative"):
+        with pytest.raises(ValueError, match=r"weights_init.*negative"):
             mixture.fit(table)
 
 
@@ -268,9 +268,7 @@ class TestInvariance:
             3, covariance_type=kind, random_state=0, tol=0, max_iter=10
         )
         expected = mixture.fit(X).predict_proba(X)
-        np.testing.assert_allclose(
-            mixture.fit(changed).predict_proba(changed), expected, atol=1e-6
-        )
+        np.testing.assert_allclose(mixture.fit(changed).predict_proba(changed), expected, atol=1e-6)
 
     def test_float32_rows_give_float32_results_close_to_those_in_float64(self):
         X = groups(gap=3.0)[0]
@@ -293,7 +291,7 @@ class TestOddRows:
         np.testing.assert_array_equal(mixture.predict(np.full((1, 4), np.nan)), [-1])
 
     def test_fewer_rows_than_components(self):
-        with pytest.raises(ValueError, match="n_samples=3 .*n_components=4 needs at least 4"):
+        with pytest.raises(ValueError, match=r"n_samples=3 .*n_components=4 needs at least 4"):
             IncompleteGaussianMixture(4).fit(np.arange(6.0).reshape(3, 2))
 
     def test_as_many_rows_as_components(self):
@@ -307,9 +305,7 @@ class TestOddRows:
         expected = IncompleteGaussianMixture(3, **arguments).fit(X).predict_proba(X)
         huge = IncompleteGaussianMixture(3, **arguments).fit(1e300 * X)
         np.testing.assert_allclose(huge.predict_proba(1e300 * X), expected, atol=1e-6)
-        np.testing.assert_allclose(
-            huge.impute(1e300 * X)[~np.isnan(X)], 1e300 * X[~np.isnan(X)]
-        )
+        np.testing.assert_allclose(huge.impute(1e300 * X)[~np.isnan(X)], 1e300 * X[~np.isnan(X)])
 
     def test_one_column_and_one_component(self):
         x = np.array([[1.0], [2.0], [6.0], [np.nan]])
@@ -331,9 +327,7 @@ def test_before_fit_every_method_says_so(table):
 @pytest.mark.parametrize("kind", KINDS)
 def test_input_of_one_kind_gives_output_of_that_kind(backend, kind, table):
     X = backend.asarray(table)
-    mixture = IncompleteGaussianMixture(
-        3, covariance_type=kind, random_state=0, tol=0, max_iter=5
-    )
+    mixture = IncompleteGaussianMixture(3, covariance_type=kind, random_state=0, tol=0, max_iter=5)
     expected = {
         "impute": mixture.fit(table).impute(table),
         "predict": mixture.predict(table),

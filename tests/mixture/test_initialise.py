@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from conftest import close, groups, punch
+from conftest import begin, close, groups, punch
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import initial
@@ -25,7 +25,7 @@ def test_starts_where_the_paper_does(family, seed, share, g):
     chosen = rng.choice(len(X), g, replace=False)
     weights, means, covariances = initial(X, chosen)
     stats = family.statistics(standardise(X, measure(X), "float64"))
-    params = initialise.from_rows(family, stats, chosen[None], 0.0)
+    params = begin(family, stats, chosen[None], 0.0)
     close(np.exp(params.log_weights[0]), weights)
     close(params.means[0], means)
     expected = np.stack([np.diag(c) for c in covariances]) if family is product else covariances
@@ -39,10 +39,10 @@ def test_each_mixture_of_a_stack_starts_from_its_own_rows():
     rows = np.stack([rng.choice(len(X), 40, replace=False) for _ in range(3)])
     chosen = np.stack([rng.choice(40, 5, replace=False) for _ in range(3)])
     stats = product.statistics(table, rows)
-    params = initialise.from_rows(product, stats, chosen, 1e-3)
+    params = begin(product, stats, chosen, 1e-3)
     for i in range(3):
         alone = product.statistics(table, rows[i : i + 1])
-        single = initialise.from_rows(product, alone, chosen[i : i + 1], 1e-3)
+        single = begin(product, alone, chosen[i : i + 1], 1e-3)
         for part, one in zip(params, single, strict=True):
             close(part[i], one[0])
     # The gap is filled with the mean over the whole table, not over the mixture's rows.
@@ -54,7 +54,7 @@ def test_each_mixture_of_a_stack_starts_from_its_own_rows():
 def test_a_centre_without_rows_keeps_its_place_with_vanishing_weight(family):
     X = np.array([[0.0, 0.0], [0.0, 0.0], [1.0, 3.0], [2.0, 1.0], [4.0, 5.0]])
     table = standardise(X, measure(X), "float64")
-    params = initialise.from_rows(family, family.statistics(table), np.array([[0, 1, 4]]), 1e-3)
+    params = begin(family, family.statistics(table), np.array([[0, 1, 4]]), 1e-3)
     assert params.log_weights[0, 1] < -100
     close(np.exp(params.log_weights).sum(), 1.0)
     close(params.means[0, 1], table.values[1])
@@ -66,7 +66,7 @@ def test_a_centre_without_rows_keeps_its_place_with_vanishing_weight(family):
 def test_the_floor_holds_from_the_start(family):
     X = np.array([[0.0, 0.0], [0.1, 0.0], [9.0, 9.0], [9.0, 9.1], [9.1, 9.0]])
     stats = family.statistics(standardise(X, measure(X), "float64"))
-    params = initialise.from_rows(family, stats, np.array([[0, 2]]), 0.01)
+    params = begin(family, stats, np.array([[0, 2]]), 0.01)
     spread = params.covariances[0]
     lowest = spread if family is product else np.linalg.eigvalsh(spread)
     close(lowest.min(), 0.01)
