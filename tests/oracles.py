@@ -69,10 +69,10 @@ def em_step_diagonal(X, weights, means, variances):
     return gamma.sum(axis=0) / n, new_means, new_variances
 
 
-def initial(X, chosen):
+def initial(X, chosen, fill=None):
     """Follow the paper's section "Initialization"; returns weights, means, covariances."""
     n, d = X.shape
-    filled = np.where(np.isnan(X), np.nanmean(X, axis=0), X)
+    filled = np.where(np.isnan(X), np.nanmean(X, axis=0) if fill is None else fill, X)
     assignment = np.empty(n, dtype=int)
     for i in range(n):
         assignment[i] = np.argmin([np.sum((filled[i] - filled[c]) ** 2) for c in chosen])
@@ -84,6 +84,16 @@ def initial(X, chosen):
         means[k] = members.mean(axis=0)
         covariances[k] = np.cov(members.T, bias=True).reshape(d, d)
     return weights, means, covariances
+
+
+def kernel(X, mixtures):
+    """Sum the scalar products of the posteriors under all mixtures, divided by their number."""
+    gammas = [posteriors(X, *mixture) for mixture in mixtures]
+    K = np.zeros((len(X), len(X)))
+    for i in range(len(X)):
+        for j in range(len(X)):
+            K[i, j] = sum(gamma[i] @ gamma[j] for gamma in gammas) / len(mixtures)
+    return K
 
 
 def lloyd(X, centers, max_iter=300):

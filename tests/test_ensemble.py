@@ -1,0 +1,165 @@
+"""The ensemble: every member is one EM run on its own rows, and only the seed decides."""
+
+import numpy as np
+import pytest
+from conftest import begin, close, groups, steps
+from oracles import em_step_diagonal, initial
+
+from pckid import ensemble as room
+from pckid._arrays import to_numpy
+from pckid.mixture.families import FAMILIES
+from pckid.mixture.table import measure, standardise, take
+
+X = groups(gap=2.0)[0]
+Z = (X - np.nanmean(X, axis=0)) / np.nanstd(X, axis=0)
+TABLE = standardise(X, measure(X), "float64")
+
+
+def make_plan(kind="diag", **changes):
+    plan = room.Plan(
+        n_inits=3,
+        max_components=5,
+        n_rows=45,
+        max_iter=4,
+        covariance_type=kind,
+        floor=1e-3,
+        entropy=7,
+    )
+    return plan._replace(**changes)
+
+
+def train(plan, n_threads=1, order=slice(None), table=TABLE):
+    tasks = room.schedule(table, plan)[order]
+    return room.train(table, plan, tasks, n_threads, lambda count: None)
+
+
+def members(plan):
+    """List each member's number of components, start, rows and first centres."""
+    for sizes in plan.pairs:
+        for init in range(plan.n_inits):
+            rows, chosen = room.draw(plan, len(X), sizes, init)
+            parts = np.split(chosen, np.cumsum(sizes)[:-1])
+            for g, part in zip(sizes, parts, strict=True):
+                yield g, init, rows, part
+
+
+def assert_same(one, other):
+    assert len(one.stacks) == len(other.stacks)
+    for a, b in zip(one.stacks, other.stacks, strict=True):
+        for left, right in zip(a, b, strict=True):
+            close(to_numpy(left), to_numpy(right))
+
+
+class TestMembers:
+    @pytest.mark.parametrize("kind", ["diag", "full"])
+    def test_each_is_one_run_of_em_on_its_rows(self, kind):
+        plan, family = make_plan(kind), FAMILIES[kind]
+        found = train(plan)
+        seen = set()
+        for g, init, rows, chosen in members(plan):
+            stats = family.statistics(take(TABLE, rows))
+            alone = begin(family, stats, chosen[None], plan.floor)
+            alone = steps(family, stats, alone, plan.max_iter, plan.floor)
+            for part, one in zip(found.stacks[g - 2], alone, strict=True):
+                close(part[init], one[0])
+            seen.add((g, init))
+        assert seen == {(g, init) for g in (2, 3, 4, 5) for init in range(3)}
+
+    def test_each_follows_the_papers_loops(self):
+        plan = make_plan(max_components=3, n_inits=2)
+        found = train(plan)
+        for g, init, rows, chosen in members(plan):
+            weights, means, covariances = initial(Z[rows], chosen, fill=0.0)
+            variances = np.maximum([np.diag(c) for c in covariances], plan.floor)
+            for _ in range(plan.max_iter):
+                weights, means, variances = em_step_diagonal(Z[rows], weights, means, variances)
+                variances = np.maximum(variances, plan.floor)
+            close(np.exp(found.stacks[g - 2].log_weights[init]), weights, scale=100)
+            close(found.stacks[g - 2].means[init], means, scale=100)
+            close(found.stacks[g - 2].covariances[init], variances, scale=100)
+
+    @pytest.mark.parametrize("top", [2, 3, 4, 5, 8])
+    def test_every_number_of_components_has_every_start(self, top):
+        plan = make_plan(max_components=top)
+        found = train(plan)
+        shapes = [stack.log_weights.shape for stack in found.stacks]
+        assert shapes == [(3, g) for g in range(2, top + 1)]
+        assert found.n_mixtures == 3 * (top - 1)
+        assert found.n_columns == 3 * sum(range(2, top + 1))
+
+    def test_rows_and_centres_are_drawn_without_replacement(self):
+        drawn = set()
+        for g, _, rows, chosen in members(make_plan()):
+            assert len(set(rows)) == 45
+            assert rows.min() >= 0
+            assert rows.max() < len(X)
+            assert len(set(chosen)) == len(chosen) == g
+            assert chosen.max() < 45
+            drawn.add(rows.tobytes())
+        assert len(drawn) >= 6
+
+
+class TestNothingButTheSeed:
+    def test_threads(self):
+        assert_same(train(make_plan(), n_threads=2), train(make_plan()))
+
+    def test_order(self):
+        tasks = room.schedule(TABLE, make_plan())
+        order = slice(None, None, -1)
+        one, other = train(make_plan(n_inits=1), order=order), train(make_plan(n_inits=1))
+        assert len(tasks) > 1
+        assert_same(one, other)
+
+    @pytest.mark.parametrize("stack_bytes", [1, 40_000, 1 << 30])
+    def test_how_many_share_a_call(self, monkeypatch, stack_bytes):
+        expected = train(make_plan())
+        monkeypatch.setattr(room, "_STACK_BYTES_HOST", stack_bytes)
+        assert_same(train(make_plan()), expected)
+
+    def test_those_sizes_do_cut_the_plan_differently(self, monkeypatch):
+        counts = []
+        for stack_bytes in (1, 1 << 30):
+            monkeypatch.setattr(room, "_STACK_BYTES_HOST", stack_bytes)
+            counts.append(len(room.schedule(TABLE, make_plan())))
+        assert counts[0] > counts[1]
+
+    def test_other_starts(self):
+        few, many = train(make_plan(n_inits=2)), train(make_plan(n_inits=3))
+        for a, b in zip(few.stacks, many.stacks, strict=True):
+            close(a.means, b.means[:2])
+
+    def test_another_seed_gives_another_ensemble(self):
+        one, other = train(make_plan()), train(make_plan(entropy=8))
+        assert np.abs(one.stacks[0].means - other.stacks[0].means).max() > 1e-3
+
+
+def test_progress_counts_every_mixture():
+    plan, told = make_plan(), []
+    room.train(TABLE, plan, room.schedule(TABLE, plan), 1, told.append)
+    assert sum(told) == 12
+
+
+@pytest.mark.parametrize(
+    ("max_samples", "n_samples", "expected"),
+    [(0.5, 100, 50), (1.0, 7, 7), (0.001, 100, 2), (30, 100, 30), (300, 100, 100), (0.5, 3, 2)],
+)
+def test_subsample_sizes(max_samples, n_samples, expected):
+    assert room.subsample_size(max_samples, n_samples) == expected
+
+
+@pytest.mark.parametrize("kind", ["diag", "full"])
+def test_posteriors_sum_to_one_for_each_mixture(kind):
+    parts = list(room.posteriors(train(make_plan(kind)), TABLE))
+    for g, part in enumerate(parts, start=2):
+        assert part.shape == (3 * g, len(X))
+        assert part.min() >= 0
+        close(part.reshape(3, g, -1).sum(axis=1), np.ones((3, len(X))))
+
+
+@pytest.mark.parametrize("kind", ["diag", "full"])
+def test_runs_alike_on_every_array_library(backend, kind):
+    plan = make_plan(kind, floor=0.01)
+    values = backend.asarray(X)
+    found = train(plan, table=standardise(values, measure(values), "float64"))
+    assert type(found.stacks[0].means) is type(values)
+    assert_same(found, train(plan))
