@@ -32,12 +32,11 @@ def punch(X, rng, share=0.3):
 
 
 def groups(seed=0, n_samples=90, n_features=4, n_groups=3, share=0.3, gap=6.0):
-    """Draw separated Gaussian groups with holes; returns the rows and their groups."""
+    """Draw Gaussian groups, `gap` deviations apart in every column, with holes; rows and truth."""
     rng = np.random.default_rng(seed)
     truth = np.arange(n_samples) % n_groups
-    directions = rng.choice([-1.0, 1.0], size=(n_groups, n_features))
-    directions[:, 0] = np.arange(n_groups)
-    X = gap * directions[truth] + rng.standard_normal((n_samples, n_features))
+    places = np.stack([rng.permutation(n_groups) for _ in range(n_features)], axis=1)
+    X = gap * places[truth] + rng.standard_normal((n_samples, n_features))
     return punch(X, rng, share), truth
 
 

@@ -1,0 +1,339 @@
+"""PCKID: eigenvectors of its kernel, labels that stay, clusters that are there."""
+
+import numpy as np
+import pytest
+from conftest import SMALL, close, groups, punch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles import embed
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+from sklearn.metrics import adjusted_rand_score
+
+from pckid import PCKID, EmptyRowWarning
+from pckid._arrays import to_numpy
+
+X, TRUTH = groups()
+EMBEDDINGS = ["kernel_pca", "random_walk"]
+BUNDLED = {
+    "groups": lambda: groups(1, n_samples=300)[0],
+    "iris": lambda: punch(load_iris().data, np.random.default_rng(0), 0.2),
+    "wine": lambda: punch(load_wine().data, np.random.default_rng(0), 0.2),
+    "cancer": lambda: punch(load_breast_cancer().data, np.random.default_rng(0), 0.2),
+}
+CLUSTERS = {"groups": 3, "iris": 3, "wine": 3, "cancer": 2}
+
+
+class TestEmbedding:
+    @pytest.mark.parametrize("kind", ["diag", "full"])
+    @pytest.mark.parametrize("embedding", EMBEDDINGS)
+    @pytest.mark.parametrize("n_samples", [30, 90])
+    def test_is_made_of_the_kernels_eigenvectors(self, kind, embedding, n_samples):
+        rows = X[:n_samples]
+        model = PCKID(
+            3,
+            n_inits=3,
+            max_components=5,
+            covariance_type=kind,
+            embedding=embedding,
+            dtype="float64",
+            random_state=0,
+        ).fit(rows)
+        values, expected = embed(model.kernel(rows), 3, embedding)
+        np.testing.assert_allclose(model.eigenvalues_, values, rtol=0, atol=1e-8)
+        signs = np.sign(np.sum(model.embedding_ * expected, axis=0))
+        np.testing.assert_allclose(model.embedding_ * signs, expected, rtol=0, atol=1e-8)
+
+    @pytest.mark.parametrize("embedding", EMBEDDINGS)
+    def test_training_rows_are_embedded_as_new_rows_are(self, embedding):
+        model = PCKID(3, **SMALL, embedding=embedding).fit(X)
+        close(model.transform(X), model.embedding_)
+        close(model.transform(X[20:30]), model.embedding_[20:30])
+        np.testing.assert_array_equal(model.predict(X), model.labels_)
+        np.testing.assert_array_equal(model.predict(X[20:30]), model.labels_[20:30])
+
+    def test_fit_transform_and_fit_predict_are_what_fit_stores(self):
+        model = PCKID(3, **SMALL)
+        np.testing.assert_array_equal(model.fit_transform(X), model.embedding_)
+        np.testing.assert_array_equal(model.fit_predict(X), model.labels_)
+
+    def test_rows_of_large_tables_are_predicted_as_labelled(self):
+        rows = groups(3, n_samples=2500)[0]
+        model = PCKID(3, n_inits=2, max_components=4, max_samples=100, random_state=0).fit(rows)
+        assert model.embedding_.dtype == np.float64
+        np.testing.assert_array_equal(model.predict(rows), model.labels_)
+
+
+class TestLabels:
+    @pytest.mark.parametrize("embedding", EMBEDDINGS)
+    @pytest.mark.parametrize("kind", ["diag", "full"])
+    def test_separated_groups_are_found(self, embedding, kind):
+        model = PCKID(3, **SMALL, embedding=embedding, covariance_type=kind)
+        assert adjusted_rand_score(TRUTH, model.fit_predict(X)) > 0.95
+
+    def test_the_largest_cluster_is_number_zero(self):
+        keep = np.concatenate([np.flatnonzero(g == TRUTH)[:n] for g, n in enumerate((8, 30, 17))])
+        counts = np.bincount(PCKID(3, **SMALL).fit(X[keep]).labels_)
+        assert list(counts) == sorted(counts, reverse=True) == [30, 17, 8]
+
+    def test_rows_go_to_the_nearest_centre_and_inertia_adds_up(self):
+        model = PCKID(3, **SMALL).fit(X)
+        gaps = model.embedding_[:, None, :] - model.cluster_centers_
+        distances = np.sqrt((gaps**2).sum(axis=2))
+        np.testing.assert_array_equal(model.labels_, distances.argmin(axis=1))
+        close(model.inertia_, (distances.min(axis=1) ** 2).sum())
+        for k in range(3):
+            close(model.cluster_centers_[k], model.embedding_[model.labels_ == k].mean(axis=0))
+
+    def test_confidence_compares_the_two_nearest_centres(self):
+        model = PCKID(3, **SMALL).fit(X)
+        for row, confidence in zip(model.embedding_, model.confidence_, strict=True):
+            near = sorted(np.linalg.norm(row - center) for center in model.cluster_centers_)
+            close(confidence, 1 - near[0] / near[1])
+        assert model.confidence_.min() >= 0
+        assert model.confidence_.max() <= 1
+
+    @settings(max_examples=8)
+    @given(factor=st.floats(1e-6, 1e6), sign=st.sampled_from([-1, 1]), shift=st.floats(-10, 10))
+    def test_units_of_the_columns_change_no_label(self, factor, sign, shift):
+        changed = sign * factor * (X + shift * np.array([0, 1, 2, 3]))
+        expected = PCKID(3, **SMALL).fit(X)
+        model = PCKID(3, **SMALL).fit(changed)
+        np.testing.assert_array_equal(model.labels_, expected.labels_)
+        np.testing.assert_allclose(model.embedding_, expected.embedding_, atol=1e-6)
+
+    @pytest.mark.parametrize(
+        "change", [lambda X: 1e300 * X, lambda X: X + 1e8, lambda X: 1e-300 * X]
+    )
+    def test_extreme_scales_and_offsets(self, change):
+        labels = PCKID(3, **SMALL).fit_predict(change(X))
+        np.testing.assert_array_equal(labels, PCKID(3, **SMALL).fit_predict(X))
+
+    def test_new_rows_far_away_are_labelled(self):
+        model = PCKID(3, **SMALL).fit(X)
+        far = np.array([[1e200, np.nan, -1e200, 0.0], [np.nan, 1e9, np.nan, np.nan]])
+        assert np.isfinite(model.transform(far)).all()
+        assert set(model.predict(far)) <= {0, 1, 2}
+
+
+class TestRandomness:
+    def test_the_seed_decides(self):
+        one, other = (PCKID(3, **SMALL).fit(X) for _ in range(2))
+        np.testing.assert_array_equal(one.labels_, other.labels_)
+        np.testing.assert_array_equal(one.embedding_, other.embedding_)
+        third = PCKID(3, **{**SMALL, "random_state": 1}).fit(X)
+        assert np.abs(third.embedding_ - one.embedding_).max() > 1e-6
+
+    def test_a_generator_moves_on(self):
+        rng = np.random.RandomState(0)
+        one, other = (PCKID(3, **{**SMALL, "random_state": rng}).fit(X) for _ in range(2))
+        assert np.abs(one.embedding_ - other.embedding_).max() > 1e-6
+
+    @pytest.mark.parametrize("name", ["groups", "wine"])
+    def test_threads_change_nothing(self, name):
+        rows = BUNDLED[name]()
+        one, two = (PCKID(3, **SMALL, n_jobs=jobs).fit(rows) for jobs in (1, 2))
+        np.testing.assert_array_equal(one.labels_, two.labels_)
+        close(one.embedding_, two.embedding_)
+
+
+class TestLandmarks:
+    @pytest.mark.parametrize("embedding", EMBEDDINGS)
+    def test_all_rows_are_the_default(self, embedding):
+        expected = PCKID(3, **SMALL, embedding=embedding).fit(X)
+        for n_landmarks in (90, 1000):
+            model = PCKID(3, **SMALL, embedding=embedding, n_landmarks=n_landmarks).fit(X)
+            np.testing.assert_array_equal(model.labels_, expected.labels_)
+            close(model.embedding_, expected.embedding_)
+
+    @pytest.mark.parametrize("embedding", EMBEDDINGS)
+    def test_a_few_rows_give_the_same_clusters(self, embedding):
+        rows = groups(1, n_samples=300)[0]
+        expected = PCKID(3, **SMALL, embedding=embedding).fit_predict(rows)
+        model = PCKID(3, **SMALL, embedding=embedding, n_landmarks=60).fit(rows)
+        assert adjusted_rand_score(model.labels_, expected) > 0.97
+        np.testing.assert_array_equal(model.predict(rows), model.labels_)
+
+    def test_the_embedding_is_the_landmarks_own_extended(self):
+        model = PCKID(3, **SMALL, n_landmarks=40, embedding="kernel_pca", dtype="float64").fit(X)
+        assert model.embedding_.shape == (90, 3)
+        values = np.linalg.eigvalsh(model.kernel(X))[::-1][:3]
+        assert np.all(model.eigenvalues_ < values)
+
+    def test_never_fewer_than_clusters(self):
+        model = PCKID(4, **SMALL, n_landmarks=1).fit(X)
+        assert model.embedding_.shape == (90, 4)
+
+    def test_tables_above_the_default_number(self, monkeypatch):
+        monkeypatch.setattr("pckid.cluster._MAX_LANDMARKS", 50)
+        model = PCKID(3, **SMALL).fit(X)
+        assert adjusted_rand_score(TRUTH, model.labels_) > 0.9
+
+
+@pytest.mark.parametrize("embedding", EMBEDDINGS)
+class TestDegenerate:
+    def test_one_cluster(self, embedding):
+        model = PCKID(1, **SMALL, embedding=embedding).fit(X)
+        assert np.all(model.labels_ == 0)
+        assert model.embedding_.shape == (90, 1)
+        assert np.isfinite(model.confidence_).all()
+        assert model.confidence_.min() >= 0
+        assert model.confidence_.max() <= 1
+
+    def test_as_many_clusters_as_rows(self, embedding):
+        rows = np.random.default_rng(0).standard_normal((6, 3))
+        model = PCKID(6, **SMALL, embedding=embedding).fit(rows)
+        assert sorted(model.labels_) == list(range(6))
+        assert model.inertia_ < 1e-12
+        close(model.confidence_, np.ones(6))
+
+    @pytest.mark.parametrize("n_samples", [10, 80])
+    def test_two_different_rows_only(self, embedding, n_samples):
+        rows = np.repeat([[0.0, 1.0], [3.0, 2.0]], n_samples // 2, axis=0)
+        model = PCKID(4, **SMALL, embedding=embedding).fit(rows)
+        assert len(set(model.labels_[: n_samples // 2])) == 1
+        assert model.labels_[0] != model.labels_[-1]
+        assert np.isfinite(model.embedding_).all()
+        np.testing.assert_array_equal(model.predict(rows), model.labels_)
+
+    def test_two_rows(self, embedding):
+        model = PCKID(2, **SMALL, embedding=embedding).fit([[0.0, np.nan], [1.0, 5.0]])
+        assert set(model.labels_) == {0, 1}
+
+    def test_one_column(self, embedding):
+        rows = np.concatenate([np.zeros(20), np.full(20, 9.0)])[:, None] + X[:40, :1] * 0
+        rows = np.nan_to_num(rows) + np.random.default_rng(0).standard_normal((40, 1))
+        labels = PCKID(2, **SMALL, embedding=embedding).fit_predict(rows)
+        assert labels[0] != labels[-1]
+
+    def test_rows_with_one_value_each(self, embedding):
+        rows = np.where(np.arange(4) == np.arange(90)[:, None] % 4, X, np.nan)
+        rows = rows[~np.isnan(rows).all(axis=1)]
+        model = PCKID(2, **SMALL, embedding=embedding).fit(rows)
+        assert np.isfinite(model.embedding_).all()
+        assert set(model.labels_) == {0, 1}
+
+
+class TestPrecision:
+    @pytest.mark.parametrize("name", BUNDLED)
+    def test_float32_agrees_with_float64(self, name):
+        rows = BUNDLED[name]()
+        arguments = {"n_inits": 10, "max_components": 10, "random_state": 0}
+        single, double = (
+            PCKID(CLUSTERS[name], **arguments, dtype=dtype).fit_predict(rows)
+            for dtype in ("float32", "float64")
+        )
+        assert adjusted_rand_score(single, double) >= 0.99
+
+    def test_results_have_the_dtype_of_the_arithmetic(self):
+        for dtype in ("float32", "float64"):
+            model = PCKID(3, **SMALL, dtype=dtype).fit(X)
+            for name in ("embedding_", "eigenvalues_", "cluster_centers_", "confidence_"):
+                assert getattr(model, name).dtype == dtype
+            assert model.labels_.dtype.kind == "i"
+
+    @pytest.mark.parametrize("kind", ["float16", "int64", "uint8", "bool"])
+    def test_other_numbers_are_converted(self, kind):
+        rows = np.clip(np.nan_to_num(X - np.nanmin(X)), 0, 40)
+        rows = rows > 8 if kind == "bool" else rows.astype(kind)
+        expected = PCKID(2, **SMALL).fit_predict(rows.astype(float))
+        np.testing.assert_array_equal(PCKID(2, **SMALL).fit_predict(rows), expected)
+
+
+class TestEmptyRows:
+    def test_get_no_cluster_and_change_nothing(self):
+        rows = np.insert(X, [0, 40, 90], np.nan, axis=0)
+        expected = PCKID(3, **SMALL).fit(X)
+        model = PCKID(3, **SMALL)
+        with pytest.warns(EmptyRowWarning) as caught:
+            model.fit(rows)
+        assert [str(w.message) for w in caught] == [
+            "3 of 93 rows have no observed value. "
+            "They were left out of the fit and get the label -1."
+        ]
+        empty = np.isnan(rows).all(axis=1)
+        assert np.all(model.labels_[empty] == -1)
+        assert np.all(model.confidence_[empty] == 0)
+        np.testing.assert_array_equal(model.labels_[~empty], expected.labels_)
+        close(model.embedding_[~empty], expected.embedding_)
+        assert np.isfinite(model.embedding_).all()
+        np.testing.assert_array_equal(model.predict(rows), model.labels_)
+
+    def test_values_in_useless_columns_do_not_count(self):
+        rows = np.column_stack([X, np.full(90, 7.0)])
+        rows[5, :4] = np.nan
+        with pytest.warns(EmptyRowWarning, match="1 of 90"):
+            labels = PCKID(3, **SMALL).fit_predict(rows)
+        assert labels[5] == -1
+
+    def test_predicting_one_is_silent(self):
+        model = PCKID(3, **SMALL).fit(X)
+        np.testing.assert_array_equal(model.predict(np.full((2, 4), np.nan)), [-1, -1])
+
+
+class TestUselessColumns:
+    def test_are_left_out_and_named(self):
+        rows = np.insert(X, [0, 2], np.nan, axis=1)
+        rows[:, 0] = 3.0
+        model = PCKID(3, **SMALL).fit(rows)
+        assert model.dropped_features_ == [0, 3]
+        assert model.n_features_in_ == 6
+        np.testing.assert_array_equal(model.labels_, PCKID(3, **SMALL).fit_predict(X))
+
+    def test_by_name_where_there_are_names(self):
+        pandas = pytest.importorskip("pandas")
+        frame = pandas.DataFrame(X, columns=list("abcd")).assign(same=1.0, none=np.nan)
+        assert PCKID(3, **SMALL).fit(frame).dropped_features_ == ["same", "none"]
+
+    def test_none_is_said_too(self):
+        assert PCKID(3, **SMALL).fit(X).dropped_features_ == []
+
+    def test_a_table_of_them_is_refused(self):
+        with pytest.raises(ValueError, match="None of the 3 columns takes two different observed"):
+            PCKID(2).fit(np.ones((10, 3)))
+
+
+def test_more_clusters_than_rows_are_refused():
+    with pytest.raises(ValueError, match=r"n_samples=5 .* but n_clusters=6 needs at least 6"):
+        PCKID(6, **SMALL).fit(X[:5])
+
+
+@pytest.mark.filterwarnings("ignore::pckid.EmptyRowWarning")
+def test_empty_rows_do_not_count_as_rows():
+    rows = np.vstack([X[:5], np.full((5, 4), np.nan)])
+    with pytest.raises(ValueError, match=r"n_samples=5 with at least one observed value"):
+        PCKID(6, **SMALL).fit(rows)
+
+
+@pytest.mark.parametrize("embedding", EMBEDDINGS)
+def test_input_of_one_kind_gives_output_of_that_kind(backend, embedding):
+    rows = backend.asarray(X)
+    expected = PCKID(3, **SMALL, embedding=embedding).fit(X)
+    model = PCKID(3, **SMALL, embedding=embedding).fit(rows)
+    for name in ("labels_", "embedding_", "eigenvalues_", "confidence_", "cluster_centers_"):
+        assert type(getattr(model, name)) is type(rows), name
+    for result in (model.predict(rows), model.transform(rows), model.kernel(rows)):
+        assert type(result) is type(rows)
+    assert isinstance(model.inertia_, float)
+    assert adjusted_rand_score(to_numpy(model.labels_), expected.labels_) >= 0.99
+    np.testing.assert_allclose(to_numpy(model.embedding_), expected.embedding_, atol=1e-6)
+    np.testing.assert_array_equal(model.predict(X), to_numpy(model.labels_))
+
+
+def test_empty_rows_and_columns_on_every_array_library(backend):
+    rows = np.insert(np.insert(X, 40, np.nan, axis=0), 2, np.nan, axis=1)
+    model = PCKID(3, **SMALL)
+    with pytest.warns(EmptyRowWarning, match="1 of 91"):
+        labels = to_numpy(model.fit_predict(backend.asarray(rows)))
+    assert labels[40] == -1
+    assert model.dropped_features_ == [2]
+    assert adjusted_rand_score(np.delete(labels, 40), TRUTH) > 0.95
+
+
+@pytest.mark.parametrize("name", BUNDLED)
+def test_torch_agrees_with_numpy(name):
+    torch = pytest.importorskip("torch")
+    rows = BUNDLED[name]()
+    arguments = {"n_inits": 10, "max_components": 10, "random_state": 0}
+    expected = PCKID(CLUSTERS[name], **arguments).fit_predict(rows)
+    found = PCKID(CLUSTERS[name], **arguments).fit_predict(torch.asarray(rows))
+    assert adjusted_rand_score(found.numpy(), expected) >= 0.99
