@@ -88,7 +88,12 @@ def refuse_no_column(n_kept: int, n_features: int) -> None:
 def _array(estimator: Any, X: Any) -> np.ndarray:
     """Check lists, NumPy arrays and masked arrays."""
     if isinstance(X, np.ma.MaskedArray):
-        X = np.ma.filled(X.astype(np.float64), np.nan)
+        if X.dtype.kind in "biuf":
+            X = X.astype(np.float64).filled(np.nan)
+        else:
+            values = X.data.astype(object)
+            values[np.ma.getmaskarray(X)] = None
+            X = values
     elif not hasattr(X, "dtype") and isinstance(X, (list, tuple)):
         X = _from_rows(X)
     if isinstance(X, np.ndarray) and X.dtype.kind in "Mm":
@@ -186,15 +191,14 @@ def _frame(X: Any, kind: str) -> np.ndarray:
 def _pandas_column(X: Any, j: int) -> np.ndarray:
     """Convert column `j` of a pandas frame, nullable and Arrow types included."""
     column, name = X.iloc[:, j], f"{str(X.columns[j])!r}"
-    if getattr(column.dtype, "kind", "O") in "Mm":
+    kind = getattr(column.dtype, "kind", "O")
+    if kind in "Mm":
         raise _not_numbers(name, column.dtype)
+    if kind == "c":
+        raise ValueError(f"Complex data not supported, as in column {name}.")
     try:
-        if getattr(column.dtype, "kind", "O") == "c":
-            raise ValueError("Complex data not supported")
         return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
-    except (TypeError, ValueError) as error:
-        if "Complex" in str(error):
-            raise
+    except (TypeError, ValueError):
         return _numbers(column.to_numpy(dtype=object), name)
 
 
