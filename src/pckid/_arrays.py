@@ -50,7 +50,7 @@ def to_numpy(X: Array) -> np.ndarray:
 def like(values: Any, X: Array, dtype: Any = None) -> Array:
     """Put host `values` into the namespace and onto the device of `X`."""
     xp = namespace(X)
-    values = np.ascontiguousarray(values)
+    values = _writeable(np.ascontiguousarray(values))
     if dtype is None and values.dtype == np.float64:
         dtype = X.dtype
     return xp.asarray(values, dtype=dtype, device=device_of(X))
@@ -72,9 +72,14 @@ def place(X: Array, device: str | None) -> Array:
             f"device={device!r} needs PyTorch. Install torch, or leave device=None to use NumPy."
         ) from error
     try:
-        return torch.asarray(X, device=device)
+        return torch.asarray(_writeable(X), device=device)
     except (RuntimeError, AssertionError) as error:
         raise ValueError(f"device={device!r} cannot be used: {error}") from error
+
+
+def _writeable(X: Array) -> Array:
+    """Copy a NumPy array that is read-only, which torch would warn of."""
+    return X.copy() if isinstance(X, np.ndarray) and not X.flags.writeable else X
 
 
 def restorer(X: Array) -> Callable[[Array], Array]:
@@ -86,6 +91,6 @@ def restorer(X: Array) -> Callable[[Array], Array]:
     def restore(result: Array) -> Array:
         if namespace(result) is xp:
             return array_api_compat.to_device(result, device)
-        return xp.asarray(to_numpy(result), device=device)
+        return xp.asarray(_writeable(to_numpy(result)), device=device)
 
     return restore
