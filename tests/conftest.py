@@ -7,6 +7,7 @@ import pytest
 from hypothesis import settings
 
 from pckid.mixture import em, initialise
+from pckid.mixture.segments import Segments
 
 # Two ways to the same number may differ by this much, said here once.
 TOLERANCE = {"float64": 1e-10, "float32": 2e-4}
@@ -77,10 +78,11 @@ def backend(request):
 
 def begin(family, stats, chosen, floor, sizes=None):
     """Start one mixture from the rows `chosen` (m, g), or several of `sizes` side by side."""
-    return initialise.from_rows(family, stats, chosen, sizes or (chosen.shape[1],), floor)
+    parts = Segments(sizes or (chosen.shape[1],))
+    return initialise.from_rows(family, stats, chosen, parts, floor)
 
 
 def steps(family, stats, params, n_iter, floor, sizes=None):
     """Take EM steps with one mixture on each subsample, or several of `sizes` side by side."""
-    sizes = sizes or (params.means.shape[1],)
-    return em.iterate(family, stats, params, sizes, n_iter=n_iter, floor=floor)
+    parts = Segments(sizes or (params.means.shape[1],))
+    return em.iterate(family, stats, params, parts, n_iter=n_iter, floor=floor)

@@ -37,7 +37,7 @@ def members(plan):
     """List each member's number of components, start, rows and first centres."""
     for sizes in plan.pairs:
         for init in range(plan.n_inits):
-            rows, chosen = room.draw(plan, len(X), sizes, init)
+            rows, chosen = room.draw(plan, len(X), room.Member(sizes, init))
             parts = np.split(chosen, np.cumsum(sizes)[:-1])
             for g, part in zip(sizes, parts, strict=True):
                 yield g, init, rows, part
@@ -115,6 +115,14 @@ class TestNothingButTheSeed:
         expected = train(make_plan())
         monkeypatch.setattr(room, "_STACK_BYTES_HOST", stack_bytes)
         assert_same(train(make_plan()), expected)
+
+    @pytest.mark.parametrize("top", [5, 6])
+    def test_unlike_mixtures_in_one_call_as_on_a_gpu(self, monkeypatch, top):
+        plan = make_plan(max_components=top)
+        expected = train(plan)
+        monkeypatch.setattr(room, "is_host", lambda array: False)
+        assert any(len({m.sizes for m in task}) > 1 for task in room.schedule(TABLE, plan))
+        assert_same(train(plan), expected)
 
     def test_those_sizes_do_cut_the_plan_differently(self, monkeypatch):
         counts = []

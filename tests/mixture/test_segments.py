@@ -1,0 +1,25 @@
+"""Mixtures side by side: what is done within one touches no other."""
+
+import numpy as np
+import pytest
+from conftest import close
+
+from pckid._arrays import to_numpy
+from pckid.mixture.em import posterior
+from pckid.mixture.initialise import winner
+from pckid.mixture.segments import segments, within
+
+SCORES = np.random.default_rng(0).standard_normal((3, 6, 20))
+
+
+@pytest.mark.parametrize("function", [posterior, winner])
+@pytest.mark.parametrize(
+    "sizes", [[(6,)] * 3, [(2, 4)] * 3, [(2, 4), (2, 4), (3, 3)], [(1, 5), (2, 4), (3, 3)]]
+)
+def test_each_mixture_is_treated_alone(backend, function, sizes):
+    scores = backend.asarray(SCORES)
+    found = to_numpy(within(function, scores, segments(sizes, scores)))
+    for i, row in enumerate(sizes):
+        for part in np.split(np.arange(6), np.cumsum(row)[:-1]):
+            close(found[i, part], function(SCORES[i : i + 1, part])[0])
+            close(found[i, part].sum(axis=0), np.ones(20))

@@ -1,0 +1,120 @@
+"""Array libraries: what comes in decides what goes out, and where it is computed."""
+
+import sys
+
+import numpy as np
+import pytest
+from conftest import SMALL, groups
+
+from pckid import PCKID, IncompleteGaussianMixture, ProbabilisticClusterKernel, _arrays
+
+X = groups()[0]
+
+
+def test_only_other_libraries_are_foreign(backend):
+    assert _arrays.is_foreign(backend.asarray(X)) == (backend.name in ("array-api-strict", "torch"))
+    assert not _arrays.is_foreign(X.tolist())
+
+
+def test_there_and_back(backend):
+    for values in (X, X.astype(np.float32), np.arange(5), np.isnan(X)):
+        array = backend.asarray(values)
+        back = _arrays.to_numpy(array)
+        assert isinstance(back, np.ndarray)
+        assert back.dtype == values.dtype
+        np.testing.assert_array_equal(back, values)
+
+
+def test_results_go_to_the_kind_of_another_array(backend):
+    array = backend.asarray(X.astype(np.float32))
+    values = np.arange(3.0)
+    values.flags.writeable = False
+    result = _arrays.like(values, array)
+    assert type(result) is type(array)
+    assert result.dtype == array.dtype
+    integers = _arrays.like(np.arange(3), array, dtype=_arrays.namespace(array).int64)
+    assert str(integers.dtype).endswith("int64")
+    assert _arrays.is_host(array)
+
+
+def test_restoring_gives_back_the_kind_of_the_input(backend):
+    array = backend.asarray(X)
+    restore = _arrays.restorer(array)
+    for result in (array, X):
+        assert type(restore(result)) is type(array)
+    assert isinstance(_arrays.restorer(X.tolist())(array), np.ndarray)
+
+
+def test_lower_bounds(backend):
+    array = backend.asarray(np.array([-1.0, 0.5]))
+    np.testing.assert_array_equal(_arrays.to_numpy(_arrays.at_least(array, 0.0)), [0.0, 0.5])
+
+
+ESTIMATORS = [
+    PCKID(3, **SMALL),
+    ProbabilisticClusterKernel(**SMALL),
+    IncompleteGaussianMixture(3, random_state=0, tol=0, max_iter=5),
+]
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
+def test_a_fit_on_one_kind_serves_every_other(backend, estimator):
+    estimator.fit(backend.asarray(X))
+    method = "transform" if hasattr(estimator, "transform") else "predict_proba"
+    expected = _arrays.to_numpy(getattr(estimator, method)(backend.asarray(X)))
+    assert type(getattr(estimator, method)(X)) is np.ndarray
+    np.testing.assert_allclose(getattr(estimator, method)(X), expected, atol=1e-12)
+    strict = pytest.importorskip("array_api_strict").asarray(X)
+    result = getattr(estimator, method)(strict)
+    assert type(result) is type(strict)
+    np.testing.assert_allclose(_arrays.to_numpy(result), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
+def test_the_input_is_not_changed(backend, estimator):
+    array = backend.asarray(X)
+    estimator.fit(array)
+    method = "transform" if hasattr(estimator, "transform") else "impute"
+    getattr(estimator, method)(array)
+    np.testing.assert_array_equal(_arrays.to_numpy(array), X)
+
+
+class TestDevice:
+    def test_none_leaves_the_data_where_they_are(self):
+        assert _arrays.place(X, None) is X
+
+    def test_needs_torch(self, monkeypatch):
+        monkeypatch.setitem(sys.modules, "torch", None)
+        with pytest.raises(
+            ImportError, match=r"device='cpu' needs PyTorch. Install torch, or leav"
+        ):
+            PCKID(3, **SMALL, device="cpu").fit(X)
+
+    def test_an_unknown_one_is_named(self):
+        pytest.importorskip("torch")
+        with pytest.raises(ValueError, match="device='nowhere' cannot be used"):
+            PCKID(3, **SMALL, device="nowhere").fit(X)
+
+    @pytest.mark.parametrize("writeable", [True, False])
+    def test_numpy_in_numpy_out(self, writeable):
+        pytest.importorskip("torch")
+        rows = X.copy()
+        rows.flags.writeable = writeable
+        expected = PCKID(3, **SMALL).fit(X)
+        model = PCKID(3, **SMALL, device="cpu").fit(rows)
+        for result in (model.labels_, model.embedding_, model.predict(rows), model.kernel(rows)):
+            assert type(result) is np.ndarray
+        np.testing.assert_array_equal(model.labels_, expected.labels_)
+        np.testing.assert_array_equal(model.predict(rows), expected.labels_)
+        features = ProbabilisticClusterKernel(**SMALL, device="cpu").fit(rows).transform(rows)
+        assert type(features) is np.ndarray
+
+
+def test_no_room_but_one_names_torch_or_cupy():
+    from pathlib import Path
+
+    source = Path(_arrays.__file__).parent
+    for file in source.rglob("*.py"):
+        if file.name != "_arrays.py":
+            for line in file.read_text().splitlines():
+                assert not line.strip().startswith(("import torch", "from torch", "import cupy"))

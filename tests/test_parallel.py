@@ -1,0 +1,75 @@
+"""Threads: as many as asked for, BLAS kept to one in each, results in order."""
+
+import threading
+import time
+
+import pytest
+from joblib import parallel_config
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from pckid import _parallel
+
+
+def blas():
+    return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_results_come_in_order(n):
+    def slow_first(i):
+        time.sleep(0.02 if i == 0 else 0)
+        return i * i
+
+    tasks = [(i,) for i in range(7)]
+    assert list(_parallel.run(slow_first, tasks, n)) == [i * i for i in range(7)]
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_blas_has_one_thread_inside_and_its_own_again_after(n):
+    before = blas()
+    inside = list(_parallel.run(lambda i: blas(), [(0,), (1,)], n))
+    assert inside == [{1} if before else set()] * 2
+    assert blas() == before
+
+
+def test_work_is_done_in_threads_not_processes():
+    names = list(_parallel.run(lambda i: threading.get_ident(), [(0,), (1,)], 2))
+    assert all(isinstance(name, int) for name in names)
+    assert threading.get_ident() not in names
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_an_error_reaches_the_caller_and_frees_blas(n):
+    before = blas()
+
+    def fail(i):
+        raise KeyError(i)
+
+    with pytest.raises(KeyError):
+        list(_parallel.run(fail, [(0,), (1,)], n))
+    assert blas() == before
+
+
+def test_numbers_of_jobs():
+    assert _parallel.n_threads(1) == 1
+    assert _parallel.n_threads(3) == 3
+    assert _parallel.n_threads(-1) >= 1
+    with pytest.raises(ValueError, match="n_jobs == 0"):
+        _parallel.n_threads(0)
+
+
+def test_none_is_what_blas_would_use():
+    with threadpool_limits(1, user_api="blas"):
+        assert _parallel.n_threads(None) == 1
+
+
+def test_none_is_joblibs_number_where_one_is_set():
+    with parallel_config("threading", n_jobs=3):
+        assert _parallel.n_threads(None) == 3
+
+
+def test_blas_gets_the_number_within_the_context():
+    before = blas()
+    with _parallel.blas_threads(1):
+        assert blas() <= {1}
+    assert blas() == before
