@@ -76,12 +76,13 @@ def refuse_too_few(n_samples: int, needed: int, what: str) -> None:
         )
 
 
-def refuse_no_column(n_kept: int, n_features: int) -> None:
+def refuse_no_column(n_kept: int, shape: tuple[int, int]) -> None:
     """Raise if no column varies."""
     if n_kept == 0:
         raise ValueError(
-            f"None of the {n_features} columns takes two different observed values, so there "
-            "is nothing to tell rows apart by. Check that the right columns were given."
+            f"None of the {shape[1]} columns takes two different observed values in "
+            f"n_samples={shape[0]} rows, so there is nothing to tell rows apart by. Check that the "
+            "right columns were given."
         )
 
 
@@ -89,7 +90,7 @@ def _array(estimator: Any, X: Any) -> np.ndarray:
     """Check lists, NumPy arrays and masked arrays."""
     if isinstance(X, np.ma.MaskedArray):
         if X.dtype.kind in "biuf":
-            X = X.astype(np.float64).filled(np.nan)
+            X = np.ma.filled(X.astype(np.float64), np.nan)
         else:
             values = X.data.astype(object)
             values[np.ma.getmaskarray(X)] = None

@@ -90,6 +90,8 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
         Centres in the embedding.
     inertia_ : float
         Sum of squared distances of the rows to their centres.
+    n_iter_ : int
+        EM iterations that each mixture ran.
     dropped_features_ : list
         Names, or indices, of columns left out because they are empty or constant.
     n_features_in_ : int

@@ -90,7 +90,7 @@ class EnsembleEstimator(CallbackSupportMixin, BaseEstimator):
         xp = namespace(X)
         X = xp.astype(X, xp.float64, copy=False)
         scaling = measure(X)
-        refuse_no_column(len(scaling.kept), X.shape[1])
+        refuse_no_column(len(scaling.kept), X.shape)
         self.dropped_features_ = dropped_features(self, scaling.kept)
         dtype = self._resolve_dtype(X)
         table = standardise(X, scaling, dtype)
@@ -104,6 +104,7 @@ class EnsembleEstimator(CallbackSupportMixin, BaseEstimator):
         with progress(self, len(tasks), "mixtures", self.verbose) as advance:
             ensemble = train(train_on, plan, tasks, n_threads(self.n_jobs), advance)
         self._kernel = Kernel(scaling, ensemble, dtype)
+        self.n_iter_ = self.max_iter
         return table, usable, entropy
 
     def _plan(self, table: Table, dtype: str, entropy: int) -> Plan:
@@ -180,6 +181,8 @@ class ProbabilisticClusterKernel(
 
     Attributes
     ----------
+    n_iter_ : int
+        EM iterations that each mixture ran.
     dropped_features_ : list
         Names, or indices, of columns left out because they are empty or constant.
     n_features_in_ : int
@@ -194,7 +197,8 @@ class ProbabilisticClusterKernel(
 
     Examples
     --------
-    >>>     >>> from pckid import ProbabilisticClusterKernel
+    >>> import numpy as np
+    >>> from pckid import ProbabilisticClusterKernel
     >>> X = np.array([[0.0, 0.1], [0.2, np.nan], [5.0, 5.1], [np.nan, 5.2]])
     >>> kernel = ProbabilisticClusterKernel(n_inits=20, max_samples=1.0, random_state=0).fit(X)
     >>> K = kernel.kernel(X)
