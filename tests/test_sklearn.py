@@ -1,0 +1,219 @@
+"""The estimators keep scikit-learn's contract: its own checks, and what those do not run."""
+
+import pickle
+
+import numpy as np
+import pytest
+from conftest import SMALL, groups
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from pckid import PCKID, IncompleteGaussianMixture, ProbabilisticClusterKernel
+
+X, TRUTH = groups()
+QUICK = {"n_inits": 2, "max_components": 4}
+ESTIMATORS = [
+    PCKID(n_clusters=2, **QUICK, kmeans_n_init=5),
+    PCKID(n_clusters=2, **QUICK, kmeans_n_init=5, embedding="kernel_pca", covariance_type="full"),
+    ProbabilisticClusterKernel(**QUICK),
+    ProbabilisticClusterKernel(**QUICK, covariance_type="full"),
+    IncompleteGaussianMixture(n_components=2, tol=0.1),
+    IncompleteGaussianMixture(n_components=2, tol=0.1, covariance_type="diag"),
+]
+FITTED = [
+    PCKID(3, **SMALL),
+    ProbabilisticClusterKernel(**SMALL),
+    IncompleteGaussianMixture(3, tol=0.1, random_state=0),
+]
+
+
+def name(estimator):
+    return type(estimator).__name__
+
+
+@parametrize_with_checks(ESTIMATORS)
+def test_sklearns_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks([PCKID(), ProbabilisticClusterKernel(), IncompleteGaussianMixture()])
+def test_sklearns_checks_with_default_parameters(estimator, check):
+    check(estimator)
+
+
+def results(estimator, rows):
+    """Collect what the fitted estimator says of some rows."""
+    methods = ("predict", "transform", "kernel", "predict_proba", "impute", "score_samples")
+    return [getattr(estimator, m)(rows) for m in methods if hasattr(estimator, m)]
+
+
+@pytest.mark.parametrize("estimator", FITTED, ids=name)
+class TestContract:
+    def test_clones_fit_alike(self, estimator):
+        for a, b in zip(
+            results(clone(estimator).fit(X), X), results(estimator.fit(X), X), strict=True
+        ):
+            np.testing.assert_array_equal(a, b)
+
+    def test_pickles_predict_alike(self, estimator):
+        estimator.fit(X)
+        again = pickle.loads(pickle.dumps(estimator))
+        for a, b in zip(results(again, X), results(estimator, X), strict=True):
+            np.testing.assert_array_equal(a, b)
+
+    def test_pickles_of_fits_on_other_arrays_predict_alike(self, estimator, backend):
+        model = clone(estimator).fit(backend.asarray(X))
+        again = pickle.loads(pickle.dumps(model))
+        for a, b in zip(results(again, X), results(model, X), strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-12)
+
+    def test_fitting_again_forgets_the_first_fit(self, estimator):
+        expected = results(clone(estimator).fit(X), X)
+        model = clone(estimator).fit(groups(5, n_features=6)[0]).fit(X)
+        for a, b in zip(results(model, X), expected, strict=True):
+            np.testing.assert_array_equal(a, b)
+
+    def test_names_from_the_first_fit_are_forgotten(self, estimator):
+        pandas = pytest.importorskip("pandas")
+        model = clone(estimator).fit(pandas.DataFrame(X, columns=list("abcd")))
+        assert hasattr(model, "feature_names_in_")
+        model.fit(X)
+        assert not hasattr(model, "feature_names_in_")
+
+    def test_fit_changes_no_parameter(self, estimator):
+        before = str(estimator.get_params())
+        estimator.fit(X)
+        assert str(estimator.get_params()) == before
+
+    def test_y_is_ignored(self, estimator):
+        np.testing.assert_array_equal(
+            results(clone(estimator).fit(X, TRUTH), X)[0], results(clone(estimator).fit(X), X)[0]
+        )
+
+
+@pytest.mark.parametrize("estimator", FITTED[:2], ids=name)
+class TestOutput:
+    def test_names_of_the_columns(self, estimator):
+        names = estimator.fit(X).get_feature_names_out()
+        assert len(names) == estimator.transform(X).shape[1]
+        assert names[0] == f"{name(estimator).lower()}0"
+        assert len(set(names)) == len(names)
+
+    @pytest.mark.parametrize("library", ["pandas", "polars"])
+    def test_frames_where_asked_for(self, estimator, library):
+        module = pytest.importorskip(library)
+        frame = module.DataFrame(dict(zip("abcd", np.nan_to_num(X).T, strict=True)))
+        model = clone(estimator).set_output(transform=library)
+        for result in (model.fit_transform(frame), model.transform(frame)):
+            assert isinstance(result, module.DataFrame)
+            assert list(result.columns) == list(model.get_feature_names_out())
+        plain = clone(estimator).fit(frame).transform(frame)
+        assert type(plain) is np.ndarray
+        np.testing.assert_array_equal(result.to_numpy(), plain)
+
+    def test_pandas_keeps_its_index(self, estimator):
+        pandas = pytest.importorskip("pandas")
+        frame = pandas.DataFrame(X, index=[f"row{i}" for i in range(len(X))])
+        result = clone(estimator).set_output(transform="pandas").fit(frame).transform(frame)
+        assert list(result.index) == list(frame.index)
+
+
+class TestParameters:
+    @pytest.mark.parametrize(
+        ("estimator", "parameter", "value"),
+        [
+            *(
+                (estimator, parameter, value)
+                for estimator in (PCKID, ProbabilisticClusterKernel)
+                for parameter, value in [
+                    ("n_inits", 0),
+                    ("n_inits", 2.5),
+                    ("max_components", 1),
+                    ("max_samples", 0.0),
+                    ("max_samples", 1.5),
+                    ("max_samples", 1),
+                    ("max_iter", 0),
+                    ("covariance_type", "tied"),
+                    ("reg_covar", 0),
+                    ("reg_covar", -1.0),
+                    ("dtype", "float16"),
+                    ("device", 3),
+                    ("random_state", "x"),
+                    ("n_jobs", 1.5),
+                    ("verbose", -1),
+                ]
+            ),
+            (PCKID, "n_clusters", 0),
+            (PCKID, "n_clusters", 2.0),
+            (PCKID, "embedding", "laplacian"),
+            (PCKID, "n_landmarks", 0),
+            (PCKID, "kmeans_n_init", 0),
+            (IncompleteGaussianMixture, "n_components", 0),
+            (IncompleteGaussianMixture, "covariance_type", "spherical"),
+            (IncompleteGaussianMixture, "tol", -1),
+            (IncompleteGaussianMixture, "reg_covar", -1),
+            (IncompleteGaussianMixture, "max_iter", 0),
+            (IncompleteGaussianMixture, "n_init", 0),
+        ],
+    )
+    def test_out_of_range_are_named_with_what_was_given(self, estimator, parameter, value):
+        with pytest.raises(ValueError) as caught:
+            estimator(**{parameter: value}).fit(X)
+        message = str(caught.value)
+        assert f"The {parameter!r} parameter of {estimator.__name__} must be" in message
+        assert f"Got {value!r} instead" in message
+
+    @pytest.mark.parametrize("estimator", [PCKID, ProbabilisticClusterKernel])
+    def test_no_jobs_are_refused(self, estimator):
+        with pytest.raises(ValueError, match="n_jobs == 0"):
+            estimator(**QUICK, n_jobs=0).fit(X)
+
+    def test_numpy_numbers_are_numbers(self):
+        model = PCKID(np.int64(3), n_inits=np.int32(2), max_components=np.int64(4))
+        model.set_params(max_samples=np.float64(0.5), reg_covar=np.float32(1e-3), random_state=0)
+        assert model.fit(X).labels_.shape == (90,)
+
+    def test_numbers_out_of_reach_are_cut_to_the_table(self):
+        model = PCKID(3, n_inits=2, max_samples=10_000, max_components=200, random_state=0)
+        assert model.fit(X[:20]).labels_.shape == (20,)
+
+    def test_every_parameter_is_constrained_and_documented(self):
+        for estimator in FITTED:
+            for parameter in estimator.get_params():
+                assert parameter in estimator._parameter_constraints
+                assert f"    {parameter} : " in type(estimator).__doc__
+
+
+class TestPipelines:
+    def test_clusterer_at_the_end(self):
+        pipeline = make_pipeline(StandardScaler(), PCKID(3, **SMALL))
+        labels = pipeline.fit_predict(X)
+        np.testing.assert_array_equal(pipeline.predict(X), labels)
+
+    def test_embedding_in_the_middle(self):
+        from sklearn.linear_model import LogisticRegression
+
+        pipeline = make_pipeline(PCKID(3, **SMALL), StandardScaler(), LogisticRegression())
+        assert pipeline.fit(X[:60], TRUTH[:60]).score(X[60:], TRUTH[60:]) > 0.9
+
+    def test_the_number_of_components_by_likelihood(self):
+        mixture = IncompleteGaussianMixture(tol=0.1, n_init=3, random_state=0, reg_covar=1e-2)
+        search = GridSearchCV(mixture, {"n_components": [1, 3]}, cv=3).fit(X)
+        assert search.best_params_ == {"n_components": 3}
+
+
+@pytest.mark.parametrize(
+    "estimator", [PCKID, ProbabilisticClusterKernel, IncompleteGaussianMixture]
+)
+def test_examples_in_docstrings_run(estimator):
+    import doctest
+
+    finder = doctest.DocTestFinder(recurse=False)
+    (example,) = finder.find(estimator, estimator.__name__)
+    assert example.examples
+    result = doctest.DocTestRunner(optionflags=doctest.REPORT_NDIFF).run(example)
+    assert result.failed == 0
