@@ -4,7 +4,7 @@ import sys
 
 import numpy as np
 import pytest
-from conftest import SMALL, groups
+from helpers import SMALL, groups
 
 from pckid import PCKID, IncompleteGaussianMixture, ProbabilisticClusterKernel, _arrays
 

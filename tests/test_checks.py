@@ -6,7 +6,7 @@ import decimal
 import numpy as np
 import pytest
 import scipy.sparse
-from conftest import SMALL, groups
+from helpers import SMALL, groups
 
 from pckid import PCKID, IncompleteGaussianMixture, ProbabilisticClusterKernel
 from pckid._checks import read_table

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from conftest import SMALL, close, groups, punch
+from helpers import SMALL, close, groups, punch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import embed

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from conftest import begin, close, groups, steps
+from helpers import begin, close, groups, steps
 from oracles import em_step_diagonal, initial
 
 from pckid import ensemble as room

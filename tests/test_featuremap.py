@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import sklearn
-from conftest import SMALL, close, groups
+from helpers import SMALL, close, groups
 
 from pckid import PCKID, featuremap
 from pckid import ProbabilisticClusterKernel as Kernel

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from conftest import SMALL, close, groups
+from helpers import SMALL, close, groups
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import kernel

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from conftest import groups
+from helpers import groups
 
 from pckid import PCKID, ProbabilisticClusterKernel, _progress
 

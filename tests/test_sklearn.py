@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from conftest import SMALL, groups
+from helpers import SMALL, groups
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline

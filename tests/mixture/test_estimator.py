@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from conftest import close, groups
+from helpers import close, groups
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import completed, initial, log_densities, posteriors

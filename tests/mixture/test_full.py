@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from conftest import TOLERANCE, begin, close, groups, punch, steps
+from helpers import TOLERANCE, begin, close, groups, punch, steps
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import completed

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from conftest import begin, close, groups, punch
+from helpers import begin, close, groups, punch
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import initial

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from conftest import TOLERANCE, begin, close, groups, steps
+from helpers import TOLERANCE, begin, close, groups, steps
 from sklearn.mixture import GaussianMixture
 
 from pckid._arrays import to_numpy

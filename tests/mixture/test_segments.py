@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from conftest import close
+from helpers import close
 
 from pckid._arrays import to_numpy
 from pckid.mixture.em import posterior
