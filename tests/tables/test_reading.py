@@ -47,7 +47,7 @@ def stored(kind: str) -> bytes:
         PLAIN.replace(b",", b";"),
         PLAIN.replace(b",", b"\t"),
         PLAIN.replace(b",", b"|"),
-        gzip.compress(PLAIN),
+        gzip.compress(PLAIN, mtime=0),
         bz2.compress(PLAIN),
         lzma.compress(PLAIN),
         *(stored(kind) for kind in ("parquet", "feather", "stream")),
