@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import sklearn
 from helpers import SMALL, close, groups, punch
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -57,9 +58,9 @@ class TestEmbedding:
         np.testing.assert_array_equal(model.fit_predict(X), model.labels_)
 
     def test_rows_of_large_tables_are_predicted_as_labelled(self):
-        rows = groups(3, n_samples=2500)[0]
-        model = PCKID(3, n_inits=2, max_components=4, max_samples=100, random_state=0).fit(rows)
-        assert model.embedding_.dtype == np.float64
+        rows = groups(3, n_samples=2600, gap=1.0)[0]
+        model = PCKID(4, n_inits=2, max_components=4, max_samples=100, random_state=0).fit(rows)
+        assert model.embedding_.dtype == np.float32
         np.testing.assert_array_equal(model.predict(rows), model.labels_)
 
 
@@ -135,6 +136,17 @@ class TestRandomness:
         np.testing.assert_array_equal(one.labels_, two.labels_)
         close(one.embedding_, two.embedding_)
 
+    @pytest.mark.parametrize("embedding", EMBEDDINGS)
+    def test_neither_threads_nor_memory_change_labels_in_float32(self, embedding):
+        rows = groups(2, n_samples=2600, gap=1.0)[0]
+        model = PCKID(4, n_inits=2, max_components=6, max_samples=200, embedding=embedding)
+        expected = model.set_params(random_state=0, n_jobs=1).fit_predict(rows)
+        assert model.embedding_.dtype == np.float32
+        for n_jobs, memory in ((2, 1024), (1, 0.1), (2, 0.1)):
+            with sklearn.config_context(working_memory=memory):
+                labels = model.set_params(n_jobs=n_jobs).fit_predict(rows)
+            np.testing.assert_array_equal(labels, expected)
+
 
 class TestLandmarks:
     @pytest.mark.parametrize("embedding", EMBEDDINGS)
@@ -152,6 +164,14 @@ class TestLandmarks:
         model = PCKID(3, **SMALL, embedding=embedding, n_landmarks=60).fit(rows)
         assert adjusted_rand_score(model.labels_, expected) > 0.97
         np.testing.assert_array_equal(model.predict(rows), model.labels_)
+
+    def test_centres_are_those_of_all_rows(self):
+        rows = groups(1, n_samples=300, gap=2.0)[0]
+        model = PCKID(3, **SMALL, n_landmarks=40).fit(rows)
+        own = model.cluster_centers_[model.labels_]
+        close(model.inertia_, ((model.embedding_ - own) ** 2).sum())
+        for k in range(3):
+            close(model.cluster_centers_[k], model.embedding_[model.labels_ == k].mean(axis=0))
 
     def test_the_embedding_is_the_landmarks_own_extended(self):
         model = PCKID(3, **SMALL, n_landmarks=40, embedding="kernel_pca", dtype="float64").fit(X)
