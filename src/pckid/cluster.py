@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.base import (
@@ -27,6 +27,13 @@ from pckid.mixture.table import Table, take
 
 # The eigenvectors come from at most this many rows unless `n_landmarks` says otherwise.
 _MAX_LANDMARKS = 5_000
+
+
+class Assignment(NamedTuple):
+    """Rows and the clusters they belong to."""
+
+    labels: Array  # (n_samples,), −1 for a row with nothing observed
+    confidence: Array  # (n_samples,), 1 − nearest / second nearest distance to a centre
 
 
 class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, EnsembleEstimator):
@@ -188,8 +195,8 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
         embedding = project(self._kernel, self._projection, table, jobs)
         with blas_threads(jobs):
             self._centers, self.inertia_ = self._cluster(embedding, landmarks, usable, rng)
-        labels, confidence = _assign(embedding, self._centers, table)
-        self.labels_, self.confidence_ = restore(labels), restore(confidence)
+        found = _assign(embedding, self._centers, table)
+        self.labels_, self.confidence_ = restore(found.labels), restore(found.confidence)
         self.embedding_, self.cluster_centers_ = restore(embedding), restore(self._centers)
         self.eigenvalues_ = restore(self._projection.eigenvalues)
         self._n_features_out = self.n_clusters
@@ -208,10 +215,25 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
         labels : array of shape (n_samples,)
             −1 for a row with nothing observed.
         """
+        return self.assign(X).labels
+
+    def assign(self, X: Any) -> Assignment:
+        """Find the cluster of each row, seen in `fit` or new, and how clearly it belongs there.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, with NaN where a value is missing.
+
+        Returns
+        -------
+        assignment : Assignment
+            With `labels` as from `predict`, and `confidence` as in `confidence_`.
+        """
         check_is_fitted(self)
-        table = self._read(X)
+        table, restore = self._read(X), restorer(X)
         embedding = project(self._kernel, self._projection, table, n_threads(self.n_jobs))
-        return restorer(X)(_assign(embedding, self._centers, table)[0])
+        return Assignment(*map(restore, _assign(embedding, self._centers, table)))
 
     def transform(self, X: Any) -> Array:
         """Embed rows, seen in `fit` or new.
@@ -275,14 +297,8 @@ def _largest_first(rows: Array, centers: Array) -> Array:
     return xp.take(centers, xp.argsort(-counts, stable=True), axis=0)
 
 
-def _assign(embedding: Array, centers: Array, table: Table) -> tuple[Array, Array]:
-    """Find the nearest centre of each row, and how clearly it is the nearest.
-
-    Returns
-    -------
-    labels : array of shape (n_samples,)
-    confidence : array of shape (n_samples,), 1 − nearest / second nearest distance
-    """
+def _assign(embedding: Array, centers: Array, table: Table) -> Assignment:
+    """Find the nearest centre of each row, and how clearly it is the nearest."""
     xp = namespace(embedding)
     labels = nearest(embedding, centers[None, ...])[0, :]
     empty = ~xp.any(table.observed, axis=1)
@@ -295,4 +311,4 @@ def _assign(embedding: Array, centers: Array, table: Table) -> tuple[Array, Arra
     second = xp.min(xp.where(own, xp.inf, distances), axis=0)
     confidence = xp.where(second > 0, 1 - first / xp.where(second > 0, second, 1.0), 0.0)
     confidence = xp.where(empty, 0.0, at_least(confidence, 0.0))
-    return xp.where(empty, -1, labels), confidence
+    return Assignment(xp.where(empty, -1, labels), confidence)

@@ -5,13 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from pckid._parallel import n_threads
 from pckid._text import brief
 from pckid.cli import _tables
 from pckid.cli._cluster import named_columns
-from pckid.cluster import PCKID, _assign
+from pckid.cluster import PCKID
 from pckid.exceptions import PckidModelError, TableError
-from pckid.featuremap import project
 from pckid.tables import Table
 
 
@@ -48,8 +46,5 @@ def select_known(estimator: Any, table: Table, options: Mapping[str, Any]) -> _t
 
 def assign(estimator: PCKID, selection: _tables.Selection) -> dict[str, np.ndarray]:
     """Find the cluster of each row, and how clearly it belongs there."""
-    table = estimator._read(named_columns(selection))
-    jobs = n_threads(estimator.n_jobs)
-    embedding = project(estimator._kernel, estimator._projection, table, jobs)
-    labels, confidence = _assign(embedding, estimator._centers, table)
-    return {"cluster": labels, "confidence": confidence}
+    found = estimator.assign(named_columns(selection))
+    return {"cluster": found.labels, "confidence": found.confidence}
