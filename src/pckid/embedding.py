@@ -14,6 +14,7 @@ import numpy as np
 from pckid._arrays import Array, device_of, like, namespace
 
 _MAX_STEPS = 300
+_PATIENCE = 3
 
 
 class Projection(NamedTuple):
@@ -101,6 +102,7 @@ def leading_eigenpairs(
     xp = namespace(guess)
     block = guess.shape[1]
     tolerance = 20 * float(xp.finfo(guess.dtype).eps)
+    least, stalled = float("inf"), 0
     basis, _ = xp.linalg.qr(guess)
     images = apply(basis)
     for _ in range(_MAX_STEPS):
@@ -108,7 +110,12 @@ def leading_eigenpairs(
         residuals = (ritz_images - ritz * values)[:, :n_wanted]
         norms = xp.sqrt(xp.sum(residuals**2, axis=0))
         open_pairs = norms > tolerance * values[0]
-        if not bool(xp.any(open_pairs)) or basis.shape[1] == basis.shape[0]:
+        worst = float(xp.max(norms))
+        stalled = stalled + 1 if worst > 0.9 * least else 0
+        least = min(least, worst)
+        # Rounding in the products sets a limit that long sums reach before the tolerance.
+        done = not bool(xp.any(open_pairs)) or stalled > _PATIENCE
+        if done or basis.shape[1] == basis.shape[0]:
             break
         if basis.shape[1] > 10 * block:
             basis, images = ritz[:, : 4 * block], ritz_images[:, : 4 * block]
