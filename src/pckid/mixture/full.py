@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pckid._arrays import Array, at_least, device_of, like, namespace, to_numpy
-from pckid.mixture.table import Table, find_patterns, take
+from pckid.mixture.table import Table, find_patterns, gather, take
 
 STACKABLE = False
 _LOG_2PI = math.log(2 * math.pi)
@@ -80,6 +80,11 @@ def statistics(table: Table, rows: Array | None = None) -> Statistics:
 def filled(stats: Statistics) -> Array:
     """Return the rows with zero, the observed mean, where nothing was observed (1, n, d)."""
     return stats.values
+
+
+def pick(stats: Statistics, chosen: Array) -> Array:
+    """Pick the rows `chosen` (1, g), mean-imputed (1, g, d)."""
+    return gather(stats.values, chosen)
 
 
 def start(stats: Statistics, resp: Array, centers: Array, floor: float) -> Parameters:

@@ -26,7 +26,7 @@ def from_rows(family: Family, stats: Any, chosen: Array, parts: Segments, floor:
         The smallest variance, in units of the feature's observed variance.
     """
     X = family.filled(stats)
-    centers = gather(X, chosen)
+    centers = family.pick(stats, chosen)
     resp = within(winner, closeness(X, centers), parts)
     return family.start(stats, resp, centers, floor)
 
@@ -49,9 +49,3 @@ def winner(scores: Array) -> Array:
     best = xp.argmax(scores, axis=1, keepdims=True)
     index = xp.arange(scores.shape[1], dtype=best.dtype, device=device_of(scores))
     return xp.astype(best == index[None, :, None], scores.dtype)
-
-
-def gather(X: Array, chosen: Array) -> Array:
-    """Pick rows `chosen` (m, g) of X (m, n, d), each subsample from its own."""
-    xp = namespace(X)
-    return xp.stack([xp.take(X[i, ...], chosen[i, :], axis=0) for i in range(X.shape[0])])

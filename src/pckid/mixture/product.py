@@ -14,7 +14,7 @@ import math
 from typing import NamedTuple
 
 from pckid._arrays import Array, at_least, device_of, namespace
-from pckid.mixture.table import Table, take
+from pckid.mixture.table import Table, gather, take
 
 STACKABLE = True
 _LOG_2PI = math.log(2 * math.pi)
@@ -67,6 +67,12 @@ def filled(stats: Statistics) -> Array:
     """Return the rows with zero, the observed mean, where nothing was observed (m, n, d)."""
     d = stats.n_features
     return stats.rows[..., d : 2 * d]
+
+
+def pick(stats: Statistics, chosen: Array) -> Array:
+    """Pick the rows `chosen` (m, g) of each subsample, mean-imputed (m, g, d)."""
+    d = stats.n_features
+    return gather(stats.rows, chosen)[..., d : 2 * d]
 
 
 def start(stats: Statistics, resp: Array, centers: Array, floor: float) -> Parameters:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pckid._arrays import Array, like, namespace, to_numpy
+from pckid._arrays import Array, device_of, like, namespace, to_numpy
 
 # Standardised values of new rows are clipped here, so that their squares stay finite in float32.
 _FARTHEST = 1e9
@@ -96,6 +96,15 @@ def take(table: Table, rows: Array) -> Table:
         pattern,
         table.patterns,
     )
+
+
+def gather(rows: Array, chosen: Array) -> Array:
+    """Pick rows `chosen` (m, g) of a stack (m, n, d), each subsample from its own."""
+    xp = namespace(rows)
+    m, n, d = rows.shape
+    offset = n * xp.arange(m, dtype=chosen.dtype, device=device_of(rows))
+    flat = xp.reshape(chosen + offset[:, None], (-1,))
+    return xp.reshape(xp.take(xp.reshape(rows, (m * n, d)), flat, axis=0), (m, -1, d))
 
 
 def block(table: Table, start: int, stop: int) -> Table:
