@@ -227,3 +227,4 @@ class TestConverge:
             fitted = self.run(40, gains[n_iter - 1] * 1.01)
             assert (fitted.n_iter, fitted.converged) == (n_iter, True)
             close(fitted.log_likelihood, path[n_iter - 1])
+            assert self.run(40, gains[n_iter - 1] * 0.99).n_iter > n_iter

@@ -54,9 +54,9 @@ def test_standardised_rows_are_zero_where_missing(dtype):
 
 
 def test_huge_numbers_of_opposite_sign_stay_finite():
-    X = np.array([[1.7e308], [-1.7e308], [0.0]])
+    X = 1.7e308 * np.array([[1.0], [1.0], [-1.0]])
     table = room.standardise(X, room.measure(X), "float64")
-    close(table.values[:, 0], np.sqrt(1.5) * np.array([1.0, -1.0, 0.0]))
+    close(table.values[:, 0], np.sqrt([0.5, 0.5, 2.0]) * [1, 1, -1])
 
 
 def test_new_rows_far_out_have_finite_squares_in_float32():
