@@ -47,7 +47,7 @@ def test_each_mixture_of_a_stack_starts_from_its_own_rows():
             close(part[i], one[0])
     # The gap is filled with the mean over the whole table, not over the mixture's rows.
     filled = np.nan_to_num(X)[rows[0]]
-    close(initialise.gather(product.filled(stats), chosen)[0], filled[chosen[0]])
+    close(product.pick(stats, chosen)[0], filled[chosen[0]])
 
 
 @pytest.mark.parametrize("family", [product, full])
