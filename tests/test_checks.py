@@ -58,7 +58,9 @@ SAME = {
     "pandas": lambda: pd.DataFrame(EXPECTED, columns=list("abc")),
     "pandas without names": lambda: pd.DataFrame(EXPECTED),
     "pandas objects": lambda: pd.DataFrame(COLUMNS, dtype=object),
-    "pandas objects with NA": lambda: pd.DataFrame(COLUMNS, dtype=object).fillna(pd.NA),
+    "pandas objects with NA": lambda: (
+        pd.DataFrame(COLUMNS).astype(object).where(~np.isnan(EXPECTED), pd.NA)
+    ),
     "pandas Int64": lambda: pandas_as("Int64"),
     "pandas Float64": lambda: pandas_as("Float64"),
     "pandas Float32": lambda: pandas_as("Float32"),

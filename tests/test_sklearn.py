@@ -66,6 +66,10 @@ class TestContract:
             np.testing.assert_array_equal(a, b)
 
     def test_pickles_of_fits_on_other_arrays_predict_alike(self, estimator, backend):
+        try:
+            pickle.loads(pickle.dumps(backend.asarray(X)))
+        except TypeError:
+            pytest.skip(f"{backend.name} cannot pickle its own arrays")
         model = clone(estimator).fit(backend.asarray(X))
         again = pickle.loads(pickle.dumps(model))
         for a, b in zip(results(again, X), results(model, X), strict=True):
