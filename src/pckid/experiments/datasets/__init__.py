@@ -1,0 +1,94 @@
+"""Data sets: each names its cases, and draws a table with known classes for every run.
+
+To add one, put a file into this folder:
+
+    @dataset("my data")
+    def _cases(data=None):
+        return [Case("my data", setting, data, partial(_draw, data, setting)) for setting in ...]
+
+    def _draw(data, setting, seed):
+        ...
+        return Sample(X, y)
+
+The drawing function lives at the top of its module and takes paths, not arrays, so that a worker
+process can be told what to draw without being sent the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pckid.experiments._registry import import_all, refuse_twice, refuse_unknown
+
+__all__ = ["Case", "Sample", "all_datasets", "cases", "dataset", "standardise"]
+
+_DATASETS: dict[str, Callable[..., list[Case]]] = {}
+
+
+class Sample(NamedTuple):
+    """A table drawn for one run."""
+
+    X: NDArray  # (n_samples, n_features), NaN where missing
+    y: NDArray  # (n_samples,), the known classes
+
+
+class Case(NamedTuple):
+    """One problem: a data set in one setting.
+
+    Attributes
+    ----------
+    dataset, setting : str
+        How the results name it.
+    source : str
+        What the table is drawn from: a file's name, sizes. Results of another source never mix.
+    draw : callable (seed: int) → Sample
+        The same seed draws the same table.
+    """
+
+    dataset: str
+    setting: str
+    source: str
+    draw: Callable[[int], Sample]
+
+
+def dataset(name: str) -> Callable[[Callable[..., list[Case]]], Callable[..., list[Case]]]:
+    """Register a function that lists a data set's cases; see this package's own text."""
+
+    def register(function: Callable[..., list[Case]]) -> Callable[..., list[Case]]:
+        refuse_twice(name, _DATASETS, "data set")
+        _DATASETS[name] = function
+        return function
+
+    return register
+
+
+def all_datasets() -> dict[str, Callable[..., list[Case]]]:
+    """Return every data set by name."""
+    import_all(__name__, __path__)
+    return dict(_DATASETS)
+
+
+def cases(name: str, **options: Any) -> list[Case]:
+    """List the cases of a data set.
+
+    Examples
+    --------
+    >>> from pckid.experiments.datasets import cases
+    >>> [case.setting for case in cases("wine")][:2]
+    ['mcar 10%', 'mcar 30%']
+    """
+    known = all_datasets()
+    refuse_unknown(name, known, "data set")
+    return known[name](**options)
+
+
+def standardise(X: NDArray) -> NDArray:
+    """Centre and scale each column by its observed part; columns without variation go to 0."""
+    count = np.maximum((~np.isnan(X)).sum(axis=0), 1)
+    centred = X - np.nansum(X, axis=0) / count
+    spread = np.sqrt(np.nansum(centred**2, axis=0) / count)
+    return centred / np.where(spread > 0, spread, 1.0)
