@@ -1,0 +1,45 @@
+"""Options that the experiments share."""
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+Command = Callable[..., Any]
+
+
+def experiment_options(runs: int, out: str) -> Callable[[Command], Command]:
+    """Add the options of an experiment, with its own defaults."""
+    options = [
+        click.option(
+            "--runs", type=click.IntRange(1), default=runs, show_default=True,
+            help="Repetitions, each with a table drawn anew.",
+        ),
+        click.option(
+            "--seed", type=click.IntRange(0), default=0, show_default=True,
+            help="Start of the random numbers: the same seed gives the same results.",
+        ),
+        click.option(
+            "--jobs", type=int, default=1, show_default=True,
+            help="Processes that share the processor's cores; -1 for one on each core.",
+        ),
+        click.option("--device", help='Where PCKID computes, such as "cuda".'),
+        click.option(
+            "--out", type=click.Path(file_okay=False), default=out, show_default=True,
+            help="Folder for results. With the same folder again, an interrupted run goes on.",
+        ),
+        click.option("--inits", type=click.IntRange(1), help="Q, to be quick; 30 by default."),
+        click.option(
+            "--max-components", type=click.IntRange(2), help="G, to be quick; 30 by default."
+        ),
+        click.option(
+            "--kmeans-starts", type=click.IntRange(1), help="To be quick; 100 by default."
+        ),
+    ]  # fmt: skip
+
+    def decorate(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate

@@ -1,0 +1,164 @@
+"""Tables, ranks and figures: small cases worked out by hand."""
+
+import numpy as np
+import pytest
+from scipy.stats import t
+
+from pckid.experiments import figures, tables, verdict
+from pckid.experiments.measure import measure, scores
+from pckid.experiments.ranks import Ranking, cliques, critical_difference, rank
+from pckid.experiments.results import COLUMNS
+
+
+def make_rows(accuracies, n_runs=2):
+    """Make result rows from accuracies by case and method; the runs differ by 0.02."""
+    return [
+        dict.fromkeys(COLUMNS, "")
+        | {
+            "dataset": case,
+            "setting": "as is",
+            "run": str(run),
+            "method": method,
+            "accuracy": "" if value is None else f"{value + 0.02 * run:.6f}",
+            "ari": "0.5",
+            "nmi": "0.5",
+            "seconds": "1.0",
+            "peak_mib": str(run),
+            "error": "failed" if value is None else "",
+        }
+        for run in range(n_runs)
+        for case, values in accuracies.items()
+        for method, value in values.items()
+    ]
+
+
+ROWS = make_rows(
+    {
+        "iris": {"PCKID": 0.9, "other": 0.8, "third": None},
+        "soil": {"PCKID": 0.5, "other": 0.7, "third": 0.7},
+    }
+)
+
+
+def table():
+    return tables.accuracy_table(ROWS, "table", lambda case: case[0])
+
+
+def test_means_over_runs_and_the_best_of_each_row():
+    found = table()
+    assert found.rows == ["iris", "soil", "mean"]
+    assert found.columns == ["PCKID", "other", "third"]
+    expected = [[0.91, 0.81, np.nan], [0.51, 0.71, 0.71], [0.71, 0.76, 0.71]]
+    np.testing.assert_allclose(found.values, expected)
+    assert found.best.tolist() == [
+        [True, False, False],
+        [False, True, True],
+        [False, True, False],
+    ]
+
+
+def test_as_text():
+    assert tables.as_text(table()) == (
+        "table  PCKID   other   third\n"
+        "-----  ------  ------  ------\n"
+        "iris   0.910*  0.810       -\n"
+        "soil   0.510   0.710*  0.710*\n"
+        "mean   0.710   0.760*  0.710\n"
+    )
+
+
+def test_as_markdown():
+    assert tables.as_markdown(table()).splitlines()[:4] == [
+        "| table | PCKID | other | third |",
+        "| --- | ---: | ---: | ---: |",
+        "| iris | **0.910** | 0.810 | - |",
+        "| soil | 0.510 | **0.710** | **0.710** |",
+    ]
+
+
+def test_as_csv():
+    assert tables.as_csv(table()).splitlines()[:2] == ["table,PCKID,other,third", "iris,0.91,0.81,"]
+
+
+def test_all_three_forms_are_written(tmp_path):
+    assert [path.name for path in tables.write(table(), tmp_path / "new", "a")] == [
+        "a.txt",
+        "a.md",
+        "a.csv",
+    ]
+
+
+def test_the_band_is_students():
+    values = np.array([[0.1, 0.4, 0.3, np.nan], [0.5, np.nan, np.nan, np.nan]])
+    three = values[0, :3]
+    low, high = t.interval(0.95, 2, three.mean(), three.std(ddof=1) / np.sqrt(3))
+    half = tables.half_width(values)
+    assert half[0] == pytest.approx((high - low) / 2)
+    assert np.isnan(half[1])
+
+
+def test_the_critical_difference_is_demsars():
+    # Demšar 2006, section 3.2.3: four classifiers on 14 data sets, q = 2.569.
+    assert critical_difference(4, 14) == pytest.approx(2.569 * np.sqrt(4 * 5 / (6 * 14)), abs=1e-3)
+
+
+def test_ranks_share_ties_and_put_failures_last():
+    found = rank(["a", "b", "c"], np.array([[0.9, 0.8, np.nan], [0.7, 0.7, 0.1]]))
+    np.testing.assert_allclose(found.mean_ranks, [1.25, 1.75, 3.0])
+    assert 0 < found.p_value <= 1
+
+
+def test_cliques_are_the_largest_groups_within_the_difference():
+    found = Ranking(["a", "b", "c", "d"], np.array([1.0, 1.8, 2.9, 4.0]), 1.2, 0.01, 10)
+    assert cliques(found) == [(1.0, 1.8), (1.8, 2.9), (2.9, 4.0)]
+    assert cliques(found._replace(critical_difference=0.1)) == []
+    assert cliques(found._replace(critical_difference=9.0)) == [(1.0, 4.0)]
+
+
+def test_wins_and_losses_are_counted_alike():
+    found = verdict.overall(ROWS)
+    assert found.rows == ["other", "PCKID", "third"]
+    other = dict(zip(found.columns, found.values[0], strict=True))
+    third = dict(zip(found.columns, found.values[2], strict=True))
+    assert (other["won"], other["even"], other["lost"]) == (1, 0, 1)
+    assert (third["won"], third["lost"], third["failed"]) == (1, 1, 2)
+    assert (other["seconds"], other["MiB"]) == (1, 1)
+
+
+def test_losses_are_listed():
+    text = verdict.losses(ROWS, lambda case: case[0])
+    assert text.startswith("PCKID is beaten by at least one method on 1 of 2 cases")
+    assert "- soil: PCKID 0.510; other 0.710, third 0.710\n" in text
+
+
+def test_rows_without_a_cluster_do_not_help():
+    y = np.array([0, 0, 1, 1])
+    assert scores(y, np.array([0, 0, 1, 1])) == {"accuracy": 1.0, "ari": 1.0, "nmi": 1.0}
+    partly = scores(y, np.array([0, -1, 1, -1]))
+    assert partly["accuracy"] == 0.5
+    assert partly["ari"] < 0.5
+
+
+def test_peak_memory_sees_a_large_array():
+    found = measure(lambda: np.ones(8_000_000).argsort()[:3])
+    assert found.labels.shape == (3,)
+    assert found.seconds > 0
+    assert np.isnan(found.peak_mib) or 60 < found.peak_mib < 400
+
+
+def test_figures_are_drawn(tmp_path):
+    pytest.importorskip("matplotlib")
+    found = verdict.ranking(ROWS)
+    numbered = [row | {"setting": "0.1"} for row in ROWS if row["dataset"] == "iris"]
+    rng = np.random.default_rng(0)
+    panel = ("title", rng.normal(size=(9, 2)), np.repeat(["a", "b", "c"], 3), np.arange(9) % 3)
+    images = np.where(rng.random((2, 4, 4)) < 0.3, np.nan, 1.0)
+    draws = {
+        "ranks": lambda figure: figures.critical_difference(figure, found),
+        "curve": lambda figure: figures.accuracy_curves(figure, numbered, "share"),
+        "maps": lambda figure: figures.embeddings(figure, [panel, panel], ["a", "b", "c"]),
+        "patterns": lambda figure: figures.missing_patterns(figure, images),
+    }
+    for name, draw in draws.items():
+        path = figures.save(tmp_path / "figures" / f"{name}.png", draw)
+        assert path.read_bytes().startswith(b"\x89PNG")
