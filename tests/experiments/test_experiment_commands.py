@@ -58,7 +58,7 @@ def test_images_of_mnist(tmp_path, quick):
 def test_land_cover(tmp_path, quick):
     """PCKID leads on most pairs and on average; RBF spectral clustering is far behind."""
     said = []
-    rows = landcover.main(None, tmp_path, runs=1, per_class=150, parameters=quick, say=said.append)
+    rows = landcover.main(None, tmp_path, runs=1, per_class=100, parameters=quick, say=said.append)
     assert "not public" in said[0]
     found = accuracies(rows)
     ours = found["PCKID kernel PCA"]

@@ -8,6 +8,8 @@ COMMANDS = {
     "inspect": "pckid.cli.inspect:inspect",
     "info": "pckid.cli.info:info",
     "demo": "pckid.cli.demo:demo",
+    "reproduce": "pckid.cli.reproduce:reproduce",
+    "compare": "pckid.cli.compare:compare",
     "completion": "pckid.cli.completion:completion",
 }
 """Commands by name, each "module:function"; a module is imported when its command is used."""

@@ -8,6 +8,18 @@ import click
 Command = Callable[..., Any]
 
 
+def run_experiment(main: Command, options: dict[str, Any]) -> int:
+    """Run an experiment and return the exit code; an interrupt says how to go on."""
+    from pckid.experiments.paper import with_parameters
+
+    try:
+        main(**with_parameters(options), say=click.echo)
+    except KeyboardInterrupt:
+        click.echo("Interrupted. The same command goes on from here.", err=True)
+        return 130
+    return 0
+
+
 def experiment_options(runs: int, out: str) -> Callable[[Command], Command]:
     """Add the options of an experiment, with its own defaults."""
     options = [

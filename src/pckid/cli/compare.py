@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from pckid.cli._experiment import experiment_options
+from pckid.cli._experiment import experiment_options, run_experiment
 
 
 @click.command(short_help="Compare PCKID with other methods on labelled tables.")
@@ -31,7 +31,7 @@ from pckid.cli._experiment import experiment_options
     "field and death, where a table has them.",
 )
 @click.option("--max-rows", type=click.IntRange(10), help="Rows drawn from larger tables; 2000.")
-def compare(complete: bool, **options: Any) -> None:
+def compare(complete: bool, **options: Any) -> int:
     """Compare PCKID with imputation followed by k-means, mixtures and spectral clustering, with
     k-means on what is observed, and with single mixtures for incomplete data.
 
@@ -45,10 +45,6 @@ def compare(complete: bool, **options: Any) -> None:
       pckid compare tables/ --runs 3 --no-complete --method PCKID --method mean+kmeans
     """
     from pckid.experiments.compare import main
-    from pckid.experiments.paper import with_parameters
 
-    chosen = {name: value for name, value in options.items() if value not in (None, ())}
-    given = with_parameters(chosen)
-    if not complete:
-        given["complete"] = ()
-    main(**given, say=click.echo)
+    given = {name: value for name, value in options.items() if value not in (None, ())}
+    return run_experiment(main, given if complete else given | {"complete": ()})

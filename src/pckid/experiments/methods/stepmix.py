@@ -2,31 +2,43 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from pckid.experiments.methods import method
 
 
-@method("stepmix", needs=("stepmix",), measurement="continuous_nan", em_n_init=10)
+@method(
+    "stepmix",
+    needs=("stepmix",),
+    measurement="continuous_nan",
+    em_n_init=10,
+    abs_tol=1e-3,
+    max_iter=100,
+)
 def _stepmix(
     X: NDArray,
     n_clusters: int,
     *,
     seed: int,
     device: str | None,
-    measurement: str,
     em_n_init: int,
+    **parameters: Any,
 ) -> NDArray:
-    """Fit its diagonal Gaussian mixture for missing values; on the CPU."""
+    """Fit its diagonal Gaussian mixture for missing values; on the CPU.
+
+    It stops when scikit-learn's mixtures do. Its own defaults, a gain of 1e-10 or 1000 iterations,
+    took minutes on 2000 rows of 40 columns.
+    """
     from stepmix.stepmix import StepMix
 
     model = StepMix(
         n_clusters,
-        measurement=measurement,
         n_init=em_n_init,
         random_state=seed,
         progress_bar=0,
-        verbose=0,
+        **parameters,
     )
     return np.asarray(model.fit(X).predict(X))
