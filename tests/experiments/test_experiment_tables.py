@@ -57,6 +57,14 @@ def test_means_over_runs_and_the_best_of_each_row():
     ]
 
 
+def test_the_fastest_is_best():
+    found = tables.field_table(ROWS, "peak_mib", "table", lambda case: case[0])
+    assert found.best.all()
+    rows = [row | {"seconds": "2.0"} if row["method"] == "other" else row for row in ROWS]
+    found = tables.field_table(rows, "seconds", "table", lambda case: case[0])
+    assert found.best[0].tolist() == [True, False, True]
+
+
 def test_as_text():
     assert tables.as_text(table()) == (
         "table  PCKID   other   third\n"

@@ -102,9 +102,9 @@ def choose(names: Sequence[str] | None, say: Callable[[str], None] = print) -> l
 
 def report(rows: Sequence[Row], out: Path, name: str, say: Callable[[str], None]) -> None:
     """Write the tables, the list of losses and the figure of one group of cases."""
-    accuracy = tables.accuracy_table(rows, "table", _case_name)
+    for field in ("accuracy", "ari", "nmi", "seconds", "peak_mib"):
+        tables.write(tables.field_table(rows, field, "table", _case_name), out, f"{name}_{field}")
     overall = verdict.overall(rows)
-    tables.write(accuracy, out, f"{name}_accuracy")
     tables.write(overall, out, f"{name}_overall")
     losses = verdict.losses(rows, _case_name)
     (out / f"{name}_losses.md").write_text(losses, encoding="utf-8")

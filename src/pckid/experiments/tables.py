@@ -11,9 +11,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pckid.experiments.results import Row
+from pckid.experiments.results import MEASURED, Row
 
 CaseName = tuple[str, str]
+_DIGITS = {"accuracy": 3, "ari": 3, "nmi": 3, "seconds": 2, "peak_mib": 0}
 
 
 class Table(NamedTuple):
@@ -80,22 +81,32 @@ def half_width(values: NDArray) -> NDArray:
 
 
 def accuracy_table(rows: Sequence[Row], corner: str, name: Callable[[CaseName], str]) -> Table:
-    """Tabulate mean accuracy, a row for each case and a column for each method.
+    """Tabulate mean accuracy by case and method; see `field_table`."""
+    return field_table(rows, "accuracy", corner, name)
+
+
+def field_table(
+    rows: Sequence[Row], field: str, corner: str, name: Callable[[CaseName], str]
+) -> Table:
+    """Tabulate the mean over runs of a field, a row for each case and a column for each method.
 
     Parameters
     ----------
     rows : sequence of result rows
+    field : str
+        A column of the results. Of "seconds" and "peak_mib" the smallest is best.
     corner : str
         What the cases are.
     name : callable (dataset, setting) → str
         How the table names a case.
     """
-    values = mean(collect(rows))
+    values = mean(collect(rows, field))
     cases = [name(case) for case in case_names(rows)]
     if len(cases) > 1:
         values, cases = np.vstack([values, mean(values, axis=0)]), [*cases, "mean"]
-    columns = method_names(rows)
-    return Table(corner, cases, columns, values, (3,) * len(columns), best_of_row(values, 3))
+    columns, digits = method_names(rows), _DIGITS[field]
+    best = best_of_row(-values if field in MEASURED else values, digits)
+    return Table(corner, cases, columns, values, (digits,) * len(columns), best)
 
 
 def best_of_row(values: NDArray, digits: int) -> NDArray[np.bool_]:

@@ -124,7 +124,7 @@ def _openml() -> Path:
     path = Path(get_data_home()) / "pckid_mnist56.npz"
     if not path.exists():
         images, digits = fetch_openml(
-            "mnist_784", version=1, return_X_y=True, as_frame=False, n_retries=0
+            "mnist_784", version=1, return_X_y=True, as_frame=False, n_retries=1
         )
         digits = digits.astype(np.uint8)
         kept = np.isin(digits, DIGITS)
