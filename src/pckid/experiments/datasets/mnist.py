@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from pathlib import Path
@@ -123,9 +124,11 @@ def _openml() -> Path:
 
     path = Path(get_data_home()) / "pckid_mnist56.npz"
     if not path.exists():
-        images, digits = fetch_openml(
-            "mnist_784", version=1, return_X_y=True, as_frame=False, n_retries=1
-        )
+        with warnings.catch_warnings():  # `locate` says in one line what went wrong
+            warnings.simplefilter("ignore")
+            images, digits = fetch_openml(
+                "mnist_784", version=1, return_X_y=True, as_frame=False, n_retries=1
+            )
         digits = digits.astype(np.uint8)
         kept = np.isin(digits, DIGITS)
         part = path.with_suffix(f".{os.getpid()}.npz")
