@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from pckid.experiments._registry import import_all, refuse_twice, refuse_unknown
 
-__all__ = ["Case", "Sample", "all_datasets", "cases", "dataset", "standardise"]
+__all__ = ["Case", "Sample", "all_datasets", "cases", "dataset", "standardise", "varying"]
 
 _DATASETS: dict[str, Callable[..., list[Case]]] = {}
 
@@ -92,3 +92,13 @@ def standardise(X: NDArray) -> NDArray:
     centred = X - np.nansum(X, axis=0) / count
     spread = np.sqrt(np.nansum(centred**2, axis=0) / count)
     return centred / np.where(spread > 0, spread, 1.0)
+
+
+def varying(X: NDArray) -> NDArray[np.bool_]:
+    """Tell which columns take two different observed values; (n_features,).
+
+    The others carry nothing, and some methods stumble over them, so no method gets them.
+    """
+    lowest = np.where(np.isnan(X), np.inf, X).min(axis=0)
+    highest = np.where(np.isnan(X), -np.inf, X).max(axis=0)
+    return lowest < highest

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pckid.experiments.datasets import Case, Sample, dataset, standardise
+from pckid.experiments.datasets import Case, Sample, dataset, standardise, varying
 from pckid.missing import apply, drop_quadrants, keep_one_per_row, mar, mcar, nmar
 
 _MECHANISMS: dict[str, Any] = {"mcar": mcar, "mar": mar, "nmar": nmar, "quadrants": drop_quadrants}
@@ -46,7 +46,7 @@ def _cases(name: str, mechanisms: tuple[str, ...]) -> list[Case]:
 
 
 def draw(name: str, mechanism: str, share: float, seed: int) -> Sample:
-    """Remove values, one kept in each row, then standardise on what is left.
+    """Remove values, one kept in each row, then standardise what still varies.
 
     For "quadrants" the share is that of the images which lose one, else that of the values.
     """
@@ -54,7 +54,8 @@ def draw(name: str, mechanism: str, share: float, seed: int) -> Sample:
     rng = np.random.default_rng(seed)
     removed = _MECHANISMS[mechanism](X, share, random_state=rng)
     removed = keep_one_per_row(X, removed, random_state=rng)
-    return Sample(standardise(apply(X, removed)), y)
+    X = apply(X, removed)
+    return Sample(standardise(X[:, varying(X)]), y)
 
 
 def _load(name: str) -> tuple[NDArray, NDArray]:

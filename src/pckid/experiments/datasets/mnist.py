@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from pckid.experiments.datasets import Case, Sample, dataset
+from pckid.experiments.datasets import Case, Sample, dataset, varying
 from pckid.missing import apply, drop_quadrants
 
 SHARES = tuple(round(0.1 * tenth, 1) for tenth in range(10))
@@ -52,13 +52,6 @@ def draw(data: str, share: float, n_samples: int, seed: int) -> Sample:
     X = images[index].astype(np.float64)
     X = apply(X, drop_quadrants(X, share, random_state=rng))
     return Sample(X[:, varying(X)], digits[index])
-
-
-def varying(X: NDArray) -> NDArray[np.bool_]:
-    """Tell which columns take two different observed values; (n_features,)."""
-    lowest = np.where(np.isnan(X), np.inf, X).min(axis=0)
-    highest = np.where(np.isnan(X), -np.inf, X).max(axis=0)
-    return lowest < highest
 
 
 def locate(data: str | None, say: Callable[[str], None] = print) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from pckid.experiments.datasets import Case, Sample, dataset, standardise
+from pckid.experiments.datasets import Case, Sample, dataset, standardise, varying
 
 LABEL = "label"
 NOT_FEATURES = ("id", "row", "col", "utmx", "utmy", "field", "death")
@@ -55,12 +55,12 @@ def tables(data: str, drop: Sequence[str] = NOT_FEATURES, max_rows: int = MAX_RO
 
 
 def draw(path: str, drop: tuple[str, ...], max_rows: int, seed: int) -> Sample:
-    """Read a table, take at most `max_rows` rows of it, and standardise what is observed."""
+    """Read a table, take at most `max_rows` rows of it, and standardise the columns that vary."""
     X, y = load(path, drop)
     if len(y) > max_rows:
         index = stratified(y, max_rows, np.random.default_rng(seed))
         X, y = X[index], y[index]
-    return Sample(standardise(X), y)
+    return Sample(standardise(X[:, varying(X)]), y)
 
 
 def stratified(y: NDArray, n_samples: int, rng: np.random.Generator) -> NDArray[np.intp]:
