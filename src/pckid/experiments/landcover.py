@@ -34,8 +34,9 @@ def main(
     seed: int = 0,
     jobs: int = 1,
     device: str | None = None,
+    masks: str | None = None,
     per_class: int = MAX_PER_CLASS,
-    methods: Sequence[str] = METHODS,
+    also: Sequence[str] = (),
     parameters: Mapping[str, Any] | None = None,
     say: Callable[[str], None] = print,
 ) -> list[Row]:
@@ -45,15 +46,17 @@ def main(
     ----------
     data : str or None
         A table of pixels with the columns `row`, `col` and `label`. One with gaps is taken as it
-        is; over a complete one, genuine cloud masks are laid, read from the file beside it. None
-        simulates a scene.
+        is; over a complete one, genuine cloud masks are laid. None simulates a scene.
     out : path
         The folder for results. Called again with the same folder, it goes on where it stopped.
     runs, seed, jobs, device
         As in `plan` and `run`.
+    masks : str or None
+        The cloud masks; None finds them beside the table, see `datasets.slovenia`.
     per_class : int
         Most pixels of a class in each run.
-    methods : sequence of str
+    also : sequence of str
+        Further methods, beside the paper's.
     parameters : mapping, default=None
         Overrides of the methods' parameters, for a quick look.
     say : callable (str)
@@ -66,8 +69,8 @@ def main(
     """
     out = Path(out)
     say("The Hardangervidda data of the paper are not public; other pixels stand in for them.")
-    cases = choose(data, per_class)
-    found = [method.override(parameters or {}) for method in find(methods)]
+    cases = choose(data, masks, per_class)
+    found = [method.override(parameters or {}) for method in find([*METHODS, *also])]
     tasks = plan(cases, found, runs=runs, seed=seed, device=device)
     rows = run(tasks, out, jobs=jobs, what="Land cover")
     name = cases[0].dataset.replace(" ", "_")
@@ -78,12 +81,12 @@ def main(
     return rows
 
 
-def choose(data: str | None, per_class: int) -> list[Case]:
+def choose(data: str | None, masks: str | None, per_class: int) -> list[Case]:
     """List the cases: a table with gaps as it is, a complete one under clouds, or a simulation."""
     if data is None:
         return mountain(per_class)
     has_gaps = np.isnan(load(data)[1]).any()
-    return slovenia_ndvi(data, per_class) if has_gaps else slovenia(data, per_class=per_class)
+    return slovenia_ndvi(data, per_class) if has_gaps else slovenia(data, masks, per_class)
 
 
 def draw_figure(

@@ -35,7 +35,7 @@ def main(
     device: str | None = None,
     shares: Sequence[float] = SHARES,
     n_samples: int = 1000,
-    methods: Sequence[str] = METHODS,
+    also: Sequence[str] = (),
     parameters: Mapping[str, Any] | None = None,
     say: Callable[[str], None] = print,
 ) -> list[Row]:
@@ -54,7 +54,8 @@ def main(
         The paper's p_m: how many of the images lose a quadrant.
     n_samples : int
         Images in each run.
-    methods : sequence of str
+    also : sequence of str
+        Further methods, beside the paper's.
     parameters : mapping, default=None
         Overrides of the methods' parameters, for a quick look.
     say : callable (str)
@@ -67,7 +68,7 @@ def main(
     """
     out = Path(out)
     cases = mnist56(locate(data, say), shares, n_samples)
-    found = [method.override(parameters or {}) for method in find(methods)]
+    found = [method.override(parameters or {}) for method in find([*METHODS, *also])]
     tasks = plan(cases, found, runs=runs, seed=seed, device=device)
     rows = run(tasks, out, jobs=jobs, what="MNIST 5 vs. 6")
     table = tables.accuracy_table(rename(rows), "p_m", lambda case: case[1])

@@ -52,6 +52,7 @@ def arguments(description: str, out: str) -> dict[str, Any]:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=1, help="processes; -1 for all cores")
     parser.add_argument("--device", help='such as "cuda"')
+    parser.add_argument("--also", action="append", default=[], help="a further method")
     parser.add_argument("--inits", type=int, help="Q; 30 in the paper")
     parser.add_argument("--max-components", type=int, help="G; 30 in the paper")
     parser.add_argument("--kmeans-starts", type=int, help="100 in the paper")
