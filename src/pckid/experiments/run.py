@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pckid.experiments.datasets import Case
+from pckid.experiments.datasets import Case, Sample
 from pckid.experiments.measure import measure, scores
 from pckid.experiments.methods import Method
 from pckid.experiments.progress import progress
@@ -131,7 +131,7 @@ def execute(task: Task) -> Row:
     """Draw the table, run the method, measure. A method that fails gets a row that says so."""
     _warm_up(task.device)
     table_seed, method_seed = seeds(task.seed, task.case, task.run)
-    X, y = task.case.draw(table_seed)
+    X, y = _draw(task.case, table_seed)
     n_clusters = len(np.unique(y))
     found = {
         "n_samples": f"{X.shape[0]}",
@@ -139,15 +139,15 @@ def execute(task: Task) -> Row:
         "missing": f"{np.isnan(X).mean():.4f}",
         "n_clusters": f"{n_clusters}",
         "device": task.device or "cpu",
-        "versions": _versions(task),
+        "versions": _versions(task.method.needs, task.device is not None),
     }
     empty = dict.fromkeys(("accuracy", "ari", "nmi", "seconds", "peak_mib", "error"), "")
     row = task.fixed | found | empty
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            cluster = task.method.cluster
-            measured = measure(lambda: cluster(X, n_clusters, method_seed, task.device))
+            cluster, table = task.method.cluster, X.copy()
+            measured = measure(lambda: cluster(table, n_clusters, method_seed, task.device))
             row |= {name: f"{score:.6f}" for name, score in scores(y, measured.labels).items()}
     except Exception as error:
         return row | {"error": f"{type(error).__name__}: {error}"}
@@ -190,11 +190,17 @@ def _warm_up(device: str | None) -> None:
         PCKID(2, n_inits=1, max_components=2, kmeans_n_init=1, device=device).fit(table)
 
 
-def _versions(task: Task) -> str:
+@lru_cache(maxsize=1)
+def _draw(case: Case, seed: int) -> Sample:
+    """Draw a table, or return it again, as the methods of a case come one after another."""
+    return case.draw(seed)
+
+
+@lru_cache
+def _versions(needs: tuple[str, ...], with_torch: bool) -> str:
     """Write down the versions of what took part."""
-    names = [*_VERSIONS, *task.method.needs, *(["torch"] if task.device else [])]
     found = {"python": python_version()}
-    for name in names:
+    for name in [*_VERSIONS, *needs, *(["torch"] if with_torch else [])]:
         try:
             found[name] = version(name)
         except PackageNotFoundError:
