@@ -1,17 +1,19 @@
 """Small settings and small files for the experiments."""
 
 import csv
-import os
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
 QUICK = {"n_inits": 4, "max_components": 8, "kmeans_n_init": 5, "em_n_init": 2}
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _plain_figures():
-    os.environ.setdefault("MPLBACKEND", "agg")
+@pytest.fixture(autouse=True)
+def _one_thread():
+    """Keep many small products from waiting for each other on a busy machine."""
+    with threadpool_limits(1):
+        yield
 
 
 @pytest.fixture(scope="session")
