@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import t
 
-from pckid.experiments import figures, tables, verdict
+from pckid.experiments import figures, paper, tables, verdict
 from pckid.experiments.measure import measure, scores
 from pckid.experiments.ranks import Ranking, cliques, critical_difference, rank
 from pckid.experiments.results import COLUMNS
@@ -131,6 +131,10 @@ def test_wins_and_losses_are_counted_alike():
     assert (other["won"], other["even"], other["lost"]) == (1, 0, 1)
     assert (third["won"], third["lost"], third["failed"]) == (1, 1, 2)
     assert (other["seconds"], other["MiB"]) == (1, 1)
+
+
+def test_the_papers_claim_is_checked_row_by_row():
+    assert paper.verdict(table()) == "PCKID is best, or equals the best, on 1 of 2; not on soil."
 
 
 def test_losses_are_listed():

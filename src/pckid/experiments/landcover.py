@@ -21,7 +21,7 @@ from pckid.experiments.datasets import Case
 from pckid.experiments.datasets.mountain import mountain
 from pckid.experiments.datasets.slovenia import MAX_PER_CLASS, load, slovenia, slovenia_ndvi
 from pckid.experiments.methods import find
-from pckid.experiments.paper import METHODS, embed, rename
+from pckid.experiments.paper import METHODS, embed, rename, verdict
 from pckid.experiments.results import Row
 from pckid.experiments.run import plan, run
 
@@ -77,6 +77,7 @@ def main(
     table = tables.accuracy_table(rename(rows), "classes", lambda case: case[1])
     tables.write(table, out, f"{name}_accuracy")
     say(tables.as_text(table))
+    say(verdict(table))
     draw_figure(cases, rows, out / f"{name}_embedding.png", seed, device, parameters or {}, say)
     return rows
 

@@ -19,7 +19,7 @@ from pckid.experiments import figures, tables
 from pckid.experiments.datasets import Case
 from pckid.experiments.datasets.mnist import DIGITS, SHARES, load, locate, mnist56
 from pckid.experiments.methods import find
-from pckid.experiments.paper import METHODS, embed, rename
+from pckid.experiments.paper import METHODS, embed, rename, verdict
 from pckid.experiments.results import Row
 from pckid.experiments.run import plan, run
 from pckid.missing import apply, drop_quadrants
@@ -74,6 +74,7 @@ def main(
     table = tables.accuracy_table(rename(rows), "p_m", lambda case: case[1])
     tables.write(table, out, "accuracy")
     say(tables.as_text(table))
+    say(verdict(table))
     for path in draw_figures(cases, rows, out, seed, device, parameters or {}, say):
         say(f"wrote {path}")
     return rows

@@ -14,6 +14,7 @@ from pckid.experiments.datasets import Case
 from pckid.experiments.methods import find
 from pckid.experiments.results import Row
 from pckid.experiments.run import seeds
+from pckid.experiments.tables import Table
 
 PCKID_OF_THE_PAPER = "PCKID kernel PCA"
 METHODS = (
@@ -27,6 +28,15 @@ _CLUSTERINGS = {"spectral": "RBF", "kmeans": "k-means"}
 def rename(rows: Sequence[Row]) -> list[Row]:
     """Name the methods as the paper's table does."""
     return [row | {"method": _paper_name(row["method"])} for row in rows]
+
+
+def verdict(table: Table) -> str:
+    """Say on how many rows, the mean aside, PCKID is best, and where it is not."""
+    ours = table.columns.index("PCKID")
+    rows = [i for i, name in enumerate(table.rows) if name != "mean"]
+    lost = [table.rows[i] for i in rows if not table.best[i, ours]]
+    where = f"; not on {', '.join(lost)}" if lost else ""
+    return f"PCKID is best, or equals the best, on {len(rows) - len(lost)} of {len(rows)}{where}."
 
 
 def embed(
