@@ -20,7 +20,7 @@ from pckid._checks import refuse_too_few
 from pckid._parallel import blas_threads, n_threads
 from pckid._progress import with_callbacks
 from pckid.embedding import EMBEDDINGS
-from pckid.featuremap import feature_matrix, project
+from pckid.featuremap import feature_matrix, project, project_features
 from pckid.kernel import EnsembleEstimator
 from pckid.kmeans import kmeans, lloyd, nearest
 from pckid.mixture.table import Table, take
@@ -188,11 +188,7 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
         jobs, restore = n_threads(self.n_jobs), restorer(X)
         rng = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(0,)))
         landmarks = self._landmarks(usable, rng)
-        features = feature_matrix(self._kernel, take(table, landmarks), jobs)
-        with blas_threads(jobs):
-            self._projection = EMBEDDINGS[self.embedding](features, self.n_clusters, rng)
-        del features
-        embedding = project(self._kernel, self._projection, table, jobs)
+        embedding = self._embed(table, landmarks, jobs, rng)
         with blas_threads(jobs):
             self._centers, self.inertia_ = self._cluster(embedding, landmarks, usable, rng)
         found = _assign(embedding, self._centers, table)
@@ -265,6 +261,16 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
         chosen = np.sort(rng.choice(n_usable, size=wanted, replace=False))
         xp = namespace(usable)
         return xp.take(usable, like(chosen, usable, dtype=xp.int64), axis=0)
+
+    def _embed(self, table: Table, landmarks: Array, jobs: int, rng: np.random.Generator) -> Array:
+        """Find the eigenvectors from the landmarks, and every row's coordinates."""
+        features = feature_matrix(self._kernel, take(table, landmarks), jobs)
+        with blas_threads(jobs):
+            self._projection = EMBEDDINGS[self.embedding](features, self.n_clusters, rng)
+            if landmarks.shape[0] == table.n_samples:
+                return project_features(features, self._projection)
+        del features
+        return project(self._kernel, self._projection, table, jobs)
 
     def _cluster(
         self, embedding: Array, landmarks: Array, usable: Array, rng: np.random.Generator

@@ -69,9 +69,7 @@ def kernel_matrix(kernel: Kernel, left: Table, right: Table) -> Array:
 def project(kernel: Kernel, projection: Projection, table: Table, jobs: int) -> Array:
     """Compute the rows' coordinates, of shape (n_samples, n_components), without holding Φ."""
     xp = namespace(table.values)
-    basis = xp.matrix_transpose(projection.basis)
-    if projection.degree is not None:
-        basis = xp.concat([basis, projection.degree[None, :]], axis=0)
+    basis = _functionals(projection)
 
     def project_block(start: int, stop: int) -> Array:
         first = 0
@@ -79,10 +77,31 @@ def project(kernel: Kernel, projection: Projection, table: Table, jobs: int) -> 
         for part in feature_blocks(kernel, block(table, start, stop)):
             total = total + basis[:, first : first + part.shape[0]] @ part
             first += part.shape[0]
-        return total if projection.degree is None else total[:-1, :] / total[-1:, :]
+        return total
 
     blocks = _for_row_blocks(project_block, kernel, table, jobs)
-    return xp.matrix_transpose(xp.concat(blocks, axis=1))
+    return _coordinates(xp.concat(blocks, axis=1), projection)
+
+
+def project_features(features: Array, projection: Projection) -> Array:
+    """Compute the coordinates of rows whose features Φᵀ (n_columns, n_samples) are at hand."""
+    return _coordinates(_functionals(projection) @ features, projection)
+
+
+def _functionals(projection: Projection) -> Array:
+    """Stack what is taken of each row's features: its coordinates, and its degree if needed."""
+    xp = namespace(projection.basis)
+    basis = xp.matrix_transpose(projection.basis)
+    if projection.degree is None:
+        return basis
+    return xp.concat([basis, projection.degree[None, :]], axis=0)
+
+
+def _coordinates(values: Array, projection: Projection) -> Array:
+    """Turn the functionals' values (.., n_samples) into coordinates (n_samples, n_components)."""
+    if projection.degree is not None:
+        values = values[:-1, :] / values[-1:, :]
+    return namespace(values).matrix_transpose(values)
 
 
 def _for_row_blocks(function: Callable, kernel: Kernel, table: Table, jobs: int) -> list[Any]:
@@ -95,6 +114,6 @@ def _for_row_blocks(function: Callable, kernel: Kernel, table: Table, jobs: int)
     widest = max(math.prod(stack.log_weights.shape) for stack in kernel.ensemble.stacks)
     bytes_per_row = 8 * (4 * widest + 6 * table.n_features)
     size = int(get_config()["working_memory"] * 2**20 / (bytes_per_row * jobs))
-    size = max(1, min(size, _HOST_BLOCK) if on_host else size)
+    size = max(1, min(size, _HOST_BLOCK, -(-table.n_samples // jobs)) if on_host else size)
     starts = range(0, table.n_samples, size)
     return list(run(function, [(s, min(s + size, table.n_samples)) for s in starts], jobs))
