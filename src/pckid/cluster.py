@@ -304,17 +304,23 @@ def _largest_first(rows: Array, centers: Array) -> Array:
 
 
 def _assign(embedding: Array, centers: Array, table: Table) -> Assignment:
-    """Find the nearest centre of each row, and how clearly it is the nearest."""
+    """Find the nearest centre of each row, and how clearly it is the nearest.
+
+    Of centres equally near up to rounding the first is taken, so that a row gets the same label
+    in whatever order its coordinates were summed.
+    """
     xp = namespace(embedding)
-    labels = nearest(embedding, centers[None, ...])[0, :]
-    empty = ~xp.any(table.observed, axis=1)
-    distances = xp.stack(
-        [xp.sqrt(xp.sum((embedding - centers[j, :]) ** 2, axis=1)) for j in range(centers.shape[0])]
-    )
+    differences = [embedding - centers[j, :] for j in range(centers.shape[0])]
+    distances = xp.stack([xp.sqrt(xp.sum(delta**2, axis=1)) for delta in differences])
+    rounding = 100 * xp.finfo(centers.dtype).eps * xp.max(xp.abs(centers))
+    near = distances <= xp.min(distances, axis=0) + rounding
+    labels = xp.argmax(xp.astype(near, xp.int64), axis=0)
     index = xp.arange(centers.shape[0], dtype=labels.dtype, device=device_of(embedding))
     own = labels == index[:, None]
     first = xp.sum(xp.where(own, distances, 0.0), axis=0)
     second = xp.min(xp.where(own, xp.inf, distances), axis=0)
-    confidence = xp.where(second > 0, 1 - first / xp.where(second > 0, second, 1.0), 0.0)
+    apart = second > rounding
+    confidence = xp.where(apart, 1 - first / xp.where(apart, second, 1.0), 0.0)
+    empty = ~xp.any(table.observed, axis=1)
     confidence = xp.where(empty, 0.0, at_least(confidence, 0.0))
     return Assignment(xp.where(empty, -1, labels), confidence)

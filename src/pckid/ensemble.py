@@ -1,15 +1,16 @@
 """The ensemble: every number of components, each from many starts, each on a random subsample.
 
-The mixtures with g and with G + 2 − g components of one start are trained on the same random rows:
-together they always have G + 2 components, which makes the matrix products wide enough for the
-processor, and a coarse and a fine mixture have little to gain from different rows.
+Mixtures of one start are trained in fours on the same random rows, two coarse and two fine: g,
+g + 1, G + 1 − g and G + 2 − g components. Together they have 2 (G + 2), which makes the matrix
+products wide enough for the processor. Labels are as good as with rows of their own for every
+mixture; `docs/method-notes.md` has the figures.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from itertools import groupby
+from itertools import chain, groupby
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -46,10 +47,12 @@ class Plan(NamedTuple):
         return range(2, self.max_components + 1)
 
     @property
-    def pairs(self) -> list[tuple[int, ...]]:
+    def groups(self) -> list[tuple[int, ...]]:
         """The numbers of components of mixtures that share their rows, coarsest first."""
         total = self.max_components + 2
-        return [(g, total - g) if g < total - g else (g,) for g in range(2, total // 2 + 1)]
+        pairs = [(g, total - g) for g in range(2, (total + 1) // 2)]
+        fours = [tuple(chain(*pairs[i : i + 2])) for i in range(0, len(pairs), 2)]
+        return fours if total % 2 else [*fours, (total // 2,)]
 
 
 class Member(NamedTuple):
@@ -106,13 +109,10 @@ def draw(plan: Plan, n_samples: int, member: Member) -> tuple[np.ndarray, np.nda
 def schedule(table: Table, plan: Plan) -> list[Task]:
     """Cut the plan into tasks: on a CPU stacks of like sizes, on a GPU all that fits."""
     size = _stack_size(table, plan)
-    pairs = plan.pairs
-    alike = [pairs[i : i + 1] for i in range(len(pairs))]
-    if not is_host(table.values):
-        alike = [[p for p in pairs if len(p) == n] for n in (1, 2)]
+    key = (lambda sizes: sizes) if is_host(table.values) else len
     tasks = []
-    for group in alike:
-        members = [Member(sizes, init) for sizes in group for init in range(plan.n_inits)]
+    for _, alike in groupby(plan.groups, key=key):
+        members = [Member(sizes, init) for sizes in alike for init in range(plan.n_inits)]
         tasks += [tuple(members[i : i + size]) for i in range(0, len(members), size)]
     return tasks
 
