@@ -55,8 +55,11 @@ def sklearn_mixtures(X: np.ndarray, model: PCKID) -> float:
     """Time as many scikit-learn mixtures on complete data of the subsample's size.
 
     A tenth of them is fitted, three starts for every number of components, and the time scaled.
+    The data are standardised and in float32, as PCKID's are inside.
     """
-    complete = np.nan_to_num(X)[: len(X) // 2, np.nanstd(X, axis=0) > 0].astype(np.float32)
+    complete = np.nan_to_num(X)[: len(X) // 2]
+    complete = complete[:, np.std(complete, axis=0) > 0]
+    complete = ((complete - complete.mean(axis=0)) / complete.std(axis=0)).astype(np.float32)
     sizes = range(2, model.max_components + 1)
 
     def fit_some() -> None:
