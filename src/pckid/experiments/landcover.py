@@ -21,7 +21,7 @@ from pckid.experiments.datasets import Case
 from pckid.experiments.datasets.mountain import mountain
 from pckid.experiments.datasets.slovenia import MAX_PER_CLASS, load, slovenia, slovenia_ndvi
 from pckid.experiments.methods import find
-from pckid.experiments.paper import METHODS, embed, rename, verdict
+from pckid.experiments.paper import METHODS, embed, report
 from pckid.experiments.results import Row
 from pckid.experiments.run import plan, run
 
@@ -74,10 +74,7 @@ def main(
     tasks = plan(cases, found, runs=runs, seed=seed, device=device)
     rows = run(tasks, out, jobs=jobs, what="Land cover")
     name = cases[0].dataset.replace(" ", "_")
-    table = tables.accuracy_table(rename(rows), "classes", lambda case: case[1])
-    tables.write(table, out, f"{name}_accuracy")
-    say(tables.as_text(table))
-    say(verdict(table))
+    report(rows, out, f"{name}_accuracy", "classes", say)
     draw_figure(cases, rows, out / f"{name}_embedding.png", seed, device, parameters or {}, say)
     return rows
 

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pckid.experiments import figures, tables
+from pckid.experiments import figures
 from pckid.experiments.datasets import Case
 from pckid.experiments.datasets.mnist import DIGITS, SHARES, load, locate, mnist56
 from pckid.experiments.methods import find
-from pckid.experiments.paper import METHODS, embed, rename, verdict
+from pckid.experiments.paper import METHODS, embed, rename, report
 from pckid.experiments.results import Row
 from pckid.experiments.run import plan, run
 from pckid.missing import apply, drop_quadrants
@@ -71,10 +71,7 @@ def main(
     found = [method.override(parameters or {}) for method in find([*METHODS, *also])]
     tasks = plan(cases, found, runs=runs, seed=seed, device=device)
     rows = run(tasks, out, jobs=jobs, what="MNIST 5 vs. 6")
-    table = tables.accuracy_table(rename(rows), "p_m", lambda case: case[1])
-    tables.write(table, out, "accuracy")
-    say(tables.as_text(table))
-    say(verdict(table))
+    report(rows, out, "accuracy", "p_m", say)
     for path in draw_figures(cases, rows, out, seed, device, parameters or {}, say):
         say(f"wrote {path}")
     return rows

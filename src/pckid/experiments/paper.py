@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pckid.baselines import CLUSTERINGS, IMPUTATIONS
+from pckid.experiments import tables
 from pckid.experiments.datasets import Case
 from pckid.experiments.methods import find
 from pckid.experiments.results import Row
 from pckid.experiments.run import seeds
-from pckid.experiments.tables import Table
 
 PCKID_OF_THE_PAPER = "PCKID kernel PCA"
 METHODS = (
@@ -30,7 +31,22 @@ def rename(rows: Sequence[Row]) -> list[Row]:
     return [row | {"method": _paper_name(row["method"])} for row in rows]
 
 
-def verdict(table: Table) -> str:
+def report(
+    rows: Sequence[Row], out: Path, name: str, corner: str, say: Callable[[str], None]
+) -> None:
+    """Write and show the paper's table; further methods go into a second one, NAME_also."""
+    own = [row for row in rows if row["method"] in METHODS]
+    table = tables.accuracy_table(rename(own), corner, lambda case: case[1])
+    tables.write(table, out, name)
+    say(tables.as_text(table))
+    say(verdict(table))
+    if len(own) < len(rows):
+        table = tables.accuracy_table(rename(rows), corner, lambda case: case[1])
+        tables.write(table, out, f"{name}_also")
+        say(tables.as_text(table))
+
+
+def verdict(table: tables.Table) -> str:
     """Say on how many rows, the mean aside, PCKID is best, and where it is not."""
     ours = table.columns.index("PCKID")
     rows = [i for i, name in enumerate(table.rows) if name != "mean"]
