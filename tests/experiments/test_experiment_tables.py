@@ -57,6 +57,11 @@ def test_means_over_runs_and_the_best_of_each_row():
     ]
 
 
+def test_what_looks_the_same_is_equally_good():
+    values = np.array([[0.6225000000000001, 0.6234, 0.6]])
+    assert tables.best_of_row(values, 3).tolist() == [[True, True, False]]
+
+
 def test_the_fastest_is_best():
     found = tables.field_table(ROWS, "peak_mib", "table", lambda case: case[0])
     assert found.best.all()

@@ -111,7 +111,8 @@ def field_table(
 
 def best_of_row(values: NDArray, digits: int) -> NDArray[np.bool_]:
     """Mark the largest of each row, several if they look the same; shape of `values`."""
-    rounded = np.round(np.where(np.isnan(values), -np.inf, values), digits)
+    shown = [[-np.inf if np.isnan(x) else float(f"{x:.{digits}f}") for x in row] for row in values]
+    rounded = np.array(shown)
     return (rounded == rounded.max(axis=1, keepdims=True)) & ~np.isnan(values)
 
 
