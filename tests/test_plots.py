@@ -5,8 +5,9 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.exceptions import NotFittedError
 
-from pckid import PCKID, plots
+from pckid import PCKID, load, plots, save
 
 mpl.use("Agg")
 rng = np.random.default_rng(0)
@@ -91,3 +92,19 @@ def test_samples_keep_every_cluster():
     assert len(rows) <= 101
     assert len(np.unique(rows)) == len(rows)
     np.testing.assert_array_equal(rows, plots.sample_by_cluster(labels, 100))
+
+
+@pytest.mark.parametrize("name", DISPLAYS)
+def test_estimators_without_rows_of_their_own_are_refused(model, name, tmp_path):
+    with pytest.raises(NotFittedError, match="This PCKID instance is not fitted yet"):
+        display(name, PCKID(3))
+    save(model, tmp_path / "model.pckid")
+    with pytest.raises(ValueError, match="as a model from a file keeps none"):
+        display(name, load(tmp_path / "model.pckid"))
+
+
+@pytest.mark.parametrize("name", [name for name, needs_table in DISPLAYS.items() if needs_table])
+@pytest.mark.parametrize("table", [X[:5], np.concatenate([X, X])])
+def test_another_table_is_refused(model, name, table):
+    with pytest.raises(ValueError, match=f"X has {len(table)} rows, but the estimator was fitted"):
+        display(name, model, table)

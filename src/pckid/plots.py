@@ -10,6 +10,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from pckid._arrays import like, to_numpy
 from pckid._checks import read_table
@@ -77,7 +78,7 @@ class EmbeddingDisplay(_Display):
         -------
         display : EmbeddingDisplay
         """
-        labels = to_numpy(estimator.labels_)
+        labels = own_labels(estimator)
         rows = np.sort(sample_by_cluster(labels, max_rows, random_state))
         embedding = np.nan_to_num(to_numpy(estimator.embedding_)[rows])
         return cls(plane(embedding), labels[rows], to_numpy(estimator.confidence_)[rows], rows)
@@ -134,7 +135,7 @@ class KernelDisplay(_Display):
         -------
         display : KernelDisplay
         """
-        labels = to_numpy(estimator.labels_)
+        labels = own_labels(estimator)
         rows = sample_by_cluster(labels, max_rows, random_state)
         rows = rows[np.lexsort((-to_numpy(estimator.confidence_)[rows], labels[rows]))]
         return cls(_kernel_between(estimator, to_matrix(estimator, X)[rows]), labels[rows])
@@ -188,7 +189,7 @@ class MissingnessDisplay(_Display):
         display : MissingnessDisplay
         """
         values = to_matrix(estimator, X)
-        labels = to_numpy(estimator.labels_)
+        labels = own_labels(estimator)
         order = np.lexsort((labels, labels < 0))
         shares = observed_bands(~np.isnan(values[order]), max_bands)
         return cls(shares, feature_names(estimator), len(values))
@@ -239,7 +240,7 @@ class SpectrumDisplay(_Display):
         -------
         display : SpectrumDisplay
         """
-        rows = sample_by_cluster(to_numpy(estimator.labels_), max_rows, random_state)
+        rows = sample_by_cluster(own_labels(estimator), max_rows, random_state)
         kernel = _kernel_between(estimator, to_matrix(estimator, X)[rows])
         if estimator.embedding == "random_walk":
             roots = np.sqrt(kernel.sum(axis=1))
@@ -288,7 +289,7 @@ class ProfileDisplay(_Display):
         -------
         display : ProfileDisplay
         """
-        values, labels = to_matrix(estimator, X), to_numpy(estimator.labels_)
+        values, labels = to_matrix(estimator, X), own_labels(estimator)
         best = np.zeros(values.shape[1])
         for ranked in distinguishing_features(values, labels):
             for item in ranked:
@@ -356,22 +357,40 @@ def plane(embedding: np.ndarray) -> np.ndarray:
     return np.pad(points, ((0, 0), (0, 2 - points.shape[1])))
 
 
+def own_labels(estimator: Any) -> np.ndarray:
+    """Labels of the rows that an estimator was fitted on, of shape (n_samples,)."""
+    check_is_fitted(estimator)
+    if not hasattr(estimator, "labels_"):
+        raise ValueError(
+            f"This {type(estimator).__name__} keeps no labels of the rows it was fitted on, as a "
+            "model from a file keeps none. Give a PCKID that was fitted in this process."
+        )
+    return to_numpy(estimator.labels_)
+
+
 def to_matrix(estimator: Any, X: Any) -> np.ndarray:
     """Turn the table that an estimator was fitted on into floats, NaN where missing.
 
     Parameters
     ----------
-    estimator : fitted estimator
+    estimator : fitted PCKID
     X : array-like or dataframe of shape (n_samples, n_features)
 
     Returns
     -------
     values : ndarray of shape (n_samples, n_features), float64
     """
+    n_samples = len(own_labels(estimator))
     with warnings.catch_warnings():
         # The numbers alone will do: names are checked where both sides have them.
         warnings.filterwarnings("ignore", "X does not have valid feature names")
-        return to_numpy(read_table(estimator, X, reset=False)).astype(np.float64)
+        values = to_numpy(read_table(estimator, X, reset=False)).astype(np.float64)
+    if len(values) != n_samples:
+        raise ValueError(
+            f"X has {len(values)} rows, but the estimator was fitted on {n_samples}. Give the "
+            "table that it was fitted on."
+        )
+    return values
 
 
 def standardised_rows(estimator: Any, values: np.ndarray) -> Table:

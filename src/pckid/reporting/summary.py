@@ -26,6 +26,7 @@ from pckid.plots import (
     ProfileDisplay,
     SpectrumDisplay,
     feature_names,
+    own_labels,
     to_matrix,
 )
 from pckid.reporting.agreement import KnownGroups, compare_known, halves_agreement
@@ -136,12 +137,7 @@ def summarise(estimator: Any, X: Any, background: Background | None = None) -> S
     summary : Summary
     """
     background = background or Background()
-    values, labels = to_matrix(estimator, X), to_numpy(estimator.labels_)
-    if len(values) != len(labels):
-        raise ValueError(
-            f"X has {len(values)} rows, but the estimator was fitted on {len(labels)}. Give the "
-            "table that it was fitted on."
-        )
+    values, labels = to_matrix(estimator, X), own_labels(estimator)
     observed, names = ~np.isnan(values), feature_names(estimator)
     confidence = to_numpy(estimator.confidence_)
     clustered = labels >= 0
