@@ -79,6 +79,7 @@ def test_inspect_shows_holes_and_sentinels(pckid, tmp_path):
     text = pckid("inspect", "t.csv").out.decode()
     assert "--na-values -9999" in text
     assert "text such as 'x'" in text
+    assert "Which cells are missing together (2 patterns in all)\n" in text
     found = json.loads(pckid("inspect", "t.csv", "--json", "--na-values", "-9999").out)
     assert found["n_patterns"] == 2
     assert found["patterns"][1] == {"n_rows": 2, "missing": ["a", "b"]}

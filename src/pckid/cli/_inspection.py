@@ -118,7 +118,8 @@ def print_page(found: dict[str, Any]) -> None:
         f"{found['n_empty_rows']} rows hold no number at all\n"
     ))  # fmt: skip
     console.print(_columns_table(found["columns"]))
-    console.print(_patterns_table(found))
+    console.print(Text(_patterns_heading(found["n_patterns"])))
+    console.print(_patterns_table(found["patterns"]))
     for line in _to_look_at(found["columns"]):
         console.print(Text(line), soft_wrap=True)
 
@@ -140,14 +141,19 @@ def _columns_table(columns: list[dict[str, Any]]) -> Any:
     return grid
 
 
-def _patterns_table(found: dict[str, Any]) -> Any:
+def _patterns_heading(n_patterns: int) -> str:
+    """Say what the patterns are; a title of the table would be wrapped to the table's width."""
+    how_many = "1 pattern" if n_patterns == 1 else f"{n_patterns:,} patterns"
+    return f"\nWhich cells are missing together ({how_many} in all)"
+
+
+def _patterns_table(patterns: list[dict[str, Any]]) -> Any:
     """Lay out the commonest patterns."""
     from rich.table import Table as Grid
     from rich.text import Text
 
-    title = f"\nWhich cells are missing together ({found['n_patterns']:,} patterns in all)"
-    grid = Grid("rows", "missing", title=title, title_justify="left", box=None, pad_edge=False)
-    for pattern in found["patterns"]:
+    grid = Grid("rows", "missing", box=None, pad_edge=False)
+    for pattern in patterns:
         names = pattern["missing"]
         text = ", ".join(brief(name, 30) for name in names[:6]) or "nothing"
         if len(names) > 6:

@@ -7,8 +7,6 @@ import click
 
 from pckid.cli._options import reading_options
 
-_SHOWN_PATTERNS = 8
-
 
 @click.command(short_help="Show what a table holds and what is missing.")
 @click.argument("table")
