@@ -39,6 +39,19 @@ def test_predict_finds_columns_by_name(pckid, penguins, model):
     assert result["columns"] == straight["columns"]
 
 
+def test_predict_points_out_codes_for_missing(pckid, model, penguins):
+    lines = penguins.read_text().splitlines()
+    mass = lines[0].split(",").index("Body Mass (g)")
+    cells = [line.split(",") for line in lines[1:]]
+    for row in cells[:2]:
+        row[mass] = "-9999"
+    table = "\n".join([lines[0], *(",".join(row) for row in cells)])
+    result = pckid("predict", model, stdin=table.encode())
+    assert result.code == 0
+    assert "Column 'Body Mass (g)' holds -9999 in 2 rows" in result.err
+    assert "--na-values -9999" in result.err
+
+
 def test_predict_says_which_column_is_lacking(pckid, model):
     result = pckid("predict", model, stdin=b"Body Mass (g)\n4000\n")
     assert result.code == 3

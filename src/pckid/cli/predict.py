@@ -50,6 +50,7 @@ def predict(
     estimator.n_jobs = jobs
     opened = _tables.open_table(table, options)
     selection = _prediction.select_known(estimator, opened, options)
+    _tables.point_out(selection)
     new = _prediction.assign(estimator, selection)
     found = _cluster.summary(selection, new["cluster"], new["confidence"])
     _cluster.tell(found)
