@@ -52,6 +52,17 @@ def test_predict_points_out_codes_for_missing(pckid, model, penguins):
     assert "--na-values -9999" in result.err
 
 
+def test_predict_says_how_many_rows_hold_nothing(pckid, model, penguins):
+    header, *rows = penguins.read_bytes().splitlines()
+    empty = b"," * header.count(b",")
+    result = pckid("predict", model, stdin=b"\n".join([header, empty, empty]))
+    assert result.code == 0
+    assert "2 of 2 rows have no observed value in the model's columns." in result.err
+    assert "Rows in clusters" not in result.err
+    result = pckid("predict", model, stdin=b"\n".join([header, rows[0], empty]))
+    assert "1 of 2 rows have no observed value" in result.err
+
+
 def test_predict_says_which_column_is_lacking(pckid, model):
     result = pckid("predict", model, stdin=b"Body Mass (g)\n4000\n")
     assert result.code == 3

@@ -136,7 +136,8 @@ def summary(selection: Selection, labels: np.ndarray, confidence: np.ndarray) ->
 def tell(found: dict[str, Any]) -> None:
     """Say in a line or two what was found."""
     sizes = ", ".join(f"{size:,}" for size in found["cluster_sizes"])
-    say(f"Rows in clusters 0 to {len(found['cluster_sizes']) - 1}: {sizes}.")
+    if sizes:
+        say(f"Rows in clusters 0 to {len(found['cluster_sizes']) - 1}: {sizes}.")
     if found["accuracy"] is not None:
         say(f"Agreement with the known groups (accuracy): {found['accuracy']:.3f}")
 

@@ -36,7 +36,7 @@ def predict(
       cat new.csv | pckid predict model.pckid | head
     """
     from pckid.cli import _tables
-    from pckid.cli._say import be_quiet
+    from pckid.cli._say import be_quiet, note
 
     be_quiet(quiet)
     _tables.check_outputs(table, out)
@@ -54,6 +54,11 @@ def predict(
     new = _prediction.assign(estimator, selection)
     found = _cluster.summary(selection, new["cluster"], new["confidence"])
     _cluster.tell(found)
+    if found["n_unclustered"]:
+        note(
+            f"{found['n_unclustered']:,} of {found['n_rows']:,} rows have no observed value in the "
+            "model's columns. They get the label -1."
+        )
     if out or not as_json:
         _tables.write_result(selection, new, out, escape_formulas)
     if as_json:
