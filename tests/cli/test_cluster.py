@@ -124,6 +124,13 @@ def test_what_looks_wrong_is_pointed_out(pckid, tmp_path):
     assert "Column 'n' merely counts the rows" in result.err
 
 
+def test_empty_clusters_are_pointed_out(pckid, tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n" + "0,0\n5,5\n" * 10)
+    result = pckid("cluster", "t.csv", "-k", 6, *QUICK)
+    assert "Only 2 of the 6 clusters asked for hold rows" in result.err
+    assert "Rows in clusters 0 to 1: 10, 10." in result.err
+
+
 def test_compressed_parquet_and_gzip_are_read(pckid, penguins, tmp_path):
     table = pa.table({"a": [1.0, None, 9.0, 8.0] * 10, "b": list(range(40))})
     pyarrow.parquet.write_table(table, tmp_path / "t.parquet")

@@ -50,6 +50,7 @@ def fit(selection: Selection, n_clusters: int, options: Mapping[str, Any]) -> PC
         estimator.fit(named_columns(selection))
     say(f"Clustered in {time.perf_counter() - start:.1f} s.")
     _name_dropped(estimator)
+    _count_empty(estimator)
     return estimator
 
 
@@ -84,6 +85,16 @@ def _name_dropped(estimator: PCKID) -> None:
     if dropped:
         more = f" and {len(dropped) - 5} more" if len(dropped) > 5 else ""
         note(f"Left out, because no two values differ: {', '.join(dropped[:5])}{more}.")
+
+
+def _count_empty(estimator: PCKID) -> None:
+    """Say that there are fewer clusters than were asked for."""
+    found, asked = int(np.max(estimator.labels_)) + 1, estimator.n_clusters
+    if found < asked:
+        note(
+            f"Only {found} of the {asked} clusters asked for hold rows: the rows are too alike for "
+            "more. Give a smaller -k."
+        )
 
 
 def new_columns(estimator: PCKID) -> dict[str, np.ndarray]:
