@@ -58,7 +58,7 @@ def _check_device(device: str | None) -> None:
     """Refuse a device that is not there, before any work is done."""
     try:
         place(np.zeros(1), device)
-    except ValueError as error:
+    except (ImportError, ValueError) as error:
         raise click.BadParameter(str(error).splitlines()[0], param_hint="--device") from None
 
 
