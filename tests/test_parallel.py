@@ -57,7 +57,7 @@ def test_numbers_of_jobs():
     assert _parallel.n_threads(1) == 1
     assert _parallel.n_threads(3) == 3
     assert _parallel.n_threads(-1) >= 1
-    with pytest.raises(ValueError, match="n_jobs == 0"):
+    with pytest.raises(ValueError, match=r"n_jobs == 0 has no meaning. Give a number"):
         _parallel.n_threads(0)
 
 

@@ -18,6 +18,8 @@ def n_threads(n_jobs: int | None) -> int:
         if n_jobs in (None, 1):
             blas = (pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas")
             return max(blas, default=1)
+    if n_jobs == 0:
+        raise ValueError("n_jobs == 0 has no meaning. Give a number of threads, or -1 for all.")
     return effective_n_jobs(n_jobs)
 
 

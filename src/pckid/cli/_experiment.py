@@ -5,6 +5,8 @@ from typing import Any
 
 import click
 
+from pckid.cli._options import not_zero
+
 Command = Callable[..., Any]
 
 
@@ -32,7 +34,7 @@ def experiment_options(runs: int, out: str) -> Callable[[Command], Command]:
             help="Start of the random numbers: the same seed gives the same results.",
         ),
         click.option(
-            "--jobs", type=int, default=1, show_default=True,
+            "--jobs", type=int, callback=not_zero, default=1, show_default=True,
             help="Processes that share the processor's cores; -1 for one on each core.",
         ),
         click.option("--device", help='Where PCKID computes, such as "cuda".'),

@@ -19,6 +19,13 @@ def _stack(*options: Decorator) -> Decorator:
     return decorate
 
 
+def not_zero(ctx: click.Context, param: click.Parameter, value: int | None) -> int | None:
+    """Refuse zero, which counts no cores and does not mean all of them."""
+    if value == 0:
+        raise click.BadParameter("give a number of cores, or -1 for all of them.")
+    return value
+
+
 reading_options = _stack(
     click.option(
         "--na-values",
@@ -83,7 +90,7 @@ running_options = _stack(
         "--seed", type=click.IntRange(0), default=0, show_default=True,
         help="Start of the random numbers: the same seed gives the same clusters.",
     ),
-    click.option("--jobs", type=int, help="Processor cores to use; -1 for all."),
+    click.option("--jobs", type=int, callback=not_zero, help="Processor cores to use; -1 for all."),
     click.option("--device", help='Where to compute, such as "cuda". The processor by default.'),
 )  # fmt: skip
 """How the computation runs."""

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from pckid.cli._options import reading_options, writing_options
+from pckid.cli._options import not_zero, reading_options, writing_options
 
 
 @click.command(short_help="Put the rows of a table into the clusters of a saved model.")
@@ -12,7 +12,7 @@ from pckid.cli._options import reading_options, writing_options
 @click.argument("table", default="-")
 @click.option("--label", "label_column", metavar="NAME",
               help="Column with known groups, compared with the clusters.")  # fmt: skip
-@click.option("--jobs", type=int, help="Processor cores to use; -1 for all.")
+@click.option("--jobs", type=int, callback=not_zero, help="Processor cores to use; -1 for all.")
 @writing_options
 @reading_options
 def predict(
