@@ -33,6 +33,14 @@ def test_an_error_leaves_the_old_file(tmp_path, error):
     assert os.listdir(tmp_path) == ["f"]
 
 
+def test_a_folder_that_is_not_there_is_named(tmp_path):
+    with (
+        pytest.raises(FileNotFoundError, match=r"There is no folder to write into.*nowhere'"),
+        atomic_file(tmp_path / "nowhere" / "f"),
+    ):
+        pass
+
+
 def test_permissions_follow_the_umask_or_the_old_file(tmp_path):
     path = tmp_path / "f"
     umask = os.umask(0o027)

@@ -1,6 +1,7 @@
 """Files that appear whole or not at all."""
 
 import contextlib
+import errno
 import os
 import secrets
 from collections.abc import Iterator
@@ -30,6 +31,8 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         with open(target, "wb") as stream:
             yield stream
         return
+    if not target.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "There is no folder to write into", target.parent)
     temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(4)}.tmp")
     try:
         # "x" leaves the permissions to the umask, which a tempfile would not.
