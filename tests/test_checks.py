@@ -334,6 +334,10 @@ class TestRefusals:
         with pytest.raises(ValueError, match=message):
             PCKID(2).fit(backend.asarray(np.zeros(shape)))
 
+    def test_a_frame_without_values_yet(self):
+        with pytest.raises(TypeError, match=r"Give X.collect\(\)"):
+            PCKID(2).fit(pl.DataFrame(COLUMNS).lazy())
+
     def test_complex_numbers_on_every_array_library(self, backend):
         with pytest.raises(ValueError, match="Complex data not supported"):
             PCKID(2).fit(backend.asarray(np.ones((3, 2), dtype=complex)))

@@ -32,6 +32,8 @@ def read_table(estimator: Any, X: Any, *, reset: bool) -> Array:
     -------
     X : array of shape (n_samples, n_features), float32 or float64
     """
+    if type(X).__name__ == "LazyFrame":
+        raise TypeError("X is a LazyFrame, which holds no values yet. Give X.collect().")
     if is_foreign(X):
         values = _foreign(X)
     elif (kind := _frame_kind(X)) is not None:
