@@ -146,3 +146,10 @@ def test_old_results_are_replaced_when_dropped(pckid, penguins, tmp_path):
     assert "--drop cluster,confidence" in refused.err
     again = pckid("cluster", "one.csv", "-k", 2, "--drop", "label,cluster,confidence", *QUICK)
     assert rows_of(again.out)[0].count("cluster") == 1
+    assert "takes the place" not in again.err
+
+
+def test_known_groups_that_give_way_to_the_result_are_pointed_out(pckid, tmp_path):
+    (tmp_path / "t.csv").write_text("a,b,cluster\n" + "1,2,x\n8,9,y\n2,1,x\n9,8,y\n" * 5)
+    result = pckid("cluster", "t.csv", "-k", 2, "--label", "cluster", *QUICK)
+    assert "The result takes the place of the table's own column 'cluster'." in result.err

@@ -141,6 +141,13 @@ def point_out(selection: Selection) -> None:
             note(f"Column '{brief(name)}' merely counts the rows. Leave it out: --drop or --id.")
 
 
+def _name_replaced(selection: Selection, new: Mapping[str, np.ndarray]) -> None:
+    """Say which columns of the table give way to the result, unless --drop agreed to it."""
+    for name in new:
+        if selection.left_out.get(name, "left out by --drop") != "left out by --drop":
+            note(f"The result takes the place of the table's own column '{name}'.")
+
+
 def check_outputs(source: str, *paths: str | None) -> None:
     """Refuse outputs that would overwrite the input or each other, or that cannot be written."""
     targets = [path for path in paths if path]
@@ -170,6 +177,7 @@ def write_result(
     selection: Selection, new: Mapping[str, np.ndarray], out: str | None, escape_formulas: bool
 ) -> None:
     """Write the rows with their new columns to a file, or to standard output as CSV."""
+    _name_replaced(selection, new)
     if out is None or out == "-":
         write_table(sys.stdout.buffer, selection.table, new, escape_formulas=escape_formulas)
         sys.stdout.buffer.flush()
