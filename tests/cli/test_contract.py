@@ -90,6 +90,14 @@ def test_a_device_that_is_not_there_is_named(pckid, tables):
     assert "device='nonsense'" in result.err
 
 
+def test_a_report_that_cannot_be_written_is_refused_before_the_work(pckid, tables, monkeypatch):
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    result = pckid("cluster", "good.csv", "-k", 2, "--report", "report.html", *QUICK)
+    assert result.code == 1
+    assert "pip install 'pckid[all]'" in result.err
+    assert "Clustered" not in result.err
+
+
 def test_an_output_without_a_known_format_is_refused_before_the_work(pckid, tables):
     result = pckid("cluster", "good.csv", "-k", 2, "--out", "labels.docx", *QUICK)
     assert result.code == 3

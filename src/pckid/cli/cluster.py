@@ -59,6 +59,8 @@ def cluster(
     _tables.check_outputs(table, out, report_path, model_path)
     if out is not None and out != "-":
         _tables.table_format(out)
+    if report_path:
+        import jinja2  # noqa: F401  so that its absence shows before the work, not after
     selection = _tables.select(_tables.open_table(table, options), options)
     _tables.point_out(selection)
 
