@@ -148,7 +148,17 @@ def test_progress_counts_every_mixture():
 
 @pytest.mark.parametrize(
     ("max_samples", "n_samples", "expected"),
-    [(0.5, 100, 50), (1.0, 7, 7), (0.001, 100, 2), (30, 100, 30), (300, 100, 100), (0.5, 3, 2)],
+    [
+        (0.5, 100, 50),
+        (1.0, 7, 7),
+        (0.001, 100, 2),
+        (30, 100, 30),
+        (300, 100, 100),
+        (0.5, 3, 2),
+        (0.5, 10**6, 5000),
+        (1.0, 5001, 5000),
+        (6000, 10**6, 6000),
+    ],
 )
 def test_subsample_sizes(max_samples, n_samples, expected):
     assert room.subsample_size(max_samples, n_samples) == expected

@@ -53,7 +53,8 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
         Mixtures have 2 to this many components; the paper's G. Never more than there are rows in
         a subsample.
     max_samples : float or int, default=0.5
-        The share (float) or number (int) of rows each mixture is trained on.
+        The share (float) or number (int) of rows each mixture is trained on. A share is never more
+        than 5,000 rows, beyond which labels change no further; give a number for more.
     max_iter : int, default=10
         EM iterations for each mixture.
     covariance_type : {"diag", "full"}, default="diag"

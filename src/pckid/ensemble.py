@@ -28,6 +28,7 @@ from pckid.mixture.table import Table
 # large ones fill a GPU.
 _STACK_BYTES_HOST = 1 << 21
 _STACK_BYTES_DEVICE = 1 << 30
+_ENOUGH_ROWS = 5_000
 
 
 class Plan(NamedTuple):
@@ -83,10 +84,14 @@ class Ensemble(NamedTuple):
 
 
 def subsample_size(max_samples: float, n_samples: int) -> int:
-    """Resolve `max_samples`, a share (float) or a number (int) of rows."""
+    """Resolve `max_samples`, a share (float) or a number (int) of rows.
+
+    A share stops growing at 5,000 rows: more of them cost time and change labels no further, see
+    `docs/method-notes.md`.
+    """
     if isinstance(max_samples, Integral):
         return min(int(max_samples), n_samples)
-    return min(max(2, round(max_samples * n_samples)), n_samples)
+    return min(max(2, round(max_samples * n_samples)), n_samples, _ENOUGH_ROWS)
 
 
 def draw(plan: Plan, n_samples: int, member: Member) -> tuple[np.ndarray, np.ndarray]:

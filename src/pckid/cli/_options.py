@@ -76,7 +76,8 @@ ensemble_options = _stack(
     ),
     click.option(
         "--max-samples", type=float, default=0.5, show_default=True,
-        help="Share of the rows that each model sees; a whole number above 1 counts rows.",
+        help="Share of the rows that each model sees, at most 5,000; a whole number above 1 "
+        "counts rows.",
     ),
     click.option(
         "--embedding", type=click.Choice(["random_walk", "kernel_pca"]), default="random_walk",
