@@ -56,7 +56,7 @@ def stages(X: torch.Tensor, model: PCKID) -> None:
 
         setattr(module, name, watched)
 
-    for name in ("read_table", "measure", "standardise", "train"):
+    for name in ("read_table", "read_training", "train"):
         watch(pckid.kernel, name)
     for name in ("feature_matrix", "project", "kmeans", "lloyd", "_assign"):
         watch(pckid.cluster, name)

@@ -15,20 +15,18 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from pckid._arrays import Array, device_of, like, namespace, place, restorer, to_numpy
+from pckid._arrays import Array, namespace, place, restorer
 from pckid._checks import (
-    dropped_features,
     read_table,
-    refuse_no_column,
     refuse_too_few,
-    warn_empty_rows,
 )
 from pckid._parallel import n_threads
 from pckid._progress import CallbackSupportMixin, progress, with_callbacks
 from pckid.ensemble import Plan, schedule, subsample_size, train
 from pckid.featuremap import Kernel, feature_matrix, kernel_matrix
 from pckid.mixture.families import FAMILIES
-from pckid.mixture.table import Table, measure, smallest_variance, standardise, take
+from pckid.mixture.reading import read_new, read_training
+from pckid.mixture.table import Table, smallest_variance, take
 
 # Tables with at most this many entries are computed in float64: it costs nothing noticeable.
 _SMALL_TABLE = 10_000
@@ -87,17 +85,10 @@ class EnsembleEstimator(CallbackSupportMixin, BaseEstimator):
             The seed that `random_state` gave.
         """
         X = place(read_table(self, X, reset=True), self.device)
-        xp = namespace(X)
-        X = xp.astype(X, xp.float64, copy=False)
-        scaling = measure(X)
-        refuse_no_column(len(scaling.kept), X.shape)
-        self.dropped_features_ = dropped_features(self, scaling.kept)
         dtype = self._resolve_dtype(X)
-        table = standardise(X, scaling, dtype)
-        usable = xp.nonzero(xp.any(table.observed, axis=1))[0]
-        warn_empty_rows(X.shape[0] - usable.shape[0], X.shape[0])
+        table, usable, scaling = read_training(self, X, dtype)
         refuse_too_few(usable.shape[0], 2, "the ensemble")
-        train_on = table if usable.shape[0] == X.shape[0] else take(table, usable)
+        train_on = table if usable.shape[0] == table.n_samples else take(table, usable)
         entropy = int(check_random_state(self.random_state).randint(2**31))
         plan = self._plan(train_on, dtype, entropy)
         tasks = schedule(train_on, plan)
@@ -121,13 +112,8 @@ class EnsembleEstimator(CallbackSupportMixin, BaseEstimator):
         )
 
     def _read(self, X: Any) -> Table:
-        """Standardise rows for the fitted kernel, where the kernel's arrays lie."""
-        home = self._kernel.scaling.center
-        X = read_table(self, X, reset=False)
-        if namespace(X) is not namespace(home) or device_of(X) != device_of(home):
-            X = like(to_numpy(X), home)
-        X = namespace(X).astype(X, home.dtype, copy=False)
-        return standardise(X, self._kernel.scaling, self._kernel.dtype)
+        """Standardise rows for the fitted kernel."""
+        return read_new(self, X, self._kernel.scaling, self._kernel.dtype)
 
     def _resolve_dtype(self, X: Array) -> str:
         """Compute small tables in float64 and large ones in float32, unless told."""

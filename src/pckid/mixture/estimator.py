@@ -14,18 +14,16 @@ from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from pckid._arrays import Array, device_of, like, namespace, restorer, to_numpy
+from pckid._arrays import Array, like, namespace, restorer, to_numpy
 from pckid._checks import (
-    dropped_features,
     read_table,
-    refuse_no_column,
     refuse_too_few,
-    warn_empty_rows,
 )
 from pckid.mixture import em, initialise, units
 from pckid.mixture.families import FAMILIES
+from pckid.mixture.reading import read_new, read_training
 from pckid.mixture.segments import Segments
-from pckid.mixture.table import Table, block, measure, smallest_variance, standardise, take
+from pckid.mixture.table import Table, block, smallest_variance, take
 
 _BLOCK = 4096
 
@@ -231,20 +229,11 @@ n_features)
 
     def _fit(self, X: Any) -> None:
         values = read_table(self, X, reset=True)
-        dtype = "float32" if values.dtype == namespace(values).float32 else "float64"
-        xp = namespace(values)
-        values = xp.astype(values, xp.float64, copy=False)
-        self._scaling = measure(values)
-        refuse_no_column(len(self._scaling.kept), values.shape)
-        self.dropped_features_ = dropped_features(self, self._scaling.kept)
-        self._dtype = dtype
-        table = standardise(values, self._scaling, dtype)
-        usable = xp.nonzero(xp.any(table.observed, axis=1))[0]
-        warn_empty_rows(values.shape[0] - usable.shape[0], values.shape[0])
-        refuse_too_few(
-            usable.shape[0], max(2, self.n_components), f"n_components={self.n_components}"
-        )
-        table = take(table, usable) if usable.shape[0] < values.shape[0] else table
+        self._dtype = "float32" if values.dtype == namespace(values).float32 else "float64"
+        table, usable, self._scaling = read_training(self, values, self._dtype)
+        needed = max(2, self.n_components)
+        refuse_too_few(usable.shape[0], needed, f"n_components={self.n_components}")
+        table = take(table, usable) if usable.shape[0] < table.n_samples else table
         self._keep(self._best(table), table, restorer(X), units.only_values(to_numpy(values)))
 
     def _best(self, table: Table) -> em.Fitted:
@@ -312,14 +301,8 @@ n_features)
         self.lower_bound_ = fit.log_likelihood - shift
 
     def _read(self, X: Any) -> Table:
-        """Standardise rows for the fitted mixture, where its parameters lie."""
-        home = self._scaling.center
-        X = read_table(self, X, reset=False)
-        if namespace(X) is not namespace(home) or device_of(X) != device_of(home):
-            X = like(to_numpy(X), home)
-        return standardise(
-            namespace(X).astype(X, home.dtype, copy=False), self._scaling, self._dtype
-        )
+        """Standardise rows for the fitted mixture."""
+        return read_new(self, X, self._scaling, self._dtype)
 
     def _score(self, X: Any) -> tuple[Array, Array, Table]:
         """Compute posteriors (g, n), log-densities (n,) in standardised units, and the table."""

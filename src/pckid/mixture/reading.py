@@ -1,0 +1,49 @@
+"""From what the user gives to standardised rows, for training and for new rows."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from pckid._arrays import Array, device_of, like, namespace, to_numpy
+from pckid._checks import dropped_features, read_table, refuse_no_column, warn_empty_rows
+from pckid.mixture.table import Scaling, Table, measure, standardise
+
+
+class Training(NamedTuple):
+    """The rows of a fit."""
+
+    table: Table  # all rows
+    usable: Array  # (n_usable,), indices of rows with a value in a column that varies
+    scaling: Scaling
+
+
+def read_training(estimator: Any, X: Array, dtype: str) -> Training:
+    """Measure and standardise the rows of a fit; name the columns left out.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Gets `dropped_features_`.
+    X : array of shape (n_samples, n_features)
+        As from `read_table`, where it is to be computed.
+    dtype : str
+        Of the standardised values.
+    """
+    xp = namespace(X)
+    X = xp.astype(X, xp.float64, copy=False)
+    scaling = measure(X)
+    refuse_no_column(len(scaling.kept), X.shape)
+    estimator.dropped_features_ = dropped_features(estimator, scaling.kept)
+    table = standardise(X, scaling, dtype)
+    usable = xp.nonzero(xp.any(table.observed, axis=1))[0]
+    warn_empty_rows(X.shape[0] - usable.shape[0], X.shape[0])
+    return Training(table, usable, scaling)
+
+
+def read_new(estimator: Any, X: Any, scaling: Scaling, dtype: str) -> Table:
+    """Standardise rows for a fitted estimator, where its arrays lie."""
+    home = scaling.center
+    X = read_table(estimator, X, reset=False)
+    if namespace(X) is not namespace(home) or device_of(X) != device_of(home):
+        X = like(to_numpy(X), home)
+    return standardise(namespace(X).astype(X, home.dtype, copy=False), scaling, dtype)
