@@ -49,7 +49,11 @@ class Plan(NamedTuple):
 
     @property
     def groups(self) -> list[tuple[int, ...]]:
-        """The numbers of components of mixtures that share their rows, coarsest first."""
+        """The numbers of components of mixtures that share their rows, coarsest first.
+
+        For G = 6 these are (2, 6, 3, 5) and (4,). A member's seed is that of its first number, so
+        another grouping gives other results.
+        """
         total = self.max_components + 2
         pairs = [(g, total - g) for g in range(2, (total + 1) // 2)]
         fours = [tuple(chain(*pairs[i : i + 2])) for i in range(0, len(pairs), 2)]
