@@ -267,7 +267,7 @@ class TestEmptyRows:
         with pytest.warns(EmptyRowWarning) as caught:
             model.fit(rows)
         assert [str(w.message) for w in caught] == [
-            "3 of 93 rows have no observed value. "
+            "3 of 93 rows have no observed value in a column that varies. "
             "They were left out of the fit and get the label -1."
         ]
         empty = np.isnan(rows).all(axis=1)

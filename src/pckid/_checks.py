@@ -62,7 +62,7 @@ def warn_empty_rows(n_empty: int, n_samples: int) -> None:
     """Warn once that rows without any observed value get no cluster."""
     if n_empty:
         warnings.warn(
-            f"{n_empty} of {n_samples} rows have no observed value. "
+            f"{n_empty} of {n_samples} rows have no observed value in a column that varies. "
             "They were left out of the fit and get the label -1.",
             EmptyRowWarning,
             stacklevel=3,
