@@ -121,7 +121,7 @@ def test_what_looks_wrong_is_pointed_out(pckid, tmp_path):
     (tmp_path / "t.csv").write_text("n,a\n" + "\n".join(lines))
     result = pckid("cluster", "t.csv", "-k", 2, *QUICK)
     assert "Column 'a' holds -9999 in 2 rows" in result.err
-    assert "Column 'n' merely counts the rows" in result.err
+    assert "Column 'n' names the rows rather than describing them" in result.err
 
 
 def test_empty_clusters_are_pointed_out(pckid, tmp_path):

@@ -15,7 +15,7 @@ from pckid.describe.clusters import (
 )
 from pckid.describe.columns import (
     find_sentinels,
-    looks_like_row_number,
+    looks_like_identifier,
     missing_patterns,
     observed_bands,
     summarise_column,
@@ -68,10 +68,19 @@ def test_sentinels(values, expected):
 
 
 def test_row_numbers():
-    assert looks_like_row_number(np.arange(5.0))
-    assert looks_like_row_number(np.arange(1.0, 5.0))
-    assert not looks_like_row_number(np.array([0.0, 2.0, 4.0]))
-    assert not looks_like_row_number(np.array([1.0, np.nan, 3.0]))
+    assert looks_like_identifier(np.arange(5.0))
+    assert looks_like_identifier(np.arange(1.0, 5.0))
+    assert not looks_like_identifier(np.array([0.0, 2.0, 4.0]))
+    assert not looks_like_identifier(np.array([1.0, np.nan, 3.0]))
+
+
+def test_numbers_of_their_own_name_rows():
+    numbers = np.random.default_rng(0).permutation(10_000)[:60] + 132_000.0
+    assert looks_like_identifier(numbers)
+    assert not looks_like_identifier(numbers[:40])  # few rows differ by chance
+    assert not looks_like_identifier(numbers + 0.5)
+    assert not looks_like_identifier(np.append(numbers, numbers[0]))
+    assert not looks_like_identifier(np.append(numbers, np.nan))
 
 
 def test_distinguishing_features_count_pairs():

@@ -7,7 +7,7 @@ import numpy as np
 from pckid._text import brief
 from pckid.describe.columns import (
     find_sentinels,
-    looks_like_row_number,
+    looks_like_identifier,
     missing_patterns,
     summarise_column,
 )
@@ -64,8 +64,8 @@ def _numeric_column(name: str, values: np.ndarray) -> dict[str, Any]:
         f"add --na-values {sentinel.value:g}"
         for sentinel in find_sentinels(values)
     ]
-    if looks_like_row_number(values):
-        warnings.append("merely counts the rows; leave it out with --drop or --id")
+    if looks_like_identifier(values):
+        warnings.append("names the rows, it seems; leave it out with --drop or --id")
     if np.isinf(values).any():
         warnings.append(f"{int(np.isinf(values).sum())} infinite numbers: replace them")
     if summary.n_distinct <= 1:

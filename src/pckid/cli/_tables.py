@@ -12,7 +12,7 @@ import numpy as np
 from pckid._files import atomic_file
 from pckid._text import brief
 from pckid.cli._say import note
-from pckid.describe.columns import find_sentinels, looks_like_row_number
+from pckid.describe.columns import find_sentinels, looks_like_identifier
 from pckid.tables import (
     MissingTokens,
     Table,
@@ -137,8 +137,11 @@ def point_out(selection: Selection) -> None:
                 f"Column '{brief(name)}' holds {code} in {sentinel.n_cells} rows, far from its "
                 f"other values. If that means missing, add --na-values {code}"
             )
-        if looks_like_row_number(values):
-            note(f"Column '{brief(name)}' merely counts the rows. Leave it out: --drop or --id.")
+        if looks_like_identifier(values):
+            note(
+                f"Column '{brief(name)}' names the rows rather than describing them. "
+                "Leave it out: --drop or --id."
+            )
 
 
 def _name_replaced(selection: Selection, new: Mapping[str, np.ndarray]) -> None:

@@ -147,9 +147,18 @@ def find_sentinels(values: np.ndarray) -> list[Sentinel]:
     return found if len(distinct) > 2 else []
 
 
-def looks_like_row_number(values: np.ndarray) -> bool:
-    """Whether a column merely counts the rows: 0, 1, 2, … or 1, 2, 3, …"""
-    return len(values) > 2 and values[0] in (0, 1) and bool(np.all(np.diff(values) == 1))
+def looks_like_identifier(values: np.ndarray) -> bool:
+    """Whether a column names the rows: it counts them, or many hold a whole number each of its own.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_samples,)
+        NaN where a value is missing.
+    """
+    if len(values) > 2 and values[0] in (0, 1) and bool(np.all(np.diff(values) == 1)):
+        return True
+    whole = bool(np.all(values == np.round(values)))  # False for a column with NaN
+    return whole and len(values) >= 50 and len(np.unique(values)) == len(values)
 
 
 def _widest_end(distinct: np.ndarray) -> tuple[float, int]:
