@@ -21,7 +21,7 @@ from pckid._checks import (
 )
 from pckid.mixture import em, initialise, units
 from pckid.mixture.families import FAMILIES
-from pckid.mixture.reading import read_new, read_training
+from pckid.mixture.reading import read_new, read_training, standardise_at_home
 from pckid.mixture.segments import Segments
 from pckid.mixture.table import Table, block, smallest_variance, take
 
@@ -217,8 +217,9 @@ n_features)
             Observed values as they were. A column that was never observed in `fit` stays NaN.
         """
         check_is_fitted(self)
-        table = self._read(X)
-        values = to_numpy(read_table(self, X, reset=False)).astype(np.float64)
+        given = read_table(self, X, reset=False)
+        table = standardise_at_home(given, self._scaling, self._dtype)
+        values = to_numpy(given).astype(np.float64)
         completed = np.concatenate(
             [
                 self._impute_block(block(table, s.start, s.stop))

@@ -41,9 +41,13 @@ def read_training(estimator: Any, X: Array, dtype: str) -> Training:
 
 
 def read_new(estimator: Any, X: Any, scaling: Scaling, dtype: str) -> Table:
-    """Standardise rows for a fitted estimator, where its arrays lie."""
+    """Check rows against a fitted estimator and standardise them, where its arrays lie."""
+    return standardise_at_home(read_table(estimator, X, reset=False), scaling, dtype)
+
+
+def standardise_at_home(X: Array, scaling: Scaling, dtype: str) -> Table:
+    """Standardise rows as from `read_table`, moved to where the scaling lies."""
     home = scaling.center
-    X = read_table(estimator, X, reset=False)
     if namespace(X) is not namespace(home) or device_of(X) != device_of(home):
         X = like(to_numpy(X), home)
     return standardise(namespace(X).astype(X, home.dtype, copy=False), scaling, dtype)
