@@ -16,7 +16,6 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from pckid._arrays import Array, at_least, device_of, like, namespace, restorer
-from pckid._checks import refuse_too_few
 from pckid._parallel import blas_threads, n_threads
 from pckid._progress import with_callbacks
 from pckid.embedding import EMBEDDINGS
@@ -54,7 +53,7 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
         a subsample.
     max_samples : float or int, default=0.5
         The share (float) or number (int) of rows each mixture is trained on. A share is never more
-        than 5,000 rows, beyond which labels change no further; give a number for more.
+        than 5,000 rows, since more did not better the labels; give a number for more.
     max_iter : int, default=10
         EM iterations for each mixture.
     covariance_type : {"diag", "full"}, default="diag"
@@ -184,8 +183,7 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
         -------
         self
         """
-        table, usable, entropy = self._fit_kernel(X)
-        refuse_too_few(usable.shape[0], self.n_clusters, f"n_clusters={self.n_clusters}")
+        table, usable, entropy = self._fit_kernel(X, self.n_clusters)
         jobs, restore = n_threads(self.n_jobs), restorer(X)
         rng = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(0,)))
         landmarks = self._landmarks(usable, rng)

@@ -72,8 +72,8 @@ class EnsembleEstimator(CallbackSupportMixin, BaseEstimator):
         right = left if Y is None else self._read(Y)
         return restorer(X)(kernel_matrix(self._kernel, left, right))
 
-    def _fit_kernel(self, X: Any) -> tuple[Table, Array, int]:
-        """Train the ensemble.
+    def _fit_kernel(self, X: Any, n_clusters: int = 1) -> tuple[Table, Array, int]:
+        """Train the ensemble on a table that has rows for `n_clusters` clusters.
 
         Returns
         -------
@@ -88,6 +88,7 @@ class EnsembleEstimator(CallbackSupportMixin, BaseEstimator):
         dtype = self._resolve_dtype(X)
         table, usable, scaling = read_training(self, X, dtype)
         refuse_too_few(usable.shape[0], 2, "the ensemble")
+        refuse_too_few(usable.shape[0], n_clusters, f"n_clusters={n_clusters}")
         train_on = table if usable.shape[0] == table.n_samples else take(table, usable)
         entropy = int(check_random_state(self.random_state).randint(2**31))
         plan = self._plan(train_on, dtype, entropy)
@@ -148,7 +149,7 @@ class ProbabilisticClusterKernel(
         a subsample.
     max_samples : float or int, default=0.5
         The share (float) or number (int) of rows each mixture is trained on. A share is never more
-        than 5,000 rows, beyond which labels change no further; give a number for more.
+        than 5,000 rows, since more did not better the labels; give a number for more.
     max_iter : int, default=10
         EM iterations for each mixture.
     covariance_type : {"diag", "full"}, default="diag"
