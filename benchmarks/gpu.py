@@ -41,8 +41,11 @@ def stages(X: torch.Tensor, model: PCKID) -> None:
     import pckid.cluster
     import pckid.kernel
 
+    watched_names = []
+
     def watch(module: Any, name: str) -> None:
         original = getattr(module, name)
+        watched_names.append((module, name, original))
 
         def watched(*args: Any, **kwargs: Any) -> Any:
             result = None
@@ -65,6 +68,9 @@ def stages(X: torch.Tensor, model: PCKID) -> None:
     watch(holder, "embed")
     pckid.cluster.EMBEDDINGS[model.embedding] = holder.embed
     model.fit(X)
+    for module, name, original in watched_names:
+        setattr(module, name, original)
+    pckid.cluster.EMBEDDINGS[model.embedding] = embed
 
 
 def main() -> None:
