@@ -20,7 +20,7 @@ from pckid._parallel import blas_threads, n_threads
 from pckid._progress import with_callbacks
 from pckid.embedding import EMBEDDINGS
 from pckid.featuremap import feature_matrix, project, project_features
-from pckid.kernel import EnsembleEstimator
+from pckid.kernel import EnsembleEstimator, Sample
 from pckid.kmeans import kmeans, lloyd, nearest
 from pckid.mixture.table import Table, take
 
@@ -83,7 +83,8 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        Cluster of each row, 0 the largest; -1 for a row with nothing observed.
+        Cluster of each row, 0 the largest; -1 for a row with nothing observed. Above 100,000 rows
+        k-means runs on as many random ones, which also say what is the largest.
     embedding_ : array of shape (n_samples, n_clusters)
         Coordinates of the rows. A row with nothing observed lies where the mixtures' weights alone
         put it.
@@ -96,7 +97,7 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
     cluster_centers_ : array of shape (n_clusters, n_clusters)
         Centres in the embedding.
     inertia_ : float
-        Sum of squared distances of the rows to their centres.
+        Sum of squared distances to their centres of the rows that k-means ran on.
     n_iter_ : int
         EM iterations that each mixture ran.
     dropped_features_ : list
@@ -183,18 +184,14 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
         -------
         self
         """
-        table, usable, entropy = self._fit_kernel(X, self.n_clusters)
-        jobs, restore = n_threads(self.n_jobs), restorer(X)
-        rng = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(0,)))
-        landmarks = self._landmarks(usable, rng)
-        embedding = self._embed(table, landmarks, jobs, rng)
-        with blas_threads(jobs):
-            self._centers, self.inertia_ = self._cluster(embedding, landmarks, usable, rng)
+        table, sample = self._draw_sample(X, self.n_clusters)
+        embedding, restore = self._learn(sample), restorer(X)
+        if sample.table.n_samples < table.n_samples:
+            embedding = self._project(table)
         found = _assign(embedding, self._centers, table)
         self.labels_, self.confidence_ = restore(found.labels), restore(found.confidence)
         self.embedding_, self.cluster_centers_ = restore(embedding), restore(self._centers)
         self.eigenvalues_ = restore(self._projection.eigenvalues)
-        self._n_features_out = self.n_clusters
         return self
 
     def predict(self, X: Any) -> Array:
@@ -227,7 +224,7 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
         """
         check_is_fitted(self)
         table, restore = self._read(X), restorer(X)
-        embedding = project(self._kernel, self._projection, table, n_threads(self.n_jobs))
+        embedding = self._project(table)
         return Assignment(*map(restore, _assign(embedding, self._centers, table)))
 
     def transform(self, X: Any) -> Array:
@@ -243,23 +240,36 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
         embedding : array of shape (n_samples, n_clusters)
         """
         check_is_fitted(self)
-        table = self._read(X)
-        return restorer(X)(project(self._kernel, self._projection, table, n_threads(self.n_jobs)))
+        return restorer(X)(self._project(self._read(X)))
 
     def fit_transform(self, X: Any, y: Any = None) -> Array:
         """Fit, and return the embedding of the rows of `X`, of shape (n_samples, n_clusters)."""
         return self.fit(X).embedding_
 
-    def _landmarks(self, usable: Array, rng: np.random.Generator) -> Array:
-        """Choose the rows that span the embedding."""
-        n_usable = usable.shape[0]
+    def _learn(self, sample: Sample) -> Array:
+        """Train the ensemble, find the embedding and the clusters; return the rows' coordinates."""
+        self._train(sample)
+        jobs = n_threads(self.n_jobs)
+        rng = np.random.default_rng(np.random.SeedSequence(sample.entropy, spawn_key=(0,)))
+        landmarks = self._landmarks(sample.table, rng)
+        embedding = self._embed(sample.table, landmarks, jobs, rng)
+        with blas_threads(jobs):
+            self._centers, self.inertia_ = self._cluster(embedding, landmarks, rng)
+        self._n_features_out = self.n_clusters
+        return embedding
+
+    def _pool_size(self, n_features: int) -> int:
+        """Decide how many rows to learn from, where there are more."""
+        return max(super()._pool_size(n_features), self.n_landmarks or 0, self.n_clusters)
+
+    def _landmarks(self, table: Table, rng: np.random.Generator) -> Array:
+        """Choose the rows that span the embedding, of shape (n_landmarks,)."""
         wanted = _MAX_LANDMARKS if self.n_landmarks is None else self.n_landmarks
         wanted = max(wanted, self.n_clusters)
-        if wanted >= n_usable:
-            return usable
-        chosen = np.sort(rng.choice(n_usable, size=wanted, replace=False))
-        xp = namespace(usable)
-        return xp.take(usable, like(chosen, usable, dtype=xp.int64), axis=0)
+        chosen = np.arange(table.n_samples)
+        if wanted < table.n_samples:
+            chosen = np.sort(rng.choice(table.n_samples, size=wanted, replace=False))
+        return like(chosen, table.values, dtype=namespace(table.values).int64)
 
     def _embed(self, table: Table, landmarks: Array, jobs: int, rng: np.random.Generator) -> Array:
         """Find the eigenvectors from the landmarks, and every row's coordinates."""
@@ -269,23 +279,21 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
             if landmarks.shape[0] == table.n_samples:
                 return project_features(features, self._projection)
         del features
-        return project(self._kernel, self._projection, table, jobs)
+        return self._project(table)
 
     def _cluster(
-        self, embedding: Array, landmarks: Array, usable: Array, rng: np.random.Generator
+        self, embedding: Array, landmarks: Array, rng: np.random.Generator
     ) -> tuple[Array, float]:
         """Run k-means: all starts on the landmarks, then the best of them on all rows."""
-        xp = namespace(embedding)
-        found = kmeans(
-            xp.take(embedding, landmarks, axis=0),
-            self.n_clusters,
-            n_init=self.kmeans_n_init,
-            rng=rng,
-        )
-        rows = xp.take(embedding, usable, axis=0)
-        if landmarks.shape[0] < usable.shape[0]:
-            found = lloyd(rows, found.centers[None, ...])
-        return _largest_first(rows, found.centers), found.inertia
+        rows = namespace(embedding).take(embedding, landmarks, axis=0)
+        found = kmeans(rows, self.n_clusters, n_init=self.kmeans_n_init, rng=rng)
+        if landmarks.shape[0] < embedding.shape[0]:
+            found = lloyd(embedding, found.centers[None, ...])
+        return _largest_first(embedding, found.centers), found.inertia
+
+    def _project(self, table: Table) -> Array:
+        """Compute the rows' coordinates, of shape (n_samples, n_clusters)."""
+        return project(self._kernel, self._projection, table, n_threads(self.n_jobs))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

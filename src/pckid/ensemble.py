@@ -87,8 +87,8 @@ class Ensemble(NamedTuple):
         return sum(math.prod(stack.log_weights.shape) for stack in self.stacks)
 
 
-def subsample_size(max_samples: float, n_samples: int) -> int:
-    """Resolve `max_samples`, a share (float) or a number (int) of rows.
+def subsample_size(max_samples: float, n_samples: int = 10**18) -> int:
+    """Resolve `max_samples`, a share (float) or a number (int) of rows, of a table or of any table.
 
     A share stops growing at 5,000 rows: from far fewer on, more of them cost time and did not
     better the labels, see `docs/method-notes.md`.

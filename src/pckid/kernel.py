@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
+import numpy as np
 from sklearn.base import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
@@ -15,7 +16,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from pckid._arrays import Array, namespace, place, restorer
+from pckid._arrays import Array, like, namespace, place, restorer, to_numpy
 from pckid._checks import (
     read_table,
     refuse_too_few,
@@ -26,10 +27,21 @@ from pckid.ensemble import Plan, schedule, subsample_size, train
 from pckid.featuremap import Kernel, feature_matrix, kernel_matrix
 from pckid.mixture.families import FAMILIES
 from pckid.mixture.reading import read_new, read_training
-from pckid.mixture.table import Table, smallest_variance, take
+from pckid.mixture.table import Scaling, Table, smallest_variance, take
+from pckid.pool import keys, pool_size, smallest
 
 # Tables with at most this many entries are computed in float64: it costs nothing noticeable.
 _SMALL_TABLE = 10_000
+
+
+class Sample(NamedTuple):
+    """The rows that a fit learns from, and what it must know of the others."""
+
+    table: Table  # standardised, each row with an observed value
+    scaling: Scaling  # from all rows
+    dtype: str  # of the arithmetic
+    n_usable: int  # how many rows it stands for
+    entropy: int  # the seed that `random_state` gave
 
 
 class EnsembleEstimator(CallbackSupportMixin, BaseEstimator):
@@ -72,55 +84,82 @@ class EnsembleEstimator(CallbackSupportMixin, BaseEstimator):
         right = left if Y is None else self._read(Y)
         return restorer(X)(kernel_matrix(self._kernel, left, right))
 
-    def _fit_kernel(self, X: Any, n_clusters: int = 1) -> tuple[Table, Array, int]:
-        """Train the ensemble on a table that has rows for `n_clusters` clusters.
+    def _draw_sample(self, X: Any, n_clusters: int = 1) -> tuple[Table, Sample]:
+        """Read a table that has rows for `n_clusters` clusters, and draw the rows to learn from.
 
         Returns
         -------
         table : Table
             All rows, standardised.
-        usable : array of shape (n_usable,)
-            Indices of the rows with at least one observed value in a usable column.
-        entropy : int
-            The seed that `random_state` gave.
+        sample : Sample
         """
         X = place(read_table(self, X, reset=True), self.device)
-        dtype = self._resolve_dtype(X)
+        dtype = self._resolve_dtype(X.shape)
         table, usable, scaling = read_training(self, X, dtype)
-        refuse_too_few(usable.shape[0], 2, "the ensemble")
-        refuse_too_few(usable.shape[0], n_clusters, f"n_clusters={n_clusters}")
-        train_on = table if usable.shape[0] == table.n_samples else take(table, usable)
-        entropy = int(check_random_state(self.random_state).randint(2**31))
-        plan = self._plan(train_on, dtype, entropy)
-        tasks = schedule(train_on, plan)
-        with progress(self, len(tasks), "mixtures", self.verbose) as advance:
-            ensemble = train(train_on, plan, tasks, n_threads(self.n_jobs), advance)
-        self._kernel = Kernel(scaling, ensemble, dtype)
-        self.n_iter_ = self.max_iter
-        return table, usable, entropy
+        self._refuse_too_few(usable.shape[0], n_clusters)
+        entropy = self._entropy()
+        rows = self._pool(X, usable, entropy)
+        pool = table if rows.shape[0] == table.n_samples else take(table, rows)
+        return table, Sample(pool, scaling, dtype, usable.shape[0], entropy)
 
-    def _plan(self, table: Table, dtype: str, entropy: int) -> Plan:
+    def _train(self, sample: Sample) -> None:
+        """Train the ensemble on a sample."""
+        plan = self._plan(sample)
+        tasks = schedule(sample.table, plan)
+        with progress(self, len(tasks), "mixtures", self.verbose) as advance:
+            ensemble = train(sample.table, plan, tasks, n_threads(self.n_jobs), advance)
+        self._kernel = Kernel(sample.scaling, ensemble, sample.dtype)
+        self.n_iter_ = self.max_iter
+
+    def _entropy(self) -> int:
+        """Draw the seed of everything from `random_state`."""
+        return int(check_random_state(self.random_state).randint(2**31))
+
+    def _refuse_too_few(self, n_usable: int, n_clusters: int) -> None:
+        """Raise if there are too few rows with an observed value."""
+        refuse_too_few(n_usable, 2, "the ensemble")
+        refuse_too_few(n_usable, n_clusters, f"n_clusters={n_clusters}")
+
+    def _pool_size(self, n_features: int) -> int:
+        """Decide how many rows to learn from, where there are more."""
+        return pool_size(n_features, 2 * subsample_size(self.max_samples))
+
+    def _pool(self, X: Array, usable: Array, entropy: int) -> Array:
+        """Choose the rows to learn from, of shape (n_pool,): the `usable` ones, if not too many.
+
+        What a row's place in the pool depends on can be told from the row alone, without knowing
+        which columns vary: that is why unusable rows may take a place and leave it empty.
+        """
+        size = self._pool_size(X.shape[1])
+        if X.shape[0] <= size:
+            return usable
+        xp = namespace(X)
+        filled = np.flatnonzero(to_numpy(xp.any(~xp.isnan(X), axis=1)))
+        chosen = filled[smallest(keys(entropy, 0, X.shape[0])[filled], size)]
+        return like(np.intersect1d(chosen, to_numpy(usable)), X, dtype=xp.int64)
+
+    def _plan(self, sample: Sample) -> Plan:
         """Resolve the parameters for a table: no mixture has more components than rows."""
-        n_rows = subsample_size(self.max_samples, table.n_samples)
+        n_rows = min(subsample_size(self.max_samples, sample.n_usable), sample.table.n_samples)
         return Plan(
             n_inits=self.n_inits,
             max_components=min(self.max_components, n_rows),
             n_rows=n_rows,
             max_iter=self.max_iter,
             covariance_type=self.covariance_type,
-            floor=smallest_variance(self.reg_covar, dtype),
-            entropy=entropy,
+            floor=smallest_variance(self.reg_covar, sample.dtype),
+            entropy=sample.entropy,
         )
 
     def _read(self, X: Any) -> Table:
         """Standardise rows for the fitted kernel."""
         return read_new(self, X, self._kernel.scaling, self._kernel.dtype)
 
-    def _resolve_dtype(self, X: Array) -> str:
+    def _resolve_dtype(self, shape: tuple[int, int]) -> str:
         """Compute small tables in float64 and large ones in float32, unless told."""
         if self.dtype != "auto":
             return self.dtype
-        return "float64" if X.shape[0] * X.shape[1] <= _SMALL_TABLE else "float32"
+        return "float64" if shape[0] * shape[1] <= _SMALL_TABLE else "float32"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -236,7 +275,8 @@ class ProbabilisticClusterKernel(
         -------
         self
         """
-        self._fit_kernel(X)
+        _, sample = self._draw_sample(X)
+        self._train(sample)
         self._n_features_out = self._kernel.ensemble.n_columns
         return self
 
