@@ -3,6 +3,8 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from pckid._version import __version__
+
 if TYPE_CHECKING:
     from pckid._checks import EmptyRowWarning
     from pckid.cluster import PCKID
@@ -23,7 +25,6 @@ __all__ = [
     "report",
     "save",
 ]
-__version__ = "0.1.0"
 
 # Names are imported when they are first used: the command line starts in a fraction of the time
 # that scikit-learn takes to load.

@@ -284,22 +284,25 @@ n_features)
     def _keep(self, fit: em.Fitted, table: Table, restore: Any, constants: np.ndarray) -> None:
         """Store the fit in the user's units."""
         self._params, self._constants = fit.params, constants
-        home = table.values
+        self._publish(restore)
+        self.converged_, self.n_iter_ = fit.converged, fit.n_iter
+        shift = float(namespace(table.values).mean(self._log_volume(table)))
+        self.lower_bound_ = fit.log_likelihood - shift
+
+    def _publish(self, restore: Any) -> None:
+        """Set the public attributes from the fitted parameters, in the user's units."""
+        params, constants = self._params, self._constants
 
         def give(result: np.ndarray) -> Array:
-            return restore(like(result, home))
+            return restore(like(result, params.means))
 
-        xp = namespace(home)
-        self.weights_ = restore(xp.exp(fit.params.log_weights[0, :]))
-        self.means_ = give(units.means_out(fit.params.means[0, ...], self._scaling, constants))
+        self.weights_ = restore(namespace(params.means).exp(params.log_weights[0, :]))
+        self.means_ = give(units.means_out(params.means[0, ...], self._scaling, constants))
         # The square of a spread of 1e300 is inf, which is as near as a float comes.
         with np.errstate(over="ignore"):
             self.covariances_ = give(
-                units.covariances_out(fit.params.covariances[0, ...], self._scaling, len(constants))
+                units.covariances_out(params.covariances[0, ...], self._scaling, len(constants))
             )
-        self.converged_, self.n_iter_ = fit.converged, fit.n_iter
-        shift = float(xp.mean(self._log_volume(table)))
-        self.lower_bound_ = fit.log_likelihood - shift
 
     def _read(self, X: Any) -> Table:
         """Standardise rows for the fitted mixture."""

@@ -1,0 +1,202 @@
+"""Fitted models in files: arrays and JSON, nothing that could run when it is read.
+
+Reading goes read → check → construct. `container` knows the bytes and the hash over them, `older`
+the formats of earlier versions, `kinds` which facts and arrays make up which class, `checking`
+what each of them may be. No row of the training table is stored.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Mapping
+from importlib.metadata import version
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from pckid._arrays import to_numpy
+from pckid._files import atomic_file
+from pckid._version import __version__
+from pckid.exceptions import PckidModelError
+from pckid.modelfile import checking, container, older
+from pckid.modelfile.kinds import KINDS
+
+FORMAT = 2
+_LIBRARIES = ("numpy", "scipy", "scikit-learn", "safetensors")
+_MAX_FEATURES = 1_000_000
+_MAX_JOBS = 1024
+
+
+def save(
+    estimator: Any, path: str | os.PathLike[str], *, reading: Mapping[str, Any] | None = None
+) -> None:
+    """Write a fitted estimator to a file, without pickle and without the training rows.
+
+    Parameters
+    ----------
+    estimator : fitted PCKID, ProbabilisticClusterKernel or IncompleteGaussianMixture
+        A random generator given as `random_state`, and starting values of a mixture, are no part
+        of a fitted model: they come back as None.
+    path : str or path-like
+        The file appears whole or not at all.
+    reading : mapping of str to list of str, optional
+        How the table was read, for whoever reads another for this model; `describe` tells it.
+
+    Examples
+    --------
+    >>> import numpy as np, os, tempfile, pckid
+    >>> X = np.random.default_rng(0).normal(size=(40, 3))
+    >>> model = pckid.PCKID(2, n_inits=2, max_components=3, random_state=0).fit(X)
+    >>> path = os.path.join(tempfile.mkdtemp(), "model.pckid")
+    >>> pckid.save(model, path)
+    >>> bool((pckid.load(path).predict(X) == model.labels_).all())
+    True
+    """
+    name = type(estimator).__name__
+    kind = KINDS.get(name)
+    if kind is None or kind.estimator is not type(estimator):
+        raise TypeError(f"Only {', '.join(KINDS)} can be saved, not {type(estimator)}.")
+    if not hasattr(estimator, kind.is_fitted):
+        raise ValueError(f"This {name} is not fitted. Call fit before saving it.")
+    state, named = kind.pack(estimator)
+    arrays = {key: np.ascontiguousarray(to_numpy(value)) for key, value in named.items()}
+    content = container.pack(_description(estimator, state, reading or {}), arrays)
+    # What could not be read back is refused now, not when it is needed.
+    _construct(container.unpack(content))
+    with atomic_file(path) as file:
+        file.write(content)
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Read an estimator that `save` wrote.
+
+    The file takes at most twice its size in memory, and nothing in it is run.
+
+    Parameters
+    ----------
+    path : str or path-like
+
+    Returns
+    -------
+    estimator : PCKID, ProbabilisticClusterKernel or IncompleteGaussianMixture
+        Fitted: `predict`, `transform` and the like work. What belongs to the training rows, such
+        as `labels_`, is not there.
+
+    Raises
+    ------
+    PckidModelError
+        If the file is not a model, is damaged, or comes from a newer version.
+    """
+    return load_with_description(path)[0]
+
+
+def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Read what a model file says of itself, after its hash was checked.
+
+    Parameters
+    ----------
+    path : str or path-like
+
+    Returns
+    -------
+    description : dict
+        With the keys format, version, libraries, class, parameters, n_features, feature_names,
+        reading and state.
+    """
+    return load_with_description(path)[1]
+
+
+def load_with_description(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
+    """Read an estimator, and what its file says of itself."""
+    content = container.read_file(path)
+    try:
+        found = (container if container.has_hash_in_front(content) else older).unpack(content)
+    except PckidModelError as error:
+        raise PckidModelError(f"{path} {error} Give a file written by pckid.") from None
+    _refuse_newer(found.description, path)
+    try:
+        return _construct(found), found.description
+    except PckidModelError as error:
+        raise PckidModelError(f"{path} is not a consistent model: {error}") from None
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
+        detail = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise PckidModelError(f"{path} is not a consistent model: {detail[:200]}") from None
+
+
+def _refuse_newer(description: dict[str, Any], path: str | os.PathLike[str]) -> None:
+    """Say which version a file needs that this one cannot read."""
+    found = description.get("format")
+    if type(found) is int and 1 <= found <= FORMAT:
+        return
+    writer = str(description.get("version"))[:20]
+    raise PckidModelError(
+        f"{path} has format {str(found)[:20]}; pckid {__version__} reads formats 1 to "
+        f"{FORMAT}. Install pckid {writer}, which wrote it, or a newer one."
+    )
+
+
+def _description(
+    estimator: Any, state: dict[str, Any], reading: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Say in words and numbers what a model is."""
+    names = getattr(estimator, "feature_names_in_", None)
+    return {
+        "format": FORMAT,
+        "version": __version__,
+        "libraries": {"python": platform.python_version()}
+        | {name: version(name) for name in _LIBRARIES},
+        "class": type(estimator).__name__,
+        "parameters": {key: _plain(value) for key, value in estimator.get_params().items()},
+        "n_features": int(estimator.n_features_in_),
+        "feature_names": None if names is None else [str(name) for name in names],
+        "reading": dict(reading),
+        "state": state,
+    }
+
+
+def _plain(value: Any) -> Any:
+    """Keep numbers, texts and None."""
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        return int(value)
+    if isinstance(value, np.floating):
+        return float(value)
+    return value if value is None or isinstance(value, str | bool | float) else None
+
+
+def _construct(content: container.Content) -> Any:
+    """Build an estimator from parts, checking each."""
+    description = content.description
+    kind = KINDS.get(str(description["class"]))
+    if kind is None:
+        raise PckidModelError(f"it holds a {str(description['class'])[:40]!r}, which is not known.")
+    estimator = kind.estimator(**description["parameters"])
+    estimator._validate_params()
+    if abs(getattr(estimator, "n_jobs", None) or 1) > _MAX_JOBS:
+        raise PckidModelError("n_jobs is out of range.")
+    estimator.n_features_in_ = checking.integer(description, "n_features", 1, _MAX_FEATURES)
+    shelf = checking.Shelf(content.arrays)
+    kept = content.arrays["scaling.kept"]
+    kind.unpack(estimator, description["state"], shelf)
+    shelf.refuse_rest()
+    _restore_names(estimator, description["feature_names"], kept)
+    return estimator
+
+
+def _restore_names(estimator: Any, names: Any, kept: np.ndarray) -> None:
+    """Put the columns' names back, and the list of those left out."""
+    n_features = estimator.n_features_in_
+    left_out = np.ones(n_features, dtype=bool)
+    left_out[kept] = False
+    dropped: list[Any] = np.flatnonzero(left_out).tolist()
+    if names is not None:
+        if (
+            type(names) is not list
+            or len(names) != n_features
+            or not all(isinstance(name, str) for name in names)
+        ):
+            raise PckidModelError("its names do not fit its columns.")
+        estimator.feature_names_in_ = np.asarray(names, dtype=object)
+        dropped = [names[index] for index in dropped]
+    estimator.dropped_features_ = dropped

@@ -1,0 +1,118 @@
+"""Checks on what a file claims: every array's type, shape and range, before any is used."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pckid.exceptions import PckidModelError
+from pckid.modelfile.container import Arrays
+
+# Standardised values are clipped at 1e9; nothing computed from them lies beyond these.
+_FARTHEST = 1e10
+_SMALLEST_VARIANCE = 1e-16
+_LARGEST_VARIANCE = 1e20
+
+
+class Shelf:
+    """The arrays of a file. Each is taken once and checked; none may be left over.
+
+    Parameters
+    ----------
+    arrays : dict of name to ndarray
+    """
+
+    def __init__(self, arrays: Arrays) -> None:
+        self._left = dict(arrays)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._left
+
+    def take(self, name: str, shape: tuple[int, ...], *dtypes: str) -> np.ndarray:
+        """Take an array of this shape and of one of these types."""
+        array = self._left.pop(name, None)
+        if array is None:
+            raise PckidModelError(f"the array {name} is missing.")
+        if array.shape != shape or array.dtype not in [np.dtype(dtype) for dtype in dtypes]:
+            raise PckidModelError(
+                f"the array {name} is {array.dtype} of shape {array.shape}, expected "
+                f"{' or '.join(dtypes)} of {shape}."
+            )
+        return array
+
+    def floats(
+        self,
+        name: str,
+        shape: tuple[int, ...],
+        *dtypes: str,
+        low: float = -_FARTHEST,
+        high: float = _FARTHEST,
+    ) -> np.ndarray:
+        """Take an array of numbers between two bounds, both included; NaN is never between."""
+        array = self.take(name, shape, *(dtypes or ("float32", "float64")))
+        if array.size and not (low <= array.min() and array.max() <= high):
+            raise PckidModelError(f"the array {name} holds values out of range.")
+        return array
+
+    def length(self, name: str) -> int:
+        """Return how long an array is along its first axis; 0 if it is not there."""
+        array = self._left.get(name)
+        return 0 if array is None or array.ndim == 0 else array.shape[0]
+
+    def refuse_rest(self) -> None:
+        """Raise if an array was not asked for."""
+        if self._left:
+            raise PckidModelError(f"it holds unknown arrays ({min(self._left)[:40]}).")
+
+
+def integer(facts: dict[str, Any], key: str, low: int, high: int) -> int:
+    """Read a whole number between two bounds, both included."""
+    value = facts[key]
+    if type(value) is not int or not low <= value <= high:
+        raise PckidModelError(f"{key} is no whole number from {low} to {high}.")
+    return value
+
+
+def number(facts: dict[str, Any], key: str) -> float:
+    """Read a finite number."""
+    if type(facts[key]) not in (int, float) or not np.isfinite(facts[key]):
+        raise PckidModelError(f"{key} is no number.")
+    return float(facts[key])
+
+
+def choice(facts: dict[str, Any], key: str, options: tuple[str, ...]) -> str:
+    """Read one of a few words."""
+    if facts[key] not in options:
+        raise PckidModelError(f"{key} is none of {', '.join(options)}.")
+    return facts[key]
+
+
+def log_weights(shelf: Shelf, name: str, shape: tuple[int, int], dtype: str) -> np.ndarray:
+    """Take logs of weights (n_mixtures, g), each mixture's adding up to 1."""
+    logs = shelf.floats(name, shape, dtype, low=-np.inf, high=1e-3)
+    if (np.abs(np.exp(logs.astype(np.float64)).sum(axis=-1) - 1) > 1e-3).any():
+        raise PckidModelError(f"the array {name} holds no weights.")
+    return logs
+
+
+def covariances(shelf: Shelf, name: str, shape: tuple[int, ...], dtype: str) -> np.ndarray:
+    """Take variances (n, g, d), or covariances (n, g, d, d) which must be positive definite."""
+    if len(shape) == 3:
+        return shelf.floats(name, shape, dtype, low=_SMALLEST_VARIANCE, high=_LARGEST_VARIANCE)
+    values = shelf.floats(name, shape, dtype, low=-_LARGEST_VARIANCE, high=_LARGEST_VARIANCE)
+    for matrix in values.reshape(-1, *shape[-2:]):
+        _refuse_indefinite(matrix.astype(np.float64), name)
+    return values
+
+
+def _refuse_indefinite(matrix: np.ndarray, name: str) -> None:
+    """Raise unless a matrix (d, d) is a covariance, up to the rounding of float32."""
+    slack = 1e-5 * np.abs(np.diag(matrix)).max(initial=0.0)
+    symmetric = (np.abs(matrix - matrix.T) <= slack).all()
+    try:
+        np.linalg.cholesky(matrix + slack * np.eye(len(matrix)))
+    except np.linalg.LinAlgError:
+        symmetric = False
+    if not symmetric:
+        raise PckidModelError(f"the array {name} holds a matrix that is no covariance.")

@@ -1,0 +1,170 @@
+"""The bytes of a model file: one JSON text, named arrays, and a hash over every byte.
+
+A model file is a safetensors file whose metadata hold one entry, the description. Its first field
+is the SHA-256 hash of the whole file with that field set to zeros, at a place that never moves, so
+that a file is known to be whole before anything in it is parsed. A hash is no signature: whoever
+makes a file can make a right one, so everything else is checked as if it came from an enemy.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import stat
+from collections.abc import Mapping
+from itertools import pairwise
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+from safetensors.numpy import save as write_tensors
+
+from pckid.exceptions import PckidModelError
+
+Arrays = dict[str, np.ndarray]
+_BLANK = "0" * 64
+_BEFORE_HASH = rb'{"__metadata__":{"pckid":"{\"sha256\":\"'
+_HASH_AT = 8 + len(_BEFORE_HASH)
+_AFTER_HASH = _HASH_AT + len(_BLANK)
+_DTYPES = {"F64": "<f8", "F32": "<f4", "I64": "<i8", "I32": "<i4", "U8": "|u1"}
+# What parsing JSON may cost whatever the size of the file; beyond, as much as the file itself.
+_FREE_BYTES = 1 << 24
+_BYTES_PER_VALUE = 128
+
+
+class Content(NamedTuple):
+    """What a file holds, whole but not yet believed."""
+
+    description: dict[str, Any]
+    arrays: Arrays
+    n_bytes: int
+
+
+def pack(description: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> bytes:
+    """Lay out a description and arrays as the bytes of a file; the same model, the same bytes."""
+    told = {"sha256": _BLANK, **description}
+    text = json.dumps(told, separators=(",", ":"), allow_nan=False)
+    ordered = {name: np.ascontiguousarray(arrays[name]) for name in sorted(arrays)}
+    blank = write_tensors(ordered, {"pckid": text})
+    return b"".join((blank[:_HASH_AT], _hash(blank).encode(), blank[_AFTER_HASH:]))
+
+
+def read_file(path: str | os.PathLike[str]) -> bytes:
+    """Read a file, and nothing that is not one: a device may never end."""
+    try:
+        with open(path, "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise PckidModelError(f"{path} is not a file. Give a file written by pckid.")
+            return file.read()
+    except FileNotFoundError:
+        raise PckidModelError(f"There is no model file {str(path)!r}. Check the path.") from None
+    except OSError as error:
+        raise PckidModelError(f"{path} cannot be read: {error.strerror}.") from None
+    except ValueError as error:
+        raise PckidModelError(f"The path {str(path)[:80]!r} cannot be read: {error}.") from None
+
+
+def has_hash_in_front(content: bytes) -> bool:
+    """Tell whether a file is of format 2 or newer: the hash stands at the place kept for it."""
+    return content[8:_HASH_AT] == _BEFORE_HASH
+
+
+def unpack(content: bytes) -> Content:
+    """Take a file apart, after its hash was checked. The arrays are views of `content`.
+
+    Raises
+    ------
+    PckidModelError
+        With half a sentence, to which the caller adds the file's name.
+    """
+    if content[_HASH_AT:_AFTER_HASH] != _hash(content).encode():
+        raise PckidModelError("is damaged or cut short: its content does not match its hash.")
+    header, data = split(content)
+    arrays = array_views(header, data)
+    return Content(parse_text(header["__metadata__"]["pckid"], len(content)), arrays, len(content))
+
+
+def split(content: bytes) -> tuple[dict[str, Any], memoryview]:
+    """Separate the parsed header from the arrays' bytes."""
+    length = int.from_bytes(content[:8], "little")
+    if len(content) < 8 or length > len(content) - 8:
+        raise PckidModelError("is not a pckid model, or is cut short.")
+    _refuse_costly(content[8 : 8 + length], len(content))
+    header = parse(content[8 : 8 + length])
+    if not isinstance(header.get("__metadata__"), dict):
+        raise PckidModelError("is not a pckid model: it holds no description.")
+    return header, memoryview(content)[8 + length :]
+
+
+def array_views(header: Mapping[str, Any], data: memoryview) -> Arrays:
+    """Find every array that the header lists, as views; together they are all of `data`."""
+    arrays: Arrays = {}
+    places = [(0, 0)]
+    for name, entry in header.items():
+        if name == "__metadata__":
+            continue
+        dtype, shape, (start, stop) = _entry(entry)
+        if not 0 <= start <= stop <= len(data) or stop - start != prod(shape) * dtype.itemsize:
+            raise PckidModelError("lists an array that does not fit its bytes.")
+        arrays[name] = np.frombuffer(data[start:stop], dtype=dtype).reshape(shape)
+        places.append((start, stop))
+    places.sort()
+    if any(a[1] != b[0] for a, b in pairwise(places)) or places[-1][1] != len(data):
+        raise PckidModelError("has gaps or overlaps between its arrays.")
+    return arrays
+
+
+def parse_text(text: Any, n_bytes: int) -> dict[str, Any]:
+    """Parse a description, whose file has `n_bytes`."""
+    if not isinstance(text, str):
+        raise PckidModelError("is not a pckid model: its description is no text.")
+    encoded = text.encode("utf-8", "surrogatepass")
+    _refuse_costly(encoded, n_bytes)
+    return parse(encoded)
+
+
+def parse(text: bytes) -> dict[str, Any]:
+    """Parse a JSON object."""
+    try:
+        value = json.loads(text, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, dict):
+        raise PckidModelError("is not a pckid model, or is cut short.")
+    return value
+
+
+def _entry(entry: Any) -> tuple[np.dtype, list[int], list[int]]:
+    """Check one array's line in the header: its type, its shape and its place."""
+    keys = {"dtype", "shape", "data_offsets"}
+    if not isinstance(entry, dict) or set(entry) != keys or entry["dtype"] not in _DTYPES:
+        raise PckidModelError("lists an array of an unknown kind.")
+    shape, offsets = entry["shape"], entry["data_offsets"]
+    for numbers in (shape, offsets):
+        if not isinstance(numbers, list) or not all(type(n) is int and n >= 0 for n in numbers):
+            raise PckidModelError("lists an array whose shape or place is no list of numbers.")
+    if len(shape) > 8 or len(offsets) != 2:
+        raise PckidModelError("lists an array without a proper shape or place.")
+    return np.dtype(_DTYPES[entry["dtype"]]), shape, offsets
+
+
+def _hash(content: bytes) -> str:
+    """Hash a file as if its hash were zeros."""
+    view = memoryview(content)
+    digest = hashlib.sha256(view[:_HASH_AT])
+    digest.update(_BLANK.encode())
+    digest.update(view[_AFTER_HASH:])
+    return digest.hexdigest()
+
+
+def _refuse_costly(text: bytes, n_bytes: int) -> None:
+    """Refuse JSON that would take far more memory parsed than the file it stands in."""
+    n_values = sum(text.count(sign) for sign in b"[{,:") + 1
+    if 8 * len(text) + _BYTES_PER_VALUE * n_values > max(_FREE_BYTES, n_bytes):
+        raise PckidModelError("has a description out of all proportion. Give a file from pckid.")
+
+
+def _refuse_constant(name: str) -> None:
+    """Refuse NaN and infinity, which JSON does not know."""
+    raise ValueError(name)
