@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from pckid._checks import EmptyRowWarning
     from pckid.cluster import PCKID
     from pckid.exceptions import PckidModelError
+    from pckid.explanation import explain
     from pckid.kernel import ProbabilisticClusterKernel
     from pckid.mixture import IncompleteGaussianMixture
     from pckid.modelfile import load, save
@@ -21,6 +22,7 @@ __all__ = [
     "PckidModelError",
     "ProbabilisticClusterKernel",
     "__version__",
+    "explain",
     "load",
     "report",
     "save",
@@ -34,6 +36,7 @@ _HOMES = {
     "IncompleteGaussianMixture": "pckid.mixture",
     "PckidModelError": "pckid.exceptions",
     "ProbabilisticClusterKernel": "pckid.kernel",
+    "explain": "pckid.explanation",
     "load": "pckid.modelfile",
     "report": "pckid.reporting",
     "save": "pckid.modelfile",

@@ -58,6 +58,14 @@ def dropped_features(estimator: Any, kept: np.ndarray) -> list[Any]:
     return dropped if names is None else [str(names[j]) for j in dropped]
 
 
+def feature_names(estimator: Any) -> list[str]:
+    """Name the columns that an estimator was fitted on; by numbers where they had no names."""
+    names = getattr(estimator, "feature_names_in_", None)
+    if names is None:
+        return [f"feature {index}" for index in range(estimator.n_features_in_)]
+    return [str(name) for name in names]
+
+
 def warn_empty_rows(n_empty: int, n_samples: int) -> None:
     """Warn once that rows without any observed value get no cluster."""
     if n_empty:

@@ -16,6 +16,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from pckid._arrays import Array, at_least, device_of, like, namespace, restorer
+from pckid._checks import feature_names
 from pckid._parallel import blas_threads, n_threads
 from pckid._progress import with_callbacks
 from pckid.embedding import EMBEDDINGS
@@ -23,6 +24,7 @@ from pckid.featuremap import feature_matrix, project, project_features
 from pckid.kernel import EnsembleEstimator, Sample
 from pckid.kmeans import kmeans, lloyd, nearest
 from pckid.mixture.table import Table, take
+from pckid.profiles import profile_clusters
 
 # The eigenvectors come from at most this many rows unless `n_landmarks` says otherwise.
 _MAX_LANDMARKS = 5_000
@@ -96,6 +98,11 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
         second nearest centre. 0 for a row with nothing observed.
     cluster_centers_ : array of shape (n_clusters, n_clusters)
         Centres in the embedding.
+    cluster_profiles_ : ClusterProfiles
+        Of each column in each cluster, from observed values: centre, spread, count, share missing,
+        and how well the column tells the cluster from the others. `ranked(cluster)` lists the
+        columns that tell most first, `records()` gives rows for a data frame. Typical and doubtful
+        rows, which need the table again, come from `pckid.explain`.
     inertia_ : float
         Sum of squared distances to their centres of the rows that k-means ran on.
     n_iter_ : int
@@ -189,6 +196,9 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
         if sample.table.n_samples < table.n_samples:
             embedding = self._project(table)
         found = _assign(embedding, self._centers, table)
+        self.cluster_profiles_ = profile_clusters(
+            table, self._kernel.scaling, found.labels, self.n_clusters, feature_names(self)
+        )
         self.labels_, self.confidence_ = restore(found.labels), restore(found.confidence)
         self.embedding_, self.cluster_centers_ = restore(embedding), restore(self._centers)
         self.eigenvalues_ = restore(self._projection.eigenvalues)

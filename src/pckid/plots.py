@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from pckid._arrays import like, to_numpy
-from pckid._checks import read_table
+from pckid._checks import feature_names, read_table
 from pckid.describe.clusters import distinguishing_features, standardised_medians
 from pckid.describe.columns import observed_bands
 from pckid.featuremap import kernel_matrix
@@ -403,14 +403,6 @@ def _kernel_between(estimator: Any, values: np.ndarray) -> np.ndarray:
     """Compute the kernel between rows, of shape (n_rows, n_rows)."""
     table = standardised_rows(estimator, values)
     return to_numpy(kernel_matrix(estimator._kernel, table, table)).astype(np.float64)
-
-
-def feature_names(estimator: Any) -> list[str]:
-    """Names of the columns that an estimator was fitted on; numbers where they had none."""
-    names = getattr(estimator, "feature_names_in_", None)
-    if names is None:
-        return [f"feature {index}" for index in range(estimator.n_features_in_)]
-    return [str(name) for name in names]
 
 
 def _n_clusters(estimator: Any) -> int:

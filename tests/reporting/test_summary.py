@@ -1,10 +1,10 @@
 """The summary holds the figures that the report shows."""
 
-import numpy as np
 import pytest
 
+from pckid import explain
 from pckid.reporting import Background, summarise
-from pckid.reporting.agreement import compare_known, halves_agreement
+from pckid.reporting.agreement import compare_known
 
 
 @pytest.fixture(scope="module")
@@ -39,14 +39,15 @@ def test_known_groups_are_compared(summary, fitted):
     assert compare_known([str(index) for index in range(150)], fitted.labels_) is None
 
 
-def test_halves_of_a_clear_clustering_agree(summary, fitted, table):
-    assert summary.agreement > 0.95
-    rng = np.random.default_rng(0)
-    noise = rng.normal(size=(200, 5))
-    unclear = type(fitted)(6, n_inits=4, max_components=6, random_state=0).fit(noise)
-    assert halves_agreement(unclear, noise) < 0.9
-    single = type(fitted)(2, n_inits=1, max_components=3, random_state=0).fit(noise)
-    assert halves_agreement(single, noise) is None
+def test_stability_and_examples_come_from_the_explanation(summary, fitted, table):
+    explained = explain(fitted, table)
+    assert summary.agreement == explained.agreement
+    for cluster, found in zip(summary.clusters, explained.clusters, strict=True):
+        assert cluster.stability == found.stability
+        assert cluster.representatives == [f"name {row}" for row in found.representatives]
+    for (name, item), found in zip(summary.doubtful, explained.doubtful, strict=False):
+        assert name == f"name {item.row}"
+        assert item == found
 
 
 def test_what_was_left_out_is_listed(summary):

@@ -14,6 +14,8 @@ class ClusterFeature(NamedTuple):
     feature : int
     n_observed : int
         Rows of the cluster with a value.
+    n_missing : int
+        Rows of the cluster without.
     lower_quartile, median, upper_quartile : float
         NaN where nothing is observed.
     median_outside : float
@@ -25,6 +27,7 @@ class ClusterFeature(NamedTuple):
 
     feature: int
     n_observed: int
+    n_missing: int
     lower_quartile: float
     median: float
     upper_quartile: float
@@ -35,6 +38,11 @@ class ClusterFeature(NamedTuple):
     def distinctness(self) -> float:
         """From 0 (says nothing) to 1 (separates completely)."""
         return abs(2 * self.chance_higher - 1)
+
+    @property
+    def share_missing(self) -> float:
+        """Share of the cluster's rows without a value."""
+        return self.n_missing / max(self.n_observed + self.n_missing, 1)
 
 
 class HoleLink(NamedTuple):
@@ -71,6 +79,7 @@ def distinguishing_features(X: np.ndarray, labels: np.ndarray) -> list[list[Clus
     """
     X, labels = X[labels >= 0], labels[labels >= 0]
     n_clusters = int(labels.max(initial=-1)) + 1
+    sizes = np.bincount(labels, minlength=n_clusters)
     ranked: list[list[ClusterFeature]] = [[] for _ in range(n_clusters)]
     for feature in range(X.shape[1]):
         seen = ~np.isnan(X[:, feature])
@@ -78,14 +87,14 @@ def distinguishing_features(X: np.ndarray, labels: np.ndarray) -> list[list[Clus
         ranks = rankdata(values)
         for cluster in range(n_clusters):
             inside = groups == cluster
-            ranked[cluster].append(_compare(feature, values, ranks, inside))
+            ranked[cluster].append(_compare(feature, values, ranks, inside, int(sizes[cluster])))
     return [sorted(found, key=lambda item: -item.distinctness) for found in ranked]
 
 
 def _compare(
-    feature: int, values: np.ndarray, ranks: np.ndarray, inside: np.ndarray
+    feature: int, values: np.ndarray, ranks: np.ndarray, inside: np.ndarray, size: int
 ) -> ClusterFeature:
-    """Compare a feature's values inside a cluster with those outside."""
+    """Compare a feature's values inside a cluster of `size` rows with those outside."""
     n_inside = int(inside.sum())
     n_outside = len(values) - n_inside
     low, middle, high = np.quantile(values[inside], [0.25, 0.5, 0.75]) if n_inside else [np.nan] * 3
@@ -95,9 +104,28 @@ def _compare(
         # The Mann-Whitney statistic: pairs in which the inside value is the higher one.
         pairs = ranks[inside].sum() - n_inside * (n_inside + 1) / 2
         chance = float(pairs / (n_inside * n_outside))
-    return ClusterFeature(
-        feature, n_inside, float(low), float(middle), float(high), outside, chance
-    )
+    quartiles = (float(low), float(middle), float(high))
+    return ClusterFeature(feature, n_inside, size - n_inside, *quartiles, outside, chance)
+
+
+def overlap(inside: np.ndarray, labels: np.ndarray) -> float:
+    """Measure how much of a cluster another clustering finds again (Hennig 2007).
+
+    Parameters
+    ----------
+    inside : ndarray of shape (n_samples,), bool
+        The rows of the cluster.
+    labels : ndarray of shape (n_samples,)
+        The other clustering.
+
+    Returns
+    -------
+    overlap : float
+        The highest Jaccard index |A ∩ B| / |A ∪ B| with one of the other's clusters.
+    """
+    common = np.bincount(labels[inside], minlength=int(labels.max(initial=-1)) + 1)
+    union = np.bincount(labels) + inside.sum() - common
+    return float(np.max(common / np.maximum(union, 1), initial=0.0))
 
 
 def standardised_medians(X: np.ndarray, labels: np.ndarray) -> np.ndarray:

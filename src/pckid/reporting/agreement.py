@@ -1,24 +1,14 @@
-"""How far the clusters can be trusted: against themselves, and against known groups."""
+"""Clusters against groups that were known beforehand."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from pckid._arrays import to_numpy
-from pckid._parallel import blas_threads, n_threads
-from pckid.embedding import EMBEDDINGS
-from pckid.featuremap import feature_matrix, project
-from pckid.kmeans import kmeans, nearest
 from pckid.metrics import clustering_accuracy
-from pckid.mixture.table import Table
-from pckid.plots import sample_by_cluster, standardised_rows
 
 MAX_GROUPS = 20
-MAX_ROWS = 1000
-N_STARTS = 20
 
 
 @dataclass(frozen=True)
@@ -67,41 +57,3 @@ def compare_known(known: list[str] | None, labels: np.ndarray) -> KnownGroups | 
     np.add.at(counts, (codes, labels[both]), 1)
     accuracy = float(clustering_accuracy(codes, labels[both]))
     return KnownGroups([str(name) for name in names], counts, accuracy, int(both.sum()))
-
-
-def halves_agreement(estimator: Any, X: np.ndarray) -> float | None:
-    """Cluster by each half of the ensemble alone and compare the two.
-
-    Parameters
-    ----------
-    estimator : fitted PCKID
-    X : ndarray of shape (n_samples, n_features)
-
-    Returns
-    -------
-    agreement : float or None
-        Share of rows that both halves put into the same cluster under the best matching; None
-        where the ensemble is too small to be split.
-    """
-    half = estimator.n_inits // 2
-    if half == 0:
-        return None
-    rows = sample_by_cluster(to_numpy(estimator.labels_), MAX_ROWS)
-    table = standardised_rows(estimator, X[rows])
-    parts = (slice(0, half), slice(half, 2 * half))
-    return clustering_accuracy(*(_cluster_by_part(estimator, table, part) for part in parts))
-
-
-def _cluster_by_part(estimator: Any, table: Table, part: slice) -> np.ndarray:
-    """Cluster rows by some of the mixtures of every size; labels of shape (n_samples,)."""
-    ensemble = estimator._kernel.ensemble
-    stacks = tuple(type(stack)(*(array[part, ...] for array in stack)) for stack in ensemble.stacks)
-    kernel = estimator._kernel._replace(ensemble=ensemble._replace(stacks=stacks))
-    n_clusters, jobs = len(estimator.cluster_centers_), n_threads(estimator.n_jobs)
-    rng = np.random.default_rng(0)
-    with blas_threads(jobs):
-        features = feature_matrix(kernel, table, jobs)
-        projection = EMBEDDINGS[estimator.embedding](features, n_clusters, rng)
-        embedding = project(kernel, projection, table, jobs)
-        centers = kmeans(embedding, n_clusters, n_init=N_STARTS, rng=rng).centers
-    return to_numpy(nearest(embedding, centers[None, ...])[0, :])

@@ -12,24 +12,21 @@ from typing import Any
 import numpy as np
 
 from pckid._arrays import to_numpy
+from pckid._checks import feature_names
 from pckid._text import brief
-from pckid.describe.clusters import (
-    ClusterFeature,
-    confidence_by_observed,
-    distinguishing_features,
-)
+from pckid.describe.clusters import ClusterFeature, confidence_by_observed
 from pckid.describe.columns import ColumnSummary, summarise_column
+from pckid.explanation import DoubtfulRow, Explanation, explain
 from pckid.plots import (
     EmbeddingDisplay,
     KernelDisplay,
     MissingnessDisplay,
     ProfileDisplay,
     SpectrumDisplay,
-    feature_names,
     own_labels,
     to_matrix,
 )
-from pckid.reporting.agreement import KnownGroups, compare_known, halves_agreement
+from pckid.reporting.agreement import KnownGroups, compare_known
 from pckid.reporting.holes import Holes, summarise_holes
 
 MAX_MAP_ROWS = 2000
@@ -39,6 +36,7 @@ MAX_PICTURE_COLUMNS = 60
 MAX_LISTED_COLUMNS = 100
 MAX_RANKED = 8
 MAX_PROFILE_FEATURES = 12
+MAX_DOUBTFUL = 15
 
 
 @dataclass(frozen=True)
@@ -67,13 +65,15 @@ class Background:
 
 @dataclass(frozen=True)
 class ClusterSummary:
-    """One cluster: its size, how sure its rows are, and the features that set it apart."""
+    """One cluster: its size, how sure it is, what sets it apart, and its most typical rows."""
 
     number: int
     n_rows: int
     share: float
     median_confidence: float
+    stability: float | None
     features: list[tuple[str, ClusterFeature]]
+    representatives: list[str]
 
 
 @dataclass(frozen=True)
@@ -95,6 +95,8 @@ class Summary:
         Confidence against the share of a row that was observed.
     agreement : float or None
         Share of rows on which the two halves of the ensemble agree.
+    doubtful : list of (name, DoubtfulRow)
+        The rows that are least sure of their cluster.
     known : KnownGroups or None
     left_out : list of (name, reason)
     parameters, provenance : dict of str to str
@@ -116,6 +118,7 @@ class Summary:
     holes: Holes
     confidence: list[tuple[float, float, int, float, float, float]]
     agreement: float | None
+    doubtful: list[tuple[str, DoubtfulRow]]
     known: KnownGroups | None
     left_out: list[tuple[str, str]]
     parameters: dict[str, str]
@@ -142,6 +145,7 @@ def summarise(estimator: Any, X: Any, background: Background | None = None) -> S
     confidence = to_numpy(estimator.confidence_)
     clustered = labels >= 0
     embedding = EmbeddingDisplay.from_estimator(estimator, max_rows=MAX_MAP_ROWS)
+    explained, row_names = explain(estimator, values), background.row_names
     return Summary(
         n_rows=len(values),
         n_columns=values.shape[1],
@@ -149,16 +153,19 @@ def summarise(estimator: Any, X: Any, background: Background | None = None) -> S
         n_complete=int(observed.all(axis=1).sum()),
         share_missing=float(1 - observed.mean()),
         columns=[summarise_column(name, values[:, j]) for j, name in enumerate(names)],
-        clusters=_clusters(values, labels, confidence, names),
+        clusters=_clusters(explained, labels, confidence, row_names),
         map=embedding,
-        map_names=_row_names(embedding, observed, background.row_names),
+        map_names=_map_names(embedding, observed, row_names),
         kernel=KernelDisplay.from_estimator(estimator, values, max_rows=MAX_KERNEL_ROWS),
         missingness=MissingnessDisplay.from_estimator(estimator, values, max_bands=MAX_BANDS),
         spectrum=SpectrumDisplay.from_estimator(estimator, values),
         profile=ProfileDisplay.from_estimator(estimator, values, max_features=MAX_PROFILE_FEATURES),
         holes=summarise_holes(observed, labels, names),
         confidence=confidence_by_observed(confidence[clustered], observed[clustered].mean(axis=1)),
-        agreement=halves_agreement(estimator, values),
+        agreement=explained.agreement,
+        doubtful=[
+            (_row_name(item.row, row_names), item) for item in explained.doubtful[:MAX_DOUBTFUL]
+        ],
         known=compare_known(background.known, labels),
         left_out=_left_out(estimator, background, names),
         parameters=_parameters(estimator),
@@ -167,33 +174,45 @@ def summarise(estimator: Any, X: Any, background: Background | None = None) -> S
 
 
 def _clusters(
-    X: np.ndarray, labels: np.ndarray, confidence: np.ndarray, names: list[str]
+    explained: Explanation, labels: np.ndarray, confidence: np.ndarray, names: list[str] | None
 ) -> list[ClusterSummary]:
     """Describe each cluster."""
     n_clustered = max(int((labels >= 0).sum()), 1)
     found = []
-    for number, ranked in enumerate(distinguishing_features(X, labels)):
-        inside = labels == number
-        features = [(names[item.feature], item) for item in ranked[:MAX_RANKED]]
-        size = int(inside.sum())
-        middle = float(np.median(confidence[inside])) if size else 0.0
-        found.append(ClusterSummary(number, size, size / n_clustered, middle, features))
+    for cluster in explained.clusters:
+        inside = confidence[labels == cluster.number]
+        found.append(
+            ClusterSummary(
+                number=cluster.number,
+                n_rows=cluster.n_rows,
+                share=cluster.n_rows / n_clustered,
+                median_confidence=float(np.median(inside)) if len(inside) else 0.0,
+                stability=cluster.stability,
+                features=cluster.features[:MAX_RANKED],
+                representatives=[_row_name(row, names) for row in cluster.representatives],
+            )
+        )
     return found
 
 
-def _row_names(
+def _map_names(
     embedding: EmbeddingDisplay, observed: np.ndarray, names: list[str] | None
 ) -> list[str]:
     """Say of each row on the map what a reader may want to know of it."""
     n_features = observed.shape[1]
     counts = observed[embedding.rows].sum(axis=1)
     return [
-        f"{brief(names[row], 40) if names else f'row {row + 1}'}: cluster {label}, confidence "
+        f"{_row_name(row, names)}: cluster {label}, confidence "
         f"{confidence:.2f}, {count} of {n_features} observed"
         for row, label, confidence, count in zip(
             embedding.rows, embedding.labels, embedding.confidence, counts, strict=True
         )
     ]
+
+
+def _row_name(row: int, names: list[str] | None) -> str:
+    """Name a row as its reader would."""
+    return brief(names[row], 40) if names else f"row {row + 1}"
 
 
 def _left_out(estimator: Any, background: Background, names: list[str]) -> list[tuple[str, str]]:

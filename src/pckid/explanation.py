@@ -1,0 +1,197 @@
+"""Why rows are together: typical rows, doubtful rows, and how far each cluster can be trusted."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from pckid._arrays import like, namespace, to_numpy
+from pckid._checks import feature_names
+from pckid._parallel import n_threads
+from pckid.describe.clusters import ClusterFeature, distinguishing_features, overlap
+from pckid.embedding import Projection
+from pckid.featuremap import Kernel, feature_blocks, project
+from pckid.halves import cluster_by_halves
+from pckid.metrics import clustering_accuracy
+from pckid.mixture.table import Table
+from pckid.plots import own_labels, sample_by_cluster, standardised_rows, to_matrix
+
+MAX_ROWS = 1000
+"""Likeness and stability are judged on a sample of so many rows, unless told otherwise."""
+
+
+class ClusterExplanation(NamedTuple):
+    """One cluster: what sets it apart, its most typical rows, and its stability.
+
+    Attributes
+    ----------
+    number : int
+    n_rows : int
+    features : list of (name, ClusterFeature)
+        The column that sets the cluster apart most comes first.
+    representatives : ndarray of shape (n,)
+        Rows of the table, the most typical first: those of highest mean kernel with the rows of
+        the cluster.
+    stability : float or None
+        From 0 to 1: how much of the cluster either half of the ensemble finds again by itself
+        (Jaccard index, mean over the halves). None for an ensemble of one start.
+    """
+
+    number: int
+    n_rows: int
+    features: list[tuple[str, ClusterFeature]]
+    representatives: np.ndarray
+    stability: float | None
+
+
+class DoubtfulRow(NamedTuple):
+    """A row between two clusters: its own, and the one it would go to next."""
+
+    row: int
+    cluster: int
+    other: int
+    confidence: float
+
+
+class Explanation(NamedTuple):
+    """What `explain` found.
+
+    Attributes
+    ----------
+    clusters : list of ClusterExplanation
+    doubtful : list of DoubtfulRow
+        Rows of lowest confidence, the most doubtful first.
+    agreement : float or None
+        Share of rows that both halves of the ensemble put into the same cluster under the best
+        matching; None for an ensemble of one start.
+    """
+
+    clusters: list[ClusterExplanation]
+    doubtful: list[DoubtfulRow]
+    agreement: float | None
+
+
+def explain(
+    estimator: Any, X: Any, *, n_examples: int = 5, max_rows: int = MAX_ROWS
+) -> Explanation:
+    """Explain the clusters of a fitted estimator by the table it was fitted on.
+
+    Parameters
+    ----------
+    estimator : fitted PCKID
+    X : array-like of shape (n_samples, n_features)
+        The table it was fitted on.
+    n_examples : int, default=5
+        Typical rows for each cluster, and doubtful rows for each cluster.
+    max_rows : int, default=1000
+        Typical rows and stability come from at most so many rows, each cluster in proportion.
+
+    Returns
+    -------
+    explanation : Explanation
+
+    References
+    ----------
+    C. Hennig. Cluster-wise assessment of cluster stability. Computational Statistics & Data
+    Analysis 52(1), 2007.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pckid import PCKID, explain
+    >>> X = np.random.default_rng(0).normal(size=(60, 3)) + 6 * (np.arange(60) % 2)[:, None]
+    >>> X[::7, 1] = np.nan
+    >>> model = PCKID(2, n_inits=4, max_components=4, random_state=0).fit(X)
+    >>> found = explain(model, X)
+    >>> found.clusters[0].stability
+    1.0
+    >>> len(found.clusters[0].representatives)
+    5
+    """
+    values, labels = to_matrix(estimator, X), own_labels(estimator)
+    names = feature_names(estimator)
+    rows = np.sort(sample_by_cluster(labels, max_rows))
+    table, jobs = standardised_rows(estimator, values[rows]), n_threads(estimator.n_jobs)
+    n_clusters = len(estimator.cluster_centers_)
+    closeness = mean_kernel(estimator._kernel, table, labels[rows], n_clusters, jobs)
+    halves = cluster_by_halves(estimator._kernel, estimator.embedding, table, n_clusters, jobs)
+    clusters = [
+        ClusterExplanation(
+            number,
+            int((labels == number).sum()),
+            [(names[item.feature], item) for item in ranked],
+            rows[_highest(closeness[:, number], labels[rows] == number, n_examples)],
+            None if halves is None else _stability(labels[rows] == number, halves),
+        )
+        for number, ranked in enumerate(distinguishing_features(values, labels))
+    ]
+    agreement = None if halves is None else clustering_accuracy(*halves)
+    return Explanation(clusters, doubtful_rows(estimator, n_examples * n_clusters), agreement)
+
+
+def mean_kernel(
+    kernel: Kernel, table: Table, labels: np.ndarray, n_clusters: int, jobs: int
+) -> np.ndarray:
+    """Average the kernel between each row and the rows of each cluster, without forming it.
+
+    The mean of κ(x, x') over the rows x' of a cluster is φ(x) times the cluster's mean features.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    table : Table
+    labels : ndarray of shape (n_samples,)
+    n_clusters : int
+    jobs : int
+
+    Returns
+    -------
+    means : ndarray of shape (n_samples, n_clusters)
+        0 for a cluster without rows.
+    """
+    member = (labels[:, None] == np.arange(n_clusters)).astype(np.float64)
+    member = like(member / np.maximum(member.sum(axis=0), 1), table.values)
+    xp = namespace(member)
+    means = xp.concat([part @ member for part in feature_blocks(kernel, table)], axis=0)
+    return to_numpy(project(kernel, Projection(means, None, means[0, :]), table, jobs))
+
+
+def doubtful_rows(estimator: Any, n_wanted: int) -> list[DoubtfulRow]:
+    """Find the rows of lowest confidence, and the cluster each would go to next.
+
+    Parameters
+    ----------
+    estimator : fitted PCKID
+    n_wanted : int
+
+    Returns
+    -------
+    doubtful : list of DoubtfulRow
+        Those with a confidence under one half, at most `n_wanted`; none for a single cluster.
+    """
+    labels, confidence = own_labels(estimator), to_numpy(estimator.confidence_)
+    centers = to_numpy(estimator.cluster_centers_)
+    if len(centers) < 2:
+        return []
+    rows = np.flatnonzero((labels >= 0) & (confidence < 0.5))
+    rows = rows[np.argsort(confidence[rows], kind="stable")][:n_wanted]
+    distances = cdist(to_numpy(estimator.embedding_)[rows], centers)
+    distances[np.arange(len(rows)), labels[rows]] = np.inf
+    others = distances.argmin(axis=1)
+    return [
+        DoubtfulRow(int(row), int(labels[row]), int(other), float(confidence[row]))
+        for row, other in zip(rows, others, strict=True)
+    ]
+
+
+def _highest(scores: np.ndarray, inside: np.ndarray, n_wanted: int) -> np.ndarray:
+    """Find the positions of the highest scores among those inside."""
+    places = np.flatnonzero(inside)
+    return places[np.argsort(-scores[places], kind="stable")][:n_wanted]
+
+
+def _stability(inside: np.ndarray, halves: tuple[np.ndarray, np.ndarray]) -> float:
+    """Average how much of a cluster the halves of the ensemble find again."""
+    return float(np.mean([overlap(inside, labels) for labels in halves]))

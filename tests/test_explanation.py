@@ -1,0 +1,91 @@
+"""Typical rows, doubtful rows and stability, against the kernel itself."""
+
+import numpy as np
+import pytest
+from helpers import SMALL, groups
+
+from pckid import PCKID, explain
+from pckid.describe.clusters import overlap
+from pckid.explanation import doubtful_rows, mean_kernel
+from pckid.plots import standardised_rows
+
+X, _ = groups(gap=1.0)
+
+
+@pytest.fixture(scope="module")
+def model():
+    return PCKID(3, **SMALL).fit(X)
+
+
+@pytest.fixture(scope="module")
+def explained(model):
+    return explain(model, X, n_examples=4)
+
+
+def test_mean_kernel_is_that_of_the_kernel_matrix(model):
+    found = mean_kernel(model._kernel, standardised_rows(model, X), model.labels_, 4, 1)
+    kernel = model.kernel(X)
+    for cluster in range(3):
+        mean = kernel[:, model.labels_ == cluster].mean(axis=1)
+        np.testing.assert_allclose(found[:, cluster], mean, rtol=1e-6)
+    assert (found[:, 3] == 0).all()
+
+
+def test_typical_rows_have_the_highest_mean_kernel_within(model, explained):
+    kernel = model.kernel(X)
+    for cluster in explained.clusters:
+        inside = np.flatnonzero(model.labels_ == cluster.number)
+        scores = kernel[np.ix_(inside, inside)].mean(axis=1)
+        expected = inside[np.argsort(-scores)][:4]
+        np.testing.assert_array_equal(cluster.representatives, expected)
+
+
+def test_doubtful_rows_lie_between_their_cluster_and_the_next(model, explained):
+    assert 0 < len(explained.doubtful) <= 12
+    confidences = [item.confidence for item in explained.doubtful]
+    assert confidences == sorted(confidences)
+    assert confidences[0] == model.confidence_.min()
+    for item in explained.doubtful:
+        gaps = np.linalg.norm(model.embedding_[item.row] - model.cluster_centers_, axis=1)
+        assert [item.cluster, item.other] == np.argsort(gaps)[:2].tolist()
+        assert item.confidence == pytest.approx(1 - np.sort(gaps)[0] / np.sort(gaps)[1])
+
+
+def test_a_single_cluster_has_no_doubtful_rows():
+    single = PCKID(1, **SMALL).fit(X)
+    assert doubtful_rows(single, 5) == []
+    assert explain(single, X).clusters[0].stability == 1
+
+
+def test_overlap_is_the_best_jaccard_index():
+    inside = np.array([True, True, True, False, False, False])
+    assert overlap(inside, np.array([1, 1, 0, 0, 0, 2])) == pytest.approx(2 / 3)
+    assert overlap(inside, np.array([2, 2, 2, 0, 0, 0])) == 1
+
+
+def test_clear_clusters_are_stable_and_noise_is_not():
+    clear, _ = groups(gap=8.0, share=0.1)
+    found = explain(PCKID(3, **SMALL).fit(clear), clear)
+    assert found.agreement > 0.95
+    assert all(cluster.stability > 0.95 for cluster in found.clusters)
+    noise = np.random.default_rng(0).normal(size=(200, 5))
+    unclear = explain(PCKID(6, **SMALL).fit(noise), noise)
+    assert unclear.agreement < 0.9
+    assert min(cluster.stability for cluster in unclear.clusters) < 0.75
+
+
+def test_one_start_cannot_be_halved():
+    model = PCKID(2, n_inits=1, max_components=3, random_state=0).fit(X)
+    found = explain(model, X)
+    assert found.agreement is None
+    assert found.clusters[0].stability is None
+
+
+def test_features_are_counted_and_ranked(model, explained):
+    for cluster in explained.clusters:
+        distinctness = [item.distinctness for _, item in cluster.features]
+        assert distinctness == sorted(distinctness, reverse=True)
+        name, item = cluster.features[0]
+        column = X[model.labels_ == cluster.number, item.feature]
+        assert name == f"feature {item.feature}"
+        assert item.share_missing == pytest.approx(np.isnan(column).mean())
