@@ -1,5 +1,7 @@
 """The ensemble: every member is one EM run on its own rows, and only the seed decides."""
 
+import pickle
+
 import numpy as np
 import pytest
 from helpers import begin, close, groups, steps
@@ -108,6 +110,26 @@ class TestNothingButTheSeed:
         plan = make_plan(n_inits=1, max_components=8)
         assert len(room.schedule(TABLE, plan)) > 1
         assert_same(train(plan, order=slice(None, None, -1)), train(plan))
+
+    @pytest.mark.parametrize("kind", ["diag", "full"])
+    def test_other_processes(self, kind, monkeypatch):
+        expected, parcels = train(make_plan(kind)), []
+
+        def spread(function, tasks):
+            for task in tasks:
+                parcels.append(pickle.dumps(task))
+                yield function(*pickle.loads(parcels[-1]))
+
+        monkeypatch.setattr(room, "is_remote", lambda: True)
+        monkeypatch.setattr(room, "spread", spread)
+        assert_same(train(make_plan(kind)), expected)
+        assert parcels
+
+    def test_a_task_for_another_process_carries_its_own_rows_only(self):
+        plan = make_plan(n_rows=10)
+        for task in room.schedule(TABLE, plan._replace(n_inits=1)):
+            table, *_ = room._parcel(TABLE, plan, task)
+            assert table.n_samples == 10
 
     @pytest.mark.parametrize("stack_bytes", [1, 40_000, 1 << 30])
     def test_how_many_share_a_call(self, monkeypatch, stack_bytes):

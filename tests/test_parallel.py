@@ -4,7 +4,8 @@ import threading
 import time
 
 import pytest
-from joblib import parallel_config
+from joblib import parallel_config, register_parallel_backend
+from joblib.parallel import ThreadingBackend
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from pckid import _parallel
@@ -69,6 +70,34 @@ def test_none_is_what_blas_would_use():
 def test_none_is_joblibs_number_where_one_is_set():
     with parallel_config("threading", n_jobs=3):
         assert _parallel.n_threads(None) == 3
+
+
+class Far(ThreadingBackend):
+    """Stands for a backend whose workers share no memory with the caller."""
+
+    supports_sharedmem = False
+
+
+def test_only_backends_without_shared_memory_are_remote():
+    register_parallel_backend("far", Far)
+    assert not _parallel.is_remote()
+    with parallel_config("threading", n_jobs=2):
+        assert not _parallel.is_remote()
+    with parallel_config("far", n_jobs=7):
+        assert _parallel.is_remote()
+        assert _parallel.n_threads(None) != 7
+
+
+def test_work_that_travels_goes_where_the_context_says():
+    register_parallel_backend("far", Far)
+    before = blas()
+    with parallel_config("far", n_jobs=2):
+        found = list(_parallel.spread(lambda i: (i, threading.get_ident()), [(1,), (2,)]))
+        near = list(_parallel.run(lambda i: threading.get_ident(), [(0,), (1,)], 1))
+    assert [i for i, _ in found] == [1, 2]
+    assert threading.get_ident() not in {ident for _, ident in found}
+    assert set(near) == {threading.get_ident()}
+    assert blas() == before
 
 
 def test_blas_gets_the_number_within_the_context():

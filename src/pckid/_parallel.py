@@ -1,4 +1,4 @@
-"""Threads: how many, and BLAS kept from starting its own inside them."""
+"""Threads and other workers: how many, and BLAS kept from starting its own inside them."""
 
 from __future__ import annotations
 
@@ -15,12 +15,18 @@ def n_threads(n_jobs: int | None) -> int:
     """Resolve `n_jobs`: None means joblib's context, else what the BLAS library would use."""
     if n_jobs is None:
         _, n_jobs = get_active_backend(prefer="threads")
-        if n_jobs in (None, 1):
+        if n_jobs in (None, 1) or is_remote():
             blas = (pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas")
             return max(blas, default=1)
     if n_jobs == 0:
         raise ValueError("n_jobs == 0 has no meaning. Give a number of threads, or -1 for all.")
     return effective_n_jobs(n_jobs)
+
+
+def is_remote() -> bool:
+    """Tell whether joblib's context hands work to other processes, or to other machines."""
+    backend, _ = get_active_backend(prefer="threads")
+    return not getattr(backend, "supports_sharedmem", False)
 
 
 def blas_threads(n: int) -> AbstractContextManager:
@@ -34,5 +40,19 @@ def run(function: Callable, tasks: Iterable[tuple], n: int) -> Iterator[Any]:
         if n == 1:
             yield from (function(*task) for task in tasks)
         else:
-            parallel = Parallel(n_jobs=n, prefer="threads", return_as="generator")
+            parallel = Parallel(n_jobs=n, require="sharedmem", return_as="generator")
             yield from parallel(delayed(function)(*task) for task in tasks)
+
+
+def spread(function: Callable, tasks: Iterable[tuple]) -> Iterator[Any]:
+    """Call `function(*task)` wherever joblib's context says, results in order.
+
+    The tasks travel: what they hold is all that they need, and it should be small.
+    """
+    yield from Parallel(return_as="generator")(delayed(_alone)(function, *t) for t in tasks)
+
+
+def _alone(function: Callable, *task: Any) -> Any:
+    """Call a function with one BLAS thread."""
+    with blas_threads(1):
+        return function(*task)

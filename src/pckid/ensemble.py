@@ -17,12 +17,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pckid._arrays import Array, is_host, like, namespace
-from pckid._parallel import run
+from pckid._parallel import is_remote, run, spread
 from pckid._progress import Advance
 from pckid.mixture import em, initialise
 from pckid.mixture.families import FAMILIES
 from pckid.mixture.segments import segments
-from pckid.mixture.table import Table
+from pckid.mixture.table import Table, take
 
 # Statistics of the mixtures trained in one call: small stacks stay in the cache of a CPU core,
 # large ones fill a GPU.
@@ -131,8 +131,11 @@ def train(
 ) -> Ensemble:
     """Train all mixtures of the plan on the table."""
     parts: dict[int, list[Any]] = {n_components: [] for n_components in plan.components}
-    workers = n_threads if is_host(table.values) else 1
-    trained = run(_train_stack, [(table, plan, task) for task in tasks], workers)
+    if is_host(table.values) and is_remote():
+        trained = spread(_train_rows, (_parcel(table, plan, task) for task in tasks))
+    else:
+        workers = n_threads if is_host(table.values) else 1
+        trained = run(_train_stack, [(table, plan, task) for task in tasks], workers)
     for task, params in zip(tasks, trained, strict=True):
         for size, part in _split(params, task):
             parts[size].append(part)
@@ -155,15 +158,32 @@ def posteriors(ensemble: Ensemble, table: Table) -> Iterator[Array]:
 
 def _train_stack(table: Table, plan: Plan, task: Task) -> Any:
     """Train the mixtures of several members, each member on its own rows."""
+    return _train_rows(table, plan, task, *_draws(table, plan, task))
+
+
+def _train_rows(table: Table, plan: Plan, task: Task, rows: np.ndarray, chosen: np.ndarray) -> Any:
+    """Train members on `rows` (m, n_rows) from the first centres `chosen` (m, sum(sizes))."""
     family = FAMILIES[plan.covariance_type]
-    draws = [draw(plan, table.n_samples, member) for member in task]
     int64 = namespace(table.values).int64
-    rows = like(np.stack([rows for rows, _ in draws]), table.values, dtype=int64)
-    chosen = like(np.stack([chosen for _, chosen in draws]), table.values, dtype=int64)
-    stats = family.statistics(table, rows)
+    stats = family.statistics(table, like(rows, table.values, dtype=int64))
     parts = segments([member.sizes for member in task], table.values)
-    params = initialise.from_rows(family, stats, chosen, parts, plan.floor)
+    first = like(chosen, table.values, dtype=int64)
+    params = initialise.from_rows(family, stats, first, parts, plan.floor)
     return em.iterate(family, stats, params, parts, n_iter=plan.max_iter, floor=plan.floor)
+
+
+def _draws(table: Table, plan: Plan, task: Task) -> tuple[np.ndarray, np.ndarray]:
+    """Draw the rows (m, n_rows) and first centres (m, sum(sizes)) of the members of a task."""
+    rows, chosen = zip(*(draw(plan, table.n_samples, member) for member in task), strict=True)
+    return np.stack(rows), np.stack(chosen)
+
+
+def _parcel(table: Table, plan: Plan, task: Task) -> tuple[Any, ...]:
+    """Pack a task for another process: with its own rows, not with all of them."""
+    rows, chosen = _draws(table, plan, task)
+    needed, places = np.unique(rows, return_inverse=True)
+    mine = take(table, like(needed, table.values, dtype=namespace(table.values).int64))
+    return mine, plan, task, places.reshape(rows.shape), chosen
 
 
 def _stack_size(table: Table, plan: Plan) -> int:
