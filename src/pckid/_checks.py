@@ -45,6 +45,15 @@ def read_table(estimator: Any, X: Any, *, reset: bool) -> Array:
     return values
 
 
+def block_values(X: Any) -> np.ndarray:
+    """Turn one block of a larger table (n_samples, n_features) into floats; it may have no rows."""
+    kind = _frame_kind(X)
+    if X.shape[0] == 0:
+        return np.empty(X.shape, dtype=np.float64)
+    values = _array(None, X) if kind is None else _frame(X, kind)
+    return values.astype(np.float64, copy=False)
+
+
 def column_name(estimator: Any, index: int) -> str:
     """Name a column as the user knows it."""
     names = getattr(estimator, "feature_names_in_", None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from numbers import Integral
 from typing import Any, ClassVar, NamedTuple
 
@@ -13,17 +14,20 @@ from sklearn.base import (
     _fit_context,
 )
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from pckid._arrays import Array, at_least, device_of, like, namespace, restorer
+from pckid._arrays import Array, at_least, device_of, like, namespace, restorer, to_numpy
 from pckid._checks import feature_names
 from pckid._parallel import blas_threads, n_threads
 from pckid._progress import with_callbacks
-from pckid.embedding import EMBEDDINGS
-from pckid.featuremap import feature_matrix, project, project_features
+from pckid.embedding import EMBEDDINGS, Projection
+from pckid.featuremap import Kernel, feature_matrix, project, project_features
 from pckid.kernel import EnsembleEstimator, Sample
 from pckid.kmeans import kmeans, lloyd, nearest
+from pckid.mixture.reading import standardise_at_home
 from pckid.mixture.table import Table, take
+from pckid.outofcore import BlockedRows, blocked
+from pckid.outofcore.rows import Kind
 from pckid.profiles import profile_clusters
 
 # The eigenvectors come from at most this many rows unless `n_landmarks` says otherwise.
@@ -35,6 +39,14 @@ class Assignment(NamedTuple):
 
     labels: Array  # (n_samples,), −1 for a row with nothing observed
     confidence: Array  # (n_samples,), 1 − nearest / second nearest distance to a centre
+
+
+class Fitted(NamedTuple):
+    """All that rows need to find their clusters; it travels to where blocks of them are."""
+
+    kernel: Kernel
+    projection: Projection
+    centers: Array
 
 
 class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, EnsembleEstimator):
@@ -191,6 +203,8 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
         -------
         self
         """
+        if (rows := blocked(X)) is not None:
+            return self._fit_blocks(rows)
         table, sample = self._draw_sample(X, self.n_clusters)
         embedding, restore = self._learn(sample), restorer(X)
         if sample.table.n_samples < table.n_samples:
@@ -233,6 +247,8 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
             With `labels` as from `predict`, and `confidence` as in `confidence_`.
         """
         check_is_fitted(self)
+        if (rows := blocked(X)) is not None:
+            return Assignment(*self._apply(rows, _labels_of, self._kinds[:2]))
         table, restore = self._read(X), restorer(X)
         embedding = self._project(table)
         return Assignment(*map(restore, _assign(embedding, self._centers, table)))
@@ -250,11 +266,43 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
         embedding : array of shape (n_samples, n_clusters)
         """
         check_is_fitted(self)
+        if (rows := blocked(X)) is not None:
+            return self._apply(rows, _embedding_of, self._kinds[2:])[0]
         return restorer(X)(self._project(self._read(X)))
 
     def fit_transform(self, X: Any, y: Any = None) -> Array:
         """Fit, and return the embedding of the rows of `X`, of shape (n_samples, n_clusters)."""
         return self.fit(X).embedding_
+
+    def _fit_blocks(self, rows: BlockedRows) -> PCKID:
+        """Fit to a table that comes in blocks; a lazy one gets its results lazily."""
+        sample = self._draw_from_blocks(rows, self.n_clusters)
+        found = _assign(self._learn(sample), self._centers, sample.table)
+        self.cluster_profiles_ = profile_clusters(
+            sample.table, sample.scaling, found.labels, self.n_clusters, feature_names(self)
+        )
+        self.cluster_centers_ = to_numpy(self._centers)
+        self.eigenvalues_ = to_numpy(self._projection.eigenvalues)
+        if rows.lazy:
+            results = self._apply(rows, _all_of, self._kinds)
+            self.labels_, self.confidence_, self.embedding_ = results
+        return self
+
+    def _apply(self, rows: BlockedRows, function: Callable, kinds: tuple[Kind, ...]) -> tuple:
+        """Apply a function of a fitted state and a block's rows to all blocks."""
+        validate_data(self, rows.template, reset=False, skip_check_array=True)
+        return rows.arrays(function, self._fitted, kinds)
+
+    @property
+    def _fitted(self) -> Fitted:
+        """All that new rows need to find their clusters."""
+        return Fitted(self._kernel, self._projection, self._centers)
+
+    @property
+    def _kinds(self) -> tuple[Kind, ...]:
+        """What a row's label, confidence and coordinates are."""
+        dtype = self._kernel.dtype
+        return Kind("int64", None), Kind(dtype, None), Kind(dtype, self.n_clusters)
 
     def _learn(self, sample: Sample) -> Array:
         """Train the ensemble, find the embedding and the clusters; return the rows' coordinates."""
@@ -341,3 +389,30 @@ def _assign(embedding: Array, centers: Array, table: Table) -> Assignment:
     empty = ~xp.any(table.observed, axis=1)
     confidence = xp.where(empty, 0.0, at_least(confidence, 0.0))
     return Assignment(xp.where(empty, -1, labels), confidence)
+
+
+def place_rows(fitted: Fitted, X: np.ndarray, jobs: int = 1) -> tuple[Assignment, np.ndarray]:
+    """Find the clusters and coordinates of a block of rows (n_samples, n_features), on the host."""
+    if len(X) == 0:
+        none = np.empty((0, fitted.centers.shape[0]), dtype=fitted.kernel.dtype)
+        return Assignment(np.empty(0, np.int64), none[:, 0]), none
+    table = standardise_at_home(X, fitted.kernel.scaling, fitted.kernel.dtype)
+    embedding = project(fitted.kernel, fitted.projection, table, jobs)
+    found = _assign(embedding, fitted.centers, table)
+    return Assignment(*map(to_numpy, found)), to_numpy(embedding)
+
+
+def _labels_of(fitted: Fitted, X: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Label a block of rows."""
+    return tuple(place_rows(fitted, X)[0])
+
+
+def _embedding_of(fitted: Fitted, X: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Embed a block of rows."""
+    return (place_rows(fitted, X)[1],)
+
+
+def _all_of(fitted: Fitted, X: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Label and embed a block of rows."""
+    found, embedding = place_rows(fitted, X)
+    return (*found, embedding)

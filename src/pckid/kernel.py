@@ -14,12 +14,15 @@ from sklearn.base import (
 )
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pckid._arrays import Array, like, namespace, place, restorer, to_numpy
 from pckid._checks import (
+    dropped_features,
     read_table,
+    refuse_no_column,
     refuse_too_few,
+    warn_empty_rows,
 )
 from pckid._parallel import n_threads
 from pckid._progress import CallbackSupportMixin, progress, with_callbacks
@@ -27,7 +30,9 @@ from pckid.ensemble import Plan, schedule, subsample_size, train
 from pckid.featuremap import Kernel, feature_matrix, kernel_matrix
 from pckid.mixture.families import FAMILIES
 from pckid.mixture.reading import read_new, read_training
-from pckid.mixture.table import Scaling, Table, smallest_variance, take
+from pckid.mixture.table import Scaling, Table, smallest_variance, standardise, take
+from pckid.outofcore import BlockedRows
+from pckid.outofcore.moments import scaling as scaling_of
 from pckid.pool import keys, pool_size, smallest
 
 # Tables with at most this many entries are computed in float64: it costs nothing noticeable.
@@ -101,6 +106,26 @@ class EnsembleEstimator(CallbackSupportMixin, BaseEstimator):
         rows = self._pool(X, usable, entropy)
         pool = table if rows.shape[0] == table.n_samples else take(table, rows)
         return table, Sample(pool, scaling, dtype, usable.shape[0], entropy)
+
+    def _draw_from_blocks(self, rows: BlockedRows, n_clusters: int = 1) -> Sample:
+        """Pass over a table that comes in blocks, and keep the rows to learn from."""
+        validate_data(self, rows.template, reset=True, skip_check_array=True)
+        entropy = self._entropy()
+        found = rows.survey(entropy, self._pool_size(rows.n_features))
+        shape = (found.n_rows, rows.n_features)
+        scaling = scaling_of(found.moments)
+        refuse_no_column(len(scaling.kept), shape)
+        self.dropped_features_ = dropped_features(self, scaling.kept)
+        warn_empty_rows(found.n_rows - found.n_filled, found.n_rows)
+        X = place(found.rows, self.device)
+        scaling = scaling._replace(center=like(scaling.center, X), scale=like(scaling.scale, X))
+        dtype = self._resolve_dtype(shape)
+        table = standardise(X, scaling, dtype)
+        usable = namespace(X).nonzero(namespace(X).any(table.observed, axis=1))[0]
+        n_usable = round(found.n_filled * usable.shape[0] / max(X.shape[0], 1))
+        self._refuse_too_few(n_usable, n_clusters)
+        pool = table if usable.shape[0] == table.n_samples else take(table, usable)
+        return Sample(pool, scaling, dtype, n_usable, entropy)
 
     def _train(self, sample: Sample) -> None:
         """Train the ensemble on a sample."""

@@ -1,0 +1,67 @@
+"""Centre and spread of each column from blocks of rows: measure a block, add up, scale once."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from pckid.mixture.table import Scaling
+
+
+class Moments(NamedTuple):
+    """What is known of each column after some rows, all of shape (n_features,).
+
+    Means and sums of squares are in units of the largest magnitude, so that squares of 1e300 stay
+    finite.
+    """
+
+    count: np.ndarray  # of observed values
+    low: np.ndarray
+    high: np.ndarray
+    magnitude: np.ndarray  # the largest, 0 where nothing was observed
+    mean: np.ndarray
+    squares: np.ndarray  # sum of squared distances to the mean
+
+
+def moments(X: np.ndarray) -> Moments:
+    """Measure the columns of a block of rows (n_samples, n_features), NaN where missing."""
+    observed = ~np.isnan(X)
+    count = observed.sum(axis=0).astype(np.float64)
+    low = np.min(X, axis=0, initial=np.inf, where=observed)
+    high = np.max(X, axis=0, initial=-np.inf, where=observed)
+    magnitude = np.where(count > 0, np.maximum(np.abs(low), np.abs(high)), 0.0)
+    Z = np.where(observed, X / _not_zero(magnitude), 0.0)
+    mean = Z.sum(axis=0) / np.maximum(count, 1)
+    squares = np.where(observed, (Z - mean) ** 2, 0.0).sum(axis=0)
+    return Moments(count, low, high, magnitude, mean, squares)
+
+
+def combine(a: Moments, b: Moments) -> Moments:
+    """Put the moments of two blocks together (Chan, Golub and LeVeque 1983)."""
+    magnitude = np.maximum(a.magnitude, b.magnitude)
+    shrink_a, shrink_b = (part.magnitude / _not_zero(magnitude) for part in (a, b))
+    count = a.count + b.count
+    share = b.count / np.maximum(count, 1)
+    delta = b.mean * shrink_b - a.mean * shrink_a
+    return Moments(
+        count,
+        np.minimum(a.low, b.low),
+        np.maximum(a.high, b.high),
+        magnitude,
+        a.mean * shrink_a + delta * share,
+        a.squares * shrink_a**2 + b.squares * shrink_b**2 + delta**2 * a.count * share,
+    )
+
+
+def scaling(found: Moments) -> Scaling:
+    """Turn moments into centres and spreads of the columns that vary."""
+    kept = np.flatnonzero(found.high > found.low)
+    spread = np.sqrt(found.squares[kept] / found.count[kept])
+    magnitude = found.magnitude[kept]
+    return Scaling(found.mean[kept] * magnitude, spread * magnitude, kept)
+
+
+def _not_zero(magnitude: np.ndarray) -> np.ndarray:
+    """Replace zeros by ones, to divide by."""
+    return np.where(magnitude > 0, magnitude, 1.0)

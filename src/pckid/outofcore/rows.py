@@ -1,0 +1,112 @@
+"""Rows that come in blocks, and what one pass over them must find out before a fit.
+
+A survey of a block is small and adds up: counts, moments, and the rows whose keys are small enough
+for the pool. Surveys of all blocks together are what a fit learns from, in whatever order and on
+whatever machine they were made.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pckid.outofcore.moments import Moments, combine, moments
+from pckid.pool import keys, smallest
+
+
+class Block(NamedTuple):
+    """Where a block of rows comes from."""
+
+    start: int  # the number of its first row in the whole table
+    place: str  # for errors: "part-3.parquet, row group 7"
+    names: tuple[str, ...]  # of the columns
+    counted_from: int = 0  # what errors call the first row of a table
+
+
+class Survey(NamedTuple):
+    """What a pass over rows found."""
+
+    n_rows: int
+    n_filled: int  # rows with at least one observed value
+    n_missing: int  # entries
+    moments: Moments
+    rows: np.ndarray  # (n_chosen, n_features), those of smallest keys among the filled ones
+    keys: np.ndarray  # (n_chosen,)
+
+
+class Kind(NamedTuple):
+    """What a function gives for the rows of a block."""
+
+    dtype: Any
+    width: int | None  # columns; None is one number for each row
+
+    def shape(self, n_rows: Any) -> tuple[Any, ...]:
+        """Return the shape for a number of rows."""
+        return (n_rows,) if self.width is None else (n_rows, self.width)
+
+
+class BlockedRows(ABC):
+    """A table that is read block by block."""
+
+    template: Any  # a table of the same columns and no rows
+    lazy: bool  # whether `arrays` computes nothing before it is asked to
+
+    @property
+    def n_features(self) -> int:
+        """The number of columns."""
+        return self.template.shape[1]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns as errors name them."""
+        names = getattr(self.template, "columns", range(self.n_features))
+        return tuple(repr(name) for name in names)
+
+    @abstractmethod
+    def survey(self, entropy: int, size: int) -> Survey:
+        """Pass over all rows; choose `size` of them."""
+
+    @abstractmethod
+    def arrays(self, function: Callable, state: Any, kinds: tuple[Kind, ...]) -> tuple[Any, ...]:
+        """Apply `function(state, X)` to each block X, and join each of the arrays it returns."""
+
+
+def survey_block(X: np.ndarray, block: Block, entropy: int, size: int, limit: float) -> Survey:
+    """Survey a block of rows (n_samples, n_features), choosing among keys below `limit`."""
+    refuse_infinity(X, block)
+    observed = ~np.isnan(X)
+    filled = observed.any(axis=1)
+    mine = keys(entropy, block.start, block.start + len(X))
+    candidates = np.flatnonzero(filled & (mine < limit))
+    chosen = candidates[smallest(mine[candidates], size)]
+    missing = X.size - int(observed.sum())
+    return Survey(len(X), int(filled.sum()), missing, moments(X), X[chosen], mine[chosen])
+
+
+def add(surveys: Iterable[Survey], size: int) -> Survey:
+    """Add up surveys of blocks that follow each other, and keep the `size` smallest keys."""
+    surveys = list(surveys)
+    total = surveys[0].moments
+    for other in surveys[1:]:
+        total = combine(total, other.moments)
+    every = np.concatenate([survey.keys for survey in surveys])
+    chosen = smallest(every, size)
+    rows = np.concatenate([survey.rows for survey in surveys])[chosen]
+    counts = [sum(column) for column in zip(*(survey[:3] for survey in surveys), strict=True)]
+    return Survey(*counts, total, rows, every[chosen])
+
+
+def refuse_infinity(X: np.ndarray, block: Block) -> None:
+    """Raise if an entry is infinite, saying where the first one is."""
+    infinite = np.isinf(X)
+    if infinite.any():
+        row, column = (int(i) for i in np.argwhere(infinite)[0])
+        value, name = X[row, column], block.names[column]
+        row += block.counted_from
+        raise ValueError(
+            f"Column {name} holds {value} in row {block.start + row:,} ({block.place}, row {row:,} "
+            "of it). Replace it by NaN to treat it as missing."
+        )

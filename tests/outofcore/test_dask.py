@@ -1,0 +1,126 @@
+"""Dask arrays and dataframes: the same clusters, lazily, whatever the blocks."""
+
+import numpy as np
+import pytest
+from helpers import SMALL, close, groups
+
+from pckid import PCKID, EmptyRowWarning, load, pool, save
+
+dask = pytest.importorskip("dask")
+da = pytest.importorskip("dask.array")
+
+X, TRUTH = groups(n_samples=300, n_features=5)
+NAMES = ["a", "b", "c", "d", "e"]
+
+
+@pytest.fixture(autouse=True)
+def _one_thread():
+    with dask.config.set(scheduler="synchronous"):
+        yield
+
+
+def frame(rows, n_partitions):
+    pd = pytest.importorskip("pandas")
+    dd = pytest.importorskip("dask.dataframe")
+    return dd.from_pandas(pd.DataFrame(rows, columns=NAMES), npartitions=n_partitions, sort=False)
+
+
+def same(found, expected):
+    assert np.array_equal(np.asarray(found.labels_), expected.labels_)
+    close(np.asarray(found.embedding_), expected.embedding_, scale=1e3)
+    close(np.asarray(found.confidence_), expected.confidence_, scale=1e3)
+    close(found.inertia_, expected.inertia_, scale=1e3)
+    assert found.dropped_features_ == expected.dropped_features_
+
+
+@pytest.mark.parametrize("chunks", [(300, 5), (64, 5), (64, 2), ((1, 0, 299), 5)])
+def test_arrays_give_the_labels_of_memory(chunks):
+    expected = PCKID(3, **SMALL).fit(X)
+    same(PCKID(3, **SMALL).fit(da.from_array(X, chunks=chunks)), expected)
+
+
+@pytest.mark.parametrize("embedding", ["random_walk", "kernel_pca"])
+def test_large_tables_learn_from_the_same_pool(monkeypatch, embedding):
+    monkeypatch.setattr(pool, "_POOL_ROWS", 100)
+    options = {**SMALL, "max_samples": 40, "embedding": embedding, "n_landmarks": 50}
+    expected = PCKID(3, **options).fit(X)
+    same(PCKID(3, **options).fit(da.from_array(X, chunks=(70, 5))), expected)
+
+
+def test_empty_rows_and_constant_columns(monkeypatch):
+    monkeypatch.setattr(pool, "_POOL_ROWS", 90)
+    rows = np.column_stack([X, np.full(300, 2.0)])
+    rows[::2] = np.nan
+    rows[1::6, :5] = np.nan
+    options = {**SMALL, "max_samples": 30}
+    with pytest.warns(EmptyRowWarning, match="200 of 300 rows"):
+        expected = PCKID(3, **options).fit(rows)
+    with pytest.warns(EmptyRowWarning, match="150 of 300 rows"):
+        found = PCKID(3, **options).fit(da.from_array(rows, chunks=(100, 6)))
+    same(found, expected)
+
+
+def test_dataframes_know_their_columns():
+    found = PCKID(3, **SMALL).fit(frame(X, 4))
+    same(found, PCKID(3, **SMALL).fit(X))
+    assert found.feature_names_in_.tolist() == NAMES
+    assert found.labels_.chunks == ((75, 75, 75, 75),)
+    assert np.array_equal(found.predict(frame(X, 3)).compute(), found.labels_.compute())
+    with pytest.raises(ValueError, match="feature names"):
+        found.predict(frame(X, 3).rename(columns={"a": "z"}))
+
+
+def test_results_are_lazy_and_in_the_collections_own_blocks():
+    loaded = []
+
+    def load_block(block_info=None):
+        start, stop = block_info[None]["array-location"][0]
+        loaded.append(start)
+        return X[start:stop]
+
+    lazy = da.map_blocks(load_block, chunks=((100, 100, 100), (5,)), dtype=float, meta=X[:0])
+    model = PCKID(3, **SMALL).fit(X)
+    labels, embedding, found = model.predict(lazy), model.transform(lazy), model.assign(lazy)
+    assert not loaded
+    assert labels.chunks == ((100, 100, 100),)
+    assert embedding.chunks == ((100, 100, 100), (3,))
+    assert labels.dtype == model.labels_.dtype
+    assert embedding.dtype == model.embedding_.dtype
+    assert np.array_equal(labels.compute(), model.labels_)
+    assert sorted(loaded) == [0, 100, 200]
+    close(embedding.compute(), model.transform(X))
+    close(found.confidence.compute(), model.assign(X).confidence)
+
+
+def test_fit_predict_and_fit_transform_give_dask_arrays_back():
+    blocks = da.from_array(X, chunks=(100, 5))
+    assert isinstance(PCKID(3, **SMALL).fit_predict(blocks), da.Array)
+    assert isinstance(PCKID(3, **SMALL).fit_transform(blocks), da.Array)
+
+
+def test_a_fitted_model_can_be_saved(tmp_path):
+    model = PCKID(3, **SMALL).fit(da.from_array(X, chunks=(100, 5)))
+    save(model, tmp_path / "model.pckid")
+    assert np.array_equal(load(tmp_path / "model.pckid").predict(X), model.labels_.compute())
+
+
+def test_blocks_that_hold_infinity_are_named():
+    rows = X.copy()
+    rows[217, 3] = np.inf
+    with pytest.raises(ValueError, match=r"Column 3 holds inf in row 217 \(block 2, row 17 of it"):
+        PCKID(3, **SMALL).fit(da.from_array(rows, chunks=(100, 5)))
+    with pytest.raises(ValueError, match=r"Column 'd' holds inf in row 217 \(block 2, row 17 of"):
+        PCKID(3, **SMALL).fit(frame(rows, 3))
+
+
+def test_blocks_that_hold_text_are_named():
+    rows = X.astype(object)
+    rows[217, 3] = "tall"
+    with pytest.raises(ValueError, match=r"holds 'tall' in row 17, which is not a number.*block 2"):
+        PCKID(3, **SMALL).fit(da.from_array(rows, chunks=(100, 5)))
+
+
+@pytest.mark.parametrize("wrong", [da.zeros(5), da.zeros((3, 3, 3))])
+def test_other_collections_are_refused(wrong):
+    with pytest.raises(ValueError, match="Expected 2D array or a dataframe"):
+        PCKID(3).fit(wrong)

@@ -1,0 +1,79 @@
+"""Blocks equal the whole: centres, spreads, the pool."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from helpers import groups
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pckid.mixture.table import measure
+from pckid.outofcore import rows as room
+from pckid.outofcore.moments import combine, moments, scaling
+from pckid.pool import keys
+
+X = groups(n_samples=120, gap=2.0)[0]
+
+
+def scaled(X, cuts):
+    parts = [moments(part) for part in np.split(X, sorted(cuts))]
+    total = parts[0]
+    for part in parts[1:]:
+        total = combine(total, part)
+    return scaling(total)
+
+
+@given(st.lists(st.integers(0, 120), max_size=6))
+def test_blocks_measure_as_the_whole_does(cuts):
+    expected, found = measure(X), scaled(X, cuts)
+    np.testing.assert_allclose(found.center, expected.center, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(found.scale, expected.scale, rtol=1e-12)
+    assert np.array_equal(found.kept, expected.kept)
+
+
+@pytest.mark.parametrize("factor", [1e300, 1e-300])
+@pytest.mark.parametrize("offset", [0.0, 1e7])
+def test_huge_and_tiny_numbers(factor, offset):
+    rows = (X + offset) * factor
+    rows[:40] *= 1e-3
+    expected, found = measure(rows), scaled(rows, [40, 41, 90])
+    np.testing.assert_allclose(found.center, expected.center, rtol=1e-9)
+    np.testing.assert_allclose(found.scale, expected.scale, rtol=1e-9)
+
+
+def test_empty_and_constant_columns_are_left_out():
+    rows = np.column_stack([X, np.full(120, np.nan), np.full(120, 3.5), np.zeros(120)])
+    rows[:60, 1] = np.nan
+    assert scaled(rows, [30, 60]).kept.tolist() == [0, 1, 2, 3]
+
+
+@given(st.lists(st.integers(0, 120), max_size=5), st.integers(1, 130))
+def test_surveys_of_blocks_add_up_to_that_of_the_whole(cuts, size):
+    rows = X.copy()
+    rows[::7] = np.nan
+    cuts = [0, *sorted(cuts), 120]
+    parts = [
+        room.survey_block(rows[a:b], room.Block(a, "here", ()), 5, size, 2.0)
+        for a, b in pairwise(cuts)
+    ]
+    found = room.add(parts, size)
+    filled = np.setdiff1d(np.arange(120), np.arange(0, 120, 7))
+    mine = keys(5, 0, 120)
+    chosen = np.sort(filled[np.argsort(mine[filled])[:size]])
+    assert (found.n_rows, found.n_filled) == (120, len(filled))
+    assert found.n_missing == np.isnan(rows).sum()
+    assert np.array_equal(found.keys, mine[chosen])
+    assert np.array_equal(found.rows, rows[chosen], equal_nan=True)
+
+
+def test_an_infinite_entry_is_found():
+    rows = X.copy()
+    rows[17, 2] = -np.inf
+    block = room.Block(1000, "part-3.parquet, row group 7", ("'a'", "'b'", "'c'", "'d'"), 1)
+    with pytest.raises(
+        ValueError,
+        match=r"Column 'c' holds -inf in row 1,018 \(part-3.parquet, row "
+        r"group 7, row 18 of it\). Replace it by NaN",
+    ):
+        room.refuse_infinity(rows, block)
