@@ -61,6 +61,11 @@ def at_least(X: Array, bound: float) -> Array:
     return np.maximum(X, bound) if isinstance(X, np.ndarray) else namespace(X).clip(X, min=bound)
 
 
+def contiguous(X: Array) -> Array:
+    """Lay a transposed NumPy array out anew, for BLAS; others take transposed arrays as well."""
+    return np.ascontiguousarray(X) if isinstance(X, np.ndarray) else X
+
+
 def place(X: Array, device: str | None) -> Array:
     """Move `X` onto `device` ("cuda", "cpu", …) as a torch tensor; None leaves it where it is."""
     if device is None:

@@ -9,7 +9,7 @@ from oracles import completed
 from sklearn.mixture import GaussianMixture
 
 from pckid._arrays import to_numpy
-from pckid.mixture import full
+from pckid.mixture import batches, full
 from pckid.mixture.table import Scaling, measure, standardise
 
 seeds = st.integers(0, 2**32 - 1)
@@ -23,29 +23,33 @@ def make_start(stats, chosen, floor=1e-3):
     return begin(full, stats, chosen, floor)
 
 
-@given(seed=seeds, n_samples=st.integers(1, 70), share=st.sampled_from([0.0, 0.2, 0.8]))
-def test_batches_hold_every_row_once(seed, n_samples, share):
-    rng = np.random.default_rng(seed)
-    X = punch(rng.standard_normal((n_samples, 4)), rng, share)
-    as_is = Scaling(np.zeros(4), np.ones(4), np.arange(4))
-    stats = full.statistics(standardise(X, as_is, "float64"))
-    rows = np.concatenate([b.rows[b.real.reshape(-1) > 0] for b in stats.batches])
-    np.testing.assert_array_equal(np.sort(rows), np.arange(n_samples))
-    laid = np.concatenate([b.values.reshape(-1, 4) for b in stats.batches])
-    np.testing.assert_array_equal(laid[stats.position], stats.values[0])
-    for b in stats.batches:
-        assert b.rows.size < 2 * b.real.sum() + len(b.observed)
-
-
 def test_small_batches_give_what_large_ones_give(table, monkeypatch):
     stats = make_stats(table)
     params = steps(full, stats, make_start(stats, np.array([[0, 1, 2]])), 4, 1e-3)
-    monkeypatch.setattr(full, "_BATCH", 1)
+    monkeypatch.setattr(batches, "_CELLS_HOST", 1)
+    monkeypatch.setattr(batches, "_MOST_ROWS", 4)
+    monkeypatch.setattr(full, "WIDTH", 2)
     small = make_stats(table)
     assert len(small.batches) > len(stats.batches)
     again = steps(full, small, make_start(small, np.array([[0, 1, 2]])), 4, 1e-3)
     for a, b in zip(params, again, strict=True):
         close(a, b)
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
+def test_float32_keeps_the_digits_of_tight_components(share):
+    rng = np.random.default_rng(0)
+    rotations = np.linalg.qr(rng.standard_normal((3, 12, 12)))[0]
+    lengths = np.geomspace(1e-3, 2.0, 12)
+    covariances = (rotations * lengths) @ rotations.transpose(0, 2, 1)
+    noise = np.sqrt(lengths) * rng.standard_normal((60, 12))
+    X = punch(np.einsum("nij,nj->ni", rotations[np.arange(60) % 3], noise), rng, share)
+    as_is = Scaling(np.zeros(12), np.ones(12), np.arange(12))
+    params = full.Parameters(np.full((1, 3), -np.log(3)), np.zeros((1, 3, 12)), covariances[None])
+    exact = full.log_joint(full.statistics(standardise(X, as_is, "float64")), params)
+    params = full.Parameters(*(part.astype("float32") for part in params))
+    found = full.log_joint(full.statistics(standardise(X, as_is, "float32")), params)
+    np.testing.assert_allclose(found, exact, rtol=5e-4, atol=5e-4)
 
 
 def test_given_rows_are_those_of_one_mixture(table):

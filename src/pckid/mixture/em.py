@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
 from pckid._arrays import Array, namespace
@@ -28,7 +29,7 @@ class Family(Protocol):
 
     def log_joint(self, stats: Any, params: Any) -> Array: ...
 
-    def summarise(self, stats: Any, params: Any, resp: Array) -> Any: ...
+    def expect(self, stats: Any, params: Any, share: Callable[[Array], Array]) -> Any: ...
 
     def update(self, stats: Any, params: Any, sums: Any, floor: float) -> Any: ...
 
@@ -78,8 +79,7 @@ def iterate(
 ) -> Any:
     """Take a fixed number of steps, as for the members of the ensemble."""
     for _ in range(n_iter):
-        resp = within(posterior, family.log_joint(stats, params), parts)
-        sums = family.summarise(stats, params, resp)
+        sums = family.expect(stats, params, lambda joint: within(posterior, joint, parts))
         params = family.update(stats, params, sums, floor)
     return params
 
@@ -92,14 +92,23 @@ def converge(
     The parameters returned are those whose likelihood was measured last.
     """
     xp = namespace(params.means)
-    resp, log_density = responsibilities(family.log_joint(stats, params))
-    current = float(xp.mean(log_density))
+    densities: list[Array] = []
+
+    def share(log_joint: Array) -> Array:
+        resp, log_density = responsibilities(log_joint)
+        densities.append(log_density)
+        return resp
+
+    def expect(params: Any) -> tuple[Any, float]:
+        densities.clear()
+        sums = family.expect(stats, params, share)
+        return sums, float(xp.mean(xp.concat(densities, axis=1)))
+
+    sums, current = expect(params)
     for n_iter in range(1, max_iter + 1):
         previous = current
-        sums = family.summarise(stats, params, resp)
         params = family.update(stats, params, sums, floor)
-        resp, log_density = responsibilities(family.log_joint(stats, params))
-        current = float(xp.mean(log_density))
+        sums, current = expect(params)
         if abs(current - previous) < tol:
             return Fitted(params, current, n_iter, True)
     return Fitted(params, current, max_iter, False)

@@ -1,38 +1,22 @@
 """The full family: one covariance matrix per component.
 
-Everything is written in the precision Λ = Σ⁻¹. For the missing set m and the observed set o of a
-pattern, cov(x_m | x_o) = Λ_mm⁻¹, log|Σ_oo| = log|Σ| + log|Λ_mm|, and the completed row
-x̂ = μ + δ − Λ_mm⁻¹ Λ_mo δ_o has the Mahalanobis distance of its observed part. So one Cholesky
-factor of Λ_mm per pattern and component does it all, with ones on the diagonal where a feature is
-observed. Rows that share a pattern share its factor; patterns with about as many rows share a call.
+Rows are completed pattern by pattern (see `completion`), for all patterns and components of a batch
+together, and what is summed of them is what the paper's M-step needs.
 
 The stack axis of the other arrays is kept, but a stack holds one mixture (STACKABLE is False).
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-import numpy as np
-
-from pckid._arrays import Array, at_least, device_of, like, namespace, to_numpy
-from pckid.mixture.table import Table, find_patterns, gather, take
+from pckid._arrays import Array, at_least, contiguous, device_of, namespace
+from pckid.mixture.batches import WIDTH, Batch, sort_rows
+from pckid.mixture.completion import Completed, Components, complete, components, spread
+from pckid.mixture.table import Table, gather, take
 
 STACKABLE = False
-_LOG_2PI = math.log(2 * math.pi)
-# Factors of patterns × components are made in batches of about this many numbers.
-_BATCH = 1 << 21
-
-
-class Batch(NamedTuple):
-    """Patterns with nearly the same number of rows, padded to the same."""
-
-    values: Array  # (n_patterns, n_rows, n_features), zero where missing
-    observed: Array  # (n_patterns, n_features), 1.0 where observed
-    rows: Array  # (n_patterns · n_rows,), positions in the table; padding repeats a row
-    real: Array  # (n_patterns, n_rows), 1.0 for a row, 0.0 for padding
 
 
 class Statistics(NamedTuple):
@@ -63,18 +47,7 @@ def statistics(table: Table, rows: Array | None = None) -> Statistics:
     """Sort all rows, or `rows` of shape (1, n_rows), into batches by pattern."""
     if rows is not None:
         table = take(table, rows[0, :])
-    xp = namespace(table.values)
-    patterns, index = find_patterns(to_numpy(table.observed))
-    batches = tuple(
-        _batch(table, patterns[group], members)
-        for group, members in _groups(index, len(patterns), table.n_features)
-    )
-    order = np.concatenate([to_numpy(b.rows) for b in batches])
-    real = np.concatenate([to_numpy(b.real).reshape(-1) for b in batches]) > 0
-    position = np.empty(table.n_samples, dtype=np.int64)
-    position[order[real]] = np.flatnonzero(real)
-    position = like(position, table.values, dtype=xp.int64)
-    return Statistics(table.values[None, ...], batches, position)
+    return Statistics(table.values[None, ...], *sort_rows(table))
 
 
 def filled(stats: Statistics) -> Array:
@@ -106,24 +79,36 @@ def start(stats: Statistics, resp: Array, centers: Array, floor: float) -> Param
 def log_joint(stats: Statistics, params: Parameters) -> Array:
     """Compute log π_k + log N(x° | μ_k°, Σ_k°), of shape (n_mixtures, g, n)."""
     xp = namespace(params.means)
-    if params.means.shape[0] > 1:
-        return xp.concat([log_joint(stats, one) for one in _mixtures(params)], axis=0)
-    precision, log_det = _precision(params.covariances[0, ...])
     parts = []
-    for batch in stats.batches:
-        density, _, _ = _complete(batch, params.means[0, ...], precision, log_det)
-        parts.append(xp.reshape(density, (density.shape[0], -1)))
-    flat = xp.concat(parts, axis=1)
-    return (xp.take(flat, stats.position, axis=1) + params.log_weights[0, :, None])[None, ...]
+    for some in _laid_out(params):
+        densities = [
+            xp.take(complete(batch, some).log_density, batch.real, axis=0)
+            for batch in stats.batches
+        ]
+        ordered = xp.take(xp.concat(densities, axis=0), stats.position, axis=0)
+        parts.append(xp.matrix_transpose(ordered))
+    flat = xp.reshape(xp.concat(parts, axis=0), (*params.log_weights.shape, -1))
+    return flat + params.log_weights[..., None]
 
 
-def summarise(stats: Statistics, params: Parameters, resp: Array) -> Sums:
-    """Sum completed rows and their spread, weighted by `resp` (1, g, n)."""
-    precision, log_det = _precision(params.covariances[0, ...])
-    return _add(
-        _summarise_batch(batch, params.means[0, ...], precision, log_det, resp[0, ...])
-        for batch in stats.batches
-    )
+def expect(stats: Statistics, params: Parameters, share: Callable[[Array], Array]) -> Sums:
+    """Sum completed rows and their spread, weighted by what `share` makes of their log-joint.
+
+    Batch by batch, so that each inverse serves the log-joint and the sums and is then forgotten.
+    """
+    laid_out = list(_laid_out(params))
+    sums = _zeros(params)
+    for side in (True, False):
+        parts = [
+            _expect_batch(batch, laid_out, params.log_weights, share)
+            for batch in stats.batches
+            if batch.by_missing is side
+        ]
+        if parts:
+            total = Sums(*(sum(arrays) for arrays in zip(*parts, strict=True)))
+            total = total if side else _from_observed(total, params.covariances[0, ...])
+            sums = Sums(*(a + b for a, b in zip(sums, total, strict=True)))
+    return sums
 
 
 def update(stats: Statistics, params: Parameters, sums: Sums, floor: float) -> Parameters:
@@ -153,87 +138,74 @@ def n_parameters(n_components: int, n_features: int) -> int:
 def conditional_means(stats: Statistics, params: Parameters) -> Array:
     """Complete every row under every component, of shape (g, n, d)."""
     xp = namespace(params.means)
-    precision, log_det = _precision(params.covariances[0, ...])
-    means = params.means[0, ...]
+    covariances = params.covariances[0, ...]
     parts = []
     for batch in stats.batches:
-        _, deviations, _ = _complete(batch, means, precision, log_det)
-        completed = deviations + means[:, None, None, :]
-        parts.append(xp.reshape(completed, (means.shape[0], -1, means.shape[1])))
-    return xp.take(xp.concat(parts, axis=1), stats.position, axis=1)
+        vectors = [complete(batch, some).vectors for some in _laid_out(params)]
+        deviations = xp.take(xp.concat(vectors, axis=0), batch.real, axis=1)
+        if not batch.by_missing:
+            deviations = deviations @ covariances
+        parts.append(deviations)
+    ordered = xp.take(xp.concat(parts, axis=1), stats.position, axis=1)
+    return ordered + params.means[0, :, None, :]
 
 
-def _complete(
-    batch: Batch, means: Array, precision: Array, log_det: Array
-) -> tuple[Array, Array, Array]:
-    """Compute density, completed deviation and conditional covariance for a batch.
-
-    Returns
-    -------
-    log_density : array of shape (g, n_patterns, n_rows)
-    deviations : array of shape (g, n_patterns, n_rows, d), completed row minus mean
-    conditional : array of shape (g, n_patterns, d, d), zero where observed
-    """
-    xp = namespace(means)
-    seen = batch.observed
-    hidden = 1 - seen
-    conditional, log_det_hidden = _conditional(precision, hidden)
-    delta = (batch.values - means[:, None, None, :]) * seen[:, None, :]
-    pull = (delta @ precision[:, None, ...]) * hidden[:, None, :]
-    deviations = delta - pull @ conditional
-    distance = xp.sum(delta * (deviations @ precision[:, None, ...]), axis=-1)
-    constant = (log_det[:, None] + log_det_hidden) + xp.sum(seen, axis=-1) * _LOG_2PI
-    return -0.5 * (constant[..., None] + distance), deviations, conditional
+def _laid_out(params: Parameters) -> Iterator[Components]:
+    """Lay out the components of all mixtures for the batches, some at a time."""
+    xp = namespace(params.means)
+    d = params.means.shape[-1]
+    means = xp.reshape(params.means, (-1, d))
+    covariances = xp.reshape(params.covariances, (-1, d, d))
+    for first in range(0, means.shape[0], WIDTH):
+        last = min(first + WIDTH, means.shape[0])
+        yield components(means[first:last, :], covariances[first:last, ...])
 
 
-def _conditional(precision: Array, hidden: Array) -> tuple[Array, Array]:
-    """Invert Λ_mm inside a d × d frame: (g, p, d, d), and its log-determinant (g, p)."""
-    xp = namespace(precision)
-    d = precision.shape[-1]
-    frame = hidden[:, :, None] * hidden[:, None, :]
-    identity = xp.eye(d, dtype=precision.dtype, device=device_of(precision))
-    inside = precision[:, None, ...] * frame + identity * (1 - hidden)[:, None, :]
-    factor = xp.linalg.cholesky(inside)
-    diagonal = xp.linalg.diagonal(factor)
-    half = xp.linalg.solve(factor, xp.broadcast_to(identity, factor.shape))
-    return (xp.matrix_transpose(half) @ half) * frame, 2 * xp.sum(xp.log(diagonal), axis=-1)
-
-
-def _summarise_batch(
-    batch: Batch, means: Array, precision: Array, log_det: Array, resp: Array
+def _expect_batch(
+    batch: Batch, laid_out: list[Components], log_weights: Array, share: Callable[[Array], Array]
 ) -> Sums:
-    """Sum one batch under responsibilities `resp` (g, n) of all rows."""
-    xp = namespace(means)
-    g, d = means.shape
-    _, deviations, conditional = _complete(batch, means, precision, log_det)
-    mine = xp.reshape(xp.take(resp, batch.rows, axis=1), (g, *batch.real.shape)) * batch.real
-    per_pattern = xp.sum(mine, axis=-1)
-    flat = xp.reshape(deviations, (g, -1, d))
-    weighted = flat * xp.reshape(mine, (g, -1, 1))
-    spread = xp.sum(conditional * per_pattern[..., None, None], axis=1)
+    """Sum one batch; by the observed side, the sums are still those of u and Σ_oo⁻¹."""
+    xp = namespace(log_weights)
+    done = [complete(batch, some) for some in laid_out]
+    densities = xp.concat([each.log_density for each in done], axis=1) + log_weights
+    joint = xp.matrix_transpose(xp.take(densities, batch.real, axis=0))
+    resp = xp.matrix_transpose(share(contiguous(joint)[None, ...])[0, ...])
+    resp = xp.take(xp.concat([resp, 0 * resp[:1, :]], axis=0), batch.copies, axis=0)
+    first, parts = 0, []
+    for each in done:
+        width = each.log_density.shape[1]
+        parts.append(_summarise(batch, each, contiguous(resp[:, first : first + width])))
+        first += width
+    return Sums(*(xp.concat(arrays, axis=0) for arrays in zip(*parts, strict=True)))
+
+
+def _summarise(batch: Batch, done: Completed, resp: Array) -> Sums:
+    """Sum rows of a batch under responsibilities `resp` (r · p, g)."""
+    xp = namespace(resp)
+    weights = contiguous(xp.matrix_transpose(resp))
+    weighted = done.vectors * weights[..., None]
+    inverses = spread(batch, done.inverse, resp)
+    outer = xp.matrix_transpose(weighted) @ done.vectors
     return Sums(
-        xp.sum(per_pattern, axis=-1),
+        xp.sum(weights, axis=1),
         xp.sum(weighted, axis=1),
-        xp.matrix_transpose(weighted) @ flat + spread,
+        outer + inverses if batch.by_missing else outer - inverses,
     )
 
 
-def _add(parts: Iterator[Sums]) -> Sums:
-    """Add up the sums of the batches."""
-    total = next(parts)
-    for part in parts:
-        total = Sums(*(a + b for a, b in zip(total, part, strict=True)))
-    return total
+def _from_observed(sums: Sums, covariances: Array) -> Sums:
+    """Turn sums of u and u uᵀ − Σ_oo⁻¹ into those of completed rows: δ̂ = Σu."""
+    return Sums(
+        sums.total,
+        (covariances @ sums.first[..., None])[..., 0],
+        covariances @ sums.second @ covariances + sums.total[:, None, None] * covariances,
+    )
 
 
-def _precision(covariances: Array) -> tuple[Array, Array]:
-    """Invert covariances (g, d, d) through their Cholesky factor; log-determinants (g,)."""
-    xp = namespace(covariances)
-    factor = xp.linalg.cholesky(covariances)
-    identity = xp.eye(covariances.shape[-1], dtype=covariances.dtype, device=device_of(covariances))
-    half = xp.linalg.solve(factor, xp.broadcast_to(identity, factor.shape))
-    log_det = 2 * xp.sum(xp.log(xp.linalg.diagonal(factor)), axis=-1)
-    return xp.matrix_transpose(half) @ half, log_det
+def _zeros(params: Parameters) -> Sums:
+    """Make the sums of no rows."""
+    xp = namespace(params.means)
+    return Sums(*(xp.zeros_like(part[0, ...]) for part in params))
 
 
 def _clip(covariances: Array, floor: float) -> Array:
@@ -252,41 +224,3 @@ def _log_weights(total: Array, n_samples: int) -> Array:
     xp = namespace(total)
     tiny = float(xp.finfo(total.dtype).smallest_normal)
     return xp.log(total / n_samples + tiny)[None, :]
-
-
-def _mixtures(params: Parameters) -> Iterator[Parameters]:
-    """Split a stack into its mixtures."""
-    for i in range(params.means.shape[0]):
-        yield Parameters(*(part[i : i + 1, ...] for part in params))
-
-
-def _groups(
-    index: np.ndarray, n_patterns: int, n_features: int
-) -> Iterator[tuple[np.ndarray, list[np.ndarray]]]:
-    """Group patterns by the number of their rows, up to a factor of two."""
-    order = np.argsort(index, kind="stable")
-    counts = np.bincount(index, minlength=n_patterns)
-    members = np.split(order, np.cumsum(counts)[:-1])
-    scale = np.ceil(np.log2(counts)).astype(int)
-    for level in np.unique(scale):
-        group = np.flatnonzero(scale == level)
-        size = max(1, _BATCH // (n_features * max(n_features, 2**level)))
-        for first in range(0, len(group), size):
-            part = group[first : first + size]
-            yield part, [members[i] for i in part]
-
-
-def _batch(table: Table, patterns: np.ndarray, members: list[np.ndarray]) -> Batch:
-    """Pad the rows of some patterns to one length and gather them."""
-    xp = namespace(table.values)
-    longest = max(len(m) for m in members)
-    rows = np.stack([np.resize(m, longest) for m in members])
-    real = np.stack([np.arange(longest) < len(m) for m in members])
-    flat = like(rows.reshape(-1), table.values, dtype=xp.int64)
-    values = xp.reshape(xp.take(table.values, flat, axis=0), (*rows.shape, table.n_features))
-    return Batch(
-        values,
-        like(patterns.astype(np.float64), values),
-        flat,
-        like(real.astype(np.float64), values),
-    )

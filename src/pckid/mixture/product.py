@@ -11,6 +11,7 @@ All arrays have a leading axis over the subsamples of a stack: each has rows of 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 from pckid._arrays import Array, at_least, device_of, namespace
@@ -105,9 +106,9 @@ def log_joint(stats: Statistics, params: Parameters) -> Array:
     return B @ xp.matrix_transpose(stats.rows)
 
 
-def summarise(stats: Statistics, params: Parameters, resp: Array) -> Sums:
-    """Sum the statistics of the rows weighted by `resp` (m, g, n)."""
-    return Sums(resp @ stats.rows)
+def expect(stats: Statistics, params: Parameters, share: Callable[[Array], Array]) -> Sums:
+    """Sum the statistics of the rows, weighted by what `share` makes of their log-joint."""
+    return Sums(share(log_joint(stats, params)) @ stats.rows)
 
 
 def update(stats: Statistics, params: Parameters, sums: Sums, floor: float) -> Parameters:

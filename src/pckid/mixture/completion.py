@@ -1,0 +1,134 @@
+"""Rows completed under Gaussian components with full covariances, pattern by pattern.
+
+A pattern of missingness is handled on its cheaper side. With δ the observed deviations from the
+mean, zero elsewhere, m the missing and o the observed features:
+
+- through the missing side, in the precision Λ = Σ⁻¹ = Wᵀ W: the completed deviation is
+  δ̂ = δ − Λ_mm⁻¹ (Λδ)_m, its conditional covariance Λ_mm⁻¹, log|Σ_oo| = log|Σ| + log|Λ_mm|, and the
+  distance of the observed part is that of the completed row, |W δ̂|²;
+- through the observed side, with u = Σ_oo⁻¹ δ_o, zero elsewhere: δ̂ = Σu, the conditional
+  covariance is Σ − Σ Σ_oo⁻¹ Σ, and the distance δᵀu. Sums of u uᵀ and of Σ_oo⁻¹ over many rows go
+  between two Σ once, so that δ̂ is not needed row by row.
+
+Either way a pattern and a component need one small inverse, which all rows of the pattern share.
+Components are the last axis of the arrays that meet in the elimination.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from pckid._arrays import Array, contiguous, device_of, namespace
+from pckid.mixture.batches import Batch
+from pckid.mixture.elimination import solve
+
+_LOG_2PI = math.log(2 * math.pi)
+
+
+class Components(NamedTuple):
+    """Some components, laid out for the batches."""
+
+    means: Array  # (d, g)
+    covariances: Array  # (d · d, g)
+    precisions: Array  # (d · d, g)
+    whitening: Array  # (g, d, d), Wᵀ
+    pull: Array  # (2 d, d · g), takes a row's values and what is observed of it to Λδ
+    log_det: Array  # (g,), log|Σ|
+
+
+class Completed(NamedTuple):
+    """Rows of a batch under some components."""
+
+    log_density: Array  # (r · p, g)
+    vectors: Array  # (g, r · p, d), δ̂ by the missing side, u by the observed side
+    inverse: Array  # (s, s, p, g), Λ_mm⁻¹ or Σ_oo⁻¹
+
+
+def components(means: Array, covariances: Array) -> Components:
+    """Lay out means (g, d) and covariances (g, d, d), and invert these."""
+    xp = namespace(means)
+    g, d = means.shape
+    factor = xp.linalg.cholesky(covariances)
+    identity = xp.eye(d, dtype=means.dtype, device=device_of(means))
+    half = xp.linalg.solve(factor, xp.broadcast_to(identity, factor.shape))
+    whitening = contiguous(xp.matrix_transpose(half))
+    means = contiguous(xp.matrix_transpose(means))
+    precisions = contiguous(xp.permute_dims(whitening @ half, (1, 2, 0)))
+    pull = xp.concat([precisions, -precisions * means[:, None, :]], axis=0)
+    return Components(
+        means,
+        xp.reshape(contiguous(xp.permute_dims(covariances, (1, 2, 0))), (d * d, g)),
+        xp.reshape(precisions, (d * d, g)),
+        whitening,
+        xp.reshape(pull, (2 * d, d * g)),
+        2 * xp.sum(xp.log(xp.linalg.diagonal(factor)), axis=-1),
+    )
+
+
+def complete(batch: Batch, some: Components) -> Completed:
+    """Compute the density of what is observed of the rows, and what completes them."""
+    xp = namespace(some.means)
+    _, r, p = batch.shape
+    by_side = _by_missing if batch.by_missing else _by_observed
+    vectors, inverse, distance, log_det = by_side(batch, some)
+    constant = log_det + batch.n_observed[:, None] * _LOG_2PI
+    log_density = -0.5 * (xp.reshape(distance, (r, p, -1)) + constant)
+    return Completed(xp.reshape(log_density, (r * p, -1)), vectors, inverse)
+
+
+def spread(batch: Batch, inverse: Array, resp: Array) -> Array:
+    """Sum the inverses weighted by responsibilities (r · p, g), in their places: (g, d, d)."""
+    xp = namespace(resp)
+    s, r, p = batch.shape
+    g = resp.shape[1]
+    weighted = inverse * xp.sum(xp.reshape(resp, (r, p, g)), axis=0)
+    found = _pick(xp.reshape(weighted, (s * s * p, g)), batch.targets)
+    d = math.isqrt(batch.targets.shape[1])
+    return xp.permute_dims(xp.reshape(xp.sum(found, axis=0), (d, d, g)), (2, 0, 1))
+
+
+def _by_missing(batch: Batch, some: Components) -> tuple[Array, Array, Array, Array]:
+    """Complete rows through Λ_mm; returns δ̂, Λ_mm⁻¹, the distance and log|Σ_oo|."""
+    xp = namespace(some.means)
+    s, r, p = batch.shape
+    d, g = some.means.shape
+    inside = xp.reshape(xp.take(some.precisions, batch.pairs, axis=0), (s, s, p, g))
+    pulls = xp.reshape(batch.features @ some.pull, (r * p * d, g))
+    pulls = xp.reshape(xp.take(pulls, batch.entries, axis=0), (s, r, p, g))
+    inverse, solutions, log_det = solve(inside, pulls)
+    values, seen = batch.features[:, :d, None], batch.features[:, d:, None]
+    delta = (values - some.means) * seen
+    delta -= _pick(xp.reshape(solutions, (s * r * p, g)), batch.spots)
+    vectors = _components_first(delta)
+    distance = xp.sum((vectors @ some.whitening) ** 2, axis=-1)
+    return vectors, inverse, xp.matrix_transpose(distance), some.log_det + log_det
+
+
+def _by_observed(batch: Batch, some: Components) -> tuple[Array, Array, Array, Array]:
+    """Complete rows through Σ_oo; returns u, Σ_oo⁻¹, the distance and log|Σ_oo|."""
+    xp = namespace(some.means)
+    s, r, p = batch.shape
+    d, g = some.means.shape
+    inside = xp.reshape(xp.take(some.covariances, batch.pairs, axis=0), (s, s, p, g))
+    values = xp.take(xp.reshape(batch.features[:, :d], (-1,)), batch.entries, axis=0)
+    means = xp.reshape(xp.take(some.means, batch.side, axis=0), (s, 1, p, g))
+    delta = xp.reshape(values, (s, r, p, 1)) - means
+    inverse, solutions, log_det = solve(inside, delta)
+    vectors = _pick(xp.reshape(solutions, (s * r * p, g)), batch.spots)
+    return _components_first(vectors), inverse, xp.sum(delta * solutions, axis=0), log_det
+
+
+def _components_first(vectors: Array) -> Array:
+    """Turn vectors (n, d, g) into (g, n, d), laid out for matrix products."""
+    return contiguous(namespace(vectors).permute_dims(vectors, (2, 0, 1)))
+
+
+def _pick(rows: Array, positions: Array) -> Array:
+    """Gather rows (n, g) at `positions` (...), zeros where the position is n."""
+    xp = namespace(rows)
+    padded = xp.concat(
+        [rows, xp.zeros((1, rows.shape[1]), dtype=rows.dtype, device=device_of(rows))], axis=0
+    )
+    flat = xp.take(padded, xp.reshape(positions, (-1,)), axis=0)
+    return xp.reshape(flat, (*positions.shape, rows.shape[1]))
