@@ -27,7 +27,7 @@ def test_smallest_are_those_of_a_full_sort(size):
 
 def test_sizes():
     assert pool.pool_size(18, 10_000) == 100_000
-    assert pool.pool_size(1024, 10_000) == 32_768
+    assert pool.pool_size(1024, 10_000) == 16_384
     assert pool.pool_size(10**6, 10_000) == 10_000
     assert pool.pool_size(18, 10_000, 300_000) == 300_000
 

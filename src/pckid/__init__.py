@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pckid.mixture import IncompleteGaussianMixture
     from pckid.modelfile import load, save
     from pckid.reporting import report
+    from pckid.streaming import cluster_file
 
 __all__ = [
     "PCKID",
@@ -22,6 +23,7 @@ __all__ = [
     "PckidModelError",
     "ProbabilisticClusterKernel",
     "__version__",
+    "cluster_file",
     "explain",
     "load",
     "report",
@@ -37,6 +39,7 @@ _HOMES = {
     "PckidModelError": "pckid.exceptions",
     "ProbabilisticClusterKernel": "pckid.kernel",
     "explain": "pckid.explanation",
+    "cluster_file": "pckid.streaming",
     "load": "pckid.modelfile",
     "report": "pckid.reporting",
     "save": "pckid.modelfile",

@@ -47,12 +47,13 @@ def run(function: Callable, tasks: Iterable[tuple], n: int) -> Iterator[Any]:
 def spread(function: Callable, tasks: Iterable[tuple]) -> Iterator[Any]:
     """Call `function(*task)` wherever joblib's context says, results in order.
 
-    The tasks travel: what they hold is all that they need, and it should be small.
+    The tasks travel: what they hold is all that they need, and it should be small. Each is one
+    tuple, since joblib would hand large arguments to single workers, and lose them with these.
     """
-    yield from Parallel(return_as="generator")(delayed(_alone)(function, *t) for t in tasks)
+    yield from Parallel(return_as="generator")(delayed(_alone)(function, task) for task in tasks)
 
 
-def _alone(function: Callable, *task: Any) -> Any:
+def _alone(function: Callable, task: tuple) -> Any:
     """Call a function with one BLAS thread."""
     with blas_threads(1):
         return function(*task)

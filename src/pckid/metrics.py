@@ -52,8 +52,16 @@ def clustering_accuracy(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     if not clustered.any():
         return 0.0
     counts = contingency_matrix(classes[clustered], clusters[clustered])
+    return accuracy_of_counts(counts, classes.size)
+
+
+def accuracy_of_counts(counts: NDArray[Any], n_rows: int | None = None) -> float:
+    """Compute the accuracy from how many rows of each class (rows) are in each cluster (columns).
+
+    `n_rows` counts all rows where some are in no cluster.
+    """
     matched = linear_sum_assignment(counts, maximize=True)
-    return float(counts[matched].sum() / classes.size)
+    return float(counts[matched].sum() / (counts.sum() if n_rows is None else n_rows))
 
 
 def _labels(labels: ArrayLike, name: str) -> NDArray[Any]:

@@ -12,8 +12,8 @@ import numpy as np
 
 # Mixtures train on 5,000 rows each, the eigenvectors come from as many: this is plenty for both.
 _POOL_ROWS = 100_000
-# Wide tables have a smaller pool, so that its memory stays bounded: 2^25 numbers.
-_POOL_NUMBERS = 1 << 25
+# Wide tables have a smaller pool, so that its memory stays bounded: 2^24 numbers.
+_POOL_NUMBERS = 1 << 24
 
 
 def pool_size(n_features: int, *needed: int) -> int:

@@ -70,7 +70,7 @@ def test_surveys_of_blocks_add_up_to_that_of_the_whole(cuts, size):
 def test_an_infinite_entry_is_found():
     rows = X.copy()
     rows[17, 2] = -np.inf
-    block = room.Block(1000, "part-3.parquet, row group 7", ("'a'", "'b'", "'c'", "'d'"), 1)
+    block = room.Block(1000, "part-3.parquet, row group 7", ("'a'", "'b'", "'c'", "'d'"), 0, 1)
     with pytest.raises(
         ValueError,
         match=r"Column 'c' holds -inf in row 1,018 \(part-3.parquet, row "

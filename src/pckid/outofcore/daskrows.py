@@ -1,4 +1,4 @@
-"""Dask arrays and dataframes: the one file that knows dask.
+"""Dask arrays, dataframes and clusters: the one file that knows dask.
 
 Blocks are loaded by the tasks that need them, from where the collection has them, and what comes
 back is small. A worker that is lost costs the blocks it was at.
@@ -7,15 +7,23 @@ back is small. A worker that is lost costs the blocks it was at.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
 from typing import Any
 
 import dask
 import dask.array as da
 import numpy as np
+from joblib import parallel_config
 
 from pckid._checks import block_values
+from pckid.exceptions import TableError
+from pckid.outofcore.files import FileRows, Found, batch_rows
 from pckid.outofcore.rows import Block, BlockedRows, Kind, Survey, add, survey_block
+from pckid.tables.numbers import MissingTokens
+from pckid.tables.scanning import Part, Scan, batches
 
 # How many more rows than needed the first pass asks the workers for, in case some are empty.
 _MARGIN = 1.3
@@ -30,7 +38,7 @@ class DaskRows(BlockedRows):
         if hasattr(X, "columns") and hasattr(X, "to_delayed"):
             self.template = X._meta
             self.blocks = list(X.to_delayed())
-            self.lengths = [math.nan] * len(self.blocks)
+            self.lengths: list[Any] = [math.nan] * len(self.blocks)
         elif isinstance(X, da.Array) and X.ndim == 2:
             X = X.rechunk({1: -1}) if len(X.chunks[1]) > 1 else X
             self.template = np.empty((0, X.shape[1]))
@@ -47,13 +55,7 @@ class DaskRows(BlockedRows):
         """Pass over all rows; choose `size` of them."""
         if any(math.isnan(length) for length in self.lengths):
             self.lengths = list(dask.compute(*[dask.delayed(len)(block) for block in self.blocks]))
-        limit = _MARGIN * size / max(sum(self.lengths), 1)
-        while True:
-            found = add(dask.compute(*self._surveys(entropy, size, limit)), size)
-            if len(found.keys) >= min(size, found.n_filled):
-                return found
-            # Many rows are empty: ask again, now knowing how many are not.
-            limit = max(2 * limit, _MARGIN * size / found.n_filled)
+        return _ask(lambda limit: self._surveys(entropy, size, limit), int(sum(self.lengths)), size)
 
     def _surveys(self, entropy: int, size: int, limit: float) -> list[Any]:
         """List the tasks that survey the blocks."""
@@ -83,6 +85,111 @@ class DaskRows(BlockedRows):
             )
             for j, kind in enumerate(kinds)
         )
+
+
+class ClusterRows(FileRows):
+    """The rows of Parquet files that the workers of a cluster read themselves.
+
+    Parameters
+    ----------
+    scan, names, missing
+        As for `FileRows`.
+    client : distributed.Client
+    """
+
+    local = False
+
+    def __init__(
+        self, scan: Scan, names: Sequence[str], missing: MissingTokens, client: Any
+    ) -> None:
+        if scan.text is not None:
+            raise TableError(
+                f"{scan.source} is text, which workers cannot read in pieces. Write it as Parquet, "
+                "or leave the scheduler out."
+            )
+        super().__init__(scan, names, missing)
+        self.client = client
+
+    def _alone(self, part: Part) -> FileRows:
+        """Make rows of one part: all that a task needs."""
+        return FileRows(self.scan._replace(parts=(part,)), self.columns, self.missing)
+
+    def survey(self, entropy: int, size: int) -> Survey:
+        """Pass over all rows on the workers; choose `size` of them."""
+
+        def surveys(limit: float) -> list[Any]:
+            return [
+                dask.delayed(_survey_part)(self._alone(part), entropy, size, limit)
+                for part in self.scan.parts
+            ]
+
+        return _ask(surveys, self.scan.n_rows or 0, size)
+
+    def results(
+        self, function: Callable, state: Any, others: Sequence[str] = ()
+    ) -> Iterator[Found]:
+        """Apply `function(state, X)` on the workers; results come in order, a few at a time."""
+        # As a task of its own it travels once to each worker, and is made anew if lost.
+        shared = self.client.submit(_same, state, pure=False)
+        ahead = 2 + 2 * sum(self.client.nthreads().values())
+        waiting: deque[Any] = deque()
+        parts = iter(self.scan.parts)
+        for part in self.scan.parts:
+            for coming in islice(parts, ahead - len(waiting)):
+                rows = self._alone(coming)
+                task = self.client.submit(_results_of_part, rows, function, shared, pure=False)
+                waiting.append(task)
+            yield from self._with_others(part, waiting.popleft().result(), others)
+
+    def _with_others(
+        self, part: Part, results: tuple[np.ndarray, ...], others: Sequence[str]
+    ) -> Iterator[Found]:
+        """Put columns that are read here beside results from a worker."""
+        if not others:
+            yield Found(None, part.start, results)
+            return
+        for batch in batches(self.scan, [part], others, batch_rows(len(others))):
+            mine = slice(batch.row, batch.row + batch.table.data.num_rows)
+            yield Found(batch.table, batch.start, tuple(array[mine] for array in results))
+
+
+@contextmanager
+def connected(address: str) -> Iterator[Any]:
+    """Connect to a scheduler; joblib's work goes to its workers within the context."""
+    from distributed import Client
+
+    try:
+        client = Client(address, timeout="10s")
+    except (OSError, ValueError) as error:
+        raise ConnectionError(f"There is no Dask scheduler at {address!r}: {error}") from None
+    with client, parallel_config(backend="dask"):
+        yield client
+
+
+def _ask(surveys: Callable[[float], list[Any]], n_rows: int, size: int) -> Survey:
+    """Compute surveys whose keys are below a limit, a higher one if too few rows were found."""
+    limit = _MARGIN * size / max(n_rows, 1)
+    while True:
+        found = add(dask.compute(*surveys(limit)), size)
+        if len(found.keys) >= min(size, found.n_filled):
+            return found
+        # Many rows are empty: ask again, now knowing how many are not.
+        limit = max(2 * limit, _MARGIN * size / found.n_filled)
+
+
+def _survey_part(rows: FileRows, entropy: int, size: int, limit: float) -> Survey:
+    """Survey a part of a file, on a worker."""
+    return rows.survey_parts(rows.scan.parts, entropy, size, limit)
+
+
+def _results_of_part(rows: FileRows, function: Callable, state: Any) -> tuple[Any, ...]:
+    """Apply a function to a part of a file, on a worker."""
+    return rows.arrays(function, state, ())
+
+
+def _same(state: Any) -> Any:
+    """Return what came."""
+    return state
 
 
 def _survey(values: Any, block: Block, entropy: int, size: int, limit: float) -> Survey:

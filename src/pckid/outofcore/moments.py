@@ -16,7 +16,7 @@ class Moments(NamedTuple):
     finite.
     """
 
-    count: np.ndarray  # of observed values
+    n_seen: np.ndarray  # observed values
     low: np.ndarray
     high: np.ndarray
     magnitude: np.ndarray  # the largest, 0 where nothing was observed
@@ -41,8 +41,8 @@ def combine(a: Moments, b: Moments) -> Moments:
     """Put the moments of two blocks together (Chan, Golub and LeVeque 1983)."""
     magnitude = np.maximum(a.magnitude, b.magnitude)
     shrink_a, shrink_b = (part.magnitude / _not_zero(magnitude) for part in (a, b))
-    count = a.count + b.count
-    share = b.count / np.maximum(count, 1)
+    count = a.n_seen + b.n_seen
+    share = b.n_seen / np.maximum(count, 1)
     delta = b.mean * shrink_b - a.mean * shrink_a
     return Moments(
         count,
@@ -50,14 +50,14 @@ def combine(a: Moments, b: Moments) -> Moments:
         np.maximum(a.high, b.high),
         magnitude,
         a.mean * shrink_a + delta * share,
-        a.squares * shrink_a**2 + b.squares * shrink_b**2 + delta**2 * a.count * share,
+        a.squares * shrink_a**2 + b.squares * shrink_b**2 + delta**2 * a.n_seen * share,
     )
 
 
 def scaling(found: Moments) -> Scaling:
     """Turn moments into centres and spreads of the columns that vary."""
     kept = np.flatnonzero(found.high > found.low)
-    spread = np.sqrt(found.squares[kept] / found.count[kept])
+    spread = np.sqrt(found.squares[kept] / found.n_seen[kept])
     magnitude = found.magnitude[kept]
     return Scaling(found.mean[kept] * magnitude, spread * magnitude, kept)
 

@@ -23,6 +23,7 @@ class Block(NamedTuple):
     start: int  # the number of its first row in the whole table
     place: str  # for errors: "part-3.parquet, row group 7"
     names: tuple[str, ...]  # of the columns
+    row: int = 0  # the number of its first row in that place
     counted_from: int = 0  # what errors call the first row of a table
 
 
@@ -95,8 +96,14 @@ def add(surveys: Iterable[Survey], size: int) -> Survey:
     every = np.concatenate([survey.keys for survey in surveys])
     chosen = smallest(every, size)
     rows = np.concatenate([survey.rows for survey in surveys])[chosen]
-    counts = [sum(column) for column in zip(*(survey[:3] for survey in surveys), strict=True)]
-    return Survey(*counts, total, rows, every[chosen])
+    return Survey(
+        sum(survey.n_rows for survey in surveys),
+        sum(survey.n_filled for survey in surveys),
+        sum(survey.n_missing for survey in surveys),
+        total,
+        rows,
+        every[chosen],
+    )
 
 
 def refuse_infinity(X: np.ndarray, block: Block) -> None:
@@ -107,6 +114,6 @@ def refuse_infinity(X: np.ndarray, block: Block) -> None:
         value, name = X[row, column], block.names[column]
         row += block.counted_from
         raise ValueError(
-            f"Column {name} holds {value} in row {block.start + row:,} ({block.place}, row {row:,} "
-            "of it). Replace it by NaN to treat it as missing."
+            f"Column {name} holds {value} in row {block.start + row:,} ({block.place}, row "
+            f"{block.row + row:,} of it). Replace it by NaN to treat it as missing."
         )

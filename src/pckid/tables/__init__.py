@@ -2,14 +2,18 @@
 
 from pckid.tables.numbers import MISSING_TOKENS, MissingTokens, numeric_matrix, try_numbers
 from pckid.tables.reading import Table, read_table
-from pckid.tables.writing import table_format, write_table
+from pckid.tables.scanning import Scan, scan_table
+from pckid.tables.writing import TableWriter, table_format, write_table
 
 __all__ = [
     "MISSING_TOKENS",
     "MissingTokens",
+    "Scan",
     "Table",
+    "TableWriter",
     "numeric_matrix",
     "read_table",
+    "scan_table",
     "table_format",
     "try_numbers",
     "write_table",

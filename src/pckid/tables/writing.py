@@ -1,11 +1,13 @@
 """Write a table back, with new columns beside its own."""
 
+from __future__ import annotations
+
 import bz2
 import gzip
 import lzma
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -78,16 +80,65 @@ def write_table(
     escape_formulas : bool, default=False
         Put an apostrophe before text that a spreadsheet would run as a formula.
     """
-    kept = table.data.select([name for name in table.names if name not in new])
-    if kind in ("parquet", "arrow"):
-        _write_binary(file, kept, {**(numbers or {}), **new}, kind)
-        return
-    text = table.text or TextFormat(",", ".", 0)
-    delimiter = "\t" if kind == "tsv" else text.delimiter
-    decimal = text.decimal if delimiter != "," else "."
-    with _compressor(file, codec) as sink:
-        for block in _text_blocks(kept, new, delimiter, decimal, escape_formulas):
-            sink.write(block.encode("utf-8"))
+    with TableWriter(file, kind=kind, codec=codec, escape_formulas=escape_formulas) as writer:
+        writer.write(table, new, numbers)
+
+
+class TableWriter:
+    """Write a table part by part; parameters as for `write_table`. To be used with `with`."""
+
+    def __init__(
+        self,
+        file: BinaryIO,
+        *,
+        kind: str = "csv",
+        codec: str | None = None,
+        escape_formulas: bool = False,
+    ) -> None:
+        self.file, self.kind, self.codec = file, kind, codec
+        self.escape_formulas = escape_formulas
+        self._sink: Any = None
+
+    def __enter__(self) -> TableWriter:
+        self._open = ExitStack().__enter__()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._open.__exit__(*error)
+
+    def write(
+        self,
+        table: Table,
+        new: Mapping[str, np.ndarray],
+        numbers: Mapping[str, np.ndarray] | None = None,
+    ) -> None:
+        """Write some rows; all parts have the same columns."""
+        kept = table.data.select([name for name in table.names if name not in new])
+        if self.kind in ("parquet", "arrow"):
+            self._write_binary(_with_columns(kept, {**(numbers or {}), **new}))
+        else:
+            self._write_text(kept, new, table.text or TextFormat(",", ".", 0))
+
+    def _write_binary(self, data: Any) -> None:
+        """Write Parquet or an Arrow file."""
+        if self._sink is None:
+            opener = (
+                pyarrow.parquet.ParquetWriter if self.kind == "parquet" else pyarrow.ipc.new_file
+            )
+            self._sink = self._open.enter_context(opener(self.file, data.schema))
+        self._sink.write_table(data)
+
+    def _write_text(self, kept: Any, new: Mapping[str, np.ndarray], text: TextFormat) -> None:
+        """Write text, the header before the first rows."""
+        delimiter = "\t" if self.kind == "tsv" else text.delimiter
+        decimal = text.decimal if delimiter != "," else "."
+        blocks = _text_blocks(kept, new, delimiter, decimal, self.escape_formulas)
+        header = next(blocks)
+        if self._sink is None:
+            self._sink = self._open.enter_context(_compressor(self.file, self.codec))
+            self._sink.write(header.encode("utf-8"))
+        for block in blocks:
+            self._sink.write(block.encode("utf-8"))
 
 
 def _compressor(file: BinaryIO, codec: str | None) -> AbstractContextManager[Any]:
@@ -100,19 +151,15 @@ def _compressor(file: BinaryIO, codec: str | None) -> AbstractContextManager[Any
     return bz2.BZ2File(file, "wb") if codec == "bz2" else lzma.LZMAFile(file, "wb")
 
 
-def _write_binary(file: BinaryIO, kept: Any, columns: Mapping[str, np.ndarray], kind: str) -> None:
-    """Write Parquet or an Arrow file."""
+def _with_columns(kept: Any, columns: Mapping[str, np.ndarray]) -> Any:
+    """Replace columns of a table, or add them to it."""
     for name, values in columns.items():
         array = pa.array(values, from_pandas=True)
         if name in kept.column_names:
             kept = kept.set_column(kept.column_names.index(name), name, array)
         else:
             kept = kept.append_column(name, array)
-    if kind == "parquet":
-        pyarrow.parquet.write_table(kept, file)
-    else:
-        with pyarrow.ipc.new_file(file, kept.schema) as writer:
-            writer.write_table(kept)
+    return kept
 
 
 def _text_blocks(

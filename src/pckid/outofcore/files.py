@@ -1,0 +1,105 @@
+"""Tables in files, read batch by batch: memory is bounded by `working_memory`, not by the file."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn import get_config
+
+from pckid.outofcore.rows import Block, BlockedRows, Kind, Survey, add, survey_block
+from pckid.tables.numbers import MissingTokens
+from pckid.tables.reading import Table
+from pckid.tables.scanning import Batch, Part, Scan, batch_numbers, batches
+
+# Longer batches gain nothing.
+_MOST_ROWS = 1 << 16
+# A batch is held as Arrow columns, as floats, standardised, and in parts of each.
+_BYTES_PER_NUMBER = 256
+
+
+class Found(NamedTuple):
+    """Rows of a file, and what a function gave for them."""
+
+    table: Table | None  # the columns asked for; None if none were
+    start: int  # number of the first row in the whole table
+    results: tuple[np.ndarray, ...]
+    numbers: dict[str, np.ndarray] | None = None  # of columns that the file holds as text
+
+
+class FileRows(BlockedRows):
+    """The rows of a table in one or more files.
+
+    Parameters
+    ----------
+    scan : Scan
+    names : sequence of str
+        The columns to cluster by.
+    missing : MissingTokens
+    """
+
+    lazy = False
+    local = True  # whether functions run in this process
+
+    def __init__(self, scan: Scan, names: Sequence[str], missing: MissingTokens) -> None:
+        self.scan = scan
+        self.columns = list(names)
+        self.missing = missing
+        self.template = scan.template(names)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns as errors name them."""
+        return tuple(f"'{name}'" for name in self.columns)
+
+    def survey(self, entropy: int, size: int) -> Survey:
+        """Pass over all rows; choose `size` of them."""
+        return self.survey_parts(self.scan.parts, entropy, size, math.inf)
+
+    def survey_parts(self, parts: Sequence[Part], entropy: int, size: int, limit: float) -> Survey:
+        """Pass over some parts of the table, choosing among keys below `limit`."""
+        waiting: list[Survey] = []
+        for batch, X in self.blocks(parts):
+            block = Block(batch.start, batch.place, self.names, batch.row, 1)
+            waiting.append(survey_block(X, block, entropy, size, limit))
+            if sum(len(survey.keys) for survey in waiting) > 2 * size:
+                waiting = [add(waiting, size)]
+                limit = waiting[0].keys.max()
+        return add(waiting, size)
+
+    def blocks(
+        self, parts: Sequence[Part], others: Sequence[str] = ()
+    ) -> Iterator[tuple[Batch, np.ndarray]]:
+        """Yield batches with other columns besides, and the numbers to cluster by."""
+        wanted = list(dict.fromkeys([*self.columns, *others]))
+        for batch in batches(self.scan, parts, wanted, batch_rows(len(wanted))):
+            yield batch, batch_numbers(batch, self.columns, self.missing)
+
+    def results(
+        self, function: Callable, state: Any, others: Sequence[str] = ()
+    ) -> Iterator[Found]:
+        """Apply `function(state, X)` to batches in order; yield `others` of their columns too."""
+        for batch, X in self.blocks(self.scan.parts, others):
+            table = batch.table._replace(data=batch.table.data.select(list(others)))
+            numbers = {
+                name: X[:, self.columns.index(name)] for name in others if name in self.columns
+            }
+            yield Found(
+                table if others else None,
+                batch.start,
+                function(state, X),
+                numbers if self.scan.text else None,
+            )
+
+    def arrays(self, function: Callable, state: Any, kinds: tuple[Kind, ...]) -> tuple[Any, ...]:
+        """Apply `function(state, X)` to each block X; return NumPy arrays for all rows."""
+        found = [found.results for found in self.results(function, state)]
+        return tuple(np.concatenate(parts) for parts in zip(*found, strict=True))
+
+
+def batch_rows(n_columns: int) -> int:
+    """Decide how many rows are read at a time, by scikit-learn's `working_memory`."""
+    allowed = int(get_config()["working_memory"] * 2**20) // (_BYTES_PER_NUMBER * n_columns)
+    return max(1, min(allowed, _MOST_ROWS))

@@ -1,0 +1,146 @@
+"""Cluster a table that stays in its file: read in batches, labels written as they come."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from pckid._files import atomic_file
+from pckid._parallel import n_threads
+from pckid.cluster import PCKID, Fitted, place_rows
+from pckid.exceptions import TableError
+from pckid.metrics import accuracy_of_counts
+from pckid.outofcore.files import FileRows, Found
+from pckid.tables import MissingTokens, TableWriter, scan_table, table_format
+from pckid.tables.scanning import row_numbers
+
+
+class Totals(NamedTuple):
+    """What was found in all rows of a file."""
+
+    n_rows: int
+    cluster_sizes: list[int]
+    n_unclustered: int
+    mean_confidence: float | None
+    accuracy: float | None  # agreement with known groups, if there were any
+
+
+class Layout(NamedTuple):
+    """What is written for each row, besides its cluster and how clearly it belongs there."""
+
+    kept: tuple[str, ...]  # columns of the table; none of them: the number of the row
+    known: str | None = None  # a column of known groups, compared and not written
+
+
+def cluster_file(
+    model: PCKID,
+    source: str,
+    out: str,
+    *,
+    columns: Sequence[str] | None = None,
+    keep: Sequence[str] | None = None,
+    na_values: Sequence[str] = (),
+) -> Totals:
+    """Fit a model to a table in a file or folder, and write a cluster for every row.
+
+    The table may be larger than memory: it is read twice, in batches that fit scikit-learn's
+    `working_memory`. The labels are those that `model.fit` gives for the same table in memory.
+
+    Parameters
+    ----------
+    model : PCKID
+        Is fitted; it gets no `labels_` and no `embedding_`.
+    source : str
+        A Parquet file, a folder of Parquet files, or a CSV or TSV file.
+    out : str
+        Where the labels go (.parquet, .csv, .csv.gz, …). The file appears when it is complete.
+    columns : sequence of str, default=None
+        The columns to cluster by; None takes all but those kept.
+    keep : sequence of str, default=None
+        Columns to write beside the labels, such as an id; None writes the number of the row.
+    na_values : sequence of str, default=()
+        Further contents of cells that mean missing, such as "-9999".
+
+    Returns
+    -------
+    totals : Totals
+    """
+    scan = scan_table(source)
+    if scan is None:
+        raise TableError(f"{source} cannot be read in batches. Give Parquet or CSV.")
+    layout = Layout(tuple(keep or ()))
+    wanted = columns or [name for name in scan.names if name not in layout.kept]
+    unknown = [name for name in (*wanted, *layout.kept) if name not in scan.names]
+    if unknown:
+        raise TableError(f"{source} has no column '{unknown[0]}'.")
+    rows = FileRows(scan, wanted, MissingTokens.with_defaults(na_values))
+    model.fit(rows)
+    kind, codec = table_format(out)
+    with atomic_file(out) as file, TableWriter(file, kind=kind, codec=codec) as writer:
+        return write_labels(model, rows, writer, layout)
+
+
+class _Tally:
+    """Counts of labels, and of known groups with them, as they come."""
+
+    def __init__(self, n_clusters: int) -> None:
+        self.sizes = np.zeros(n_clusters, dtype=np.int64)
+        self.n_rows, self.confident = 0, 0.0
+        self.groups: Counter[tuple[str, int]] = Counter()
+
+    def add(self, found: Found, known: str | None) -> None:
+        """Count some rows."""
+        labels, confidence = found.results
+        self.sizes += np.bincount(labels[labels >= 0], minlength=len(self.sizes))
+        self.n_rows += len(labels)
+        self.confident += float(confidence.sum())
+        if known and found.table:
+            names = found.table.data.column(known).to_pylist()
+            pairs = zip(names, labels.tolist(), strict=True)
+            self.groups.update(
+                (str(name), j) for name, j in pairs if j >= 0 and name not in (None, "")
+            )
+
+    def totals(self) -> Totals:
+        """Sum up."""
+        clustered = int(self.sizes.sum())
+        last = int(np.flatnonzero(self.sizes).max(initial=-1)) + 1
+        mean = self.confident / clustered if clustered else None
+        return Totals(
+            self.n_rows, self.sizes[:last].tolist(), self.n_rows - clustered, mean, self._accuracy()
+        )
+
+    def _accuracy(self) -> float | None:
+        """Compare clusters with the known groups."""
+        if not self.groups:
+            return None
+        names = sorted({name for name, _ in self.groups})
+        counts = np.zeros((len(names), len(self.sizes)), dtype=np.int64)
+        for (name, label), count in self.groups.items():
+            counts[names.index(name), label] = count
+        return accuracy_of_counts(counts)
+
+
+def write_labels(model: PCKID, rows: FileRows, writer: TableWriter, layout: Layout) -> Totals:
+    """Find the clusters of all rows of a file with a fitted model, and write them as they come."""
+    others = list(dict.fromkeys([*layout.kept, *([layout.known] if layout.known else [])]))
+    jobs = n_threads(model.n_jobs) if rows.local else 1
+    tally = _Tally(model.n_clusters)
+    for found in rows.results(_label, (model._fitted, jobs), others):
+        new = dict(zip(("cluster", "confidence"), found.results, strict=True))
+        if layout.kept and found.table:
+            data = found.table.data.select(list(layout.kept))
+            writer.write(found.table._replace(data=data), new, found.numbers)
+        else:
+            writer.write(row_numbers(found.start, len(new["cluster"])), new)
+        tally.add(found, layout.known)
+    return tally.totals()
+
+
+def _label(state: tuple[Fitted, int], X: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Label a batch of rows."""
+    fitted, jobs = state
+    return tuple(place_rows(fitted, X, jobs)[0])
