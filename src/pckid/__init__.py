@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from pckid._version import __version__
 
 if TYPE_CHECKING:
+    from pckid._categories import UnseenCategoryWarning
     from pckid._checks import EmptyRowWarning
     from pckid.cluster import PCKID
     from pckid.exceptions import PckidModelError
@@ -22,6 +23,7 @@ __all__ = [
     "IncompleteGaussianMixture",
     "PckidModelError",
     "ProbabilisticClusterKernel",
+    "UnseenCategoryWarning",
     "__version__",
     "cluster_file",
     "explain",
@@ -38,6 +40,7 @@ _HOMES = {
     "IncompleteGaussianMixture": "pckid.mixture",
     "PckidModelError": "pckid.exceptions",
     "ProbabilisticClusterKernel": "pckid.kernel",
+    "UnseenCategoryWarning": "pckid._categories",
     "explain": "pckid.explanation",
     "cluster_file": "pckid.streaming",
     "load": "pckid.modelfile",

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
-from pckid._arrays import Array, is_foreign, namespace, to_numpy
+from pckid import _categories as categories
+from pckid._arrays import Array, is_foreign, like, namespace, to_numpy
+
+_NONE: Mapping[int, np.ndarray] = MappingProxyType({})
 
 
 class EmptyRowWarning(UserWarning):
@@ -26,21 +31,29 @@ def read_table(estimator: Any, X: Any, *, reset: bool) -> Array:
     X : array-like, dataframe or Array API array of shape (n_samples, n_features)
         NaN, None, pd.NA, Arrow and polars nulls and masked entries are missing.
     reset : bool
-        True in `fit`.
+        True in `fit`, which learns the categories of the columns that the estimator's
+        `categorical_features` stands for.
 
     Returns
     -------
     X : array of shape (n_samples, n_features), float32 or float64
+        Categories are numbered from 0; one that `fit` did not see is missing.
     """
     if type(X).__name__ == "LazyFrame":
         raise TypeError("X is a LazyFrame, which holds no values yet. Give X.collect().")
+    kind = _frame_kind(X)
+    if kind is not None:
+        # Before any column is read, so that columns out of order are what the error is about.
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+    coded = _categories(estimator, X, kind, reset)
     if is_foreign(X):
-        values = _foreign(X)
-    elif (kind := _frame_kind(X)) is not None:
-        values = _frame(X, kind)
+        values = _foreign(X, coded)
+    elif kind is not None:
+        values = _frame(X, kind, coded)
     else:
-        values = _array(estimator, X)
-    validate_data(estimator, X if _frame_kind(X) else values, reset=reset, skip_check_array=True)
+        values = _array(estimator, X, coded)
+    if kind is None:
+        validate_data(estimator, values, reset=reset, skip_check_array=True)
     _refuse_infinity(estimator, values)
     return values
 
@@ -105,8 +118,97 @@ def refuse_no_column(n_kept: int, shape: tuple[int, int]) -> None:
         )
 
 
-def _array(estimator: Any, X: Any) -> np.ndarray:
-    """Check lists, NumPy arrays and masked arrays."""
+def categorical_mask(estimator: Any) -> np.ndarray:
+    """Tell which columns of a fitted estimator hold categories, of shape (n_features,)."""
+    mask = np.zeros(estimator.n_features_in_, dtype=bool)
+    mask[list(getattr(estimator, "_categories", {}))] = True
+    return mask
+
+
+def _categories(estimator: Any, X: Any, kind: str | None, reset: bool) -> dict[int, np.ndarray]:
+    """Number the cells of the columns of categories, learning the categories if `reset`."""
+    features = getattr(estimator, "categorical_features", None)
+    if reset and hasattr(estimator, "categorical_features"):
+        estimator._categories, estimator.categories_ = {}, {}
+    if features is None and not getattr(estimator, "_categories", None):
+        return {}
+    columns = _columns(X, kind)
+    if reset:
+        for j in categories.chosen_columns(
+            features, columns.names, columns.by_dtype, columns.number
+        ):
+            name = j if columns.names is None else str(columns.names[j])
+            known = categories.learn(columns.cells(j), repr(name))
+            estimator._categories[j] = estimator.categories_[name] = known
+    found = {
+        j: categories.encode(columns.cells(j), known)
+        for j, known in estimator._categories.items()
+        if j < columns.number
+    }
+    unseen = {column_name(estimator, j): other for j, (_, other) in found.items() if other}
+    categories.warn_unseen(unseen)
+    return {j: codes for j, (codes, _) in found.items()}
+
+
+class _Columns(NamedTuple):
+    """How to read a table's columns as lists, and what is known of them."""
+
+    number: int
+    names: list[Any] | None
+    cells: Callable[[int], list[Any]]
+    by_dtype: Callable[[], list[int]]  # which of them hold categories, by their type
+
+
+def _columns(X: Any, kind: str | None) -> _Columns:
+    """Look at a table's columns one by one; what is no table has none, and is refused later."""
+    readers: dict[str, Callable[[int], list[Any]]] = {
+        "pandas": lambda j: X.iloc[:, j].astype(object).tolist(),
+        "polars": lambda j: X.to_series(j).to_list(),
+        "pyarrow": lambda j: X.column(j).to_pylist(),
+    }
+    if kind is None:
+        objects = _objects(X)
+        return _Columns(
+            objects.shape[1],
+            None,
+            lambda j: objects[:, j].tolist(),
+            lambda: [j for j in range(objects.shape[1]) if _holds_text(objects[:, j].tolist())],
+        )
+    names = X.column_names if kind == "pyarrow" else list(X.columns)
+    dtypes = X.schema.types if kind == "pyarrow" else list(X.dtypes)
+    cells = readers[kind]
+    return _Columns(
+        len(names), names, cells, lambda: categories.by_frame_dtype(kind, dtypes, cells)
+    )
+
+
+def _objects(X: Any) -> np.ndarray:
+    """Make a 2-D array of objects, None where masked; without columns if `X` is no table."""
+    if isinstance(X, np.ma.MaskedArray):
+        values = X.data.astype(object)
+        values[np.ma.getmaskarray(X)] = None
+    elif is_foreign(X):
+        values = to_numpy(X)
+    else:
+        values = X if isinstance(X, np.ndarray) else np.asarray(X, dtype=object)
+    return values if values.ndim == 2 else np.empty((0, 0), dtype=object)
+
+
+def _holds_text(cells: list[Any]) -> bool:
+    """Tell whether a column holds a text that is no number."""
+    try:
+        [float(cell) for cell in cells if isinstance(cell, str)]
+    except ValueError:
+        return True
+    return False
+
+
+def _array(estimator: Any, X: Any, coded: Mapping[int, np.ndarray] = _NONE) -> np.ndarray:
+    """Check lists, NumPy arrays and masked arrays; `coded` columns are numbers already."""
+    if coded:
+        X = _objects(X).astype(object)
+        for j, codes in coded.items():
+            X[:, j] = codes
     if isinstance(X, np.ma.MaskedArray):
         if X.dtype.kind in "biuf":
             X = np.ma.filled(X.astype(np.float64), np.nan)
@@ -162,12 +264,13 @@ def _numbers(column: np.ndarray, name: str) -> np.ndarray:
         except (TypeError, ValueError) as error:
             raise type(error)(
                 f"Column {name} holds {column[i]!r} in row {i}, which is not a number. Leave the "
-                f"column out, or turn it into numbers, with NaN for what is missing. ({error})"
+                "column out, or turn it into numbers, with NaN for what is missing. PCKID takes it "
+                f'as categories with categorical_features="from_dtype". ({error})'
             ) from None
     return result
 
 
-def _foreign(X: Array) -> Array:
+def _foreign(X: Array, coded: Mapping[int, np.ndarray]) -> Array:
     """Check an Array API array that stays where it is."""
     xp = namespace(X)
     if X.ndim != 2:
@@ -183,9 +286,14 @@ def _foreign(X: Array) -> Array:
         raise ValueError(
             "Complex data not supported. Give the real and imaginary parts as columns."
         )
-    if X.dtype in (xp.float32, xp.float64):
-        return X
-    return xp.astype(X, xp.float64)
+    if X.dtype not in (xp.float32, xp.float64):
+        X = xp.astype(X, xp.float64)
+    if coded:
+        values = np.array(to_numpy(X))
+        for j, codes in coded.items():
+            values[:, j] = codes
+        X = like(values, X, dtype=X.dtype)
+    return X
 
 
 def _frame_kind(X: Any) -> str | None:
@@ -197,7 +305,7 @@ def _frame_kind(X: Any) -> str | None:
     return None
 
 
-def _frame(X: Any, kind: str) -> np.ndarray:
+def _frame(X: Any, kind: str, coded: Mapping[int, np.ndarray] = _NONE) -> np.ndarray:
     """Convert a dataframe column by column, so that an error can name its column."""
     if X.shape[0] == 0 or X.shape[1] == 0:
         raise ValueError(
@@ -205,7 +313,8 @@ def _frame(X: Any, kind: str) -> np.ndarray:
             f"(shape={tuple(X.shape)}) while a minimum of 1 is required."
         )
     read = {"pandas": _pandas_column, "polars": _polars_column, "pyarrow": _arrow_column}[kind]
-    return np.stack([read(X, j) for j in range(X.shape[1])], axis=1)
+    columns = [coded[j] if j in coded else read(X, j) for j in range(X.shape[1])]
+    return np.stack(columns, axis=1)
 
 
 def _pandas_column(X: Any, j: int) -> np.ndarray:

@@ -78,6 +78,16 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
         "kernel_pca" is the paper's: Z = E_k Λ_k^½ from the k leading eigenvectors of the kernel K,
         uncentred. "random_walk" divides each row's degree out first (Shi and Malik's normalised
         cut on this kernel), which serves clusters of unequal size better.
+    categorical_features : None, "from_dtype" or array-like of str, int or bool, default=None
+        The columns of categories: their names, their indices, or a mask. "from_dtype" takes the
+        columns of a dataframe whose type is category, text or boolean, and the columns of an
+        array of objects that hold text. In each component a category has a probability; a
+        missing one is left out, as numbers are. A column in which no two rows agree is left out.
+        At most 255 categories; with covariance_type="diag" only.
+    missingness : {"ignorable", "informative"}, default="ignorable"
+        Whether what is missing tells of the groups. "informative" gives each component a
+        probability for each column to be observed, for holes that depend on what they hide;
+        with covariance_type="diag" only.
     n_landmarks : int, default=None
         The eigenvectors come from this many random rows and extend to the others exactly as to new
         rows. None uses all rows up to 5,000, and 5,000 random rows above.
@@ -119,6 +129,8 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
         Sum of squared distances to their centres of the rows that k-means ran on.
     n_iter_ : int
         EM iterations that each mixture ran.
+    categories_ : dict
+        The sorted categories of each column of categories, by its name or index.
     dropped_features_ : list
         Names, or indices, of columns left out because they are empty or constant.
     n_features_in_ : int
@@ -164,6 +176,8 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
         covariance_type: str = "diag",
         reg_covar: float = 1e-3,
         embedding: str = "random_walk",
+        categorical_features: Any = None,
+        missingness: str = "ignorable",
         n_landmarks: int | None = None,
         kmeans_n_init: int = 100,
         dtype: str = "auto",
@@ -180,6 +194,8 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
         self.covariance_type = covariance_type
         self.reg_covar = reg_covar
         self.embedding = embedding
+        self.categorical_features = categorical_features
+        self.missingness = missingness
         self.n_landmarks = n_landmarks
         self.kmeans_n_init = kmeans_n_init
         self.dtype = dtype

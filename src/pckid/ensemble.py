@@ -192,7 +192,7 @@ def _stack_size(table: Table, plan: Plan) -> int:
         return 1
     budget = _STACK_BYTES_HOST if is_host(table.values) else _STACK_BYTES_DEVICE
     itemsize = 4 if "32" in str(table.values.dtype) else 8
-    each = plan.n_rows * (3 * table.n_features + plan.max_components) * itemsize
+    each = plan.n_rows * (table.width + plan.max_components) * itemsize
     return max(1, budget // each)
 
 

@@ -10,6 +10,7 @@ from scipy.spatial.distance import cdist
 from pckid._arrays import like, namespace, to_numpy
 from pckid._checks import feature_names
 from pckid._parallel import n_threads
+from pckid.describe.categories import CategoryFeature
 from pckid.describe.clusters import ClusterFeature, distinguishing_features, overlap
 from pckid.embedding import Projection
 from pckid.featuremap import Kernel, feature_blocks, project
@@ -29,7 +30,7 @@ class ClusterExplanation(NamedTuple):
     ----------
     number : int
     n_rows : int
-    features : list of (name, ClusterFeature)
+    features : list of (name, ClusterFeature or CategoryFeature)
         The column that sets the cluster apart most comes first.
     representatives : ndarray of shape (n,)
         Rows of the table, the most typical first: those of highest mean kernel with the rows of
@@ -41,7 +42,7 @@ class ClusterExplanation(NamedTuple):
 
     number: int
     n_rows: int
-    features: list[tuple[str, ClusterFeature]]
+    features: list[tuple[str, ClusterFeature | CategoryFeature]]
     representatives: np.ndarray
     stability: float | None
 
@@ -125,7 +126,9 @@ def explain(
             rows[_highest(closeness[:, number], labels[rows] == number, n_examples)],
             None if halves is None else _stability(labels[rows] == number, halves),
         )
-        for number, ranked in enumerate(distinguishing_features(values, labels))
+        for number, ranked in enumerate(
+            distinguishing_features(values, labels, estimator._categories)
+        )
     ]
     agreement = None if halves is None else clustering_accuracy(*halves)
     return Explanation(clusters, doubtful_rows(estimator, n_examples * n_clusters), agreement)

@@ -112,7 +112,7 @@ def _for_row_blocks(function: Callable, kernel: Kernel, table: Table, jobs: int)
     on_host = is_host(table.values)
     jobs = jobs if on_host else 1
     widest = max(math.prod(stack.log_weights.shape) for stack in kernel.ensemble.stacks)
-    bytes_per_row = 8 * (4 * widest + 6 * table.n_features)
+    bytes_per_row = 8 * (4 * widest + 2 * table.width)
     size = int(get_config()["working_memory"] * 2**20 / (bytes_per_row * jobs))
     size = max(1, min(size, _HOST_BLOCK, -(-table.n_samples // jobs)) if on_host else size)
     starts = range(0, table.n_samples, size)

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pckid._arrays import Array, like, namespace, place, restorer, to_numpy
 from pckid._checks import (
+    categorical_mask,
     dropped_features,
     read_table,
     refuse_no_column,
@@ -52,6 +53,9 @@ class Sample(NamedTuple):
 class EnsembleEstimator(CallbackSupportMixin, BaseEstimator):
     """What the kernel and the clusterer share: the ensemble's parameters and its training."""
 
+    _categories: dict[int, list[Any]]
+    categories_: dict[Any, list[Any]]
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_inits": [Interval(Integral, 1, None, closed="left")],
         "max_components": [Interval(Integral, 2, None, closed="left")],
@@ -62,6 +66,8 @@ class EnsembleEstimator(CallbackSupportMixin, BaseEstimator):
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "covariance_type": [StrOptions(set(FAMILIES))],
         "reg_covar": [Interval(Real, 0, None, closed="neither")],
+        "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],
+        "missingness": [StrOptions({"ignorable", "informative"})],
         "dtype": [StrOptions({"auto", "float32", "float64"})],
         "device": [str, None],
         "random_state": ["random_state"],
@@ -99,8 +105,9 @@ class EnsembleEstimator(CallbackSupportMixin, BaseEstimator):
         sample : Sample
         """
         X = place(read_table(self, X, reset=True), self.device)
+        self._refuse_shape()
         dtype = self._resolve_dtype(X.shape)
-        table, usable, scaling = read_training(self, X, dtype)
+        table, usable, scaling = read_training(self, X, dtype, categorical_mask(self))
         self._refuse_too_few(usable.shape[0], n_clusters)
         entropy = self._entropy()
         rows = self._pool(X, usable, entropy)
@@ -109,6 +116,7 @@ class EnsembleEstimator(CallbackSupportMixin, BaseEstimator):
 
     def _draw_from_blocks(self, rows: BlockedRows, n_clusters: int = 1) -> Sample:
         """Pass over a table that comes in blocks, and keep the rows to learn from."""
+        self._refuse_mixed_blocks()
         validate_data(self, rows.template, reset=True, skip_check_array=True)
         entropy = self._entropy()
         found = rows.survey(entropy, self._pool_size(rows.n_features))
@@ -144,6 +152,27 @@ class EnsembleEstimator(CallbackSupportMixin, BaseEstimator):
         """Raise if there are too few rows with an observed value."""
         refuse_too_few(n_usable, 2, "the ensemble")
         refuse_too_few(n_usable, n_clusters, f"n_clusters={n_clusters}")
+
+    def _refuse_shape(self) -> None:
+        """Raise if components have a shape that knows numbers alone."""
+        asked = "missingness='informative'" if self.missingness == "informative" else ""
+        asked = "categorical_features" if self._categories else asked
+        if asked and not FAMILIES[self.covariance_type].MIXED:
+            raise ValueError(
+                f"covariance_type={self.covariance_type!r} takes numbers alone, but {asked} was "
+                "given. Use covariance_type='diag'."
+            )
+
+    def _refuse_mixed_blocks(self) -> None:
+        """Raise if more is asked for than one pass over blocks of numbers can find out."""
+        self._categories, self.categories_ = {}, {}
+        informative = self.missingness == "informative"
+        if informative or self.categorical_features is not None:
+            asked = "missingness='informative'" if informative else "categorical_features"
+            raise ValueError(
+                f"{asked} needs a table in memory, but X comes in blocks. Fit on a sample of its "
+                "rows in memory, then predict the others."
+            )
 
     def _pool_size(self, n_features: int) -> int:
         """Decide how many rows to learn from, where there are more."""
@@ -220,6 +249,16 @@ class ProbabilisticClusterKernel(
         The shape of the components.
     reg_covar : float, default=1e-3
         The smallest variance of a component, in units of the feature's observed variance.
+    categorical_features : None, "from_dtype" or array-like of str, int or bool, default=None
+        The columns of categories: their names, their indices, or a mask. "from_dtype" takes the
+        columns of a dataframe whose type is category, text or boolean, and the columns of an
+        array of objects that hold text. In each component a category has a probability; a
+        missing one is left out, as numbers are. A column in which no two rows agree is left out.
+        At most 255 categories; with covariance_type="diag" only.
+    missingness : {"ignorable", "informative"}, default="ignorable"
+        Whether what is missing tells of the groups. "informative" gives each component a
+        probability for each column to be observed, for holes that depend on what they hide;
+        with covariance_type="diag" only.
     dtype : {"auto", "float32", "float64"}, default="auto"
         Arithmetic. "auto" is float64 for tables of at most 10,000 entries, float32 above.
     device : str, default=None
@@ -235,6 +274,8 @@ class ProbabilisticClusterKernel(
     ----------
     n_iter_ : int
         EM iterations that each mixture ran.
+    categories_ : dict
+        The sorted categories of each column of categories, by its name or index.
     dropped_features_ : list
         Names, or indices, of columns left out because they are empty or constant.
     n_features_in_ : int
@@ -267,6 +308,8 @@ class ProbabilisticClusterKernel(
         max_iter: int = 10,
         covariance_type: str = "diag",
         reg_covar: float = 1e-3,
+        categorical_features: Any = None,
+        missingness: str = "ignorable",
         dtype: str = "auto",
         device: str | None = None,
         random_state: Any = None,
@@ -279,6 +322,8 @@ class ProbabilisticClusterKernel(
         self.max_iter = max_iter
         self.covariance_type = covariance_type
         self.reg_covar = reg_covar
+        self.categorical_features = categorical_features
+        self.missingness = missingness
         self.dtype = dtype
         self.device = device
         self.random_state = random_state

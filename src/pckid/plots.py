@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from pckid._arrays import like, to_numpy
-from pckid._checks import feature_names, read_table
+from pckid._checks import categorical_mask, feature_names, read_table
 from pckid.describe.clusters import distinguishing_features, standardised_medians
 from pckid.describe.columns import observed_bands
 from pckid.featuremap import kernel_matrix
@@ -276,7 +276,7 @@ class ProfileDisplay(_Display):
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, *, max_features: int = 20) -> ProfileDisplay:
-        """Compare clusters by observed values; the features that tell most come first.
+        """Compare clusters by observed numbers; the features that tell most come first.
 
         Parameters
         ----------
@@ -290,11 +290,12 @@ class ProfileDisplay(_Display):
         display : ProfileDisplay
         """
         values, labels = to_matrix(estimator, X), own_labels(estimator)
-        best = np.zeros(values.shape[1])
-        for ranked in distinguishing_features(values, labels):
+        numbers = np.flatnonzero(~categorical_mask(estimator))
+        best = np.zeros(len(numbers))
+        for ranked in distinguishing_features(values[:, numbers], labels):
             for item in ranked:
                 best[item.feature] = max(best[item.feature], item.distinctness)
-        shown = np.argsort(-best, kind="stable")[:max_features]
+        shown = numbers[np.argsort(-best, kind="stable")[:max_features]]
         names = feature_names(estimator)
         medians = standardised_medians(values[:, shown], labels)
         return cls(medians, [names[index] for index in shown])

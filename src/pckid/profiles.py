@@ -28,6 +28,10 @@ class ClusterProfiles(NamedTuple):
     separation : ndarray of shape (n_clusters, d)
         How well the column tells the cluster from the other rows, from −1 (always lower) over 0
         (no better than chance) to 1 (always higher).
+    category_shares : dict of name to ndarray of shape (n_clusters, n_categories)
+        For each column of categories that is used, the share of each category among the observed
+        cells of each cluster, in the order of the estimator's `categories_`; NaN where nothing is
+        observed. The arrays above are those of the columns of numbers.
     """
 
     feature_names: list[str]
@@ -36,6 +40,7 @@ class ClusterProfiles(NamedTuple):
     centers: np.ndarray
     spreads: np.ndarray
     separation: np.ndarray
+    category_shares: dict[str, np.ndarray]
 
     @property
     def share_missing(self) -> np.ndarray:
@@ -88,12 +93,13 @@ def profile_clusters(
     xp, dtype = namespace(table.values), table.values.dtype
     index = xp.arange(n_clusters, dtype=labels.dtype, device=device_of(labels))
     member = xp.astype(index[:, None] == labels, dtype)
-    observed = xp.astype(table.observed, dtype)
+    seen_numbers = table.observed[:, : table.n_features]
+    observed = xp.astype(seen_numbers, dtype)
     count = member @ observed
     mean = member @ table.values / xp.where(count > 0, count, 1.0)
     # Deviations from each row's own centre: differences of large sums would lose their digits.
     own = xp.take(mean, xp.where(labels < 0, 0, labels), axis=0)
-    squares = member @ (xp.where(table.observed, table.values - own, 0.0) ** 2)
+    squares = member @ (xp.where(seen_numbers, table.values - own, 0.0) ** 2)
     counts, means, sums = (_host(array) for array in (count, mean, squares))
     spreads = np.sqrt(sums / np.maximum(counts, 1))
     seen, (center, scale) = counts > 0, (_host(scaling.center), _host(scaling.scale))
@@ -104,6 +110,7 @@ def profile_clusters(
         centers=np.where(seen, center + scale * means, np.nan),
         spreads=np.where(seen, scale * spreads, np.nan),
         separation=separation(counts, means, spreads),
+        category_shares=_category_shares(table, scaling, member, names),
     )
 
 
@@ -140,6 +147,21 @@ def separation(counts: np.ndarray, means: np.ndarray, spreads: np.ndarray) -> np
         known = (counts[cluster] > 0) & (n.sum(axis=0) > 0) & (apart != 0)
         found[cluster] = np.where(known, erf(np.where(known, z, 0)), 0)
     return found
+
+
+def _category_shares(
+    table: Table, scaling: Scaling, member: Array, names: list[str]
+) -> dict[str, np.ndarray]:
+    """Share out the observed cells of each cluster, `member` (k, n), among the categories."""
+    xp, column = namespace(table.values), table.margins.column
+    shares = {}
+    for place, source in enumerate(scaling.categorical):
+        codes = xp.nonzero(column == place)[0]
+        chosen = table.codes[:, place : place + 1] == codes
+        counts = _host(member @ xp.astype(chosen, member.dtype))
+        total = counts.sum(axis=1, keepdims=True)
+        shares[names[source]] = np.where(total > 0, counts / np.maximum(total, 1), np.nan)
+    return shares
 
 
 def _host(array: Array) -> np.ndarray:

@@ -50,7 +50,9 @@ def draw_parameters(rng, family, n_components, n_features):
 
 
 def as_parameters(family, weights, means, covariances):
-    return family.Parameters(np.log(weights)[None], means[None], covariances[None])
+    none = means[None, :, :0]
+    rest = [none] * (len(family.Parameters._fields) - 3)
+    return family.Parameters(np.log(weights)[None], means[None], covariances[None], *rest)
 
 
 def mean_log_likelihood(family, stats, params):
@@ -83,9 +85,8 @@ class TestOneStep:
         X = draw_rows(rng, holes, n_samples=40)
         rows = np.stack([rng.choice(40, 25, replace=False) for _ in range(3)])
         each = [draw_parameters(rng, product, 3, X.shape[1]) for _ in range(3)]
-        stacked = product.Parameters(
-            *(np.stack(part) for part in zip(*((np.log(w), m, v) for w, m, v in each), strict=True))
-        )
+        alone = [as_parameters(product, *values) for values in each]
+        stacked = product.Parameters(*(np.concatenate(part) for part in zip(*alone, strict=True)))
         params = steps(product, product.statistics(as_is(X), rows), stacked, 1, 0.0)
         for i in range(3):
             weights, means, variances = em_step_diagonal(X[rows[i]], *each[i])

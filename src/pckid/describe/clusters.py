@@ -1,9 +1,12 @@
 """What sets clusters apart, and whether they merely follow the holes of the table."""
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.stats import rankdata
+
+from pckid.describe.categories import CategoryFeature, compare_categories
 
 
 class ClusterFeature(NamedTuple):
@@ -62,26 +65,36 @@ class HoleLink(NamedTuple):
     missing_shares: np.ndarray
 
 
-def distinguishing_features(X: np.ndarray, labels: np.ndarray) -> list[list[ClusterFeature]]:
+def distinguishing_features(
+    X: np.ndarray, labels: np.ndarray, categories: Mapping[int, list[Any]] | None = None
+) -> list[list[ClusterFeature | CategoryFeature]]:
     """Rank, for each cluster, the features that set it apart from the other rows.
 
     Parameters
     ----------
     X : ndarray of shape (n_samples, n_features)
-        NaN where missing.
+        NaN where missing; categories as numbers from 0.
     labels : ndarray of shape (n_samples,)
         Rows with a negative label are left out.
+    categories : mapping of int to list, optional
+        The categories of the columns that hold such.
 
     Returns
     -------
-    ranked : list of list of ClusterFeature
+    ranked : list of list of ClusterFeature or CategoryFeature
         One list per cluster 0…k−1, the most distinct feature first.
     """
     X, labels = X[labels >= 0], labels[labels >= 0]
     n_clusters = int(labels.max(initial=-1)) + 1
     sizes = np.bincount(labels, minlength=n_clusters)
-    ranked: list[list[ClusterFeature]] = [[] for _ in range(n_clusters)]
+    ranked: list[list[ClusterFeature | CategoryFeature]] = [[] for _ in range(n_clusters)]
     for feature in range(X.shape[1]):
+        if categories and feature in categories:
+            known = categories[feature]
+            found = compare_categories(feature, X[:, feature], labels, known, n_clusters)
+            for mine, item in zip(ranked, found, strict=True):
+                mine.append(item)
+            continue
         seen = ~np.isnan(X[:, feature])
         values, groups = X[seen, feature], labels[seen]
         ranks = rankdata(values)

@@ -17,7 +17,8 @@ class Family(Protocol):
     of all mixtures trained on each subsample, then n_samples (n) or n_features (d).
     """
 
-    STACKABLE: bool
+    STACKABLE: bool  # whether several subsamples share a call
+    MIXED: bool  # whether it knows categories and informative missingness
 
     def statistics(self, table: Table, rows: Array | None = None) -> Any: ...
 

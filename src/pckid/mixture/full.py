@@ -17,6 +17,7 @@ from pckid.mixture.completion import Completed, Components, complete, components
 from pckid.mixture.table import Table, gather, take
 
 STACKABLE = False
+MIXED = False
 
 
 class Statistics(NamedTuple):

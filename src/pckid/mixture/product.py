@@ -1,9 +1,16 @@
-"""The product family: features independent within a component (diagonal covariance).
+"""The product family: columns independent within a component (diagonal covariance).
 
-With x zero where missing and m = 1 where observed, the log-density of a row's observed part is
-linear in F = [−½ x∘x, x, m, 1], so the E-step of any number of components is one matrix product,
-and so is the M-step. Rows that share few patterns of missingness carry one indicator column per
-pattern in place of [m, 1]; `link` says what each of these columns stands for.
+With x zero where missing, e the indicators of the categories and m = 1 where observed, the
+log-density of a row's observed part is linear in F = [−½ x∘x, x, e, m, 1], so the E-step of any
+number of components is one matrix product, and so is the M-step. Rows that share few patterns of
+missingness carry one indicator column per pattern in place of [m, 1]; `link` says what each of
+these columns stands for.
+
+Where missingness is informative, m has a Bernoulli distribution in each component, which changes
+the coefficients of m and the constant, and nothing else.
+
+Probabilities have a prior of one row: each component sees, besides its rows, one that is made up
+of the whole table's shares. So none is ever zero, and EM never lowers the likelihood times prior.
 
 All arrays have a leading axis over the subsamples of a stack: each has rows of its own.
 """
@@ -15,26 +22,31 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from pckid._arrays import Array, at_least, device_of, namespace
-from pckid.mixture.table import Table, gather, take
+from pckid.mixture.table import Margins, Table, gather, take
 
 STACKABLE = True
+MIXED = True
 _LOG_2PI = math.log(2 * math.pi)
+_PRIOR_ROWS = 1.0
 
 
 class Statistics(NamedTuple):
     """What EM needs of the rows of each mixture in a stack."""
 
     rows: Array  # (n_mixtures, n_samples, n_columns), F
-    link: Array | None  # (n_patterns, n_features + 1); None: the columns are [m, 1] themselves
+    link: Array | None  # (n_patterns, n_columns + 1); None: the columns are [m, 1] themselves
     n_features: int
+    margins: Margins
 
 
 class Parameters(NamedTuple):
-    """Weights, means and variances of the components of each mixture in a stack."""
+    """Weights, means, variances and probabilities of the components of each mixture in a stack."""
 
     log_weights: Array  # (n_mixtures, n_components)
     means: Array  # (n_mixtures, n_components, n_features)
     covariances: Array  # (n_mixtures, n_components, n_features), the variances
+    categories: Array  # (n_mixtures, n_components, n_categories), their probabilities
+    observed: Array  # (n_mixtures, n_components, n_columns), of being observed; 0 wide if ignored
 
 
 class Sums(NamedTuple):
@@ -60,20 +72,18 @@ def statistics(table: Table, rows: Array | None = None) -> Statistics:
         link = xp.concat([table.patterns, one[:1, :] + 0 * table.patterns[:, :1]], axis=1)
         known = xp.arange(n_patterns, dtype=table.pattern.dtype, device=device_of(x))
         indicators = [xp.astype(table.pattern[:, None] == known, x.dtype)]
-    F = xp.concat([-0.5 * x * x, x, *indicators], axis=1)
-    return Statistics(xp.reshape(F, (*shape, F.shape[1])), link, table.n_features)
+    F = xp.concat([-0.5 * x * x, x, *_one_hot(table), *indicators], axis=1)
+    return Statistics(xp.reshape(F, (*shape, F.shape[1])), link, table.n_features, table.margins)
 
 
 def filled(stats: Statistics) -> Array:
-    """Return the rows with zero, the observed mean, where nothing was observed (m, n, d)."""
-    d = stats.n_features
-    return stats.rows[..., d : 2 * d]
+    """Return the rows, means where nothing was observed (m, n, n_features + n_categories)."""
+    return _filled(stats.rows, stats)
 
 
 def pick(stats: Statistics, chosen: Array) -> Array:
-    """Pick the rows `chosen` (m, g) of each subsample, mean-imputed (m, g, d)."""
-    d = stats.n_features
-    return gather(stats.rows, chosen)[..., d : 2 * d]
+    """Pick the rows `chosen` (m, g) of each subsample, mean-imputed as by `filled`."""
+    return _filled(gather(stats.rows, chosen), stats)
 
 
 def start(stats: Statistics, resp: Array, centers: Array, floor: float) -> Parameters:
@@ -81,15 +91,17 @@ def start(stats: Statistics, resp: Array, centers: Array, floor: float) -> Param
     xp = namespace(resp)
     d = stats.n_features
     moments = resp @ stats.rows
-    total, _ = _totals(moments, stats)
+    total, seen = _totals(moments, stats)
     share = 1 / xp.where(total > 0, total, 1.0)[..., None]
     means = moments[..., d : 2 * d] * share
     variances = at_least(moments[..., :d] * (-2 * share) - means * means, floor)
     empty = (total <= 0)[..., None]
     return Parameters(
         _log_weights(total, stats),
-        xp.where(empty, centers, means),
+        xp.where(empty, centers[..., :d], means),
         xp.where(empty, 1.0, variances),
+        _category_probabilities(moments, total, seen, stats.margins.frequencies, stats),
+        _observed_probabilities(total, seen, stats),
     )
 
 
@@ -114,6 +126,8 @@ def expect(stats: Statistics, params: Parameters, share: Callable[[Array], Array
 def update(stats: Statistics, params: Parameters, sums: Sums, floor: float) -> Parameters:
     """Compute the paper's M-step: a missing entry counts as the old mean, with the old variance.
 
+    A missing category counts as the old probabilities.
+
     The floor clips the variances, which is the constrained maximum, so EM still never descends.
     A component that lost all rows has seen nothing: it keeps its parameters, and its weight
     vanishes.
@@ -123,21 +137,27 @@ def update(stats: Statistics, params: Parameters, sums: Sums, floor: float) -> P
     total, seen = _totals(sums.moments, stats)
     alive = total > 10 * xp.finfo(total.dtype).smallest_normal
     share = xp.where(alive, 1 / xp.where(alive, total, 1.0), 0.0)[..., None]
-    unseen = 1 - seen * share
+    unseen = 1 - seen[..., :d] * share
     means = sums.moments[..., d : 2 * d] * share + unseen * params.means
     squares = params.means * params.means + params.covariances
     squares = sums.moments[..., :d] * (-2 * share) + unseen * squares
     variances = at_least(squares - means * means, floor)
-    return Parameters(_log_weights(total, stats), means, variances)
+    return Parameters(
+        _log_weights(total, stats),
+        means,
+        variances,
+        _category_probabilities(sums.moments, total, seen, params.categories, stats),
+        _observed_probabilities(total, seen, stats),
+    )
 
 
 def conditional_means(stats: Statistics, params: Parameters) -> Array:
     """Complete every row under every component, of shape (g, n, d), for one mixture."""
     xp = namespace(params.means)
     d = stats.n_features
-    seen = stats.rows[0, :, 2 * d :]
+    seen = stats.rows[0, :, _tail(stats) :]
     seen = seen[:, :d] if stats.link is None else seen @ stats.link[:, :d]
-    return xp.where(seen > 0.5, filled(stats), params.means[0, :, None, :])
+    return xp.where(seen > 0.5, stats.rows[..., d : 2 * d], params.means[0, :, None, :])
 
 
 def n_parameters(n_components: int, n_features: int) -> int:
@@ -146,23 +166,110 @@ def n_parameters(n_components: int, n_features: int) -> int:
 
 
 def _coefficients(stats: Statistics, params: Parameters) -> Array:
-    """Stack B so that B Fᵀ is the log-joint (m, g, n_columns)."""
+    """Stack B so that B Fᵀ is the log-joint (m, g, n_columns of F)."""
     xp = namespace(params.means)
     precision = 1 / params.covariances
     scaled = params.means * precision
     seen = -0.5 * (params.means * scaled - xp.log(precision) + _LOG_2PI)
-    tail = xp.concat([seen, params.log_weights[..., None]], axis=-1)
+    constant = params.log_weights[..., None]
+    blocks = [precision, scaled]
+    if params.categories.shape[-1]:
+        blocks.append(xp.log(params.categories))
+        # Of a category only which one it is counts, not that it is observed.
+        shape = (*seen.shape[:2], _n_columns(stats) - stats.n_features)
+        seen = xp.concat([seen, xp.zeros(shape, dtype=seen.dtype, device=device_of(seen))], axis=-1)
+    if params.observed.shape[-1]:
+        log_odds, hidden = _log_odds(params.observed, stats.margins.observed)
+        seen, constant = seen + log_odds, constant + hidden
+    tail = xp.concat([seen, constant], axis=-1)
     if stats.link is not None:
         tail = tail @ xp.matrix_transpose(stats.link)
-    return xp.concat([precision, scaled, tail], axis=-1)
+    return xp.concat([*blocks, tail], axis=-1)
 
 
 def _totals(moments: Array, stats: Statistics) -> tuple[Array, Array]:
-    """Read Σ r (m, g) and Σ r m (m, g, d) off the last columns of the moments."""
-    tail = moments[..., 2 * stats.n_features :]
+    """Read Σ r (m, g) and Σ r m (m, g, n_columns) off the last columns of the moments."""
+    tail = moments[..., _tail(stats) :]
     if stats.link is not None:
         tail = tail @ stats.link
     return tail[..., -1], tail[..., :-1]
+
+
+def _tail(stats: Statistics) -> int:
+    """Say which column of F is the first of [m, 1], or of the patterns."""
+    return 2 * stats.n_features + stats.margins.column.shape[0]
+
+
+def _n_columns(stats: Statistics) -> int:
+    """Count the columns of the table, numbers and categories."""
+    if stats.link is not None:
+        return stats.link.shape[1] - 1
+    return stats.rows.shape[-1] - _tail(stats) - 1
+
+
+def _one_hot(table: Table) -> list[Array]:
+    """Make the indicators of the categories (n, n_categories), if there are any."""
+    xp = namespace(table.values)
+    n_categories = table.margins.column.shape[0]
+    if n_categories == 0:
+        return []
+    index = xp.arange(n_categories, dtype=table.codes.dtype, device=device_of(table.values))
+    own = xp.take(table.codes, table.margins.column, axis=1)
+    return [xp.astype(own == index, table.values.dtype)]
+
+
+def _filled(rows: Array, stats: Statistics) -> Array:
+    """Impute means in rows of F, and scale categories so that every column counts alike.
+
+    Two rows drawn at random are at a squared distance of 2 on average in a standardised column of
+    numbers; so they are in the indicators of a column of categories divided by √(1 − Σ p²).
+    """
+    xp = namespace(rows)
+    d, tail = stats.n_features, _tail(stats)
+    if tail == 2 * d:
+        return rows[..., d:tail]
+    column, shares, _ = stats.margins
+    same = xp.astype(column[:, None] == column, rows.dtype)
+    scale = 1 / xp.sqrt(1 - same @ (shares * shares))
+    e = rows[..., 2 * d : tail]
+    return xp.concat([rows[..., d : 2 * d], (e + (1 - e @ same) * shares) * scale], axis=-1)
+
+
+def _category_probabilities(
+    moments: Array, total: Array, seen: Array, old: Array, stats: Statistics
+) -> Array:
+    """Share out each component's rows among the categories (m, g, n_categories).
+
+    A missing category counts as the probabilities `old`, and the prior as one row.
+    """
+    if stats.margins.column.shape[0] == 0:
+        return moments[..., :0]
+    counts = moments[..., 2 * stats.n_features : _tail(stats)]
+    unseen = total[..., None] - seen[..., stats.n_features :]
+    hidden = namespace(moments).take(unseen, stats.margins.column, axis=-1)
+    counts = counts + at_least(hidden, 0.0) * old + _PRIOR_ROWS * stats.margins.frequencies
+    return counts / (total[..., None] + _PRIOR_ROWS)
+
+
+def _observed_probabilities(total: Array, seen: Array, stats: Statistics) -> Array:
+    """Compute the share of each component's rows in which a column is observed (m, g, D or 0)."""
+    shares = stats.margins.observed
+    if shares.shape[0] == 0:
+        return seen[..., :0]
+    return (seen + _PRIOR_ROWS * shares) / (total[..., None] + _PRIOR_ROWS)
+
+
+def _log_odds(observed: Array, shares: Array) -> tuple[Array, Array]:
+    """Turn probabilities of being observed (m, g, D) into coefficients of m and of the constant.
+
+    A column with no hole in training says nothing, nor does a hole in a new row there.
+    """
+    xp = namespace(observed)
+    eps = float(xp.finfo(observed.dtype).eps)
+    chance = xp.clip(observed, eps, 1 - eps)
+    hidden = xp.where(shares < 1, xp.log(1 - chance), 0.0)
+    log_odds = xp.where(shares < 1, xp.log(chance), 0.0) - hidden
+    return log_odds, xp.sum(hidden, axis=-1)[..., None]
 
 
 def _log_weights(total: Array, stats: Statistics) -> Array:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from pckid._arrays import Array, device_of, like, namespace, to_numpy
 from pckid._checks import dropped_features, read_table, refuse_no_column, warn_empty_rows
 from pckid.mixture.table import Scaling, Table, measure, standardise
@@ -17,7 +19,9 @@ class Training(NamedTuple):
     scaling: Scaling
 
 
-def read_training(estimator: Any, X: Array, dtype: str) -> Training:
+def read_training(
+    estimator: Any, X: Array, dtype: str, categorical: np.ndarray | None = None
+) -> Training:
     """Measure and standardise the rows of a fit; name the columns left out.
 
     Parameters
@@ -28,12 +32,15 @@ def read_training(estimator: Any, X: Array, dtype: str) -> Training:
         As from `read_table`, where it is to be computed.
     dtype : str
         Of the standardised values.
+    categorical : array of shape (n_features,), bool, default=None
+        The columns of categories.
     """
     xp = namespace(X)
     X = xp.astype(X, xp.float64, copy=False)
-    scaling = measure(X)
-    refuse_no_column(len(scaling.kept), X.shape)
-    estimator.dropped_features_ = dropped_features(estimator, scaling.kept)
+    informative = getattr(estimator, "missingness", "ignorable") == "informative"
+    scaling = measure(X, categorical, informative=informative)
+    refuse_no_column(len(scaling.used), X.shape)
+    estimator.dropped_features_ = dropped_features(estimator, scaling.used)
     table = standardise(X, scaling, dtype)
     usable = xp.nonzero(xp.any(table.observed, axis=1))[0]
     warn_empty_rows(X.shape[0] - usable.shape[0], X.shape[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import compress
 from typing import NamedTuple
 
 import numpy as np
@@ -12,25 +13,43 @@ from pckid._arrays import Array, device_of, like, namespace, to_numpy
 _FARTHEST = 1e9
 
 
+class Margins(NamedTuple):
+    """How common categories and observed cells are over all rows, whatever their component."""
+
+    column: Array  # (n_categories,), which of the categorical columns each category belongs to
+    frequencies: Array  # (n_categories,), shares among the observed cells of its column
+    observed: Array  # (n_columns,), shares observed; of length 0 where missingness is ignored
+
+
 class Scaling(NamedTuple):
-    """Where each usable feature lies and how far it spreads, from its observed values."""
+    """How the columns of the input are read: where numbers lie, how common categories are."""
 
     center: Array  # (n_features,)
     scale: Array  # (n_features,)
-    kept: np.ndarray  # (n_features,) columns of the input that vary, on the host
+    kept: np.ndarray  # (n_features,) columns of numbers that vary, on the host
+    categorical: np.ndarray = np.arange(0)  # (n_categorical,) those of categories, on the host
+    margins: Margins | None = None  # None: neither categories nor informative missingness
+
+    @property
+    def used(self) -> np.ndarray:
+        """Columns of the input that carry information, numbers before categories."""
+        return np.concatenate([self.kept, self.categorical])
 
 
 class Table(NamedTuple):
-    """Standardised rows with zeros where nothing was observed.
+    """Standardised rows with zeros where nothing was observed, and categories.
 
+    The columns are those of numbers (n_features), then those of categories (n_categorical).
     `pattern` and `patterns` are None where rows share too few patterns of missingness for the
     sharing to pay.
     """
 
     values: Array  # (n_samples, n_features)
-    observed: Array  # (n_samples, n_features), bool
+    observed: Array  # (n_samples, n_columns), bool
     pattern: Array | None  # (n_samples,), int
-    patterns: Array | None  # (n_patterns, n_features), same dtype as values
+    patterns: Array | None  # (n_patterns, n_columns), same dtype as values
+    codes: Array  # (n_samples, n_categorical), int: categories, numbered through; −1 is missing
+    margins: Margins
 
     @property
     def n_samples(self) -> int:
@@ -40,14 +59,25 @@ class Table(NamedTuple):
     def n_features(self) -> int:
         return self.values.shape[1]
 
+    @property
+    def width(self) -> int:
+        """About how many numbers a row's statistics hold."""
+        return 3 * self.n_features + self.codes.shape[1] + self.margins.column.shape[0]
 
-def measure(X: Array) -> Scaling:
+
+def measure(
+    X: Array, categorical: np.ndarray | None = None, *, informative: bool = False
+) -> Scaling:
     """Compute the centre and spread of each feature from what is observed of it.
 
     Parameters
     ----------
     X : array of shape (n_samples, n_features_in)
-        Rows with NaN where a value is missing.
+        Rows with NaN where a value is missing; categories as numbers from 0.
+    categorical : array of shape (n_features_in,), bool, default=None
+        The columns of categories.
+    informative : bool, default=False
+        Whether what is missing tells of the components.
 
     Returns
     -------
@@ -55,30 +85,45 @@ def measure(X: Array) -> Scaling:
         Of the columns that take at least two values; the others carry no information.
     """
     xp = namespace(X)
+    if categorical is None:
+        categorical = np.zeros(X.shape[1], dtype=bool)
     observed = ~xp.isnan(X)
     low = xp.min(xp.where(observed, X, xp.inf), axis=0)
     high = xp.max(xp.where(observed, X, -xp.inf), axis=0)
-    kept = np.flatnonzero(to_numpy(high > low))
-    X, observed = _columns(X, kept), _columns(observed, kept)
+    kept = np.flatnonzero(to_numpy(high > low) & ~categorical)
+    numbers, seen = _columns(X, kept), _columns(observed, kept)
     # Dividing by the largest magnitude first keeps sums of squares of 1e300 finite.
-    magnitude = xp.max(xp.where(observed, xp.abs(X), 0.0), axis=0)
-    Z = xp.where(observed, X / magnitude, 0.0)
-    count = xp.sum(xp.astype(observed, X.dtype), axis=0)
+    magnitude = xp.max(xp.where(seen, xp.abs(numbers), 0.0), axis=0)
+    Z = xp.where(seen, numbers / magnitude, 0.0)
+    count = xp.sum(xp.astype(seen, X.dtype), axis=0)
     mean = xp.sum(Z, axis=0) / count
-    spread = xp.sqrt(xp.sum(xp.where(observed, (Z - mean) ** 2, 0.0), axis=0) / count)
-    return Scaling(mean * magnitude, spread * magnitude, kept)
+    spread = xp.sqrt(xp.sum(xp.where(seen, (Z - mean) ** 2, 0.0), axis=0) / count)
+    chosen, counts = _count_categories(X, np.flatnonzero(categorical))
+    used = np.concatenate([kept, chosen]) if informative else kept[:0]
+    share = to_numpy(xp.mean(xp.astype(_columns(observed, used), X.dtype), axis=0))
+    margins = Margins(
+        like(np.repeat(np.arange(len(counts)), list(map(len, counts))), X, dtype=xp.int64),
+        like(np.concatenate([np.zeros(0), *(each / each.sum() for each in counts)]), X),
+        like(share, X),
+    )
+    return Scaling(mean * magnitude, spread * magnitude, kept, chosen, margins)
 
 
 def standardise(X: Array, scaling: Scaling, dtype: str) -> Table:
     """Centre and scale `X` (n_samples, n_features_in) and find its patterns of missingness."""
     xp = namespace(X)
-    X = _columns(X, scaling.kept)
-    observed = ~xp.isnan(X)
+    numbers = _columns(X, scaling.kept)
+    observed = ~xp.isnan(numbers)
     # Halves, because the difference of two huge numbers of opposite sign would overflow.
-    Z = (X / 2 - scaling.center / 2) / (scaling.scale / 2)
+    Z = (numbers / 2 - scaling.center / 2) / (scaling.scale / 2)
     Z = xp.where(observed, xp.clip(Z, -_FARTHEST, _FARTHEST), 0.0)
-    values = xp.astype(Z, getattr(xp, dtype), copy=False)
-    return _with_patterns(values, observed)
+    kind = getattr(xp, dtype)
+    values = xp.astype(Z, kind, copy=False)
+    codes = _codes(X, scaling)
+    if codes.shape[1]:
+        observed = xp.concat([observed, codes >= 0], axis=1)
+    margins = _margins(scaling, values)
+    return Table(values, observed, *_shared_patterns(values, observed), codes, margins)
 
 
 def smallest_variance(reg_covar: float, dtype: str) -> float:
@@ -90,11 +135,11 @@ def take(table: Table, rows: Array) -> Table:
     """Gather the rows whose integer indices are `rows`, of shape (n_rows,)."""
     xp = namespace(table.values)
     pattern = None if table.pattern is None else xp.take(table.pattern, rows, axis=0)
-    return Table(
-        xp.take(table.values, rows, axis=0),
-        xp.take(table.observed, rows, axis=0),
-        pattern,
-        table.patterns,
+    return table._replace(
+        values=xp.take(table.values, rows, axis=0),
+        observed=xp.take(table.observed, rows, axis=0),
+        pattern=pattern,
+        codes=xp.take(table.codes, rows, axis=0),
     )
 
 
@@ -109,9 +154,11 @@ def gather(rows: Array, chosen: Array) -> Array:
 
 def block(table: Table, start: int, stop: int) -> Table:
     """Return rows `start` to `stop`, as a view where the arrays allow it."""
-    pattern = None if table.pattern is None else table.pattern[start:stop]
-    return Table(
-        table.values[start:stop, :], table.observed[start:stop, :], pattern, table.patterns
+    return table._replace(
+        values=table.values[start:stop, :],
+        observed=table.observed[start:stop, :],
+        pattern=None if table.pattern is None else table.pattern[start:stop],
+        codes=table.codes[start:stop, :],
     )
 
 
@@ -128,16 +175,44 @@ def find_patterns(observed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return observed[first], index.reshape(-1)
 
 
-def _with_patterns(values: Array, observed: Array) -> Table:
-    """Attach the patterns to a table if sharing them saves arithmetic."""
-    n_samples, n_features = values.shape
+def _shared_patterns(values: Array, observed: Array) -> tuple[Array | None, Array | None]:
+    """Find each row's pattern and the patterns if sharing them saves arithmetic."""
+    n_samples, n_columns = observed.shape
     patterns, index = find_patterns(to_numpy(observed))
     # One indicator column per pattern replaces one mask column per feature in both products.
-    if len(patterns) * (n_samples + n_features) >= n_samples * n_features:
-        return Table(values, observed, None, None)
+    if len(patterns) * (n_samples + n_columns) >= n_samples * n_columns:
+        return None, None
     xp = namespace(values)
-    patterns = like(patterns.astype(np.float64), values)
-    return Table(values, observed, like(index, values, dtype=xp.int64), patterns)
+    return like(index, values, dtype=xp.int64), like(patterns.astype(np.float64), values)
+
+
+def _count_categories(X: Array, columns: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Find the columns of categories that tell rows apart, and how often each category occurs."""
+    codes = to_numpy(_columns(X, columns))
+    counts = [np.bincount(c[~np.isnan(c)].astype(np.int64), minlength=1) for c in codes.T]
+    useful = [(each > 0).sum() > 1 for each in counts]
+    return columns[np.asarray(useful, dtype=bool)], list(compress(counts, useful))
+
+
+def _codes(X: Array, scaling: Scaling) -> Array:
+    """Number the categories of all columns through; −1 where one is missing."""
+    xp = namespace(X)
+    if len(scaling.categorical) == 0:
+        return xp.zeros((X.shape[0], 0), dtype=xp.int64, device=device_of(X))
+    sizes = np.bincount(to_numpy(_margins(scaling, X).column))
+    local = _columns(X, scaling.categorical)
+    offset = like(np.cumsum(sizes) - sizes, X, dtype=local.dtype)
+    return xp.astype(xp.where(xp.isnan(local), -1.0, local + offset), xp.int64)
+
+
+def _margins(scaling: Scaling, home: Array) -> Margins:
+    """Give the margins in the dtype of `home`, empty ones where there are none."""
+    xp = namespace(home)
+    if scaling.margins is None:
+        none = xp.zeros(0, dtype=home.dtype, device=device_of(home))
+        return Margins(xp.astype(none, xp.int64), none, none)
+    column, *shares = scaling.margins
+    return Margins(column, *(xp.astype(share, home.dtype, copy=False) for share in shares))
 
 
 def _columns(X: Array, kept: np.ndarray) -> Array:

@@ -21,7 +21,7 @@ from pckid._files import atomic_file
 from pckid._version import __version__
 from pckid.exceptions import PckidModelError
 from pckid.modelfile import checking, container, older
-from pckid.modelfile.kinds import KINDS
+from pckid.modelfile.kinds import KINDS, used_columns
 
 FORMAT = 2
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "safetensors")
@@ -157,7 +157,9 @@ def _description(
 
 
 def _plain(value: Any) -> Any:
-    """Keep numbers, texts and None."""
+    """Keep numbers, texts, None, and lists of columns."""
+    if isinstance(value, list | tuple | np.ndarray) and np.ndim(value) == 1:
+        return [_plain(each) for each in value]
     if isinstance(value, Integral) and not isinstance(value, bool):
         return int(value)
     if isinstance(value, np.floating):
@@ -177,18 +179,17 @@ def _construct(content: container.Content) -> Any:
         raise PckidModelError("n_jobs is out of range.")
     estimator.n_features_in_ = checking.integer(description, "n_features", 1, _MAX_FEATURES)
     shelf = checking.Shelf(content.arrays)
-    kept = content.arrays["scaling.kept"]
     kind.unpack(estimator, description["state"], shelf)
     shelf.refuse_rest()
-    _restore_names(estimator, description["feature_names"], kept)
+    _restore_names(estimator, description["feature_names"], used_columns(estimator))
     return estimator
 
 
-def _restore_names(estimator: Any, names: Any, kept: np.ndarray) -> None:
+def _restore_names(estimator: Any, names: Any, used: np.ndarray) -> None:
     """Put the columns' names back, and the list of those left out."""
     n_features = estimator.n_features_in_
     left_out = np.ones(n_features, dtype=bool)
-    left_out[kept] = False
+    left_out[used] = False
     dropped: list[Any] = np.flatnonzero(left_out).tolist()
     if names is not None:
         if (
@@ -200,3 +201,6 @@ def _restore_names(estimator: Any, names: Any, kept: np.ndarray) -> None:
         estimator.feature_names_in_ = np.asarray(names, dtype=object)
         dropped = [names[index] for index in dropped]
     estimator.dropped_features_ = dropped
+    if hasattr(estimator, "_categories"):
+        known = estimator._categories.items()
+        estimator.categories_ = {j if names is None else names[j]: each for j, each in known}

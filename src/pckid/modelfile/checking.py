@@ -14,6 +14,9 @@ _FARTHEST = 1e10
 _SMALLEST_VARIANCE = 1e-16
 _LARGEST_VARIANCE = 1e20
 
+CATEGORY_TYPES = (str, bool, int, float)
+"""What a category may be in a file."""
+
 
 class Shelf:
     """The arrays of a file. Each is taken once and checked; none may be left over.
@@ -86,6 +89,29 @@ def choice(facts: dict[str, Any], key: str, options: tuple[str, ...]) -> str:
     if facts[key] not in options:
         raise PckidModelError(f"{key} is none of {', '.join(options)}.")
     return facts[key]
+
+
+def categories(facts: dict[str, Any], n_features: int) -> dict[int, list[Any]]:
+    """Read the categories of columns, by the index of the column."""
+    found = {}
+    for key, known in facts.get("categories", {}).items():
+        column = integer({"column": int(key)}, "column", 0, n_features - 1)
+        if type(known) is not list or not all(type(v) in CATEGORY_TYPES for v in known):
+            raise PckidModelError(f"the categories of column {column} are no list of values.")
+        if len(set(known)) != len(known):
+            raise PckidModelError(f"column {column} lists a category twice.")
+        found[column] = known
+    return found
+
+
+def add_up(shares: np.ndarray, sizes: list[int], name: str) -> None:
+    """Raise unless shares (n, sum(sizes)) add up to 1 within each column of categories."""
+    first = 0
+    for size in sizes:
+        total = shares[:, first : first + size].sum(axis=1, dtype=np.float64)
+        if (np.abs(total - 1) > 1e-3).any():
+            raise PckidModelError(f"the array {name} holds no probabilities.")
+        first += size
 
 
 def log_weights(shelf: Shelf, name: str, shape: tuple[int, int], dtype: str) -> np.ndarray:

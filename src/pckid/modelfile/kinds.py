@@ -20,7 +20,7 @@ from pckid.exceptions import PckidModelError
 from pckid.featuremap import Kernel
 from pckid.kernel import EnsembleEstimator, ProbabilisticClusterKernel
 from pckid.mixture import IncompleteGaussianMixture, full, product
-from pckid.mixture.table import Scaling
+from pckid.mixture.table import Margins, Scaling
 from pckid.modelfile import checking
 from pckid.modelfile.checking import Shelf
 
@@ -42,22 +42,27 @@ class Kind(NamedTuple):
 def _pack_kernel(estimator: EnsembleEstimator) -> tuple[Facts, Named]:
     """Name the arrays of an ensemble."""
     kernel = estimator._kernel
-    named = _fields("scaling", kernel.scaling)
+    named = _scaling_fields(kernel.scaling)
     for index, stack in enumerate(kernel.ensemble.stacks):
         named |= _fields(f"stack{index}", stack)
-    return {"dtype": kernel.dtype, "n_stacks": len(kernel.ensemble.stacks)}, named
+    facts = {"dtype": kernel.dtype, "n_stacks": len(kernel.ensemble.stacks)}
+    return facts | _category_facts(estimator), named
 
 
 def _unpack_kernel(estimator: EnsembleEstimator, facts: Facts, shelf: Shelf) -> None:
     """Restore an ensemble: stack i holds mixtures of i + 2 components."""
-    scaling = _scaling(shelf, estimator.n_features_in_)
+    estimator._categories = checking.categories(facts, estimator.n_features_in_)
+    scaling = _scaling(shelf, estimator.n_features_in_, estimator._categories)
+    has_shares = scaling.margins is not None and scaling.margins.observed.size > 0
+    if has_shares != (estimator.missingness == "informative"):
+        raise PckidModelError("its shares of observed cells do not fit its missingness.")
     dtype = checking.choice(facts, "dtype", _FLOATS)
     n_stacks = checking.integer(facts, "n_stacks", 1, estimator.max_components - 1)
     stacks = []
     for index in range(n_stacks):
         size = (estimator.n_inits, index + 2)
         kind = estimator.covariance_type
-        stacks.append(_mixtures(shelf, f"stack{index}", kind, size, len(scaling.kept), dtype))
+        stacks.append(_mixtures(shelf, f"stack{index}", kind, size, scaling, dtype))
     ensemble = Ensemble(estimator.covariance_type, tuple(stacks))
     estimator._kernel = Kernel(scaling, ensemble, dtype)
     estimator._n_features_out = ensemble.n_columns
@@ -91,7 +96,7 @@ def _unpack_clusters(estimator: PCKID, facts: Facts, shelf: Shelf) -> None:
 
 def _pack_mixture(estimator: IncompleteGaussianMixture) -> tuple[Facts, Named]:
     """Name the arrays of one mixture."""
-    named = _fields("scaling", estimator._scaling) | _fields("mixture", estimator._params)
+    named = _scaling_fields(estimator._scaling) | _fields("mixture", estimator._params)
     # Of columns that vary, these hold the smallest value seen: that is nobody else's to know.
     constants = np.array(estimator._constants, dtype=np.float64)
     constants[estimator._scaling.kept] = np.nan
@@ -109,8 +114,8 @@ def _unpack_mixture(estimator: IncompleteGaussianMixture, facts: Facts, shelf: S
     estimator._scaling = scaling = _scaling(shelf, estimator.n_features_in_)
     estimator._dtype = dtype = checking.choice(facts, "dtype", _FLOATS)
     size = (1, estimator.n_components)
-    kind, n_kept = estimator.covariance_type, len(scaling.kept)
-    estimator._params = _mixtures(shelf, "mixture", kind, size, n_kept, dtype)
+    kind = estimator.covariance_type
+    estimator._params = _mixtures(shelf, "mixture", kind, size, scaling, dtype)
     constants = shelf.take("constants", (estimator.n_features_in_,), "float64")
     if np.isinf(constants).any():
         raise PckidModelError("the array constants holds values out of range.")
@@ -133,30 +138,113 @@ KINDS = {
 """Classes by the name that a file gives them; no other class is ever made from a file."""
 
 
+def used_columns(estimator: Any) -> np.ndarray:
+    """Tell which columns a restored estimator uses."""
+    scaling = estimator._scaling if hasattr(estimator, "_scaling") else estimator._kernel.scaling
+    return scaling.used
+
+
 def _fields(prefix: str, state: Any) -> Named:
-    """Name the fields of a tuple of arrays; what is None is not stored."""
-    return {f"{prefix}.{key}": v for key, v in state._asdict().items() if v is not None}
+    """Name the fields of a tuple of arrays; what is None or holds nothing is not stored."""
+    return {
+        f"{prefix}.{key}": v
+        for key, v in state._asdict().items()
+        if v is not None and 0 not in v.shape
+    }
 
 
-def _scaling(shelf: Shelf, n_features: int) -> Scaling:
-    """Take the scaling of the columns used."""
-    n_kept = shelf.length("scaling.kept")
-    kept = shelf.take("scaling.kept", (n_kept,), "int64")
-    if not n_kept or kept[0] < 0 or kept[-1] >= n_features or (np.diff(kept) <= 0).any():
+def _scaling_fields(scaling: Scaling) -> Named:
+    """Name the arrays of a scaling."""
+    named = _fields("scaling", scaling._replace(margins=None))
+    if scaling.margins is not None:
+        named |= _fields("margins", scaling.margins)
+    return named
+
+
+def _category_facts(estimator: EnsembleEstimator) -> Facts:
+    """Write down the categories of each column, by its index."""
+    facts = {str(j): list(known) for j, known in estimator._categories.items()}
+    for j, known in facts.items():
+        if not all(type(value) in checking.CATEGORY_TYPES for value in known):
+            raise TypeError(
+                f"The categories of column {j} are neither texts, numbers nor booleans, so they "
+                "cannot be saved. Turn them into texts before the fit."
+            )
+    return {"categories": facts} if facts else {}
+
+
+def _scaling(shelf: Shelf, n_features: int, known: dict[int, list[Any]] | None = None) -> Scaling:
+    """Take the scaling of the columns used; `known` are the categories of columns."""
+    n_kept, n_categorical = shelf.length("scaling.kept"), shelf.length("scaling.categorical")
+    kept = _indices(shelf, "scaling.kept", n_kept, n_features)
+    categorical = _indices(shelf, "scaling.categorical", n_categorical, n_features)
+    if not n_kept + n_categorical or set(kept) & set(known or ()):
         raise PckidModelError("the list of used columns does not fit the columns.")
+    if not set(categorical) <= set(known or ()):
+        raise PckidModelError("a column of categories lacks its categories.")
     largest, smallest = np.finfo(np.float64).max, np.finfo(np.float64).smallest_subnormal
-    center = shelf.floats("scaling.center", (n_kept,), "float64", low=-largest, high=largest)
-    scale = shelf.floats("scaling.scale", (n_kept,), "float64", low=smallest, high=largest)
-    return Scaling(center, scale, kept)
+    center = _some(shelf, "scaling.center", (n_kept,), "float64", low=-largest, high=largest)
+    scale = _some(shelf, "scaling.scale", (n_kept,), "float64", low=smallest, high=largest)
+    sizes = [len((known or {})[j]) for j in categorical]
+    return Scaling(center, scale, kept, categorical, _margins(shelf, sizes, n_kept))
+
+
+def _indices(shelf: Shelf, name: str, length: int, n_features: int) -> np.ndarray:
+    """Take ascending indices of columns."""
+    if length == 0:
+        return np.arange(0)
+    indices = shelf.take(name, (length,), "int64")
+    if indices[0] < 0 or indices[-1] >= n_features or (np.diff(indices) <= 0).any():
+        raise PckidModelError("the list of used columns does not fit the columns.")
+    return indices
+
+
+def _margins(shelf: Shelf, sizes: list[int], n_kept: int) -> Margins:
+    """Take the shares of categories and of observed cells over all rows."""
+    column = np.repeat(np.arange(len(sizes)), sizes)
+    if len(column) and (shelf.take("margins.column", column.shape, "int64") != column).any():
+        raise PckidModelError("its categories do not fit its columns.")
+    shares = _some(shelf, "margins.frequencies", column.shape, "float64", low=0.0, high=1.0)
+    n_columns = n_kept + len(sizes) if "margins.observed" in shelf else 0
+    observed = _some(shelf, "margins.observed", (n_columns,), "float64", low=0.0, high=1.0)
+    checking.add_up(shares[None, :], sizes, "margins.frequencies")
+    return Margins(column, shares, observed)
+
+
+def _some(shelf: Shelf, name: str, shape: tuple[int, ...], dtype: str, **bounds: float) -> Any:
+    """Take an array of numbers; one that holds nothing is not stored."""
+    return np.zeros(shape, dtype) if 0 in shape else shelf.floats(name, shape, dtype, **bounds)
 
 
 def _mixtures(
-    shelf: Shelf, prefix: str, kind: str, size: tuple[int, int], n_kept: int, dtype: str
+    shelf: Shelf, prefix: str, kind: str, size: tuple[int, int], scaling: Scaling, dtype: str
 ) -> Any:
     """Take the parameters of a stack of mixtures, `size` = (n_mixtures, n_components)."""
+    n_kept = len(scaling.kept)
     spread = (n_kept, n_kept) if kind == "full" else (n_kept,)
-    return _PARAMETERS[kind](
+    parts = [
         checking.log_weights(shelf, f"{prefix}.log_weights", size, dtype),
-        shelf.floats(f"{prefix}.means", (*size, n_kept), dtype),
-        checking.covariances(shelf, f"{prefix}.covariances", (*size, *spread), dtype),
-    )
+        _some(shelf, f"{prefix}.means", (*size, n_kept), dtype),
+        np.zeros((*size, *spread), dtype)
+        if n_kept == 0
+        else checking.covariances(shelf, f"{prefix}.covariances", (*size, *spread), dtype),
+    ]
+    if _PARAMETERS[kind] is product.Parameters:
+        parts += _probabilities(shelf, prefix, size, scaling.margins, dtype)
+    return _PARAMETERS[kind](*parts)
+
+
+def _probabilities(
+    shelf: Shelf, prefix: str, size: tuple[int, int], margins: Margins | None, dtype: str
+) -> list[np.ndarray]:
+    """Take the probabilities of categories, and those of being observed."""
+    n_categories = 0 if margins is None else margins.column.shape[0]
+    n_observed = 0 if margins is None else margins.observed.shape[0]
+    least = float(np.finfo(dtype).smallest_normal)
+    name = f"{prefix}.categories"
+    chances = _some(shelf, name, (*size, n_categories), dtype, low=least, high=1.001)
+    if margins is not None and n_categories:
+        sizes = np.bincount(margins.column).tolist()
+        checking.add_up(chances.reshape(-1, n_categories), sizes, name)
+    name = f"{prefix}.observed"
+    return [chances, _some(shelf, name, (*size, n_observed), dtype, low=0.0, high=1.001)]

@@ -14,6 +14,7 @@ import numpy as np
 from pckid._arrays import to_numpy
 from pckid._checks import feature_names
 from pckid._text import brief
+from pckid.describe.categories import CategoryColumn, CategoryFeature, summarise_categories
 from pckid.describe.clusters import ClusterFeature, confidence_by_observed
 from pckid.describe.columns import ColumnSummary, summarise_column
 from pckid.explanation import DoubtfulRow, Explanation, explain
@@ -72,7 +73,7 @@ class ClusterSummary:
     share: float
     median_confidence: float
     stability: float | None
-    features: list[tuple[str, ClusterFeature]]
+    features: list[tuple[str, ClusterFeature | CategoryFeature]]
     representatives: list[str]
 
 
@@ -85,6 +86,9 @@ class Summary:
     n_rows, n_columns, n_unclustered, n_complete : int
     share_missing : float
     columns : list of ColumnSummary
+        Those of numbers.
+    categories : list of CategoryColumn
+        Those of categories.
     clusters : list of ClusterSummary
     map, kernel, missingness, spectrum, profile : displays
     map_names : list of str
@@ -108,6 +112,7 @@ class Summary:
     n_complete: int
     share_missing: float
     columns: list[ColumnSummary]
+    categories: list[CategoryColumn]
     clusters: list[ClusterSummary]
     map: EmbeddingDisplay
     map_names: list[str]
@@ -145,21 +150,29 @@ def summarise(estimator: Any, X: Any, background: Background | None = None) -> S
     confidence = to_numpy(estimator.confidence_)
     clustered = labels >= 0
     embedding = EmbeddingDisplay.from_estimator(estimator, max_rows=MAX_MAP_ROWS)
-    explained, row_names = explain(estimator, values), background.row_names
+    explained, row_names = explain(estimator, X), background.row_names
     return Summary(
         n_rows=len(values),
         n_columns=values.shape[1],
         n_unclustered=int((~clustered).sum()),
         n_complete=int(observed.all(axis=1).sum()),
         share_missing=float(1 - observed.mean()),
-        columns=[summarise_column(name, values[:, j]) for j, name in enumerate(names)],
+        columns=[
+            summarise_column(name, values[:, j])
+            for j, name in enumerate(names)
+            if j not in estimator._categories
+        ],
+        categories=[
+            summarise_categories(names[j], values[:, j], known)
+            for j, known in estimator._categories.items()
+        ],
         clusters=_clusters(explained, labels, confidence, row_names),
         map=embedding,
         map_names=_map_names(embedding, observed, row_names),
-        kernel=KernelDisplay.from_estimator(estimator, values, max_rows=MAX_KERNEL_ROWS),
-        missingness=MissingnessDisplay.from_estimator(estimator, values, max_bands=MAX_BANDS),
-        spectrum=SpectrumDisplay.from_estimator(estimator, values),
-        profile=ProfileDisplay.from_estimator(estimator, values, max_features=MAX_PROFILE_FEATURES),
+        kernel=KernelDisplay.from_estimator(estimator, X, max_rows=MAX_KERNEL_ROWS),
+        missingness=MissingnessDisplay.from_estimator(estimator, X, max_bands=MAX_BANDS),
+        spectrum=SpectrumDisplay.from_estimator(estimator, X),
+        profile=ProfileDisplay.from_estimator(estimator, X, max_features=MAX_PROFILE_FEATURES),
         holes=summarise_holes(observed, labels, names),
         confidence=confidence_by_observed(confidence[clustered], observed[clustered].mean(axis=1)),
         agreement=explained.agreement,
@@ -219,7 +232,7 @@ def _left_out(estimator: Any, background: Background, names: list[str]) -> list[
     """List the columns that did not take part, and why."""
     dropped = list(getattr(estimator, "dropped_features_", []))
     named = [names[name] if isinstance(name, int | np.integer) else str(name) for name in dropped]
-    empty = "no two observed values differ, so it cannot tell rows apart"
+    empty = "no two observed values differ, or no two categories agree: it tells no groups apart"
     return [*background.left_out.items(), *((name, empty) for name in named)]
 
 

@@ -1,0 +1,114 @@
+"""How categories are spread over clusters, from observed values alone."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+class CategoryFeature(NamedTuple):
+    """How one column of categories looks inside one cluster.
+
+    Attributes
+    ----------
+    feature : int
+    n_observed : int
+        Rows of the cluster with a category.
+    n_missing : int
+        Rows of the cluster without.
+    categories : list of str
+    shares, shares_outside : ndarray of shape (n_categories,)
+        Share of each category inside the cluster, and in all the others together; zero where
+        nothing is observed.
+    """
+
+    feature: int
+    n_observed: int
+    n_missing: int
+    categories: list[str]
+    shares: np.ndarray
+    shares_outside: np.ndarray
+
+    @property
+    def distinctness(self) -> float:
+        """From 0 (as elsewhere) to 1 (no category in common): half the sum of differences."""
+        if not self.shares.any() or not self.shares_outside.any():
+            return 0.0
+        return float(np.abs(self.shares - self.shares_outside).sum() / 2)
+
+    @property
+    def share_missing(self) -> float:
+        """Share of the cluster's rows without a category."""
+        return self.n_missing / max(self.n_observed + self.n_missing, 1)
+
+    @property
+    def common(self) -> list[tuple[str, float, float]]:
+        """The three commonest categories with their shares inside and outside."""
+        order = np.argsort(-self.shares, kind="stable")[:3]
+        return [
+            (self.categories[c], float(self.shares[c]), float(self.shares_outside[c]))
+            for c in order
+            if self.shares[c] > 0
+        ]
+
+
+class CategoryColumn(NamedTuple):
+    """One column's categories over the whole table, the commonest first."""
+
+    name: str
+    share_missing: float
+    n_distinct: int
+    common: list[tuple[str, float]]
+
+
+def compare_categories(
+    feature: int, codes: np.ndarray, labels: np.ndarray, categories: list[Any], n_clusters: int
+) -> list[CategoryFeature]:
+    """Set each cluster's categories against those of the others.
+
+    Parameters
+    ----------
+    feature : int
+        Which column it is.
+    codes : ndarray of shape (n_samples,)
+        Indices into `categories`; NaN where missing.
+    labels : ndarray of shape (n_samples,)
+        None of them negative.
+    categories : list
+    n_clusters : int
+
+    Returns
+    -------
+    found : list of CategoryFeature, one per cluster
+    """
+    seen = ~np.isnan(codes)
+    counts = np.zeros((n_clusters, len(categories)))
+    np.add.at(counts, (labels[seen], codes[seen].astype(int)), 1)
+    sizes, names = np.bincount(labels, minlength=n_clusters), [str(each) for each in categories]
+    found = []
+    for inside, size in zip(counts, sizes, strict=True):
+        outside = counts.sum(axis=0) - inside
+        n_observed = int(inside.sum())
+        shares = (part / max(part.sum(), 1) for part in (inside, outside))
+        found.append(CategoryFeature(feature, n_observed, int(size) - n_observed, names, *shares))
+    return found
+
+
+def summarise_categories(name: str, codes: np.ndarray, categories: list[Any]) -> CategoryColumn:
+    """Count the categories of a column.
+
+    Parameters
+    ----------
+    name : str
+    codes : ndarray of shape (n_samples,)
+        Indices into `categories`; NaN where missing.
+    categories : list
+
+    Returns
+    -------
+    summary : CategoryColumn
+    """
+    seen = codes[~np.isnan(codes)].astype(int)
+    counts = np.bincount(seen, minlength=len(categories))
+    order = np.argsort(-counts, kind="stable")[:3]
+    common = [(str(categories[c]), counts[c] / max(len(seen), 1)) for c in order if counts[c]]
+    return CategoryColumn(name, 1 - len(seen) / max(len(codes), 1), int((counts > 0).sum()), common)

@@ -1,0 +1,136 @@
+"""Categories declared against categories coded as numbers, on tables that keep them as text.
+
+    python -m pckid.experiments.mixed FOLDER --runs 10
+
+Every table of the folder with a column of text is clustered by PCKID in three ways: with the
+columns of text declared as categories, with each category coded as a number in alphabetical order,
+and with one column of 0 and 1 for each category. A column of more than 50 categories is left out
+in all three.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pckid.experiments.datasets.tables import LABEL, MAX_ROWS, NOT_FEATURES, read, stratified
+from pckid.experiments.measure import scores
+
+MAX_CATEGORIES = 50
+WAYS = ("categories", "codes", "indicators")
+
+
+class Mixed(NamedTuple):
+    """A table of numbers and categories with known classes."""
+
+    codes: NDArray  # (n_samples, n_features), NaN where missing; categories as numbers from 0
+    categorical: NDArray  # (n_features,), bool
+    y: NDArray  # (n_samples,)
+
+
+def load(path: str, drop: Sequence[str] = NOT_FEATURES) -> Mixed:
+    """Read a table; columns that are no numbers are categories."""
+    names, rows = read(path)
+    cells = dict(zip(names, zip(*rows, strict=True), strict=True))
+    columns, categorical = [], []
+    for name in names:
+        if name != LABEL and name not in drop:
+            values, is_text = _column(cells[name])
+            if not is_text or values.max(initial=0, where=values >= 0) < MAX_CATEGORIES:
+                columns.append(values)
+                categorical.append(is_text)
+    X = np.stack(columns, axis=1)
+    kept = ~np.isnan(X).all(axis=1)
+    return Mixed(X[kept], np.array(categorical), np.array(cells[LABEL])[kept])
+
+
+def _column(cells: Sequence[str]) -> tuple[NDArray, bool]:
+    """Turn a column into numbers, or number its categories in alphabetical order."""
+    try:
+        return np.array([float(cell) if cell else np.nan for cell in cells]), False
+    except ValueError:
+        index = {category: code for code, category in enumerate(sorted(set(cells) - {""}))}
+        return np.array([index.get(cell, np.nan) for cell in cells], dtype=float), True
+
+
+def indicators(table: Mixed) -> NDArray:
+    """Make one column of 0 and 1 for each category; two categories need only one."""
+    columns = []
+    for values, is_category in zip(table.codes.T, table.categorical, strict=True):
+        codes = np.unique(values[~np.isnan(values)])
+        if not is_category or len(codes) == 2:
+            columns.append(values)
+        else:
+            columns += [np.where(np.isnan(values), np.nan, values == code) for code in codes]
+    return np.stack(columns, axis=1)
+
+
+def cluster(table: Mixed, way: str, seed: int, **parameters: Any) -> NDArray:
+    """Cluster a table in one of three ways."""
+    from pckid import PCKID
+
+    X = indicators(table) if way == "indicators" else table.codes
+    declared = table.categorical if way == "categories" else None
+    model = PCKID(
+        len(np.unique(table.y)), categorical_features=declared, random_state=seed, **parameters
+    )
+    return model.fit_predict(X)
+
+
+def main(
+    folder: str | Path,
+    *,
+    runs: int = 10,
+    say: Callable[[str], None] = print,
+    **parameters: Any,
+) -> dict[str, dict[str, NDArray]]:
+    """Compare the three ways on every table with text; returns scores (runs, 2) by table and way.
+
+    The two scores are accuracy and adjusted Rand index.
+    """
+    results: dict[str, dict[str, NDArray]] = {}
+    for path in sorted(Path(folder).glob("*.csv")):
+        whole = load(str(path))
+        if not whole.categorical.any():
+            continue
+        results[path.stem] = {way: np.empty((runs, 2)) for way in WAYS}
+        for seed in range(runs):
+            index = stratified(whole.y, MAX_ROWS, np.random.default_rng(seed))
+            table = Mixed(whole.codes[index], whole.categorical, whole.y[index])
+            for way in WAYS:
+                found = scores(table.y, cluster(table, way, seed, **parameters))
+                results[path.stem][way][seed] = found["accuracy"], found["ari"]
+        say(_line(path.stem, [results[path.stem][way] for way in WAYS]))
+    means = [np.mean([found[way] for found in results.values()], axis=0) for way in WAYS]
+    say(_line("mean", means))
+    return results
+
+
+def _line(name: str, scored: Sequence[NDArray]) -> str:
+    """Write one line: accuracy ± standard error, and adjusted Rand index, for each way."""
+    cells = [f"{name:24}"]
+    for way, values in zip(WAYS, scored, strict=True):
+        accuracy, ari = values.mean(axis=0)
+        error = values[:, 0].std() / max(len(values) - 1, 1) ** 0.5
+        cells.append(f"{way} {accuracy:.3f} ± {error:.3f}, {ari:.3f}")
+    return "  ".join(cells)
+
+
+def _arguments() -> dict[str, Any]:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description="Categories declared, or coded as numbers?")
+    parser.add_argument("folder", help="folder of labelled tables")
+    parser.add_argument("--runs", type=int, default=10)
+    parser.add_argument("--inits", dest="n_inits", type=int, help="Q")
+    parser.add_argument("--max-components", type=int, help="G")
+    given = vars(parser.parse_args())
+    return {key: value for key, value in given.items() if value is not None}
+
+
+if __name__ == "__main__":
+    main(**_arguments())
