@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ from pckid.cluster import PCKID, Fitted, place_rows
 from pckid.exceptions import TableError
 from pckid.metrics import accuracy_of_counts
 from pckid.outofcore.files import FileRows, Found
-from pckid.tables import MissingTokens, TableWriter, scan_table, table_format
+from pckid.tables import MissingTokens, Scan, TableWriter, scan_table, table_format
 from pckid.tables.scanning import row_numbers
 
 
@@ -43,6 +44,7 @@ def cluster_file(
     columns: Sequence[str] | None = None,
     keep: Sequence[str] | None = None,
     na_values: Sequence[str] = (),
+    scheduler: str | None = None,
 ) -> Totals:
     """Fit a model to a table in a file or folder, and write a cluster for every row.
 
@@ -63,6 +65,9 @@ def cluster_file(
         Columns to write beside the labels, such as an id; None writes the number of the row.
     na_values : sequence of str, default=()
         Further contents of cells that mean missing, such as "-9999".
+    scheduler : str, default=None
+        The address of a Dask scheduler whose workers do the work; they read Parquet themselves,
+        so they must find it under the same path.
 
     Returns
     -------
@@ -76,11 +81,25 @@ def cluster_file(
     unknown = [name for name in (*wanted, *layout.kept) if name not in scan.names]
     if unknown:
         raise TableError(f"{source} has no column '{unknown[0]}'.")
-    rows = FileRows(scan, wanted, MissingTokens.with_defaults(na_values))
-    model.fit(rows)
     kind, codec = table_format(out)
-    with atomic_file(out) as file, TableWriter(file, kind=kind, codec=codec) as writer:
-        return write_labels(model, rows, writer, layout)
+    with file_rows(scan, wanted, MissingTokens.with_defaults(na_values), scheduler) as rows:
+        model.fit(rows)
+        with atomic_file(out) as file, TableWriter(file, kind=kind, codec=codec) as writer:
+            return write_labels(model, rows, writer, layout)
+
+
+@contextmanager
+def file_rows(
+    scan: Scan, names: Sequence[str], missing: MissingTokens, scheduler: str | None
+) -> Iterator[FileRows]:
+    """Give the rows of a file, to be read here or by the workers of a scheduler."""
+    if scheduler is None:
+        yield FileRows(scan, names, missing)
+        return
+    from pckid.outofcore.daskrows import ClusterRows, connected
+
+    with connected(scheduler) as client:
+        yield ClusterRows(scan, names, missing, client)
 
 
 class _Tally:

@@ -31,7 +31,23 @@ def fit(selection: Selection, n_clusters: int, options: Mapping[str, Any]) -> PC
     -------
     estimator : PCKID
     """
-    estimator = PCKID(
+    estimator = make_estimator(n_clusters, options)
+    n_rows, n_columns = selection.X.shape
+    share = float(np.isnan(selection.X).mean())
+    say(f"{n_rows:,} rows, {n_columns} columns, {share:.1%} of the cells missing.")
+    start = time.perf_counter()
+    with progress(estimator, "Fitting mixture models"):
+        estimator.fit(named_columns(selection))
+    say(f"Clustered in {time.perf_counter() - start:.1f} s.")
+    name_dropped(estimator)
+    _count_empty(estimator)
+    return estimator
+
+
+def make_estimator(n_clusters: int, options: Mapping[str, Any]) -> PCKID:
+    """Make the estimator that the options describe."""
+    _check_device(options["device"])
+    return PCKID(
         n_clusters,
         n_inits=options["inits"],
         max_components=options["max_components"],
@@ -41,17 +57,6 @@ def fit(selection: Selection, n_clusters: int, options: Mapping[str, Any]) -> PC
         n_jobs=options["jobs"],
         device=options["device"],
     )
-    _check_device(options["device"])
-    n_rows, n_columns = selection.X.shape
-    share = float(np.isnan(selection.X).mean())
-    say(f"{n_rows:,} rows, {n_columns} columns, {share:.1%} of the cells missing.")
-    start = time.perf_counter()
-    with progress(estimator, "Fitting mixture models"):
-        estimator.fit(named_columns(selection))
-    say(f"Clustered in {time.perf_counter() - start:.1f} s.")
-    _name_dropped(estimator)
-    _count_empty(estimator)
-    return estimator
 
 
 def _check_device(device: str | None) -> None:
@@ -79,7 +84,7 @@ def _samples(value: float) -> float:
     )
 
 
-def _name_dropped(estimator: PCKID) -> None:
+def name_dropped(estimator: PCKID) -> None:
     """Say which columns turned out to carry no information."""
     dropped = [brief(str(name)) for name in estimator.dropped_features_]
     if dropped:

@@ -113,3 +113,20 @@ writing_options = _stack(
     click.option("--quiet", "-q", is_flag=True, help="Print nothing but results and errors."),
 )  # fmt: skip
 """Where results go."""
+
+streaming_options = _stack(
+    click.option(
+        "--stream/--no-stream", "stream", default=None,
+        help="Read the table in batches, or whole. By default in batches if it is large.",
+    ),
+    click.option(
+        "--scheduler", metavar="ADDRESS",
+        help="Let the workers of a running Dask scheduler read the table and do the work.",
+    ),
+    click.option(
+        "--only-labels", is_flag=True,
+        help="Write the column of --id, or the number of the row, and no other column beside "
+        "the result.",
+    ),
+)  # fmt: skip
+"""Tables larger than memory."""

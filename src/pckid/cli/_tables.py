@@ -15,12 +15,14 @@ from pckid.cli._say import note
 from pckid.describe.columns import find_sentinels, looks_like_identifier
 from pckid.tables import (
     MissingTokens,
+    Scan,
     Table,
     numeric_matrix,
     read_table,
     table_format,
     write_table,
 )
+from pckid.tables.scanning import row_numbers
 
 RESULT_COLUMNS = ("cluster", "confidence")
 
@@ -49,14 +51,9 @@ class Selection(NamedTuple):
 
 def open_table(source: str, options: Mapping[str, Any]) -> Table:
     """Read a table as the reading options say."""
-    delimiter = options.get("delimiter")
-    if delimiter in ("tab", "\\t"):
-        delimiter = "\t"
-    if delimiter is not None and len(delimiter) != 1:
-        raise click.BadParameter(f"{delimiter!r} is not one sign.", param_hint="--delimiter")
     table = read_table(
         source,
-        delimiter=delimiter,
+        delimiter=delimiter_of(options),
         decimal=options.get("decimal"),
         encoding=options.get("encoding"),
         header=not options.get("no_header"),
@@ -66,8 +63,27 @@ def open_table(source: str, options: Mapping[str, Any]) -> Table:
     return table
 
 
+def delimiter_of(options: Mapping[str, Any]) -> str | None:
+    """Read the sign between cells that the options name; None is to be found out."""
+    delimiter = options.get("delimiter")
+    if delimiter in ("tab", "\\t"):
+        delimiter = "\t"
+    if delimiter is not None and len(delimiter) != 1:
+        raise click.BadParameter(f"{delimiter!r} is not one sign.", param_hint="--delimiter")
+    return delimiter
+
+
 def select(table: Table, options: Mapping[str, Any]) -> Selection:
     """Choose the columns to cluster and read their numbers."""
+    names, left_out = choose(table, options)
+    missing = MissingTokens.with_defaults(options.get("na_values") or ())
+    X = numeric_matrix(table, names, missing)
+    ids, known = (_texts(table, options.get(key)) for key in ("id_column", "label_column"))
+    return Selection(table, names, X, ids, known, left_out)
+
+
+def choose(table: Table | Scan, options: Mapping[str, Any]) -> tuple[list[str], dict[str, str]]:
+    """Choose the columns to cluster; say why the others are left out."""
     named = {key: options.get(key) for key in ("id_column", "label_column")}
     for key, name in named.items():
         if name is not None:
@@ -82,13 +98,10 @@ def select(table: Table, options: Mapping[str, Any]) -> Selection:
     if not names:
         raise click.UsageError("No column is left to cluster. Check --columns and --drop.")
     _refuse_old_results(names)
-    missing = MissingTokens.with_defaults(options.get("na_values") or ())
-    X = numeric_matrix(table, names, missing)
-    ids, known = (_texts(table, name) for name in named.values())
-    return Selection(table, names, X, ids, known, left_out)
+    return names, left_out
 
 
-def _find(table: Table, values: Sequence[str], option: str) -> list[str]:
+def _find(table: Table | Scan, values: Sequence[str], option: str) -> list[str]:
     """Find the columns that an option names, alone or with commas between them."""
     found: list[str] = []
     for value in values:
@@ -176,6 +189,13 @@ def _is_stdout(path: str) -> bool:
         return False
 
 
+def without_columns(selection: Selection, id_column: str | None) -> Selection:
+    """Leave all columns out of what is written, but for the names or numbers of the rows."""
+    table = selection.table
+    ids = table.data.select([id_column]) if id_column else row_numbers(0, table.data.num_rows).data
+    return selection._replace(table=table._replace(data=ids))
+
+
 def write_result(
     selection: Selection, new: Mapping[str, np.ndarray], out: str | None, escape_formulas: bool
 ) -> None:
@@ -187,6 +207,7 @@ def write_result(
         return
     kind, codec = table_format(out)
     numbers = dict(zip(selection.names, selection.X.T, strict=True))
+    numbers = {name: numbers[name] for name in selection.table.names if name in numbers}
     with atomic_file(out) as file:
         write_table(
             file, selection.table, new, kind=kind, codec=codec,

@@ -9,6 +9,7 @@ from pckid.cli._options import (
     ensemble_options,
     reading_options,
     running_options,
+    streaming_options,
     writing_options,
 )
 
@@ -26,6 +27,7 @@ from pckid.cli._options import (
 @reading_options
 @ensemble_options
 @running_options
+@streaming_options
 def cluster(
     table: str,
     n_clusters: int,
@@ -40,7 +42,8 @@ def cluster(
     """Find clusters in TABLE and write its rows with two new columns: `cluster`, numbered from 0
     (the largest; -1 where a row holds no value), and `confidence`, from 0 to 1.
 
-    TABLE is CSV, TSV, Parquet or Arrow, also compressed; - or nothing reads standard input. Missing
+    TABLE is CSV, TSV, Parquet or Arrow, also compressed, or a folder of Parquet files; - or nothing
+    reads standard input. Large tables are read in batches and need not fit in memory. Missing
     values stay missing. Every column counts alike, whatever its unit: there is nothing to scale.
     Rows go to standard output unless --out is given; everything else goes to standard error.
 
@@ -50,6 +53,7 @@ def cluster(
       pckid cluster table.csv -k 3 --drop notes --id name --out clusters.csv --report report.html
       pckid cluster table.parquet -k 5 --columns height,weight --out clusters.parquet
       pckid cluster table.csv -k 3 --na-values -9999 --save model.pckid --json
+      pckid cluster table.parquet -k 5 --columns height,weight --stream --only-labels > labels.csv
       cat table.csv | pckid cluster -k 3 | head
     """
     from pckid.cli import _tables
@@ -61,6 +65,14 @@ def cluster(
         _tables.table_format(out)
     if report_path:
         import jinja2  # noqa: F401  so that its absence shows before the work, not after
+
+    from pckid.cli import _stream
+
+    outputs = _stream.Outputs(out, model_path, escape_formulas, as_json)
+    scan = _stream.scan_if_large(table, options, report_path)
+    if scan is not None:
+        _stream.cluster(scan, n_clusters, options, outputs)
+        return
     selection = _tables.select(_tables.open_table(table, options), options)
     _tables.point_out(selection)
 
@@ -77,6 +89,8 @@ def cluster(
 
         save(estimator, model_path)
         say(f"Model: {model_path}")
+    if options["only_labels"]:
+        selection = _tables.without_columns(selection, options["id_column"])
     if out or not as_json:
         _tables.write_result(selection, new, out, escape_formulas)
     if as_json:

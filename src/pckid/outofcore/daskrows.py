@@ -123,7 +123,8 @@ class ClusterRows(FileRows):
                 for part in self.scan.parts
             ]
 
-        return _ask(surveys, self.scan.n_rows or 0, size)
+        self.surveyed = _ask(surveys, self.scan.n_rows or 0, size)
+        return self.surveyed
 
     def results(
         self, function: Callable, state: Any, others: Sequence[str] = ()

@@ -48,6 +48,7 @@ class FileRows(BlockedRows):
         self.columns = list(names)
         self.missing = missing
         self.template = scan.template(names)
+        self.surveyed: Survey | None = None  # what the last fit found
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -56,7 +57,8 @@ class FileRows(BlockedRows):
 
     def survey(self, entropy: int, size: int) -> Survey:
         """Pass over all rows; choose `size` of them."""
-        return self.survey_parts(self.scan.parts, entropy, size, math.inf)
+        self.surveyed = self.survey_parts(self.scan.parts, entropy, size, math.inf)
+        return self.surveyed
 
     def survey_parts(self, parts: Sequence[Part], entropy: int, size: int, limit: float) -> Survey:
         """Pass over some parts of the table, choosing among keys below `limit`."""

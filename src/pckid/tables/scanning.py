@@ -29,6 +29,7 @@ from pckid.tables.sniffing import TextFormat, sniff
 _SNIFF_BYTES = 1 << 20
 _TEXT_BLOCK = 1 << 23
 _OPENERS: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\0": lzma.open}
+_PACKING = 5  # about how many times smaller compression makes text
 _UNKNOWN = (b"PK\x03\x04", b"ARROW1", b"FEA1", b"\xff\xff\xff\xff", b"\x28\xb5\x2f\xfd",
             b"\x04\x22\x4d\x18", b"\xff\xfe", b"\xfe\xff")  # fmt: skip
 
@@ -57,7 +58,7 @@ class Scan(NamedTuple):
         All columns.
     parts : tuple of Part
     n_bytes : int
-        Size of its numbers in memory, or of a text file on the disk.
+        Size of its numbers in memory, or of a text file on the disk, unpacked.
     text : TextFormat or None
         None for Parquet.
     header : bool
@@ -225,9 +226,10 @@ def _scan_text(
     if not text.strip():
         raise TableError(f"{source} is empty. Give a table with a header and at least one row.")
     kind = sniff(text, delimiter, decimal)
-    scan = Scan(
-        source, [], (Part(source, None, 0, None),), os.path.getsize(source), kind, header, encoding
-    )
+    with open(source, "rb") as file:
+        packed = file.read(6).startswith(tuple(_OPENERS))
+    n_bytes = os.path.getsize(source) * (_PACKING if packed else 1)
+    scan = Scan(source, [], (Part(source, None, 0, None),), n_bytes, kind, header, encoding)
     return scan._replace(names=_text_names(scan))
 
 

@@ -1,0 +1,135 @@
+"""`pckid cluster` on tables that stay in their files."""
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import sklearn
+
+from pckid import load
+from pckid.tables import read_table
+
+QUICK = ["--inits", "4", "--max-components", "6"]
+
+
+@pytest.fixture
+def parquet(penguins, tmp_path):
+    table = read_table(str(penguins))
+    columns = {}
+    for name in table.names:
+        cells = [cell or None for cell in table.data[name].to_pylist()]
+        columns[name] = (
+            cells
+            if name == "label"
+            else pa.array([None if cell is None else float(cell) for cell in cells])
+        )
+    path = tmp_path / "penguins.parquet"
+    pq.write_table(pa.table(columns), path, row_group_size=100)
+    return path
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize("out", ["out.csv", "out.parquet", "out.csv.gz", None])
+def test_the_output_is_that_of_memory(pckid, penguins, parquet, tmp_path, kind, out):
+    source = penguins if kind == "csv" else parquet
+    results = []
+    for how in ("--stream", "--no-stream"):
+        end = ["--out", out] if out else []
+        result = pckid("cluster", source, "-k", 3, "--label", "label", how, *end, *QUICK)
+        assert result.code == 0, result.err
+        assert "accuracy): 0.9" in result.err
+        content = (tmp_path / out).read_bytes() if out else result.out
+        results.append(pq.read_table(tmp_path / out) if out == "out.parquet" else content)
+    if out == "out.parquet":
+        np.testing.assert_allclose(results[0]["confidence"], results[1]["confidence"], atol=1e-6)
+        results = [table.drop_columns(["confidence"]) for table in results]
+        assert results[0].equals(results[1])
+    else:
+        assert results[0] == results[1]
+
+
+def test_large_tables_are_streamed_without_asking(pckid, parquet):
+    arguments = ("cluster", parquet, "-k", 3, "--drop", "label", "--out", "o.csv", *QUICK)
+    assert "read in batches" not in pckid(*arguments).err
+    with sklearn.config_context(working_memory=0.01):
+        result = pckid(*arguments)
+        assert result.code == 0
+        assert "penguins.parquet (344 rows) is read in batches" in result.err
+        assert "2 of 344 rows hold no value: label -1." in result.err
+        assert "read in batches" not in pckid(*arguments, "--no-stream").err
+
+
+@pytest.mark.parametrize("how", ["--stream", "--no-stream"])
+def test_only_labels(pckid, penguins, how, tmp_path):
+    base = ["cluster", penguins, "-k", 3, "--only-labels", "-q", how, *QUICK]
+    numbered = pckid(*base, "--drop", "label").out.decode().splitlines()
+    assert numbered[0] == "row,cluster,confidence"
+    assert [line.split(",")[0] for line in numbered[1:]] == [str(i) for i in range(1, 345)]
+    assert pckid(*base, "--id", "label").out.startswith(b"label,cluster,confidence\n")
+    assert pckid(*base, "--id", "label", "--out", "o.parquet").code == 0
+    assert pq.read_table(tmp_path / "o.parquet").column_names == ["label", "cluster", "confidence"]
+
+
+def test_folders_models_and_json(pckid, parquet, tmp_path):
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    whole = pq.read_table(parquet).drop_columns(["label"])
+    for i in range(4):
+        pq.write_table(whole[86 * i : 86 * i + 86], folder / f"{i}.parquet")
+    result = pckid(
+        "cluster", folder, "-k", 3, "--json", "--save", "m.pckid", "--out", "o.csv", *QUICK
+    )
+    assert result.code == 0, result.err
+    found = json.loads(result.out)
+    assert found["n_rows"] == 344
+    assert found["n_unclustered"] == 2
+    assert sum(found["cluster_sizes"]) == 342
+    predicted = load(tmp_path / "m.pckid").predict(whole)
+    assert np.bincount(predicted[predicted >= 0]).tolist() == found["cluster_sizes"]
+    assert pckid("cluster", folder, "-k", 3, "--json", *QUICK).out == result.out
+
+
+def test_codes_for_missing_values_are_pointed_out(pckid, parquet, tmp_path):
+    table = pq.read_table(parquet).drop_columns(["label"])
+    column = table.column_names[0]
+    coded = table.set_column(0, column, table[column].fill_null(-9999.0))
+    pq.write_table(coded, tmp_path / "coded.parquet")
+    result = pckid("cluster", "coded.parquet", "-k", 3, "--stream", "--out", "o.csv", *QUICK)
+    assert f"Column '{column}' holds -9999" in result.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--stream", "--report", "r.html"], "--report needs the table in memory"),
+        (["--out", "parts/o.parquet"], "lies in the input"),
+        (["--no-stream"], "A folder is read in batches only"),
+    ],
+)
+def test_wrong_use(pckid, parquet, tmp_path, arguments, says):
+    (tmp_path / "parts").mkdir()
+    parquet.rename(tmp_path / "parts" / "0.parquet")
+    result = pckid("cluster", "parts", "-k", 3, *arguments, *QUICK)
+    assert result.code == 2
+    assert says in result.err
+
+
+def test_standard_input_cannot_be_streamed(pckid):
+    result = pckid("cluster", "-", "-k", 3, "--stream", stdin=b"a,b\n1,2\n")
+    assert result.code == 2
+    assert "cannot be read in batches" in result.err
+
+
+def test_a_bad_block_is_named_and_leaves_no_output(pckid, parquet, tmp_path):
+    table = pq.read_table(parquet).drop_columns(["label"])
+    column = table.column_names[1]
+    values = table[column].to_numpy().copy()
+    values[217] = np.inf
+    pq.write_table(table.set_column(1, column, pa.array(values)), tmp_path / "bad.parquet",
+                   row_group_size=100)  # fmt: skip
+    result = pckid("cluster", "bad.parquet", "-k", 3, "--stream", "--out", "o.csv", *QUICK)
+    assert result.code == 3
+    assert f"Column '{column}' holds inf in row 218 (bad.parquet, row group 2, row 18" in result.err
+    assert not list(tmp_path.glob("*o.csv*"))
