@@ -306,6 +306,11 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
 
     def _apply(self, rows: BlockedRows, function: Callable, kinds: tuple[Kind, ...]) -> tuple:
         """Apply a function of a fitted state and a block's rows to all blocks."""
+        if self._categories:
+            raise ValueError(
+                "The model knows columns of categories, but X comes in blocks, which hold numbers "
+                "alone. Give the blocks one by one, as tables in memory."
+            )
         validate_data(self, rows.template, reset=False, skip_check_array=True)
         return rows.arrays(function, self._fitted, kinds)
 

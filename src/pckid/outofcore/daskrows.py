@@ -27,6 +27,8 @@ from pckid.tables.scanning import Part, Scan, batches
 
 # How many more rows than needed the first pass asks the workers for, in case some are empty.
 _MARGIN = 1.3
+# Seconds to wait for a scheduler to answer.
+_PATIENCE = 10
 
 
 class DaskRows(BlockedRows):
@@ -160,7 +162,7 @@ def connected(address: str) -> Iterator[Any]:
     from distributed import Client
 
     try:
-        client = Client(address, timeout="10s")
+        client = Client(address, timeout=_PATIENCE)
     except (OSError, ValueError) as error:
         raise ConnectionError(f"There is no Dask scheduler at {address!r}: {error}") from None
     with client, parallel_config(backend="dask"):

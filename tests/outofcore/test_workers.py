@@ -1,0 +1,114 @@
+"""Workers in processes of their own, some of which are killed: the same labels."""
+
+import os
+import signal
+
+import joblib
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from helpers import SMALL, groups
+
+from pckid import PCKID, cluster_file
+from pckid.exceptions import TableError
+
+da = pytest.importorskip("dask.array")
+distributed = pytest.importorskip("distributed")
+daskrows = pytest.importorskip("pckid.outofcore.daskrows")
+
+X, TRUTH = groups(n_samples=400, n_features=5)
+OPTIONS = {**SMALL, "max_samples": 150}
+
+
+@pytest.fixture(scope="module")
+def workers(tmp_path_factory):
+    folder = str(tmp_path_factory.mktemp("workers"))
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None, local_directory=folder,
+            silence_logs=50, memory_limit=None,
+        ) as cluster,
+    ):  # fmt: skip
+        yield cluster
+
+
+@pytest.fixture
+def client(workers):
+    with distributed.Client(workers) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def expected():
+    return PCKID(3, **OPTIONS).fit(X).labels_
+
+
+def deadly(folder, blocks, deaths):
+    """Make blocks of X; the first load of each block named in `deaths` ends with its worker."""
+
+    def load(values, block_info=None):
+        (number,) = block_info[0]["chunk-location"][:1]
+        for turn in range(deaths.count(number)):
+            mark = os.path.join(folder, f"{number}-{turn}")
+            if not os.path.exists(mark):
+                open(mark, "x").close()
+                os.kill(os.getpid(), signal.SIGKILL)
+        return values
+
+    return da.from_array(X, chunks=(400 // blocks, 5)).map_blocks(load, dtype=float, meta=X[:0])
+
+
+def test_labels_survive_workers_killed_while_they_survey_and_label(client, tmp_path, expected):
+    # The survey loads each block once, and so does the labelling: one death in either.
+    rows = deadly(str(tmp_path), 8, [3])
+    model = PCKID(3, **OPTIONS).fit(rows)
+    assert len(list(tmp_path.iterdir())) == 1
+    (tmp_path / "3-0").unlink()
+    assert np.array_equal(model.labels_.compute(), expected)
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_labels_survive_a_block_that_kills_twice(client, tmp_path, expected):
+    rows = deadly(str(tmp_path), 8, [5, 5])
+    found = PCKID(3, **OPTIONS).fit_predict(rows).compute()
+    assert len(list(tmp_path.iterdir())) == 2
+    assert np.array_equal(found, expected)
+
+
+def test_members_of_the_ensemble_are_trained_by_the_workers(client, expected):
+    before = sum(client.run(lambda dask_worker: len(dask_worker.state.log)).values())
+    with joblib.parallel_config(backend="dask"):
+        assert np.array_equal(PCKID(3, **OPTIONS).fit(X).labels_, expected)
+    after = sum(client.run(lambda dask_worker: len(dask_worker.state.log)).values())
+    assert after > before
+
+
+def test_files_are_read_by_the_workers(workers, tmp_path, expected):
+    columns = {name: pa.array(X[:, j], from_pandas=True) for j, name in enumerate("abcde")}
+    pq.write_table(pa.table({"id": range(400), **columns}), tmp_path / "t.parquet",
+                   row_group_size=50)  # fmt: skip
+    for keep in (["id"], []):
+        out = tmp_path / f"labels-{len(keep)}.parquet"
+        model = PCKID(3, **OPTIONS)
+        cluster_file(model, str(tmp_path / "t.parquet"), str(out), columns=list("abcde"), keep=keep,
+                     scheduler=workers.scheduler_address)  # fmt: skip
+        found = pq.read_table(out)
+        assert np.array_equal(found["cluster"], expected)
+        assert found.column(0).to_pylist() == [i + (not keep) for i in range(400)]
+
+
+def test_text_is_not_read_by_workers(workers, tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n3,4\n")
+    with pytest.raises(TableError, match="Write it as Parquet"):
+        cluster_file(PCKID(2), str(tmp_path / "t.csv"), str(tmp_path / "o.csv"),
+                     scheduler=workers.scheduler_address)  # fmt: skip
+
+
+def test_a_scheduler_that_is_not_there(tmp_path, monkeypatch):
+    monkeypatch.setattr(daskrows, "_PATIENCE", 1)
+    pq.write_table(pa.table({"a": [1.0, 2.0]}), tmp_path / "t.parquet")
+    with pytest.raises(ConnectionError, match=r"no Dask scheduler at 'tcp://127.0.0.1:9'"):
+        cluster_file(PCKID(2), str(tmp_path / "t.parquet"), str(tmp_path / "o.csv"),
+                     scheduler="tcp://127.0.0.1:9")  # fmt: skip
+    assert not (tmp_path / "o.csv").exists()
