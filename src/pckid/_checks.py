@@ -18,7 +18,22 @@ _NONE: Mapping[int, np.ndarray] = MappingProxyType({})
 
 
 class EmptyRowWarning(UserWarning):
-    """Some rows have no observed value, so they cannot be clustered."""
+    """Some rows have no observed value, so they cannot be clustered.
+
+    Examples
+    --------
+    Where such rows are expected, the warning can be silenced by its name:
+
+    >>> import warnings
+    >>> import numpy as np
+    >>> from pckid import PCKID, EmptyRowWarning
+    >>> X = np.array([[1.0, 2.0], [1.1, 2.1], [8.0, 9.0], [8.1, 9.1], [np.nan, np.nan]])
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", EmptyRowWarning)
+    ...     labels = PCKID(2, n_inits=5, max_samples=1.0, random_state=0).fit_predict(X)
+    >>> int(labels[4])
+    -1
+    """
 
 
 def read_table(estimator: Any, X: Any, *, reset: bool) -> Array:

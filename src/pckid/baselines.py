@@ -139,7 +139,7 @@ class RBFSpectralClustering(ClusterMixin, BaseEstimator):
         The kernel's width σ.
     n_features_in_ : int
         The number of features seen in `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Their names, if all are strings.
 
     Examples

@@ -135,7 +135,7 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
         Names, or indices, of columns left out because they are empty or constant.
     n_features_in_ : int
         Number of columns seen in `fit`.
-    feature_names_in_ : array of shape (n_features_in_,)
+    feature_names_in_ : array of shape (`n_features_in_`,)
         Their names, if all are strings.
 
     References

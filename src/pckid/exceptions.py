@@ -6,4 +6,14 @@ class TableError(ValueError):
 
 
 class PckidModelError(ValueError):
-    """A model file cannot be used; the message says why and what to do."""
+    """A model file cannot be used; the message says why and what to do.
+
+    Examples
+    --------
+    >>> import pckid
+    >>> try:
+    ...     pckid.load("nowhere.pckid")
+    ... except pckid.PckidModelError as error:
+    ...     print(error)
+    There is no model file 'nowhere.pckid'. Check the path.
+    """

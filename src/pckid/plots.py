@@ -50,6 +50,17 @@ class EmbeddingDisplay(_Display):
     confidence : ndarray of shape (n_samples,)
     rows : ndarray of shape (n_samples,)
         Which rows of the table these are.
+
+    Examples
+    --------
+    >>> from pckid import PCKID
+    >>> from pckid.data import load_penguins
+    >>> from pckid.plots import EmbeddingDisplay
+    >>> X = load_penguins().X[:100:5]
+    >>> model = PCKID(2, n_inits=2, max_components=4, random_state=0).fit(X)
+    >>> display = EmbeddingDisplay.from_estimator(model)
+    >>> display.points.shape
+    (20, 2)
     """
 
     def __init__(
@@ -110,6 +121,17 @@ class KernelDisplay(_Display):
     kernel : ndarray of shape (n_samples, n_samples)
     labels : ndarray of shape (n_samples,)
         Ascending.
+
+    Examples
+    --------
+    >>> from pckid import PCKID
+    >>> from pckid.data import load_penguins
+    >>> from pckid.plots import KernelDisplay
+    >>> X = load_penguins().X[:100:5]
+    >>> model = PCKID(2, n_inits=2, max_components=4, random_state=0).fit(X)
+    >>> display = KernelDisplay.from_estimator(model, X)
+    >>> display.kernel.shape
+    (20, 20)
     """
 
     def __init__(self, kernel: np.ndarray, labels: np.ndarray) -> None:
@@ -166,6 +188,17 @@ class MissingnessDisplay(_Display):
     feature_names : list of str
     n_samples : int
         Rows of the whole table.
+
+    Examples
+    --------
+    >>> from pckid import PCKID
+    >>> from pckid.data import load_penguins
+    >>> from pckid.plots import MissingnessDisplay
+    >>> X = load_penguins().X[:100:5]
+    >>> model = PCKID(2, n_inits=2, max_components=4, random_state=0).fit(X)
+    >>> display = MissingnessDisplay.from_estimator(model, X)
+    >>> display.shares.shape
+    (20, 6)
     """
 
     def __init__(self, shares: np.ndarray, feature_names: list[str], n_samples: int) -> None:
@@ -215,6 +248,17 @@ class SpectrumDisplay(_Display):
     eigenvalues : ndarray of shape (n_eigenvalues,)
         Descending, the largest scaled to 1.
     n_clusters : int
+
+    Examples
+    --------
+    >>> from pckid import PCKID
+    >>> from pckid.data import load_penguins
+    >>> from pckid.plots import SpectrumDisplay
+    >>> X = load_penguins().X[:100:5]
+    >>> model = PCKID(2, n_inits=2, max_components=4, random_state=0).fit(X)
+    >>> display = SpectrumDisplay.from_estimator(model, X)
+    >>> len(display.eigenvalues)
+    7
     """
 
     def __init__(self, eigenvalues: np.ndarray, n_clusters: int) -> None:
@@ -268,6 +312,17 @@ class ProfileDisplay(_Display):
     medians : ndarray of shape (n_clusters, n_shown)
         NaN where a cluster has no observed value.
     feature_names : list of str
+
+    Examples
+    --------
+    >>> from pckid import PCKID
+    >>> from pckid.data import load_penguins
+    >>> from pckid.plots import ProfileDisplay
+    >>> X = load_penguins().X[:100:5]
+    >>> model = PCKID(2, n_inits=2, max_components=4, random_state=0).fit(X)
+    >>> display = ProfileDisplay.from_estimator(model, X, max_features=3)
+    >>> display.medians.shape
+    (2, 3)
     """
 
     def __init__(self, medians: np.ndarray, feature_names: list[str]) -> None:

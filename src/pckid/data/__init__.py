@@ -14,7 +14,18 @@ class Penguins(NamedTuple):
 
 
 def penguins_path() -> Path:
-    """Path of the Palmer penguins as CSV: 344 rows, 6 measurements, species as `label`."""
+    """Find the Palmer penguins as CSV: 344 rows, 6 measurements, species as `label`.
+
+    Returns
+    -------
+    path : pathlib.Path
+
+    Examples
+    --------
+    >>> from pckid.data import penguins_path
+    >>> penguins_path().name
+    'penguins.csv'
+    """
     return Path(str(files("pckid.data").joinpath("penguins.csv")))
 
 

@@ -75,7 +75,7 @@ n_features)
     dropped_features_ : list
         Names, or indices, of columns left out because they are empty or constant.
     n_features_in_ : int
-    feature_names_in_ : array of shape (n_features_in_,)
+    feature_names_in_ : array of shape (`n_features_in_`,)
 
     Examples
     --------
@@ -143,11 +143,28 @@ n_features)
         return self
 
     def fit_predict(self, X: Any, y: Any = None) -> Array:
-        """Fit, and return the most probable component of each row, of shape (n_samples,)."""
+        """Fit, and find the most probable component of each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, with NaN where a value is missing.
+        y : Ignored
+
+        Returns
+        -------
+        labels : array of shape (n_samples,)
+            −1 for a row with nothing observed.
+        """
         return self.fit(X).predict(X)
 
     def predict(self, X: Any) -> Array:
         """Find the most probable component of each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, with NaN where a value is missing.
 
         Returns
         -------
@@ -160,17 +177,49 @@ n_features)
         return restorer(X)(xp.where(xp.any(table.observed, axis=1), labels, -1))
 
     def predict_proba(self, X: Any) -> Array:
-        """Compute each row's posterior over the components, of shape (n_samples, n_components)."""
+        """Compute each row's posterior over the components.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, with NaN where a value is missing.
+
+        Returns
+        -------
+        resp : array of shape (n_samples, n_components)
+            γ; a row with nothing observed gets the weights.
+        """
         resp, _, _ = self._score(X)
         return restorer(X)(namespace(resp).matrix_transpose(resp))
 
     def score_samples(self, X: Any) -> Array:
-        """Compute the log-density of what is observed of each row, of shape (n_samples,)."""
+        """Compute the log-density of what is observed of each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, with NaN where a value is missing.
+
+        Returns
+        -------
+        log_density : array of shape (n_samples,)
+        """
         _, log_density, table = self._score(X)
         return restorer(X)(log_density - self._log_volume(table))
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Compute the mean log-density of what is observed of the rows."""
+        """Compute the mean log-density of what is observed of the rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, with NaN where a value is missing.
+        y : Ignored
+
+        Returns
+        -------
+        float
+        """
         return float(np.mean(to_numpy(self.score_samples(X))))
 
     def bic(self, X: Any) -> float:
@@ -185,6 +234,11 @@ n_features)
 
     def sample(self, n_samples: int = 1) -> tuple[np.ndarray, np.ndarray]:
         """Draw complete rows from the mixture.
+
+        Parameters
+        ----------
+        n_samples : int, default=1
+            How many.
 
         Returns
         -------

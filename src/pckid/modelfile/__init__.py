@@ -88,6 +88,15 @@ def load(path: str | os.PathLike[str]) -> Any:
     ------
     PckidModelError
         If the file is not a model, is damaged, or comes from a newer version.
+    Examples
+    --------
+    >>> import numpy as np, os, tempfile, pckid
+    >>> X = np.random.default_rng(0).normal(size=(40, 3))
+    >>> path = os.path.join(tempfile.mkdtemp(), "model.pckid")
+    >>> pckid.save(pckid.PCKID(2, n_inits=2, max_components=3, random_state=0).fit(X), path)
+    >>> model = pckid.load(path)
+    >>> model.n_clusters, hasattr(model, "labels_")
+    (2, False)
     """
     return load_with_description(path)[0]
 

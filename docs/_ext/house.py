@@ -1,0 +1,156 @@
+"""What the pages need beyond Sphinx: equations as MathML, commands that run, drawn pictures."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+from pathlib import Path
+from typing import Any, ClassVar
+
+from docutils import nodes
+from docutils.parsers.rst import directives
+from docutils.utils.math.latex2mathml import tex2mathml
+from sphinx.application import Sphinx
+from sphinx.errors import ExtensionError
+from sphinx.util.docutils import SphinxDirective
+
+DOCS = Path(__file__).parent.parent
+# Where the package is installed is nobody's business.
+_ANYWHERE = re.compile(r"\S*[/\\]pckid[/\\](?=\w+\.py)")
+_FOLDERS: dict[str, tempfile.TemporaryDirectory] = {}
+
+
+class Shell(SphinxDirective):
+    """Run commands and show them with what they print, so that a page never tells old news.
+
+    The content is lines "$ command" and, before them, lines without a prompt, which are not run.
+    All blocks of a page share an empty folder. A command that fails stops the build.
+    """
+
+    has_content = True
+    option_spec: ClassVar[dict[str, Any]] = {
+        "keep": directives.unchanged,  # "made.html as name.html": a file for readers to open
+        "with": directives.unchanged,  # a file of this folder that the commands find in theirs
+        "head": directives.nonnegative_int,  # show so many lines of what is printed
+    }
+
+    def run(self) -> list[nodes.Node]:
+        folder = _folder(self.env.docname)
+        if "with" in self.options:
+            shutil.copy(DOCS / self.options["with"], folder)
+        shown = []
+        for line in self.content:
+            shown.append(line)
+            if line.startswith("$ "):
+                shown += self._cut(_output(line[2:], folder))
+        if "keep" in self.options:
+            made, _, name = self.options["keep"].partition(" as ")
+            shutil.copy(folder / made, DOCS / "_extra" / (name or made))
+        block = nodes.literal_block("\n".join(shown), "\n".join(shown), language="console")
+        return [block]
+
+    def _cut(self, lines: list[str]) -> list[str]:
+        limit = self.options.get("head", len(lines))
+        return lines[:limit] + (["..."] if len(lines) > limit else [])
+
+
+class Picture(SphinxDirective):
+    """Show a picture of `pictures.py` in its light and its dark form; the content describes it."""
+
+    has_content = True
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        alt = " ".join(self.content)
+        name = self.arguments[0]
+        return [
+            nodes.image(uri=f"/_pictures/{name}-{mode}.svg", alt=alt, classes=[f"only-{mode}"])
+            for mode in ("light", "dark")
+        ]
+
+
+class Layers(SphinxDirective):
+    """List the rooms in the order that the import contract in pyproject.toml gives them."""
+
+    def run(self) -> list[nodes.Node]:
+        settings = tomllib.loads((DOCS.parent / "pyproject.toml").read_text(encoding="utf-8"))
+        contract = settings["tool"]["importlinter"]["contracts"][0]
+        items = []
+        for layer in contract["layers"]:
+            line = nodes.paragraph()
+            for index, room in enumerate(layer.strip("()").split(" | ")):
+                line += nodes.Text(", " if index else "")
+                line += nodes.literal(text=room.removeprefix("pckid."))
+            items.append(nodes.list_item("", line))
+        return [nodes.enumerated_list("", *items)]
+
+
+def _folder(docname: str) -> Path:
+    """Find the folder in which a page's commands run."""
+    if docname not in _FOLDERS:
+        _FOLDERS[docname] = tempfile.TemporaryDirectory()
+    return Path(_FOLDERS[docname].name)
+
+
+def _output(command: str, folder: Path) -> list[str]:
+    """Run a command as a reader would, in the environment that builds the pages."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    done = subprocess.run(
+        command,
+        shell=True,
+        cwd=folder,
+        env={**os.environ, "PATH": path, "COLUMNS": "88", "NO_COLOR": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    if done.returncode:
+        raise ExtensionError(f"This command of the documentation failed: {command}\n{done.stdout}")
+    return [_ANYWHERE.sub(".../pckid/", line.rstrip()) for line in done.stdout.splitlines()]
+
+
+def _forget(app: Sphinx, docname: str, source: list[str]) -> None:
+    """Start a page that is read again with an empty folder; give listings of losses a title."""
+    if docname in _FOLDERS:
+        _FOLDERS.pop(docname).cleanup()
+    if docname.endswith("-losses"):
+        title = docname.rpartition("/")[2].replace("-", " ").capitalize()
+        source[0] = f"# {title}\n\n{source[0]}"
+
+
+def _math(self: Any, node: nodes.Element, *, block: bool) -> None:
+    """Write an equation as MathML."""
+    mathml = tex2mathml(node.astext(), as_block=block)
+    self.body.append(f'<div class="math">{mathml}</div>' if block else mathml)
+    raise nodes.SkipNode
+
+
+def _inline(self: Any, node: nodes.Element) -> None:
+    _math(self, node, block=False)
+
+
+def _block(self: Any, node: nodes.Element) -> None:
+    _math(self, node, block=True)
+
+
+def _draw(app: Sphinx) -> None:
+    """Draw the pictures, unless they are newer than the script that draws them."""
+    import pictures
+
+    pictures.draw_all(DOCS / "_pictures")
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Add all this to Sphinx."""
+    app.add_directive("shell", Shell)
+    app.add_directive("picture", Picture)
+    app.add_directive("layers", Layers)
+    app.add_html_math_renderer("mathml", (_inline, None), (_block, None))
+    app.connect("builder-inited", _draw)
+    app.connect("source-read", _forget)
+    return {"parallel_read_safe": False, "parallel_write_safe": True}

@@ -1,0 +1,116 @@
+"""Every snippet of the docs runs, every command in them exists, every public name is in them."""
+
+import re
+import shlex
+import warnings
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import pckid
+from pckid import EmptyRowWarning
+from pckid.cli import COMMANDS
+
+DOCS = Path(__file__).parent.parent / "docs"
+pytestmark = pytest.mark.skipif(not DOCS.exists(), reason="an installed package has no docs")
+PAGES = sorted(path for path in DOCS.rglob("*.md") if not {"_build", "gallery"} & set(path.parts))
+
+
+def blocks(page, language):
+    """The fenced blocks of one language."""
+    found = re.findall(rf"```{language}\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    return [block for block in found if "# needs a GPU" not in block or _has_gpu()]
+
+
+def name_of(page):
+    return str(page.relative_to(DOCS))
+
+
+def _has_gpu():
+    try:
+        import torch
+    except ImportError:
+        return False
+    return torch.cuda.is_available()
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if "```python" in page.read_text("utf-8")], ids=name_of
+)
+def test_python_snippets_run_one_after_the_other(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for registry in ("methods", "datasets"):
+        room = import_module(f"pckid.experiments.{registry}")
+        held = f"_{registry.upper()}"
+        monkeypatch.setattr(room, held, dict(getattr(room, held)))
+    scope = {"__name__": "__main__"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EmptyRowWarning)
+        for snippet in blocks(page, "python"):
+            exec(compile(snippet, str(page), "exec"), scope)
+
+
+def commands():
+    """Every `pckid` command that a page shows, with the page."""
+    for page in PAGES:
+        for block in blocks(page, "console") + blocks(page, r"\{shell\}"):
+            for line in block.splitlines():
+                if line.startswith("$ pckid"):
+                    yield pytest.param(line[2:], id=f"{name_of(page)}: {line[2:]}")
+
+
+@pytest.mark.parametrize("command", list(commands()))
+def test_commands_and_their_options_exist(command):
+    _, *words = shlex.split(command.split(" > ")[0])
+    if words == ["--help"]:
+        return
+    module, _, function = COMMANDS[words[0]].partition(":")
+    parser = getattr(import_module(module), function)
+    if "--help" not in words:
+        parser.make_context(words[0], words[1:])
+
+
+def test_every_command_has_its_place_in_the_reference():
+    page = (DOCS / "api" / "cli.md").read_text(encoding="utf-8")
+    for command in COMMANDS:
+        assert f"## {command}\n" in page
+        assert f"$ pckid {command} --help" in page
+
+
+PUBLIC = [
+    *(f"pckid.{name}" for name in pckid.__all__ if name != "__version__"),
+    *(
+        f"{module}.{name}"
+        for module in ("pckid.baselines", "pckid.metrics", "pckid.missing")
+        for name in import_module(module).__all__
+    ),
+    *(
+        f"pckid.plots.{name}"
+        for name in dir(import_module("pckid.plots"))
+        if name[-7:] == "Display"
+    ),
+    "pckid.data.load_penguins",
+    "pckid.data.penguins_path",
+]
+
+
+@pytest.mark.parametrize("name", [name for name in PUBLIC if not name.endswith("._Display")])
+def test_every_public_name_is_in_the_reference(name):
+    pages = [page.read_text(encoding="utf-8") for page in (DOCS / "api").glob("*.md")]
+    module, _, short = name.rpartition(".")
+    whole = f".. automodule:: {module}\n   :members:\n"
+    assert any(
+        re.search(rf"{re.escape(name)}\b", page)
+        or whole in page
+        or (f"currentmodule:: {module}\n" in page and f" {short}\n" in page)
+        for page in pages
+    )
+
+
+def test_pages_link_to_files_that_are_there():
+    for page in PAGES:
+        text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+        for target in re.findall(r"\]\(([^)#:]+)\)", text):
+            if not target.startswith(("gallery/", "../gallery/")):
+                assert (page.parent / target).exists(), f"{name_of(page)} links to {target}"

@@ -1,0 +1,86 @@
+"""Every public object says what it does, what it takes and gives, and shows it."""
+
+import inspect
+import re
+from importlib import import_module
+
+import pytest
+
+import pckid
+
+MODULES = ("baselines", "data", "metrics", "missing", "plots")
+
+
+def public():
+    """Public classes and functions by name."""
+    found = {name: getattr(pckid, name) for name in pckid.__all__ if name != "__version__"}
+    for module in MODULES:
+        room = import_module(f"pckid.{module}")
+        names = getattr(room, "__all__", [n for n in vars(room) if n.endswith("Display")])
+        names = [*names, "load_penguins", "penguins_path"] if module == "data" else names
+        found |= {f"{module}.{n}": getattr(room, n) for n in names if not n.startswith("_")}
+    return found
+
+
+def methods(kind):
+    """A class's own public methods, inherited ones of ours included."""
+    for name, member in inspect.getmembers(kind):
+        home = getattr(member, "__module__", "") or ""
+        if name[0] != "_" and callable(member) and home.startswith("pckid"):
+            yield name, member
+
+
+OBJECTS = public()
+METHODS = {
+    f"{name}.{short}": member
+    for name, kind in OBJECTS.items()
+    if inspect.isclass(kind)
+    for short, member in methods(kind)
+}
+
+
+def sections(thing):
+    """The docstring's sections by title; "" holds what comes first."""
+    parts = re.split(r"\n([A-Z][A-Za-z ]+)\n-{3,}\n", "\n" + inspect.getdoc(thing))
+    return dict(zip(["", *parts[1::2]], parts[0::2], strict=True))
+
+
+def parameters(thing):
+    """Names in a signature."""
+    return [
+        p.name
+        for p in inspect.signature(thing).parameters.values()
+        if p.name not in ("self", "cls") and p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)
+    ]
+
+
+@pytest.mark.parametrize("name", OBJECTS)
+def test_has_an_example(name):
+    assert ">>> " in sections(OBJECTS[name]).get("Examples", "")
+
+
+@pytest.mark.parametrize("name", [*OBJECTS, *METHODS])
+def test_summary_is_one_sentence_on_one_line(name):
+    first = sections({**OBJECTS, **METHODS}[name])[""].strip().split("\n\n")[0]
+    assert "\n" not in first
+    assert first.endswith(".")
+
+
+@pytest.mark.parametrize("name", [*OBJECTS, *METHODS])
+def test_every_parameter_is_described(name):
+    thing = {**OBJECTS, **METHODS}[name]
+    if inspect.isclass(thing) and issubclass(thing, Exception):
+        return
+    text = inspect.getdoc(thing)
+    listed = sections(thing).get("Parameters", "")
+    for parameter in parameters(thing):
+        in_words = f"`{parameter}`" in text or parameter in ("y", "ax")
+        assert re.search(rf"^(\w+, )*{parameter}\b.*( :|$)", listed, re.MULTILINE) or in_words
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, kind in OBJECTS.items() if not inspect.isclass(kind)]
+)
+def test_functions_say_what_they_give(name):
+    if inspect.signature(OBJECTS[name]).return_annotation not in (None, "None"):
+        assert "Returns" in sections(OBJECTS[name])
