@@ -12,7 +12,7 @@ else
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 endif
 
-.PHONY: demo test lint format bench torch clean help
+.PHONY: demo test lint format bench docs dist torch clean help
 
 help:
 	@echo "make demo    cluster the built-in table; labels and a report go to demo-output/"
@@ -20,6 +20,8 @@ help:
 	@echo "make lint    check style, types and the direction of imports"
 	@echo "make format  put the code into the house format"
 	@echo "make bench   run the benchmarks; figures are explained in benchmarks/README.md"
+	@echo "make docs    build the documentation into docs/_build/html; warnings are errors"
+	@echo "make dist    build the wheel and the sdist, check them, try the wheel in an empty environment"
 	@echo "make torch   add PyTorch to the environment, so that its tests run too"
 	@echo "make clean   remove the virtual environment and caches"
 
@@ -42,6 +44,10 @@ $(VENV)/.lint: $(BIN)/python pyproject.toml
 	$(INSTALL) -e ".[lint]"
 	@touch $@ $(VENV)/.test $(VENV)/.demo
 
+$(VENV)/.docs: $(BIN)/python pyproject.toml
+	$(INSTALL) -e ".[docs]"
+	@touch $@ $(VENV)/.demo
+
 demo: $(VENV)/.demo
 	$(BIN)/pckid demo --out demo-output
 
@@ -61,8 +67,18 @@ format: $(VENV)/.lint
 bench: $(VENV)/.test
 	$(BIN)/python -m benchmarks
 
+docs: $(VENV)/.docs
+	rm -rf docs/_build docs/gallery docs/_extra docs/_pictures
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	$(BIN)/python docs/check_links.py docs/_build/html
+
+dist: $(BIN)/python
+	$(INSTALL) build twine
+	sh docs/check_dist.sh $(BIN)/python
+
 torch: $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check "torch==2.13.0"
 
 clean:
-	rm -rf $(VENV) .pytest_cache .ruff_cache .mypy_cache .hypothesis
+	rm -rf $(VENV) .pytest_cache .ruff_cache .mypy_cache .hypothesis dist
+	rm -rf docs/_build docs/gallery docs/_extra docs/_pictures
