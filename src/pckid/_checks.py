@@ -16,6 +16,9 @@ from pckid._arrays import Array, is_foreign, like, namespace, to_numpy
 
 _NONE: Mapping[int, np.ndarray] = MappingProxyType({})
 
+# Libraries whose arrays and dataframes are collections of blocks.
+_BLOCKED = ("dask", "dask_expr")
+
 
 class EmptyRowWarning(UserWarning):
     """Some rows have no observed value, so they cannot be clustered.
@@ -56,6 +59,8 @@ def read_table(estimator: Any, X: Any, *, reset: bool) -> Array:
     """
     if type(X).__name__ == "LazyFrame":
         raise TypeError("X is a LazyFrame, which holds no values yet. Give X.collect().")
+    if is_blocked(X):
+        raise TypeError("X comes in blocks, which only PCKID takes. Give X.compute() if it fits.")
     kind = _frame_kind(X)
     if kind is not None:
         # Before any column is read, so that columns out of order are what the error is about.
@@ -71,6 +76,11 @@ def read_table(estimator: Any, X: Any, *, reset: bool) -> Array:
         validate_data(estimator, values, reset=reset, skip_check_array=True)
     _refuse_infinity(estimator, values)
     return values
+
+
+def is_blocked(X: Any) -> bool:
+    """Tell whether `X` is a collection of blocks, such as a dask array, without importing any."""
+    return type(X).__module__.partition(".")[0] in _BLOCKED
 
 
 def block_values(X: Any) -> np.ndarray:

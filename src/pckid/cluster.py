@@ -212,7 +212,8 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows, with NaN where a value is missing.
+            Rows, with NaN where a value is missing. A dask array or dataframe is surveyed block by
+            block, and `labels_`, `confidence_` and `embedding_` are dask arrays, not yet computed.
         y : Ignored
 
         Returns
@@ -323,7 +324,7 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
     def _kinds(self) -> tuple[Kind, ...]:
         """What a row's label, confidence and coordinates are."""
         dtype = self._kernel.dtype
-        return Kind("int64", None), Kind(dtype, None), Kind(dtype, self.n_clusters)
+        return Kind("int64", None), Kind(dtype, None), Kind(dtype, self._centers.shape[1])
 
     def _learn(self, sample: Sample) -> Array:
         """Train the ensemble, find the embedding and the clusters; return the rows' coordinates."""

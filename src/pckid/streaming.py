@@ -147,7 +147,7 @@ def write_labels(model: PCKID, rows: FileRows, writer: TableWriter, layout: Layo
     """Find the clusters of all rows of a file with a fitted model, and write them as they come."""
     others = list(dict.fromkeys([*layout.kept, *([layout.known] if layout.known else [])]))
     jobs = n_threads(model.n_jobs) if rows.local else 1
-    tally = _Tally(model.n_clusters)
+    tally = _Tally(len(model.cluster_centers_))
     for found in rows.results(_label, (model._fitted, jobs), others):
         new = dict(zip(("cluster", "confidence"), found.results, strict=True))
         if layout.kept and found.table:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from helpers import SMALL, close, groups
 
-from pckid import PCKID, EmptyRowWarning, load, pool, save
+from pckid import PCKID, EmptyRowWarning, ProbabilisticClusterKernel, load, pool, save
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -118,6 +118,21 @@ def test_blocks_that_hold_text_are_named():
     rows[217, 3] = "tall"
     with pytest.raises(ValueError, match=r"holds 'tall' in row 17, which is not a number.*block 2"):
         PCKID(3, **SMALL).fit(da.from_array(rows, chunks=(100, 5)))
+
+
+def test_what_takes_no_blocks_says_so():
+    blocks = da.from_array(X, chunks=(100, 5))
+    with pytest.raises(TypeError, match=r"X comes in blocks, which only PCKID takes. Give X.comp"):
+        ProbabilisticClusterKernel().fit(blocks)
+
+
+def test_a_model_of_categories_takes_no_blocks():
+    rows = np.column_stack([X, TRUTH % 2])
+    model = PCKID(3, **SMALL, categorical_features=[5]).fit(rows)
+    with pytest.raises(ValueError, match="knows columns of categories, but X comes in blocks"):
+        model.predict(da.from_array(rows, chunks=(100, 6)))
+    with pytest.raises(ValueError, match="needs a table in memory, but X comes in blocks"):
+        model.fit(da.from_array(rows, chunks=(100, 6)))
 
 
 @pytest.mark.parametrize("wrong", [da.zeros(5), da.zeros((3, 3, 3))])

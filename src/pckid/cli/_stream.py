@@ -3,6 +3,7 @@
 import os
 import sys
 import time
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -10,6 +11,7 @@ from typing import Any, NamedTuple
 import click
 from sklearn import get_config
 
+from pckid._checks import EmptyRowWarning
 from pckid._files import atomic_file
 from pckid.cli import _cluster, _tables
 from pckid.cli._say import note, progress, say
@@ -104,7 +106,9 @@ def cluster(scan: Scan, n_clusters: int, options: Mapping[str, Any], outputs: Ou
 def _fit(estimator: PCKID, rows: FileRows) -> None:
     """Fit, and say what was found on the way."""
     start = time.perf_counter()
-    with progress(estimator, "Fitting mixture models"):
+    with progress(estimator, "Fitting mixture models"), warnings.catch_warnings():
+        # The end says how many rows got no label.
+        warnings.simplefilter("ignore", EmptyRowWarning)
         estimator.fit(rows)
     seen = rows.surveyed
     assert seen is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from pckid._checks import is_blocked
 from pckid.outofcore.rows import Block, BlockedRows, Survey
 
 __all__ = ["Block", "BlockedRows", "Survey", "blocked"]
@@ -13,7 +14,7 @@ def blocked(X: Any) -> BlockedRows | None:
     """Return `X` as rows that come in blocks; None if it is a table in memory."""
     if isinstance(X, BlockedRows):
         return X
-    if type(X).__module__.partition(".")[0] in ("dask", "dask_expr"):
+    if is_blocked(X):
         from pckid.outofcore.daskrows import DaskRows
 
         return DaskRows(X)
