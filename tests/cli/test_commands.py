@@ -97,12 +97,14 @@ def test_info_shows_columns_and_parameters(pckid, model):
 
 
 def test_inspect_shows_holes_and_sentinels(pckid, tmp_path):
-    rows = [f"{i % 9},{i * 0.5},x" for i in range(50)]
-    rows[3], rows[4] = "-9999,,y", "-9999,,y"
-    (tmp_path / "t.csv").write_text("a,b,c\n" + "\n".join(rows))
+    rows = [f"{i % 9},{i * 0.5},x,{i},name {i}" for i in range(50)]
+    rows[3], rows[4] = "-9999,,y,low,name 3", "-9999,,y,4,name 4"
+    (tmp_path / "t.csv").write_text("a,b,c,d,e\n" + "\n".join(rows))
     text = pckid("inspect", "t.csv").out.decode()
     assert "--na-values -9999" in text
-    assert "text such as 'x'" in text
+    assert "c: categories, commonest x (48), y (2)" in text
+    assert "d: text such as 'low' among numbers" in text
+    assert "e: names the rows, it seems" in text
     assert "Which cells are missing together (2 patterns in all)\n" in text
     found = json.loads(pckid("inspect", "t.csv", "--json", "--na-values", "-9999").out)
     assert found["n_patterns"] == 2

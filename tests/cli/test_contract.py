@@ -15,7 +15,7 @@ COMMAND = [sys.executable, "-m", "pckid"]
 
 @pytest.fixture
 def tables(tmp_path):
-    (tmp_path / "text.csv").write_text("a,b\n1,x\n2,y\n3,z\n")
+    (tmp_path / "text.csv").write_text("a,b\n1,x\n2,5\n3,6\n")
     (tmp_path / "inf.csv").write_text("a,b\n1,2\ninf,3\n4,5\n")
     (tmp_path / "ragged.csv").write_text("a,b\n1,2\n3\n4,5\n")
     (tmp_path / "empty.csv").write_text("")
@@ -34,7 +34,7 @@ def tables(tmp_path):
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
-        ("text.csv", "Column 'b' holds text in 3 of 3 cells, first 'x' in row 1."),
+        ("text.csv", "Column 'b' holds text in 1 of 3 cells, first 'x' in row 1."),
         ("inf.csv", "Column 'a' holds an infinite number in row 2."),
         ("ragged.csv", "has 1 cells, the first has 2"),
         ("empty.csv", "empty.csv is empty."),

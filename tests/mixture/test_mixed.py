@@ -69,8 +69,8 @@ def as_loops(table, params, informative):
                 counted += gamma[i, k] * part
             categories[k, c] = counted / (gamma[:, k].sum() + 1)
         for j in range(5):
-            counted = gamma[:, k] @ observed[:, j] + observed[:, j].mean()
-            chances[k, j] = counted / (gamma[:, k].sum() + 1)
+            counted = gamma[:, k] @ observed[:, j] + 5 * observed[:, j].mean()
+            chances[k, j] = counted / (gamma[:, k].sum() + 5)
     return joint, categories, chances
 
 
@@ -100,7 +100,7 @@ def log_posterior(table, stats, params):
         shares = table.margins.observed
         some = (shares > 0) & (shares < 1)
         chances, shares = params.observed[..., some], shares[some]
-        prior += np.sum(shares * np.log(chances) + (1 - shares) * np.log(1 - chances))
+        prior += 5 * np.sum(shares * np.log(chances) + (1 - shares) * np.log(1 - chances))
     return density.sum() + prior
 
 

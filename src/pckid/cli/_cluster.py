@@ -3,7 +3,8 @@
 import json
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import click
@@ -31,21 +32,22 @@ def fit(selection: Selection, n_clusters: int, options: Mapping[str, Any]) -> PC
     -------
     estimator : PCKID
     """
-    estimator = make_estimator(n_clusters, options)
+    estimator = make_estimator(n_clusters, options, selection.texts)
     n_rows, n_columns = selection.X.shape
     share = float(np.isnan(selection.X).mean())
-    say(f"{n_rows:,} rows, {n_columns} columns, {share:.1%} of the cells missing.")
+    kinds = f" ({len(selection.texts)} of categories)" if selection.texts else ""
+    say(f"{n_rows:,} rows, {n_columns} columns{kinds}, {share:.1%} of the cells missing.")
     start = time.perf_counter()
     with progress(estimator, "Fitting mixture models"):
         estimator.fit(named_columns(selection))
     say(f"Clustered in {time.perf_counter() - start:.1f} s.")
-    name_dropped(estimator)
+    name_dropped(estimator, selection.texts)
     _count_empty(estimator)
     return estimator
 
 
-def make_estimator(n_clusters: int, options: Mapping[str, Any]) -> PCKID:
-    """Make the estimator that the options describe."""
+def make_estimator(n_clusters: int, options: Mapping[str, Any], texts: Iterable[str] = ()) -> PCKID:
+    """Make the estimator that the options describe, with the columns `texts` of categories."""
     _check_device(options["device"])
     return PCKID(
         n_clusters,
@@ -53,6 +55,8 @@ def make_estimator(n_clusters: int, options: Mapping[str, Any]) -> PCKID:
         max_components=options["max_components"],
         max_samples=_samples(options["max_samples"]),
         embedding=options["embedding"],
+        categorical_features=list(texts) or None,
+        missingness="informative" if options.get("informative") else "ignorable",
         random_state=options["seed"],
         n_jobs=options["jobs"],
         device=options["device"],
@@ -69,7 +73,9 @@ def _check_device(device: str | None) -> None:
 
 def named_columns(selection: Selection) -> Any:
     """Give the chosen columns with their names, so that a model remembers them."""
-    return pa.table(dict(zip(selection.names, map(pa.array, selection.X.T), strict=True)))
+    columns = dict(zip(selection.names, map(pa.array, selection.X.T), strict=True))
+    texts = {name: pa.array(cells, pa.string()) for name, cells in selection.texts.items()}
+    return pa.table(columns | texts)
 
 
 def _samples(value: float) -> float:
@@ -84,12 +90,19 @@ def _samples(value: float) -> float:
     )
 
 
-def name_dropped(estimator: PCKID) -> None:
+def name_dropped(
+    estimator: PCKID, texts: Mapping[str, list[str | None]] = MappingProxyType({})
+) -> None:
     """Say which columns turned out to carry no information."""
-    dropped = [brief(str(name)) for name in estimator.dropped_features_]
-    if dropped:
+    reasons: dict[str, list[str]] = {"no two values differ": [], "no two texts agree": []}
+    for name in map(str, estimator.dropped_features_):
+        distinct = set(texts.get(name, ())) - {None}
+        reason = "no two texts agree" if len(distinct) > 1 else "no two values differ"
+        reasons[reason].append(brief(name))
+    for reason, dropped in reasons.items():
         more = f" and {len(dropped) - 5} more" if len(dropped) > 5 else ""
-        note(f"Left out, because no two values differ: {', '.join(dropped[:5])}{more}.")
+        if dropped:
+            note(f"Left out, because {reason}: {', '.join(dropped[:5])}{more}.")
 
 
 def _count_empty(estimator: PCKID) -> None:
@@ -141,6 +154,7 @@ def summary(selection: Selection, labels: np.ndarray, confidence: np.ndarray) ->
         "sha256": selection.table.sha256,
         "n_rows": len(labels),
         "columns": selection.names,
+        "categorical": list(selection.texts),
         "share_missing": float(np.isnan(selection.X).mean()),
         "cluster_sizes": sizes.tolist(),
         "n_unclustered": int((labels < 0).sum()),

@@ -1,5 +1,6 @@
 """What `pckid inspect` finds out, and how it prints it."""
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,11 @@ from pckid.describe.columns import (
     missing_patterns,
     summarise_column,
 )
-from pckid.tables import MissingTokens, Table, try_numbers
+from pckid.tables import MissingTokens, Table, is_categories, text_cells, try_numbers
+from pckid.tables.categories import MAX_CATEGORIES
 
 _PATTERNS = 8
+_COMMON = 3
 _QUARTILES = ("minimum", "lower_quartile", "median", "upper_quartile", "maximum")
 
 
@@ -31,17 +34,21 @@ def inspect_table(table: Table, missing: MissingTokens) -> dict[str, Any]:
         With the keys source, sha256, n_rows, n_columns, delimiter, decimal, share_missing, columns,
         n_patterns and patterns.
     """
-    columns, numeric = [], {}
+    columns, read = [], {}
     for name in table.names:
         values = try_numbers(table, name, missing)
         if isinstance(values, np.ndarray):
-            numeric[name] = values
+            read[name] = values
             columns.append(_numeric_column(name, values))
+        elif is_categories(values, table, name):
+            cells = text_cells(table, name, missing)
+            read[name] = np.array([np.nan if cell is None else 0.0 for cell in cells])
+            columns.append(_category_column(name, cells))
         else:
             columns.append(
                 {"name": name, "kind": "text", "n_text": values.n_cells, "example": values.example}
             )
-    X = np.column_stack(list(numeric.values())) if numeric else np.empty((table.data.num_rows, 0))
+    X = np.column_stack(list(read.values())) if read else np.empty((table.data.num_rows, 0))
     return {
         "source": table.source,
         "sha256": table.sha256,
@@ -52,7 +59,7 @@ def inspect_table(table: Table, missing: MissingTokens) -> dict[str, Any]:
         "share_missing": float(np.isnan(X).mean()) if X.size else 0.0,
         "n_empty_rows": int(np.isnan(X).all(axis=1).sum()) if X.size else 0,
         "columns": columns,
-        **_pattern_part(X, list(numeric)),
+        **_pattern_part(X, list(read)),
     }
 
 
@@ -78,6 +85,30 @@ def _numeric_column(name: str, values: np.ndarray) -> dict[str, Any]:
         "share_missing": summary.share_missing,
         "n_distinct": summary.n_distinct,
         **numbers,
+        "warnings": warnings,
+    }
+
+
+def _category_column(name: str, cells: list[str | None]) -> dict[str, Any]:
+    """Summarise a column of categories and what looks wrong with it."""
+    counts = Counter(cell for cell in cells if cell is not None)
+    n_observed = sum(counts.values())
+    warnings = []
+    if len(counts) == n_observed > 1:
+        warnings.append("names the rows, it seems: no two texts agree, so it will be left out")
+    elif len(counts) > MAX_CATEGORIES:
+        warnings.append(
+            f"{len(counts):,} different texts are too many for categories; leave it out with --drop"
+        )
+    if len(counts) <= 1:
+        warnings.append("says nothing: no two values differ")
+    return {
+        "name": name,
+        "kind": "category",
+        "n_observed": n_observed,
+        "share_missing": 1 - n_observed / max(len(cells), 1),
+        "n_distinct": len(counts),
+        "common": [{"category": text, "n_rows": n} for text, n in counts.most_common(_COMMON)],
         "warnings": warnings,
     }
 
@@ -113,9 +144,9 @@ def print_page(found: dict[str, Any]) -> None:
     kinds = [column["kind"] for column in found["columns"]]
     console.print(Text(
         f"{brief(found['source'], 80)}: {found['n_rows']:,} rows, {found['n_columns']} columns, "
-        f"{kinds.count('text')} of them text\n"
-        f"{found['share_missing']:.1%} of the numeric cells are missing; "
-        f"{found['n_empty_rows']} rows hold no number at all\n"
+        f"{kinds.count('category')} of categories, {kinds.count('text')} of text among numbers\n"
+        f"{found['share_missing']:.1%} of the cells are missing; "
+        f"{found['n_empty_rows']} rows hold no value at all\n"
     ))  # fmt: skip
     console.print(_columns_table(found["columns"]))
     console.print(Text(_patterns_heading(found["n_patterns"])))
@@ -133,10 +164,12 @@ def _columns_table(columns: list[dict[str, Any]]) -> Any:
     for heading in ("missing", "distinct", "lowest", "median", "highest"):
         grid.add_column(heading, justify="right")
     for column in columns:
-        cells = [brief(column["name"], 40), {"number": "numbers"}.get(column["kind"], "text")]
+        holds = {"number": "numbers", "category": "categories"}
+        cells = [brief(column["name"], 40), holds.get(column["kind"], "text")]
+        if column["kind"] != "text":
+            cells += [f"{column['share_missing']:.1%}", f"{column['n_distinct']:,}"]
         if column["kind"] == "number":
-            numbers = [_number(column[key]) for key in ("minimum", "median", "maximum")]
-            cells += [f"{column['share_missing']:.1%}", f"{column['n_distinct']:,}", *numbers]
+            cells += [_number(column[key]) for key in ("minimum", "median", "maximum")]
         grid.add_row(*map(Text, cells))
     return grid
 
@@ -169,10 +202,23 @@ def _to_look_at(columns: list[dict[str, Any]]) -> list[str]:
         name = brief(column["name"], 40)
         if column["kind"] == "text":
             example = brief(column["example"], 30)
-            lines.append(f"  {name}: text such as '{example}'; leave it out with --drop")
+            lines.append(
+                f"  {name}: text such as '{example}' among numbers; leave it out with --drop, or "
+                "name the text with --na-values if it means missing"
+            )
         else:
             lines += [f"  {name}: {warning}" for warning in column["warnings"]]
+            lines += _commonest(name, column)
     return ["", "To look at:", *lines] if lines else []
+
+
+def _commonest(name: str, column: dict[str, Any]) -> list[str]:
+    """Say which categories are the commonest, where there are some."""
+    if column["kind"] != "category" or column["warnings"]:
+        return []
+    shown = [f"{brief(each['category'], 20)} ({each['n_rows']:,})" for each in column["common"]]
+    more = f" and {column['n_distinct'] - len(shown)} more" * (column["n_distinct"] > len(shown))
+    return [f"  {name}: categories, commonest {', '.join(shown)}{more}"]
 
 
 def _number(value: float | None) -> str:

@@ -55,6 +55,12 @@ column_options = _stack(
     click.option(
         "--drop", multiple=True, metavar="NAMES", help="Leave these columns out of the clustering."
     ),
+    click.option(
+        "--categorical",
+        multiple=True,
+        metavar="NAMES",
+        help="Columns of numbers that are codes of categories. Columns of text always are.",
+    ),
     click.option("--id", "id_column", metavar="NAME", help="Column that names the rows; not used."),
     click.option(
         "--label",
@@ -82,6 +88,11 @@ ensemble_options = _stack(
     click.option(
         "--embedding", type=click.Choice(["random_walk", "kernel_pca"]), default="random_walk",
         show_default=True, help="How rows are laid out before they are grouped.",
+    ),
+    click.option(
+        "--informative", is_flag=True,
+        help="Which cells are missing tells of the groups, as where values are missing because of "
+        "what they would have been.",
     ),
 )  # fmt: skip
 """The ensemble of mixture models."""

@@ -40,7 +40,8 @@ def select_known(estimator: Any, table: Table, options: Mapping[str, Any]) -> _t
             f"'{brief(absent[0])}'. Add it; its cells may be empty."
         )
     others = [name for name in table.names if name not in set(names)]
-    chosen = _tables.select(table, {**options, "drop": (), "columns": tuple(map(str, names))})
+    known = {"columns": tuple(map(str, names)), "categorical": tuple(estimator.categories_)}
+    chosen = _tables.select(table, {**options, "drop": (), **known}, guess=False)
     return chosen._replace(left_out=dict.fromkeys(others, "not known to the model"))
 
 

@@ -89,6 +89,9 @@ def _size(scan: Scan) -> int:
 def cluster(scan: Scan, n_clusters: int, options: Mapping[str, Any], outputs: Outputs) -> None:
     """Cluster a table batch by batch, and write the result as it comes."""
     _refuse_inside(scan.source, outputs.out)
+    for option in ("categorical", "informative"):
+        if options.get(option):
+            raise click.UsageError(f"--{option} needs the table in memory: add --no-stream.")
     names, _ = _tables.choose(scan, options)
     many = f"{scan.n_rows:,} rows" if scan.n_rows else f"{scan.n_bytes / 2**20:,.0f} MB"
     say(f"{scan.source} ({many}) is read in batches; it need not fit in memory.")

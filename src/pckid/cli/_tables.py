@@ -4,6 +4,7 @@ import difflib
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import click
@@ -17,7 +18,7 @@ from pckid.tables import (
     MissingTokens,
     Scan,
     Table,
-    numeric_matrix,
+    read_columns,
     read_table,
     table_format,
     write_table,
@@ -36,9 +37,12 @@ class Selection(NamedTuple):
     names : list of str
         The columns used.
     X : ndarray of shape (n_rows, len(names))
+        Numbers; those of categories stand for texts.
     ids, known : list of str or None
         Names of the rows, and their known groups.
     left_out : dict of name to reason
+    texts : dict of name to list of str or None
+        The cells of the columns of categories.
     """
 
     table: Table
@@ -47,6 +51,7 @@ class Selection(NamedTuple):
     ids: list[str] | None
     known: list[str] | None
     left_out: dict[str, str]
+    texts: Mapping[str, list[str | None]] = MappingProxyType({})
 
 
 def open_table(source: str, options: Mapping[str, Any]) -> Table:
@@ -73,13 +78,17 @@ def delimiter_of(options: Mapping[str, Any]) -> str | None:
     return delimiter
 
 
-def select(table: Table, options: Mapping[str, Any]) -> Selection:
-    """Choose the columns to cluster and read their numbers."""
+def select(table: Table, options: Mapping[str, Any], *, guess: bool = True) -> Selection:
+    """Choose the columns to cluster and read their numbers, and texts as categories.
+
+    Without `guess`, only the columns named in the option "categorical" hold categories.
+    """
     names, left_out = choose(table, options)
     missing = MissingTokens.with_defaults(options.get("na_values") or ())
-    X = numeric_matrix(table, names, missing)
+    declared = _find(table, options.get("categorical") or (), "--categorical")
+    X, texts = read_columns(table, names, missing, declared, guess=guess)
     ids, known = (_texts(table, options.get(key)) for key in ("id_column", "label_column"))
-    return Selection(table, names, X, ids, known, left_out)
+    return Selection(table, names, X, ids, known, left_out, texts)
 
 
 def choose(table: Table | Scan, options: Mapping[str, Any]) -> tuple[list[str], dict[str, str]]:
@@ -144,6 +153,8 @@ def _texts(table: Table, name: str | None) -> list[str] | None:
 def point_out(selection: Selection) -> None:
     """Say what looks wrong in the columns chosen."""
     for name, values in zip(selection.names, selection.X.T, strict=True):
+        if name in selection.texts:
+            continue
         for sentinel in find_sentinels(values):
             code = f"{sentinel.value:g}"
             note(
@@ -207,7 +218,8 @@ def write_result(
         return
     kind, codec = table_format(out)
     numbers = dict(zip(selection.names, selection.X.T, strict=True))
-    numbers = {name: numbers[name] for name in selection.table.names if name in numbers}
+    used = set(numbers) - set(selection.texts)
+    numbers = {name: numbers[name] for name in selection.table.names if name in used}
     with atomic_file(out) as file:
         write_table(
             file, selection.table, new, kind=kind, codec=codec,

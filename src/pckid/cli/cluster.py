@@ -44,7 +44,8 @@ def cluster(
 
     TABLE is CSV, TSV, Parquet or Arrow, also compressed, or a folder of Parquet files; - or nothing
     reads standard input. Large tables are read in batches and need not fit in memory. Missing
-    values stay missing. Every column counts alike, whatever its unit: there is nothing to scale.
+    values stay missing. Columns of text are categories. Every column counts alike, whatever its
+    unit: there is nothing to scale.
     Rows go to standard output unless --out is given; everything else goes to standard error.
 
     \b

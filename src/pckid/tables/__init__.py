@@ -1,5 +1,6 @@
 """Tables from files: read them, find their numbers, write them back with new columns."""
 
+from pckid.tables.categories import Columns, is_categories, read_columns, text_cells
 from pckid.tables.numbers import MISSING_TOKENS, MissingTokens, numeric_matrix, try_numbers
 from pckid.tables.reading import Table, read_table
 from pckid.tables.scanning import Scan, scan_table
@@ -7,14 +8,18 @@ from pckid.tables.writing import TableWriter, table_format, write_table
 
 __all__ = [
     "MISSING_TOKENS",
+    "Columns",
     "MissingTokens",
     "Scan",
     "Table",
     "TableWriter",
+    "is_categories",
     "numeric_matrix",
+    "read_columns",
     "read_table",
     "scan_table",
     "table_format",
+    "text_cells",
     "try_numbers",
     "write_table",
 ]

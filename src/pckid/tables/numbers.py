@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 import pyarrow as pa
@@ -67,8 +67,19 @@ def numeric_matrix(table: Table, names: Sequence[str], missing: MissingTokens) -
     columns = {name: try_numbers(table, name, missing) for name in names}
     texts = {name: column for name, column in columns.items() if isinstance(column, NotNumbers)}
     if texts:
-        raise TableError(_text_columns(texts))
+        refuse_text(texts)
     X = np.column_stack([columns[name] for name in names])
+    refuse_infinite(X, names)
+    return X
+
+
+def refuse_text(texts: dict[str, NotNumbers]) -> NoReturn:
+    """Raise on columns that are not numbers, naming the first few."""
+    raise TableError(_text_columns(texts))
+
+
+def refuse_infinite(X: np.ndarray, names: Sequence[str]) -> None:
+    """Raise if a number of X (n_rows, len(names)) is infinite, naming the first."""
     infinite = np.argwhere(np.isinf(X))
     if len(infinite):
         row, column = infinite[0]
@@ -76,7 +87,6 @@ def numeric_matrix(table: Table, names: Sequence[str], missing: MissingTokens) -
             f"Column '{brief(names[column])}' holds an infinite number in row {row + 1}. Replace "
             "it, or leave the cell empty to treat it as missing."
         )
-    return X
 
 
 def try_numbers(table: Table, name: str, missing: MissingTokens) -> np.ndarray | NotNumbers:
@@ -132,8 +142,8 @@ def _text_columns(texts: dict[str, NotNumbers]) -> str:
     if len(texts) > len(shown):
         lines.append(f"So do {len(texts) - len(shown)} more columns.")
     lines.append(
-        "Clustering needs numbers: leave such a column out with --drop, or name it as --id or "
-        "--label."
+        "Numbers are expected here: leave such a column out with --drop, or name it as --id or "
+        "--label; --categorical takes it as categories."
     )
     if any(found.n_cells * 2 < found.n_observed for found in texts.values()):
         lines.append("Where the text is a code for a missing value, add it with --na-values.")

@@ -1,0 +1,137 @@
+"""Columns of a table as numbers or as categories: text is categories, and what is named such."""
+
+from collections.abc import Collection, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pckid._text import brief
+from pckid.exceptions import TableError
+from pckid.tables.numbers import (
+    MissingTokens,
+    NotNumbers,
+    refuse_infinite,
+    refuse_text,
+    try_numbers,
+)
+from pckid.tables.reading import Table
+
+MAX_CATEGORIES = 255
+
+
+class Columns(NamedTuple):
+    """Columns that were read.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n_rows, n_columns), float64
+        NaN where a cell is missing; categories are numbered in alphabetical order.
+    texts : dict of name to list of str or None
+        The cells of the columns of categories.
+    """
+
+    X: np.ndarray
+    texts: dict[str, list[str | None]]
+
+
+def read_columns(
+    table: Table,
+    names: Sequence[str],
+    missing: MissingTokens,
+    declared: Collection[str] = (),
+    *,
+    guess: bool = True,
+) -> Columns:
+    """Read columns as numbers or as categories.
+
+    Parameters
+    ----------
+    table : Table
+    names : sequence of str
+        The columns wanted, in this order.
+    missing : MissingTokens
+    declared : collection of str
+        Columns that hold categories, whatever they look like.
+    guess : bool, default=True
+        Take columns of text as categories too. A column in which most cells are numbers is
+        refused: its texts are more likely codes for missing values.
+
+    Returns
+    -------
+    columns : Columns
+
+    Raises
+    ------
+    TableError
+        If a column can be read neither way, or holds too many categories.
+    """
+    texts: dict[str, list[str | None]] = {}
+    columns: dict[str, np.ndarray] = {}
+    wrong: dict[str, NotNumbers] = {}
+    for name in names:
+        found = None if name in declared else try_numbers(table, name, missing)
+        if isinstance(found, np.ndarray):
+            columns[name] = found
+        elif found is None or (guess and _is_text(table, name) and _mostly_text(found)):
+            texts[name] = text_cells(table, name, missing)
+            columns[name] = _codes(name, texts[name])
+        else:
+            wrong[name] = found
+    if wrong:
+        refuse_text(wrong)
+    X = np.column_stack([columns[name] for name in names])
+    refuse_infinite(X, names)
+    return Columns(X, texts)
+
+
+def text_cells(table: Table, name: str, missing: MissingTokens) -> list[str | None]:
+    """Read a column as texts without the blanks around them; None where a cell is missing."""
+    column = table.data.column(name)
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if not _is_text(table, name):
+        return [_as_text(cell, missing) for cell in column.to_pylist()]
+    cells = pc.utf8_trim_whitespace(column)
+    absent = pc.is_in(pc.utf8_lower(cells), value_set=pa.array(sorted(missing.texts), cells.type))
+    return pc.if_else(absent, pa.scalar(None, cells.type), cells).to_pylist()
+
+
+def is_categories(found: NotNumbers, table: Table, name: str) -> bool:
+    """Tell whether a column that holds no numbers is taken as categories."""
+    return _is_text(table, name) and _mostly_text(found)
+
+
+def _mostly_text(found: NotNumbers) -> bool:
+    """Tell whether at least half of the observed cells are texts."""
+    return found.n_cells * 2 >= found.n_observed
+
+
+def _is_text(table: Table, name: str) -> bool:
+    """Tell whether a column's type is text."""
+    kind = table.data.column(name).type
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    return pa.types.is_string(kind) or pa.types.is_large_string(kind)
+
+
+def _as_text(cell: Any, missing: MissingTokens) -> str | None:
+    """Write a cell of numbers as a text file would."""
+    if cell is None or cell != cell or (isinstance(cell, int | float) and cell in missing.numbers):
+        return None
+    return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
+
+
+def _codes(name: str, cells: list[str | None]) -> np.ndarray:
+    """Number the categories of a column, of shape (n_rows,); too many are refused."""
+    observed = [cell for cell in cells if cell is not None]
+    distinct = sorted(set(observed))
+    if MAX_CATEGORIES < len(distinct) < len(observed):
+        raise TableError(
+            f"Column '{brief(name)}' holds {len(distinct):,} different texts in "
+            f"{len(observed):,} rows, too many for categories (at most {MAX_CATEGORIES}). Leave "
+            "it out with --drop, or name it as --id or --label."
+        )
+    index = {category: float(code) for code, category in enumerate(distinct)}
+    return np.array([np.nan if cell is None else index[cell] for cell in cells])

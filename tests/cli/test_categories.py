@@ -1,0 +1,115 @@
+"""Columns of text in the command line: categories from the table to clusters and back."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+from pckid.exceptions import TableError
+from pckid.tables import MissingTokens, read_columns, read_table
+
+QUICK = ["--inits", "3", "--max-components", "6"]
+
+
+@pytest.fixture
+def mixed(tmp_path):
+    """Write a table of three groups that differ in a number, a text and a code."""
+    rng = np.random.default_rng(0)
+    lines = ["x,colour,code,name,group"]
+    for i in range(90):
+        group = i % 3
+        colour = ["red", "green", "?"][group] if rng.random() < 0.9 else "blue"
+        lines.append(f"{4 * group + rng.normal():.3f},{colour},{[7, 3, 5][group]},n{i},g{group}")
+    (tmp_path / "t.csv").write_text("\n".join(lines))
+    return tmp_path
+
+
+def test_text_is_clustered_as_categories(pckid, mixed):
+    done = pckid(
+        "cluster", "t.csv", "-k", "3", "--label", "group", "--categorical", "code", "--json", *QUICK
+    )
+    found = json.loads(done.out)
+    assert found["categorical"] == ["colour", "code", "name"]
+    assert found["accuracy"] > 0.95
+    assert "4 columns (3 of categories)" in done.err
+    assert "Left out, because no two texts agree: name." in done.err
+
+
+def test_new_rows_are_read_as_the_model_was(pckid, mixed):
+    pckid(
+        "cluster", "t.csv", "-k", "3", "--label", "group", "--drop", "name", "--categorical",
+        "code", "--save", "m", "--out", "first.csv", *QUICK,
+    )  # fmt: skip
+    done = pckid("predict", "m", "t.csv", "--out", "again.csv")
+    assert "did not see" not in done.err
+    texts = [(mixed / name).read_text().splitlines() for name in ("first.csv", "again.csv")]
+    first, again = (list(csv.DictReader(lines)) for lines in texts)
+    assert [row["cluster"] for row in first] == [row["cluster"] for row in again]
+    assert [row["colour"] for row in first] == [row["colour"] for row in again]
+    (mixed / "new.csv").write_text("x,colour,code\n4.1,violet,3\n0.2,,7\n")
+    done = pckid("predict", "m", "new.csv")
+    assert "Column 'colour' holds 'violet' that fit did not see" in done.err
+    assert done.out.decode().splitlines()[0] == "x,colour,code,cluster,confidence"
+
+
+def test_text_where_the_model_knows_numbers_is_refused(pckid, mixed):
+    pckid("cluster", "t.csv", "-k", "3", "--drop", "name", "--save", "m", "--json", *QUICK)
+    (mixed / "new.csv").write_text("x,colour,code,group\nhigh,red,3,g1\n")
+    done = pckid("predict", "m", "new.csv")
+    assert done.code == 3
+    assert "Column 'x' holds text in 1 of 1 cells, first 'high'" in done.err
+
+
+def test_texts_too_many_for_categories_are_refused(pckid, tmp_path):
+    rows = [f"{i},note {i % 300}" for i in range(400)]
+    (tmp_path / "t.csv").write_text("x,notes\n" + "\n".join(rows))
+    done = pckid("cluster", "t.csv", "-k", "2")
+    assert done.code == 3
+    assert "Column 'notes' holds 300 different texts in 400 rows" in done.err
+    assert "--drop" in done.err
+
+
+def test_reports_and_parquet_keep_the_texts(pckid, mixed):
+    import pyarrow.parquet
+
+    pckid(
+        "cluster", "t.csv", "-k", "3", "--label", "group", "--drop", "name", "--informative",
+        "--report", "r.html", "--out", "o.parquet", *QUICK,
+    )  # fmt: skip
+    page = (mixed / "r.html").read_text("utf-8")
+    assert "<bdi>red</bdi>" in page
+    written = pyarrow.parquet.read_table(mixed / "o.parquet")
+    assert set(written.column("colour").to_pylist()) == {"red", "green", "?", "blue"}
+    assert str(written.schema.field("x").type) == "double"
+
+
+def read(path, **options):
+    return read_columns(read_table(str(path)), ["a"], MissingTokens.with_defaults(), **options)
+
+
+def test_cells_are_trimmed_and_missing_ones_found(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n red ,1\nNA,2\nblue,3\n-,4\nred,5\n")
+    X, texts = read(tmp_path / "t.csv")
+    assert texts == {"a": ["red", None, "blue", None, "red"]}
+    np.testing.assert_array_equal(X[:, 0], [1, np.nan, 0, np.nan, 1])
+
+
+def test_numbers_with_a_few_texts_are_not_guessed_to_be_categories(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n1,1\n2,2\nlow,3\n")
+    with pytest.raises(TableError, match="--categorical takes it as categories"):
+        read(tmp_path / "t.csv")
+    assert read(tmp_path / "t.csv", declared=["a"]).texts == {"a": ["1", "2", "low"]}
+
+
+def test_numbers_declared_as_categories_read_alike_from_text_and_parquet(tmp_path):
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    (tmp_path / "t.csv").write_text("a,b\n1,1\n2,2\n,3\n1,4\n")
+    table = pa.table({"a": [1.0, 2.0, None, 1.0], "b": [1, 2, 3, 4]})
+    pyarrow.parquet.write_table(table, tmp_path / "t.parquet")
+    for name in ("t.csv", "t.parquet"):
+        found = read(tmp_path / name, declared=["a"])
+        assert found.texts == {"a": ["1", "2", None, "1"]}
+        np.testing.assert_array_equal(found.X[:, 0], [0, 1, np.nan, 0])
