@@ -17,7 +17,21 @@ _KINDS = {
 
 
 class UnseenCategoryWarning(UserWarning):
-    """Some cells hold a category that `fit` did not see; they are taken as missing."""
+    """Some cells hold a category that `fit` did not see; they are taken as missing.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import numpy as np
+    >>> from pckid import PCKID, UnseenCategoryWarning
+    >>> X = np.array([[1.0, "red"], [1.1, "red"], [8.0, "blue"], [8.1, "blue"]], dtype=object)
+    >>> model = PCKID(2, n_inits=5, categorical_features=[1], random_state=0).fit(X)
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always", UnseenCategoryWarning)
+    ...     _ = model.predict(np.array([[1.2, "green"]], dtype=object))
+    >>> len(caught)
+    1
+    """
 
 
 def chosen_columns(

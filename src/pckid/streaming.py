@@ -72,6 +72,18 @@ def cluster_file(
     Returns
     -------
     totals : Totals
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from pckid import PCKID, cluster_file
+    >>> folder = tempfile.mkdtemp()
+    >>> source, out = os.path.join(folder, "table.csv"), os.path.join(folder, "labels.csv")
+    >>> with open(source, "w") as file:
+    ...     _ = file.write("id,x,y\\na,1,2\\nb,1.1,\\nc,8,9\\nd,,9.1\\n")
+    >>> model = PCKID(2, n_inits=5, max_samples=1.0, random_state=0)
+    >>> cluster_file(model, source, out, columns=["x", "y"], keep=["id"]).cluster_sizes
+    [2, 2]
     """
     scan = scan_table(source)
     if scan is None:
