@@ -118,3 +118,24 @@ def test_no_room_but_one_names_torch_or_cupy():
         if file.name != "_arrays.py":
             for line in file.read_text().splitlines():
                 assert not line.strip().startswith(("import torch", "from torch", "import cupy"))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_exponentials_too_small_to_multiply_fast_are_zero(dtype):
+    low = float(np.log(np.finfo(dtype).smallest_normal))
+    scores = np.array([0.0, -1.0, low + 10, low - 1, low - 1000], dtype=dtype)
+    expected = np.exp(scores)
+    assert 0 < expected[3] < np.finfo(dtype).smallest_normal
+    result = _arrays.exponential(scores)
+    assert result is scores
+    np.testing.assert_array_equal(result[:3], expected[:3])
+    np.testing.assert_array_equal(result[3:], 0)
+
+
+@pytest.mark.parametrize(("g", "n"), [(3, 7), (7, 3), (1, 1)])
+def test_product_with_the_transpose(backend, g, n):
+    rng = np.random.default_rng(0)
+    A, B = rng.standard_normal((2, g, 5)), rng.standard_normal((2, n, 5))
+    found = _arrays.to_numpy(_arrays.times_transposed(backend.asarray(A), backend.asarray(B)))
+    np.testing.assert_allclose(found, np.einsum("mgc,mnc->mgn", A, B), rtol=1e-12, atol=1e-12)
+    assert found.flags.c_contiguous

@@ -102,7 +102,7 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
     n_jobs : int, default=None
         Threads. None is as many as the BLAS library would use; results do not depend on it.
     verbose : int, default=0
-        1 prints progress, 2 more of it.
+        1 prints how much memory the fit will take, and progress; 2 more of it.
 
     Attributes
     ----------
@@ -342,10 +342,14 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
         """Decide how many rows to learn from, where there are more."""
         return max(super()._pool_size(n_features), self.n_landmarks or 0, self.n_clusters)
 
+    def _n_landmarks(self, n_samples: int) -> int:
+        """Say of how many rows the features are held at once."""
+        wanted = _MAX_LANDMARKS if self.n_landmarks is None else self.n_landmarks
+        return min(max(wanted, self.n_clusters), n_samples)
+
     def _landmarks(self, table: Table, rng: np.random.Generator) -> Array:
         """Choose the rows that span the embedding, of shape (n_landmarks,)."""
-        wanted = _MAX_LANDMARKS if self.n_landmarks is None else self.n_landmarks
-        wanted = max(wanted, self.n_clusters)
+        wanted = self._n_landmarks(table.n_samples)
         chosen = np.arange(table.n_samples)
         if wanted < table.n_samples:
             chosen = np.sort(rng.choice(table.n_samples, size=wanted, replace=False))

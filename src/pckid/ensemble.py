@@ -152,7 +152,7 @@ def posteriors(ensemble: Ensemble, table: Table) -> Iterator[Array]:
     stats = family.statistics(table)
     xp = namespace(table.values)
     for stack in ensemble.stacks:
-        resp, _ = em.responsibilities(family.log_joint(stats, stack))
+        resp = em.posterior(family.log_joint(stats, stack))
         yield xp.reshape(resp, (-1, resp.shape[-1]))
 
 

@@ -29,6 +29,7 @@ from pckid._parallel import n_threads
 from pckid._progress import CallbackSupportMixin, progress, with_callbacks
 from pckid.ensemble import Plan, schedule, subsample_size, train
 from pckid.featuremap import Kernel, feature_matrix, kernel_matrix
+from pckid.footprint import describe, needed_bytes
 from pckid.mixture.families import FAMILIES
 from pckid.mixture.reading import read_new, read_training
 from pckid.mixture.table import Scaling, Table, smallest_variance, standardise, take
@@ -139,10 +140,24 @@ class EnsembleEstimator(CallbackSupportMixin, BaseEstimator):
         """Train the ensemble on a sample."""
         plan = self._plan(sample)
         tasks = schedule(sample.table, plan)
+        if self.verbose:
+            print(f"[{type(self).__name__}] {self._outlook(sample, plan)}")
         with progress(self, len(tasks), "mixtures", self.verbose) as advance:
             ensemble = train(sample.table, plan, tasks, n_threads(self.n_jobs), advance)
         self._kernel = Kernel(sample.scaling, ensemble, sample.dtype)
         self.n_iter_ = self.max_iter
+
+    def _outlook(self, sample: Sample, plan: Plan) -> str:
+        """Say what a fit is about to do, and how much memory it will take."""
+        shape = (sample.n_usable, sample.table.n_features)
+        itemsize = 4 if sample.dtype == "float32" else 8
+        landmarks = self._n_landmarks(sample.table.n_samples)
+        jobs = n_threads(self.n_jobs)
+        return describe(plan, shape, needed_bytes(plan, shape, itemsize, landmarks, jobs))
+
+    def _n_landmarks(self, n_samples: int) -> int:
+        """Say of how many rows the features are held at once."""
+        return 0
 
     def _entropy(self) -> int:
         """Draw the seed of everything from `random_state`."""
@@ -268,7 +283,7 @@ class ProbabilisticClusterKernel(
     n_jobs : int, default=None
         Threads. None is as many as the BLAS library would use; results do not depend on it.
     verbose : int, default=0
-        1 prints progress, 2 more of it.
+        1 prints how much memory the fit will take, and progress; 2 more of it.
 
     Attributes
     ----------

@@ -17,7 +17,7 @@ SCORES = np.random.default_rng(0).standard_normal((3, 6, 20))
     "sizes", [[(6,)] * 3, [(2, 4)] * 3, [(2, 4), (2, 4), (3, 3)], [(1, 5), (2, 4), (3, 3)]]
 )
 def test_each_mixture_is_treated_alone(backend, function, sizes):
-    scores = backend.asarray(SCORES)
+    scores = backend.asarray(SCORES) + 0.0  # writeable
     found = to_numpy(within(function, scores, segments(sizes, scores)))
     for i, row in enumerate(sizes):
         for part in np.split(np.arange(6), np.cumsum(row)[:-1]):

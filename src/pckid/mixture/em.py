@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
-from pckid._arrays import Array, namespace
+from pckid._arrays import Array, exponential, namespace
 from pckid.mixture.segments import Segments, within
 from pckid.mixture.table import Table
 
@@ -49,8 +49,15 @@ class Fitted(NamedTuple):
 
 
 def posterior(log_joint: Array) -> Array:
-    """Normalise over the components of one mixture: the posteriors γ (m, g, n)."""
-    return responsibilities(log_joint)[0]
+    """Normalise over the components of one mixture: the posteriors γ (m, g, n).
+
+    `log_joint` is overwritten: every copy of it would have to pass through the cache.
+    """
+    xp = namespace(log_joint)
+    log_joint -= xp.max(log_joint, axis=1, keepdims=True)
+    resp = exponential(log_joint)
+    resp /= xp.sum(resp, axis=1, keepdims=True)
+    return resp
 
 
 def responsibilities(log_joint: Array) -> tuple[Array, Array]:

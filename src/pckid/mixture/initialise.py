@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pckid._arrays import Array, device_of, namespace
+from pckid._arrays import Array, device_of, namespace, times_transposed
 from pckid.mixture.em import Family
 from pckid.mixture.segments import Segments, within
 
@@ -40,7 +40,7 @@ def closeness(X: Array, centers: Array) -> Array:
         Half the negative squared distance, up to a constant of the row.
     """
     xp = namespace(X)
-    return centers @ xp.matrix_transpose(X) - 0.5 * xp.sum(centers**2, axis=-1)[..., None]
+    return times_transposed(centers, X) - 0.5 * xp.sum(centers**2, axis=-1)[..., None]
 
 
 def winner(scores: Array) -> Array:

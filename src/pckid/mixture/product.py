@@ -22,7 +22,7 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple
 
-from pckid._arrays import Array, at_least, device_of, namespace
+from pckid._arrays import Array, at_least, device_of, namespace, times_transposed
 from pckid.mixture.table import Margins, Table, gather, take
 
 STACKABLE = True
@@ -118,7 +118,7 @@ def log_joint(stats: Statistics, params: Parameters) -> Array:
     if stats.rows.shape[0] == 1 and B.shape[0] > 1:
         flat = xp.reshape(B, (-1, B.shape[2])) @ xp.matrix_transpose(stats.rows[0, ...])
         return xp.reshape(flat, (B.shape[0], B.shape[1], -1))
-    return B @ xp.matrix_transpose(stats.rows)
+    return times_transposed(B, stats.rows)
 
 
 def expect(stats: Statistics, params: Parameters, share: Callable[[Array], Array]) -> Sums:

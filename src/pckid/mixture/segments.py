@@ -40,8 +40,10 @@ def within(function: Callable[[Array], Array], scores: Array, parts: Segments) -
     Parameters
     ----------
     function : function
-        Takes scores (m, g, n) to weights (m, g, n) that sum to one over g; −inf gets weight 0.
+        Takes scores (m, g, n) to weights (m, g, n) that sum to one over g; −inf gets weight 0. It
+        may overwrite the scores.
     scores : array of shape (m, n_components, n_samples)
+        May be overwritten, by the weights.
     parts : Segments
 
     Returns
@@ -58,5 +60,9 @@ def within(function: Callable[[Array], Array], scores: Array, parts: Segments) -
     if len(parts.sizes) == 1:
         return function(scores)
     stops = np.cumsum(parts.sizes).tolist()
-    cuts = zip([0, *stops], stops, strict=False)
-    return xp.concat([function(scores[:, start:stop, :]) for start, stop in cuts], axis=1)
+    for start, stop in zip([0, *stops], stops, strict=False):
+        part = scores[:, start:stop, :]
+        weights = function(part)
+        if weights is not part:
+            scores[:, start:stop, :] = weights
+    return scores

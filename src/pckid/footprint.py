@@ -1,0 +1,50 @@
+"""How much memory a fit will take: an estimate to read before a long run, not a promise."""
+
+from __future__ import annotations
+
+from pckid.ensemble import Plan
+
+# Rows that are mapped at once by each thread, as in the feature map.
+_BLOCK = 1024
+
+
+def needed_bytes(
+    plan: Plan, shape: tuple[int, int], itemsize: int, n_landmarks: int, jobs: int
+) -> int:
+    """Estimate the memory of a fit beyond its input, in bytes.
+
+    Parameters
+    ----------
+    plan : Plan
+        What is trained.
+    shape : tuple of int
+        The rows and columns of the table.
+    itemsize : int
+        Bytes of a number in the arithmetic.
+    n_landmarks : int
+        Rows whose features are held at once.
+    jobs : int
+        Threads.
+    """
+    n, d = shape
+    widest = plan.n_inits * plan.max_components
+    n_components = plan.n_inits * sum(plan.components)
+    spread = d * d if plan.covariance_type == "full" else d
+    table = n * d * (itemsize + 1)
+    reading = 3 * n * d * 8
+    parameters = n_components * (spread + d) * itemsize
+    landmarks = n_landmarks * n_components * itemsize
+    training = jobs * plan.n_rows * (3 * d + 8 * (plan.max_components + 2)) * itemsize
+    mapping = jobs * min(_BLOCK, -(-n // jobs)) * (4 * widest + 6 * d) * 8
+    return table + max(reading, parameters + landmarks + max(training, mapping))
+
+
+def describe(plan: Plan, shape: tuple[int, int], n_bytes: int) -> str:
+    """Say in one line what is about to be done and what it takes."""
+    n_mixtures = plan.n_inits * len(plan.components)
+    n_components = plan.n_inits * sum(plan.components)
+    size = f"{n_bytes / 2**30:.1f} GB" if n_bytes >= 2**30 else f"{n_bytes / 2**20:.0f} MB"
+    return (
+        f"{shape[0]:,} rows × {shape[1]:,} columns, {n_mixtures:,} mixtures with "
+        f"{n_components:,} components on {plan.n_rows:,} rows each: about {size} above the input"
+    )
