@@ -48,60 +48,42 @@ def cluster_file(
 ) -> Totals:
     """Fit a model to a table in a file or folder, and write a cluster for every row.
 
-        The table may be larger than memory: it is read twice, in batches that fit scikit-learn's
-        `working_memory`. The labels are those that `model.fit` gives for the same table in memory.
+    The table may be larger than memory: it is read twice, in batches that fit scikit-learn's
+    `working_memory`. The labels are those that `model.fit` gives for the same table in memory.
 
-        Parameters
-        ----------
-        model : PCKID
-            Is fitted; it gets no `labels_` and no `embedding_`.
-        source : str
-            A Parquet file, a folder of Parquet files, or a CSV or TSV file.
-        out : str
-            Where the labels go (.parquet, .csv, .csv.gz, …). The file appears when it is complete.
-        columns : sequence of str, default=None
-            The columns to cluster by; None takes all but those kept.
-        keep : sequence of str, default=None
-            Columns to write beside the labels, such as an id; None writes the number of the row.
-        na_values : sequence of str, default=()
-            Further contents of cells that mean missing, such as "-9999".
-        scheduler : str, default=None
-            The address of a Dask scheduler whose workers do the work; they read Parquet themselves,
-            so they must find it under the same path.
+    Parameters
+    ----------
+    model : PCKID
+        Is fitted; it gets no `labels_` and no `embedding_`.
+    source : str
+        A Parquet file, a folder of Parquet files, or a CSV or TSV file.
+    out : str
+        Where the labels go (.parquet, .csv, .csv.gz, …). The file appears when it is complete.
+    columns : sequence of str, default=None
+        The columns to cluster by; None takes all but those kept.
+    keep : sequence of str, default=None
+        Columns to write beside the labels, such as an id; None writes the number of the row.
+    na_values : sequence of str, default=()
+        Further contents of cells that mean missing, such as "-9999".
+    scheduler : str, default=None
+        The address of a Dask scheduler whose workers do the work; they read Parquet themselves,
+        so they must find it under the same path.
 
-        Returns
-        -------
-        totals : Totals
-    <<<<<<< HEAD
+    Returns
+    -------
+    totals : Totals
 
-        Examples
-        --------
-        >>> import os, tempfile
-        >>> from pckid import PCKID, cluster_file
-        >>> folder = tempfile.mkdtemp()
-        >>> source, out = os.path.join(folder, "table.csv"), os.path.join(folder, "labels.csv")
-        >>> with open(source, "w") as file:
-        ...     _ = file.write("id,x,y\\na,1,2\\nb,1.1,\\nc,8,9\\nd,,9.1\\n")
-        >>> model = PCKID(2, n_inits=5, max_samples=1.0, random_state=0)
-        >>> cluster_file(model, source, out, columns=["x", "y"], keep=["id"]).cluster_sizes
-        [2, 2]
-    =======
-            With `n_rows`, `cluster_sizes`, `n_unclustered` and `mean_confidence`.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> from pathlib import Path
-        >>> from pckid import PCKID, cluster_file
-        >>> rows = [f"{i},{i % 2 + i / 1000},{i % 2 - i / 1000}" for i in range(100)]
-        >>> model = PCKID(n_clusters=2, n_inits=5, max_components=5, random_state=0)
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     source, out = Path(folder, "big.csv"), Path(folder, "labels.parquet")
-        ...     _ = source.write_text("\\n".join(["id,x,y", *rows]))
-        ...     totals = cluster_file(model, str(source), str(out), keep=["id"])
-        >>> totals.cluster_sizes
-        [50, 50]
-    >>>>>>> c78b3cc (cluster_file has its example and its place in the reference)
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from pckid import PCKID, cluster_file
+    >>> folder = tempfile.mkdtemp()
+    >>> source, out = os.path.join(folder, "table.csv"), os.path.join(folder, "labels.csv")
+    >>> with open(source, "w") as file:
+    ...     _ = file.write("id,x,y\\na,1,2\\nb,1.1,\\nc,8,9\\nd,,9.1\\n")
+    >>> model = PCKID(2, n_inits=5, max_samples=1.0, random_state=0)
+    >>> cluster_file(model, source, out, columns=["x", "y"], keep=["id"]).cluster_sizes
+    [2, 2]
     """
     scan = scan_table(source)
     if scan is None:
