@@ -359,8 +359,8 @@ def batch_numbers(batch: Batch, names: Sequence[str], missing: MissingTokens) ->
             raise TableError(
                 f"Column '{brief(name)}' holds text in {batch.place}, first "
                 f"'{brief(values.example)}' in its row {batch.row + values.row:,}. Leave the "
-                "column out with --drop, add a code for missing values with --na-values, or read the "
-                "table whole with --no-stream to take its texts as categories."
+                "column out with --drop, add a code for missing values with --na-values, or read "
+                "the table whole with --no-stream to take its texts as categories."
             )
         X[:, j] = values
     return X
