@@ -86,13 +86,15 @@ def initial(X, chosen, fill=None):
     return weights, means, covariances
 
 
-def kernel(X, mixtures):
-    """Sum the scalar products of the posteriors under all mixtures, divided by their number."""
+def kernel(X, mixtures, power=0):
+    """Average the scalar products of the posteriors; a mixture of g components counts g^power."""
     gammas = [posteriors(X, *mixture) for mixture in mixtures]
+    counts = [gamma.shape[1] ** power for gamma in gammas]
     K = np.zeros((len(X), len(X)))
     for i in range(len(X)):
         for j in range(len(X)):
-            K[i, j] = sum(gamma[i] @ gamma[j] for gamma in gammas) / len(mixtures)
+            products = [gamma[i] @ gamma[j] for gamma in gammas]
+            K[i, j] = np.average(products, weights=counts)
     return K
 
 
@@ -112,8 +114,23 @@ def lloyd(X, centers, max_iter=300):
     return centers, cost
 
 
+def neighbours(K, n_clusters):
+    """Divide all but each row's nearest values by a hundred, then average with the transpose."""
+    graph = np.empty_like(K)
+    n_near = min(max(len(K) // (n_clusters + 4), 5) + 1, len(K))
+    for i, row in enumerate(K):
+        least = sorted(row, reverse=True)[n_near - 1]
+        graph[i] = [value if value >= least - 1e-5 else value / 100 for value in row]
+    return (graph + graph.T) / 2
+
+
 def embed(K, n_components, kind):
     """Embed by the eigenvectors of the explicitly formed kernel; returns values, coordinates."""
+    if kind == "local_walk":
+        values, points = embed(neighbours(K, n_components), n_components, "random_walk")
+        points[:, 0] = 0.0
+        ridge = np.trace(K) / len(K) * np.eye(len(K))
+        return values, K @ np.linalg.solve(K + ridge, points)
     if kind == "kernel_pca":
         values, vectors = np.linalg.eigh(K)
         values, vectors = values[::-1][:n_components], vectors[:, ::-1][:, :n_components]

@@ -14,7 +14,7 @@ from pckid import PCKID, EmptyRowWarning
 from pckid._arrays import to_numpy
 
 X, TRUTH = groups()
-EMBEDDINGS = ["kernel_pca", "random_walk"]
+EMBEDDINGS = ["kernel_pca", "random_walk", "local_walk"]
 BUNDLED = {
     "groups": lambda: groups(1, n_samples=300)[0],
     "iris": lambda: punch(load_iris().data, np.random.default_rng(0), 0.2),

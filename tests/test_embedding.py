@@ -9,7 +9,7 @@ from oracles import embed
 from pckid import embedding as room
 from pckid._arrays import to_numpy
 
-KINDS = ["kernel_pca", "random_walk"]
+KINDS = ["kernel_pca", "random_walk", "local_walk"]
 seeds = st.integers(0, 2**32 - 1)
 
 
@@ -106,7 +106,7 @@ class TestDegenerate:
         assert np.isfinite(points).all()
         np.testing.assert_allclose(points, np.broadcast_to(points[0], points.shape), atol=1e-9)
         np.testing.assert_allclose(points[:, 1:], 0, atol=1e-9)
-        top = {"kernel_pca": n_samples, "random_walk": 1.0}[kind]
+        top = n_samples if kind == "kernel_pca" else 1.0
         np.testing.assert_allclose(found.eigenvalues[0], top)
         np.testing.assert_allclose(found.eigenvalues[1:], 0, atol=1e-9)
 

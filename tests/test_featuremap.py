@@ -14,7 +14,8 @@ X = groups(n_samples=70)[0]
 
 @pytest.fixture(scope="module", params=["diag", "full"])
 def fitted(request):
-    model = PCKID(3, **SMALL, covariance_type=request.param, max_samples=40).fit(X)
+    settings = {"covariance_type": request.param, "max_samples": 40, "embedding": "random_walk"}
+    model = PCKID(3, **SMALL, **settings).fit(X)
     return model, standardise(X, model._kernel.scaling, "float64")
 
 

@@ -21,19 +21,26 @@ Z = (X - np.nanmean(X, axis=0)) / np.nanstd(X, axis=0)
 def mixtures(model):
     """List the weights, means and covariance matrices of all fitted mixtures."""
     for stack in model._kernel.ensemble.stacks:
-        for logs, means, spread in zip(*stack, strict=True):
+        parts = (stack.log_weights, stack.means, stack.covariances)
+        for logs, means, spread in zip(*parts, strict=True):
             spread = spread if spread.ndim == 3 else [np.diag(v) for v in spread]
             yield np.exp(logs), means, spread
 
 
+@pytest.mark.parametrize(("weighting", "power"), [("equal", 0), ("fine", 2)])
 @pytest.mark.parametrize("kind", ["diag", "full"])
-def test_is_the_papers_sum_over_starts_and_sizes(kind):
+def test_is_the_papers_sum_over_starts_and_sizes(kind, weighting, power):
     model = ProbabilisticClusterKernel(
-        n_inits=2, max_components=4, covariance_type=kind, reg_covar=0.05, random_state=0
+        n_inits=2,
+        max_components=4,
+        covariance_type=kind,
+        reg_covar=0.05,
+        weighting=weighting,
+        random_state=0,
     ).fit(X)
     found = list(mixtures(model))
     assert [len(weights) for weights, _, _ in found] == [2, 2, 3, 3, 4, 4]
-    close(model.kernel(X[:12]), kernel(Z[:12], found))
+    close(model.kernel(X[:12]), kernel(Z[:12], found, power))
 
 
 @settings(max_examples=10)
@@ -60,7 +67,7 @@ def test_between_two_tables():
 
 
 def test_features_are_posteriors():
-    model = ProbabilisticClusterKernel(**SMALL).fit(X)
+    model = ProbabilisticClusterKernel(**SMALL, weighting="equal").fit(X)
     features = model.transform(X) * np.sqrt(5 * 5)
     assert features.shape == (90, 5 * (2 + 3 + 4 + 5 + 6))
     assert len(model.get_feature_names_out()) == features.shape[1]
@@ -72,7 +79,7 @@ def test_features_are_posteriors():
 
 
 def test_an_empty_row_gets_the_weights():
-    model = ProbabilisticClusterKernel(**SMALL).fit(X)
+    model = ProbabilisticClusterKernel(**SMALL, weighting="equal").fit(X)
     weights = np.concatenate([w for w, _, _ in mixtures(model)])
     close(model.transform(np.full((1, 4), np.nan))[0] * 5, weights)
 

@@ -23,7 +23,8 @@ GOLDEN = Path(__file__).parent / "golden"
 
 
 def fit(**parameters):
-    settings = {"n_inits": 3, "max_components": 4, "random_state": 0, **parameters}
+    settings = {"n_inits": 3, "max_components": 4, "random_state": 0}
+    settings |= {"embedding": "random_walk", **parameters}
     return pckid.PCKID(3, **settings).fit(FRAME)
 
 
@@ -48,7 +49,14 @@ def saved_mixture(tmp_path):
 
 @pytest.mark.parametrize(
     "parameters",
-    [{}, {"embedding": "kernel_pca"}, {"covariance_type": "full"}, {"dtype": "float32"}],
+    [
+        {},
+        {"embedding": "local_walk"},
+        {"embedding": "kernel_pca"},
+        {"max_components": "auto"},
+        {"covariance_type": "full"},
+        {"dtype": "float32"},
+    ],
 )
 def test_a_loaded_model_computes_the_same(tmp_path, parameters):
     model, path = fit(**parameters), tmp_path / "m"

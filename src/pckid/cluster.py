@@ -31,7 +31,7 @@ from pckid.outofcore.rows import Kind
 from pckid.profiles import profile_clusters
 
 # The eigenvectors come from at most this many rows unless `n_landmarks` says otherwise.
-_MAX_LANDMARKS = 5_000
+_MAX_LANDMARKS = 3_000
 
 
 class Assignment(NamedTuple):
@@ -60,11 +60,11 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
     ----------
     n_clusters : int, default=8
         The number of clusters k.
-    n_inits : int, default=30
-        Random starts for each number of components; the paper's Q.
-    max_components : int, default=30
-        Mixtures have 2 to this many components; the paper's G. Never more than there are rows in
-        a subsample.
+    n_inits : int, default=10
+        Random starts for each number of components; the paper's Q, there 30.
+    max_components : int or "auto", default="auto"
+        Mixtures have 2 to this many components; the paper's G, there 30. "auto" takes 1.5 √n for
+        n rows, at most 60. Never more than there are rows in a subsample.
     max_samples : float or int, default=0.5
         The share (float) or number (int) of rows each mixture is trained on. A share is never more
         than 5,000 rows, since more did not better the labels; give a number for more.
@@ -72,12 +72,19 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
         EM iterations for each mixture.
     covariance_type : {"diag", "full"}, default="diag"
         The shape of the components.
-    reg_covar : float, default=1e-3
-        The smallest variance of a component, in units of the feature's observed variance.
-    embedding : {"random_walk", "kernel_pca"}, default="random_walk"
+    reg_covar : float or "auto", default="auto"
+        The smallest variance of a component, in units of the feature's observed variance. "auto"
+        takes 0.2 / n_clusters²: clusters that lie side by side along a feature are as much
+        narrower than the feature as there are more of them. The paper's setting is 1e-3 here.
+    weighting : {"fine", "equal"}, default="fine"
+        What a mixture counts in the kernel: "fine" takes the square of its number of components,
+        "equal" is the paper's.
+    embedding : {"local_walk", "random_walk", "kernel_pca"}, default="local_walk"
         "kernel_pca" is the paper's: Z = E_k Λ_k^½ from the k leading eigenvectors of the kernel K,
         uncentred. "random_walk" divides each row's degree out first (Shi and Malik's normalised
-        cut on this kernel), which serves clusters of unequal size better.
+        cut on this kernel), which serves clusters of unequal size better. "local_walk" does so
+        on a graph in which each row is close to its nearest neighbours only, one row in
+        n_clusters + 4; it tells clusters of any shape and many clusters apart.
     categorical_features : None, "from_dtype" or array-like of str, int or bool, default=None
         The columns of categories: their names, their indices, or a mask. "from_dtype" takes the
         columns of a dataframe whose type is category, text or boolean, and the columns of an
@@ -90,7 +97,7 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
         with covariance_type="diag" only.
     n_landmarks : int, default=None
         The eigenvectors come from this many random rows and extend to the others exactly as to new
-        rows. None uses all rows up to 5,000, and 5,000 random rows above.
+        rows. None uses all rows up to 3,000, and 3,000 random rows above.
     kmeans_n_init : int, default=100
         Starts of k-means; the partition of lowest cost is kept.
     dtype : {"auto", "float32", "float64"}, default="auto"
@@ -113,7 +120,8 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
         Coordinates of the rows. A row with nothing observed lies where the mixtures' weights alone
         put it.
     eigenvalues_ : array of shape (n_clusters,)
-        The leading eigenvalues, of K for "kernel_pca" and of D^-½ K D^-½ for "random_walk".
+        The leading eigenvalues, of K for "kernel_pca", of D^-½ K D^-½ for "random_walk", and of
+        the same on the graph of neighbours for "local_walk".
     confidence_ : array of shape (n_samples,)
         How clearly a row belongs to its cluster, from 0 (as near to another centre) to 1 (at its
         own centre): 1 − a/b, with a and b the distances in the embedding to the nearest and the
@@ -169,13 +177,14 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
         self,
         n_clusters: int = 8,
         *,
-        n_inits: int = 30,
-        max_components: int = 30,
+        n_inits: int = 10,
+        max_components: int | str = "auto",
         max_samples: float = 0.5,
         max_iter: int = 10,
         covariance_type: str = "diag",
-        reg_covar: float = 1e-3,
-        embedding: str = "random_walk",
+        reg_covar: float | str = "auto",
+        weighting: str = "fine",
+        embedding: str = "local_walk",
         categorical_features: Any = None,
         missingness: str = "ignorable",
         n_landmarks: int | None = None,
@@ -193,6 +202,7 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
         self.max_iter = max_iter
         self.covariance_type = covariance_type
         self.reg_covar = reg_covar
+        self.weighting = weighting
         self.embedding = embedding
         self.categorical_features = categorical_features
         self.missingness = missingness
@@ -337,6 +347,10 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
             self._centers, self.inertia_ = self._cluster(embedding, landmarks, rng)
         self._n_features_out = self.n_clusters
         return embedding
+
+    def _floor(self) -> float:
+        """Resolve `reg_covar`."""
+        return 0.2 / self.n_clusters**2 if self.reg_covar == "auto" else float(self.reg_covar)
 
     def _pool_size(self, n_features: int) -> int:
         """Decide how many rows to learn from, where there are more."""

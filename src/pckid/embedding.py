@@ -11,10 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pckid._arrays import Array, device_of, like, namespace
+from pckid._arrays import Array, device_of, kth_largest, like, namespace
 
 _MAX_STEPS = 300
 _PATIENCE = 3
+_FEWEST_NEIGHBOURS = 5
+_FAR = 0.01
 
 
 class Projection(NamedTuple):
@@ -70,9 +72,61 @@ def random_walk(features: Array, n_components: int, rng: np.random.Generator) ->
     return Projection(features @ (inverse_roots * vectors) * real, degree, values)
 
 
+def local_walk(features: Array, n_components: int, rng: np.random.Generator) -> Projection:
+    """Embed by a random walk that steps to a row's nearest neighbours under the kernel only.
+
+    Of each row's kernel values all but those to its n_samples / (k + 4) nearest neighbours, fewer
+    than a cluster has on average, are divided by a hundred. Coordinates are those of `random_walk`
+    on this graph, without the first, which is the same for all rows and left at zero. They are
+    carried over to all rows by ridge regression on the features: with ψ those of the rows at hand,
+    a row x lies at κ(x, ·) (K + r I)⁻¹ ψ, r the mean of κ(x, x). Parameters as in `kernel_pca`;
+    memory grows with the square of n_samples.
+    """
+    xp = namespace(features)
+    kernel = xp.matrix_transpose(features) @ features
+    graph = neighbour_graph(kernel, n_components)
+    roots = xp.sqrt(xp.sum(graph, axis=1))[:, None]
+    constant = roots / xp.sqrt(xp.sum(roots**2))
+
+    def lazy(v: Array) -> Array:
+        # Half of the steps stay where they are, so that no eigenvalue is negative. The
+        # constant eigenvector is taken out.
+        step = (graph @ (v / roots)) / roots - constant * (xp.matrix_transpose(constant) @ v)
+        return (v + step) / 2
+
+    guess = _guess(features, n_components, rng)
+    values, vectors = leading_eigenpairs(lazy, guess, n_components)
+    values = 2 * values - 1
+    wanted = (vectors / roots * values)[:, : n_components - 1]
+    ridge = xp.mean(xp.linalg.diagonal(kernel)) * xp.eye(
+        kernel.shape[0], dtype=kernel.dtype, device=device_of(kernel)
+    )
+    basis = features @ xp.linalg.solve(kernel + ridge, wanted)
+    first = xp.zeros((basis.shape[0], 1), dtype=basis.dtype, device=device_of(basis))
+    one = xp.ones((1,), dtype=values.dtype, device=device_of(values))
+    return Projection(
+        xp.concat([first, basis], axis=1), None, xp.concat([one, values[: n_components - 1]])
+    )
+
+
+def neighbour_graph(kernel: Array, n_clusters: int) -> Array:
+    """Weaken all but the n / (k + 4) largest values in each row of the kernel; symmetric (n, n).
+
+    What is left of the others ties parts together that would have no order without them. Values
+    equal up to rounding fare alike, so that the order of a sum does not decide between them.
+    """
+    xp = namespace(kernel)
+    n_samples = kernel.shape[0]
+    n_neighbours = max(n_samples // (n_clusters + 4), _FEWEST_NEIGHBOURS)
+    least = kth_largest(kernel, min(n_neighbours + 1, n_samples))[:, None]
+    kept = xp.where(kernel >= least - 1e-5, kernel, _FAR * kernel)
+    return (kept + xp.matrix_transpose(kept)) / 2
+
+
 EMBEDDINGS: dict[str, Callable[[Array, int, np.random.Generator], Projection]] = {
     "kernel_pca": kernel_pca,
     "random_walk": random_walk,
+    "local_walk": local_walk,
 }
 
 
@@ -111,9 +165,10 @@ def leading_eigenpairs(
         norms = xp.sqrt(xp.sum(residuals**2, axis=0))
         open_pairs = norms > tolerance * values[0]
         worst = float(xp.max(norms))
-        stalled = stalled + 1 if worst > 0.9 * least else 0
-        least = min(least, worst)
         # Rounding in the products sets a limit that long sums reach before the tolerance.
+        at_limit = worst < 500 * tolerance * float(values[0]) and worst > 0.9 * least
+        stalled = stalled + 1 if at_limit else 0
+        least = min(least, worst)
         done = not bool(xp.any(open_pairs)) or stalled > _PATIENCE
         if done or basis.shape[1] == basis.shape[0]:
             break

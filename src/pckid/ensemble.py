@@ -29,6 +29,7 @@ from pckid.mixture.table import Table, take
 _STACK_BYTES_HOST = 1 << 21
 _STACK_BYTES_DEVICE = 1 << 30
 _ENOUGH_ROWS = 5_000
+_ENOUGH_COMPONENTS = 60
 
 
 class Plan(NamedTuple):
@@ -85,6 +86,16 @@ class Ensemble(NamedTuple):
     def n_columns(self) -> int:
         """The width of the feature map, C = Q (2 + … + G)."""
         return sum(math.prod(stack.log_weights.shape) for stack in self.stacks)
+
+
+def largest_size(max_components: int | str, n_samples: int) -> int:
+    """Resolve `max_components`: "auto" grows with the root of the rows, up to a point.
+
+    See `docs/method-notes.md` for what was tried.
+    """
+    if isinstance(max_components, Integral):
+        return int(max_components)
+    return min(max(2, round(1.5 * math.sqrt(n_samples))), _ENOUGH_COMPONENTS)
 
 
 def subsample_size(max_samples: float, n_samples: int = 10**18) -> int:

@@ -28,14 +28,31 @@ class Kernel(NamedTuple):
     scaling: Scaling
     ensemble: Ensemble
     dtype: str
+    weighting: str = "equal"
+
+
+# What a mixture of g components counts in the kernel. Two rows in the same one of many components
+# are more surely alike than two in the same one of few.
+WEIGHTINGS: dict[str, Callable[[int], float]] = {
+    "equal": lambda n_components: 1.0,
+    "fine": lambda n_components: float(n_components**2),
+}
 
 
 def feature_blocks(kernel: Kernel, table: Table) -> Iterator[Array]:
     """Yield Φᵀ for the rows of the table, some of its n_columns at a time."""
-    scale = kernel.ensemble.n_mixtures**-0.5
-    for part in posteriors(kernel.ensemble, table):
+    parts = posteriors(kernel.ensemble, table)
+    for part, scale in zip(parts, _scales(kernel), strict=True):
         part *= scale
         yield part
+
+
+def _scales(kernel: Kernel) -> list[float]:
+    """Compute √(w_g / Z) for each stack, Z the sum of the weights w_g of all mixtures."""
+    shapes = [stack.log_weights.shape for stack in kernel.ensemble.stacks]
+    weights = [WEIGHTINGS[kernel.weighting](n_components) for _, n_components in shapes]
+    total = sum(weight * n for weight, (n, _) in zip(weights, shapes, strict=True))
+    return [math.sqrt(weight / total) for weight in weights]
 
 
 def feature_matrix(kernel: Kernel, table: Table, jobs: int) -> Array:

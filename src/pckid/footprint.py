@@ -33,7 +33,8 @@ def needed_bytes(
     table = n * d * (itemsize + 1)
     reading = 3 * n * d * 8
     parameters = n_components * (spread + d) * itemsize
-    landmarks = n_landmarks * n_components * itemsize
+    # Their features, and the graph of neighbours with what it takes to build it.
+    landmarks = n_landmarks * (n_components + 5 * n_landmarks) * itemsize
     training = jobs * plan.n_rows * (3 * d + 8 * (plan.max_components + 2)) * itemsize
     mapping = jobs * min(_BLOCK, -(-n // jobs)) * (4 * widest + 6 * d) * 8
     return table + max(reading, parameters + landmarks + max(training, mapping))

@@ -27,8 +27,8 @@ from pckid._checks import (
 )
 from pckid._parallel import n_threads
 from pckid._progress import CallbackSupportMixin, progress, with_callbacks
-from pckid.ensemble import Plan, schedule, subsample_size, train
-from pckid.featuremap import Kernel, feature_matrix, kernel_matrix
+from pckid.ensemble import Plan, largest_size, schedule, subsample_size, train
+from pckid.featuremap import WEIGHTINGS, Kernel, feature_matrix, kernel_matrix
 from pckid.footprint import describe, needed_bytes
 from pckid.mixture.families import FAMILIES
 from pckid.mixture.reading import read_new, read_training
@@ -39,6 +39,8 @@ from pckid.pool import keys, pool_size, smallest
 
 # Tables with at most this many entries are computed in float64: it costs nothing noticeable.
 _SMALL_TABLE = 10_000
+# The smallest variance of a component where the number of clusters is not known.
+_SMALLEST_VARIANCE = 0.01
 
 
 class Sample(NamedTuple):
@@ -59,14 +61,15 @@ class EnsembleEstimator(CallbackSupportMixin, BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_inits": [Interval(Integral, 1, None, closed="left")],
-        "max_components": [Interval(Integral, 2, None, closed="left")],
+        "max_components": [Interval(Integral, 2, None, closed="left"), StrOptions({"auto"})],
         "max_samples": [
             Interval(RealNotInt, 0, 1, closed="right"),
             Interval(Integral, 2, None, closed="left"),
         ],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "covariance_type": [StrOptions(set(FAMILIES))],
-        "reg_covar": [Interval(Real, 0, None, closed="neither")],
+        "reg_covar": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+        "weighting": [StrOptions(set(WEIGHTINGS))],
         "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],
         "missingness": [StrOptions({"ignorable", "informative"})],
         "dtype": [StrOptions({"auto", "float32", "float64"})],
@@ -89,7 +92,7 @@ class EnsembleEstimator(CallbackSupportMixin, BaseEstimator):
         Returns
         -------
         K : array of shape (n_samples_X, n_samples_Y)
-            κ(x, y) = (1/Z) Σ_q Σ_g γ(x; q, g)ᵀ γ(y; q, g), between 0 and 1.
+            κ(x, y) = (1/Z) Σ_q Σ_g w_g γ(x; q, g)ᵀ γ(y; q, g), between 0 and 1.
         """
         check_is_fitted(self)
         left = self._read(X)
@@ -144,7 +147,7 @@ class EnsembleEstimator(CallbackSupportMixin, BaseEstimator):
             print(f"[{type(self).__name__}] {self._outlook(sample, plan)}")
         with progress(self, len(tasks), "mixtures", self.verbose) as advance:
             ensemble = train(sample.table, plan, tasks, n_threads(self.n_jobs), advance)
-        self._kernel = Kernel(sample.scaling, ensemble, sample.dtype)
+        self._kernel = Kernel(sample.scaling, ensemble, sample.dtype, self.weighting)
         self.n_iter_ = self.max_iter
 
     def _outlook(self, sample: Sample, plan: Plan) -> str:
@@ -212,13 +215,17 @@ class EnsembleEstimator(CallbackSupportMixin, BaseEstimator):
         n_rows = min(subsample_size(self.max_samples, sample.n_usable), sample.table.n_samples)
         return Plan(
             n_inits=self.n_inits,
-            max_components=min(self.max_components, n_rows),
+            max_components=min(largest_size(self.max_components, sample.n_usable), n_rows),
             n_rows=n_rows,
             max_iter=self.max_iter,
             covariance_type=self.covariance_type,
-            floor=smallest_variance(self.reg_covar, sample.dtype),
+            floor=smallest_variance(self._floor(), sample.dtype),
             entropy=sample.entropy,
         )
+
+    def _floor(self) -> float:
+        """Resolve `reg_covar`."""
+        return _SMALLEST_VARIANCE if self.reg_covar == "auto" else float(self.reg_covar)
 
     def _read(self, X: Any) -> Table:
         """Standardise rows for the fitted kernel."""
@@ -243,18 +250,19 @@ class ProbabilisticClusterKernel(
 
     Rows are alike if many Gaussian mixtures, coarse and fine, put them into the same components:
 
-        κ(x, x') = (1/Z) Σ_q Σ_g γ(x; q, g)ᵀ γ(x'; q, g),    Z = Q (G − 1)
+        κ(x, x') = (1/Z) Σ_q Σ_g w_g γ(x; q, g)ᵀ γ(x'; q, g),    Z = Q Σ_g w_g
 
     with γ(x; q, g) the posterior over g components, from random start q, given what is observed
-    of x. `transform` gives the explicit feature map Φ, so that κ(x, x') = Φ(x)·Φ(x').
+    of x, and w_g the weight of a mixture, g² or, in the paper, 1. `transform` gives the explicit
+    feature map Φ, so that κ(x, x') = Φ(x)·Φ(x').
 
     Parameters
     ----------
-    n_inits : int, default=30
-        Random starts for each number of components; the paper's Q.
-    max_components : int, default=30
-        Mixtures have 2 to this many components; the paper's G. Never more than there are rows in
-        a subsample.
+    n_inits : int, default=10
+        Random starts for each number of components; the paper's Q, there 30.
+    max_components : int or "auto", default="auto"
+        Mixtures have 2 to this many components; the paper's G, there 30. "auto" takes 1.5 √n for
+        n rows, at most 60. Never more than there are rows in a subsample.
     max_samples : float or int, default=0.5
         The share (float) or number (int) of rows each mixture is trained on. A share is never more
         than 5,000 rows, since more did not better the labels; give a number for more.
@@ -262,8 +270,12 @@ class ProbabilisticClusterKernel(
         EM iterations for each mixture.
     covariance_type : {"diag", "full"}, default="diag"
         The shape of the components.
-    reg_covar : float, default=1e-3
-        The smallest variance of a component, in units of the feature's observed variance.
+    reg_covar : float or "auto", default="auto"
+        The smallest variance of a component, in units of the feature's observed variance. "auto"
+        takes 0.01.
+    weighting : {"fine", "equal"}, default="fine"
+        What a mixture counts in the kernel: "fine" takes the square of its number of components,
+        "equal" is the paper's.
     categorical_features : None, "from_dtype" or array-like of str, int or bool, default=None
         The columns of categories: their names, their indices, or a mask. "from_dtype" takes the
         columns of a dataframe whose type is category, text or boolean, and the columns of an
@@ -317,12 +329,13 @@ class ProbabilisticClusterKernel(
     def __init__(
         self,
         *,
-        n_inits: int = 30,
-        max_components: int = 30,
+        n_inits: int = 10,
+        max_components: int | str = "auto",
         max_samples: float = 0.5,
         max_iter: int = 10,
         covariance_type: str = "diag",
-        reg_covar: float = 1e-3,
+        reg_covar: float | str = "auto",
+        weighting: str = "fine",
         categorical_features: Any = None,
         missingness: str = "ignorable",
         dtype: str = "auto",
@@ -337,6 +350,7 @@ class ProbabilisticClusterKernel(
         self.max_iter = max_iter
         self.covariance_type = covariance_type
         self.reg_covar = reg_covar
+        self.weighting = weighting
         self.categorical_features = categorical_features
         self.missingness = missingness
         self.dtype = dtype

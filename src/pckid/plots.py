@@ -16,6 +16,7 @@ from pckid._arrays import like, to_numpy
 from pckid._checks import categorical_mask, feature_names, read_table
 from pckid.describe.clusters import distinguishing_features, standardised_medians
 from pckid.describe.columns import observed_bands
+from pckid.embedding import neighbour_graph
 from pckid.featuremap import kernel_matrix
 from pckid.mixture.table import Table, standardise
 
@@ -286,7 +287,9 @@ class SpectrumDisplay(_Display):
         """
         rows = sample_by_cluster(own_labels(estimator), max_rows, random_state)
         kernel = _kernel_between(estimator, to_matrix(estimator, X)[rows])
-        if estimator.embedding == "random_walk":
+        if estimator.embedding == "local_walk":
+            kernel = neighbour_graph(kernel, _n_clusters(estimator))
+        if estimator.embedding != "kernel_pca":
             roots = np.sqrt(kernel.sum(axis=1))
             kernel = kernel / roots[:, None] / roots
         n_clusters = _n_clusters(estimator)

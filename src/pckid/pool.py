@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-# Mixtures train on 5,000 rows each, the eigenvectors come from as many: this is plenty for both.
+# Mixtures train on 5,000 rows each, the eigenvectors come from fewer: this is plenty for both.
 _POOL_ROWS = 100_000
 # Wide tables have a smaller pool, so that its memory stays bounded: 2^24 numbers.
 _POOL_NUMBERS = 1 << 24

@@ -54,6 +54,8 @@ def test_the_papers_parameters():
         "max_samples": 0.5,
         "covariance_type": "diag",
         "kmeans_n_init": 100,
+        "reg_covar": 1e-3,
+        "weighting": "equal",
         "embedding": "kernel_pca",
     }
     assert all(found.parameters["kmeans_n_init"] == 100 for found in find(METHODS[1:]))

@@ -52,7 +52,7 @@ def make_estimator(n_clusters: int, options: Mapping[str, Any], texts: Iterable[
     return PCKID(
         n_clusters,
         n_inits=options["inits"],
-        max_components=options["max_components"],
+        max_components=options["max_components"] or "auto",
         max_samples=_samples(options["max_samples"]),
         embedding=options["embedding"],
         categorical_features=list(texts) or None,

@@ -73,12 +73,13 @@ column_options = _stack(
 
 ensemble_options = _stack(
     click.option(
-        "--inits", type=click.IntRange(1), default=30, show_default=True,
+        "--inits", type=click.IntRange(1), default=10, show_default=True,
         help="Mixture models for every number of components.",
     ),
     click.option(
-        "--max-components", type=click.IntRange(2), default=30, show_default=True,
-        help="Largest number of components of a mixture model.",
+        "--max-components", type=click.IntRange(2),
+        help="Largest number of components of a mixture model. By default 1.5 times the root of "
+        "the number of rows, at most 60.",
     ),
     click.option(
         "--max-samples", type=float, default=0.5, show_default=True,
@@ -86,8 +87,9 @@ ensemble_options = _stack(
         "counts rows.",
     ),
     click.option(
-        "--embedding", type=click.Choice(["random_walk", "kernel_pca"]), default="random_walk",
-        show_default=True, help="How rows are laid out before they are grouped.",
+        "--embedding", type=click.Choice(["local_walk", "random_walk", "kernel_pca"]),
+        default="local_walk", show_default=True,
+        help="How rows are laid out before they are grouped.",
     ),
     click.option(
         "--informative", is_flag=True,

@@ -6,10 +6,10 @@ import click
 
 _OPTIONS = {
     "label_column": "label",
-    "inits": 30,
-    "max_components": 30,
+    "inits": 10,
+    "max_components": None,
     "max_samples": 0.5,
-    "embedding": "random_walk",
+    "embedding": "local_walk",
     "seed": 0,
     "jobs": None,
     "device": None,

@@ -102,7 +102,7 @@ def _paper_name(method: str) -> str:
     if method == PCKID_OF_THE_PAPER:
         return "PCKID"
     if method == "PCKID":
-        return "PCKID random walk"
+        return "PCKID default"
     short, _, clustering = method.partition("+")
     if short in IMPUTATIONS and clustering in _CLUSTERINGS:
         return f"{_CLUSTERINGS[clustering]} {short}"

@@ -182,7 +182,7 @@ def _construct(content: container.Content) -> Any:
     kind = KINDS.get(str(description["class"]))
     if kind is None:
         raise PckidModelError(f"it holds a {str(description['class'])[:40]!r}, which is not known.")
-    estimator = kind.estimator(**description["parameters"])
+    estimator = kind.estimator(**(kind.before | description["parameters"]))
     estimator._validate_params()
     if abs(getattr(estimator, "n_jobs", None) or 1) > _MAX_JOBS:
         raise PckidModelError("n_jobs is out of range.")

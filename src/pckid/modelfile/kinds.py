@@ -15,7 +15,7 @@ import numpy as np
 from pckid._arrays import to_numpy
 from pckid.cluster import PCKID
 from pckid.embedding import Projection
-from pckid.ensemble import Ensemble
+from pckid.ensemble import Ensemble, largest_size
 from pckid.exceptions import PckidModelError
 from pckid.featuremap import Kernel
 from pckid.kernel import EnsembleEstimator, ProbabilisticClusterKernel
@@ -37,6 +37,7 @@ class Kind(NamedTuple):
     pack: Callable[[Any], tuple[Facts, Named]]  # facts for JSON, and arrays by name
     unpack: Callable[[Any, Facts, Shelf], None]  # sets the fitted state of an estimator
     is_fitted: str  # an attribute that a fit leaves behind
+    before: Facts  # what a parameter was before there was a choice
 
 
 def _pack_kernel(estimator: EnsembleEstimator) -> tuple[Facts, Named]:
@@ -57,16 +58,21 @@ def _unpack_kernel(estimator: EnsembleEstimator, facts: Facts, shelf: Shelf) -> 
     if has_shares != (estimator.missingness == "informative"):
         raise PckidModelError("its shares of observed cells do not fit its missingness.")
     dtype = checking.choice(facts, "dtype", _FLOATS)
-    n_stacks = checking.integer(facts, "n_stacks", 1, estimator.max_components - 1)
+    n_stacks = checking.integer(facts, "n_stacks", 1, _most_stacks(estimator))
     stacks = []
     for index in range(n_stacks):
         size = (estimator.n_inits, index + 2)
         kind = estimator.covariance_type
         stacks.append(_mixtures(shelf, f"stack{index}", kind, size, scaling, dtype))
     ensemble = Ensemble(estimator.covariance_type, tuple(stacks))
-    estimator._kernel = Kernel(scaling, ensemble, dtype)
+    estimator._kernel = Kernel(scaling, ensemble, dtype, estimator.weighting)
     estimator._n_features_out = ensemble.n_columns
     estimator.n_iter_ = estimator.max_iter
+
+
+def _most_stacks(estimator: EnsembleEstimator) -> int:
+    """Count the numbers of components that an ensemble may have."""
+    return largest_size(estimator.max_components, 2**62) - 1
 
 
 def _pack_clusters(estimator: PCKID) -> tuple[Facts, Named]:
@@ -127,12 +133,12 @@ def _unpack_mixture(estimator: IncompleteGaussianMixture, facts: Facts, shelf: S
 
 
 KINDS = {
-    "PCKID": Kind(PCKID, _pack_clusters, _unpack_clusters, "_projection"),
+    "PCKID": Kind(PCKID, _pack_clusters, _unpack_clusters, "_projection", {"weighting": "equal"}),
     "ProbabilisticClusterKernel": Kind(
-        ProbabilisticClusterKernel, _pack_kernel, _unpack_kernel, "_kernel"
+        ProbabilisticClusterKernel, _pack_kernel, _unpack_kernel, "_kernel", {"weighting": "equal"}
     ),
     "IncompleteGaussianMixture": Kind(
-        IncompleteGaussianMixture, _pack_mixture, _unpack_mixture, "_params"
+        IncompleteGaussianMixture, _pack_mixture, _unpack_mixture, "_params", {}
     ),
 }
 """Classes by the name that a file gives them; no other class is ever made from a file."""
