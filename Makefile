@@ -74,7 +74,7 @@ docs: $(VENV)/.docs
 
 dist: $(BIN)/python
 	$(INSTALL) build twine
-	sh docs/check_dist.sh $(BIN)/python
+	$(BIN)/python tools/check_dist.py
 
 torch: $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check "torch==2.13.0"

@@ -31,8 +31,9 @@ for mechanism in ("mcar", "mar", "nmar"):
     print(f"{mechanism:4}  ignorable {ignorable:.3f}   informative {informative:.3f}")
 
 # %%
-# Where holes are noise (MCAR), modelling them costs a little. Where they carry what they hide
-# (NMAR), it gains. Three draws only show the direction;
+# Where holes carry what they hide (NMAR), modelling them gains. Where they are noise (MCAR) it
+# costs little, and where another column explains them (MAR) it can cost a lot: the groups found
+# then follow the holes. Three draws only show the direction;
 # ``python -m pckid.experiments.informative`` repeats them.
 #
 # Which one is yours?
@@ -47,5 +48,5 @@ print(profiles.share_missing.round(2))
 
 # %%
 # Here it differs strongly from cluster to cluster. That alone does not prove that holes depend on
-# what they hide. Ask how the data were collected. If holes may be an artefact of collection (another
-# hospital, another year), leave them ignored: informative clusters would follow the artefact.
+# what they hide. Ask how the data were collected. If holes may be an artefact of collection
+# (another hospital, another year), leave them ignored: clusters would follow the artefact.

@@ -1,0 +1,71 @@
+"""Build the wheel and the sdist into dist/, check them, and try the wheel where nothing else is.
+
+    python tools/check_dist.py
+
+`make dist` calls it with the packages build and twine installed.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import venv
+import zipfile
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+DIST = ROOT / "dist"
+MUST_HOLD = ("pckid/py.typed", "pckid/data/penguins.csv", "pckid/reporting/templates/report.html")
+TRIAL = """
+import pckid, pathlib
+from pckid.data import load_penguins
+assert (pathlib.Path(pckid.__file__).parent / "py.typed").exists(), "py.typed is not installed"
+X = load_penguins().X
+X = X[~(X != X).all(axis=1)]
+pckid.PCKID(3, n_inits=2, max_components=4, random_state=0).fit(X)
+print("pckid", pckid.__version__, "works from", pathlib.Path(pckid.__file__).parent.name)
+"""
+
+
+def call(*command: object) -> None:
+    """Run a command outside the repository, so that the sources are not found by chance."""
+    with tempfile.TemporaryDirectory() as elsewhere:
+        subprocess.run([str(word) for word in command], check=True, cwd=elsewhere)
+
+
+def names(path: Path) -> list[str]:
+    """List the files in a wheel or an sdist."""
+    if path.suffix == ".whl":
+        with zipfile.ZipFile(path) as wheel:
+            return wheel.namelist()
+    with tarfile.open(path) as sdist:
+        return sdist.getnames()
+
+
+def main() -> None:
+    """Build, check, install, run."""
+    shutil.rmtree(DIST, ignore_errors=True)
+    call(sys.executable, "-m", "build", "--outdir", DIST, ROOT)
+    built = sorted(DIST.iterdir())
+    call(sys.executable, "-m", "twine", "check", "--strict", *built)
+    for path in built:
+        for needed in MUST_HOLD:
+            if not any(name.endswith(needed) for name in names(path)):
+                sys.exit(f"{path.name} lacks {needed}")
+    with tempfile.TemporaryDirectory() as folder:
+        venv.create(folder, with_pip=True)
+        bin_folder = Path(folder) / ("Scripts" if sys.platform == "win32" else "bin")
+        wheel = next(path for path in built if path.suffix == ".whl")
+        install = [bin_folder / "python", "-m", "pip", "install", "--quiet"]
+        call(*install, "--disable-pip-version-check", wheel)
+        call(bin_folder / "python", "-c", TRIAL)
+        call(*install, "--disable-pip-version-check", f"{wheel}[all]")
+        call(bin_folder / "pckid", "demo", "--out", Path(folder) / "demo")
+    print("wheel and sdist are fine:", ", ".join(path.name for path in built))
+
+
+if __name__ == "__main__":
+    main()
