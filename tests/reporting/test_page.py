@@ -141,3 +141,17 @@ def test_block_means():
     means = block_means(kernel, np.array([0, 0, 1]), 3)
     np.testing.assert_allclose(means[:2, :2], [[0.75, 0.1], [0.1, 1.0]])
     assert np.isnan(means[2]).all()
+
+
+@pytest.mark.parametrize("missingness", ["ignorable", "informative"])
+def test_holes_that_tell_of_the_clusters_are_pointed_out(missingness):
+    from pckid import PCKID, report
+
+    rng = np.random.default_rng(0)
+    truth = np.arange(120) % 2
+    X = rng.standard_normal((120, 4)) + 6 * truth[:, None]
+    X[(rng.random((120, 4)) < 0.5) & (truth == 1)[:, None] & (np.arange(4) > 0)] = np.nan
+    model = PCKID(2, n_inits=3, max_components=5, missingness=missingness, random_state=0).fit(X)
+    page = report(model, X)
+    assert "All in all, which cells are missing tells" in page
+    assert ("The clusters were allowed to use it" in page) == (missingness == "informative")

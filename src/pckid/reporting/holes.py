@@ -8,6 +8,7 @@ import numpy as np
 
 from pckid.describe.clusters import HoleLink, hole_links
 from pckid.describe.columns import missing_patterns
+from pckid.describe.holes import HoleInformation, hole_information
 
 WARN_STRENGTH = 0.3
 """Cramér's V between a column's holes and the clusters from which on a reader is warned."""
@@ -44,12 +45,15 @@ class Holes:
         The columns whose holes go most with the clusters.
     follow : list of str
         Columns for which that is strong enough for a warning.
+    information : HoleInformation
+        How much all holes together tell of the clusters, against chance.
     """
 
     n_patterns: int
     patterns: list[PatternRow]
     links: list[tuple[str, HoleLink]]
     follow: list[str]
+    information: HoleInformation
 
 
 def summarise_holes(observed: np.ndarray, labels: np.ndarray, names: list[str]) -> Holes:
@@ -78,4 +82,5 @@ def summarise_holes(observed: np.ndarray, labels: np.ndarray, names: list[str]) 
     links = [(names[link.feature], link) for link in hole_links(observed, labels)]
     shown = [(name, link) for name, link in links[:MAX_LINKS] if link.strength > 0]
     follow = [name for name, link in links if link.strength >= WARN_STRENGTH]
-    return Holes(len(patterns.counts), rows, shown, follow)
+    information = hole_information(observed, labels)
+    return Holes(len(patterns.counts), rows, shown, follow, information)
