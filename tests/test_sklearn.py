@@ -22,6 +22,8 @@ ESTIMATORS = [
     ProbabilisticClusterKernel(**QUICK, covariance_type="full"),
     IncompleteGaussianMixture(n_components=2, tol=0.1),
     IncompleteGaussianMixture(n_components=2, tol=0.1, covariance_type="diag"),
+    IncompleteGaussianMixture(n_components=2, tol=0.1, covariance_type="tied"),
+    IncompleteGaussianMixture(n_components=2, tol=0.1, covariance_type="spherical"),
 ]
 FITTED = [
     PCKID(3, **SMALL),
@@ -141,7 +143,7 @@ class TestParameters:
                     ("max_samples", 1.5),
                     ("max_samples", 1),
                     ("max_iter", 0),
-                    ("covariance_type", "tied"),
+                    ("covariance_type", "round"),
                     ("reg_covar", 0),
                     ("reg_covar", -1.0),
                     ("dtype", "float16"),
@@ -157,7 +159,7 @@ class TestParameters:
             (PCKID, "n_landmarks", 0),
             (PCKID, "kmeans_n_init", 0),
             (IncompleteGaussianMixture, "n_components", 0),
-            (IncompleteGaussianMixture, "covariance_type", "spherical"),
+            (IncompleteGaussianMixture, "covariance_type", "round"),
             (IncompleteGaussianMixture, "tol", -1),
             (IncompleteGaussianMixture, "reg_covar", -1),
             (IncompleteGaussianMixture, "max_iter", 0),

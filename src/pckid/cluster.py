@@ -70,8 +70,10 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
         than 5,000 rows, since more did not better the labels; give a number for more.
     max_iter : int, default=10
         EM iterations for each mixture.
-    covariance_type : {"diag", "full"}, default="diag"
-        The shape of the components.
+    covariance_type : {"diag", "tied_diag", "spherical", "full", "tied"}, default="diag"
+        The shape of the components: variances ("diag"), the same variances in all components of a
+        mixture ("tied_diag"), one variance for all features, in units of their observed variances
+        ("spherical"), a covariance matrix ("full"), or the same one in all components ("tied").
     reg_covar : float or "auto", default="auto"
         The smallest variance of a component, in units of the feature's observed variance. "auto"
         takes 0.2 / n_clusters²: clusters that lie side by side along a feature are as much
@@ -90,11 +92,11 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
         columns of a dataframe whose type is category, text or boolean, and the columns of an
         array of objects that hold text. In each component a category has a probability; a
         missing one is left out, as numbers are. A column in which no two rows agree is left out.
-        At most 255 categories; with covariance_type="diag" only.
+        At most 255 categories; not with covariance_type "full" or "tied".
     missingness : {"ignorable", "informative"}, default="ignorable"
         Whether what is missing tells of the groups. "informative" gives each component a
         probability for each column to be observed, for holes that depend on what they hide;
-        with covariance_type="diag" only.
+        not with covariance_type "full" or "tied".
     n_landmarks : int, default=None
         The eigenvectors come from this many random rows and extend to the others exactly as to new
         rows. None uses all rows up to 3,000, and 3,000 random rows above.

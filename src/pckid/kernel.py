@@ -268,8 +268,10 @@ class ProbabilisticClusterKernel(
         than 5,000 rows, since more did not better the labels; give a number for more.
     max_iter : int, default=10
         EM iterations for each mixture.
-    covariance_type : {"diag", "full"}, default="diag"
-        The shape of the components.
+    covariance_type : {"diag", "tied_diag", "spherical", "full", "tied"}, default="diag"
+        The shape of the components: variances ("diag"), the same variances in all components of a
+        mixture ("tied_diag"), one variance for all features, in units of their observed variances
+        ("spherical"), a covariance matrix ("full"), or the same one in all components ("tied").
     reg_covar : float or "auto", default="auto"
         The smallest variance of a component, in units of the feature's observed variance. "auto"
         takes 0.01.
@@ -281,11 +283,11 @@ class ProbabilisticClusterKernel(
         columns of a dataframe whose type is category, text or boolean, and the columns of an
         array of objects that hold text. In each component a category has a probability; a
         missing one is left out, as numbers are. A column in which no two rows agree is left out.
-        At most 255 categories; with covariance_type="diag" only.
+        At most 255 categories; not with covariance_type "full" or "tied".
     missingness : {"ignorable", "informative"}, default="ignorable"
         Whether what is missing tells of the groups. "informative" gives each component a
         probability for each column to be observed, for holes that depend on what they hide;
-        with covariance_type="diag" only.
+        not with covariance_type "full" or "tied".
     dtype : {"auto", "float32", "float64"}, default="auto"
         Arithmetic. "auto" is float64 for tables of at most 10,000 entries, float32 above.
     device : str, default=None

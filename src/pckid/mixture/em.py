@@ -34,6 +34,8 @@ class Family(Protocol):
 
     def update(self, stats: Any, params: Any, sums: Any, floor: float) -> Any: ...
 
+    def constrain(self, params: Any, parts: Segments, floor: float) -> Any: ...
+
     def conditional_means(self, stats: Any, params: Any) -> Array: ...
 
     def n_parameters(self, n_components: int, n_features: int) -> int: ...
@@ -88,7 +90,7 @@ def iterate(
     """Take a fixed number of steps, as for the members of the ensemble."""
     for _ in range(n_iter):
         sums = family.expect(stats, params, lambda joint: within(posterior, joint, parts))
-        params = family.update(stats, params, sums, floor)
+        params = family.constrain(family.update(stats, params, sums, floor), parts, floor)
     return params
 
 
@@ -99,7 +101,7 @@ def converge(
 
     The parameters returned are those whose likelihood was measured last.
     """
-    xp = namespace(params.means)
+    xp, parts = namespace(params.means), Segments((params.means.shape[1],))
     densities: list[Array] = []
 
     def share(log_joint: Array) -> Array:
@@ -115,7 +117,7 @@ def converge(
     sums, current = expect(params)
     for n_iter in range(1, max_iter + 1):
         previous = current
-        params = family.update(stats, params, sums, floor)
+        params = family.constrain(family.update(stats, params, sums, floor), parts, floor)
         sums, current = expect(params)
         if abs(current - previous) < tol:
             return Fitted(params, current, n_iter, True)

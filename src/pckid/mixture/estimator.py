@@ -40,8 +40,10 @@ class IncompleteGaussianMixture(DensityMixin, BaseEstimator):
     ----------
     n_components : int, default=1
         Number of components.
-    covariance_type : {"full", "diag"}, default="full"
-        One covariance matrix, or one vector of variances, for each component.
+    covariance_type : {"full", "tied", "diag", "tied_diag", "spherical"}, default="full"
+        "full" gives each component a covariance matrix of its own, "tied" the same one to all;
+        "diag" each a vector of variances, "tied_diag" the same one to all; "spherical" gives each
+        component one variance for all features.
     tol : float, default=1e-3
         EM stops when the mean log-likelihood of the observed part gains less than this.
     reg_covar : float, default=1e-6
@@ -65,9 +67,10 @@ class IncompleteGaussianMixture(DensityMixin, BaseEstimator):
     weights_ : array of shape (n_components,)
     means_ : array of shape (n_components, n_features)
         A column that never varies has its one value here, and NaN if it was never observed.
-    covariances_ : array of shape (n_components, n_features, n_features) or (n_components, \
-n_features)
-        Zero for columns that never vary.
+    covariances_ : array
+        Of shape (n_components, n_features, n_features) for "full", (n_features, n_features) for
+        "tied", (n_components, n_features) for "diag", (n_features,) for "tied_diag" and
+        (n_components,) for "spherical". Zero for columns that never vary.
     converged_ : bool
     n_iter_ : int
     lower_bound_ : float
@@ -254,7 +257,8 @@ n_features)
         counts = rng.multinomial(n_samples, weights / weights.sum())
         noise = rng.standard_normal((n_samples, means.shape[1]))
         labels = np.repeat(np.arange(len(counts)), counts)
-        roots = _roots(to_numpy(self.covariances_))
+        inside = self._params.covariances[0, ...]
+        roots = _roots(units.covariances_out(inside, self._scaling, means.shape[1]))
         return means[labels] + np.einsum("nij,nj->ni", roots[labels], noise), labels
 
     def impute(self, X: Any) -> Array:
@@ -285,7 +289,9 @@ n_features)
     def _fit(self, X: Any) -> None:
         values = read_table(self, X, reset=True)
         self._dtype = "float32" if values.dtype == namespace(values).float32 else "float64"
-        table, usable, self._scaling = read_training(self, values, self._dtype)
+        table, usable, self._scaling = read_training(
+            self, values, self._dtype, one_unit=self.covariance_type == "spherical"
+        )
         needed = max(2, self.n_components)
         refuse_too_few(usable.shape[0], needed, f"n_components={self.n_components}")
         table = take(table, usable) if usable.shape[0] < table.n_samples else table
@@ -321,15 +327,15 @@ n_features)
         chosen = like(chosen[None, :], values, dtype=namespace(values).int64)
         start = initialise.from_rows(family, stats, chosen, Segments((self.n_components,)), floor)
         d = self.n_features_in_
-        shapes = {"diag": (self.n_components, d), "full": (self.n_components, d, d)}
         if (means := _given(self.means_init, "means_init", (self.n_components, d))) is not None:
             start = start._replace(means=units.means_in(means, self._scaling, values)[None, ...])
-        shape = shapes[self.covariance_type]
+        shape = units.public_shape(self.covariance_type, self.n_components, d)
         if (spread := _given(self.covariances_init, "covariances_init", shape)) is not None:
+            spread = units.for_each(spread, self.covariance_type, self.n_components, d)
             inside = units.covariances_in(spread, self._scaling, values)[None, ...]
             _refuse_indefinite(to_numpy(inside)[0])
             start = start._replace(covariances=inside)
-        if (weights := _given(self.weights_init, "weights_init", shape[:1])) is not None:
+        if (weights := _given(self.weights_init, "weights_init", (self.n_components,))) is not None:
             _refuse_negative(weights)
             logs = np.log(np.maximum(weights / weights.sum(), np.finfo(np.float32).tiny))
             start = start._replace(log_weights=like(logs[None, :], values))
@@ -354,9 +360,8 @@ n_features)
         self.means_ = give(units.means_out(params.means[0, ...], self._scaling, constants))
         # The square of a spread of 1e300 is inf, which is as near as a float comes.
         with np.errstate(over="ignore"):
-            self.covariances_ = give(
-                units.covariances_out(params.covariances[0, ...], self._scaling, len(constants))
-            )
+            each = units.covariances_out(params.covariances[0, ...], self._scaling, len(constants))
+        self.covariances_ = give(units.as_public(each, self.covariance_type, self._scaling))
 
     def _read(self, X: Any) -> Table:
         """Standardise rows for the fitted mixture."""

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from pckid.mixture import full, product
+from pckid.mixture import full, product, spherical, tied, tied_diag
 from pckid.mixture.em import Family
 
-FAMILIES: dict[str, Family] = {"diag": product, "full": full}
+FAMILIES: dict[str, Family] = {
+    "diag": product,
+    "full": full,
+    "tied": tied,
+    "tied_diag": tied_diag,
+    "spherical": spherical,
+}

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from pckid._arrays import Array, at_least, contiguous, device_of, namespace
 from pckid.mixture.batches import WIDTH, Batch, sort_rows
 from pckid.mixture.completion import Completed, Components, complete, components, spread
+from pckid.mixture.segments import Segments
 from pckid.mixture.table import Table, gather, take
 
 STACKABLE = False
@@ -74,7 +75,7 @@ def start(stats: Statistics, resp: Array, centers: Array, floor: float) -> Param
     identity = xp.eye(d, dtype=X.dtype, device=device_of(X))
     covariances = xp.where((total > 0)[:, None, None], scatter, identity)
     log_weights = _log_weights(total, X.shape[0])
-    return Parameters(log_weights, means[None, ...], _clip(covariances, floor)[None, ...])
+    return Parameters(log_weights, means[None, ...], clip(covariances, floor)[None, ...])
 
 
 def log_joint(stats: Statistics, params: Parameters) -> Array:
@@ -127,13 +128,18 @@ def update(stats: Statistics, params: Parameters, sums: Sums, floor: float) -> P
     means = xp.where(keep, params.means[0, ...] + shift, params.means[0, ...])
     scatter = xp.where(keep[..., None], scatter, params.covariances[0, ...])
     log_weights = _log_weights(sums.total, stats.values.shape[1])
-    return Parameters(log_weights, means[None, ...], _clip(scatter, floor)[None, ...])
+    return Parameters(log_weights, means[None, ...], clip(scatter, floor)[None, ...])
 
 
 def n_parameters(n_components: int, n_features: int) -> int:
     """Count the free parameters of one mixture."""
     each = n_features + n_features * (n_features + 1) // 2
     return n_components * each + n_components - 1
+
+
+def constrain(params: Parameters, parts: Segments, floor: float) -> Parameters:
+    """Leave the parameters as they are: each component has its own."""
+    return params
 
 
 def conditional_means(stats: Statistics, params: Parameters) -> Array:
@@ -209,7 +215,7 @@ def _zeros(params: Parameters) -> Sums:
     return Sums(*(xp.zeros_like(part[0, ...]) for part in params))
 
 
-def _clip(covariances: Array, floor: float) -> Array:
+def clip(covariances: Array, floor: float) -> Array:
     """Lift the eigenvalues of symmetric matrices (g, d, d) to at least `floor`."""
     xp = namespace(covariances)
     symmetric = (covariances + xp.matrix_transpose(covariances)) / 2

@@ -28,7 +28,7 @@ def from_rows(family: Family, stats: Any, chosen: Array, parts: Segments, floor:
     X = family.filled(stats)
     centers = family.pick(stats, chosen)
     resp = within(winner, closeness(X, centers), parts)
-    return family.start(stats, resp, centers, floor)
+    return family.constrain(family.start(stats, resp, centers, floor), parts, floor)
 
 
 def closeness(X: Array, centers: Array) -> Array:

@@ -23,6 +23,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from pckid._arrays import Array, at_least, device_of, namespace, times_transposed
+from pckid.mixture.segments import Segments
 from pckid.mixture.table import Margins, Table, gather, take
 
 STACKABLE = True
@@ -152,6 +153,11 @@ def update(stats: Statistics, params: Parameters, sums: Sums, floor: float) -> P
         _category_probabilities(sums.moments, total, seen, params.categories, stats),
         _observed_probabilities(total, seen, stats),
     )
+
+
+def constrain(params: Parameters, parts: Segments, floor: float) -> Parameters:
+    """Leave the parameters as they are: each component has its own."""
+    return params
 
 
 def conditional_means(stats: Statistics, params: Parameters) -> Array:

@@ -20,7 +20,12 @@ class Training(NamedTuple):
 
 
 def read_training(
-    estimator: Any, X: Array, dtype: str, categorical: np.ndarray | None = None
+    estimator: Any,
+    X: Array,
+    dtype: str,
+    categorical: np.ndarray | None = None,
+    *,
+    one_unit: bool = False,
 ) -> Training:
     """Measure and standardise the rows of a fit; name the columns left out.
 
@@ -34,12 +39,17 @@ def read_training(
         Of the standardised values.
     categorical : array of shape (n_features,), bool, default=None
         The columns of categories.
+    one_unit : bool, default=False
+        Scale all features alike, as where one variance is to hold for all of them.
     """
     xp = namespace(X)
     X = xp.astype(X, xp.float64, copy=False)
     informative = getattr(estimator, "missingness", "ignorable") == "informative"
     scaling = measure(X, categorical, informative=informative)
     refuse_no_column(len(scaling.used), X.shape)
+    if one_unit:
+        root = xp.sqrt(xp.mean((scaling.scale / xp.max(scaling.scale)) ** 2))
+        scaling = scaling._replace(scale=0 * scaling.scale + root * xp.max(scaling.scale))
     estimator.dropped_features_ = dropped_features(estimator, scaling.used)
     table = standardise(X, scaling, dtype)
     usable = xp.nonzero(xp.any(table.observed, axis=1))[0]

@@ -66,3 +66,27 @@ def within(function: Callable[[Array], Array], scores: Array, parts: Segments) -
         if weights is not part:
             scores[:, start:stop, :] = weights
     return scores
+
+
+def pool(values: Array, log_weights: Array, parts: Segments) -> Array:
+    """Average over the components of each mixture, by their weights.
+
+    Parameters
+    ----------
+    values : array of shape (m, n_components, d)
+    log_weights : array of shape (m, n_components)
+    parts : Segments
+
+    Returns
+    -------
+    pooled : array of shape (m, n_components, d)
+        The same for all components of a mixture.
+    """
+    xp = namespace(values)
+    owner = parts.owner
+    if owner is None:
+        index = np.repeat(np.arange(len(parts.sizes)), parts.sizes)
+        owner = like(index[None, :], values, dtype=xp.int64)
+    same = xp.astype(owner[:, :, None] == owner[:, None, :], values.dtype)
+    weights = xp.exp(log_weights)[..., None]
+    return (same @ (weights * values)) / (same @ weights)

@@ -57,6 +57,31 @@ def covariances_in(covariances: Any, scaling: Scaling, like_array: Array) -> Arr
     return like(given[:, kept[:, None], kept] / scale[:, None] / scale, like_array)
 
 
+def public_shape(kind: str, n_components: int, n_features: int) -> tuple[int, ...]:
+    """Return the shape of `covariances_`, as scikit-learn's mixtures have it where they can."""
+    g, d = n_components, n_features
+    shapes: dict[str, tuple[int, ...]] = {
+        "full": (g, d, d), "tied": (d, d), "diag": (g, d), "tied_diag": (d,), "spherical": (g,),
+    }  # fmt: skip
+    return shapes[kind]
+
+
+def for_each(covariances: np.ndarray, kind: str, n_components: int, d: int) -> np.ndarray:
+    """Write covariances of a public shape out for each component: (g, d) or (g, d, d)."""
+    if kind == "spherical":
+        return np.tile(covariances[:, None], (1, d))
+    if kind in ("tied", "tied_diag"):
+        return np.stack([covariances] * n_components)
+    return covariances
+
+
+def as_public(covariances: np.ndarray, kind: str, scaling: Scaling) -> np.ndarray:
+    """Undo `for_each`: what all components or features share is given once."""
+    if kind == "spherical":
+        return covariances[:, scaling.kept[0]]
+    return covariances[0] if kind in ("tied", "tied_diag") else covariances
+
+
 def log_volume(observed: Array, scaling: Scaling) -> Array:
     """Sum the log-scales of each row's observed features: by this, log-densities differ (n,)."""
     xp = namespace(observed)

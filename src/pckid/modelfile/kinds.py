@@ -26,7 +26,13 @@ from pckid.modelfile.checking import Shelf
 
 Facts = dict[str, Any]
 Named = dict[str, Any]
-_PARAMETERS: dict[str, Any] = {"diag": product.Parameters, "full": full.Parameters}
+_PARAMETERS: dict[str, Any] = {
+    "diag": product.Parameters,
+    "full": full.Parameters,
+    "tied": full.Parameters,
+    "tied_diag": product.Parameters,
+    "spherical": product.Parameters,
+}
 _FLOATS = ("float32", "float64")
 
 
@@ -227,7 +233,7 @@ def _mixtures(
 ) -> Any:
     """Take the parameters of a stack of mixtures, `size` = (n_mixtures, n_components)."""
     n_kept = len(scaling.kept)
-    spread = (n_kept, n_kept) if kind == "full" else (n_kept,)
+    spread = (n_kept, n_kept) if _PARAMETERS[kind] is full.Parameters else (n_kept,)
     parts = [
         checking.log_weights(shelf, f"{prefix}.log_weights", size, dtype),
         _some(shelf, f"{prefix}.means", (*size, n_kept), dtype),

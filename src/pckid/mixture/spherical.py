@@ -1,0 +1,49 @@
+"""The spherical family: the product family with one variance for all features of a component."""
+
+from __future__ import annotations
+
+from pckid._arrays import Array, at_least, namespace
+from pckid.mixture import product
+from pckid.mixture.product import (
+    MIXED,
+    STACKABLE,
+    Parameters,
+    Statistics,
+    Sums,
+    conditional_means,
+    expect,
+    filled,
+    log_joint,
+    pick,
+    statistics,
+)
+from pckid.mixture.segments import Segments
+
+__all__ = [
+    "MIXED", "STACKABLE", "Parameters", "Statistics", "Sums", "conditional_means", "constrain",
+    "expect", "filled", "log_joint", "n_parameters", "pick", "start", "statistics", "update",
+]  # fmt: skip
+
+
+def start(stats: Statistics, resp: Array, centers: Array, floor: float) -> Parameters:
+    """Start as the product family does; `constrain` makes the variances one."""
+    return product.start(stats, resp, centers, 0.0)
+
+
+def update(stats: Statistics, params: Parameters, sums: Sums, floor: float) -> Parameters:
+    """Take the product family's M-step; `constrain` makes the variances one."""
+    return product.update(stats, params, sums, 0.0)
+
+
+def constrain(params: Parameters, parts: Segments, floor: float) -> Parameters:
+    """Give all features of a component their mean variance, at least `floor`."""
+    xp = namespace(params.means)
+    if params.covariances.shape[-1] == 0:
+        return params
+    mean = at_least(xp.mean(params.covariances, axis=-1, keepdims=True), floor)
+    return params._replace(covariances=mean + 0 * params.covariances)
+
+
+def n_parameters(n_components: int, n_features: int) -> int:
+    """Count the free parameters of one mixture."""
+    return n_components * (n_features + 1) + n_components - 1

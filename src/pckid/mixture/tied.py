@@ -1,0 +1,50 @@
+"""The tied family: the full family with the same covariance matrix in all components."""
+
+from __future__ import annotations
+
+from pckid._arrays import Array, namespace
+from pckid.mixture import full
+from pckid.mixture.full import (
+    MIXED,
+    STACKABLE,
+    Parameters,
+    Statistics,
+    Sums,
+    conditional_means,
+    expect,
+    filled,
+    log_joint,
+    pick,
+    statistics,
+)
+from pckid.mixture.segments import Segments, pool
+
+__all__ = [
+    "MIXED", "STACKABLE", "Parameters", "Statistics", "Sums", "conditional_means", "constrain",
+    "expect", "filled", "log_joint", "n_parameters", "pick", "start", "statistics", "update",
+]  # fmt: skip
+
+
+def start(stats: Statistics, resp: Array, centers: Array, floor: float) -> Parameters:
+    """Start as the full family does; `constrain` ties the covariances."""
+    return full.start(stats, resp, centers, 0.0)
+
+
+def update(stats: Statistics, params: Parameters, sums: Sums, floor: float) -> Parameters:
+    """Take the full family's M-step; `constrain` ties the covariances."""
+    return full.update(stats, params, sums, 0.0)
+
+
+def constrain(params: Parameters, parts: Segments, floor: float) -> Parameters:
+    """Give all components of a mixture their mean covariance, its eigenvalues at least `floor`."""
+    xp = namespace(params.means)
+    shape = params.covariances.shape
+    flat = xp.reshape(params.covariances, (*shape[:2], -1))
+    pooled = xp.reshape(pool(flat, params.log_weights, parts), shape)
+    return params._replace(covariances=full.clip(pooled[0, ...], floor)[None, ...])
+
+
+def n_parameters(n_components: int, n_features: int) -> int:
+    """Count the free parameters of one mixture."""
+    shared = n_features * (n_features + 1) // 2
+    return n_components * n_features + shared + n_components - 1

@@ -1,0 +1,46 @@
+"""The tied diagonal family: the product family with the same variances in all components."""
+
+from __future__ import annotations
+
+from pckid._arrays import Array, at_least
+from pckid.mixture import product
+from pckid.mixture.product import (
+    MIXED,
+    STACKABLE,
+    Parameters,
+    Statistics,
+    Sums,
+    conditional_means,
+    expect,
+    filled,
+    log_joint,
+    pick,
+    statistics,
+)
+from pckid.mixture.segments import Segments, pool
+
+__all__ = [
+    "MIXED", "STACKABLE", "Parameters", "Statistics", "Sums", "conditional_means", "constrain",
+    "expect", "filled", "log_joint", "n_parameters", "pick", "start", "statistics", "update",
+]  # fmt: skip
+
+
+def start(stats: Statistics, resp: Array, centers: Array, floor: float) -> Parameters:
+    """Start as the product family does; `constrain` ties the variances."""
+    return product.start(stats, resp, centers, 0.0)
+
+
+def update(stats: Statistics, params: Parameters, sums: Sums, floor: float) -> Parameters:
+    """Take the product family's M-step; `constrain` ties the variances."""
+    return product.update(stats, params, sums, 0.0)
+
+
+def constrain(params: Parameters, parts: Segments, floor: float) -> Parameters:
+    """Give all components of a mixture their mean variances, at least `floor`."""
+    variances = pool(params.covariances, params.log_weights, parts)
+    return params._replace(covariances=at_least(variances, floor))
+
+
+def n_parameters(n_components: int, n_features: int) -> int:
+    """Count the free parameters of one mixture."""
+    return (n_components + 1) * n_features + n_components - 1
