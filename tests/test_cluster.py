@@ -10,7 +10,7 @@ from oracles import embed
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.metrics import adjusted_rand_score
 
-from pckid import PCKID, EmptyRowWarning
+from pckid import PCKID, EmptyClusterWarning, EmptyRowWarning
 from pckid._arrays import to_numpy
 
 X, TRUTH = groups()
@@ -209,7 +209,8 @@ class TestDegenerate:
     @pytest.mark.parametrize("n_samples", [10, 80])
     def test_two_different_rows_only(self, embedding, n_samples):
         rows = np.repeat([[0.0, 1.0], [3.0, 2.0]], n_samples // 2, axis=0)
-        model = PCKID(4, **SMALL, embedding=embedding).fit(rows)
+        with pytest.warns(EmptyClusterWarning, match="Only 2 of the 4 clusters"):
+            model = PCKID(4, **SMALL, embedding=embedding).fit(rows)
         assert len(set(model.labels_[: n_samples // 2])) == 1
         assert model.labels_[0] != model.labels_[-1]
         assert np.isfinite(model.embedding_).all()

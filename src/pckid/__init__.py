@@ -7,7 +7,7 @@ from pckid._version import __version__
 
 if TYPE_CHECKING:
     from pckid._categories import UnseenCategoryWarning
-    from pckid._checks import EmptyRowWarning
+    from pckid._warnings import EmptyClusterWarning, EmptyRowWarning, SentinelWarning
     from pckid.cluster import PCKID
     from pckid.exceptions import PckidModelError
     from pckid.explanation import explain
@@ -19,10 +19,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "PCKID",
+    "EmptyClusterWarning",
     "EmptyRowWarning",
     "IncompleteGaussianMixture",
     "PckidModelError",
     "ProbabilisticClusterKernel",
+    "SentinelWarning",
     "UnseenCategoryWarning",
     "__version__",
     "cluster_file",
@@ -36,10 +38,12 @@ __all__ = [
 # that scikit-learn takes to load.
 _HOMES = {
     "PCKID": "pckid.cluster",
-    "EmptyRowWarning": "pckid._checks",
+    "EmptyClusterWarning": "pckid._warnings",
+    "EmptyRowWarning": "pckid._warnings",
     "IncompleteGaussianMixture": "pckid.mixture",
     "PckidModelError": "pckid.exceptions",
     "ProbabilisticClusterKernel": "pckid.kernel",
+    "SentinelWarning": "pckid._warnings",
     "UnseenCategoryWarning": "pckid._categories",
     "explain": "pckid.explanation",
     "cluster_file": "pckid.streaming",

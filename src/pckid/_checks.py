@@ -2,41 +2,25 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Iterator, Mapping, Set
+from numbers import Integral
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils import check_array
+from sklearn.utils._param_validation import Interval, InvalidParameterError
 from sklearn.utils.validation import validate_data
 
 from pckid import _categories as categories
 from pckid._arrays import Array, is_foreign, like, namespace, to_numpy
+from pckid._text import brief, number_hint
 
 _NONE: Mapping[int, np.ndarray] = MappingProxyType({})
 
 # Libraries whose arrays and dataframes are collections of blocks.
 _BLOCKED = ("dask", "dask_expr")
-
-
-class EmptyRowWarning(UserWarning):
-    """Some rows have no observed value, so they cannot be clustered.
-
-    Examples
-    --------
-    Where such rows are expected, the warning can be silenced by its name:
-
-    >>> import warnings
-    >>> import numpy as np
-    >>> from pckid import PCKID, EmptyRowWarning
-    >>> X = np.array([[1.0, 2.0], [1.1, 2.1], [8.0, 9.0], [8.1, 9.1], [np.nan, np.nan]])
-    >>> with warnings.catch_warnings():
-    ...     warnings.simplefilter("ignore", EmptyRowWarning)
-    ...     labels = PCKID(2, n_inits=5, max_samples=1.0, random_state=0).fit_predict(X)
-    >>> int(labels[4])
-    -1
-    """
 
 
 def read_table(estimator: Any, X: Any, *, reset: bool) -> Array:
@@ -57,12 +41,12 @@ def read_table(estimator: Any, X: Any, *, reset: bool) -> Array:
     X : array of shape (n_samples, n_features), float32 or float64
         Categories are numbered from 0; one that `fit` did not see is missing.
     """
-    if type(X).__name__ == "LazyFrame":
-        raise TypeError("X is a LazyFrame, which holds no values yet. Give X.collect().")
+    _refuse_other_things(X)
     if is_blocked(X):
         raise TypeError("X comes in blocks, which only PCKID takes. Give X.compute() if it fits.")
     kind = _frame_kind(X)
     if kind is not None:
+        _refuse_twins(X, kind)
         # Before any column is read, so that columns out of order are what the error is about.
         validate_data(estimator, X, reset=reset, skip_check_array=True)
     coded = _categories(estimator, X, kind, reset)
@@ -113,15 +97,16 @@ def feature_names(estimator: Any) -> list[str]:
     return [str(name) for name in names]
 
 
-def warn_empty_rows(n_empty: int, n_samples: int) -> None:
-    """Warn once that rows without any observed value get no cluster."""
-    if n_empty:
-        warnings.warn(
-            f"{n_empty} of {n_samples} rows have no observed value in a column that varies. "
-            "They were left out of the fit and get the label -1.",
-            EmptyRowWarning,
-            stacklevel=3,
-        )
+def refuse_booleans(estimator: Any) -> None:
+    """Raise if a truth value stands where a number is wanted; Python takes True for 1."""
+    for name, constraints in estimator._parameter_constraints.items():
+        value = getattr(estimator, name)
+        numbers = any(isinstance(c, Interval) or c is Integral for c in constraints)
+        if isinstance(value, (bool, np.bool_)) and numbers:
+            raise InvalidParameterError(
+                f"The {name!r} parameter of {type(estimator).__name__} must be a number. Got "
+                f"{value!r} instead."
+            )
 
 
 def refuse_too_few(n_samples: int, needed: int, what: str) -> None:
@@ -228,6 +213,32 @@ def _holds_text(cells: list[Any]) -> bool:
     return False
 
 
+def _refuse_other_things(X: Any) -> None:
+    """Raise for what is no table, or none yet."""
+    if type(X).__name__ == "LazyFrame":
+        raise TypeError("X is a LazyFrame, which holds no values yet. Give X.collect().")
+    if isinstance(X, (str, bytes, os.PathLike)):
+        raise TypeError(
+            f"X is {str(X)[:80]!r}, not a table. Read the file first, for example with "
+            "pandas.read_csv, or use the command `pckid cluster FILE`."
+        )
+    # Some sparse matrices are mappings; scikit-learn's own sentence is for them.
+    if X is None or (isinstance(X, (Mapping, Set, Iterator)) and not hasattr(X, "shape")):
+        raise TypeError(
+            f"Expected 2D array, got {type(X).__name__}. Give rows and columns: an array, a list "
+            "of rows or a dataframe."
+        )
+
+
+def _refuse_twins(X: Any, kind: str) -> None:
+    """Raise if two columns of a dataframe have the same name."""
+    seen = set()
+    for name in X.column_names if kind == "pyarrow" else X.columns:
+        if name in seen:
+            raise ValueError(f"X has two columns named {name!r}. Rename one of them.")
+        seen.add(name)
+
+
 def _array(estimator: Any, X: Any, coded: Mapping[int, np.ndarray] = _NONE) -> np.ndarray:
     """Check lists, NumPy arrays and masked arrays; `coded` columns are numbers already."""
     if coded:
@@ -247,6 +258,11 @@ def _array(estimator: Any, X: Any, coded: Mapping[int, np.ndarray] = _NONE) -> n
         raise ValueError(
             "X holds dates or durations. Convert them to numbers first, for example days since "
             "a fixed date."
+        )
+    if isinstance(X, np.ndarray) and X.dtype.kind == "V":
+        raise ValueError(
+            "X is a structured array. Give a plain array, for example by "
+            "numpy.lib.recfunctions.structured_to_unstructured(X)."
         )
     if isinstance(X, np.ndarray) and X.dtype.kind in "OUS" and X.ndim == 2:
         X = _from_objects(X)
@@ -286,11 +302,17 @@ def _numbers(column: np.ndarray, name: str) -> np.ndarray:
     for i in np.flatnonzero(~missing):
         try:
             result[i] = column[i]
+        except OverflowError:
+            raise ValueError(
+                f"Column {name} holds a number in row {i} that is too large for a float. Divide "
+                "the column by a power of ten, which changes no result."
+            ) from None
         except (TypeError, ValueError) as error:
             raise type(error)(
-                f"Column {name} holds {column[i]!r} in row {i}, which is not a number. Leave the "
-                "column out, or turn it into numbers, with NaN for what is missing. PCKID takes it "
-                f'as categories with categorical_features="from_dtype". ({error})'
+                f"Column {name} holds {brief(repr(column[i]))} in row {i}, which is not a number. "
+                f"{number_hint(column[i])}Leave the column out, or turn it into numbers, with NaN "
+                "for what is missing. PCKID takes it as categories with "
+                f'categorical_features="from_dtype". ({brief(str(error))})'
             ) from None
     return result
 

@@ -1,5 +1,8 @@
 """Text from a table made fit for a message, a terminal or a page."""
 
+import re
+from typing import Any
+
 # Joiners shape words and emoji in many scripts and steer nothing.
 _HARMLESS = "\n\N{ZERO WIDTH NON-JOINER}\N{ZERO WIDTH JOINER}"
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
@@ -16,3 +19,21 @@ def brief(text: str, width: int = 60) -> str:
     """Fit a name or a cell into a line: printable, without breaks, at most `width` characters."""
     plain = printable(text[: width + 1]).replace("\n", " ")
     return plain if len(plain) <= width else plain[: width - 1] + "…"
+
+
+_HINTS = (
+    (r"[+-]?\d{1,3}([,.'\s]\d{3})+([.,]\d+)?", "Take the signs between thousands out of it. "),
+    (r"[+-]?\d+,\d+([eE][+-]?\d+)?", "Write a point for the decimal comma. "),
+    (r"[+-]?0[xX][0-9a-fA-F]+", "It is hexadecimal: write it in decimals. "),
+    (r"[+-]?[\d.]+\s*%", "Take the percent sign out of it. "),
+    (r"[$€£¥]\s*[\d.,]+|[\d.,]+\s*[$€£¥]", "Take the currency out of it. "),
+    (r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}.*", "Write a date as a number, such as days. "),
+)
+
+
+def number_hint(cell: Any) -> str:
+    """Say how to make a number of a text that nearly is one; nothing where it is not."""
+    if not isinstance(cell, str):
+        return ""
+    text = cell[:60].strip()
+    return next((hint for pattern, hint in _HINTS if re.fullmatch(pattern, text)), "")

@@ -20,6 +20,7 @@ from pckid._arrays import Array, at_least, device_of, like, namespace, restorer,
 from pckid._checks import feature_names
 from pckid._parallel import blas_threads, n_threads
 from pckid._progress import with_callbacks
+from pckid._warnings import warn_empty_clusters
 from pckid.embedding import EMBEDDINGS, Projection
 from pckid.featuremap import Kernel, feature_matrix, project, project_features
 from pckid.kernel import EnsembleEstimator, Sample
@@ -239,6 +240,7 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
         if sample.table.n_samples < table.n_samples:
             embedding = self._project(table)
         found = _assign(embedding, self._centers, table)
+        warn_empty_clusters(int(namespace(embedding).max(found.labels)) + 1, self.n_clusters)
         self.cluster_profiles_ = profile_clusters(
             table, self._kernel.scaling, found.labels, self.n_clusters, feature_names(self)
         )

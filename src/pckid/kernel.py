@@ -21,12 +21,13 @@ from pckid._checks import (
     categorical_mask,
     dropped_features,
     read_table,
+    refuse_booleans,
     refuse_no_column,
     refuse_too_few,
-    warn_empty_rows,
 )
 from pckid._parallel import n_threads
 from pckid._progress import CallbackSupportMixin, progress, with_callbacks
+from pckid._warnings import warn_empty_rows
 from pckid.ensemble import Plan, largest_size, schedule, subsample_size, train
 from pckid.featuremap import WEIGHTINGS, Kernel, feature_matrix, kernel_matrix
 from pckid.footprint import describe, needed_bytes
@@ -236,6 +237,10 @@ class EnsembleEstimator(CallbackSupportMixin, BaseEstimator):
         if self.dtype != "auto":
             return self.dtype
         return "float64" if shape[0] * shape[1] <= _SMALL_TABLE else "float32"
+
+    def _validate_params(self) -> None:
+        refuse_booleans(self)
+        super()._validate_params()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -102,13 +102,14 @@ def profile_clusters(
     squares = member @ (xp.where(seen_numbers, table.values - own, 0.0) ** 2)
     counts, means, sums = (_host(array) for array in (count, mean, squares))
     spreads = np.sqrt(sums / np.maximum(counts, 1))
-    seen, (center, scale) = counts > 0, (_host(scaling.center), _host(scaling.scale))
+    seen, unit = counts > 0, 1.0 if scaling.unit is None else _host(scaling.unit)
+    center, scale = _host(scaling.center), _host(scaling.scale)
     return ClusterProfiles(
         feature_names=[names[column] for column in scaling.kept],
         n_rows=np.rint(_host(xp.sum(member, axis=1))).astype(np.int64),
         n_observed=np.rint(counts).astype(np.int64),
-        centers=np.where(seen, center + scale * means, np.nan),
-        spreads=np.where(seen, scale * spreads, np.nan),
+        centers=np.where(seen, (center + scale * means) / unit, np.nan),
+        spreads=np.where(seen, scale * spreads / unit, np.nan),
         separation=separation(counts, means, spreads),
         category_shares=_category_shares(table, scaling, member, names),
     )

@@ -14,6 +14,7 @@ from pckid.describe.clusters import (
     standardised_medians,
 )
 from pckid.describe.columns import (
+    find_outlier,
     find_sentinels,
     looks_like_identifier,
     missing_patterns,
@@ -56,7 +57,10 @@ def test_bands_keep_the_share_observed(observed, max_bands):
     [
         ([3, 4, 5, -9999, -9999, 6], [(-9999, 2)]),
         ([30, 40, 50, 999, 999, 999, -99, -99, -99], [(999, 3), (-99, 3)]),
-        ([3, 4, 5, -9999], []),
+        ([3, 4, 5, -9999], [(-9999, 1)]),
+        ([3, 4, 500, -9999], [(-9999, 1)]),
+        ([3, 4, 2000, -9999], []),
+        ([3, 4, 5, -99], []),
         ([1, 2, 3, 98, 99, 99], []),
         ([0, 1, 0, 1, -1, -1], []),
         ([1, 1, 99, 99], []),
@@ -138,3 +142,19 @@ def test_confidence_is_grouped_by_share_observed():
     many = confidence_by_observed(rng.random(500), rng.random(500), max_groups=4)
     assert len(many) == 4
     assert sum(group[2] for group in many) == 500
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([1.0, 2.0, 3.0, 4.0, 5.0, 1e12], 1e12),
+        ([1.0, 2.0, 3.0, 4.0, -1e12, np.nan, 5.0], -1e12),
+        ([1.7e308, -1.7e308, 1.0, 2.0, 3.0, 4.0], 1.7e308),
+        ([1.0, 2.0, 3.0, 4.0, 1000.0], None),
+        ([0.0, 0.0, 0.0, 0.0, 1e12], None),
+        ([1.0, 2.0, 1e12], None),
+        ([], None),
+    ],
+)
+def test_outliers_that_hide_all_else(values, expected):
+    assert find_outlier(np.array(values)) == expected

@@ -1,5 +1,6 @@
 """The command line: `pckid cluster`, `predict`, `inspect`, `info`, `demo` and others."""
 
+import os
 import sys
 
 COMMANDS = {
@@ -26,4 +27,6 @@ def main() -> None:
             file=sys.stderr,
         )
         sys.exit(1)
+    except KeyboardInterrupt:
+        os._exit(130)
     run(sys.argv[1:])

@@ -7,6 +7,7 @@ import numpy as np
 
 from pckid._text import brief
 from pckid.describe.columns import (
+    find_outlier,
     find_sentinels,
     looks_like_identifier,
     missing_patterns,
@@ -67,10 +68,13 @@ def _numeric_column(name: str, values: np.ndarray) -> dict[str, Any]:
     """Summarise a column of numbers and what looks wrong with it."""
     summary = summarise_column(name, values)
     warnings = [
-        f"{sentinel.value:g} in {sentinel.n_cells} rows looks like a code for missing; if so, "
-        f"add --na-values {sentinel.value:g}"
+        f"{sentinel.value:g} in {sentinel.n_cells} row{'s' * (sentinel.n_cells > 1)} looks like a "
+        f"code for missing; if so, add --na-values {sentinel.value:g}"
         for sentinel in find_sentinels(values)
     ]
+    outlier = find_outlier(values)
+    if outlier is not None and not warnings:
+        warnings.append(f"{outlier:g} lies so far out that all other values look alike; a mistake?")
     if looks_like_identifier(values):
         warnings.append("names the rows, it seems; leave it out with --drop or --id")
     if np.isinf(values).any():

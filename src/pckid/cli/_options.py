@@ -26,6 +26,13 @@ def not_zero(ctx: click.Context, param: click.Parameter, value: int | None) -> i
     return value
 
 
+def html_name(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """Refuse a report under a name that promises another format than HTML."""
+    if value and not value.lower().endswith((".html", ".htm")):
+        raise click.BadParameter(f"a report is HTML: end {value!r} in .html.")
+    return value
+
+
 reading_options = _stack(
     click.option(
         "--na-values",
@@ -42,6 +49,14 @@ reading_options = _stack(
     ),
     click.option("--encoding", help="Encoding of a text table. UTF-8 by default."),
     click.option("--no-header", is_flag=True, help="The first row holds data, not names."),
+    click.option(
+        "--max-unpacked",
+        type=click.FloatRange(min=0, min_open=True, max=1e6),
+        default=4.0,
+        show_default=True,
+        metavar="GB",
+        help="Refuse a compressed table that takes more gigabytes unpacked.",
+    ),
 )
 """How a table is to be read."""
 

@@ -1,6 +1,6 @@
 """New rows and a model: the model's columns, and the clusters."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -8,9 +8,33 @@ import numpy as np
 from pckid._text import brief
 from pckid.cli import _tables
 from pckid.cli._cluster import named_columns
+from pckid.cli._say import say
 from pckid.cluster import PCKID
 from pckid.exceptions import PckidModelError, TableError
 from pckid.tables import Table
+
+
+def with_known_codes(description: Mapping[str, Any], given: Sequence[str]) -> tuple[str, ...]:
+    """Add the codes for missing values that the model's own table was read with.
+
+    Parameters
+    ----------
+    description : mapping
+        What the model file says of itself.
+    given : sequence of str
+        Codes from the command line.
+
+    Returns
+    -------
+    codes : tuple of str
+    """
+    reading = description.get("reading")
+    known = reading.get("na_values", []) if isinstance(reading, Mapping) else []
+    if not isinstance(known, list) or not all(isinstance(code, str) for code in known):
+        raise PckidModelError("The model's list of codes for missing values is no list of texts.")
+    if known:
+        say(f"Missing, as for the model's own table: {', '.join(map(brief, known[:10]))}.")
+    return (*given, *known)
 
 
 def select_known(estimator: Any, table: Table, options: Mapping[str, Any]) -> _tables.Selection:

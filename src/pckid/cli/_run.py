@@ -62,6 +62,9 @@ def run(arguments: list[str]) -> NoReturn:
         # What the library has to say to its user is shown, what concerns programmers is not.
         warnings.simplefilter("ignore")
         warnings.simplefilter("default", UserWarning)
+        # The commands say these themselves, with the option that helps.
+        warnings.filterwarnings("ignore", "Only .* clusters asked for hold rows")
+        warnings.filterwarnings("ignore", ".* far from all other values")
         warnings.showwarning = _show_warning
         code = _exit_code(lambda: pckid.main(arguments, prog_name="pckid", standalone_mode=False))
     if code == EXIT_INTERRUPTED:

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import click
 from sklearn import get_config
 
-from pckid._checks import EmptyRowWarning
 from pckid._files import atomic_file
+from pckid._warnings import EmptyRowWarning
 from pckid.cli import _cluster, _tables
 from pckid.cli._say import note, progress, say
 from pckid.cluster import PCKID
@@ -33,6 +33,7 @@ class Outputs(NamedTuple):
     model_path: str | None
     escape_formulas: bool
     as_json: bool
+    na_values: tuple[str, ...] = ()  # codes for missing values, kept with the model
 
 
 def scan_if_large(source: str, options: Mapping[str, Any], report_path: str | None) -> Scan | None:
@@ -172,7 +173,7 @@ def _report(estimator: PCKID, rows: FileRows, totals: Totals, outputs: Outputs) 
     if outputs.model_path:
         from pckid.modelfile import save
 
-        save(estimator, outputs.model_path)
+        save(estimator, outputs.model_path, reading={"na_values": list(outputs.na_values)})
         say(f"Model: {outputs.model_path}")
     if outputs.as_json:
         _cluster.print_json(found)

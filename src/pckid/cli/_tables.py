@@ -13,7 +13,7 @@ import numpy as np
 from pckid._files import atomic_file
 from pckid._text import brief
 from pckid.cli._say import note
-from pckid.describe.columns import find_sentinels, looks_like_identifier
+from pckid.describe.columns import find_outlier, find_sentinels, looks_like_identifier
 from pckid.tables import (
     MissingTokens,
     Scan,
@@ -25,6 +25,8 @@ from pckid.tables import (
 )
 from pckid.tables.scanning import row_numbers
 
+MAX_UNPACKED = 4.0
+"""Gigabytes that a compressed table may take unpacked, unless an option says otherwise."""
 RESULT_COLUMNS = ("cluster", "confidence")
 
 
@@ -62,6 +64,7 @@ def open_table(source: str, options: Mapping[str, Any]) -> Table:
         decimal=options.get("decimal"),
         encoding=options.get("encoding"),
         header=not options.get("no_header"),
+        max_bytes=int(options.get("max_unpacked", MAX_UNPACKED) * 2**30),
     )
     if table.header_is_numbers:
         note("The first row holds only numbers and is taken for names; --no-header if it is data.")
@@ -156,10 +159,16 @@ def point_out(selection: Selection) -> None:
         if name in selection.texts:
             continue
         for sentinel in find_sentinels(values):
-            code = f"{sentinel.value:g}"
+            code, many = f"{sentinel.value:g}", "s" * (sentinel.n_cells > 1)
             note(
-                f"Column '{brief(name)}' holds {code} in {sentinel.n_cells} rows, far from its "
-                f"other values. If that means missing, add --na-values {code}"
+                f"Column '{brief(name)}' holds {code} in {sentinel.n_cells} row{many}, far from "
+                f"its other values. If that means missing, add --na-values {code}"
+            )
+        outlier = find_outlier(values)
+        if outlier is not None and not find_sentinels(values):
+            note(
+                f"Column '{brief(name)}' holds {outlier:g}, so far from its other values that "
+                "these look all alike. If it is a mistake, mend it or leave the cell empty."
             )
         if looks_like_identifier(values):
             note(

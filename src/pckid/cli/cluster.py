@@ -7,6 +7,7 @@ import click
 from pckid.cli._options import (
     column_options,
     ensemble_options,
+    html_name,
     reading_options,
     running_options,
     streaming_options,
@@ -21,7 +22,7 @@ from pckid.cli._options import (
 @column_options
 @writing_options
 @click.option("--report", "report_path", type=click.Path(dir_okay=False), metavar="FILE.html",
-              help="Write a report that explains the clusters.")  # fmt: skip
+              callback=html_name, help="Write a report that explains the clusters.")  # fmt: skip
 @click.option("--save", "model_path", type=click.Path(dir_okay=False), metavar="MODEL",
               help="Keep the model for `pckid predict`.")  # fmt: skip
 @reading_options
@@ -69,7 +70,8 @@ def cluster(
 
     from pckid.cli import _stream
 
-    outputs = _stream.Outputs(out, model_path, escape_formulas, as_json)
+    codes = options["na_values"]
+    outputs = _stream.Outputs(out, model_path, escape_formulas, as_json, codes)
     scan = _stream.scan_if_large(table, options, report_path)
     if scan is not None:
         _stream.cluster(scan, n_clusters, options, outputs)
@@ -88,7 +90,7 @@ def cluster(
     if model_path:
         from pckid.modelfile import save
 
-        save(estimator, model_path)
+        save(estimator, model_path, reading={"na_values": list(options["na_values"])})
         say(f"Model: {model_path}")
     if options["only_labels"]:
         selection = _tables.without_columns(selection, options["id_column"])

@@ -44,10 +44,11 @@ def predict(
         _tables.table_format(out)
 
     from pckid.cli import _cluster, _prediction
-    from pckid.modelfile import load
+    from pckid.modelfile import load_with_description
 
-    estimator = load(model)
+    estimator, description = load_with_description(model)
     estimator.n_jobs = jobs
+    options["na_values"] = _prediction.with_known_codes(description, options["na_values"])
     opened = _tables.open_table(table, options)
     selection = _prediction.select_known(estimator, opened, options)
     _tables.point_out(selection)

@@ -6,7 +6,7 @@ import numpy as np
 
 # Codes that people write for "no value". Those that are plausible measurements count only when they
 # stand far outside everything else in the column.
-_SENTINELS = (
+SENTINELS = (
     -99999, -32768, -9999, -999, -99, -9, -8888, -888, -88, -1,
     99, 888, 999, 8888, 9999, 32767, 65535, 99999, 999999, 1e20, 1e30, -1e20, -1e30,
 )  # fmt: skip
@@ -124,7 +124,8 @@ def find_sentinels(values: np.ndarray) -> list[Sentinel]:
     """Find numbers that look like codes for "missing", such as -9999 or 999.
 
     A known code counts when it is the lowest or the highest value of the column, occurs at least
-    twice, and lies further from the other values than these spread.
+    twice, and lies further from the other values than these spread. Once is enough for a code that
+    is hardly ever a measurement, if it lies ten times as far.
 
     Parameters
     ----------
@@ -139,12 +140,36 @@ def find_sentinels(values: np.ndarray) -> list[Sentinel]:
     while len(distinct) > 1:
         gap, place = _widest_end(distinct)
         rest = np.delete(distinct, place)
-        if distinct[place] not in _SENTINELS or counts[place] < 2 or gap <= np.ptp(rest):
+        if not _is_code(distinct[place], counts[place], gap, float(np.ptp(rest))):
             break
         found.append(Sentinel(float(distinct[place]), int(counts[place])))
         distinct, counts = rest, np.delete(counts, place)
     # Two values alone, 0 and -1 or 1 and 99, say nothing on what is usual.
     return found if len(distinct) > 2 else []
+
+
+def find_outlier(values: np.ndarray) -> float | None:
+    """Find the value that lies so far out that the column's other values seem all alike.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_samples,)
+        NaN where a value is missing.
+
+    Returns
+    -------
+    value : float or None
+        The farthest value, if it lies more than 100,000 times as far from the median as the middle
+        half of the values spreads.
+    """
+    seen = values[np.isfinite(values)]
+    if len(seen) < 5:
+        return None
+    low, median, high = np.quantile(seen, [0.25, 0.5, 0.75])
+    # Halves, because the difference of two huge numbers of opposite sign would overflow.
+    distance = np.abs(seen / 2 - median / 2)
+    farthest = int(np.argmax(distance))
+    return float(seen[farthest]) if distance[farthest] / 1e5 > high / 2 - low / 2 > 0 else None
 
 
 def looks_like_identifier(values: np.ndarray) -> bool:
@@ -159,6 +184,13 @@ def looks_like_identifier(values: np.ndarray) -> bool:
         return True
     whole = bool(np.all(values == np.round(values)))  # False for a column with NaN
     return whole and len(values) >= 50 and len(np.unique(values)) == len(values)
+
+
+def _is_code(value: float, count: int, gap: float, spread: float) -> bool:
+    """Tell whether a value, `gap` away from others that span `spread`, is a code for missing."""
+    if count > 1:
+        return value in SENTINELS and gap > spread
+    return value in SENTINELS and abs(value) >= 888 and gap > 10 * spread
 
 
 def _widest_end(distinct: np.ndarray) -> tuple[float, int]:

@@ -15,10 +15,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from pckid._arrays import Array, like, namespace, restorer, to_numpy
-from pckid._checks import (
-    read_table,
-    refuse_too_few,
-)
+from pckid._checks import read_table, refuse_booleans, refuse_too_few
 from pckid.mixture import em, initialise, units
 from pckid.mixture.families import FAMILIES
 from pckid.mixture.reading import read_new, read_training, standardise_at_home
@@ -253,13 +250,14 @@ class IncompleteGaussianMixture(DensityMixin, BaseEstimator):
         if n_samples < 1:
             raise ValueError(f"n_samples={n_samples} rows cannot be drawn. Ask for at least 1.")
         rng = check_random_state(self.random_state)
-        weights, means = to_numpy(self.weights_), to_numpy(self.means_)
+        weights, means = to_numpy(self.weights_), to_numpy(self._params.means)[0]
         counts = rng.multinomial(n_samples, weights / weights.sum())
         noise = rng.standard_normal((n_samples, means.shape[1]))
         labels = np.repeat(np.arange(len(counts)), counts)
-        inside = self._params.covariances[0, ...]
-        roots = _roots(units.covariances_out(inside, self._scaling, means.shape[1]))
-        return means[labels] + np.einsum("nij,nj->ni", roots[labels], noise), labels
+        # Drawn in standardised units: in the user's, the square of 1e300 would be infinite.
+        roots = _roots(to_numpy(self._params.covariances)[0])
+        rows = means[labels] + np.einsum("nij,nj->ni", roots[labels], noise)
+        return units.means_out(rows, self._scaling, self._constants), labels
 
     def impute(self, X: Any) -> Array:
         """Fill in the conditional expectation of every missing value.
@@ -393,6 +391,10 @@ class IncompleteGaussianMixture(DensityMixin, BaseEstimator):
         """Count the free parameters, those of varying columns only."""
         family = FAMILIES[self.covariance_type]
         return family.n_parameters(self.n_components, len(self._scaling.kept))
+
+    def _validate_params(self) -> None:
+        refuse_booleans(self)
+        super()._validate_params()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pckid._arrays import Array, device_of, like, namespace, to_numpy
-from pckid._checks import dropped_features, read_table, refuse_no_column, warn_empty_rows
+from pckid._checks import column_name, dropped_features, read_table, refuse_no_column
+from pckid._warnings import warn_empty_rows, warn_sentinels
 from pckid.mixture.table import Scaling, Table, measure, standardise
 
 
@@ -54,6 +55,8 @@ def read_training(
     table = standardise(X, scaling, dtype)
     usable = xp.nonzero(xp.any(table.observed, axis=1))[0]
     warn_empty_rows(X.shape[0] - usable.shape[0], X.shape[0])
+    if isinstance(X, np.ndarray):
+        warn_sentinels(X, lambda j: column_name(estimator, j))
     return Training(table, usable, scaling)
 
 

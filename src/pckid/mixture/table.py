@@ -11,6 +11,8 @@ from pckid._arrays import Array, device_of, like, namespace, to_numpy
 
 # Standardised values of new rows are clipped here, so that their squares stay finite in float32.
 _FARTHEST = 1e9
+# Columns of smaller numbers than this would lose digits in their mean and spread.
+_TINY = 1e-302
 
 
 class Margins(NamedTuple):
@@ -29,6 +31,9 @@ class Scaling(NamedTuple):
     kept: np.ndarray  # (n_features,) columns of numbers that vary, on the host
     categorical: np.ndarray = np.arange(0)  # (n_categorical,) those of categories, on the host
     margins: Margins | None = None  # None: neither categories nor informative missingness
+    # Powers of two (n_features,) by which columns of the smallest floats are multiplied before
+    # anything else; centre and scale are in these units. None where no column needs it.
+    unit: Array | None = None
 
     @property
     def used(self) -> np.ndarray:
@@ -94,6 +99,9 @@ def measure(
     numbers, seen = _columns(X, kept), _columns(observed, kept)
     # Dividing by the largest magnitude first keeps sums of squares of 1e300 finite.
     magnitude = xp.max(xp.where(seen, xp.abs(numbers), 0.0), axis=0)
+    unit = unit_for(magnitude)
+    if unit is not None:
+        numbers, magnitude = numbers * unit, magnitude * unit
     Z = xp.where(seen, numbers / magnitude, 0.0)
     count = xp.sum(xp.astype(seen, X.dtype), axis=0)
     mean = xp.sum(Z, axis=0) / count
@@ -106,7 +114,7 @@ def measure(
         like(np.concatenate([np.zeros(0), *(each / each.sum() for each in counts)]), X),
         like(share, X),
     )
-    return Scaling(mean * magnitude, spread * magnitude, kept, chosen, margins)
+    return Scaling(mean * magnitude, spread * magnitude, kept, chosen, margins, unit)
 
 
 def standardise(X: Array, scaling: Scaling, dtype: str) -> Table:
@@ -114,8 +122,12 @@ def standardise(X: Array, scaling: Scaling, dtype: str) -> Table:
     xp = namespace(X)
     numbers = _columns(X, scaling.kept)
     observed = ~xp.isnan(numbers)
-    # Halves, because the difference of two huge numbers of opposite sign would overflow.
-    Z = (numbers / 2 - scaling.center / 2) / (scaling.scale / 2)
+    # A new row may lie farther out than floats reach; it is brought back to the farthest allowed.
+    with np.errstate(over="ignore"):
+        if scaling.unit is not None:
+            numbers = numbers * scaling.unit
+        # Halves, because the difference of two huge numbers of opposite sign would overflow.
+        Z = (numbers / 2 - scaling.center / 2) / (scaling.scale / 2)
     Z = xp.where(observed, xp.clip(Z, -_FARTHEST, _FARTHEST), 0.0)
     kind = getattr(xp, dtype)
     values = xp.astype(Z, kind, copy=False)
@@ -213,6 +225,18 @@ def _margins(scaling: Scaling, home: Array) -> Margins:
         return Margins(xp.astype(none, xp.int64), none, none)
     column, *shares = scaling.margins
     return Margins(column, *(xp.astype(share, home.dtype, copy=False) for share in shares))
+
+
+def unit_for(magnitude: Array) -> Array | None:
+    """Choose powers of two that bring tiny magnitudes (d,) near 1; None if there are none.
+
+    Without them the spread of the smallest floats would be rounded to zero.
+    """
+    found = to_numpy(magnitude)
+    if (found >= _TINY).all():
+        return None
+    exponent = np.where(found < _TINY, np.minimum(-np.frexp(found)[1], 1022), 0)
+    return like(np.ldexp(1.0, exponent), magnitude)
 
 
 def _columns(X: Array, kept: np.ndarray) -> Array:

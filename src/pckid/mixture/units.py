@@ -25,13 +25,14 @@ def means_out(means: Array, scaling: Scaling, fill: np.ndarray) -> np.ndarray:
     means : array of shape (n_components, n_features_in)
     """
     result = np.tile(fill, (means.shape[0], 1))
-    result[:, scaling.kept] = to_numpy(means) * to_numpy(scaling.scale) + to_numpy(scaling.center)
+    inside = to_numpy(means) * to_numpy(scaling.scale) + to_numpy(scaling.center)
+    result[:, scaling.kept] = inside / _unit(scaling)
     return result
 
 
 def covariances_out(covariances: Array, scaling: Scaling, n_features: int) -> np.ndarray:
     """Undo the scaling of variances (g, d) or covariances (g, d, d); columns left out have 0."""
-    scale, kept = to_numpy(scaling.scale), scaling.kept
+    scale, kept = to_numpy(scaling.scale) / _unit(scaling), scaling.kept
     inside = to_numpy(covariances)
     if inside.ndim == 2:
         result = np.zeros((inside.shape[0], n_features))
@@ -44,13 +45,13 @@ def covariances_out(covariances: Array, scaling: Scaling, n_features: int) -> np
 
 def means_in(means: Any, scaling: Scaling, like_array: Array) -> Array:
     """Standardise means (g, n_features_in) given by the user."""
-    means = np.asarray(means, dtype=np.float64)[:, scaling.kept]
+    means = np.asarray(means, dtype=np.float64)[:, scaling.kept] * _unit(scaling)
     return like((means - to_numpy(scaling.center)) / to_numpy(scaling.scale), like_array)
 
 
 def covariances_in(covariances: Any, scaling: Scaling, like_array: Array) -> Array:
     """Standardise variances (g, d) or covariances (g, d, d) given by the user."""
-    scale, kept = to_numpy(scaling.scale), scaling.kept
+    scale, kept = to_numpy(scaling.scale) / _unit(scaling), scaling.kept
     given = np.asarray(covariances, dtype=np.float64)
     if given.ndim == 2:
         return like(given[:, kept] / scale / scale, like_array)
@@ -85,10 +86,18 @@ def as_public(covariances: np.ndarray, kind: str, scaling: Scaling) -> np.ndarra
 def log_volume(observed: Array, scaling: Scaling) -> Array:
     """Sum the log-scales of each row's observed features: by this, log-densities differ (n,)."""
     xp = namespace(observed)
-    return xp.astype(observed, scaling.scale.dtype) @ xp.log(scaling.scale)
+    logs = xp.log(scaling.scale)
+    if scaling.unit is not None:
+        logs = logs - xp.log(scaling.unit)
+    return xp.astype(observed, scaling.scale.dtype) @ logs
+
+
+def _unit(scaling: Scaling) -> np.ndarray:
+    """Return what the columns used were multiplied by before they were measured, (n_kept,)."""
+    return np.ones(1) if scaling.unit is None else to_numpy(scaling.unit)
 
 
 def only_values(X: np.ndarray) -> np.ndarray:
     """Return each column's smallest observed value, NaN if it has none, of shape (d,)."""
     low = np.min(np.where(np.isnan(X), np.inf, X), axis=0)
-    return np.where(np.isinf(low), np.nan, low)
+    return np.where(np.isinf(low), np.nan, low).astype(np.float64)

@@ -198,7 +198,10 @@ def _scaling(shelf: Shelf, n_features: int, known: dict[int, list[Any]] | None =
     center = _some(shelf, "scaling.center", (n_kept,), "float64", low=-largest, high=largest)
     scale = _some(shelf, "scaling.scale", (n_kept,), "float64", low=smallest, high=largest)
     sizes = [len((known or {})[j]) for j in categorical]
-    return Scaling(center, scale, kept, categorical, _margins(shelf, sizes, n_kept))
+    unit = None
+    if "scaling.unit" in shelf:
+        unit = shelf.floats("scaling.unit", (n_kept,), "float64", low=1.0, high=2.0**1022)
+    return Scaling(center, scale, kept, categorical, _margins(shelf, sizes, n_kept), unit)
 
 
 def _indices(shelf: Shelf, name: str, length: int, n_features: int) -> np.ndarray:

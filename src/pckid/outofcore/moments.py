@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pckid.mixture.table import Scaling
+from pckid.mixture.table import Scaling, unit_for
 
 
 class Moments(NamedTuple):
@@ -59,7 +59,10 @@ def scaling(found: Moments) -> Scaling:
     kept = np.flatnonzero(found.high > found.low)
     spread = np.sqrt(found.squares[kept] / found.n_seen[kept])
     magnitude = found.magnitude[kept]
-    return Scaling(found.mean[kept] * magnitude, spread * magnitude, kept)
+    unit = unit_for(magnitude)
+    if unit is not None:
+        magnitude = magnitude * unit
+    return Scaling(found.mean[kept] * magnitude, spread * magnitude, kept, unit=unit)
 
 
 def _not_zero(magnitude: np.ndarray) -> np.ndarray:

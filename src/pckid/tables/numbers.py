@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pckid._text import brief
+from pckid._text import brief, number_hint
 from pckid.exceptions import TableError
 from pckid.tables.reading import Table
 
@@ -136,7 +136,7 @@ def _text_columns(texts: dict[str, NotNumbers]) -> str:
     shown = list(texts.items())[:5]
     lines = [
         f"Column '{brief(name)}' holds text in {found.n_cells} of {found.n_observed} cells, first "
-        f"'{brief(found.example)}' in row {found.row}."
+        f"'{brief(found.example)}' in row {found.row}. {number_hint(found.example)}".rstrip()
         for name, found in shown
     ]
     if len(texts) > len(shown):

@@ -5,6 +5,7 @@ Cells of a text file stay text, exactly as they were written; `numbers` turns th
 """
 
 import bz2
+import csv
 import gzip
 import hashlib
 import io
@@ -12,6 +13,7 @@ import lzma
 import re
 import sys
 import zlib
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -67,6 +69,7 @@ def read_table(
     decimal: str | None = None,
     encoding: str | None = None,
     header: bool = True,
+    max_bytes: int = 1 << 32,
 ) -> Table:
     """Read a table from a file, or from standard input where `source` is "-".
 
@@ -78,6 +81,8 @@ def read_table(
         How a text file is written; found out where not given.
     header : bool, default=True
         Whether the first row of a text file holds the column names.
+    max_bytes : int, default=4 GiB
+        A compressed table that takes more than this unpacked is refused, before it is unpacked.
 
     Returns
     -------
@@ -90,11 +95,11 @@ def read_table(
     """
     name = "standard input" if source == "-" else source
     stored = _read_bytes(source)
-    content = _decompress(stored, name)
+    content = _decompress(stored, name, max_bytes)
     if not content.strip(b" \t\r\n\0\xef\xbb\xbf"):
         raise TableError(f"{name} is empty. Give a table with a header and at least one row.")
     text = None
-    data = _read_binary(content, name)
+    data = _read_binary(content, name, max_bytes)
     if data is None:
         content = _as_utf8(content, encoding, name)
         text = sniff(content[:_SNIFF_BYTES].decode("utf-8", "ignore"), delimiter, decimal)
@@ -117,18 +122,19 @@ def _read_bytes(source: str) -> bytes:
         raise TableError(f"{source!r} cannot be read: {error.strerror}.") from None
 
 
-def _decompress(stored: bytes, name: str) -> bytes:
+def _decompress(stored: bytes, name: str, max_bytes: int) -> bytes:
     """Undo the compression that the first bytes tell of."""
     try:
         if stored.startswith(b"\x1f\x8b"):
-            return gzip.decompress(stored)
+            return _read_at_most(gzip.GzipFile(fileobj=io.BytesIO(stored)), name, max_bytes)
         if stored.startswith(b"BZh"):
-            return bz2.decompress(stored)
+            return _read_at_most(bz2.BZ2File(io.BytesIO(stored)), name, max_bytes)
         if stored.startswith(b"\xfd7zXZ\0"):
-            return lzma.decompress(stored)
+            return _read_at_most(lzma.LZMAFile(io.BytesIO(stored)), name, max_bytes)
         for magic, codec in ((b"\x28\xb5\x2f\xfd", "zstd"), (b"\x04\x22\x4d\x18", "lz4")):
             if stored.startswith(magic):
-                return pa.input_stream(io.BytesIO(stored), compression=codec).read()
+                stream = pa.input_stream(io.BytesIO(stored), compression=codec)
+                return _read_at_most(stream, name, max_bytes)
     except (OSError, EOFError, zlib.error, lzma.LZMAError, pa.ArrowException):
         raise TableError(
             f"{name} is compressed but damaged or cut short. Copy or download it again."
@@ -136,7 +142,26 @@ def _decompress(stored: bytes, name: str) -> bytes:
     return stored
 
 
-def _read_binary(content: bytes, name: str) -> Any:
+def _read_at_most(stream: Any, name: str, max_bytes: int) -> bytes:
+    """Read a stream piece by piece, so that one without end costs no more than the limit."""
+    content = bytearray()
+    with stream:
+        while piece := stream.read(1 << 20):
+            content += piece
+            _refuse_large(len(content), name, max_bytes)
+    return bytes(content)
+
+
+def _refuse_large(n_bytes: int, name: str, max_bytes: int) -> None:
+    """Raise if a table takes more memory unpacked than was agreed to."""
+    if n_bytes > max_bytes:
+        raise TableError(
+            f"{name} takes more than {max_bytes / 2**30:.3g} GB unpacked. If you trust it and have "
+            "the memory, raise the limit with --max-unpacked."
+        )
+
+
+def _read_binary(content: bytes, name: str, max_bytes: int) -> Any:
     """Read Parquet or Arrow; None where the content is neither."""
     if content.startswith(b"PK\x03\x04"):
         raise TableError(
@@ -145,15 +170,45 @@ def _read_binary(content: bytes, name: str) -> Any:
     buffer = pa.BufferReader(content)
     try:
         if content.startswith(b"PAR1"):
-            return pyarrow.parquet.read_table(buffer)
-        if content.startswith((b"ARROW1", b"FEA1")):
+            return _read_parquet(buffer, name, max_bytes)
+        if content.startswith(b"ARROW1"):
+            return _join(_arrow_batches(pyarrow.ipc.open_file(buffer)), name, max_bytes)
+        if content.startswith(b"FEA1"):
             return pyarrow.feather.read_table(buffer)
         if content.startswith(b"\xff\xff\xff\xff"):
-            return pyarrow.ipc.open_stream(buffer).read_all()
-    except (pa.ArrowException, OSError) as error:
-        reason = str(error).splitlines()[0]
-        raise TableError(f"{name} is damaged or cut short: {reason}") from None
+            return _join(_arrow_batches(pyarrow.ipc.open_stream(buffer)), name, max_bytes)
+    except (pa.ArrowException, OSError, OverflowError, MemoryError) as error:
+        reason = (str(error) or type(error).__name__).splitlines()[0]
+        raise TableError(f"{name} is damaged or cut short: {brief(reason, 200)}") from None
     return None
+
+
+def _read_parquet(buffer: Any, name: str, max_bytes: int) -> Any:
+    """Read Parquet in batches; what it says of its own size is asked first."""
+    file = pyarrow.parquet.ParquetFile(buffer)
+    told = file.metadata
+    _refuse_large(told.num_rows * told.num_columns, name, max_bytes)
+    groups = (told.row_group(index).total_byte_size for index in range(told.num_row_groups))
+    _refuse_large(sum(groups), name, max_bytes)
+    return _join((file.schema_arrow, file.iter_batches()), name, max_bytes)
+
+
+def _arrow_batches(reader: Any) -> tuple[Any, Iterator[Any]]:
+    """Give the schema and the batches of an Arrow file or stream."""
+    if hasattr(reader, "num_record_batches"):
+        return reader.schema, map(reader.get_batch, range(reader.num_record_batches))
+    return reader.schema, iter(reader)
+
+
+def _join(source: tuple[Any, Iterator[Any]], name: str, max_bytes: int) -> Any:
+    """Put batches together until they take too much."""
+    schema, batches = source
+    kept, n_bytes = [], 0
+    for batch in batches:
+        n_bytes += batch.nbytes
+        _refuse_large(n_bytes, name, max_bytes)
+        kept.append(batch)
+    return pa.Table.from_batches(kept, schema=schema)
 
 
 def _as_utf8(content: bytes, encoding: str | None, name: str) -> bytes:
@@ -208,11 +263,31 @@ def _read_text(content: bytes, text: TextFormat, header: bool, name: str) -> Any
         )
     except pa.ArrowInvalid as error:
         raise TableError(_ragged_row(bad_rows, text, name, error)) from None
+    _refuse_open_quote(content, text, data.num_rows, name)
     if not header:
         return data.rename_columns([f"column {index + 1}" for index in range(n_columns)])
     first = [data.column(key)[0].as_py().strip() for key in keys]
     names = [cell or f"column {index + 1}" for index, cell in enumerate(first)]
     return data.slice(1).rename_columns(names)
+
+
+def _refuse_open_quote(content: bytes, text: TextFormat, n_records: int, name: str) -> None:
+    """Raise if a quote that is never closed, or closed too late, has swallowed records."""
+    n_lines = max(content.count(b"\n"), content.count(b"\r"))
+    if b'"' not in content or n_lines <= n_records:
+        return
+    csv.field_size_limit(max(csv.field_size_limit(), len(content)))
+    lines = io.StringIO(content.decode("utf-8"), newline="")
+    reader = csv.reader(lines, delimiter=text.delimiter, strict=True)
+    start = 1
+    try:
+        for _ in reader:
+            start = reader.line_num + 1
+    except csv.Error:
+        raise TableError(
+            f"{name} opens a quote in line {start} that is not closed as it should be. Close it, "
+            'or double a quote that belongs to the text ("").'
+        ) from None
 
 
 def _ragged_row(rows: list[Any], text: TextFormat, name: str, error: Exception) -> str:

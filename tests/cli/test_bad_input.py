@@ -1,0 +1,64 @@
+"""Every bad input gets the right answer, from the library and from the command line."""
+
+import csv
+import gzip
+import io
+from pathlib import Path
+
+import bad_input
+import numpy as np
+import pytest
+
+PAGE = Path(__file__).parents[2] / "docs" / "bad-input.md"
+LIBRARY = {row.what: row.library for row in bad_input.ROWS if row.library}
+COMMANDS = {row.what: row.command for row in bad_input.ROWS if row.command}
+
+
+@pytest.mark.parametrize("what", LIBRARY)
+def test_the_library_answers(what):
+    LIBRARY[what].check()
+
+
+@pytest.mark.parametrize("what", COMMANDS)
+def test_the_command_line_answers(pckid, tmp_path, what):
+    case = COMMANDS[what]
+    result = pckid(*case.arguments(tmp_path))
+    assert result.code == case.code, result.err
+    assert case.says in result.err
+    assert "Traceback" not in result.err
+    if case.code:
+        assert result.out == b""
+    if case.labels:
+        csv.field_size_limit(1 << 30)
+        rows = list(csv.DictReader(io.StringIO(result.out.decode(), newline="")))
+        assert case.labels(np.array([int(row["cluster"]) for row in rows]))
+
+
+def test_the_page_says_what_is_tested():
+    if not PAGE.exists():
+        pytest.skip("the docs are not here")
+    assert PAGE.read_text("utf-8") == bad_input.render()
+
+
+def test_no_two_rows_are_called_alike():
+    assert len({row.what for row in bad_input.ROWS}) == len(bad_input.ROWS)
+
+
+def test_a_model_remembers_the_codes_for_missing(pckid, tmp_path):
+    path = tmp_path / "coded.csv"
+    path.write_bytes(bad_input.csv(bad_input.CODED))
+    quick = ["-k", 3, *bad_input.QUICK, "--quiet"]
+    fitted = pckid("cluster", path, *quick, "--na-values", "-9999", "--save", "m.pckid")
+    again = pckid("predict", "m.pckid", path)
+    assert again.code == 0
+    assert "Missing, as for the model's own table: -9999." in again.err
+    assert again.out == fitted.out
+
+
+def test_a_limit_on_unpacking_can_be_lifted(pckid, tmp_path):
+    path = tmp_path / "t.csv.gz"
+    path.write_bytes(gzip.compress(bad_input.csv()))
+    refused = pckid("inspect", path, "--max-unpacked", "0.000001")
+    assert refused.code == 3
+    assert "--max-unpacked" in refused.err
+    assert pckid("inspect", path, "--max-unpacked", "1").code == 0
