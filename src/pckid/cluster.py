@@ -78,7 +78,7 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
     reg_covar : float or "auto", default="auto"
         The smallest variance of a component, in units of the feature's observed variance. "auto"
         takes 0.2 / n_clusters²: clusters that lie side by side along a feature are as much
-        narrower than the feature as there are more of them. The paper's setting is 1e-3 here.
+        narrower than the feature as there are more of them. The paper names none.
     weighting : {"fine", "equal"}, default="fine"
         What a mixture counts in the kernel: "fine" takes the square of its number of components,
         "equal" is the paper's.

@@ -54,7 +54,7 @@ def test_the_papers_parameters():
         "max_samples": 0.5,
         "covariance_type": "diag",
         "kmeans_n_init": 100,
-        "reg_covar": 1e-3,
+        "reg_covar": 0.01,
         "weighting": "equal",
         "embedding": "kernel_pca",
     }

@@ -15,7 +15,7 @@ _PAPER: dict[str, Any] = {
     "max_samples": 0.5,
     "covariance_type": "diag",
     "kmeans_n_init": 100,
-    "reg_covar": 1e-3,
+    "reg_covar": 0.01,
     "weighting": "equal",
 }
 
