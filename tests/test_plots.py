@@ -58,6 +58,14 @@ def test_dataframes_serve_as_arrays_do(frame):
         display(name, model, X)
 
 
+def test_a_choice_is_drawn_with_every_candidate(model):
+    found = plots.ChoiceDisplay.from_estimator(model, X, max_clusters=5)
+    bars = found.plot().ax_.patches
+    heights = [bar.get_height() for bar in bars]
+    np.testing.assert_allclose(heights, found.choice.scores)
+    assert len(bars) == 4
+
+
 def test_kernel_is_that_of_the_estimator_ordered_by_cluster(model):
     found = plots.KernelDisplay.from_estimator(model, X, max_rows=1000)
     assert (np.diff(found.labels) >= 0).all()

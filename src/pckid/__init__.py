@@ -8,6 +8,7 @@ from pckid._version import __version__
 if TYPE_CHECKING:
     from pckid._categories import UnseenCategoryWarning
     from pckid._warnings import EmptyClusterWarning, EmptyRowWarning, SentinelWarning
+    from pckid.choice import choose_n_clusters
     from pckid.cluster import PCKID
     from pckid.exceptions import PckidModelError
     from pckid.explanation import explain
@@ -27,6 +28,7 @@ __all__ = [
     "SentinelWarning",
     "UnseenCategoryWarning",
     "__version__",
+    "choose_n_clusters",
     "cluster_file",
     "explain",
     "load",
@@ -45,6 +47,7 @@ _HOMES = {
     "ProbabilisticClusterKernel": "pckid.kernel",
     "SentinelWarning": "pckid._warnings",
     "UnseenCategoryWarning": "pckid._categories",
+    "choose_n_clusters": "pckid.choice",
     "explain": "pckid.explanation",
     "cluster_file": "pckid.streaming",
     "load": "pckid.modelfile",

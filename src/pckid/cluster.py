@@ -21,6 +21,7 @@ from pckid._checks import feature_names
 from pckid._parallel import blas_threads, n_threads
 from pckid._progress import with_callbacks
 from pckid._warnings import warn_empty_clusters
+from pckid.choice import choose, rehearsal
 from pckid.embedding import EMBEDDINGS, Projection
 from pckid.featuremap import Kernel, feature_matrix, project, project_features
 from pckid.kernel import EnsembleEstimator, Sample
@@ -59,8 +60,9 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        The number of clusters k.
+    n_clusters : int or "auto", default=8
+        The number of clusters k. "auto" chooses among 2 to 15, see `pckid.choose_n_clusters`, and
+        goes on as if that number had been given.
     n_inits : int, default=10
         Random starts for each number of components; the paper's Q, there 30.
     max_components : int or "auto", default="auto"
@@ -116,6 +118,10 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
 
     Attributes
     ----------
+    n_clusters_ : int
+        The number of clusters, given or chosen.
+    choice_ : Choice
+        What spoke for each number of clusters; only with `n_clusters="auto"`.
     labels_ : array of shape (n_samples,)
         Cluster of each row, 0 the largest; -1 for a row with nothing observed. Above 100,000 rows
         k-means runs on as many random ones, which also say what is the largest.
@@ -170,7 +176,7 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **EnsembleEstimator._parameter_constraints,
-        "n_clusters": [Interval(Integral, 1, None, closed="left")],
+        "n_clusters": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "embedding": [StrOptions(set(EMBEDDINGS))],
         "n_landmarks": [Interval(Integral, 1, None, closed="left"), None],
         "kmeans_n_init": [Interval(Integral, 1, None, closed="left")],
@@ -178,7 +184,7 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int | str = 8,
         *,
         n_inits: int = 10,
         max_components: int | str = "auto",
@@ -235,14 +241,14 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
         """
         if (rows := blocked(X)) is not None:
             return self._fit_blocks(rows)
-        table, sample = self._draw_sample(X, self.n_clusters)
+        table, sample = self._draw_sample(X, self._least_rows)
         embedding, restore = self._learn(sample), restorer(X)
         if sample.table.n_samples < table.n_samples:
             embedding = self._project(table)
         found = _assign(embedding, self._centers, table)
-        warn_empty_clusters(int(namespace(embedding).max(found.labels)) + 1, self.n_clusters)
+        warn_empty_clusters(int(namespace(embedding).max(found.labels)) + 1, self.n_clusters_)
         self.cluster_profiles_ = profile_clusters(
-            table, self._kernel.scaling, found.labels, self.n_clusters, feature_names(self)
+            table, self._kernel.scaling, found.labels, self.n_clusters_, feature_names(self)
         )
         self.labels_, self.confidence_ = restore(found.labels), restore(found.confidence)
         self.embedding_, self.cluster_centers_ = restore(embedding), restore(self._centers)
@@ -307,10 +313,10 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
 
     def _fit_blocks(self, rows: BlockedRows) -> PCKID:
         """Fit to a table that comes in blocks; a lazy one gets its results lazily."""
-        sample = self._draw_from_blocks(rows, self.n_clusters)
+        sample = self._draw_from_blocks(rows, self._least_rows)
         found = _assign(self._learn(sample), self._centers, sample.table)
         self.cluster_profiles_ = profile_clusters(
-            sample.table, sample.scaling, found.labels, self.n_clusters, feature_names(self)
+            sample.table, sample.scaling, found.labels, self.n_clusters_, feature_names(self)
         )
         self.cluster_centers_ = to_numpy(self._centers)
         self.eigenvalues_ = to_numpy(self._projection.eigenvalues)
@@ -342,6 +348,7 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
 
     def _learn(self, sample: Sample) -> Array:
         """Train the ensemble, find the embedding and the clusters; return the rows' coordinates."""
+        self.n_clusters_ = self._count(sample)
         self._train(sample)
         jobs = n_threads(self.n_jobs)
         rng = np.random.default_rng(np.random.SeedSequence(sample.entropy, spawn_key=(0,)))
@@ -349,21 +356,34 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
         embedding = self._embed(sample.table, landmarks, jobs, rng)
         with blas_threads(jobs):
             self._centers, self.inertia_ = self._cluster(embedding, landmarks, rng)
-        self._n_features_out = self.n_clusters
+        self._n_features_out = self.n_clusters_
         return embedding
 
     def _floor(self) -> float:
         """Resolve `reg_covar`."""
-        return 0.2 / self.n_clusters**2 if self.reg_covar == "auto" else float(self.reg_covar)
+        return 0.2 / self.n_clusters_**2 if self.reg_covar == "auto" else float(self.reg_covar)
+
+    @property
+    def _least_rows(self) -> int:
+        """How many rows the clusters need."""
+        return 2 if isinstance(self.n_clusters, str) else self.n_clusters
+
+    def _count(self, sample: Sample) -> int:
+        """Return the number of clusters that was given, or choose one."""
+        self.__dict__.pop("choice_", None)
+        if not isinstance(self.n_clusters, str):
+            return int(self.n_clusters)
+        self.choice_ = choose(rehearsal(self), sample)
+        return self.choice_.n_clusters
 
     def _pool_size(self, n_features: int) -> int:
         """Decide how many rows to learn from, where there are more."""
-        return max(super()._pool_size(n_features), self.n_landmarks or 0, self.n_clusters)
+        return max(super()._pool_size(n_features), self.n_landmarks or 0, self._least_rows)
 
     def _n_landmarks(self, n_samples: int) -> int:
         """Say of how many rows the features are held at once."""
         wanted = _MAX_LANDMARKS if self.n_landmarks is None else self.n_landmarks
-        return min(max(wanted, self.n_clusters), n_samples)
+        return min(max(wanted, self.n_clusters_), n_samples)
 
     def _landmarks(self, table: Table, rng: np.random.Generator) -> Array:
         """Choose the rows that span the embedding, of shape (n_landmarks,)."""
@@ -377,7 +397,7 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
         """Find the eigenvectors from the landmarks, and every row's coordinates."""
         features = feature_matrix(self._kernel, take(table, landmarks), jobs)
         with blas_threads(jobs):
-            self._projection = EMBEDDINGS[self.embedding](features, self.n_clusters, rng)
+            self._projection = EMBEDDINGS[self.embedding](features, self.n_clusters_, rng)
             if landmarks.shape[0] == table.n_samples:
                 return project_features(features, self._projection)
         del features
@@ -388,7 +408,7 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
     ) -> tuple[Array, float]:
         """Run k-means: all starts on the landmarks, then the best of them on all rows."""
         rows = namespace(embedding).take(embedding, landmarks, axis=0)
-        found = kmeans(rows, self.n_clusters, n_init=self.kmeans_n_init, rng=rng)
+        found = kmeans(rows, self.n_clusters_, n_init=self.kmeans_n_init, rng=rng)
         if landmarks.shape[0] < embedding.shape[0]:
             found = lloyd(embedding, found.centers[None, ...])
         return _largest_first(embedding, found.centers), found.inertia

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pckid._arrays import like, to_numpy
 from pckid._checks import categorical_mask, feature_names, read_table
+from pckid.choice import MAX_CLUSTERS, Choice, choose_n_clusters
 from pckid.describe.clusters import distinguishing_features, standardised_medians
 from pckid.describe.columns import observed_bands
 from pckid.embedding import neighbour_graph
@@ -304,6 +305,49 @@ class SpectrumDisplay(_Display):
         ax.bar(positions, self.eigenvalues, color=colours)
         ax.axvline(self.n_clusters + 0.5, color="black", linestyle=":")
         ax.set(xlabel="eigenvalue", ylabel="size, the first being 1", xticks=positions)
+        return self
+
+
+class ChoiceDisplay(_Display):
+    """What speaks for each number of clusters.
+
+    Parameters
+    ----------
+    choice : Choice
+        As from `choose_n_clusters`, or `choice_` of a PCKID with `n_clusters="auto"`.
+    """
+
+    def __init__(self, choice: Choice) -> None:
+        self.choice = choice
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, *, max_clusters: int = MAX_CLUSTERS
+    ) -> ChoiceDisplay:
+        """Score every number of clusters, with the ensemble of a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : PCKID or ProbabilisticClusterKernel
+            Where it is not fitted, its ensemble is trained on `X`.
+        X : array-like of shape (n_samples, n_features)
+        max_clusters : int, default=15
+
+        Returns
+        -------
+        display : ChoiceDisplay
+        """
+        return cls(choose_n_clusters(estimator, X, max_clusters=max_clusters))
+
+    def plot(self, ax: Any = None) -> ChoiceDisplay:
+        """Draw; a new figure is made where no axes are given."""
+        ax, choice = self._axes(ax), self.choice
+        colours = np.where(choice.candidates == choice.n_clusters, "C0", "C7")
+        ax.bar(choice.candidates, choice.scores, color=colours, label="score")
+        ax.plot(choice.candidates, choice.gaps, "k_", markersize=12, label="drop of the spectrum")
+        ax.plot(choice.candidates, choice.agreement, "C1o--", label="agreement of halves")
+        ax.legend(frameon=False)
+        ax.set(xlabel="number of clusters", xticks=choice.candidates)
         return self
 
 

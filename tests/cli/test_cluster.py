@@ -82,6 +82,17 @@ def test_json_describes_the_clustering(pckid, penguins, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_the_number_of_clusters_is_chosen_unless_given(pckid, penguins):
+    result = pckid("cluster", penguins, "--label", "label", "--json", *QUICK)
+    found = json.loads(result.out)
+    best = max(found["n_clusters_scores"], key=lambda item: item["score"])
+    assert len(found["cluster_sizes"]) == best["n_clusters"]
+    assert f"chosen from the table: {best['n_clusters']}; " in result.err
+    given = pckid("cluster", penguins, "-k", 2, "--label", "label", "--json", *QUICK)
+    assert json.loads(given.out)["n_clusters_scores"] == []
+    assert "chosen" not in given.err
+
+
 def test_columns_can_be_chosen_and_dropped(pckid, penguins):
     one = pckid("cluster", penguins, "-k", 2, "--columns", "Body Mass (g)", "--json", *QUICK)
     assert json.loads(one.out)["columns"] == ["Body Mass (g)"]

@@ -60,7 +60,6 @@ def test_bad_tables_end_with_3_and_a_sentence(pckid, tables, name, sentence):
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["cluster", "good.csv"],
         ["cluster", "good.csv", "-k", "0"],
         ["cluster", "good.csv", "-k", "2", "--drop", "c"],
         ["cluster", "good.csv", "-k", "2", "--drop", "a,b"],

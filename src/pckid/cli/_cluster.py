@@ -18,13 +18,13 @@ from pckid.cli._tables import Selection
 from pckid.cluster import PCKID
 
 
-def fit(selection: Selection, n_clusters: int, options: Mapping[str, Any]) -> PCKID:
+def fit(selection: Selection, n_clusters: int | str, options: Mapping[str, Any]) -> PCKID:
     """Fit an estimator to the chosen columns.
 
     Parameters
     ----------
     selection : Selection
-    n_clusters : int
+    n_clusters : int or "auto"
     options : mapping
         With the keys inits, max_components, max_samples, embedding, seed, jobs and device.
 
@@ -42,11 +42,14 @@ def fit(selection: Selection, n_clusters: int, options: Mapping[str, Any]) -> PC
         estimator.fit(named_columns(selection))
     say(f"Clustered in {time.perf_counter() - start:.1f} s.")
     name_dropped(estimator, selection.texts)
+    tell_choice(estimator)
     _count_empty(estimator)
     return estimator
 
 
-def make_estimator(n_clusters: int, options: Mapping[str, Any], texts: Iterable[str] = ()) -> PCKID:
+def make_estimator(
+    n_clusters: int | str, options: Mapping[str, Any], texts: Iterable[str] = ()
+) -> PCKID:
     """Make the estimator that the options describe, with the columns `texts` of categories."""
     _check_device(options["device"])
     return PCKID(
@@ -107,12 +110,32 @@ def name_dropped(
 
 def _count_empty(estimator: PCKID) -> None:
     """Say that there are fewer clusters than were asked for."""
-    found, asked = int(np.max(estimator.labels_)) + 1, estimator.n_clusters
+    found, asked = int(np.max(estimator.labels_)) + 1, estimator.n_clusters_
     if found < asked:
         note(
             f"Only {found} of the {asked} clusters asked for hold rows: the rows are too alike for "
             "more. Give a smaller -k."
         )
+
+
+def tell_choice(estimator: PCKID) -> None:
+    """Say how many clusters were chosen, and which number came next."""
+    if not hasattr(estimator, "choice_"):
+        return
+    best, *others = sorted(scores(estimator), key=lambda item: -item["score"])
+    second = f"; {others[0]['n_clusters']} would come next" if others else ""
+    say(f"Number of clusters, chosen from the table: {best['n_clusters']}{second}.")
+
+
+def scores(estimator: PCKID) -> list[dict[str, float]]:
+    """List what spoke for each number of clusters; nothing where it was given."""
+    if not hasattr(estimator, "choice_"):
+        return []
+    names = ("n_clusters", "score", "gap", "agreement")
+    found = estimator.choice_
+    columns = (found.candidates, found.scores, found.gaps, found.agreement)
+    rows = zip(*(column.tolist() for column in columns), strict=True)
+    return [dict(zip(names, row, strict=True)) for row in rows]
 
 
 def new_columns(estimator: PCKID) -> dict[str, np.ndarray]:

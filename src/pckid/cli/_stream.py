@@ -87,7 +87,9 @@ def _size(scan: Scan) -> int:
     return scan.n_bytes * (_TEXT_GROWTH if scan.text else 1)
 
 
-def cluster(scan: Scan, n_clusters: int, options: Mapping[str, Any], outputs: Outputs) -> None:
+def cluster(
+    scan: Scan, n_clusters: int | str, options: Mapping[str, Any], outputs: Outputs
+) -> None:
     """Cluster a table batch by batch, and write the result as it comes."""
     _refuse_inside(scan.source, outputs.out)
     for option in ("categorical", "informative"):
@@ -120,6 +122,7 @@ def _fit(estimator: PCKID, rows: FileRows) -> None:
     say(f"{seen.n_rows:,} rows, {rows.n_features} columns, {share:.1%} of the cells missing.")
     say(f"Fitted in {time.perf_counter() - start:.1f} s.")
     _cluster.name_dropped(estimator)
+    _cluster.tell_choice(estimator)
     sample = Table(rows.template, None, rows.scan.source, "", False)
     _tables.point_out(_tables.Selection(sample, rows.columns, seen.rows, None, None, {}))
 

@@ -17,8 +17,8 @@ from pckid.cli._options import (
 
 @click.command(short_help="Find clusters in a table with missing values.")
 @click.argument("table", default="-")
-@click.option("-k", "--clusters", "n_clusters", type=click.IntRange(1), required=True,
-              help="Number of clusters.")  # fmt: skip
+@click.option("-k", "--clusters", "n_clusters", type=click.IntRange(1),
+              help="Number of clusters. Chosen among 2 to 15 by default.")  # fmt: skip
 @column_options
 @writing_options
 @click.option("--report", "report_path", type=click.Path(dir_okay=False), metavar="FILE.html",
@@ -31,7 +31,7 @@ from pckid.cli._options import (
 @streaming_options
 def cluster(
     table: str,
-    n_clusters: int,
+    n_clusters: int | None,
     out: str | None,
     escape_formulas: bool,
     as_json: bool,
@@ -51,6 +51,7 @@ def cluster(
 
     \b
     Examples:
+      pckid cluster table.csv > clusters.csv
       pckid cluster table.csv -k 3 > clusters.csv
       pckid cluster table.csv -k 3 --drop notes --id name --out clusters.csv --report report.html
       pckid cluster table.parquet -k 5 --columns height,weight --out clusters.parquet
@@ -74,16 +75,17 @@ def cluster(
     outputs = _stream.Outputs(out, model_path, escape_formulas, as_json, codes)
     scan = _stream.scan_if_large(table, options, report_path)
     if scan is not None:
-        _stream.cluster(scan, n_clusters, options, outputs)
+        _stream.cluster(scan, n_clusters or "auto", options, outputs)
         return
     selection = _tables.select(_tables.open_table(table, options), options)
     _tables.point_out(selection)
 
     from pckid.cli import _cluster
 
-    estimator = _cluster.fit(selection, n_clusters, options)
+    estimator = _cluster.fit(selection, n_clusters or "auto", options)
     new = _cluster.new_columns(estimator)
     found = _cluster.summary(selection, new["cluster"], new["confidence"])
+    found["n_clusters_scores"] = _cluster.scores(estimator)
     _cluster.tell(found)
     if report_path:
         _cluster.write_report(selection, estimator, report_path)

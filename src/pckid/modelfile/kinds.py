@@ -91,7 +91,7 @@ def _pack_clusters(estimator: PCKID) -> tuple[Facts, Named]:
 def _unpack_clusters(estimator: PCKID, facts: Facts, shelf: Shelf) -> None:
     """Restore a clustering."""
     _unpack_kernel(estimator, facts, shelf)
-    k, n_columns = estimator.n_clusters, estimator._kernel.ensemble.n_columns
+    k, n_columns = _n_clusters(estimator, shelf), estimator._kernel.ensemble.n_columns
     basis = shelf.floats("projection.basis", (n_columns, k))
     degree = None
     if estimator.embedding == "random_walk":
@@ -103,7 +103,16 @@ def _unpack_clusters(estimator: PCKID, facts: Facts, shelf: Shelf) -> None:
     estimator._centers = estimator.cluster_centers_ = shelf.floats("centers", (k, k))
     estimator.eigenvalues_ = eigenvalues
     estimator.inertia_ = checking.number(facts, "inertia")
-    estimator._n_features_out = k
+    estimator.n_clusters_ = estimator._n_features_out = k
+
+
+def _n_clusters(estimator: PCKID, shelf: Shelf) -> int:
+    """Tell how many clusters there are: as many as asked for, or as many as have centres."""
+    if not isinstance(estimator.n_clusters, str):
+        return estimator.n_clusters
+    if (found := shelf.length("centers")) < 2:
+        raise PckidModelError("it has fewer clusters than can be chosen.")
+    return found
 
 
 def _pack_mixture(estimator: IncompleteGaussianMixture) -> tuple[Facts, Named]:

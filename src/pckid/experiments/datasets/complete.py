@@ -22,6 +22,12 @@ def _wine() -> list[Case]:
     return _cases("wine", _VALUES)
 
 
+@dataset("iris")
+def _iris() -> list[Case]:
+    """150 irises of three kinds, 4 measurements."""
+    return _cases("iris", _VALUES)
+
+
 @dataset("breast cancer")
 def _breast_cancer() -> list[Case]:
     """569 tumours of two kinds, 30 measurements."""
@@ -64,6 +70,7 @@ def _load(name: str) -> tuple[NDArray, NDArray]:
 
     loaders = {
         "wine": datasets.load_wine,
+        "iris": datasets.load_iris,
         "breast cancer": datasets.load_breast_cancer,
         "digits": datasets.load_digits,
     }

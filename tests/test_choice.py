@@ -1,0 +1,99 @@
+"""Choosing the number of clusters."""
+
+import numpy as np
+import pytest
+from helpers import SMALL, groups
+from sklearn.metrics import adjusted_rand_score
+
+from pckid import PCKID, ProbabilisticClusterKernel, choose_n_clusters, load, save
+from pckid.choice import relative_gaps
+
+X, TRUTH = groups()
+ENSEMBLE = {"n_inits": 6, "max_components": 10, "random_state": 0}
+
+
+def blobs(n_groups, seed=0, n_samples=150):
+    """Draw groups in the corners of a cube, with holes."""
+    return groups(seed, n_samples, 6, n_groups, share=0.2, gap=5.0)
+
+
+def test_gaps_are_log_ratios_from_the_second_eigenvalue_on():
+    found = relative_gaps(np.array([1.0, 0.8, 0.4, 0.1, 0.01]), 0.05)
+    np.testing.assert_allclose(found, np.log([0.8 / 0.4, 0.4 / 0.1, 0.1 / 0.05]))
+
+
+@pytest.mark.parametrize("n_groups", [2, 3, 5])
+def test_separated_groups_are_counted(n_groups):
+    table, truth = blobs(n_groups)
+    model = PCKID("auto", **ENSEMBLE).fit(table)
+    assert model.n_clusters_ == model.choice_.n_clusters == n_groups
+    assert adjusted_rand_score(truth, model.labels_) > 0.9
+    assert model.embedding_.shape == (150, n_groups)
+
+
+def test_scores_are_gaps_times_agreement():
+    kernel = ProbabilisticClusterKernel(**ENSEMBLE).fit(X)
+    found = choose_n_clusters(kernel, X, max_clusters=5)
+    np.testing.assert_array_equal(found.candidates, [2, 3, 4, 5])
+    np.testing.assert_allclose(found.scores, found.gaps * np.maximum(found.agreement, 0))
+    assert found.n_clusters == found.candidates[found.scores.argmax()]
+    K = kernel.kernel(X)
+    roots = np.sqrt(K.sum(axis=1))
+    values = np.linalg.eigvalsh(K / roots[:, None] / roots)[::-1]
+    np.testing.assert_allclose(found.eigenvalues, values[:6], rtol=1e-6)
+    np.testing.assert_allclose(found.gaps, relative_gaps(values[:6], values.mean()), rtol=1e-6)
+    assert found.agreement[1] > 0.95  # three groups
+
+
+def test_an_unfitted_estimator_is_left_alone_and_a_fitted_one_used():
+    asked = PCKID(4, **ENSEMBLE)
+    found = choose_n_clusters(asked, X)
+    assert not hasattr(asked, "_kernel")
+    kernel = ProbabilisticClusterKernel(**ENSEMBLE).fit(X)
+    np.testing.assert_array_equal(choose_n_clusters(kernel, X).scores, found.scores)
+    fitted = asked.fit(X)
+    np.testing.assert_array_equal(choose_n_clusters(fitted, X).scores, found.scores)
+
+
+def test_any_array_library_chooses_alike(backend):
+    expected = choose_n_clusters(PCKID(**SMALL), X, max_clusters=4)
+    found = choose_n_clusters(PCKID(**SMALL), backend.asarray(X), max_clusters=4)
+    np.testing.assert_allclose(found.scores, expected.scores, rtol=1e-6)
+
+
+def test_one_start_has_no_halves():
+    found = choose_n_clusters(PCKID(n_inits=1, max_components=8, random_state=0), X)
+    assert (found.agreement == 1).all()
+
+
+@pytest.mark.parametrize("n_rows", [2, 3, 6])
+def test_few_rows_bound_the_choice(n_rows):
+    model = PCKID("auto", **SMALL).fit(np.arange(2.0 * n_rows).reshape(n_rows, 2))
+    assert 2 <= model.n_clusters_ <= max(2, n_rows - 1)
+
+
+def test_two_different_rows_are_two_clusters():
+    table = np.repeat([[0.0, 1.0], [1.0, 0.0]], 20, axis=0)
+    assert PCKID("auto", **SMALL).fit(table).n_clusters_ == 2
+
+
+def test_a_given_number_is_no_choice():
+    model = PCKID("auto", **SMALL).fit(X)
+    model.set_params(n_clusters=4).fit(X)
+    assert model.n_clusters_ == 4
+    assert not hasattr(model, "choice_")
+
+
+def test_models_remember_the_number_chosen(tmp_path):
+    model = PCKID("auto", **ENSEMBLE).fit(X)
+    save(model, tmp_path / "model.pckid")
+    loaded = load(tmp_path / "model.pckid")
+    assert (loaded.n_clusters, loaded.n_clusters_) == ("auto", model.n_clusters_)
+    np.testing.assert_array_equal(loaded.predict(X), model.labels_)
+
+
+def test_impossible_requests_are_refused():
+    with pytest.raises(ValueError, match="max_clusters=1, but there is no choice below 2"):
+        choose_n_clusters(PCKID(), X, max_clusters=1)
+    with pytest.raises(ValueError, match="'n_clusters' parameter of PCKID must be"):
+        PCKID("many").fit(X)
