@@ -5,8 +5,8 @@ import pytest
 from helpers import SMALL, groups
 from sklearn.metrics import adjusted_rand_score
 
-from pckid import PCKID, ProbabilisticClusterKernel, choose_n_clusters, load, save
-from pckid.choice import relative_gaps
+from pckid import PCKID, choose_n_clusters, load, save
+from pckid.choice import rehearsal, relative_gaps
 
 X, TRUTH = groups()
 ENSEMBLE = {"n_inits": 6, "max_components": 10, "random_state": 0}
@@ -32,8 +32,8 @@ def test_separated_groups_are_counted(n_groups):
 
 
 def test_scores_are_gaps_times_agreement():
-    kernel = ProbabilisticClusterKernel(**ENSEMBLE).fit(X)
-    found = choose_n_clusters(kernel, X, max_clusters=5)
+    kernel = rehearsal(PCKID(**ENSEMBLE)).fit(X)
+    found = choose_n_clusters(PCKID(**ENSEMBLE), X, max_clusters=5)
     np.testing.assert_array_equal(found.candidates, [2, 3, 4, 5])
     np.testing.assert_allclose(found.scores, found.gaps * np.maximum(found.agreement, 0))
     assert found.n_clusters == found.candidates[found.scores.argmax()]
@@ -45,14 +45,21 @@ def test_scores_are_gaps_times_agreement():
     assert found.agreement[1] > 0.95  # three groups
 
 
-def test_an_unfitted_estimator_is_left_alone_and_a_fitted_one_used():
-    asked = PCKID(4, **ENSEMBLE)
-    found = choose_n_clusters(asked, X)
-    assert not hasattr(asked, "_kernel")
-    kernel = ProbabilisticClusterKernel(**ENSEMBLE).fit(X)
-    np.testing.assert_array_equal(choose_n_clusters(kernel, X).scores, found.scores)
-    fitted = asked.fit(X)
-    np.testing.assert_array_equal(choose_n_clusters(fitted, X).scores, found.scores)
+def test_the_ensemble_is_fixed_where_nothing_is_asked_for():
+    kernel = rehearsal(PCKID(n_inits=3))
+    assert (kernel.n_inits, kernel.max_components, kernel.reg_covar) == (3, 30, 1e-3)
+    assert kernel.weighting == "equal"
+    asked = rehearsal(PCKID(max_components=7, reg_covar=0.1))
+    assert (asked.max_components, asked.reg_covar) == (7, 0.1)
+
+
+def test_a_fit_chooses_alike_and_goes_on_as_if_told():
+    found = choose_n_clusters(PCKID(4, **ENSEMBLE), X)
+    model = PCKID("auto", **ENSEMBLE).fit(X)
+    np.testing.assert_array_equal(model.choice_.scores, found.scores)
+    told = PCKID(found.n_clusters, **ENSEMBLE).fit(X)
+    np.testing.assert_array_equal(model.labels_, told.labels_)
+    np.testing.assert_array_equal(model.embedding_, told.embedding_)
 
 
 def test_any_array_library_chooses_alike(backend):

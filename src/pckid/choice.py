@@ -1,6 +1,6 @@
 """How many clusters there are: where the kernel's spectrum drops, and where halves still agree.
 
-One ensemble, the paper's, serves all numbers of clusters. With λ_1 ≥ λ_2 ≥ … the eigenvalues of
+One ensemble serves all numbers of clusters. With λ_1 ≥ λ_2 ≥ … the eigenvalues of
 D^-½ K D^-½ and A_k the agreement between clusterings into k by random halves of the ensemble
 (adjusted Rand index), the number chosen is
 
@@ -27,8 +27,8 @@ from pckid.kmeans import kmeans, nearest
 from pckid.mixture.table import Table, take
 from pckid.outofcore import blocked
 
-# The paper's ensemble. The defaults of PCKID depend on the number of clusters that is looked for.
-_PAPER = {"max_components": 30, "reg_covar": 1e-3}
+# What "auto" stands for here: PCKID would take what suits the number that is still to be found.
+_FIXED = {"max_components": 30, "reg_covar": 1e-3}
 MAX_CLUSTERS = 15
 MAX_ROWS = 1000
 N_SPLITS = 4
@@ -71,8 +71,8 @@ def choose_n_clusters(
     Parameters
     ----------
     estimator : PCKID or ProbabilisticClusterKernel
-        An ensemble is trained with its parameters, where these are "auto" with the paper's. The
-        estimator stays as it is, fitted or not.
+        An ensemble is trained with its parameters, but with mixtures that count alike; "auto"
+        stands for max_components=30 and reg_covar=1e-3. The estimator stays as it is.
     X : array-like of shape (n_samples, n_features)
         Rows, with NaN where a value is missing. At most 1,000 random rows are compared.
     max_clusters : int, default=15
@@ -106,7 +106,7 @@ def rehearsal(estimator: EnsembleEstimator) -> ProbabilisticClusterKernel:
     """Make a kernel from which a number of clusters is chosen, with an estimator's parameters."""
     given = estimator.get_params()
     shared = {name: given[name] for name in ProbabilisticClusterKernel().get_params()}
-    unset = {name: value for name, value in _PAPER.items() if given[name] == "auto"}
+    unset = {name: value for name, value in _FIXED.items() if given[name] == "auto"}
     return ProbabilisticClusterKernel(**(shared | unset | {"weighting": "equal"}))
 
 

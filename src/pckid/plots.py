@@ -315,6 +315,17 @@ class ChoiceDisplay(_Display):
     ----------
     choice : Choice
         As from `choose_n_clusters`, or `choice_` of a PCKID with `n_clusters="auto"`.
+
+    Examples
+    --------
+    >>> from pckid import PCKID
+    >>> from pckid.data import load_penguins
+    >>> from pckid.plots import ChoiceDisplay
+    >>> X = load_penguins().X[:100:5]
+    >>> model = PCKID(2, n_inits=2, max_components=4, random_state=0).fit(X)
+    >>> display = ChoiceDisplay.from_estimator(model, X, max_clusters=4)
+    >>> display.choice.candidates.tolist()
+    [2, 3, 4]
     """
 
     def __init__(self, choice: Choice) -> None:
