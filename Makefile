@@ -19,7 +19,7 @@ help:
 	@echo "make test    run the tests"
 	@echo "make lint    check style, types and the direction of imports"
 	@echo "make format  put the code into the house format"
-	@echo "make bench   run the benchmarks; figures are explained in benchmarks/README.md"
+	@echo "make bench   run the benchmarks and write docs/performance.md; BENCH_ARGS='--data D --rows F'"
 	@echo "make docs    build the documentation into docs/_build/html; warnings are errors"
 	@echo "make dist    build the wheel and the sdist, check them, try the wheel in an empty environment"
 	@echo "make torch   add PyTorch to the environment, so that its tests run too"
@@ -65,7 +65,7 @@ format: $(VENV)/.lint
 	$(BIN)/ruff format .
 
 bench: $(VENV)/.test
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks $(BENCH_ARGS)
 
 docs: $(VENV)/.docs
 	rm -rf docs/_build docs/gallery docs/_extra docs/_pictures

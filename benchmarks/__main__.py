@@ -1,8 +1,50 @@
-"""Run all benchmarks that need no GPU, one after the other."""
+"""Run all benchmarks that need no GPU, then write docs/performance.md from their figures.
 
+python -m benchmarks                         # all of it: about half an hour on two cores
+python -m benchmarks --quick --out /tmp/x    # does everything run?
+python -m benchmarks --only peers scaling    # some of it; the page keeps the other figures
+python -m benchmarks --data D --rows F.npz   # with tables of your own
+"""
+
+from __future__ import annotations
+
+import argparse
 import subprocess
 import sys
+import warnings
+from importlib import import_module
+from pathlib import Path
 
-for name in ("mnist_size", "large_n"):
-    print(f"\n{name}", flush=True)
-    subprocess.run([sys.executable, "-m", f"benchmarks.{name}"], check=True)
+from benchmarks import page
+
+PARTS = ("mnist_size", "full_covariance", "large_n", "scaling", "peers", "precision")
+
+
+def main(argv: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="tiny sizes, to see that all runs")
+    parser.add_argument("--only", nargs="+", choices=[*PARTS, "page"], default=PARTS)
+    parser.add_argument("--data", help="folder of tables for the comparison of precisions")
+    parser.add_argument("--rows", help="npz file of many rows, −9999 for missing")
+    parser.add_argument("--out", type=Path, default=Path("docs"))
+    options = parser.parse_args(argv)
+    extra = {
+        "precision": ["--data", options.data] if options.data else [],
+        "large_n": ["--rows", options.rows] if options.rows else [],
+    }
+    figures = options.out / "performance"
+    for name in (part for part in options.only if part != "page"):
+        print(f"\n{name}", flush=True)
+        arguments = ["--json", str(figures / f"{name}.json"), *extra.get(name, [])]
+        if options.quick:
+            with warnings.catch_warnings():
+                # Tiny ensembles may leave clusters without rows, and say so.
+                warnings.simplefilter("ignore")
+                import_module(f"benchmarks.{name}").main([*arguments, "--quick"])
+        else:
+            subprocess.run([sys.executable, "-m", f"benchmarks.{name}", *arguments], check=True)
+    page.write(options.out)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,55 +1,58 @@
-"""Up to 100,000 rows of 20 features, 30 % missing, mixtures trained on 2,000 rows each.
+"""From 10,000 to a million rows of 20 features, 30 % missing, defaults.
 
-Does the memory stay bounded, and does the time grow no faster than the rows?
+Does the memory stay bounded, and does the time grow no faster than the rows? With `--rows` also a
+table from a file, such as the million satellite pixels.
 """
 
 from __future__ import annotations
 
 import argparse
-import math
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from benchmarks.timing import PeakMemory, best_of
-from pckid import PCKID, missing
+from benchmarks.point import run
+from benchmarks.timing import PeakMemory, best_of, exponent, write_json
+from pckid import PCKID
 
 
-def table(n_samples: int, seed: int = 0) -> np.ndarray:
-    """Draw rows of 20 features from five overlapping Gaussian clusters, 30 % missing."""
-    rng = np.random.default_rng(seed)
-    centers = rng.normal(0, 1.5, (5, 20))
-    X = centers[rng.integers(5, size=n_samples)] + rng.normal(0, 1, (n_samples, 20))
-    return missing.apply(X, missing.mcar(X, 0.3, random_state=seed))
+def from_file(path: Path, inits: int, components: int) -> dict[str, Any]:
+    """Cluster the rows of an npz file, −9999 where a value is missing, into five clusters."""
+    with np.load(path) as file:
+        X = file[file.files[0]].astype(np.float32)
+    X[X == -9999] = np.nan
+    model = PCKID(5, n_inits=inits, max_components=components, random_state=0)
+    with PeakMemory() as memory:
+        seconds = best_of(lambda: model.fit(X), 1)
+    print(f"{path.name}: {X.shape[0]} × {X.shape[1]}, fit {seconds:.0f} s", flush=True)
+    figures = {"seconds": seconds, "megabytes": memory.above_start / 2**20}
+    return {"file": path.stem, "rows": X.shape[0], "columns": X.shape[1], **figures}
 
 
-def main() -> None:
+def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rows", type=int, nargs="+", default=[25_000, 50_000, 100_000])
-    parser.add_argument("--inits", type=int, default=30)
-    parser.add_argument("--max-components", type=int, default=30)
-    parser.add_argument("--repeats", type=int, default=1)
-    options = parser.parse_args()
-    model = PCKID(
-        5,
-        n_inits=options.inits,
-        max_components=options.max_components,
-        max_samples=2000,
-        random_state=0,
-    )
-    measured = []
-    for n_samples in options.rows:
-        X = table(n_samples)
-        with PeakMemory() as memory:
-            seconds = best_of(lambda X=X: model.fit(X), options.repeats)
-        mapping = best_of(lambda X=X: model.transform(X), options.repeats)
-        measured.append((n_samples, mapping))
+    parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
+    parser.add_argument("--rows", type=Path, help="npz file with rows, −9999 for missing")
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args(argv)
+    sizes, q = ([100, 200], 2) if options.quick else (options.sizes, 30)
+    found: dict[str, Any] = {"sizes": []}
+    for n in sizes:
+        spec = run(n=n, inits=q, components=q, apart=not options.quick)
+        point = {"x": n, "seconds": spec["seconds"], "megabytes": spec["megabytes"]}
+        found["sizes"].append(point)
         print(
-            f"{n_samples} rows: fit {seconds:.1f} s, of it mapping all rows {mapping:.1f} s; "
-            f"{memory.above_start / 2**20:.0f} MB above the input"
+            f"{n} rows: fit {point['seconds']:.1f} s, {point['megabytes']:.0f} MB above the input"
         )
-    (n0, t0), (n1, t1) = measured[0], measured[-1]
-    if n1 > n0:
-        print(f"mapping grows as rows^{math.log(t1 / t0) / math.log(n1 / n0):.2f}")
+        write_json(options.json, found)
+    if len(sizes) > 1:
+        found["exponent"] = exponent(found["sizes"][0], found["sizes"][-1])
+        print(f"time grows as rows^{found['exponent']:.2f}")
+    if options.rows:
+        found["file"] = from_file(options.rows, q, q)
+    write_json(options.json, found)
 
 
 if __name__ == "__main__":

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import math
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,6 +29,18 @@ def product_peak(n_threads: int, dtype: type = np.float32, size: int = 2000) -> 
     A = np.random.default_rng(0).random((size, size)).astype(dtype)
     with threadpool_limits(n_threads):
         return 2 * size**3 / best_of(lambda: A @ A, 5)
+
+
+def exponent(first: dict[str, float], last: dict[str, float]) -> float:
+    """Compute the power of `x` with which `seconds` grow between two points."""
+    return math.log(last["seconds"] / first["seconds"]) / math.log(last["x"] / first["x"])
+
+
+def write_json(path: Path | None, figures: Any) -> None:
+    """Write figures where they are wanted, a file that git shows line by line."""
+    if path is not None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(figures, indent=1) + "\n")
 
 
 class PeakMemory:

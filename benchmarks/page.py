@@ -1,0 +1,176 @@
+"""The page docs/performance.md and its plots, from the figures the benchmarks left beside it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import matplotlib.pyplot as plt
+
+_HEAD = """# Performance
+
+Written by `make bench` from the figures in `performance/`. Machines differ and are shared, so what
+counts are ratios taken in one run.
+"""
+
+
+def write(out: Path) -> None:
+    """Write `out`/performance.md and the plots in `out`/performance/ from the figures there."""
+    folder = out / "performance"
+    sections = [_HEAD]
+    for name, section in SECTIONS.items():
+        path = folder / f"{name}.json"
+        if path.exists():
+            sections.append(section(json.loads(path.read_text()), folder))
+    (out / "performance.md").write_text("\n".join(sections))
+
+
+def _table(titles: list[str], rows: list[list[str]]) -> str:
+    """Lay out a Markdown table."""
+    lines = [titles, ["---"] * len(titles), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+
+
+def _time(seconds: float) -> str:
+    """Write a time with three figures at most."""
+    return f"{1e3 * seconds:.0f} ms" if seconds < 0.1 else f"{seconds:.3g} s"
+
+
+def _images(found: dict[str, Any], _: Path) -> str:
+    rows = [
+        [
+            f"{each['threads']}",
+            f"{each['peak']:.0f} Gop/s",
+            _time(each["seconds"]),
+            f"{each['share']:.0%}",
+            f"{each['megabytes']:.0f} MB",
+        ]
+        for each in found["threads"]
+    ]
+    titles = [
+        "threads",
+        "product peak",
+        "whole `fit`",
+        "share of the peak",
+        "memory above the input",
+    ]
+    last = found["threads"][-1]
+    text = f"{found['speedup']:.2f} times as fast with {last['threads']} threads as with one."
+    if "mixtures" in found:
+        ratio = found["mixtures"] / last["seconds"]
+        text += (
+            f" As many scikit-learn mixtures on complete rows: {_time(found['mixtures'])}, "
+            f"{ratio:.1f} times as long."
+        )
+    return (
+        "## The paper's size\n\n1000 images of 784 pixels, a quadrant missing from 90 % of them, "
+        f"Q = G = 30.\n\n{_table(titles, rows)}\n{text}\n"
+    )
+
+
+def _full(found: dict[str, Any], _: Path) -> str:
+    ratio = found["row_by_row"] / found["processor"]
+    return (
+        "## Full covariances\n\n1000 rows of 20 features, every row a pattern of its own, "
+        f"Q = G = 30: {_time(found['seconds'])} with {found['threads']} threads, "
+        f"{_time(found['processor'])} of processor time, {found['megabytes']:.0f} MB above the "
+        "input. EM with one inverse for each row, component and iteration would take "
+        f"{_time(found['row_by_row'])} of processor time, extrapolated from a few components in "
+        f"the same run: {ratio:.0f} times as much.\n"
+    )
+
+
+def _many_rows(found: dict[str, Any], _: Path) -> str:
+    rows = [
+        [f"{each['x']:,}", _time(each["seconds"]), f"{each['megabytes']:.0f} MB"]
+        for each in found["sizes"]
+    ]
+    text = _table(["rows", "whole `fit`", "memory above the input"], rows)
+    if "exponent" in found:
+        text += f"\nTime grows as rows^{found['exponent']:.2f}.\n"
+    if "file" in found:
+        each = found["file"]
+        text += (
+            f"\n{each['file']}, {each['rows']:,} × {each['columns']}: {_time(each['seconds'])}, "
+            f"{each['megabytes']:.0f} MB above the input.\n"
+        )
+    return f"## Many rows\n\n20 features, 30 % missing, defaults, five clusters.\n\n{text}"
+
+
+def _scaling(found: dict[str, Any], folder: Path) -> str:
+    lines = []
+    for axis, points in found.items():
+        name = "".join(letter if letter.isalnum() else "-" for letter in axis.lower())
+        _draw(axis, points, folder / f"{name}.svg")
+        lines.append(f"![time and memory against {axis}](performance/{name}.svg)\n")
+    return (
+        "## How time and memory grow\n\n4000 rows of 20 features, 30 % missing, Q = G = 15, unless "
+        "the axis says otherwise.\n\n" + "\n".join(lines)
+    )
+
+
+def _draw(axis: str, points: list[dict[str, float]], path: Path) -> None:
+    """Plot time and memory against one quantity."""
+    figure, axes = plt.subplots(1, 2, figsize=(6.4, 2.4), layout="constrained")
+    for ax, key, unit in zip(axes, ("seconds", "megabytes"), ("s", "MB"), strict=True):
+        ax.plot([p["x"] for p in points], [p[key] for p in points], "o-", color="#1f5a96")
+        ax.set(xlabel=axis, ylabel=f"{'time' if unit == 's' else 'memory'} ({unit})")
+        if min(p["x"] for p in points) > 0 and axis != "threads":
+            ax.set(xscale="log", yscale="log" if unit == "s" else "linear")
+        ax.set_ylim(bottom=None if ax.get_yscale() == "log" else 0)
+    figure.savefig(path, metadata={"Date": None})
+    plt.close(figure)
+
+
+def _peers(found: list[dict[str, Any]], _: Path) -> str:
+    rows = [
+        [
+            f"{each['n']:,}",
+            each["method"],
+            _time(each["seconds"]),
+            f"{each['ratio']:.2f}",
+            f"{each['megabytes']:.0f} MB",
+        ]
+        for each in found
+    ]
+    titles = ["rows", "method", "time", "times PCKID's", "memory above the input"]
+    return (
+        "## Beside its peers\n\n20 features, 30 % missing, Q = G = 30, five clusters, defaults "
+        f"otherwise.\n\n{_table(titles, rows)}"
+    )
+
+
+def _precision(found: list[dict[str, Any]], _: Path) -> str:
+    rows = [
+        [each["table"], f"{each['rows']:,} × {each['columns']}", f"{each['lowest']:.3f}"]
+        for each in sorted(found, key=lambda each: each["lowest"])
+    ]
+    good = sum(each["lowest"] >= 0.99 for each in found)
+    return (
+        "## float32 beside float64\n\nAdjusted Rand index between the labels of both, same seed: "
+        f"0.99 or more on {good} of {len(found)} tables.\n\n"
+        f"{_table(['table', 'size', 'agreement'], rows)}"
+    )
+
+
+def _gpu(found: dict[str, Any], _: Path) -> str:
+    rows = [[title, value] for title, value in found["rows"]]
+    return (
+        f"## GPU\n\n{found['device']}; figures of `python -m benchmarks.gpu --out "
+        f"docs/performance/gpu.json`.\n\n{_table(['what', 'figure'], rows)}"
+    )
+
+
+SECTIONS: dict[str, Callable[[Any, Path], str]] = {
+    "mnist_size": _images,
+    "full_covariance": _full,
+    "large_n": _many_rows,
+    "scaling": _scaling,
+    "peers": _peers,
+    "precision": _precision,
+    "gpu": _gpu,
+}
+# Text as text: half the size, and the page's reader can search it.
+plt.rcParams["svg.fonttype"] = "none"

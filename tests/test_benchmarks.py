@@ -1,0 +1,43 @@
+"""The benchmarks run, and their page shows what they measured. Nothing here is timed."""
+
+import json
+
+import pytest
+
+pytest.importorskip("benchmarks")
+pytest.importorskip("matplotlib")
+
+from benchmarks import page
+from benchmarks.__main__ import PARTS, main
+
+
+def test_all_run_and_their_page_has_every_section(tmp_path):
+    main(["--quick", "--out", str(tmp_path)])
+    folder = tmp_path / "performance"
+    assert {path.stem for path in folder.glob("*.json")} == set(PARTS)
+    assert {path.stem for path in folder.glob("*.svg")} == {"n", "patterns"}
+    text = (tmp_path / "performance.md").read_text()
+    assert text.count("\n## ") == len(PARTS)
+    assert "(performance/patterns.svg)" in text
+    assert "GPU" not in text
+
+
+def test_the_page_keeps_a_place_for_the_gpu(tmp_path):
+    (tmp_path / "performance").mkdir()
+    figures = {"device": "One device", "rows": [["warm `fit`", "102 ms"], ["ensemble", "49 ms"]]}
+    (tmp_path / "performance" / "gpu.json").write_text(json.dumps(figures))
+    page.write(tmp_path)
+    text = (tmp_path / "performance.md").read_text()
+    assert "## GPU\n\nOne device" in text
+    assert "| warm `fit` | 102 ms |" in text
+
+
+def test_the_gpu_benchmark_runs_without_a_gpu(tmp_path):
+    pytest.importorskip("torch")
+    from benchmarks import gpu
+
+    if gpu.DEVICE == "cuda":
+        pytest.skip("figures of a real device are no test")
+    gpu.main(["--quick", "--out", str(tmp_path / "gpu.json")])
+    rows = json.loads((tmp_path / "gpu.json").read_text())["rows"]
+    assert [what for what, _ in rows][1] == "of it the ensemble"
