@@ -4,6 +4,7 @@ import re
 import shlex
 import warnings
 from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
@@ -114,3 +115,22 @@ def test_pages_link_to_files_that_are_there():
         for target in re.findall(r"\]\(([^)#:]+)\)", text):
             if not target.startswith(("gallery/", "../gallery/")):
                 assert (page.parent / target).exists(), f"{name_of(page)} links to {target}"
+
+
+def test_the_link_checker_finds_what_is_wrong(tmp_path):
+    path = DOCS / "check_links.py"
+    spec = spec_from_file_location("check_links", path)
+    checker = module_from_spec(spec)
+    spec.loader.exec_module(checker)
+    (tmp_path / "a.html").write_text(
+        '<p id="here"><a href="b.html#there">fine</a> <a href="#here">fine</a> '
+        '<a href="b.html#nowhere">no such place</a> <a href="c.html">no such page</a> '
+        '<a href="https://example.org/">elsewhere is not looked at</a> '
+        '<script src="https://example.org/x.js"></script>'
+    )
+    (tmp_path / "b.html").write_text('<p id="there">')
+    assert checker.problems(tmp_path.resolve()) == [
+        "a.html loads https://example.org/x.js",
+        "a.html: b.html#nowhere names no place there",
+        "a.html: c.html is not there",
+    ]
