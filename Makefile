@@ -12,7 +12,7 @@ else
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 endif
 
-.PHONY: demo test lint format bench docs dist torch clean help
+.PHONY: demo test lint format bench docs docs-quick dist torch clean help
 
 help:
 	@echo "make demo    cluster the built-in table; labels and a report go to demo-output/"
@@ -71,6 +71,9 @@ docs: $(VENV)/.docs
 	rm -rf docs/_build docs/gallery docs/_extra docs/_pictures
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	$(BIN)/python docs/check_links.py docs/_build/html
+
+docs-quick: $(VENV)/.docs
+	$(BIN)/python -m sphinx -q -D plot_gallery=0 -D run_commands=0 -b html docs docs/_build/quick
 
 dist: $(BIN)/python
 	$(INSTALL) build twine

@@ -46,9 +46,9 @@ class Shell(SphinxDirective):
         shown = []
         for line in self.content:
             shown.append(line)
-            if line.startswith("$ "):
+            if line.startswith("$ ") and self.config.run_commands:
                 shown += self._cut(_output(line[2:], folder))
-        if "keep" in self.options:
+        if "keep" in self.options and self.config.run_commands:
             made, _, name = self.options["keep"].partition(" as ")
             shutil.copy(folder / made, DOCS / "_extra" / (name or made))
         block = nodes.literal_block("\n".join(shown), "\n".join(shown), language="console")
@@ -126,7 +126,7 @@ def _forget(app: Sphinx, docname: str, source: list[str]) -> None:
 def _math(self: Any, node: nodes.Element, *, block: bool) -> None:
     """Write an equation as MathML."""
     mathml = tex2mathml(node.astext(), as_block=block)
-    self.body.append(f'<div class="math">{mathml}</div>' if block else mathml)
+    self.body.append(f'<div class="equation">{mathml}</div>' if block else mathml)
     raise nodes.SkipNode
 
 
@@ -139,14 +139,16 @@ def _block(self: Any, node: nodes.Element) -> None:
 
 
 def _draw(app: Sphinx) -> None:
-    """Draw the pictures, unless they are newer than the script that draws them."""
-    import pictures
+    """Draw the pictures; where no commands are run, those that are there will do."""
+    if app.config.run_commands or not (DOCS / "_pictures").exists():
+        import pictures
 
-    pictures.draw_all(DOCS / "_pictures")
+        pictures.draw_all(DOCS / "_pictures")
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Add all this to Sphinx."""
+    app.add_config_value("run_commands", True, "env", bool)
     app.add_directive("shell", Shell)
     app.add_directive("picture", Picture)
     app.add_directive("layers", Layers)

@@ -32,7 +32,7 @@ for mechanism in ("mcar", "mar", "nmar"):
 
 # %%
 # Where holes carry what they hide (NMAR), modelling them gains. Where they are noise (MCAR) it
-# costs little, and where another column explains them (MAR) it can cost a lot: the groups found
+# matters little, and where another column explains them (MAR) it can cost a lot: the groups found
 # then follow the holes. Three draws only show the direction;
 # ``python -m pckid.experiments.informative`` repeats them.
 #

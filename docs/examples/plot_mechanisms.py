@@ -13,6 +13,7 @@ and is not. See :mod:`pckid.missing`.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_breast_cancer
+from sklearn.preprocessing import StandardScaler
 
 from pckid import PCKID, missing
 from pckid.baselines import baseline
@@ -47,7 +48,8 @@ for name, story in stories.items():
     mask = story(X, 0.33, random_state=0)
     holes = missing.apply(X, missing.keep_one_per_row(X, mask, random_state=0))
     ours = PCKID(2, n_inits=6, max_components=15, random_state=0).fit_predict(holes)
-    simple = baseline("mean", "kmeans", 2, n_init=10, random_state=0).fit_predict(holes)
+    scaled = StandardScaler().fit_transform(holes)
+    simple = baseline("mean", "kmeans", 2, n_init=10, random_state=0).fit_predict(scaled)
     scores = [clustering_accuracy(malignant, labels) for labels in (ours, simple)]
     print(f"{name:4}  PCKID {scores[0]:.3f}   mean imputation + k-means {scores[1]:.3f}")
 

@@ -88,6 +88,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     ------
     PckidModelError
         If the file is not a model, is damaged, or comes from a newer version.
+
     Examples
     --------
     >>> import numpy as np, os, tempfile, pckid
