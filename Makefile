@@ -12,11 +12,16 @@ else
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 endif
 
-.PHONY: demo test lint format bench docs docs-quick dist torch clean help
+.PHONY: demo test test-lowest test-pythons faults fuzz audit lint format bench docs docs-quick dist torch clean help
 
 help:
 	@echo "make demo    cluster the built-in table; labels and a report go to demo-output/"
 	@echo "make test    run the tests"
+	@echo "make test-lowest   run the tests with the lowest versions that pyproject.toml allows"
+	@echo "make test-pythons  run the tests on every Python from 3.11 to 3.14 found here"
+	@echo "make faults  interrupt, kill and starve the program, twenty times each way"
+	@echo "make fuzz    100,000 mutated model files, 100,000 mutated tables, 2,000 odd arrays"
+	@echo "make audit   compare the dependencies with the list of known weaknesses; needs the network"
 	@echo "make lint    check style, types and the direction of imports"
 	@echo "make format  put the code into the house format"
 	@echo "make bench   run the benchmarks and write docs/performance.md; BENCH_ARGS='--data D --rows F'"
@@ -54,6 +59,36 @@ demo: $(VENV)/.demo
 test: $(VENV)/.test
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
+test-lowest: $(BIN)/python
+	$(BIN)/python tools/lowest.py test > $(VENV)/lowest.txt
+	$(PYTHON) -m venv $(VENV)/lowest
+	$(VENV)/lowest/bin/python -m pip install --quiet --disable-pip-version-check \
+		-c $(VENV)/lowest.txt -e ".[test]"
+	$(VENV)/lowest/bin/python -m pytest $(PYTEST_ARGS)
+
+# On the path, or where pyenv puts them.
+test-pythons:
+	@for version in 3.11 3.12 3.13 3.14; do \
+		python=$$(ls $$(command -v python$$version) $(HOME)/.pyenv/versions/$$version*/bin/python \
+			2>/dev/null | head -n 1); \
+		test -n "$$python" || { echo "Python $$version is not here"; continue; }; \
+		echo "Python $$version: $$python"; \
+		$$python -m venv $(VENV)-$$version && \
+		$(VENV)-$$version/bin/python -m pip install --quiet --disable-pip-version-check \
+			-e ".[test]" && \
+		$(VENV)-$$version/bin/python -m pytest $(PYTEST_ARGS) || exit 1; \
+	done
+
+faults: $(VENV)/.test
+	PYTHONPATH=tests $(BIN)/python tests/faults.py 20
+
+fuzz: $(VENV)/.test
+	PYTHONPATH=tests OMP_NUM_THREADS=1 $(BIN)/python tests/fuzz.py
+
+audit: $(VENV)/.test
+	$(INSTALL) pip-audit
+	$(BIN)/pip-audit --local --skip-editable
+
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -83,5 +118,5 @@ torch: $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check "torch==2.13.0"
 
 clean:
-	rm -rf $(VENV) .pytest_cache .ruff_cache .mypy_cache .hypothesis dist
+	rm -rf $(VENV) $(VENV)-3.* .pytest_cache .ruff_cache .mypy_cache .hypothesis dist
 	rm -rf docs/_build docs/gallery docs/_extra docs/_pictures

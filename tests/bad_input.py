@@ -405,17 +405,17 @@ ROWS = [
     ),
     Row(
         "k = 2.5",
-        refused("must be an int in the range [1, inf). Got 2.5", lambda: X, 2.5),
+        refused("Got 2.5 instead", lambda: X, 2.5),
         usage("'2.5' is not a valid int", k="2.5"),
     ),
     Row(
         'k = "three"',
-        refused("must be an int in the range [1, inf). Got 'three'", lambda: X, "three"),
+        refused("Got 'three' instead", lambda: X, "three"),
         usage("'three' is not a valid int", k="three"),
     ),
     Row(
         "k = 0",
-        refused("must be an int in the range [1, inf). Got 0", lambda: X, 0),
+        refused("Got 0 instead", lambda: X, 0),
         usage("0 is not in the range", k="0"),
     ),
     Row("k = True", refused("must be a number. Got True", lambda: X, True), None),

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from pckid._arrays import place
 from pckid._text import brief
+from pckid._version import __version__
 from pckid.cli._say import note, progress, say
 from pckid.cli._tables import Selection
 from pckid.cluster import PCKID
@@ -183,6 +184,18 @@ def summary(selection: Selection, labels: np.ndarray, confidence: np.ndarray) ->
         "n_unclustered": int((labels < 0).sum()),
         "mean_confidence": float(confidence[labels >= 0].mean()) if len(sizes) else None,
         "accuracy": score(selection, labels),
+    }
+
+
+def origin(estimator: PCKID, selection: Selection) -> dict[str, Any]:
+    """Say what made a result: the version, every parameter, and the table by its hash."""
+    plain = (str, int, float, bool, type(None))
+    given = estimator.get_params().items()
+    return {
+        "version": __version__,
+        "parameters": {key: v if isinstance(v, plain) else str(v) for key, v in given},
+        "source": os.path.basename(selection.table.source),
+        "sha256": selection.table.sha256,
     }
 
 

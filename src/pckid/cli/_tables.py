@@ -1,6 +1,7 @@
 """From a table and the columns asked for to a matrix, and from results to files."""
 
 import difflib
+import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -217,7 +218,11 @@ def without_columns(selection: Selection, id_column: str | None) -> Selection:
 
 
 def write_result(
-    selection: Selection, new: Mapping[str, np.ndarray], out: str | None, escape_formulas: bool
+    selection: Selection,
+    new: Mapping[str, np.ndarray],
+    out: str | None,
+    escape_formulas: bool,
+    origin: Mapping[str, Any] | None = None,
 ) -> None:
     """Write the rows with their new columns to a file, or to standard output as CSV."""
     _name_replaced(selection, new)
@@ -233,4 +238,5 @@ def write_result(
         write_table(
             file, selection.table, new, kind=kind, codec=codec,
             numbers=numbers if selection.table.text else None, escape_formulas=escape_formulas,
+            origin=json.dumps(origin) if origin else None,
         )  # fmt: skip

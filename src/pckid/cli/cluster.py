@@ -84,7 +84,8 @@ def cluster(
 
     estimator = _cluster.fit(selection, n_clusters or "auto", options)
     new = _cluster.new_columns(estimator)
-    found = _cluster.summary(selection, new["cluster"], new["confidence"])
+    origin = _cluster.origin(estimator, selection)
+    found = origin | _cluster.summary(selection, new["cluster"], new["confidence"])
     found["n_clusters_scores"] = _cluster.scores(estimator)
     _cluster.tell(found)
     if report_path:
@@ -97,6 +98,6 @@ def cluster(
     if options["only_labels"]:
         selection = _tables.without_columns(selection, options["id_column"])
     if out or not as_json:
-        _tables.write_result(selection, new, out, escape_formulas)
+        _tables.write_result(selection, new, out, escape_formulas, origin)
     if as_json:
         _cluster.print_json(found)

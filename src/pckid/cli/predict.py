@@ -53,7 +53,8 @@ def predict(
     selection = _prediction.select_known(estimator, opened, options)
     _tables.point_out(selection)
     new = _prediction.assign(estimator, selection)
-    found = _cluster.summary(selection, new["cluster"], new["confidence"])
+    origin = _cluster.origin(estimator, selection)
+    found = origin | _cluster.summary(selection, new["cluster"], new["confidence"])
     _cluster.tell(found)
     if found["n_unclustered"]:
         note(
@@ -61,6 +62,6 @@ def predict(
             "model's columns. They get the label -1."
         )
     if out or not as_json:
-        _tables.write_result(selection, new, out, escape_formulas)
+        _tables.write_result(selection, new, out, escape_formulas, origin)
     if as_json:
         _cluster.print_json(found)

@@ -359,7 +359,7 @@ class IncompleteGaussianMixture(DensityMixin, BaseEstimator):
         # The square of a spread of 1e300 is inf, which is as near as a float comes.
         with np.errstate(over="ignore"):
             each = units.covariances_out(params.covariances[0, ...], self._scaling, len(constants))
-        self.covariances_ = give(units.as_public(each, self.covariance_type, self._scaling))
+            self.covariances_ = give(units.as_public(each, self.covariance_type, self._scaling))
 
     def _read(self, X: Any) -> Table:
         """Standardise rows for the fitted mixture."""

@@ -63,6 +63,7 @@ def write_table(
     codec: str | None = None,
     numbers: Mapping[str, np.ndarray] | None = None,
     escape_formulas: bool = False,
+    origin: str | None = None,
 ) -> None:
     """Write a table's columns as they came, and new ones after them.
 
@@ -79,8 +80,12 @@ def write_table(
         Columns of a text table which are to be stored as numbers in Parquet and Arrow.
     escape_formulas : bool, default=False
         Put an apostrophe before text that a spreadsheet would run as a formula.
+    origin : str, optional
+        JSON on what made the new columns, kept as the schema's metadata "pckid" in Parquet and
+        Arrow. Text formats have no place for it.
     """
-    with TableWriter(file, kind=kind, codec=codec, escape_formulas=escape_formulas) as writer:
+    options: dict[str, Any] = {"escape_formulas": escape_formulas, "origin": origin}
+    with TableWriter(file, kind=kind, codec=codec, **options) as writer:
         writer.write(table, new, numbers)
 
 
@@ -94,9 +99,10 @@ class TableWriter:
         kind: str = "csv",
         codec: str | None = None,
         escape_formulas: bool = False,
+        origin: str | None = None,
     ) -> None:
         self.file, self.kind, self.codec = file, kind, codec
-        self.escape_formulas = escape_formulas
+        self.escape_formulas, self.origin = escape_formulas, origin
         self._sink: Any = None
 
     def __enter__(self) -> TableWriter:
@@ -121,6 +127,9 @@ class TableWriter:
 
     def _write_binary(self, data: Any) -> None:
         """Write Parquet or an Arrow file."""
+        if self.origin is not None:
+            told = {**(data.schema.metadata or {}), b"pckid": self.origin.encode()}
+            data = data.replace_schema_metadata(told)
         if self._sink is None:
             opener = (
                 pyarrow.parquet.ParquetWriter if self.kind == "parquet" else pyarrow.ipc.new_file
