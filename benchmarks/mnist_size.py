@@ -38,6 +38,12 @@ def images(seed: int = 0, n_images: int = 1000) -> np.ndarray:
     return pictures.reshape(n_images, 784)
 
 
+def papers(q: int) -> dict[str, Any]:
+    """Name the paper's setting, with Q = G = q."""
+    ensemble = {"n_inits": q, "max_components": q, "reg_covar": 0.01, "weighting": "equal"}
+    return {**ensemble, "embedding": "kernel_pca"}
+
+
 def needed_operations(X: np.ndarray, model: PCKID) -> float:
     """Count the operations of the products that the algorithm cannot do without.
 
@@ -122,7 +128,7 @@ def main(argv: list[str] | None = None) -> None:
         X = pool[np.random.default_rng(0).choice(len(pool), 1000, replace=False)].astype(float)
     X = missing.apply(X, missing.drop_quadrants(X, 0.9, random_state=0))
     q, repeats = (2, 1) if options.quick else (30, options.repeats)
-    model = PCKID(2, n_inits=q, max_components=q, embedding="kernel_pca", random_state=0)
+    model = PCKID(2, **papers(q), random_state=0)
     found: dict[str, Any] = {"threads": []}
     for threads in dict.fromkeys(options.threads):
         found["threads"].append(fit_beside_the_peak(X, model.set_params(n_jobs=threads), repeats))
