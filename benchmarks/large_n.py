@@ -17,12 +17,12 @@ from benchmarks.timing import PeakMemory, best_of, exponent, write_json
 from pckid import PCKID
 
 
-def from_file(path: Path, inits: int, components: int) -> dict[str, Any]:
+def from_file(path: Path) -> dict[str, Any]:
     """Cluster the rows of an npz file, −9999 where a value is missing, into five clusters."""
     with np.load(path) as file:
         X = file[file.files[0]].astype(np.float32)
     X[X == -9999] = np.nan
-    model = PCKID(5, n_inits=inits, max_components=components, random_state=0)
+    model = PCKID(5, random_state=0)
     with PeakMemory() as memory:
         seconds = best_of(lambda: model.fit(X), 1)
     print(f"{path.name}: {X.shape[0]} × {X.shape[1]}, fit {seconds:.0f} s", flush=True)
@@ -37,10 +37,12 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args(argv)
-    sizes, q = ([100, 200], 2) if options.quick else (options.sizes, 30)
+    sizes, ensemble = options.sizes, {"inits": 30, "components": "auto"}
+    if options.quick:
+        sizes, ensemble = [100, 200], {"inits": 2, "components": 2}
     found: dict[str, Any] = {"sizes": []}
     for n in sizes:
-        spec = run(n=n, inits=q, components=q, apart=not options.quick)
+        spec = run(n=n, apart=not options.quick, **ensemble)
         point = {"x": n, "seconds": spec["seconds"], "megabytes": spec["megabytes"]}
         found["sizes"].append(point)
         print(
@@ -51,7 +53,7 @@ def main(argv: list[str] | None = None) -> None:
         found["exponent"] = exponent(found["sizes"][0], found["sizes"][-1])
         print(f"time grows as rows^{found['exponent']:.2f}")
     if options.rows:
-        found["file"] = from_file(options.rows, q, q)
+        found["file"] = from_file(options.rows)
     write_json(options.json, found)
 
 
