@@ -16,6 +16,7 @@ from importlib import import_module
 from pathlib import Path
 
 from benchmarks import page
+from benchmarks.timing import machine, write_json
 
 PARTS = ("mnist_size", "full_covariance", "large_n", "scaling", "peers", "precision")
 
@@ -43,6 +44,7 @@ def main(argv: list[str] | None = None) -> None:
                 import_module(f"benchmarks.{name}").main([*arguments, "--quick"])
         else:
             subprocess.run([sys.executable, "-m", f"benchmarks.{name}", *arguments], check=True)
+    write_json(figures / "machine.json", machine())
     page.write(options.out)
 
 

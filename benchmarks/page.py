@@ -34,7 +34,9 @@ def _table(titles: list[str], rows: list[list[str]]) -> str:
 
 
 def _time(seconds: float) -> str:
-    """Write a time with three figures at most."""
+    """Write a time with about three figures."""
+    if seconds >= 100:
+        return f"{seconds:,.0f} s"
     return f"{1e3 * seconds:.0f} ms" if seconds < 0.1 else f"{seconds:.3g} s"
 
 
@@ -163,7 +165,20 @@ def _gpu(found: dict[str, Any], _: Path) -> str:
     )
 
 
+def _machine(found: dict[str, Any], _: Path) -> str:
+    blas = f"NumPy {found['numpy']}, {found['blas']}"
+    text = f"{found['cores']} cores of {found['processor']}, {blas}.\n"
+    if found["busy"] > 1.5:
+        text += (
+            f"\nOther programs ran at the same time, {found['busy']:.1f} that wanted to run for "
+            "each core: times are longer than on a quiet machine, memory and ratios of processor "
+            "time are not.\n"
+        )
+    return text
+
+
 SECTIONS: dict[str, Callable[[Any, Path], str]] = {
+    "machine": _machine,
     "mnist_size": _images,
     "full_covariance": _full,
     "large_n": _many_rows,

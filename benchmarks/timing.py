@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import platform
 import threading
 import time
 from collections.abc import Callable
@@ -11,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
+from threadpoolctl import threadpool_info, threadpool_limits
 
 
 def best_of(function: Callable[[], Any], repeats: int) -> float:
@@ -41,6 +43,28 @@ def write_json(path: Path | None, figures: Any) -> None:
     if path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(figures, indent=1) + "\n")
+
+
+def machine() -> dict[str, Any]:
+    """Describe the machine, and how busy it is: programs that want to run for each core."""
+    blas = {f"{p['internal_api']} {p['version']}" for p in threadpool_info() if p["version"]}
+    return {
+        "processor": _processor(),
+        "cores": os.cpu_count(),
+        "numpy": np.__version__,
+        "blas": ", ".join(sorted(blas)),
+        "busy": os.getloadavg()[1] / (os.cpu_count() or 1),
+    }
+
+
+def _processor() -> str:
+    """Read the name of the processor from the kernel (Linux), else what Python knows."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        lines = []
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.machine()
 
 
 class PeakMemory:

@@ -86,13 +86,15 @@ def kernel_matrix(kernel: Kernel, left: Table, right: Table) -> Array:
 def project(kernel: Kernel, projection: Projection, table: Table, jobs: int) -> Array:
     """Compute the rows' coordinates, of shape (n_samples, n_components), without holding Φ."""
     xp = namespace(table.values)
-    basis = _functionals(projection)
+    basis, scales = _functionals(projection), _scales(kernel)
 
     def project_block(start: int, stop: int) -> Array:
         first = 0
         total: Array = 0.0
-        for part in feature_blocks(kernel, block(table, start, stop)):
-            total = total + basis[:, first : first + part.shape[0]] @ part
+        parts = posteriors(kernel.ensemble, block(table, start, stop))
+        for part, scale in zip(parts, scales, strict=True):
+            # Scaling the basis spares a pass over the posteriors, which are many more numbers.
+            total = total + (scale * basis[:, first : first + part.shape[0]]) @ part
             first += part.shape[0]
         return total
 
