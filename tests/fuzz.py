@@ -96,6 +96,12 @@ def load_one(path: Path, content: bytes) -> str:
     return "loaded"
 
 
+def _tell(number: int, ends: Counter) -> None:
+    """Show on a long run how far it has come."""
+    if number and number % 10_000 == 0:
+        print(f"{number}: {dict(ends)}", flush=True)
+
+
 def model_files(n_mutations: int, every: int = 1) -> Counter:
     """Cut golden files at every length and mutate them; half of the mutants get a right hash."""
     ends: Counter = Counter()
@@ -107,6 +113,7 @@ def model_files(n_mutations: int, every: int = 1) -> Counter:
                 ends["cut: " + load_one(path, content[:length])] += 1
         for number in range(n_mutations):
             rng = np.random.default_rng([1, number])
+            _tell(number, ends)
             mutant = contents[number % len(contents)]
             mutant = flip(mutant, rng) if number % 8 == 0 else mutate(mutant, rng, TOKENS)
             signed = number % 2 == 0
@@ -160,6 +167,7 @@ def tables(n_mutations: int) -> Counter:
         path = Path(folder) / "t.csv"
         for number in range(n_mutations):
             rng = np.random.default_rng([2, number])
+            _tell(number, ends)
             content = mutate(TABLES[number % len(TABLES)], rng, TOKENS)
             try:
                 ends.update(f"exit code {code}" for code in table_codes(path, content, number))

@@ -18,6 +18,15 @@ from pckid.exceptions import PckidModelError
 EXIT_OK, EXIT_RUNTIME, EXIT_USAGE, EXIT_DATA, EXIT_MODEL, EXIT_INTERRUPTED = 0, 1, 2, 3, 4, 130
 
 
+# How libraries say that memory is out without a MemoryError.
+_NO_MEMORY = (
+    "can't start new thread",
+    "Cannot allocate memory",
+    "failed to map segment",
+    "bad_alloc",
+)
+
+
 class LazyGroup(click.Group):
     """A group whose commands are imported only when they are used."""
 
@@ -98,7 +107,7 @@ def _explain(error: Exception) -> int:
     """Print a sentence for an exception and choose its exit code."""
     if os.environ.get("PCKID_DEBUG"):
         traceback.print_exc()
-    if isinstance(error, MemoryError):
+    if isinstance(error, MemoryError) or any(sign in str(error) for sign in _NO_MEMORY):
         fail("There is not enough memory. Try a smaller --max-components, or fewer --inits.")
         return EXIT_RUNTIME
     if isinstance(error, OSError):
