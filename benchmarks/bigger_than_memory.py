@@ -60,6 +60,7 @@ def model(options: argparse.Namespace) -> PCKID:
         options.clusters,
         n_inits=options.inits,
         max_components=options.max_components,
+        embedding=options.embedding,
         random_state=0,
     )
 
@@ -75,7 +76,11 @@ def stream(source: str, options: argparse.Namespace) -> None:
 
 def cluster(source: str, options: argparse.Namespace) -> None:
     """Cluster a file on two workers, some of which are killed in the middle."""
+    import dask
     from distributed import Client, LocalCluster
+
+    # On a busy machine a worker takes its time to come back.
+    dask.config.set({"distributed.deploy.lost-worker-timeout": "600s"})
 
     with tempfile.TemporaryDirectory() as scratch, LocalCluster(
         n_workers=2, threads_per_worker=1, memory_limit=None, local_directory=scratch,
@@ -151,6 +156,7 @@ def main() -> None:
     parser.add_argument("--clusters", type=int, default=8)
     parser.add_argument("--inits", type=int, default=5)
     parser.add_argument("--max-components", type=int, default=15)
+    parser.add_argument("--embedding", default="local_walk")
     parser.add_argument("--kill", type=int, default=0, help="workers to kill")
     parser.add_argument("--after", type=float, default=60.0, help="seconds between two killings")
     options = parser.parse_args()
