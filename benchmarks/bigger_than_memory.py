@@ -84,7 +84,7 @@ def cluster(source: str, options: argparse.Namespace) -> None:
 
     with tempfile.TemporaryDirectory() as scratch, LocalCluster(
         n_workers=2, threads_per_worker=1, memory_limit=None, local_directory=scratch,
-        dashboard_address=None,
+        dashboard_address=":0",
     ) as workers, Client(workers) as watch:  # fmt: skip
         killer = threading.Thread(target=_kill, args=(watch, options.kill, options.after))
         killer.start()

@@ -13,6 +13,7 @@ from helpers import SMALL, groups
 from pckid import PCKID, cluster_file
 from pckid.exceptions import TableError
 
+dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
 daskrows = pytest.importorskip("pckid.outofcore.daskrows")
@@ -24,9 +25,12 @@ OPTIONS = {**SMALL, "max_samples": 150}
 @pytest.fixture(scope="module")
 def workers(tmp_path_factory):
     folder = str(tmp_path_factory.mktemp("workers"))
+    # On a busy machine a worker takes its time to come back.
+    patience = {"distributed.deploy.lost-worker-timeout": "600s"}
     with (
+        dask.config.set(patience),
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None, local_directory=folder,
+            n_workers=2, threads_per_worker=1, dashboard_address=":0", local_directory=folder,
             silence_logs=50, memory_limit=None,
         ) as cluster,
     ):  # fmt: skip
