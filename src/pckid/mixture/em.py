@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
 from pckid._arrays import Array, exponential, namespace
-from pckid.mixture.segments import Segments, within
+from pckid.mixture.segments import Segments, Share, within
 from pckid.mixture.table import Table
 
 
@@ -30,7 +29,7 @@ class Family(Protocol):
 
     def log_joint(self, stats: Any, params: Any) -> Array: ...
 
-    def expect(self, stats: Any, params: Any, share: Callable[[Array], Array]) -> Any: ...
+    def expect(self, stats: Any, params: Any, share: Share) -> Any: ...
 
     def update(self, stats: Any, params: Any, sums: Any, floor: float) -> Any: ...
 
@@ -89,23 +88,34 @@ def iterate(
 ) -> Any:
     """Take a fixed number of steps, as for the members of the ensemble."""
     for _ in range(n_iter):
-        sums = family.expect(stats, params, lambda joint: within(posterior, joint, parts))
+        sums = family.expect(stats, params, lambda joint, _: within(posterior, joint, parts))
         params = family.constrain(family.update(stats, params, sums, floor), parts, floor)
     return params
 
 
 def converge(
-    family: Family, stats: Any, params: Any, *, max_iter: int, tol: float, floor: float
+    family: Family,
+    stats: Any,
+    params: Any,
+    *,
+    max_iter: int,
+    tol: float,
+    floor: float,
+    weights: Array | None = None,
 ) -> Fitted:
     """Step until the mean log-likelihood of the observed part gains less than `tol`.
 
-    The parameters returned are those whose likelihood was measured last.
+    The rows may have `weights` (n_samples,) of mean 1. The parameters returned are those whose
+    likelihood was measured last.
     """
     xp, parts = namespace(params.means), Segments((params.means.shape[1],))
     densities: list[Array] = []
 
-    def share(log_joint: Array) -> Array:
+    def share(log_joint: Array, rows: Array | None) -> Array:
         resp, log_density = responsibilities(log_joint)
+        if weights is not None:
+            mine = weights if rows is None else xp.take(weights, rows, axis=0)
+            resp, log_density = resp * mine, log_density * mine
         densities.append(log_density)
         return resp
 

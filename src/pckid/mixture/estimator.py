@@ -21,6 +21,7 @@ from pckid.mixture.families import FAMILIES
 from pckid.mixture.reading import read_new, read_training, standardise_at_home
 from pckid.mixture.segments import Segments
 from pckid.mixture.table import Table, block, smallest_variance, take
+from pckid.mixture.weighting import canonical_order, draw_rows, weighted_rows
 
 _BLOCK = 4096
 
@@ -126,7 +127,7 @@ class IncompleteGaussianMixture(DensityMixin, BaseEstimator):
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None) -> IncompleteGaussianMixture:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> IncompleteGaussianMixture:
         """Fit the mixture by EM.
 
         Parameters
@@ -134,15 +135,17 @@ class IncompleteGaussianMixture(DensityMixin, BaseEstimator):
         X : array-like of shape (n_samples, n_features)
             Rows, with NaN where a value is missing. A row with nothing observed is left out.
         y : Ignored
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much each row counts: 2 as two such rows, 0 as none. None counts all alike.
 
         Returns
         -------
         self
         """
-        self._fit(X)
+        self._fit(X, sample_weight)
         return self
 
-    def fit_predict(self, X: Any, y: Any = None) -> Array:
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
         """Fit, and find the most probable component of each row.
 
         Parameters
@@ -150,13 +153,15 @@ class IncompleteGaussianMixture(DensityMixin, BaseEstimator):
         X : array-like of shape (n_samples, n_features)
             Rows, with NaN where a value is missing.
         y : Ignored
+        sample_weight : array-like of shape (n_samples,), default=None
+            As in `fit`.
 
         Returns
         -------
         labels : array of shape (n_samples,)
             −1 for a row with nothing observed.
         """
-        return self.fit(X).predict(X)
+        return self.fit(X, sample_weight=sample_weight).predict(X)
 
     def predict(self, X: Any) -> Array:
         """Find the most probable component of each row.
@@ -284,28 +289,46 @@ class IncompleteGaussianMixture(DensityMixin, BaseEstimator):
         )
         return restorer(X)(like(np.where(np.isnan(values), completed, values), table.values))
 
-    def _fit(self, X: Any) -> None:
+    def _fit(self, X: Any, sample_weight: Any) -> None:
         values = read_table(self, X, reset=True)
+        values, weights = weighted_rows(values, sample_weight)
         self._dtype = "float32" if values.dtype == namespace(values).float32 else "float64"
         table, usable, self._scaling = read_training(
-            self, values, self._dtype, one_unit=self.covariance_type == "spherical"
+            self, values, self._dtype, one_unit=self.covariance_type == "spherical", weights=weights
         )
         needed = max(2, self.n_components)
         refuse_too_few(usable.shape[0], needed, f"n_components={self.n_components}")
-        table = take(table, usable) if usable.shape[0] < table.n_samples else table
-        self._keep(self._best(table), table, restorer(X), units.only_values(to_numpy(values)))
+        if usable.shape[0] < table.n_samples:
+            table = take(table, usable)
+            weights = None if weights is None else namespace(values).take(weights, usable, axis=0)
+        fit = self._best(table, weights)
+        self._keep(fit, table, weights, restorer(X), units.only_values(to_numpy(values)))
 
-    def _best(self, table: Table) -> em.Fitted:
+    def _best(self, table: Table, weights: Array | None) -> em.Fitted:
         """Run EM from every start and keep the fit of highest likelihood."""
+        counts = None if weights is None else to_numpy(weights)
+        order = canonical_order(table, counts)
+        if weights is not None:
+            mean = namespace(weights).mean(weights)
+            weights = namespace(weights).astype(weights / mean, table.values.dtype)
         family = FAMILIES[self.covariance_type]
         stats = family.statistics(table)
         rng = check_random_state(self.random_state)
         floor = smallest_variance(self.reg_covar, self._dtype)
         fits = []
         for _ in range(self.n_init):
-            start = self._start(stats, table, rng, floor)
+            chosen = draw_rows(order, counts, self.n_components, rng)
+            start = self._start(stats, table, chosen, floor, weights)
             fits.append(
-                em.converge(family, stats, start, max_iter=self.max_iter, tol=self.tol, floor=floor)
+                em.converge(
+                    family,
+                    stats,
+                    start,
+                    max_iter=self.max_iter,
+                    tol=self.tol,
+                    floor=floor,
+                    weights=weights,
+                )
             )
         best = max(fits, key=lambda fit: fit.log_likelihood)
         if not best.converged and self.tol > 0:
@@ -317,13 +340,15 @@ class IncompleteGaussianMixture(DensityMixin, BaseEstimator):
             )
         return best
 
-    def _start(self, stats: Any, table: Table, rng: np.random.RandomState, floor: float) -> Any:
-        """Draw a start, and put the user's own values into it where they are given."""
+    def _start(
+        self, stats: Any, table: Table, chosen: np.ndarray, floor: float, weights: Array | None
+    ) -> Any:
+        """Start from rows `chosen`, with the user's own values where they are given."""
         family = FAMILIES[self.covariance_type]
         values = table.values
-        chosen = rng.choice(table.n_samples, size=self.n_components, replace=False)
-        chosen = like(chosen[None, :], values, dtype=namespace(values).int64)
-        start = initialise.from_rows(family, stats, chosen, Segments((self.n_components,)), floor)
+        first = like(chosen[None, :], values, dtype=namespace(values).int64)
+        parts = Segments((self.n_components,))
+        start = initialise.from_rows(family, stats, first, parts, floor, weights)
         d = self.n_features_in_
         if (means := _given(self.means_init, "means_init", (self.n_components, d))) is not None:
             start = start._replace(means=units.means_in(means, self._scaling, values)[None, ...])
@@ -333,19 +358,27 @@ class IncompleteGaussianMixture(DensityMixin, BaseEstimator):
             inside = units.covariances_in(spread, self._scaling, values)[None, ...]
             _refuse_indefinite(to_numpy(inside)[0])
             start = start._replace(covariances=inside)
-        if (weights := _given(self.weights_init, "weights_init", (self.n_components,))) is not None:
-            _refuse_negative(weights)
-            logs = np.log(np.maximum(weights / weights.sum(), np.finfo(np.float32).tiny))
+        if (shares := _given(self.weights_init, "weights_init", (self.n_components,))) is not None:
+            _refuse_negative(shares)
+            logs = np.log(np.maximum(shares / shares.sum(), np.finfo(np.float32).tiny))
             start = start._replace(log_weights=like(logs[None, :], values))
         return start
 
-    def _keep(self, fit: em.Fitted, table: Table, restore: Any, constants: np.ndarray) -> None:
+    def _keep(
+        self,
+        fit: em.Fitted,
+        table: Table,
+        weights: Array | None,
+        restore: Any,
+        constants: np.ndarray,
+    ) -> None:
         """Store the fit in the user's units."""
         self._params, self._constants = fit.params, constants
         self._publish(restore)
         self.converged_, self.n_iter_ = fit.converged, fit.n_iter
-        shift = float(namespace(table.values).mean(self._log_volume(table)))
-        self.lower_bound_ = fit.log_likelihood - shift
+        volumes = to_numpy(self._log_volume(table))
+        shift = np.average(volumes, weights=None if weights is None else to_numpy(weights))
+        self.lower_bound_ = fit.log_likelihood - float(shift)
 
     def _publish(self, restore: Any) -> None:
         """Set the public attributes from the fitted parameters, in the user's units."""

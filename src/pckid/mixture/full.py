@@ -8,13 +8,13 @@ The stack axis of the other arrays is kept, but a stack holds one mixture (STACK
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from pckid._arrays import Array, at_least, contiguous, device_of, namespace
 from pckid.mixture.batches import WIDTH, Batch, sort_rows
 from pckid.mixture.completion import Completed, Components, complete, components, spread
-from pckid.mixture.segments import Segments
+from pckid.mixture.segments import Segments, Share
 from pckid.mixture.table import Table, gather, take
 
 STACKABLE = False
@@ -93,7 +93,7 @@ def log_joint(stats: Statistics, params: Parameters) -> Array:
     return flat + params.log_weights[..., None]
 
 
-def expect(stats: Statistics, params: Parameters, share: Callable[[Array], Array]) -> Sums:
+def expect(stats: Statistics, params: Parameters, share: Share) -> Sums:
     """Sum completed rows and their spread, weighted by what `share` makes of their log-joint.
 
     Batch by batch, so that each inverse serves the log-joint and the sums and is then forgotten.
@@ -169,14 +169,17 @@ def _laid_out(params: Parameters) -> Iterator[Components]:
 
 
 def _expect_batch(
-    batch: Batch, laid_out: list[Components], log_weights: Array, share: Callable[[Array], Array]
+    batch: Batch,
+    laid_out: list[Components],
+    log_weights: Array,
+    share: Share,
 ) -> Sums:
     """Sum one batch; by the observed side, the sums are still those of u and Σ_oo⁻¹."""
     xp = namespace(log_weights)
     done = [complete(batch, some) for some in laid_out]
     densities = xp.concat([each.log_density for each in done], axis=1) + log_weights
     joint = xp.matrix_transpose(xp.take(densities, batch.real, axis=0))
-    resp = xp.matrix_transpose(share(contiguous(joint)[None, ...])[0, ...])
+    resp = xp.matrix_transpose(share(contiguous(joint)[None, ...], batch.rows)[0, ...])
     resp = xp.take(xp.concat([resp, 0 * resp[:1, :]], axis=0), batch.copies, axis=0)
     first, parts = 0, []
     for each in done:

@@ -9,7 +9,14 @@ from pckid.mixture.em import Family
 from pckid.mixture.segments import Segments, within
 
 
-def from_rows(family: Family, stats: Any, chosen: Array, parts: Segments, floor: float) -> Any:
+def from_rows(
+    family: Family,
+    stats: Any,
+    chosen: Array,
+    parts: Segments,
+    floor: float,
+    weights: Array | None = None,
+) -> Any:
     """Start from random rows, one k-means iteration and the empirical moments.
 
     Missing values count as the feature's observed mean, here and only here.
@@ -24,10 +31,13 @@ def from_rows(family: Family, stats: Any, chosen: Array, parts: Segments, floor:
         The mixtures that lie side by side.
     floor : float
         The smallest variance, in units of the feature's observed variance.
+    weights : array of shape (n_samples,), default=None
+        Weights of the rows, of mean 1.
     """
     X = family.filled(stats)
     centers = family.pick(stats, chosen)
     resp = within(winner, closeness(X, centers), parts)
+    resp = resp if weights is None else resp * weights
     return family.constrain(family.start(stats, resp, centers, floor), parts, floor)
 
 

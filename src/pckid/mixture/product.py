@@ -19,11 +19,10 @@ All arrays have a leading axis over the subsamples of a stack: each has rows of 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import NamedTuple
 
 from pckid._arrays import Array, at_least, device_of, namespace, times_transposed
-from pckid.mixture.segments import Segments
+from pckid.mixture.segments import Segments, Share
 from pckid.mixture.table import Margins, Table, gather, take
 
 STACKABLE = True
@@ -122,9 +121,9 @@ def log_joint(stats: Statistics, params: Parameters) -> Array:
     return times_transposed(B, stats.rows)
 
 
-def expect(stats: Statistics, params: Parameters, share: Callable[[Array], Array]) -> Sums:
+def expect(stats: Statistics, params: Parameters, share: Share) -> Sums:
     """Sum the statistics of the rows, weighted by what `share` makes of their log-joint."""
-    return Sums(share(log_joint(stats, params)) @ stats.rows)
+    return Sums(share(log_joint(stats, params), None) @ stats.rows)
 
 
 def update(stats: Statistics, params: Parameters, sums: Sums, floor: float) -> Parameters:

@@ -27,6 +27,7 @@ def read_training(
     categorical: np.ndarray | None = None,
     *,
     one_unit: bool = False,
+    weights: Array | None = None,
 ) -> Training:
     """Measure and standardise the rows of a fit; name the columns left out.
 
@@ -42,11 +43,13 @@ def read_training(
         The columns of categories.
     one_unit : bool, default=False
         Scale all features alike, as where one variance is to hold for all of them.
+    weights : array of shape (n_samples,), default=None
+        How much each row counts.
     """
     xp = namespace(X)
     X = xp.astype(X, xp.float64, copy=False)
     informative = getattr(estimator, "missingness", "ignorable") == "informative"
-    scaling = measure(X, categorical, informative=informative)
+    scaling = measure(X, categorical, informative=informative, weights=weights)
     refuse_no_column(len(scaling.used), X.shape)
     if one_unit:
         root = xp.sqrt(xp.mean((scaling.scale / xp.max(scaling.scale)) ** 2))

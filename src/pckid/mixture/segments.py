@@ -9,6 +9,10 @@ import numpy as np
 
 from pckid._arrays import Array, like, namespace
 
+# Takes the log-joint (m, g, n) of some rows, and which rows of the table these are (None: all of
+# them, in order), to their responsibilities (m, g, n).
+Share = Callable[[Array, Array | None], Array]
+
 
 class Segments(NamedTuple):
     """Which mixture each component belongs to.

@@ -71,7 +71,11 @@ class Table(NamedTuple):
 
 
 def measure(
-    X: Array, categorical: np.ndarray | None = None, *, informative: bool = False
+    X: Array,
+    categorical: np.ndarray | None = None,
+    *,
+    informative: bool = False,
+    weights: Array | None = None,
 ) -> Scaling:
     """Compute the centre and spread of each feature from what is observed of it.
 
@@ -83,6 +87,8 @@ def measure(
         The columns of categories.
     informative : bool, default=False
         Whether what is missing tells of the components.
+    weights : array of shape (n_samples,), default=None
+        How much each row counts in the centres and spreads of numbers.
 
     Returns
     -------
@@ -103,9 +109,10 @@ def measure(
     if unit is not None:
         numbers, magnitude = numbers * unit, magnitude * unit
     Z = xp.where(seen, numbers / magnitude, 0.0)
-    count = xp.sum(xp.astype(seen, X.dtype), axis=0)
-    mean = xp.sum(Z, axis=0) / count
-    spread = xp.sqrt(xp.sum(xp.where(seen, (Z - mean) ** 2, 0.0), axis=0) / count)
+    weight = 1.0 if weights is None else weights[:, None]
+    count = xp.sum(xp.astype(seen, X.dtype) * weight, axis=0)
+    mean = xp.sum(Z * weight, axis=0) / count
+    spread = xp.sqrt(xp.sum(xp.where(seen, (Z - mean) ** 2, 0.0) * weight, axis=0) / count)
     chosen, counts = _count_categories(X, np.flatnonzero(categorical))
     used = np.concatenate([kept, chosen]) if informative else kept[:0]
     share = to_numpy(xp.mean(xp.astype(_columns(observed, used), X.dtype), axis=0))

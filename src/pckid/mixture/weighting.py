@@ -1,0 +1,81 @@
+"""Rows that count more than others, and draws that depend on the rows but not on their order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import _check_sample_weight
+
+from pckid._arrays import Array, like, namespace, to_numpy
+from pckid.mixture.table import Table
+
+_SYMMETRIC = 1e-6
+
+
+def weighted_rows(X: Array, sample_weight: Any) -> tuple[Array, Array | None]:
+    """Check weights, and leave out the rows that count nothing.
+
+    Parameters
+    ----------
+    X : array of shape (n_samples, n_features)
+    sample_weight : array-like of shape (n_samples,) or None
+
+    Returns
+    -------
+    X : array of shape (n_kept, n_features)
+    weights : array of shape (n_kept,), or None
+    """
+    if sample_weight is None:
+        return X, None
+    weights = _check_sample_weight(
+        to_numpy(sample_weight) if hasattr(sample_weight, "__dlpack__") else sample_weight,
+        np.empty((X.shape[0], 0)),
+        dtype=np.float64,
+        ensure_non_negative=True,
+    )
+    kept = np.flatnonzero(weights > 0)
+    if len(kept) == 0:
+        raise ValueError("sample_weight is 0 for all rows. Give at least some a positive weight.")
+    xp = namespace(X)
+    rows = xp.take(X, like(kept, X, dtype=xp.int64), axis=0)
+    return rows, like(weights[kept], X, dtype=xp.float64)
+
+
+def canonical_order(table: Table, weights: np.ndarray | None = None) -> np.ndarray:
+    """Sort rows by what they hold, of shape (n_samples,): the same in whatever order they came.
+
+    The key is a fixed random projection of values and holes, so equal rows lie side by side. Each
+    feature is turned so that its longer tail is positive: its sign and unit do not matter.
+    """
+    rng = np.random.default_rng(0)
+    values, observed = to_numpy(table.values).astype(np.float64), to_numpy(table.observed)
+    skewness = np.average(values**3, axis=0, weights=weights)
+    turn = np.where(np.abs(skewness) > _SYMMETRIC, np.sign(skewness), 1.0)
+    key = values @ (turn * rng.standard_normal(values.shape[1]))
+    return np.argsort(key + observed @ rng.standard_normal(observed.shape[1]), kind="stable")
+
+
+def draw_rows(
+    order: np.ndarray, weights: np.ndarray | None, size: int, rng: np.random.RandomState
+) -> np.ndarray:
+    """Draw rows without replacement, a row of weight w as w rows would be.
+
+    Parameters
+    ----------
+    order : array of shape (n_samples,)
+        As from `canonical_order`.
+    weights : array of shape (n_samples,) or None
+        A fraction counts as one row.
+    size : int
+    rng : RandomState
+
+    Returns
+    -------
+    rows : array of shape (size,)
+    """
+    if weights is None:
+        return order[rng.choice(len(order), size=size, replace=False)]
+    stops = np.cumsum(np.ceil(weights[order]).astype(np.int64))
+    places = rng.choice(stops[-1], size=size, replace=False)
+    return order[np.searchsorted(stops, places, side="right")]
