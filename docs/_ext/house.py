@@ -111,7 +111,8 @@ def _output(command: str, folder: Path) -> list[str]:
     )
     if done.returncode:
         raise ExtensionError(f"This command of the documentation failed: {command}\n{done.stdout}")
-    return [_ANYWHERE.sub(".../pckid/", line.rstrip()) for line in done.stdout.splitlines()]
+    printed = done.stdout.replace(f"{folder}{os.sep}", "")
+    return [_ANYWHERE.sub(".../pckid/", line.rstrip()) for line in printed.splitlines()]
 
 
 def _forget(app: Sphinx, docname: str, source: list[str]) -> None:
