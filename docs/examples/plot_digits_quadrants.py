@@ -53,5 +53,4 @@ ax.legend(frameon=False)
 plt.show()
 
 # %%
-# Fives and sixes are easy. All ten digits are not: see the comparison in the results, where other
-# methods do better on them.
+# Fives and sixes are easy. All ten digits are harder: see the comparison in the results.
