@@ -139,6 +139,11 @@ def _block(self: Any, node: nodes.Element) -> None:
     _math(self, node, block=True)
 
 
+def _skip(app: Sphinx, what: str, name: str, member: Any, skip: bool, options: Any) -> bool | None:
+    """Leave out scikit-learn's methods for metadata routing, which it documents itself."""
+    return True if name.startswith("set_") and name.endswith("_request") else None
+
+
 def _draw(app: Sphinx) -> None:
     """Draw the pictures; where no commands are run, those that are there will do."""
     if app.config.run_commands or not (DOCS / "_pictures").exists():
@@ -156,4 +161,5 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_html_math_renderer("mathml", (_inline, None), (_block, None))
     app.connect("builder-inited", _draw)
     app.connect("source-read", _forget)
+    app.connect("autodoc-skip-member", _skip)
     return {"parallel_read_safe": False, "parallel_write_safe": True}
