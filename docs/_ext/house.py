@@ -36,7 +36,6 @@ class Shell(SphinxDirective):
     option_spec: ClassVar[dict[str, Any]] = {
         "keep": directives.unchanged,  # "made.html as name.html": a file for readers to open
         "with": directives.unchanged,  # a file of this folder that the commands find in theirs
-        "head": directives.nonnegative_int,  # show so many lines of what is printed
     }
 
     def run(self) -> list[nodes.Node]:
@@ -47,16 +46,12 @@ class Shell(SphinxDirective):
         for line in self.content:
             shown.append(line)
             if line.startswith("$ ") and self.config.run_commands:
-                shown += self._cut(_output(line[2:], folder))
+                shown += _output(line[2:], folder)
         if "keep" in self.options and self.config.run_commands:
             made, _, name = self.options["keep"].partition(" as ")
             shutil.copy(folder / made, DOCS / "_extra" / (name or made))
         block = nodes.literal_block("\n".join(shown), "\n".join(shown), language="console")
         return [block]
-
-    def _cut(self, lines: list[str]) -> list[str]:
-        limit = self.options.get("head", len(lines))
-        return lines[:limit] + (["..."] if len(lines) > limit else [])
 
 
 class Picture(SphinxDirective):
