@@ -230,9 +230,6 @@ def check_pipeline(X: np.ndarray, k: int, embedding: str) -> None:
 def check_likelihood(X: np.ndarray, k: int) -> None:
     """The likelihood of the observed part never falls from one EM iteration to the next."""
     bounds, kind = [], ("diag", "full")[k % 2]
-    if kind == "full":
-        # The determinant of a covariance near its floor has no digit left in float32.
-        X = np.asarray(X, dtype=np.float64)
     for max_iter in (1, 2, 3, 6):
         mixture = pckid.IncompleteGaussianMixture(
             k, covariance_type=kind, max_iter=max_iter, tol=0.0, random_state=0

@@ -292,7 +292,10 @@ class IncompleteGaussianMixture(DensityMixin, BaseEstimator):
     def _fit(self, X: Any, sample_weight: Any) -> None:
         values = read_table(self, X, reset=True)
         values, weights = weighted_rows(values, sample_weight)
-        self._dtype = "float32" if values.dtype == namespace(values).float32 else "float64"
+        # The determinant of a covariance matrix near its floor has no digit left in float32.
+        single = values.dtype == namespace(values).float32
+        single = single and self.covariance_type not in ("full", "tied")
+        self._dtype = "float32" if single else "float64"
         table, usable, self._scaling = read_training(
             self, values, self._dtype, one_unit=self.covariance_type == "spherical", weights=weights
         )
