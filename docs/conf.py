@@ -85,6 +85,6 @@ html_theme_options = {
     "pygments_dark_style": "monokai",
     "header_links_before_dropdown": 6,
 }
-html_sidebars = {"index": [], "start-here": [], "changelog": []}
+html_sidebars = {"index": [], "start-here": [], "performance": [], "changelog": []}
 
 (HERE / "_extra").mkdir(exist_ok=True)
