@@ -106,6 +106,7 @@ def test_the_file_is_the_page(fitted, table, tmp_path):
     assert (tmp_path / "r.html").read_text("utf-8") == page
 
 
+@pytest.mark.filterwarnings("ignore::pckid.EmptyClusterWarning")
 def test_one_cluster_and_many_columns_fit(tmp_path):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 150))
