@@ -37,7 +37,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args(argv)
-    sizes, ensemble = options.sizes, {"inits": 30, "components": "auto"}
+    sizes, ensemble = options.sizes, {"inits": 10, "components": "auto"}
     if options.quick:
         sizes, ensemble = [100, 200], {"inits": 2, "components": 2}
     found: dict[str, Any] = {"sizes": []}
