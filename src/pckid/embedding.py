@@ -84,7 +84,37 @@ def local_walk(features: Array, n_components: int, rng: np.random.Generator) -> 
     """
     xp = namespace(features)
     kernel = xp.matrix_transpose(features) @ features
-    graph = neighbour_graph(kernel, n_components)
+    guess = _guess(features, n_components, rng)
+    values, wanted = _walk_coordinates(neighbour_graph(kernel, n_components), guess, n_components)
+    # The ridge is added in place: arrays as large as the kernel are what memory goes into.
+    ridge = xp.eye(kernel.shape[0], dtype=kernel.dtype, device=device_of(kernel))
+    ridge *= xp.mean(xp.linalg.diagonal(kernel))
+    kernel += ridge
+    del ridge
+    basis = features @ xp.linalg.solve(kernel, wanted[:, : n_components - 1])
+    first = xp.zeros((basis.shape[0], 1), dtype=basis.dtype, device=device_of(basis))
+    one = xp.ones((1,), dtype=values.dtype, device=device_of(values))
+    return Projection(
+        xp.concat([first, basis], axis=1), None, xp.concat([one, values[: n_components - 1]])
+    )
+
+
+def _walk_coordinates(graph: Array, guess: Array, n_wanted: int) -> tuple[Array, Array]:
+    """Find the leading eigenvalues of D⁻¹ W but the first, and D^-½ u λ for their vectors u.
+
+    Parameters
+    ----------
+    graph : array of shape (n, n)
+        W, symmetric; D is the diagonal matrix of its row sums.
+    guess : array of shape (n, b), b ≥ n_wanted
+    n_wanted : int
+
+    Returns
+    -------
+    values : array of shape (n_wanted,)
+    coordinates : array of shape (n, n_wanted)
+    """
+    xp = namespace(graph)
     roots = xp.sqrt(xp.sum(graph, axis=1))[:, None]
     constant = roots / xp.sqrt(xp.sum(roots**2))
 
@@ -94,19 +124,9 @@ def local_walk(features: Array, n_components: int, rng: np.random.Generator) -> 
         step = (graph @ (v / roots)) / roots - constant * (xp.matrix_transpose(constant) @ v)
         return (v + step) / 2
 
-    guess = _guess(features, n_components, rng)
-    values, vectors = leading_eigenpairs(lazy, guess, n_components)
+    values, vectors = leading_eigenpairs(lazy, guess, n_wanted)
     values = 2 * values - 1
-    wanted = (vectors / roots * values)[:, : n_components - 1]
-    ridge = xp.mean(xp.linalg.diagonal(kernel)) * xp.eye(
-        kernel.shape[0], dtype=kernel.dtype, device=device_of(kernel)
-    )
-    basis = features @ xp.linalg.solve(kernel + ridge, wanted)
-    first = xp.zeros((basis.shape[0], 1), dtype=basis.dtype, device=device_of(basis))
-    one = xp.ones((1,), dtype=values.dtype, device=device_of(values))
-    return Projection(
-        xp.concat([first, basis], axis=1), None, xp.concat([one, values[: n_components - 1]])
-    )
+    return values, vectors / roots * values
 
 
 def neighbour_graph(kernel: Array, n_clusters: int) -> Array:
@@ -120,7 +140,9 @@ def neighbour_graph(kernel: Array, n_clusters: int) -> Array:
     n_neighbours = max(n_samples // (n_clusters + 4), _FEWEST_NEIGHBOURS)
     least = kth_largest(kernel, min(n_neighbours + 1, n_samples))[:, None]
     kept = xp.where(kernel >= least - 1e-5, kernel, _FAR * kernel)
-    return (kept + xp.matrix_transpose(kept)) / 2
+    graph = kept + xp.matrix_transpose(kept)
+    graph /= 2
+    return graph
 
 
 EMBEDDINGS: dict[str, Callable[[Array, int, np.random.Generator], Projection]] = {
