@@ -23,7 +23,7 @@ from pckid.embedding import random_walk
 from pckid.ensemble import Ensemble, schedule, train
 from pckid.featuremap import Kernel, feature_matrix, project_features
 from pckid.kernel import EnsembleEstimator, ProbabilisticClusterKernel, Sample
-from pckid.kmeans import kmeans, nearest
+from pckid.kmeans import partition
 from pckid.mixture.table import Table, take
 from pckid.outofcore import blocked
 
@@ -232,6 +232,4 @@ def _agreement(
 
 def _labels(embedding: Array, n_clusters: int, rng: np.random.Generator) -> np.ndarray:
     """Group rows by as many leading coordinates as there are clusters."""
-    leading = embedding[:, :n_clusters]
-    centers = kmeans(leading, n_clusters, n_init=N_STARTS, rng=rng).centers
-    return to_numpy(nearest(leading, centers[None, ...])[0, :])
+    return partition(embedding[:, :n_clusters], n_clusters, n_init=N_STARTS, rng=rng)

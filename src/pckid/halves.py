@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from pckid._arrays import to_numpy
 from pckid._parallel import blas_threads
 from pckid.embedding import EMBEDDINGS
 from pckid.featuremap import Kernel, feature_matrix, project_features
-from pckid.kmeans import kmeans, nearest
+from pckid.kmeans import partition
 from pckid.mixture.table import Table
 
 N_STARTS = 20
@@ -65,5 +64,4 @@ def _cluster(
         features = feature_matrix(kernel, table, jobs)
         projection = EMBEDDINGS[embedding](features, n_clusters, rng)
         coordinates = project_features(features, projection)
-        centers = kmeans(coordinates, n_clusters, n_init=N_STARTS, rng=rng).centers
-    return to_numpy(nearest(coordinates, centers[None, ...])[0, :])
+        return partition(coordinates, n_clusters, n_init=N_STARTS, rng=rng)

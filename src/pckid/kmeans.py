@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pckid._arrays import Array, at_least, device_of, like, namespace
+from pckid._arrays import Array, at_least, device_of, like, namespace, to_numpy
 
 # Restarts × clusters × rows held at once: 2^24 numbers.
 _CELLS = 1 << 24
@@ -41,6 +41,12 @@ def kmeans(
         for first in range(0, n_init, size)
     ]
     return min(parts, key=lambda part: part.inertia)
+
+
+def partition(X: Array, n_clusters: int, *, n_init: int, rng: np.random.Generator) -> np.ndarray:
+    """Group the rows of `X` by `kmeans`; labels of shape (n_samples,), on the host."""
+    centers = kmeans(X, n_clusters, n_init=n_init, rng=rng).centers
+    return to_numpy(nearest(X, centers[None, ...])[0, :])
 
 
 def plus_plus(X: Array, uniforms: np.ndarray) -> Array:
