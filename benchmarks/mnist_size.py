@@ -20,6 +20,8 @@ from threadpoolctl import threadpool_limits
 from benchmarks.timing import PeakMemory, best_of, product_peak, write_json
 from pckid import PCKID, missing
 from pckid._parallel import n_threads
+from pckid.experiments.methods import find
+from pckid.experiments.paper import PCKID_OF_THE_PAPER
 from pckid.mixture.table import measure, standardise
 
 
@@ -39,9 +41,9 @@ def images(seed: int = 0, n_images: int = 1000) -> np.ndarray:
 
 
 def papers(q: int) -> dict[str, Any]:
-    """Name the paper's setting, with Q = G = q."""
-    ensemble = {"n_inits": q, "max_components": q, "reg_covar": 0.01, "weighting": "equal"}
-    return {**ensemble, "embedding": "kernel_pca"}
+    """Return the setting in which the paper's experiments run, with Q = G = q."""
+    (method,) = find([PCKID_OF_THE_PAPER])
+    return dict(method.override({"n_inits": q, "max_components": q}).parameters)
 
 
 def needed_operations(X: np.ndarray, model: PCKID) -> float:
