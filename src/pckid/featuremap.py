@@ -19,7 +19,7 @@ from pckid.ensemble import Ensemble, posteriors
 from pckid.mixture.table import Scaling, Table, block
 
 # Longer blocks of rows gain nothing on a CPU and fall out of its cache.
-_HOST_BLOCK = 1024
+HOST_BLOCK = 1024
 
 
 class Kernel(NamedTuple):
@@ -133,6 +133,6 @@ def _for_row_blocks(function: Callable, kernel: Kernel, table: Table, jobs: int)
     widest = max(math.prod(stack.log_weights.shape) for stack in kernel.ensemble.stacks)
     bytes_per_row = 8 * (4 * widest + 2 * table.width)
     size = int(get_config()["working_memory"] * 2**20 / (bytes_per_row * jobs))
-    size = max(1, min(size, _HOST_BLOCK, -(-table.n_samples // jobs)) if on_host else size)
+    size = max(1, min(size, HOST_BLOCK, -(-table.n_samples // jobs)) if on_host else size)
     starts = range(0, table.n_samples, size)
     return list(run(function, [(s, min(s + size, table.n_samples)) for s in starts], jobs))

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from pckid.ensemble import Plan
-
-# Rows that are mapped at once by each thread, as in the feature map.
-_BLOCK = 1024
+from pckid.featuremap import HOST_BLOCK
+from pckid.mixture.families import FAMILIES
 
 
 def needed_bytes(
@@ -29,14 +28,14 @@ def needed_bytes(
     n, d = shape
     widest = plan.n_inits * plan.max_components
     n_components = plan.n_inits * sum(plan.components)
-    spread = d * d if plan.covariance_type == "full" else d
+    spread = d * d if FAMILIES[plan.covariance_type].MATRICES else d
     table = n * d * (itemsize + 1)
     reading = 3 * n * d * 8
     parameters = n_components * (spread + d) * itemsize
     # Their features, and the graph of neighbours with what it takes to build it.
     landmarks = n_landmarks * (n_components + 5 * n_landmarks) * itemsize
     training = jobs * plan.n_rows * (3 * d + 8 * (plan.max_components + 2)) * itemsize
-    mapping = jobs * min(_BLOCK, -(-n // jobs)) * (4 * widest + 6 * d) * 8
+    mapping = jobs * min(HOST_BLOCK, -(-n // jobs)) * (4 * widest + 6 * d) * 8
     return table + max(reading, parameters + landmarks + max(training, mapping))
 
 

@@ -18,6 +18,8 @@ class Family(Protocol):
 
     STACKABLE: bool  # whether several subsamples share a call
     MIXED: bool  # whether it knows categories and informative missingness
+    MATRICES: bool  # whether a component's covariance is a matrix
+    Parameters: Any  # the tuple of a stack's parameters
 
     def statistics(self, table: Table, rows: Array | None = None) -> Any: ...
 

@@ -294,7 +294,7 @@ class IncompleteGaussianMixture(DensityMixin, BaseEstimator):
         values, weights = weighted_rows(values, sample_weight)
         # The determinant of a covariance matrix near its floor has no digit left in float32.
         single = values.dtype == namespace(values).float32
-        single = single and self.covariance_type not in ("full", "tied")
+        single = single and not FAMILIES[self.covariance_type].MATRICES
         self._dtype = "float32" if single else "float64"
         table, usable, self._scaling = read_training(
             self, values, self._dtype, one_unit=self.covariance_type == "spherical", weights=weights

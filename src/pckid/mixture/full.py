@@ -19,6 +19,7 @@ from pckid.mixture.table import Table, gather, take
 
 STACKABLE = False
 MIXED = False
+MATRICES = True
 
 
 class Statistics(NamedTuple):

@@ -27,6 +27,7 @@ from pckid.mixture.table import Margins, Table, gather, take
 
 STACKABLE = True
 MIXED = True
+MATRICES = False
 _LOG_2PI = math.log(2 * math.pi)
 _PRIOR_ROWS = 1.0
 # Of missingness a few rows say little: with one row of prior, holes made at random cost accuracy.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pckid._arrays import Array, at_least, namespace
 from pckid.mixture import product
 from pckid.mixture.product import (
+    MATRICES,
     MIXED,
     STACKABLE,
     Parameters,
@@ -20,8 +21,9 @@ from pckid.mixture.product import (
 from pckid.mixture.segments import Segments
 
 __all__ = [
-    "MIXED", "STACKABLE", "Parameters", "Statistics", "Sums", "conditional_means", "constrain",
-    "expect", "filled", "log_joint", "n_parameters", "pick", "start", "statistics", "update",
+    "MATRICES", "MIXED", "STACKABLE", "Parameters", "Statistics", "Sums", "conditional_means",
+    "constrain", "expect", "filled", "log_joint", "n_parameters", "pick", "start", "statistics",
+    "update",
 ]  # fmt: skip
 
 

@@ -19,20 +19,14 @@ from pckid.ensemble import Ensemble, largest_size
 from pckid.exceptions import PckidModelError
 from pckid.featuremap import Kernel
 from pckid.kernel import EnsembleEstimator, ProbabilisticClusterKernel
-from pckid.mixture import IncompleteGaussianMixture, full, product
+from pckid.mixture import IncompleteGaussianMixture
+from pckid.mixture.families import FAMILIES
 from pckid.mixture.table import Margins, Scaling
 from pckid.modelfile import checking
 from pckid.modelfile.checking import Shelf
 
 Facts = dict[str, Any]
 Named = dict[str, Any]
-_PARAMETERS: dict[str, Any] = {
-    "diag": product.Parameters,
-    "full": full.Parameters,
-    "tied": full.Parameters,
-    "tied_diag": product.Parameters,
-    "spherical": product.Parameters,
-}
 _FLOATS = ("float32", "float64")
 
 
@@ -244,8 +238,8 @@ def _mixtures(
     shelf: Shelf, prefix: str, kind: str, size: tuple[int, int], scaling: Scaling, dtype: str
 ) -> Any:
     """Take the parameters of a stack of mixtures, `size` = (n_mixtures, n_components)."""
-    n_kept = len(scaling.kept)
-    spread = (n_kept, n_kept) if _PARAMETERS[kind] is full.Parameters else (n_kept,)
+    n_kept, family = len(scaling.kept), FAMILIES[kind]
+    spread = (n_kept, n_kept) if family.MATRICES else (n_kept,)
     parts = [
         checking.log_weights(shelf, f"{prefix}.log_weights", size, dtype),
         _some(shelf, f"{prefix}.means", (*size, n_kept), dtype),
@@ -253,9 +247,9 @@ def _mixtures(
         if n_kept == 0
         else checking.covariances(shelf, f"{prefix}.covariances", (*size, *spread), dtype),
     ]
-    if _PARAMETERS[kind] is product.Parameters:
+    if family.MIXED:
         parts += _probabilities(shelf, prefix, size, scaling.margins, dtype)
-    return _PARAMETERS[kind](*parts)
+    return family.Parameters(*parts)
 
 
 def _probabilities(
