@@ -49,10 +49,17 @@ def em_step(X, weights, means, covariances):
     return gamma.sum(axis=0) / n, new_means, new_covariances
 
 
-def em_step_diagonal(X, weights, means, variances):
-    """Take one step of Algorithm 1 with the paper's y and ω for diagonal covariances."""
+def em_step_diagonal(X, weights, means, variances, row_weights=None):
+    """Take one step of Algorithm 1 with the paper's y and ω for diagonal covariances.
+
+    A row may count `row_weights` (n,) instead of 1.
+    """
     n, d = X.shape
     gamma = posteriors(X, weights, means, [np.diag(v) for v in variances])
+    if row_weights is not None:
+        n_counted, gamma = sum(row_weights), gamma * np.asarray(row_weights)[:, None]
+    else:
+        n_counted = n
     new_means, new_variances = np.empty_like(means), np.empty_like(variances)
     for k in range(len(weights)):
         s = np.where(np.isnan(X), 0.0, 1 / variances[k])
@@ -66,10 +73,10 @@ def em_step_diagonal(X, weights, means, variances):
             spread = variances[k] - variances[k] * s[i] * variances[k]
             omega += gamma[i, k] * ((y[i] - new_means[k]) ** 2 + spread)
         new_variances[k] = omega / gamma[:, k].sum()
-    return gamma.sum(axis=0) / n, new_means, new_variances
+    return gamma.sum(axis=0) / n_counted, new_means, new_variances
 
 
-def initial(X, chosen, fill=None):
+def initial(X, chosen, fill=None, row_weights=None):
     """Follow the paper's section "Initialization"; returns weights, means, covariances."""
     n, d = X.shape
     filled = np.where(np.isnan(X), np.nanmean(X, axis=0) if fill is None else fill, X)
@@ -78,11 +85,12 @@ def initial(X, chosen, fill=None):
         assignment[i] = np.argmin([np.sum((filled[i] - filled[c]) ** 2) for c in chosen])
     weights = np.empty(len(chosen))
     means, covariances = np.empty((len(chosen), d)), np.empty((len(chosen), d, d))
+    counts = np.ones(n) if row_weights is None else np.asarray(row_weights)
     for k in range(len(chosen)):
-        members = filled[assignment == k]
-        weights[k] = len(members) / n
-        means[k] = members.mean(axis=0)
-        covariances[k] = np.cov(members.T, bias=True).reshape(d, d)
+        members, mine = filled[assignment == k], counts[assignment == k]
+        weights[k] = mine.sum() / counts.sum()
+        means[k] = np.average(members, axis=0, weights=mine)
+        covariances[k] = np.cov(members.T, bias=True, aweights=mine).reshape(d, d)
     return weights, means, covariances
 
 
@@ -98,9 +106,10 @@ def kernel(X, mixtures, power=0):
     return K
 
 
-def lloyd(X, centers, max_iter=300):
+def lloyd(X, centers, max_iter=300, row_weights=None):
     """Run Lloyd's algorithm from one start; an empty cluster keeps its centre."""
     centers = np.array(centers)
+    counts = np.ones(len(X)) if row_weights is None else np.asarray(row_weights)
     labels = None
     for _ in range(max_iter):
         distances = [[np.sum((x - c) ** 2) for c in centers] for x in X]
@@ -109,33 +118,42 @@ def lloyd(X, centers, max_iter=300):
         labels = np.argmin(distances, axis=1)
         for k in range(len(centers)):
             if np.any(labels == k):
-                centers[k] = X[labels == k].mean(axis=0)
-    cost = sum(min(np.sum((x - c) ** 2) for c in centers) for x in X)
+                mine = labels == k
+                centers[k] = np.average(X[mine], axis=0, weights=counts[mine])
+    cost = sum(w * min(np.sum((x - c) ** 2) for c in centers) for x, w in zip(X, counts, strict=True))
     return centers, cost
 
 
-def neighbours(K, n_clusters):
-    """Divide all but each row's nearest values by a hundred, then average with the transpose."""
+def neighbours(K, n_clusters, weights=None):
+    """Divide all but each row's nearest values by a hundred, then average with the transpose.
+
+    A row of weight w is as many neighbours.
+    """
+    weights = np.ones(len(K)) if weights is None else weights
     graph = np.empty_like(K)
-    n_near = min(max(len(K) // (n_clusters + 4), 5) + 1, len(K))
+    n_near = min(max(int(weights.sum() + 1e-9) // (n_clusters + 4), 5) + 1, weights.sum())
     for i, row in enumerate(K):
-        least = sorted(row, reverse=True)[n_near - 1]
+        met = 0.0
+        for j in np.argsort(-row, kind="stable"):
+            least, met = row[j], met + weights[j]
+            if met >= n_near - 1e-9:
+                break
         graph[i] = [value if value >= least - 1e-5 else value / 100 for value in row]
     return (graph + graph.T) / 2
 
 
-def embed(K, n_components, kind):
+def embed(K, n_components, kind, weights=None):
     """Embed by the eigenvectors of the explicitly formed kernel; returns values, coordinates."""
+    w = np.ones(len(K)) if weights is None else weights
     if kind == "local_walk":
-        values, points = embed(neighbours(K, n_components), n_components, "random_walk")
+        graph = neighbours(K, n_components, w)
+        values, points = embed(graph, n_components, "random_walk", w)
         points[:, 0] = 0.0
-        ridge = np.trace(K) / len(K) * np.eye(len(K))
+        ridge = np.diag(np.average(np.diag(K), weights=w) / w)
         return values, K @ np.linalg.solve(K + ridge, points)
-    if kind == "kernel_pca":
-        values, vectors = np.linalg.eigh(K)
-        values, vectors = values[::-1][:n_components], vectors[:, ::-1][:, :n_components]
-        return values, vectors * np.sqrt(np.maximum(values, 0.0))
-    degree = K.sum(axis=1)
-    values, vectors = np.linalg.eigh(K / np.sqrt(np.outer(degree, degree)))
+    degree = K @ w if kind == "random_walk" else np.ones(len(K))
+    roots = np.sqrt(w / degree)
+    values, vectors = np.linalg.eigh(roots[:, None] * K * roots)
     values, vectors = values[::-1][:n_components], vectors[:, ::-1][:, :n_components]
-    return values, values * vectors / np.sqrt(degree)[:, None]
+    scale = values if kind == "random_walk" else np.sqrt(np.maximum(values, 0.0))
+    return values, scale * vectors / np.sqrt(w * degree)[:, None]

@@ -11,6 +11,7 @@ from pckid import ensemble as room
 from pckid._arrays import to_numpy
 from pckid.mixture.families import FAMILIES
 from pckid.mixture.table import measure, standardise, take
+from pckid.mixture.weighting import Places
 
 X = groups(gap=2.0)[0]
 Z = (X - np.nanmean(X, axis=0)) / np.nanstd(X, axis=0)
@@ -30,9 +31,9 @@ def make_plan(kind="diag", **changes):
     return plan._replace(**changes)
 
 
-def train(plan, n_threads=1, order=slice(None), table=TABLE):
+def train(plan, n_threads=1, order=slice(None), table=TABLE, places=None):
     tasks = room.schedule(table, plan)[order]
-    return room.train(table, plan, tasks, n_threads, lambda count: None)
+    return room.train(table, plan, tasks, n_threads, lambda count: None, places)
 
 
 def members(plan):
@@ -128,7 +129,7 @@ class TestNothingButTheSeed:
     def test_a_task_for_another_process_carries_its_own_rows_only(self):
         plan = make_plan(n_rows=10)
         for task in room.schedule(TABLE, plan._replace(n_inits=1)):
-            table, *_ = room._parcel(TABLE, plan, task)
+            table, *_ = room._parcel(TABLE, plan, task, None)
             assert table.n_samples == 10
 
     @pytest.mark.parametrize("stack_bytes", [1, 40_000, 1 << 30])
@@ -160,6 +161,43 @@ class TestNothingButTheSeed:
     def test_another_seed_gives_another_ensemble(self):
         one, other = train(make_plan()), train(make_plan(entropy=8))
         assert np.abs(one.stacks[0].means - other.stacks[0].means).max() > 1e-3
+
+
+class TestWeights:
+    @pytest.mark.parametrize("kind", FAMILIES)
+    def test_whole_ones_are_repeated_rows(self, kind):
+        counts = np.random.default_rng(0).integers(1, 4, len(X))
+        plan = make_plan(kind, n_rows=int(counts.sum()) // 2)
+        repeated = take(TABLE, np.repeat(np.arange(len(X)), counts))
+        assert_same(train(plan, places=Places.of(counts)), train(plan, table=repeated))
+
+    def test_others_count_in_every_sum(self):
+        weights = np.random.default_rng(0).uniform(0.2, 2.5, len(X))
+        places, plan = Places.of(weights), make_plan(max_components=3, n_inits=2, n_rows=60)
+        found = train(plan, places=places)
+        for init in range(2):
+            rows, chosen = room.draw(plan, places.total, room.Member((2, 3), init))
+            rows = places.rows(rows)
+            mine = (weights / np.ceil(weights))[rows]
+            mixture = initial(Z[rows], chosen[:2], fill=0.0, row_weights=mine)
+            mixture = (*mixture[:2], np.maximum([np.diag(c) for c in mixture[2]], plan.floor))
+            for _ in range(plan.max_iter):
+                *rest, variances = em_step_diagonal(Z[rows], *mixture, row_weights=mine)
+                mixture = (*rest, np.maximum(variances, plan.floor))
+            close(np.exp(found.stacks[0].log_weights[init]), mixture[0], scale=100)
+            close(found.stacks[0].means[init], mixture[1], scale=100)
+            close(found.stacks[0].covariances[init], mixture[2], scale=100)
+
+    @pytest.mark.parametrize("kind", ["diag", "full"])
+    def test_in_other_processes_and_libraries(self, kind, monkeypatch, backend):
+        places = Places.of(np.random.default_rng(0).uniform(0.2, 2.5, len(X)))
+        expected = train(make_plan(kind, floor=0.01), places=places)
+        values = backend.asarray(X)
+        table = standardise(values, measure(values), "float64")
+        assert_same(train(make_plan(kind, floor=0.01), table=table, places=places), expected)
+        monkeypatch.setattr(room, "is_remote", lambda: True)
+        monkeypatch.setattr(room, "spread", lambda function, tasks: (function(*t) for t in tasks))
+        assert_same(train(make_plan(kind, floor=0.01), table=table, places=places), expected)
 
 
 def test_progress_counts_every_mixture():

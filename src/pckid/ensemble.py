@@ -23,6 +23,7 @@ from pckid.mixture import em, initialise
 from pckid.mixture.families import FAMILIES
 from pckid.mixture.segments import segments
 from pckid.mixture.table import Table, take
+from pckid.mixture.weighting import Places
 
 # Statistics of the mixtures trained in one call: small stacks stay in the cache of a CPU core,
 # large ones fill a GPU.
@@ -70,6 +71,14 @@ class Member(NamedTuple):
 
 # What is trained in one call.
 Task = tuple[Member, ...]
+
+
+class Draws(NamedTuple):
+    """The rows of the m members of a task."""
+
+    rows: np.ndarray  # (m, n_rows), in the table
+    chosen: np.ndarray  # (m, sum(sizes)), which of them are the first centres
+    weights: np.ndarray | None  # (m, n_rows), of mean 1 for each member; None: all alike
 
 
 class Ensemble(NamedTuple):
@@ -138,15 +147,20 @@ def schedule(table: Table, plan: Plan) -> list[Task]:
 
 
 def train(
-    table: Table, plan: Plan, tasks: list[Task], n_threads: int, advance: Advance
+    table: Table,
+    plan: Plan,
+    tasks: list[Task],
+    n_threads: int,
+    advance: Advance,
+    places: Places | None = None,
 ) -> Ensemble:
-    """Train all mixtures of the plan on the table."""
+    """Train all mixtures of the plan on the table, whose rows may have several `places`."""
     parts: dict[int, list[Any]] = {n_components: [] for n_components in plan.components}
     if is_host(table.values) and is_remote():
-        trained = spread(_train_rows, (_parcel(table, plan, task) for task in tasks))
+        trained = spread(_train_rows, (_parcel(table, plan, task, places) for task in tasks))
     else:
         workers = n_threads if is_host(table.values) else 1
-        trained = run(_train_stack, [(table, plan, task) for task in tasks], workers)
+        trained = run(_train_stack, [(table, plan, task, places) for task in tasks], workers)
     for task, params in zip(tasks, trained, strict=True):
         for size, part in _split(params, task):
             parts[size].append(part)
@@ -167,34 +181,44 @@ def posteriors(ensemble: Ensemble, table: Table) -> Iterator[Array]:
         yield xp.reshape(resp, (-1, resp.shape[-1]))
 
 
-def _train_stack(table: Table, plan: Plan, task: Task) -> Any:
+def _train_stack(table: Table, plan: Plan, task: Task, places: Places | None) -> Any:
     """Train the mixtures of several members, each member on its own rows."""
-    return _train_rows(table, plan, task, *_draws(table, plan, task))
+    return _train_rows(table, plan, task, _draws(table, plan, task, places))
 
 
-def _train_rows(table: Table, plan: Plan, task: Task, rows: np.ndarray, chosen: np.ndarray) -> Any:
-    """Train members on `rows` (m, n_rows) from the first centres `chosen` (m, sum(sizes))."""
+def _train_rows(table: Table, plan: Plan, task: Task, draws: Draws) -> Any:
+    """Train members on the rows drawn for them."""
     family = FAMILIES[plan.covariance_type]
     int64 = namespace(table.values).int64
-    stats = family.statistics(table, like(rows, table.values, dtype=int64))
+    stats = family.statistics(table, like(draws.rows, table.values, dtype=int64))
     parts = segments([member.sizes for member in task], table.values)
-    first = like(chosen, table.values, dtype=int64)
-    params = initialise.from_rows(family, stats, first, parts, plan.floor)
-    return em.iterate(family, stats, params, parts, n_iter=plan.max_iter, floor=plan.floor)
+    first = like(draws.chosen, table.values, dtype=int64)
+    weights = None if draws.weights is None else like(draws.weights[:, None, :], table.values)
+    params = initialise.from_rows(family, stats, first, parts, plan.floor, weights)
+    return em.iterate(
+        family, stats, params, parts, n_iter=plan.max_iter, floor=plan.floor, weights=weights
+    )
 
 
-def _draws(table: Table, plan: Plan, task: Task) -> tuple[np.ndarray, np.ndarray]:
-    """Draw the rows (m, n_rows) and first centres (m, sum(sizes)) of the members of a task."""
-    rows, chosen = zip(*(draw(plan, table.n_samples, member) for member in task), strict=True)
-    return np.stack(rows), np.stack(chosen)
+def _draws(table: Table, plan: Plan, task: Task, places: Places | None) -> Draws:
+    """Draw the rows and first centres of the members of a task: places, where rows have several."""
+    total = table.n_samples if places is None else places.total
+    rows, chosen = map(np.stack, zip(*(draw(plan, total, member) for member in task), strict=True))
+    if places is None:
+        return Draws(rows, chosen, None)
+    rows = places.rows(rows)
+    if places.shares is None:
+        return Draws(rows, chosen, None)
+    weights = places.shares[rows]
+    return Draws(rows, chosen, weights / weights.mean(axis=1, keepdims=True))
 
 
-def _parcel(table: Table, plan: Plan, task: Task) -> tuple[Any, ...]:
+def _parcel(table: Table, plan: Plan, task: Task, places: Places | None) -> tuple[Any, ...]:
     """Pack a task for another process: with its own rows, not with all of them."""
-    rows, chosen = _draws(table, plan, task)
-    needed, places = np.unique(rows, return_inverse=True)
+    draws = _draws(table, plan, task, places)
+    needed, index = np.unique(draws.rows, return_inverse=True)
     mine = take(table, like(needed, table.values, dtype=namespace(table.values).int64))
-    return mine, plan, task, places.reshape(rows.shape), chosen
+    return mine, plan, task, draws._replace(rows=index.reshape(draws.rows.shape))
 
 
 def _stack_size(table: Table, plan: Plan) -> int:

@@ -86,13 +86,33 @@ def responsibilities(log_joint: Array) -> tuple[Array, Array]:
 
 
 def iterate(
-    family: Family, stats: Any, params: Any, parts: Segments, *, n_iter: int, floor: float
+    family: Family,
+    stats: Any,
+    params: Any,
+    parts: Segments,
+    *,
+    n_iter: int,
+    floor: float,
+    weights: Array | None = None,
 ) -> Any:
-    """Take a fixed number of steps, as for the members of the ensemble."""
+    """Take a fixed number of steps, as for the members of the ensemble.
+
+    The rows may have `weights` (m, 1, n_samples), of mean 1 for each subsample.
+    """
+
+    def share(log_joint: Array, rows: Array | None) -> Array:
+        resp = within(posterior, log_joint, parts)
+        return resp if weights is None else resp * weights_of(rows, weights)
+
     for _ in range(n_iter):
-        sums = family.expect(stats, params, lambda joint, _: within(posterior, joint, parts))
+        sums = family.expect(stats, params, share)
         params = family.constrain(family.update(stats, params, sums, floor), parts, floor)
     return params
+
+
+def weights_of(rows: Array | None, weights: Array) -> Array:
+    """Pick the weights (..., n_samples) of some rows of a table; None is all of them."""
+    return weights if rows is None else namespace(weights).take(weights, rows, axis=-1)
 
 
 def converge(
@@ -116,7 +136,7 @@ def converge(
     def share(log_joint: Array, rows: Array | None) -> Array:
         resp, log_density = responsibilities(log_joint)
         if weights is not None:
-            mine = weights if rows is None else xp.take(weights, rows, axis=0)
+            mine = weights_of(rows, weights)
             resp, log_density = resp * mine, log_density * mine
         densities.append(log_density)
         return resp

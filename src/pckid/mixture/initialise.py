@@ -31,7 +31,7 @@ def from_rows(
         The mixtures that lie side by side.
     floor : float
         The smallest variance, in units of the feature's observed variance.
-    weights : array of shape (n_samples,), default=None
+    weights : array of shape (n_samples,) or (m, 1, n_samples), default=None
         Weights of the rows, of mean 1.
     """
     X = family.filled(stats)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils.validation import _check_sample_weight
@@ -11,6 +11,33 @@ from pckid._arrays import Array, like, namespace, to_numpy
 from pckid.mixture.table import Table
 
 _SYMMETRIC = 1e-6
+
+
+class Places(NamedTuple):
+    """Where rows stand that count more than once: a row of weight w has ⌈w⌉ places.
+
+    Drawing places without replacement draws a row of weight 3 just as three such rows. Where
+    weights are no whole numbers, each place of a row counts w / ⌈w⌉.
+    """
+
+    stops: np.ndarray  # (n_samples,), one past the last place of each row
+    shares: np.ndarray | None  # (n_samples,), what a place of each row counts; None: 1
+
+    @classmethod
+    def of(cls, weights: np.ndarray) -> Places:
+        """Lay out the places of rows with positive `weights` (n_samples,), in their order."""
+        sizes = np.ceil(weights)
+        whole = bool(np.all(sizes == weights))
+        return cls(np.cumsum(sizes.astype(np.int64)), None if whole else weights / sizes)
+
+    @property
+    def total(self) -> int:
+        """How many places there are."""
+        return int(self.stops[-1])
+
+    def rows(self, places: np.ndarray) -> np.ndarray:
+        """Tell which rows some places belong to."""
+        return np.searchsorted(self.stops, places, side="right")
 
 
 def weighted_rows(X: Array, sample_weight: Any) -> tuple[Array, Array | None]:
@@ -76,6 +103,5 @@ def draw_rows(
     """
     if weights is None:
         return order[rng.choice(len(order), size=size, replace=False)]
-    stops = np.cumsum(np.ceil(weights[order]).astype(np.int64))
-    places = rng.choice(stops[-1], size=size, replace=False)
-    return order[np.searchsorted(stops, places, side="right")]
+    places = Places.of(weights[order])
+    return order[places.rows(rng.choice(places.total, size=size, replace=False))]
