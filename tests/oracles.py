@@ -120,7 +120,8 @@ def lloyd(X, centers, max_iter=300, row_weights=None):
             if np.any(labels == k):
                 mine = labels == k
                 centers[k] = np.average(X[mine], axis=0, weights=counts[mine])
-    cost = sum(w * min(np.sum((x - c) ** 2) for c in centers) for x, w in zip(X, counts, strict=True))
+    closest = [min(np.sum((x - c) ** 2) for c in centers) for x in X]
+    cost = np.sum(counts * closest)
     return centers, cost
 
 
