@@ -46,6 +46,42 @@ def test_coordinates_are_eigenvectors_of_the_kernel(kind, seed, n_samples, k):
     assert_same_up_to_sign(coordinates(found, features), expected)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@given(seed=seeds, n_samples=st.sampled_from([5, 30, 33, 70]), k=st.integers(1, 4))
+def test_weights_count_in_every_sum_over_the_kernel(kind, seed, n_samples, k):
+    rng = np.random.default_rng(seed)
+    features, weights = posteriors(rng, n_samples), rng.uniform(0.1, 4.0, n_samples)
+    values, expected = embed(features.T @ features, k, kind, weights)
+    found = room.EMBEDDINGS[kind](features, k, rng, weights)
+    np.testing.assert_allclose(found.eigenvalues, values, rtol=0, atol=1e-8)
+    assert_same_up_to_sign(coordinates(found, features), expected)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(seed=seeds, n_samples=st.sampled_from([5, 20, 50]), k=st.integers(1, 4))
+def test_whole_weights_are_repeated_rows(kind, seed, n_samples, k):
+    rng = np.random.default_rng(seed)
+    features, counts = posteriors(rng, n_samples), rng.integers(1, 5, n_samples)
+    repeated = np.repeat(features, counts, axis=1)
+    expected = room.EMBEDDINGS[kind](repeated, k, np.random.default_rng(1))
+    found = room.EMBEDDINGS[kind](features, k, rng, counts.astype(float))
+    np.testing.assert_allclose(found.eigenvalues, expected.eigenvalues, rtol=0, atol=1e-8)
+    # Signs too: the larger end is positive whatever the weights.
+    points = coordinates(found, features)
+    np.testing.assert_allclose(points, coordinates(expected, features), rtol=0, atol=1e-8)
+
+
+def test_a_row_of_almost_no_weight_changes_nothing():
+    features = posteriors(np.random.default_rng(0), 60)
+    for kind in KINDS:
+        expected = room.EMBEDDINGS[kind](features[:, 1:], 3, np.random.default_rng(1))
+        weights = np.r_[1e-12, np.ones(59)]
+        found = room.EMBEDDINGS[kind](features, 3, np.random.default_rng(1), weights)
+        points = coordinates(found, features)
+        assert np.isfinite(points).all()
+        np.testing.assert_allclose(points, coordinates(expected, features), rtol=0, atol=1e-7)
+
+
 def test_both_ways_to_the_eigenvectors_run():
     features = posteriors(np.random.default_rng(0), 100)
     rng = np.random.default_rng(0)
@@ -135,10 +171,13 @@ def test_as_many_coordinates_as_rows(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_runs_alike_on_every_array_library(backend, kind):
+@pytest.mark.parametrize("weighted", [False, True])
+def test_runs_alike_on_every_array_library(backend, kind, weighted):
     features = posteriors(np.random.default_rng(0), 80)
-    expected = room.EMBEDDINGS[kind](features, 3, np.random.default_rng(1))
-    found = room.EMBEDDINGS[kind](backend.asarray(features), 3, np.random.default_rng(1))
+    counts = np.random.default_rng(2).uniform(0.5, 3.0, 80)
+    weights, given = (counts, backend.asarray(counts)) if weighted else (None, None)
+    expected = room.EMBEDDINGS[kind](features, 3, np.random.default_rng(1), weights)
+    found = room.EMBEDDINGS[kind](backend.asarray(features), 3, np.random.default_rng(1), given)
     for a, b in zip(found, expected, strict=True):
         if b is not None:
             assert type(a) is type(backend.asarray(features))

@@ -34,6 +34,29 @@ def test_each_start_follows_lloyds_loop(seed, n_clusters):
     close(found.inertia, cost)
 
 
+@given(seed=seeds, n_clusters=st.integers(1, 6))
+def test_weights_count_in_means_and_cost(seed, n_clusters):
+    rng = np.random.default_rng(seed)
+    X, weights = rng.standard_normal((40, 3)), rng.uniform(0.1, 4.0, 40)
+    start = X[rng.choice(40, n_clusters, replace=False)]
+    centers, cost = lloyd(X, start, row_weights=weights)
+    found = room.lloyd(X, start[None], weights=weights)
+    close(found.centers, centers)
+    close(found.inertia, cost)
+
+
+@given(seed=seeds, n_clusters=st.integers(1, 6))
+def test_whole_weights_are_repeated_rows(seed, n_clusters):
+    rng = np.random.default_rng(seed)
+    X, counts = rng.standard_normal((30, 2)), rng.integers(1, 5, 30)
+    uniforms = rng.random((7, n_clusters))
+    repeated = np.repeat(X, counts, axis=0)
+    centers = room.plus_plus(X, uniforms, counts.astype(float))
+    np.testing.assert_array_equal(centers, room.plus_plus(repeated, uniforms))
+    expected = room.lloyd(repeated, centers)
+    close(room.lloyd(X, centers, weights=counts.astype(float)).inertia, expected.inertia)
+
+
 def test_the_best_of_all_starts_is_returned():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((60, 2))
@@ -136,9 +159,13 @@ def test_starts_done_in_parts_equal_starts_done_at_once(monkeypatch):
     close(parts.inertia, whole.inertia)
 
 
-def test_runs_alike_on_every_array_library(backend):
+@pytest.mark.parametrize("weighted", [False, True])
+def test_runs_alike_on_every_array_library(backend, weighted):
     X = np.nan_to_num(groups()[0])
-    expected = room.kmeans(X, 3, n_init=10, rng=np.random.default_rng(0))
-    found = room.kmeans(backend.asarray(X), 3, n_init=10, rng=np.random.default_rng(0))
+    counts = np.random.default_rng(2).uniform(0.5, 3.0, len(X))
+    weights, given = (counts, backend.asarray(counts)) if weighted else (None, None)
+    rng, again = np.random.default_rng(0), np.random.default_rng(0)
+    expected = room.kmeans(X, 3, n_init=10, rng=rng, weights=weights)
+    found = room.kmeans(backend.asarray(X), 3, n_init=10, rng=again, weights=given)
     close(to_numpy(found.centers), expected.centers)
     close(found.inertia, expected.inertia)

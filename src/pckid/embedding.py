@@ -2,6 +2,9 @@
 
 With Φ the feature map and K = ΦΦᵀ, only Φv and Φᵀv are used. A fitted embedding is a `Projection`
 that takes any row's features to its coordinates, training rows and new rows alike.
+
+Rows may have weights w, W = diag(w): a row of weight w counts as w rows in every sum. With the
+rows repeated, a matrix M would have the eigenvectors W^-½ u, with u those of W^½ M W^½.
 """
 
 from __future__ import annotations
@@ -17,6 +20,10 @@ _MAX_STEPS = 300
 _PATIENCE = 3
 _FEWEST_NEIGHBOURS = 5
 _FAR = 0.01
+# Sums of weights that differ by less than this share are the same.
+_ROUNDING = 1e-6
+# Rows whose values are sorted at once.
+_SORTED_ROWS = 256
 
 
 class Projection(NamedTuple):
@@ -27,7 +34,9 @@ class Projection(NamedTuple):
     eigenvalues: Array  # (n_components,), descending
 
 
-def kernel_pca(features: Array, n_components: int, rng: np.random.Generator) -> Projection:
+def kernel_pca(
+    features: Array, n_components: int, rng: np.random.Generator, weights: Array | None = None
+) -> Projection:
     """Embed by the paper's equation Z = E_k Λ_k^½, uncentred.
 
     Parameters
@@ -38,20 +47,20 @@ def kernel_pca(features: Array, n_components: int, rng: np.random.Generator) -> 
         The number k of coordinates.
     rng : numpy Generator
         Draws the first guess of the eigenvectors.
+    weights : array of shape (n_samples,), default=None
+        How many rows each row counts for.
     """
     xp = namespace(features)
-
-    def gram(v: Array) -> Array:
-        return xp.matrix_transpose(features) @ (features @ v)
-
-    values, vectors = leading_eigenpairs(gram, _guess(features, n_components, rng), n_components)
+    values, vectors = _eigenpairs_of_kernel(features, _roots(weights), n_components, rng, weights)
     roots = xp.sqrt(_without_noise(values))
     safe = xp.where(roots > 0, roots, 1.0)
     basis = (features @ vectors) * xp.where(roots > 0, 1 / safe, 0.0)
     return Projection(basis, None, values)
 
 
-def random_walk(features: Array, n_components: int, rng: np.random.Generator) -> Projection:
+def random_walk(
+    features: Array, n_components: int, rng: np.random.Generator, weights: Array | None = None
+) -> Projection:
     """Embed by the right eigenvectors of D⁻¹K times their eigenvalues, D the rows' degrees.
 
     These are Shi and Malik's normalised-cut coordinates on this kernel: eigenvectors u of
@@ -60,38 +69,34 @@ def random_walk(features: Array, n_components: int, rng: np.random.Generator) ->
     for new ones. Parameters as in `kernel_pca`.
     """
     xp = namespace(features)
-    degree = xp.sum(features, axis=1)
+    degree = xp.sum(features, axis=1) if weights is None else features @ weights
     inverse_roots = 1 / xp.sqrt(degree @ features)[:, None]
-
-    def normalised(v: Array) -> Array:
-        return inverse_roots * (xp.matrix_transpose(features) @ (features @ (inverse_roots * v)))
-
-    guess = _guess(features, n_components, rng)
-    values, vectors = leading_eigenpairs(normalised, guess, n_components)
+    if weights is not None:
+        inverse_roots = inverse_roots * _roots(weights)
+    values, vectors = _eigenpairs_of_kernel(features, inverse_roots, n_components, rng, weights)
     real = xp.astype(_without_noise(values) > 0, features.dtype)
-    return Projection(features @ (inverse_roots * vectors) * real, degree, values)
+    return Projection(features @ vectors * real, degree, values)
 
 
-def local_walk(features: Array, n_components: int, rng: np.random.Generator) -> Projection:
+def local_walk(
+    features: Array, n_components: int, rng: np.random.Generator, weights: Array | None = None
+) -> Projection:
     """Embed by a random walk that steps to a row's nearest neighbours under the kernel only.
 
     Of each row's kernel values all but those to its n_samples / (k + 4) nearest neighbours, fewer
     than a cluster has on average, are divided by a hundred. Coordinates are those of `random_walk`
     on this graph, without the first, which is the same for all rows and left at zero. They are
     carried over to all rows by ridge regression on the features: with ψ those of the rows at hand,
-    a row x lies at κ(x, ·) (K + r I)⁻¹ ψ, r the mean of κ(x, x). Parameters as in `kernel_pca`;
+    a row x lies at κ(x, ·) (K + r W⁻¹)⁻¹ ψ, r the mean of κ(x, x). Parameters as in `kernel_pca`;
     memory grows with the square of n_samples.
     """
     xp = namespace(features)
     kernel = xp.matrix_transpose(features) @ features
     guess = _guess(features, n_components, rng)
-    values, wanted = _walk_coordinates(neighbour_graph(kernel, n_components), guess, n_components)
-    # The ridge is added in place: arrays as large as the kernel are what memory goes into.
-    ridge = xp.eye(kernel.shape[0], dtype=kernel.dtype, device=device_of(kernel))
-    ridge *= xp.mean(xp.linalg.diagonal(kernel))
-    kernel += ridge
-    del ridge
-    basis = features @ xp.linalg.solve(kernel, wanted[:, : n_components - 1])
+    graph = neighbour_graph(kernel, n_components, weights)
+    values, wanted = _walk_coordinates(graph, guess, n_components, weights)
+    del graph
+    basis = features @ _ridge(kernel, wanted[:, : n_components - 1], weights)
     first = xp.zeros((basis.shape[0], 1), dtype=basis.dtype, device=device_of(basis))
     one = xp.ones((1,), dtype=values.dtype, device=device_of(values))
     return Projection(
@@ -99,53 +104,133 @@ def local_walk(features: Array, n_components: int, rng: np.random.Generator) -> 
     )
 
 
-def _walk_coordinates(graph: Array, guess: Array, n_wanted: int) -> tuple[Array, Array]:
-    """Find the leading eigenvalues of D⁻¹ W but the first, and D^-½ u λ for their vectors u.
+def _eigenpairs_of_kernel(
+    features: Array,
+    roots: Array | None,
+    n_wanted: int,
+    rng: np.random.Generator,
+    weights: Array | None,
+) -> tuple[Array, Array]:
+    """Find the leading eigenvalues of R K R and R times their vectors (n_samples, n_wanted).
+
+    R is the diagonal matrix of `roots` (n_samples, 1), which hold the roots of the weights.
+    """
+    xp = namespace(features)
+
+    def scaled(v: Array) -> Array:
+        return v if roots is None else roots * v
+
+    def apply(v: Array) -> Array:
+        return scaled(xp.matrix_transpose(features) @ (features @ scaled(v)))
+
+    guess = _guess(features, n_wanted, rng)
+    values, vectors = leading_eigenpairs(apply, guess, n_wanted)
+    if weights is not None:
+        vectors = _roots(weights) * _fix_signs(vectors / _roots(weights))
+    return values, scaled(vectors)
+
+
+def _roots(weights: Array | None) -> Array | None:
+    """Compute the roots of the weights as a column (n_samples, 1)."""
+    return None if weights is None else namespace(weights).sqrt(weights)[:, None]
+
+
+def _ridge(kernel: Array, wanted: Array, weights: Array | None) -> Array:
+    """Solve (K + r W⁻¹) α = ψ for ψ = `wanted` (n, c), r the mean of K's diagonal; spoils K.
+
+    As W^½ (W^½ K W^½ + r I)⁻¹ W^½ ψ, which tiny weights do no harm. All is done in place: arrays
+    as large as the kernel are what memory goes into.
+    """
+    xp, roots = namespace(kernel), _roots(weights)
+    diagonal = xp.linalg.diagonal(kernel)
+    if roots is None or weights is None:
+        mean = xp.mean(diagonal)
+    else:
+        mean = xp.sum(diagonal * weights) / xp.sum(weights)
+        kernel *= roots
+        kernel *= xp.matrix_transpose(roots)
+    ridge = xp.eye(kernel.shape[0], dtype=kernel.dtype, device=device_of(kernel))
+    ridge *= mean
+    kernel += ridge
+    del ridge
+    if roots is None:
+        return xp.linalg.solve(kernel, wanted)
+    return roots * xp.linalg.solve(kernel, roots * wanted)
+
+
+def _walk_coordinates(
+    graph: Array, guess: Array, n_wanted: int, weights: Array | None = None
+) -> tuple[Array, Array]:
+    """Find the leading eigenvalues of D⁻¹ A W but the first, and (D W)^-½ u λ for their vectors u.
 
     Parameters
     ----------
     graph : array of shape (n, n)
-        W, symmetric; D is the diagonal matrix of its row sums.
+        A, symmetric; D is the diagonal matrix of its row sums, A w.
     guess : array of shape (n, b), b ≥ n_wanted
     n_wanted : int
+    weights : array of shape (n,), default=None
 
     Returns
     -------
     values : array of shape (n_wanted,)
     coordinates : array of shape (n, n_wanted)
     """
-    xp = namespace(graph)
-    roots = xp.sqrt(xp.sum(graph, axis=1))[:, None]
-    constant = roots / xp.sqrt(xp.sum(roots**2))
+    xp, own = namespace(graph), _roots(weights)
+    roots = xp.sqrt(xp.sum(graph, axis=1) if weights is None else graph @ weights)[:, None]
+    outer = roots if own is None else roots / own
+    constant = roots if own is None else roots * own
+    constant = constant / xp.sqrt(xp.sum(constant**2))
 
     def lazy(v: Array) -> Array:
         # Half of the steps stay where they are, so that no eigenvalue is negative. The
         # constant eigenvector is taken out.
-        step = (graph @ (v / roots)) / roots - constant * (xp.matrix_transpose(constant) @ v)
+        step = (graph @ (v / outer)) / outer - constant * (xp.matrix_transpose(constant) @ v)
         return (v + step) / 2
 
     values, vectors = leading_eigenpairs(lazy, guess, n_wanted)
     values = 2 * values - 1
+    if own is not None:
+        vectors = _fix_signs(vectors / own)
     return values, vectors / roots * values
 
 
-def neighbour_graph(kernel: Array, n_clusters: int) -> Array:
+def neighbour_graph(kernel: Array, n_clusters: int, weights: Array | None = None) -> Array:
     """Weaken all but the n / (k + 4) largest values in each row of the kernel; symmetric (n, n).
 
     What is left of the others ties parts together that would have no order without them. Values
-    equal up to rounding fare alike, so that the order of a sum does not decide between them.
+    equal up to rounding fare alike, so that the order of a sum does not decide between them. With
+    `weights` (n,), a row is as many neighbours as its weight says, and n their sum.
     """
     xp = namespace(kernel)
-    n_samples = kernel.shape[0]
-    n_neighbours = max(n_samples // (n_clusters + 4), _FEWEST_NEIGHBOURS)
-    least = kth_largest(kernel, min(n_neighbours + 1, n_samples))[:, None]
-    kept = xp.where(kernel >= least - 1e-5, kernel, _FAR * kernel)
+    total = kernel.shape[0] if weights is None else float(xp.sum(weights))
+    n_neighbours = max(int(total * (1 + _ROUNDING)) // (n_clusters + 4), _FEWEST_NEIGHBOURS)
+    if weights is None:
+        least = kth_largest(kernel, min(n_neighbours + 1, kernel.shape[0]))
+    else:
+        least = _reached(kernel, weights, min(n_neighbours + 1, total))
+    kept = xp.where(kernel >= least[:, None] - 1e-5, kernel, _FAR * kernel)
     graph = kept + xp.matrix_transpose(kept)
     graph /= 2
     return graph
 
 
-EMBEDDINGS: dict[str, Callable[[Array, int, np.random.Generator], Projection]] = {
+def _reached(kernel: Array, weights: Array, wanted: float) -> Array:
+    """Find the value at which each row's largest ones have a weight of `wanted` together (n,)."""
+    xp, n_samples = namespace(kernel), kernel.shape[0]
+    found = []
+    for start in range(0, n_samples, _SORTED_ROWS):
+        rows = kernel[start : min(start + _SORTED_ROWS, n_samples), :]
+        order = xp.reshape(xp.argsort(rows, axis=1, descending=True), (-1,))
+        met = xp.cumulative_sum(xp.reshape(xp.take(weights, order, axis=0), rows.shape), axis=1)
+        place = xp.sum(xp.astype(met < wanted * (1 - _ROUNDING), xp.int64), axis=1)
+        first = xp.arange(rows.shape[0], dtype=xp.int64, device=device_of(kernel)) * n_samples
+        column = xp.take(order, first + xp.clip(place, max=n_samples - 1), axis=0)
+        found.append(xp.take(xp.reshape(rows, (-1,)), first + column, axis=0))
+    return xp.concat(found)
+
+
+EMBEDDINGS: dict[str, Callable[..., Projection]] = {
     "kernel_pca": kernel_pca,
     "random_walk": random_walk,
     "local_walk": local_walk,

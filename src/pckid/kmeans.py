@@ -20,7 +20,13 @@ class Clusters(NamedTuple):
 
 
 def kmeans(
-    X: Array, n_clusters: int, *, n_init: int, rng: np.random.Generator, max_iter: int = 300
+    X: Array,
+    n_clusters: int,
+    *,
+    n_init: int,
+    rng: np.random.Generator,
+    max_iter: int = 300,
+    weights: Array | None = None,
 ) -> Clusters:
     """Run Lloyd's algorithm from `n_init` k-means++ starts and keep the lowest cost.
 
@@ -33,11 +39,13 @@ def kmeans(
     rng : numpy Generator
         Draws on the host, so that every device starts alike.
     max_iter : int
+    weights : array of shape (n_samples,), default=None
+        How many rows each row counts for.
     """
     uniforms = rng.random((n_init, n_clusters))
     size = max(1, _CELLS // (X.shape[0] * n_clusters))
     parts = [
-        lloyd(X, plus_plus(X, uniforms[first : first + size, :]), max_iter)
+        lloyd(X, plus_plus(X, uniforms[first : first + size, :], weights), max_iter, weights)
         for first in range(0, n_init, size)
     ]
     return min(parts, key=lambda part: part.inertia)
@@ -49,7 +57,7 @@ def partition(X: Array, n_clusters: int, *, n_init: int, rng: np.random.Generato
     return to_numpy(nearest(X, centers[None, ...])[0, :])
 
 
-def plus_plus(X: Array, uniforms: np.ndarray) -> Array:
+def plus_plus(X: Array, uniforms: np.ndarray, weights: Array | None = None) -> Array:
     """Seed by k-means++ (Arthur and Vassilvitskii 2007), all starts at once.
 
     Parameters
@@ -57,6 +65,7 @@ def plus_plus(X: Array, uniforms: np.ndarray) -> Array:
     X : array of shape (n_samples, n_features)
     uniforms : NumPy array of shape (n_init, n_clusters), in [0, 1)
         One draw for each centre.
+    weights : array of shape (n_samples,), default=None
 
     Returns
     -------
@@ -65,19 +74,29 @@ def plus_plus(X: Array, uniforms: np.ndarray) -> Array:
     xp = namespace(X)
     n_samples = X.shape[0]
     draws = like(uniforms, X)
-    first = xp.astype(xp.floor(draws[:, 0] * n_samples), xp.int64)
+    if weights is None:
+        first = xp.astype(xp.floor(draws[:, 0] * n_samples), xp.int64)
+    else:
+        first = _pick(weights[None, :], draws[:, :1])
     centers = [xp.take(X, xp.clip(first, max=n_samples - 1), axis=0)]
     closest = squared_distances(X, centers[0])
     for j in range(1, uniforms.shape[1]):
-        cumulative = xp.cumulative_sum(closest, axis=1)
-        target = draws[:, j : j + 1] * cumulative[:, -1:]
-        picked = xp.sum(xp.astype(cumulative <= target, xp.int64), axis=1)
+        chances = closest if weights is None else closest * weights
+        picked = _pick(chances, draws[:, j : j + 1])
         centers.append(xp.take(X, xp.clip(picked, max=n_samples - 1), axis=0))
         closest = xp.minimum(closest, squared_distances(X, centers[-1]))
     return xp.stack(centers, axis=1)
 
 
-def lloyd(X: Array, centers: Array, max_iter: int = 300) -> Clusters:
+def _pick(chances: Array, draws: Array) -> Array:
+    """Pick a row for each start (n_init,) by chances (n_init or 1, n) and a draw (n_init, 1)."""
+    xp = namespace(chances)
+    cumulative = xp.cumulative_sum(chances, axis=1)
+    target = draws * cumulative[:, -1:]
+    return xp.sum(xp.astype(cumulative <= target, xp.int64), axis=1)
+
+
+def lloyd(X: Array, centers: Array, max_iter: int = 300, weights: Array | None = None) -> Clusters:
     """Iterate every start to its end and return the one of lowest cost.
 
     Parameters
@@ -85,12 +104,14 @@ def lloyd(X: Array, centers: Array, max_iter: int = 300) -> Clusters:
     X : array of shape (n_samples, n_features)
     centers : array of shape (n_init, n_clusters, n_features)
         A start that has converged is set aside. A cluster that lost all rows keeps its centre.
+    max_iter : int
+    weights : array of shape (n_samples,), default=None
     """
     xp = namespace(X)
     done = []
     labels = nearest(X, centers)
     for _ in range(max_iter):
-        centers = _means(X, labels, centers)
+        centers = _means(X, labels, centers, weights)
         moved = nearest(X, centers)
         going = xp.any(moved != labels, axis=1)
         still = xp.nonzero(going)[0]
@@ -101,7 +122,7 @@ def lloyd(X: Array, centers: Array, max_iter: int = 300) -> Clusters:
         if still.shape[0] == 0:
             break
     centers = xp.concat([*done, centers], axis=0)
-    costs = inertia(X, centers)
+    costs = inertia(X, centers, weights)
     best = int(xp.argmin(costs))
     return Clusters(centers[best, ...], float(costs[best]))
 
@@ -115,14 +136,15 @@ def nearest(X: Array, centers: Array) -> Array:
     return xp.argmax(xp.reshape(scores, (n_init, n_clusters, -1)), axis=1)
 
 
-def inertia(X: Array, centers: Array) -> Array:
+def inertia(X: Array, centers: Array, weights: Array | None = None) -> Array:
     """Sum the squared distances to the nearest centre for every start, of shape (n_init,)."""
     xp = namespace(X)
     labels = nearest(X, centers)
     costs = []
     for start in range(centers.shape[0]):
         mine = xp.take(centers[start, ...], labels[start, :], axis=0)
-        costs.append(xp.sum((X - mine) ** 2))
+        squares = (X - mine) ** 2
+        costs.append(xp.sum(squares if weights is None else squares * weights[:, None]))
     return xp.stack(costs)
 
 
@@ -139,12 +161,13 @@ def squared_distances(X: Array, centers: Array) -> Array:
     return at_least(lengths - 2 * cross, 0.0)
 
 
-def _means(X: Array, labels: Array, centers: Array) -> Array:
+def _means(X: Array, labels: Array, centers: Array, weights: Array | None) -> Array:
     """Move each centre to the mean of its rows."""
     xp = namespace(X)
     n_init, n_clusters, _ = centers.shape
     index = xp.arange(n_clusters, dtype=labels.dtype, device=device_of(X))
     members = xp.astype(labels[:, None, :] == index[:, None], X.dtype)
+    members = members if weights is None else members * weights
     counts = xp.sum(members, axis=-1)[..., None]
     sums = xp.reshape(xp.reshape(members, (n_init * n_clusters, -1)) @ X, centers.shape)
     return xp.where(counts > 0, sums / xp.where(counts > 0, counts, 1.0), centers)
