@@ -21,7 +21,7 @@ import torch
 from sklearn.metrics import adjusted_rand_score
 
 import pckid.cluster
-import pckid.kernel
+import pckid.training
 from benchmarks.mnist_size import images, needed_operations, papers
 from benchmarks.timing import write_json
 from pckid import PCKID, missing
@@ -88,7 +88,7 @@ def of_the_images(X: np.ndarray, product: float, q: int, repeats: int) -> list[t
     model.fit(on_device)
     seconds = timed(lambda: model.fit(on_device), repeats)
     training = []
-    with stopwatch([(pckid.kernel, "train")]) as stages:
+    with stopwatch([(pckid.training, "train")]) as stages:
         for _ in range(repeats):
             stages.clear()
             model.fit(on_device)
@@ -126,8 +126,8 @@ def of_the_rows(X: np.ndarray, quick: bool, with_cpu: bool) -> list[tuple[str, s
 
 
 _STAGES = [
-    (pckid.kernel, "read_training"),
-    (pckid.kernel, "train"),
+    (pckid.training, "read_training"),
+    (pckid.training, "train"),
     (pckid.cluster, "feature_matrix"),
     (pckid.cluster, "project"),
     (pckid.cluster, "kmeans"),

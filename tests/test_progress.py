@@ -82,7 +82,7 @@ class TestCallbacks:
         def fail(*args, **kwargs):
             raise FloatingPointError("the mixtures failed")
 
-        monkeypatch.setattr("pckid.kernel.train", fail)
+        monkeypatch.setattr("pckid.training.train", fail)
         listener = Listener()
         model = estimator(**PLAN).set_callbacks(listener)
         with pytest.raises(FloatingPointError):

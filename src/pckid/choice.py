@@ -22,10 +22,11 @@ from pckid._parallel import blas_threads, n_threads
 from pckid.embedding import random_walk
 from pckid.ensemble import Ensemble, schedule, train
 from pckid.featuremap import Kernel, feature_matrix, project_features
-from pckid.kernel import EnsembleEstimator, ProbabilisticClusterKernel, Sample
+from pckid.kernel import ProbabilisticClusterKernel
 from pckid.kmeans import partition
 from pckid.mixture.table import Table, take
 from pckid.outofcore import blocked
+from pckid.training import EnsembleEstimator, Sample
 
 # What "auto" stands for here: PCKID would take what suits the number that is still to be found.
 _FIXED = {"max_components": 30, "reg_covar": 1e-3}

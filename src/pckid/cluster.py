@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from numbers import Integral
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import (
@@ -16,39 +16,32 @@ from sklearn.base import (
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from pckid._arrays import Array, at_least, device_of, like, namespace, restorer, to_numpy
+from pckid._arrays import Array, like, namespace, restorer, to_numpy
 from pckid._checks import feature_names
 from pckid._parallel import blas_threads, n_threads
 from pckid._progress import with_callbacks
 from pckid._warnings import warn_empty_clusters
+from pckid.assignment import (
+    Assignment,
+    Fitted,
+    all_of,
+    assign,
+    embedding_of,
+    labels_of,
+    largest_first,
+)
 from pckid.choice import choose, rehearsal
-from pckid.embedding import EMBEDDINGS, Projection
-from pckid.featuremap import Kernel, feature_matrix, project, project_features
-from pckid.kernel import EnsembleEstimator, Sample
-from pckid.kmeans import kmeans, lloyd, nearest
-from pckid.mixture.reading import standardise_at_home
+from pckid.embedding import EMBEDDINGS
+from pckid.featuremap import feature_matrix, project, project_features
+from pckid.kmeans import kmeans, lloyd
 from pckid.mixture.table import Table, take
 from pckid.outofcore import BlockedRows, blocked
 from pckid.outofcore.rows import Kind
 from pckid.profiles import profile_clusters
+from pckid.training import EnsembleEstimator, Sample
 
 # The eigenvectors come from at most this many rows unless `n_landmarks` says otherwise.
 _MAX_LANDMARKS = 3_000
-
-
-class Assignment(NamedTuple):
-    """Rows and the clusters they belong to."""
-
-    labels: Array  # (n_samples,), −1 for a row with nothing observed
-    confidence: Array  # (n_samples,), 1 − nearest / second nearest distance to a centre
-
-
-class Fitted(NamedTuple):
-    """All that rows need to find their clusters; it travels to where blocks of them are."""
-
-    kernel: Kernel
-    projection: Projection
-    centers: Array
 
 
 class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, EnsembleEstimator):
@@ -245,7 +238,7 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
         embedding, restore = self._learn(sample), restorer(X)
         if sample.table.n_samples < table.n_samples:
             embedding = self._project(table)
-        found = _assign(embedding, self._centers, table)
+        found = assign(embedding, self._centers, table)
         warn_empty_clusters(int(namespace(embedding).max(found.labels)) + 1, self.n_clusters_)
         self.cluster_profiles_ = profile_clusters(
             table, self._kernel.scaling, found.labels, self.n_clusters_, feature_names(self)
@@ -285,10 +278,10 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
         """
         check_is_fitted(self)
         if (rows := blocked(X)) is not None:
-            return Assignment(*self._apply(rows, _labels_of, self._kinds[:2]))
+            return Assignment(*self._apply(rows, labels_of, self._kinds[:2]))
         table, restore = self._read(X), restorer(X)
         embedding = self._project(table)
-        return Assignment(*map(restore, _assign(embedding, self._centers, table)))
+        return Assignment(*map(restore, assign(embedding, self._centers, table)))
 
     def transform(self, X: Any) -> Array:
         """Embed rows, seen in `fit` or new.
@@ -304,7 +297,7 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
         """
         check_is_fitted(self)
         if (rows := blocked(X)) is not None:
-            return self._apply(rows, _embedding_of, self._kinds[2:])[0]
+            return self._apply(rows, embedding_of, self._kinds[2:])[0]
         return restorer(X)(self._project(self._read(X)))
 
     def fit_transform(self, X: Any, y: Any = None) -> Array:
@@ -314,14 +307,14 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
     def _fit_blocks(self, rows: BlockedRows) -> PCKID:
         """Fit to a table that comes in blocks; a lazy one gets its results lazily."""
         sample = self._draw_from_blocks(rows, self._least_rows)
-        found = _assign(self._learn(sample), self._centers, sample.table)
+        found = assign(self._learn(sample), self._centers, sample.table)
         self.cluster_profiles_ = profile_clusters(
             sample.table, sample.scaling, found.labels, self.n_clusters_, feature_names(self)
         )
         self.cluster_centers_ = to_numpy(self._centers)
         self.eigenvalues_ = to_numpy(self._projection.eigenvalues)
         if rows.lazy:
-            results = self._apply(rows, _all_of, self._kinds)
+            results = self._apply(rows, all_of, self._kinds)
             self.labels_, self.confidence_, self.embedding_ = results
         return self
 
@@ -411,7 +404,7 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
         found = kmeans(rows, self.n_clusters_, n_init=self.kmeans_n_init, rng=rng)
         if landmarks.shape[0] < embedding.shape[0]:
             found = lloyd(embedding, found.centers[None, ...])
-        return _largest_first(embedding, found.centers), found.inertia
+        return largest_first(embedding, found.centers), found.inertia
 
     def _project(self, table: Table) -> Array:
         """Compute the rows' coordinates, of shape (n_samples, n_clusters)."""
@@ -421,62 +414,3 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = []
         return tags
-
-
-def _largest_first(rows: Array, centers: Array) -> Array:
-    """Order the centres (k, k) by the number of rows nearest to them."""
-    xp = namespace(rows)
-    labels = nearest(rows, centers[None, ...])[0, :]
-    index = xp.arange(centers.shape[0], dtype=labels.dtype, device=device_of(rows))
-    counts = xp.sum(xp.astype(labels == index[:, None], xp.int64), axis=1)
-    return xp.take(centers, xp.argsort(-counts, stable=True), axis=0)
-
-
-def _assign(embedding: Array, centers: Array, table: Table) -> Assignment:
-    """Find the nearest centre of each row, and how clearly it is the nearest.
-
-    Of centres equally near up to rounding the first is taken, so that a row gets the same label
-    in whatever order its coordinates were summed.
-    """
-    xp = namespace(embedding)
-    differences = [embedding - centers[j, :] for j in range(centers.shape[0])]
-    distances = xp.stack([xp.sqrt(xp.sum(delta**2, axis=1)) for delta in differences])
-    rounding = 100 * xp.finfo(centers.dtype).eps * xp.max(xp.abs(centers))
-    near = distances <= xp.min(distances, axis=0) + rounding
-    labels = xp.argmax(xp.astype(near, xp.int64), axis=0)
-    index = xp.arange(centers.shape[0], dtype=labels.dtype, device=device_of(embedding))
-    own = labels == index[:, None]
-    first = xp.sum(xp.where(own, distances, 0.0), axis=0)
-    second = xp.min(xp.where(own, xp.inf, distances), axis=0)
-    apart = second > rounding
-    confidence = xp.where(apart, 1 - first / xp.where(apart, second, 1.0), 0.0)
-    empty = ~xp.any(table.observed, axis=1)
-    confidence = xp.where(empty, 0.0, at_least(confidence, 0.0))
-    return Assignment(xp.where(empty, -1, labels), confidence)
-
-
-def place_rows(fitted: Fitted, X: np.ndarray, jobs: int = 1) -> tuple[Assignment, np.ndarray]:
-    """Find the clusters and coordinates of a block of rows (n_samples, n_features), on the host."""
-    if len(X) == 0:
-        none = np.empty((0, fitted.centers.shape[0]), dtype=fitted.kernel.dtype)
-        return Assignment(np.empty(0, np.int64), none[:, 0]), none
-    table = standardise_at_home(X, fitted.kernel.scaling, fitted.kernel.dtype)
-    embedding = project(fitted.kernel, fitted.projection, table, jobs)
-    found = _assign(embedding, fitted.centers, table)
-    return Assignment(*map(to_numpy, found)), to_numpy(embedding)
-
-
-def _labels_of(fitted: Fitted, X: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Label a block of rows."""
-    return tuple(place_rows(fitted, X)[0])
-
-
-def _embedding_of(fitted: Fitted, X: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Embed a block of rows."""
-    return (place_rows(fitted, X)[1],)
-
-
-def _all_of(fitted: Fitted, X: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Label and embed a block of rows."""
-    found, embedding = place_rows(fitted, X)
-    return (*found, embedding)

@@ -11,7 +11,8 @@ import numpy as np
 
 from pckid._files import atomic_file
 from pckid._parallel import n_threads
-from pckid.cluster import PCKID, Fitted, place_rows
+from pckid.assignment import Fitted, place_rows
+from pckid.cluster import PCKID
 from pckid.exceptions import TableError
 from pckid.metrics import accuracy_of_counts
 from pckid.outofcore.files import FileRows, Found

@@ -18,12 +18,13 @@ from pckid.embedding import Projection
 from pckid.ensemble import Ensemble, largest_size
 from pckid.exceptions import PckidModelError
 from pckid.featuremap import Kernel
-from pckid.kernel import EnsembleEstimator, ProbabilisticClusterKernel
+from pckid.kernel import ProbabilisticClusterKernel
 from pckid.mixture import IncompleteGaussianMixture
 from pckid.mixture.families import FAMILIES
 from pckid.mixture.table import Margins, Scaling
 from pckid.modelfile import checking
 from pckid.modelfile.checking import Shelf
+from pckid.training import EnsembleEstimator
 
 Facts = dict[str, Any]
 Named = dict[str, Any]

@@ -1,0 +1,88 @@
+"""From coordinates to clusters: the nearest centre of each row, and how clearly it is that."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from pckid._arrays import Array, at_least, device_of, namespace, to_numpy
+from pckid.embedding import Projection
+from pckid.featuremap import Kernel, project
+from pckid.kmeans import nearest
+from pckid.mixture.reading import standardise_at_home
+from pckid.mixture.table import Table
+
+
+class Assignment(NamedTuple):
+    """Rows and the clusters they belong to."""
+
+    labels: Array  # (n_samples,), −1 for a row with nothing observed
+    confidence: Array  # (n_samples,), 1 − nearest / second nearest distance to a centre
+
+
+class Fitted(NamedTuple):
+    """All that rows need to find their clusters; it travels to where blocks of them are."""
+
+    kernel: Kernel
+    projection: Projection
+    centers: Array
+
+
+def largest_first(rows: Array, centers: Array) -> Array:
+    """Order the centres (k, k) by the number of rows nearest to them."""
+    xp = namespace(rows)
+    labels = nearest(rows, centers[None, ...])[0, :]
+    index = xp.arange(centers.shape[0], dtype=labels.dtype, device=device_of(rows))
+    counts = xp.sum(xp.astype(labels == index[:, None], xp.int64), axis=1)
+    return xp.take(centers, xp.argsort(-counts, stable=True), axis=0)
+
+
+def assign(embedding: Array, centers: Array, table: Table) -> Assignment:
+    """Find the nearest centre of each row, and how clearly it is the nearest.
+
+    Of centres equally near up to rounding the first is taken, so that a row gets the same label
+    in whatever order its coordinates were summed.
+    """
+    xp = namespace(embedding)
+    differences = [embedding - centers[j, :] for j in range(centers.shape[0])]
+    distances = xp.stack([xp.sqrt(xp.sum(delta**2, axis=1)) for delta in differences])
+    rounding = 100 * xp.finfo(centers.dtype).eps * xp.max(xp.abs(centers))
+    near = distances <= xp.min(distances, axis=0) + rounding
+    labels = xp.argmax(xp.astype(near, xp.int64), axis=0)
+    index = xp.arange(centers.shape[0], dtype=labels.dtype, device=device_of(embedding))
+    own = labels == index[:, None]
+    first = xp.sum(xp.where(own, distances, 0.0), axis=0)
+    second = xp.min(xp.where(own, xp.inf, distances), axis=0)
+    apart = second > rounding
+    confidence = xp.where(apart, 1 - first / xp.where(apart, second, 1.0), 0.0)
+    empty = ~xp.any(table.observed, axis=1)
+    confidence = xp.where(empty, 0.0, at_least(confidence, 0.0))
+    return Assignment(xp.where(empty, -1, labels), confidence)
+
+
+def place_rows(fitted: Fitted, X: np.ndarray, jobs: int = 1) -> tuple[Assignment, np.ndarray]:
+    """Find the clusters and coordinates of a block of rows (n_samples, n_features), on the host."""
+    if len(X) == 0:
+        none = np.empty((0, fitted.centers.shape[0]), dtype=fitted.kernel.dtype)
+        return Assignment(np.empty(0, np.int64), none[:, 0]), none
+    table = standardise_at_home(X, fitted.kernel.scaling, fitted.kernel.dtype)
+    embedding = project(fitted.kernel, fitted.projection, table, jobs)
+    found = assign(embedding, fitted.centers, table)
+    return Assignment(*map(to_numpy, found)), to_numpy(embedding)
+
+
+def labels_of(fitted: Fitted, X: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Label a block of rows."""
+    return tuple(place_rows(fitted, X)[0])
+
+
+def embedding_of(fitted: Fitted, X: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Embed a block of rows."""
+    return (place_rows(fitted, X)[1],)
+
+
+def all_of(fitted: Fitted, X: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Label and embed a block of rows."""
+    found, embedding = place_rows(fitted, X)
+    return (*found, embedding)
