@@ -5,6 +5,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
 PYTEST_ARGS ?= -n auto
+PYTHONS ?= 3.11 3.12 3.13 3.14
 
 ifdef UV
 INSTALL = $(UV) pip install --quiet --python $(BIN)/python
@@ -18,7 +19,7 @@ help:
 	@echo "make demo    cluster the built-in table; labels and a report go to demo-output/"
 	@echo "make test    run the tests"
 	@echo "make test-lowest   run the tests with the lowest versions that pyproject.toml allows"
-	@echo "make test-pythons  run the tests on every Python from 3.11 to 3.14 found here"
+	@echo "make test-pythons  run the tests on every Python from 3.11 to 3.14 found here; PYTHONS=3.12"
 	@echo "make faults  interrupt, kill and starve the program, twenty times each way"
 	@echo "make fuzz    100,000 mutated model files, 100,000 mutated tables, 2,000 odd arrays"
 	@echo "make audit   compare the dependencies with the list of known weaknesses; needs the network"
@@ -66,11 +67,15 @@ test-lowest: $(BIN)/python
 		-c $(VENV)/lowest.txt -e ".[test]"
 	$(VENV)/lowest/bin/python -m pytest $(PYTEST_ARGS)
 
-# On the path, or where pyenv puts them.
+# Where pyenv puts them, or on the path; a name on the path may be a shim of a version not chosen,
+# so only one that runs and is of that version counts.
 test-pythons:
-	@for version in 3.11 3.12 3.13 3.14; do \
-		python=$$(ls $$(command -v python$$version) $(HOME)/.pyenv/versions/$$version*/bin/python \
-			2>/dev/null | head -n 1); \
+	@for version in $(PYTHONS); do \
+		python=; \
+		for found in $(HOME)/.pyenv/versions/$$version*/bin/python python$$version; do \
+			$$found -c "import sys, venv; sys.exit('%d.%d' % sys.version_info[:2] != '$$version')" \
+				2>/dev/null && { python=$$found; break; }; \
+		done; \
 		test -n "$$python" || { echo "Python $$version is not here"; continue; }; \
 		echo "Python $$version: $$python"; \
 		$$python -m venv $(VENV)-$$version && \
