@@ -2,7 +2,7 @@
 
 `python tests/faults.py 20` makes each fault happen twenty times, at moments spread over the run;
 the tests make each happen once. Every fault is a function of a folder and of a share from 0 to 1,
-the moment at which it strikes.
+the moment at which it strikes; it returns the exit code, or a word for the end.
 """
 
 import contextlib
@@ -14,100 +14,86 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
+from fault_scripts import DYING_DASK_WORKER, DYING_WORKER, PEAK, UNDER_LIMIT
+from faulting import (
+    PYTHON,
+    SIZE,
+    CannotHappen,
+    LeftRunning,
+    Lost,
+    WrongEnd,
+    all_old,
+    as_root,
+    cluster_command,
+    expect,
+    finish,
+    mounted,
+    no_scraps,
+    old_outputs,
+    outcome,
+    spawn,
+    start,
+    table,
+    usual_size,
+    usual_time,
+    whole_or_old,
+    without_rights,
+)
 
 import pckid
 from pckid.cli._run import run
 
-OLD = b"what was there before"
-OUTPUTS = ("out.csv", "model.pckid", "report.html")
-_PYTHON = [sys.executable, "-W", "error::ResourceWarning"]
+End = int | str
 
 
-class CannotHappen(Exception):
-    """This machine does not let the fault be made."""
-
-
-def table(folder: Path, n_rows: int = 300) -> Path:
-    """Write a table of two groups with holes."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(n_rows, 6)) + 5 * (np.arange(n_rows) % 2)[:, None]
-    lines = [",".join("" if hole < 0.2 else f"{v:.4f}" for v, hole in zip(row, holes, strict=True))
-             for row, holes in zip(X, rng.random(X.shape), strict=True)]  # fmt: skip
-    (folder / "table.csv").write_text("a,b,c,d,e,f\n" + "\n".join(lines) + "\n")
-    return folder / "table.csv"
-
-
-def start(folder: Path, *more: str, out: Path | None = None) -> subprocess.Popen:
-    """Begin to cluster in a process group of its own, over outputs that exist already."""
-    out = out or folder
-    for name in OUTPUTS:
-        with contextlib.suppress(OSError):
-            (out / name).write_bytes(OLD)
-    command = [
-        *_PYTHON, "-m", "pckid", "cluster", str(folder / "table.csv"), "-k", "2",
-        "--inits", "20", "--max-components", "12", "--out", str(out / "out.csv"),
-        "--save", str(out / "model.pckid"), "--report", str(out / "report.html"), *more,
-    ]  # fmt: skip
-    return subprocess.Popen(
-        command, cwd=folder, start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
-
-
-def finish(process: subprocess.Popen) -> tuple[int, str]:
-    """Wait for a command; nothing that it started may outlive it."""
-    _, err = process.communicate(timeout=300)
-    with contextlib.suppress(ProcessLookupError):
-        for _ in range(100):
-            os.killpg(process.pid, 0)
-            time.sleep(0.05)
-        raise AssertionError("a process was left running")
-    return process.returncode, err.decode()
-
-
-def whole_or_old(folder: Path) -> None:
-    """Check that each output is either what stood there before, or complete."""
-    for name in OUTPUTS:
-        content = (folder / name).read_bytes()
-        if content == OLD:
-            continue
-        if name == "model.pckid":
-            pckid.load(folder / name)
-        elif name == "report.html":
-            assert content.rstrip().endswith(b"</html>")
-        else:
-            assert content.count(b"\n") == 301
-            assert content.endswith(b"\n")
-
-
-def no_scraps(folder: Path) -> None:
-    """Check that no half-written file is left."""
-    assert not list(folder.glob(".*.tmp"))
-
-
-def old(folder: Path) -> None:
-    """Check that every output is what stood there before."""
-    assert all((folder / name).read_bytes() == OLD for name in OUTPUTS)
-
-
-def interrupt(folder: Path, share: float) -> None:
+def interrupt(folder: Path, share: float) -> End:
     """Ctrl-C at some moment of the run."""
+    return _interrupt(folder, share, times=1)
+
+
+def interrupt_twice(folder: Path, share: float) -> End:
+    """Ctrl-C, and again before the first has been answered."""
+    return _interrupt(folder, share, times=2)
+
+
+def _interrupt(folder: Path, share: float, times: int) -> End:
+    """Send what a terminal sends, to every process of the run."""
     table(folder)
+    moment = usual_time() * share
     process = start(folder)
-    time.sleep(_usual_time(folder) * share)
-    process.send_signal(signal.SIGINT)
+    time.sleep(moment)
+    for _ in range(times):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGINT)
+        time.sleep(0.005)
     code, err = finish(process)
-    # Before the first line of ours runs, Python itself answers.
-    assert code in (0, 130) or (share < 0.2 and code in (1, -signal.SIGINT)), (code, err)
-    assert "Traceback" not in err or code in (1, -signal.SIGINT), err
+    # Until our first function is called, Python itself answers.
+    begun = "in main" in err or "rows," in err
+    expect(code in (0, 130) or (code in (1, -signal.SIGINT) and not begun), WrongEnd, (code, err))
+    expect("Traceback" not in err or not begun, WrongEnd, err)
     whole_or_old(folder)
     no_scraps(folder)
+    return code
 
 
-def kill_while_writing(folder: Path, share: float) -> None:
+def kill(folder: Path, share: float) -> End:
+    """SIGKILL at some moment of the run."""
+    table(folder)
+    moment = usual_time() * share
+    process = start(folder)
+    time.sleep(moment)
+    process.kill()
+    code, _ = finish(process)
+    expect(code in (0, -signal.SIGKILL), WrongEnd, code)
+    whole_or_old(folder)
+    return code
+
+
+def kill_while_writing(folder: Path, share: float) -> End:
     """SIGKILL while a model is written over itself, again and again."""
     path = folder / "model.pckid"
     X = np.random.default_rng(0).normal(size=(60, 300))
@@ -116,84 +102,109 @@ def kill_while_writing(folder: Path, share: float) -> None:
         "import sys, pckid\nmodel = pckid.load(sys.argv[1])\nprint('ready', flush=True)\n"
         "while True:\n    pckid.save(model, sys.argv[1])"
     )
-    command = [*_PYTHON, "-c", script, str(path)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True) as process:
-        assert process.stdout is not None
-        process.stdout.readline()
-        time.sleep(0.3 * share)
-        process.kill()
-        process.wait()
-    pckid.load(path)
-
-
-def kill(folder: Path, share: float) -> None:
-    """SIGKILL at some moment of the run."""
-    table(folder)
-    process = start(folder)
-    time.sleep(_usual_time(folder) * share)
+    process = spawn([*PYTHON, "-c", script, str(path)], folder)
+    assert process.stdout is not None
+    process.stdout.readline()
+    time.sleep(0.3 * share)
     process.kill()
-    finish(process)
-    whole_or_old(folder)
+    code, _ = finish(process)
+    try:
+        pckid.load(path)
+    except pckid.PckidModelError as error:
+        raise Lost(str(error)) from error
+    return code
 
 
-def full_disk(folder: Path, share: float) -> None:
-    """No room for the outputs."""
+def full_disk(folder: Path, share: float) -> End:
+    """Room for some of the outputs, or for a part of one."""
     table(folder)
-    small = folder / "small"
-    with _mounted(small, f"size={int(4 + 40 * share)}k"):
-        code, err = finish(start(folder, out=small))
-        assert code == 1, (code, err)
-        assert "No space left on device" in err
-        assert "Traceback" not in err
+    small, old = folder / "small", 3 * 4096
+    with mounted(small, f"size={old + int(share * (usual_size() - old))}"):
+        code, err = finish(start(folder, small))
+        expect(code == 1 and "No space left on device" in err, WrongEnd, (code, err))
+        expect("Traceback" not in err, WrongEnd, err)
         whole_or_old(small)
         no_scraps(small)
+    return code
 
 
-def read_only_folder(folder: Path, share: float) -> None:
-    """A folder that cannot be written to."""
+def read_only_disk(folder: Path, share: float) -> End:
+    """A disk that can only be read."""
     table(folder)
     sealed = folder / "sealed"
-    with _mounted(sealed, "size=1m"):
-        for name in OUTPUTS:
-            (sealed / name).write_bytes(OLD)
-        _run_root("mount", "-o", "remount,ro", str(sealed))
-        code, err = finish(start(folder, out=sealed))
-        assert code == 2, (code, err)
-        assert "cannot be written" in err
-        old(sealed)
+    with mounted(sealed, "size=1m"):
+        old_outputs(sealed)
+        as_root("mount", "-o", "remount,ro", str(sealed))
+        code, err = finish(_cluster([*PYTHON, "-m", "pckid"], folder, sealed))
+        expect(code == 2 and "cannot be written" in err, WrongEnd, (code, err))
+        all_old(sealed)
+    return code
 
 
-def out_of_memory(folder: Path, share: float) -> None:
+def disk_turns_read_only(folder: Path, share: float) -> End:
+    """A disk that can only be read from some moment on, as after an error of the hardware."""
+    table(folder)
+    moment, sealed = usual_time() * share, folder / "sealed"
+    with mounted(sealed, "size=4m"):
+        process = start(folder, sealed)
+        time.sleep(moment)
+        for _ in range(100):
+            # A file open for writing refuses it.
+            with contextlib.suppress(CannotHappen):
+                as_root("mount", "-o", "remount,ro", str(sealed))
+                break
+            time.sleep(0.01)
+        code, err = finish(process)
+        expected = {0: "", 1: "Read-only file system", 2: "cannot be written"}
+        expect(code in expected and expected[code] in err, WrongEnd, (code, err))
+        expect("Traceback" not in err, WrongEnd, err)
+        whole_or_old(sealed)
+        no_scraps(sealed)
+    return code
+
+
+def forbidden_folder(folder: Path, share: float) -> End:
+    """A folder whose files may not be changed, by somebody who is not above permissions."""
+    table(folder)
+    sealed = folder / "sealed"
+    sealed.mkdir()
+    old_outputs(sealed)
+    sealed.chmod(0o555)
+    try:
+        code, err = finish(_cluster([*without_rights(), *PYTHON, "-m", "pckid"], folder, sealed))
+        expect(code == 2 and "cannot be written" in err, WrongEnd, (code, err))
+        all_old(sealed)
+    finally:
+        sealed.chmod(0o755)
+    return code
+
+
+def out_of_memory(folder: Path, share: float) -> End:
     """Less memory than the run needs."""
     table(folder)
-    usual = _peak(folder)
-    limit = int(usual * (0.1 + 0.3 * share))
-    command = [sys.executable, "-c", _UNDER_LIMIT, str(limit), "cluster", "table.csv", "-k", "2",
-               "--inits", "20", "--max-components", "12", "--out", "out.csv"]  # fmt: skip
-    for name in OUTPUTS:
-        (folder / name).write_bytes(OLD)
-    process = subprocess.Popen(
-        command, cwd=folder, start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
-    code, err = finish(process)
-    assert code != 0 or (folder / "out.csv").read_bytes() != OLD
-    assert code in (0, 1) or code < 0, (code, err)
-    assert code == 0 or err.strip(), "an end without a word"
+    old_outputs(folder)
+    limit = int(_peak(folder) * (0.25 + 0.35 * share))
+    command = [sys.executable, "-c", UNDER_LIMIT, str(limit)]
+    code, err = finish(_cluster(command, folder, folder))
+    expect(code in (0, 1), WrongEnd, (code, err))
+    expect(code == 0 or "memory" in err.lower(), WrongEnd, f"an end without a word: {err}")
+    expect("Traceback" not in err, WrongEnd, err)
     whole_or_old(folder)
     no_scraps(folder)
+    return code
 
 
-def dying_worker(folder: Path, share: float) -> None:
+def dying_worker(folder: Path, share: float) -> End:
     """A worker process of a fit is killed."""
-    done = subprocess.run(
-        [sys.executable, "-c", _DYING_WORKER, str(0.2 + share)], capture_output=True, text=True,
-        timeout=300, start_new_session=True,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.split()[-1] in ("refused", "finished"), done.stdout
+    return _script(folder, DYING_WORKER, 0.2 + share, ("refused", "finished"))
 
 
-def damaged_model(folder: Path, share: float) -> None:
+def dying_dask_worker(folder: Path, share: float) -> End:
+    """A Dask worker is killed while a file is clustered: the labels are those of a quiet run."""
+    return _script(folder, DYING_DASK_WORKER, 3 * share, ("same",))
+
+
+def damaged_model(folder: Path, share: float) -> End:
     """A model file cut short, with a flipped bit, or another thing under its name."""
     X = np.random.default_rng(0).normal(size=(40, 3))
     path, witness = folder / "m.pckid", folder / "ran"
@@ -202,69 +213,23 @@ def damaged_model(folder: Path, share: float) -> None:
     place = int(share * (len(content) - 1))
     flipped = bytearray(content)
     flipped[place] ^= 1 << (place % 8)
-    for damaged in (content[:place], bytes(flipped), pickle.dumps(_Trap(str(witness)))):
+    endless = (2 ** int(8 + 55 * share)).to_bytes(8, "little") + content[8:]
+    for damaged in (
+        content[:place], bytes(flipped), endless, b"", pickle.dumps(_Trap(str(witness))),
+    ):  # fmt: skip
         path.write_bytes(damaged)
         code, err = _in_process("predict", str(path), str(table(folder, 20)))
-        assert code == 4, (code, err)
-        assert "Traceback" not in err
-    assert not witness.exists()
+        expect(code == 4 and "Traceback" not in err, WrongEnd, (code, err))
+    expect(not witness.exists(), Lost, "a pickle was run")
+    return 4
 
 
 _ALL = (
-    interrupt, kill, kill_while_writing, full_disk, read_only_folder, out_of_memory, dying_worker,
+    interrupt, interrupt_twice, kill, kill_while_writing, full_disk, read_only_disk,
+    disk_turns_read_only, forbidden_folder, out_of_memory, dying_worker, dying_dask_worker,
     damaged_model,
 )  # fmt: skip
 FAULTS = {function.__name__: function for function in _ALL}
-
-_UNDER_LIMIT = """
-import resource, sys
-limit = int(sys.argv[1])
-resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-sys.argv[:2] = ["pckid"]
-from pckid.cli import main
-main()
-"""
-
-_DYING_WORKER = """
-import glob, os, signal, sys, threading, time, warnings
-import joblib, numpy as np, pckid
-warnings.simplefilter("ignore")
-X = np.random.default_rng(0).normal(size=(300, 6))
-model = pckid.PCKID(2, n_inits=30, max_components=12, random_state=0)
-
-def workers():
-    found = []
-    for path in glob.glob("/proc/[0-9]*/stat"):
-        try:
-            pid, parent = path.split("/")[2], open(path).read().rpartition(")")[2].split()[1]
-            if int(parent) == os.getpid() and "popen_loky" in open(f"/proc/{pid}/cmdline").read():
-                found.append(int(pid))
-        except OSError:
-            pass
-    return found
-
-def strike():
-    for _ in range(6000):
-        if found := workers():
-            time.sleep(float(sys.argv[1]))
-            try:
-                os.kill(found[0], signal.SIGKILL)
-            except ProcessLookupError:
-                pass
-            return
-        time.sleep(0.01)
-
-threading.Thread(target=strike, daemon=True).start()
-try:
-    with joblib.parallel_config(backend="loky", n_jobs=2):
-        model.fit(X)
-    end = "finished"
-except joblib.externals.loky.process_executor.TerminatedWorkerError:
-    end = "refused"
-labels = pckid.PCKID(2, n_inits=2, max_components=3, random_state=0).fit_predict(X)
-assert len(labels) == 300
-print(end)
-"""
 
 
 class _Trap:
@@ -277,53 +242,31 @@ class _Trap:
         return (Path.touch, (Path(self.path),))
 
 
-_usual: dict[str, float] = {}
+def _cluster(program: list[str], folder: Path, out: Path) -> subprocess.Popen:
+    """Begin to cluster by another program."""
+    return spawn([*program, *cluster_command(folder, out)], folder)
 
 
-def _usual_time(folder: Path) -> float:
-    """Measure once how long an undisturbed run takes."""
-    if "time" not in _usual:
-        with tempfile.TemporaryDirectory() as other:
-            table(Path(other))
-            begun = time.monotonic()
-            code, err = finish(start(Path(other)))
-            _usual["time"] = time.monotonic() - begun
-            assert code == 0, err
-    return _usual["time"]
+_peaks: list[float] = []
 
 
 def _peak(folder: Path) -> float:
     """Measure once how much address space an undisturbed run takes."""
-    if "peak" not in _usual:
-        script = (
-            "import sys\nfrom pckid.cli import main\n"
-            "try:\n    main()\nexcept SystemExit:\n    pass\n"
-            "line = next(l for l in open('/proc/self/status') if l.startswith('VmPeak'))\n"
-            "print(line.split()[1], file=sys.stderr)"
-        )
-        command = [sys.executable, "-c", script, "cluster", "table.csv", "-k", "2",
-                   "--out", "x.csv", "--inits", "20", "--max-components", "12"]  # fmt: skip
+    if not _peaks:
+        command = [sys.executable, "-c", PEAK, "cluster", "table.csv", *SIZE, "--out", "x.csv"]
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
-        _usual["peak"] = 1024 * float(done.stderr.split()[-1])
-    return _usual["peak"]
+        _peaks.append(1024 * float(done.stderr.split()[-1]))
+    return _peaks[0]
 
 
-@contextlib.contextmanager
-def _mounted(folder: Path, options: str) -> Iterator[None]:
-    """Mount a small file system in memory, where that is allowed."""
-    folder.mkdir(exist_ok=True)
-    _run_root("mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder))
-    try:
-        yield
-    finally:
-        subprocess.run(["umount", "-l", str(folder)], check=True)
-
-
-def _run_root(*command: str) -> None:
-    try:
-        subprocess.run(command, check=True, capture_output=True)
-    except (OSError, subprocess.CalledProcessError) as error:
-        raise CannotHappen(f"{command[0]} is not allowed here") from error
+def _script(folder: Path, script: str, moment: float, ends: tuple[str, ...]) -> str:
+    """Run a script that strikes by itself and prints how it ended."""
+    (folder / "script.py").write_text(script)
+    process = spawn([sys.executable, "script.py", str(moment)], folder)
+    code, out, err = outcome(process)
+    end = (out.split() or [""])[-1]
+    expect(code == 0 and end in ends, WrongEnd, (code, end, err))
+    return end
 
 
 def _in_process(*arguments: str) -> tuple[int, str]:
@@ -338,23 +281,37 @@ def _in_process(*arguments: str) -> tuple[int, str]:
     return code, err.getvalue()
 
 
+def _repeat(name: str, times: int) -> tuple[Counter, Counter]:
+    """Make one fault happen many times; count what was wrong, and the ends."""
+    wrong: Counter = Counter()
+    ends: Counter = Counter()
+    for attempt in range(times):
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                ends[FAULTS[name](Path(folder), (attempt + 0.5) / times)] += 1
+            except CannotHappen as reason:
+                print(f"{name}: {reason}", flush=True)
+                break
+            except Exception as error:
+                print(f"{name}, attempt {attempt}: {type(error).__name__} {error}", flush=True)
+                kind = next((k for k in (Lost, LeftRunning) if isinstance(error, k)), WrongEnd)
+                wrong[kind] += 1
+    return wrong, ends
+
+
 def main(times: int, names: list[str]) -> int:
     """Make every fault happen many times and print what came of it."""
+    row = "{:<21} {:>4} {:>5} {:>10} {:>12}  {}"
+    lines = [row.format("fault", "runs", "lost", "wrong end", "left running", "ends")]
     failed = 0
     for name in names or list(FAULTS):
-        fault, good = FAULTS[name], 0
-        for attempt in range(times):
-            with tempfile.TemporaryDirectory() as folder:
-                try:
-                    fault(Path(folder), (attempt + 0.5) / times)
-                    good += 1
-                except CannotHappen as reason:
-                    print(f"{name}: {reason}")
-                    break
-                except Exception as error:
-                    print(f"{name}, attempt {attempt}: {type(error).__name__} {error}")
-                    failed += 1
-        print(f"{name}: {good} of {times} times nothing was lost", flush=True)
+        wrong, ends = _repeat(name, times)
+        failed += wrong.total()
+        counts = [wrong[kind] for kind in (Lost, WrongEnd, LeftRunning)]
+        told = ", ".join(f"{end} ({n})" for end, n in sorted(ends.items(), key=str))
+        lines.append(row.format(name, wrong.total() + ends.total(), *counts, told))
+        print(lines[-1], flush=True)
+    print("\n" + "\n".join(lines))
     return failed
 
 

@@ -3,15 +3,27 @@
 Ctrl-C has a test of its own beside the other promises of the commands.
 """
 
+import threading
+from types import SimpleNamespace
+
 import faults
 import pytest
 
+from pckid.cli import _interrupt
+from pckid.cli._limits import refuse_too_little_memory
 from pckid.cli._run import _exit_code
 
 
 @pytest.mark.parametrize(
     "name",
-    ["kill_while_writing", "full_disk", "read_only_folder", "dying_worker", "damaged_model"],
+    [
+        "kill_while_writing",
+        "full_disk",
+        "read_only_disk",
+        "forbidden_folder",
+        "dying_worker",
+        "damaged_model",
+    ],
 )
 def test_nothing_is_lost(name, tmp_path):
     try:
@@ -30,3 +42,38 @@ def test_want_of_memory_is_called_so(error, capsys):
 
     assert _exit_code(fail) == 1
     assert "There is not enough memory." in capsys.readouterr().err
+
+
+def test_want_of_memory_is_called_so_behind_the_error_that_it_led_to(capsys):
+    def fail():
+        try:
+            raise RuntimeError("can't start new thread")
+        except RuntimeError as error:
+            error.no_such_attribute  # noqa: B018
+
+    assert _exit_code(fail) == 1
+    assert "There is not enough memory." in capsys.readouterr().err
+
+
+def test_a_limit_too_low_to_begin_is_said_before_anything_is_loaded(monkeypatch):
+    resource = pytest.importorskip("resource")
+    monkeypatch.setattr(resource, "getrlimit", lambda which: (400 << 20, -1))
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "2")
+    with pytest.raises(MemoryError, match="may use 400 MB of addresses and needs 660 MB"):
+        refuse_too_little_memory()
+    monkeypatch.setattr(resource, "getrlimit", lambda which: (660 << 20, -1))
+    refuse_too_little_memory()
+
+
+def test_an_interrupt_is_answered_once(monkeypatch):
+    monkeypatch.setattr(_interrupt, "_last", -1.0)
+    with pytest.raises(KeyboardInterrupt):
+        _interrupt._answer(2, None)
+    _interrupt._answer(2, None)
+
+
+def test_an_interrupt_inside_a_destructor_comes_again(monkeypatch):
+    struck = threading.Event()
+    monkeypatch.setattr(_interrupt.signal, "raise_signal", lambda number: struck.set())
+    _interrupt._repeat(SimpleNamespace(exc_type=KeyboardInterrupt))
+    assert struck.wait(10)

@@ -3,6 +3,8 @@
 import os
 import sys
 
+from pckid.cli import _interrupt
+
 COMMANDS = {
     "cluster": "pckid.cli.cluster:cluster",
     "predict": "pckid.cli.predict:predict",
@@ -19,14 +21,25 @@ COMMANDS = {
 def main() -> None:
     """Run the command line and end the process with its exit code."""
     try:
+        _interrupt.listen()
         from pckid.cli._run import run
-    except ImportError as error:
-        print(
-            f"pckid: the command line needs {error.name}. Install it with: "
-            "python -m pip install 'pckid[cli]'",
-            file=sys.stderr,
-        )
+
+        run(sys.argv[1:])
+    except (ImportError, MemoryError) as error:
+        # Of the import alone: what happens in `run` is said there.
+        print(f"pckid: {_why_not_loaded(error)}", file=sys.stderr)
         sys.exit(1)
     except KeyboardInterrupt:
         os._exit(130)
-    run(sys.argv[1:])
+    finally:
+        _interrupt.ignore()
+
+
+def _why_not_loaded(error: Exception) -> str:
+    """Say why the command line cannot be imported."""
+    if isinstance(error, ModuleNotFoundError):
+        install = "python -m pip install 'pckid[cli]'"
+        return f"the command line needs {error.name}. Install it with: {install}"
+    if isinstance(error, ImportError) and "failed to map segment" not in str(error):
+        return f"the command line cannot be loaded: {error}"
+    return "There is not enough memory."

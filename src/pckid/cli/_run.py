@@ -12,6 +12,7 @@ import click
 
 from pckid import __version__
 from pckid.cli import COMMANDS
+from pckid.cli._limits import refuse_too_little_memory
 from pckid.cli._say import fail, note
 from pckid.exceptions import PckidModelError
 
@@ -57,6 +58,7 @@ def pckid() -> None:
       pckid inspect table.csv                  what the table holds, and what is missing
       pckid cluster table.csv -k 3 > out.csv   the table with a cluster for every row
     """
+    refuse_too_little_memory()
 
 
 def run(arguments: list[str]) -> NoReturn:
@@ -94,7 +96,7 @@ def _exit_code(command: Callable[[], Any]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_OK
     except (KeyboardInterrupt, click.Abort):
-        fail("Interrupted. No output was written.")
+        fail("Interrupted. Every output file is whole or as it was before.")
         return EXIT_INTERRUPTED
     except click.ClickException as error:
         error.show(sys.stderr)
@@ -107,8 +109,9 @@ def _explain(error: Exception) -> int:
     """Print a sentence for an exception and choose its exit code."""
     if os.environ.get("PCKID_DEBUG"):
         traceback.print_exc()
-    if isinstance(error, MemoryError) or any(sign in str(error) for sign in _NO_MEMORY):
-        fail("There is not enough memory. Try a smaller --max-components, or fewer --inits.")
+    if _is_want_of_memory(error):
+        advice = "There is not enough memory. Try a smaller --max-components, or fewer --inits."
+        fail(str(error) if str(error).startswith("There is not enough memory:") else advice)
         return EXIT_RUNTIME
     if isinstance(error, OSError):
         where = f": {error.filename}" if error.filename else ""
@@ -122,6 +125,15 @@ def _explain(error: Exception) -> int:
         return EXIT_MODEL if isinstance(error, PckidModelError) else EXIT_DATA
     note("This should not have happened. PCKID_DEBUG=1 in the environment shows where it did.")
     return EXIT_RUNTIME
+
+
+def _is_want_of_memory(error: BaseException | None) -> bool:
+    """Whether an error, or one that led to it, says that memory is out."""
+    while error is not None:
+        if isinstance(error, MemoryError) or any(sign in str(error) for sign in _NO_MEMORY):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _show_warning(message: Any, *details: Any, **more: Any) -> None:

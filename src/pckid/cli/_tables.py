@@ -192,7 +192,7 @@ def check_outputs(source: str, *paths: str | None) -> None:
         folder = os.path.dirname(os.path.abspath(path))
         if not os.path.isdir(folder):
             raise click.UsageError(f"There is no folder {folder!r} to write into.")
-        if not os.access(path if os.path.exists(path) else folder, os.W_OK):
+        if not _can_be_written(path):
             raise click.UsageError(f"{path!r} cannot be written: permission denied.")
         if source != "-" and os.path.exists(path) and os.path.samefile(path, source):
             raise click.UsageError(f"{path!r} is the input. Give the output another name.")
@@ -200,6 +200,15 @@ def check_outputs(source: str, *paths: str | None) -> None:
         raise click.UsageError("Two outputs have the same name. Give each its own.")
     if source != "-" and os.path.isfile(source) and _is_stdout(source):
         raise click.UsageError(f"Standard output is {source!r}, the input. Write somewhere else.")
+
+
+def _can_be_written(path: str) -> bool:
+    """Whether a file may be replaced, for which its folder must be open too, or a device used."""
+    target = os.path.realpath(path)
+    if os.path.exists(target) and not os.access(target, os.W_OK):
+        return False
+    is_device = os.path.exists(target) and not os.path.isfile(target)
+    return is_device or os.access(os.path.dirname(target), os.W_OK | os.X_OK)
 
 
 def _is_stdout(path: str) -> bool:
