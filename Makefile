@@ -89,6 +89,7 @@ faults: $(VENV)/.test
 
 fuzz: $(VENV)/.test
 	PYTHONPATH=tests OMP_NUM_THREADS=1 $(BIN)/python tests/fuzz.py
+	PYTHONPATH=tests OMP_NUM_THREADS=1 $(BIN)/python tests/large_models.py
 
 audit: $(VENV)/.test
 	$(INSTALL) pip-audit

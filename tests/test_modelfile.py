@@ -409,20 +409,3 @@ def test_hostile_headers_are_refused_without_cost(tmp_path, name):
     finally:
         tracemalloc.stop()
     assert peak < 2 * len(BOMBS[name]) + (1 << 24)
-
-
-def test_loading_takes_no_more_than_twice_the_file_in_memory(tmp_path):
-    table = np.random.default_rng(1).normal(size=(80, 500))
-    pckid.save(
-        pckid.PCKID(2, n_inits=10, max_components=8, random_state=0).fit(table), tmp_path / "m"
-    )
-    size = (tmp_path / "m").stat().st_size
-    assert size > 1_000_000
-    pckid.load(tmp_path / "m")
-    tracemalloc.start()
-    try:
-        pckid.load(tmp_path / "m")
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-    assert peak < 2 * size

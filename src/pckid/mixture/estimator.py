@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from functools import cached_property
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -385,17 +386,38 @@ class IncompleteGaussianMixture(DensityMixin, BaseEstimator):
 
     def _publish(self, restore: Any) -> None:
         """Set the public attributes from the fitted parameters, in the user's units."""
-        params, constants = self._params, self._constants
-
-        def give(result: np.ndarray) -> Array:
-            return restore(like(result, params.means))
-
+        params = self._params
         self.weights_ = restore(namespace(params.means).exp(params.log_weights[0, :]))
-        self.means_ = give(units.means_out(params.means[0, ...], self._scaling, constants))
+        self.means_ = restore(like(self._public_means(), params.means))
+        self.covariances_ = restore(like(self._public_covariances(), params.means))
+
+    # A fit sets these two. A model that was read from a file has them made when they are asked for:
+    # where columns were left out they may be far larger than the file.
+    @cached_property
+    def means_(self) -> Array:
+        return self._when_fitted("means_", "_public_means")
+
+    @cached_property
+    def covariances_(self) -> Array:
+        return self._when_fitted("covariances_", "_public_covariances")
+
+    def _when_fitted(self, name: str, make: str) -> Array:
+        """Make a public attribute in the type of the fitted parameters."""
+        if "_params" not in vars(self):
+            raise AttributeError(f"{type(self).__name__} has no {name} before it is fitted.")
+        return like(getattr(self, make)(), self._params.means)
+
+    def _public_means(self) -> np.ndarray:
+        """Undo the scaling of the means (g, n_features_in)."""
+        return units.means_out(self._params.means[0, ...], self._scaling, self._constants)
+
+    def _public_covariances(self) -> np.ndarray:
+        """Undo the scaling of the covariances, in the shape that their kind has."""
         # The square of a spread of 1e300 is inf, which is as near as a float comes.
         with np.errstate(over="ignore"):
-            each = units.covariances_out(params.covariances[0, ...], self._scaling, len(constants))
-            self.covariances_ = give(units.as_public(each, self.covariance_type, self._scaling))
+            inside = self._params.covariances[0, ...]
+            each = units.covariances_out(inside, self._scaling, len(self._constants))
+            return units.as_public(each, self.covariance_type, self._scaling)
 
     def _read(self, X: Any) -> Table:
         """Standardise rows for the fitted mixture."""

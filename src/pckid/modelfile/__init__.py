@@ -27,6 +27,7 @@ FORMAT = 2
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "safetensors")
 _MAX_FEATURES = 1_000_000
 _MAX_JOBS = 1024
+_BYTES_PER_INDEX = 40
 
 
 def save(
@@ -64,7 +65,10 @@ def save(
     arrays = {key: np.ascontiguousarray(to_numpy(value)) for key, value in named.items()}
     content = container.pack(_description(estimator, state, reading or {}), arrays)
     # What could not be read back is refused now, not when it is needed.
-    _construct(container.unpack(content))
+    try:
+        _construct(container.unpack(content))
+    except PckidModelError as error:
+        raise PckidModelError(f"This {name} cannot be saved: its file {error}") from None
     with atomic_file(path) as file:
         file.write(content)
 
@@ -191,7 +195,11 @@ def _construct(content: container.Content) -> Any:
     shelf = checking.Shelf(content.arrays)
     kind.unpack(estimator, description["state"], shelf)
     shelf.refuse_rest()
-    _restore_names(estimator, description["feature_names"], used_columns(estimator))
+    used = used_columns(estimator)
+    left_out = estimator.n_features_in_ - len(used)
+    if _BYTES_PER_INDEX * left_out > max(container.FREE_BYTES, content.n_bytes):
+        raise PckidModelError("it leaves out more columns than so small a file can.")
+    _restore_names(estimator, description["feature_names"], used)
     return estimator
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.linalg import LinAlgError, cholesky, get_blas_funcs, solve_triangular
 
 from pckid.exceptions import PckidModelError
 from pckid.modelfile.container import Arrays
@@ -13,6 +14,8 @@ from pckid.modelfile.container import Arrays
 _FARTHEST = 1e10
 _SMALLEST_VARIANCE = 1e-16
 _LARGEST_VARIANCE = 1e20
+
+_ROWS = 64
 
 CATEGORY_TYPES = (str, bool, int, float)
 """What a category may be in a file."""
@@ -117,7 +120,8 @@ def add_up(shares: np.ndarray, sizes: list[int], name: str) -> None:
 def log_weights(shelf: Shelf, name: str, shape: tuple[int, int], dtype: str) -> np.ndarray:
     """Take logs of weights (n_mixtures, g), each mixture's adding up to 1."""
     logs = shelf.floats(name, shape, dtype, low=-np.inf, high=1e-3)
-    if (np.abs(np.exp(logs.astype(np.float64)).sum(axis=-1) - 1) > 1e-3).any():
+    # Row by row: a copy of all would take more memory than the file.
+    if any(abs(np.exp(row, dtype=np.float64).sum() - 1) > 1e-3 for row in logs):
         raise PckidModelError(f"the array {name} holds no weights.")
     return logs
 
@@ -128,17 +132,45 @@ def covariances(shelf: Shelf, name: str, shape: tuple[int, ...], dtype: str) -> 
         return shelf.floats(name, shape, dtype, low=_SMALLEST_VARIANCE, high=_LARGEST_VARIANCE)
     values = shelf.floats(name, shape, dtype, low=-_LARGEST_VARIANCE, high=_LARGEST_VARIANCE)
     for matrix in values.reshape(-1, *shape[-2:]):
-        _refuse_indefinite(matrix.astype(np.float64), name)
+        _refuse_indefinite(matrix, name)
     return values
 
 
 def _refuse_indefinite(matrix: np.ndarray, name: str) -> None:
-    """Raise unless a matrix (d, d) is a covariance, up to the rounding of float32."""
-    slack = 1e-5 * np.abs(np.diag(matrix)).max(initial=0.0)
-    symmetric = (np.abs(matrix - matrix.T) <= slack).all()
-    try:
-        np.linalg.cholesky(matrix + slack * np.eye(len(matrix)))
-    except np.linalg.LinAlgError:
-        symmetric = False
-    if not symmetric:
+    """Raise unless a matrix (d, d) is a covariance, up to rounding."""
+    d, eps = len(matrix), float(np.finfo(matrix.dtype).eps)
+    slack = max(1e-5, 4 * d * eps) * np.abs(np.diag(matrix)).max(initial=0.0)
+    symmetric = all(
+        (np.abs(matrix[i : i + _ROWS] - matrix[:, i : i + _ROWS].T) <= slack).all()
+        for i in range(0, d, _ROWS)
+    )
+    if not symmetric or not _is_definite(matrix, slack):
         raise PckidModelError(f"the array {name} holds a matrix that is no covariance.")
+
+
+def _is_definite(matrix: np.ndarray, slack: float) -> bool:
+    """Whether a symmetric matrix plus `slack` on its diagonal is positive definite.
+
+    By halves, A11 and the Schur complement A22 - A21 A11^-1 A12, so that less than one copy of the
+    matrix is made. A transposed copy has LAPACK's order and is overwritten.
+    """
+    half = (len(matrix) + 1) // 2
+    try:
+        factor = _cholesky(np.array(matrix[:half, :half]).T, slack)
+        if half == len(matrix):
+            return True
+        across = np.array(matrix[half:, :half]).T
+        across = solve_triangular(factor, across, lower=True, overwrite_b=True, check_finite=False)
+        del factor
+        rest = np.array(matrix[half:, half:]).T
+        (syrk,) = get_blas_funcs(("syrk",), (rest,))
+        _cholesky(syrk(-1, across, 1, rest, trans=1, lower=1, overwrite_c=1), slack)
+    except LinAlgError:
+        return False
+    return True
+
+
+def _cholesky(matrix: np.ndarray, slack: float) -> np.ndarray:
+    """Factor a matrix in its own place, after `slack` was added to its diagonal."""
+    matrix[np.diag_indices(len(matrix))] += slack
+    return cholesky(matrix, lower=True, overwrite_a=True, check_finite=False)

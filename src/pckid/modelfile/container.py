@@ -28,8 +28,9 @@ _BEFORE_HASH = rb'{"__metadata__":{"pckid":"{\"sha256\":\"'
 _HASH_AT = 8 + len(_BEFORE_HASH)
 _AFTER_HASH = _HASH_AT + len(_BLANK)
 _DTYPES = {"F64": "<f8", "F32": "<f4", "I64": "<i8", "I32": "<i4", "U8": "|u1"}
-# What parsing JSON may cost whatever the size of the file; beyond, as much as the file itself.
-_FREE_BYTES = 1 << 24
+# What parsing JSON may cost whatever the size of the file; beyond, as much as the file itself less
+# the copy of an array that is being checked.
+FREE_BYTES = 1 << 24
 _BYTES_PER_VALUE = 128
 
 
@@ -53,10 +54,13 @@ def pack(description: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> by
 def read_file(path: str | os.PathLike[str]) -> bytes:
     """Read a file, and nothing that is not one: a device may never end."""
     try:
-        with open(path, "rb") as file:
+        # Without a buffer, which would hold the content a second time.
+        with open(path, "rb", buffering=0) as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise PckidModelError(f"{path} is not a file. Give a file written by pckid.")
-            return file.read()
+            _refuse_other_files(file.read(_HASH_AT), path)
+            file.seek(0)
+            return file.readall()
     except FileNotFoundError:
         raise PckidModelError(f"There is no model file {str(path)!r}. Check the path.") from None
     except OSError as error:
@@ -82,7 +86,8 @@ def unpack(content: bytes) -> Content:
         raise PckidModelError("is damaged or cut short: its content does not match its hash.")
     header, data = split(content)
     arrays = array_views(header, data)
-    return Content(parse_text(header["__metadata__"]["pckid"], len(content)), arrays, len(content))
+    description = parse_text(header["__metadata__"]["pckid"], len(content) - largest(arrays))
+    return Content(description, arrays, len(content))
 
 
 def split(content: bytes) -> tuple[dict[str, Any], memoryview]:
@@ -115,16 +120,20 @@ def array_views(header: Mapping[str, Any], data: memoryview) -> Arrays:
     return arrays
 
 
+def largest(arrays: Arrays) -> int:
+    """Count the bytes of the largest array."""
+    return max((array.nbytes for array in arrays.values()), default=0)
+
+
 def parse_text(text: Any, n_bytes: int) -> dict[str, Any]:
-    """Parse a description, whose file has `n_bytes`."""
+    """Parse a description that may take `n_bytes` when it is parsed."""
     if not isinstance(text, str):
         raise PckidModelError("is not a pckid model: its description is no text.")
-    encoded = text.encode("utf-8", "surrogatepass")
-    _refuse_costly(encoded, n_bytes)
-    return parse(encoded)
+    _refuse_costly(text, n_bytes)
+    return parse(text)
 
 
-def parse(text: bytes) -> dict[str, Any]:
+def parse(text: str | bytes) -> dict[str, Any]:
     """Parse a JSON object."""
     try:
         value = json.loads(text, parse_constant=_refuse_constant)
@@ -158,10 +167,22 @@ def _hash(content: bytes) -> str:
     return digest.hexdigest()
 
 
-def _refuse_costly(text: bytes, n_bytes: int) -> None:
-    """Refuse JSON that would take far more memory parsed than the file it stands in."""
-    n_values = sum(text.count(sign) for sign in b"[{,:") + 1
-    if 8 * len(text) + _BYTES_PER_VALUE * n_values > max(_FREE_BYTES, n_bytes):
+def _refuse_other_files(front: bytes, path: str | os.PathLike[str]) -> None:
+    """Refuse what does not begin as a model does, before all of it is read."""
+    if front[8:9] != b"{":
+        raise PckidModelError(f"{path} is not a pckid model. Give a file written by pckid.")
+
+
+def _refuse_costly(text: str | bytes, n_bytes: int) -> None:
+    """Refuse JSON that would take more memory parsed than `n_bytes`."""
+
+    def count(sign: str) -> int:
+        return text.count(sign) if isinstance(text, str) else text.count(sign.encode())
+
+    n_values = sum(map(count, "[{,:")) + 1
+    # One letter beyond Latin-1 makes all letters of its text wider.
+    width = 1 if text.isascii() and not count("\\u") else 4
+    if 4 * width * len(text) + _BYTES_PER_VALUE * n_values > max(FREE_BYTES, n_bytes):
         raise PckidModelError("has a description out of all proportion. Give a file from pckid.")
 
 

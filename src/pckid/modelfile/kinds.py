@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pckid._arrays import to_numpy
 from pckid.cluster import PCKID
 from pckid.embedding import Projection
 from pckid.ensemble import Ensemble, largest_size
@@ -136,7 +135,7 @@ def _unpack_mixture(estimator: IncompleteGaussianMixture, facts: Facts, shelf: S
     if np.isinf(constants).any():
         raise PckidModelError("the array constants holds values out of range.")
     estimator._constants = constants
-    estimator._publish(to_numpy)
+    estimator.weights_ = np.exp(estimator._params.log_weights[0])
     estimator.converged_ = bool(facts["converged"])
     estimator.n_iter_ = checking.integer(facts, "n_iter", 0, 2**31)
     estimator.lower_bound_ = checking.number(facts, "lower_bound")
@@ -194,9 +193,10 @@ def _scaling(shelf: Shelf, n_features: int, known: dict[int, list[Any]] | None =
     n_kept, n_categorical = shelf.length("scaling.kept"), shelf.length("scaling.categorical")
     kept = _indices(shelf, "scaling.kept", n_kept, n_features)
     categorical = _indices(shelf, "scaling.categorical", n_categorical, n_features)
-    if not n_kept + n_categorical or set(kept) & set(known or ()):
+    named = np.array(sorted(known or ()), dtype=np.int64)
+    if not n_kept + n_categorical or np.isin(kept, named).any():
         raise PckidModelError("the list of used columns does not fit the columns.")
-    if not set(categorical) <= set(known or ()):
+    if not np.isin(categorical, named).all():
         raise PckidModelError("a column of categories lacks its categories.")
     largest, smallest = np.finfo(np.float64).max, np.finfo(np.float64).smallest_subnormal
     center = _some(shelf, "scaling.center", (n_kept,), "float64", low=-largest, high=largest)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from pckid.exceptions import PckidModelError
-from pckid.modelfile.container import Arrays, Content, array_views, parse_text, split
+from pckid.modelfile.container import Arrays, Content, array_views, largest, parse_text, split
 
 
 def unpack(content: bytes) -> Content:
@@ -22,7 +22,7 @@ def unpack(content: bytes) -> Content:
     if set(metadata) != {"pckid", "sha256"}:
         raise PckidModelError("is not a pckid model.")
     arrays = array_views(header, data)
-    description = parse_text(metadata["pckid"], len(content))
+    description = parse_text(metadata["pckid"], len(content) - largest(arrays))
     if _hash(metadata["pckid"], arrays) != metadata["sha256"]:
         raise PckidModelError("is damaged: its content does not match its hash.")
     return Content(_upgrade(description), arrays, len(content))

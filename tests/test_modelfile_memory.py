@@ -1,0 +1,88 @@
+"""Reading a model file never takes more than twice its size in memory, whatever it holds."""
+
+import numpy as np
+import pytest
+from large_models import KINDS, large_model, traced_peak, variants
+
+import pckid
+from pckid.modelfile import container
+
+SMALL = 1 << 24  # what the smallest file may take
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("kind", KINDS)
+def test_loading_takes_no_more_than_twice_the_file_in_memory(kind, tmp_path):
+    path = tmp_path / "m.pckid"
+    pckid.save(large_model(kind, 1_000_000), path)
+    content = path.read_bytes()
+    assert len(content) > 400_000
+    traced_peak(path)
+    for name, variant in variants(content):
+        path.write_bytes(variant)
+        # Python's own objects for the names of things count little in a file of this size.
+        assert traced_peak(path) < 2 * len(variant) + 20_000, name
+
+
+def rewrite(path, change):
+    """Change the description and arrays of a file, and put the hash right."""
+    content = container.unpack(path.read_bytes())
+    told = {key: value for key, value in content.description.items() if key != "sha256"}
+    arrays = dict(content.arrays)
+    change(told, arrays)
+    path.write_bytes(container.pack(told, arrays))
+
+
+def test_columns_that_are_left_out_cost_no_more_than_the_file(tmp_path):
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    path = tmp_path / "m.pckid"
+    pckid.save(pckid.PCKID(2, n_inits=2, max_components=3, random_state=0).fit(X), path)
+    rewrite(path, lambda told, arrays: told.update(n_features=1_000_000))
+    assert traced_peak(path) < SMALL
+    with pytest.raises(pckid.PckidModelError, match="leaves out more columns"):
+        pckid.load(path)
+
+
+def test_a_mixture_of_few_columns_among_many_is_not_written_out_when_it_is_loaded(tmp_path):
+    X = np.random.default_rng(0).normal(size=(300, 1)) * np.ones(3)
+    X[:, 1:] = 7
+    mixture = pckid.IncompleteGaussianMixture(200, covariance_type="diag", tol=0.0, max_iter=1,
+                                              random_state=0).fit(X)  # fmt: skip
+    path = tmp_path / "m.pckid"
+    pckid.save(mixture, path)
+    loaded = pckid.load(path)
+    assert np.array_equal(loaded.means_, mixture.means_)
+    assert np.array_equal(loaded.covariances_, mixture.covariances_)
+
+    def widen(told, arrays):
+        told["n_features"] = 200_000
+        arrays["constants"] = np.full(200_000, np.nan)
+
+    rewrite(path, widen)
+    # Its means alone would take 320 MB.
+    assert traced_peak(path) < 2 * path.stat().st_size + SMALL
+
+
+def test_means_are_not_there_before_a_fit():
+    assert not hasattr(pckid.IncompleteGaussianMixture(2), "means_")
+    with pytest.raises(AttributeError, match="has no covariances_ before it is fitted"):
+        pckid.IncompleteGaussianMixture(2).covariances_  # noqa: B018
+
+
+def test_names_that_take_more_memory_than_the_model_are_refused_when_it_is_saved(tmp_path):
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    wide = pd.DataFrame(
+        rng.normal(size=(8, 200)), columns=[f"{j}" + "x" * 30_000 for j in range(200)]
+    )
+    mixture = pckid.IncompleteGaussianMixture(1, covariance_type="diag").fit(wide)
+    with pytest.raises(pckid.PckidModelError, match="cannot be saved: its file has a description"):
+        pckid.save(mixture, tmp_path / "m.pckid")
+    assert not (tmp_path / "m.pckid").exists()
+
+
+def test_a_large_file_of_another_kind_is_not_read_through(tmp_path):
+    path = tmp_path / "m.pckid"
+    with open(path, "wb") as file:
+        file.truncate(1 << 40)
+    assert traced_peak(path) < SMALL
