@@ -128,7 +128,10 @@ def test_exponentials_too_small_to_multiply_fast_are_zero(dtype):
     assert 0 < expected[3] < np.finfo(dtype).smallest_normal
     result = _arrays.exponential(scores)
     assert result is scores
-    np.testing.assert_array_equal(result[:3], expected[:3])
+    multiple = 1 << 13
+    closeness = multiple * np.finfo(dtype).smallest_normal
+    np.testing.assert_allclose(result[:3], expected[:3], rtol=0, atol=closeness)
+    assert expected[2] > 2 * closeness
     np.testing.assert_array_equal(result[3:], 0)
 
 
@@ -139,3 +142,12 @@ def test_product_with_the_transpose(backend, g, n):
     found = _arrays.to_numpy(_arrays.times_transposed(backend.asarray(A), backend.asarray(B)))
     np.testing.assert_allclose(found, np.einsum("mgc,mnc->mgn", A, B), rtol=1e-12, atol=1e-12)
     assert found.flags.c_contiguous
+
+
+@pytest.mark.parametrize("cached", [1, 100, 1 << 20])
+def test_gram_matrix_times_vectors(backend, monkeypatch, cached):
+    monkeypatch.setattr(_arrays, "_CACHED_BYTES", cached)
+    rng = np.random.default_rng(0)
+    A, v = rng.standard_normal((9, 5)), rng.standard_normal((5, 2))
+    found = _arrays.to_numpy(_arrays.gram_times(backend.asarray(A), backend.asarray(v)))
+    np.testing.assert_allclose(found, A.T @ A @ v, rtol=1e-12)

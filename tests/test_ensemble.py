@@ -102,6 +102,49 @@ class TestMembers:
             drawn.add(rows.tobytes())
         assert len(drawn) == plan.n_inits * len(plan.groups) == 9
 
+    @pytest.mark.parametrize("top", [2, 3, 8, 29, 30, 38])
+    def test_every_number_of_components_is_in_one_group(self, top):
+        for wide in (False, True):
+            parts = make_plan(max_components=top, wide=wide).groups
+            assert sorted(sum(parts, ())) == list(range(2, top + 1))
+
+    def test_wide_groups_have_about_as_many_components(self):
+        sums = [sum(sizes) for sizes in make_plan(max_components=30, wide=True).groups]
+        assert sums == [224, 240]
+
+    def test_many_share_rows_where_tables_are_large_and_fours_are_narrow(self):
+        tall = TABLE._replace(values=np.zeros((2, 600)))
+        assert room.is_wide(tall, 500, 30)
+        assert not room.is_wide(tall, 500, 60)
+        assert not room.is_wide(TABLE, 500, 30)
+
+
+class TestInPlace:
+    @pytest.fixture(autouse=True)
+    def alone(self, monkeypatch):
+        monkeypatch.setattr(room, "_STACK_BYTES_HOST", 1)
+
+    @pytest.mark.parametrize("kind", FAMILIES)
+    def test_is_for_columns_that_are_independent(self, kind):
+        assert room._alone_in_place(TABLE, make_plan(kind)) == (kind == "diag")
+
+    @pytest.mark.parametrize("wide", [False, True])
+    @pytest.mark.parametrize("small", [False, True])
+    def test_gives_what_stacks_give(self, monkeypatch, wide, small):
+        plan = make_plan(wide=wide)
+        if not small:
+            monkeypatch.setattr(room, "_MOST_COLUMN_BYTES", 0)
+        assert (room._columns(TABLE, plan) is not None) == small
+        ours = train(plan, n_threads=2)
+        monkeypatch.setattr(room, "_alone_in_place", lambda table, plan: False)
+        assert_same(ours, train(plan))
+
+    def test_with_weights(self, monkeypatch):
+        places = Places.of(np.random.default_rng(0).uniform(0.2, 2.5, len(X)))
+        ours = train(make_plan(), places=places)
+        monkeypatch.setattr(room, "_alone_in_place", lambda table, plan: False)
+        assert_same(ours, train(make_plan(), places=places))
+
 
 class TestNothingButTheSeed:
     def test_threads(self):
@@ -112,8 +155,10 @@ class TestNothingButTheSeed:
         assert len(room.schedule(TABLE, plan)) > 1
         assert_same(train(plan, order=slice(None, None, -1)), train(plan))
 
+    @pytest.mark.parametrize("stack_bytes", [1, 1 << 30])
     @pytest.mark.parametrize("kind", ["diag", "full"])
-    def test_other_processes(self, kind, monkeypatch):
+    def test_other_processes(self, kind, monkeypatch, stack_bytes):
+        monkeypatch.setattr(room, "_STACK_BYTES_HOST", stack_bytes)
         expected, parcels = train(make_plan(kind)), []
 
         def spread(function, tasks):

@@ -15,6 +15,19 @@ _NAMESPACES: dict[type, Namespace] = {}
 _NEARLY_ZERO = 1 << 10
 
 
+# Of a matrix this much stays in the cache of a CPU core.
+_CACHED_BYTES = 1 << 19
+
+
+def _rounding(dtype: Any) -> tuple[float, float]:
+    """Return the least exponent worth computing, and a number that absorbs its exponential."""
+    limit = _NEARLY_ZERO * float(np.finfo(dtype).smallest_normal)
+    return float(np.log(limit)), 4 * limit / float(np.finfo(dtype).eps)
+
+
+_ROUNDING = {np.dtype(dtype): _rounding(dtype) for dtype in (np.float32, np.float64)}
+
+
 def is_foreign(X: object) -> bool:
     """Tell whether `X` is an Array API array of another library than NumPy."""
     return array_api_compat.is_array_api_obj(X) and not array_api_compat.is_numpy_array(X)
@@ -69,15 +82,20 @@ def contiguous(X: Array) -> Array:
 
 
 def exponential(X: Array) -> Array:
-    """Compute exp of every entry, into `X` itself where that saves an allocation.
+    """Compute exp of every entry, none of which is positive, into `X` itself for NumPy arrays.
 
-    Results near the smallest number of full precision become zero: processors multiply smaller
+    Results near the smallest number of full precision become zero: processors compute smaller
     ones many times slower, and two in a thousand of them double the time of a matrix product.
     """
     if not isinstance(X, np.ndarray):
         return namespace(X).exp(X)
+    smallest, coarse = _ROUNDING[X.dtype]
+    np.maximum(X, smallest, out=X)
     np.exp(X, out=X)
-    return np.multiply(X, _NEARLY_ZERO * np.finfo(X.dtype).smallest_normal < X, out=X)
+    # Rounds to multiples of what `coarse` can hold, the smallest of them to zero.
+    X += coarse
+    X -= coarse
+    return X
 
 
 def times_transposed(A: Array, B: Array) -> Array:
@@ -88,6 +106,16 @@ def times_transposed(A: Array, B: Array) -> Array:
     if isinstance(A, np.ndarray) and A.shape[-2] < B.shape[-2]:
         return np.ascontiguousarray(np.matrix_transpose(B @ np.matrix_transpose(A)))
     return A @ namespace(A).matrix_transpose(B)
+
+
+def gram_times(A: Array, v: Array) -> Array:
+    """Compute Aᵀ A v for A (c, n) and v (n, b), on a CPU with A read only once."""
+    if not isinstance(A, np.ndarray):
+        return namespace(A).matrix_transpose(A) @ (A @ v)
+    total = np.zeros_like(v, dtype=A.dtype)
+    for part in np.array_split(A, -(-A.nbytes // _CACHED_BYTES)):
+        total += part.T @ (part @ v)
+    return total
 
 
 def kth_largest(X: Array, k: int) -> Array:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pckid._arrays import Array, device_of, kth_largest, like, namespace
+from pckid._arrays import Array, device_of, gram_times, kth_largest, like, namespace
 
 _MAX_STEPS = 300
 _PATIENCE = 3
@@ -115,13 +115,12 @@ def _eigenpairs_of_kernel(
 
     R is the diagonal matrix of `roots` (n_samples, 1), which hold the roots of the weights.
     """
-    xp = namespace(features)
 
     def scaled(v: Array) -> Array:
         return v if roots is None else roots * v
 
     def apply(v: Array) -> Array:
-        return scaled(xp.matrix_transpose(features) @ (features @ scaled(v)))
+        return scaled(gram_times(features, scaled(v)))
 
     guess = _guess(features, n_wanted, rng)
     values, vectors = leading_eigenpairs(apply, guess, n_wanted)

@@ -2,15 +2,16 @@
 
 Mixtures of one start are trained in fours on the same random rows, two coarse and two fine: g,
 g + 1, G + 1 − g and G + 2 − g components. Together they have 2 (G + 2), which makes the matrix
-products wide enough for the processor. Against rows of their own for every mixture this costs a
-few thousandths of accuracy, if anything; `docs/method-notes.md` has the figures.
+products wide enough for the processor. Where G is small and the table large, more than four share
+their rows. Against rows of their own for every mixture this costs a few thousandths of accuracy,
+if anything; `docs/method-notes.md` has the figures.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from itertools import chain, groupby
+from itertools import chain, groupby, pairwise
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -19,8 +20,9 @@ import numpy as np
 from pckid._arrays import Array, is_host, like, namespace
 from pckid._parallel import is_remote, run, spread
 from pckid._progress import Advance
-from pckid.mixture import em, initialise
+from pckid.mixture import em, initialise, inplace
 from pckid.mixture.families import FAMILIES
+from pckid.mixture.inplace import Columns
 from pckid.mixture.segments import segments
 from pckid.mixture.table import Table, take
 from pckid.mixture.weighting import Places
@@ -29,6 +31,10 @@ from pckid.mixture.weighting import Places
 # large ones fill a GPU.
 _STACK_BYTES_HOST = 1 << 21
 _STACK_BYTES_DEVICE = 1 << 30
+# About so many components side by side make matrix products as fast as they get.
+_WIDE = 240
+# A table of which the statistics of all rows are held at once.
+_MOST_COLUMN_BYTES = 1 << 28
 _ENOUGH_ROWS = 5_000
 _ENOUGH_COMPONENTS = 60
 
@@ -43,6 +49,7 @@ class Plan(NamedTuple):
     covariance_type: str
     floor: float
     entropy: int
+    wide: bool = False  # whether many mixtures share their rows
 
     @property
     def components(self) -> range:
@@ -57,9 +64,16 @@ class Plan(NamedTuple):
         another grouping gives other results.
         """
         total = self.max_components + 2
-        pairs = [(g, total - g) for g in range(2, (total + 1) // 2)]
-        fours = [tuple(chain(*pairs[i : i + 2])) for i in range(0, len(pairs), 2)]
-        return fours if total % 2 else [*fours, (total // 2,)]
+        pairs: list[tuple[int, ...]] = [(g, total - g) for g in range(2, (total + 1) // 2)]
+        middle = [] if total % 2 else [(total // 2,)]
+        if not self.wide:
+            fours = [pairs[i : i + 2] for i in range(0, len(pairs), 2)]
+            return [tuple(chain(*four)) for four in fours] + middle
+        n_groups = max(1, round(sum(self.components) / _WIDE))
+        ends = [len(pairs) * i // n_groups for i in range(n_groups + 1)]
+        parts = [pairs[start:stop] for start, stop in pairwise(ends)]
+        parts[-1] += middle
+        return [tuple(chain(*part)) for part in parts]
 
 
 class Member(NamedTuple):
@@ -118,6 +132,16 @@ def subsample_size(max_samples: float, n_samples: int = 10**18) -> int:
     return min(max(2, round(max_samples * n_samples)), n_samples, _ENOUGH_ROWS)
 
 
+def is_wide(table: Table, n_rows: int, max_components: int) -> bool:
+    """Tell whether many mixtures should share their rows, for the sake of wide products.
+
+    That is so for tables large enough that members are trained one at a time, where fours have
+    too few components; on small ones it would gain no time, and cost accuracy.
+    """
+    numbers = n_rows * (table.width + max_components)
+    return numbers > _STACK_BYTES_HOST // 4 and 4 * (max_components + 2) < _WIDE
+
+
 def draw(plan: Plan, n_samples: int, member: Member) -> tuple[np.ndarray, np.ndarray]:
     """Draw the rows of a member, and which of them are the first centres of its mixtures.
 
@@ -138,7 +162,7 @@ def draw(plan: Plan, n_samples: int, member: Member) -> tuple[np.ndarray, np.nda
 def schedule(table: Table, plan: Plan) -> list[Task]:
     """Cut the plan into tasks: on a CPU stacks of like sizes, on a GPU all that fits."""
     size = _stack_size(table, plan)
-    key = (lambda sizes: sizes) if is_host(table.values) else len
+    key = (lambda sizes: sizes) if is_host(table.values) or plan.wide else len
     tasks = []
     for _, alike in groupby(plan.groups, key=key):
         members = [Member(sizes, init) for sizes in alike for init in range(plan.n_inits)]
@@ -160,7 +184,9 @@ def train(
         trained = spread(_train_rows, (_parcel(table, plan, task, places) for task in tasks))
     else:
         workers = n_threads if is_host(table.values) else 1
-        trained = run(_train_stack, [(table, plan, task, places) for task in tasks], workers)
+        columns = _columns(table, plan)
+        calls = [(table, plan, task, places, columns) for task in tasks]
+        trained = run(_train_stack, calls, workers)
     for task, params in zip(tasks, trained, strict=True):
         for size, part in _split(params, task):
             parts[size].append(part)
@@ -181,13 +207,27 @@ def posteriors(ensemble: Ensemble, table: Table) -> Iterator[Array]:
         yield xp.reshape(resp, (-1, resp.shape[-1]))
 
 
-def _train_stack(table: Table, plan: Plan, task: Task, places: Places | None) -> Any:
+def _columns(table: Table, plan: Plan) -> Columns | None:
+    """Lay the table out for members that are trained in place, unless it is very large."""
+    if not _alone_in_place(table, plan):
+        return None
+    size = table.n_samples * table.width * table.values.itemsize
+    return inplace.columns(table) if size <= _MOST_COLUMN_BYTES else None
+
+
+def _train_stack(
+    table: Table, plan: Plan, task: Task, places: Places | None, columns: Columns | None
+) -> Any:
     """Train the mixtures of several members, each member on its own rows."""
-    return _train_rows(table, plan, task, _draws(table, plan, task, places))
+    return _train_rows(table, plan, task, _draws(table, plan, task, places), columns)
 
 
-def _train_rows(table: Table, plan: Plan, task: Task, draws: Draws) -> Any:
-    """Train members on the rows drawn for them."""
+def _train_rows(
+    table: Table, plan: Plan, task: Task, draws: Draws, columns: Columns | None = None
+) -> Any:
+    """Train members on the rows drawn for them; `columns` are those of the table, if at hand."""
+    if _alone_in_place(table, plan):
+        return _train_in_place(table, plan, task, draws, columns)
     family = FAMILIES[plan.covariance_type]
     int64 = namespace(table.values).int64
     stats = family.statistics(table, like(draws.rows, table.values, dtype=int64))
@@ -198,6 +238,27 @@ def _train_rows(table: Table, plan: Plan, task: Task, draws: Draws) -> Any:
     return em.iterate(
         family, stats, params, parts, n_iter=plan.max_iter, floor=plan.floor, weights=weights
     )
+
+
+def _train_in_place(
+    table: Table, plan: Plan, task: Task, draws: Draws, columns: Columns | None
+) -> Any:
+    """Train one member as `_train_rows` does, without a new array for every step."""
+    (member,), (rows,), (chosen,) = task, draws.rows, draws.chosen
+    weights = None if draws.weights is None else draws.weights[0]
+    if columns is None:
+        columns, rows = inplace.columns(take(table, rows)), np.arange(len(rows))
+    return inplace.train(
+        columns, rows, chosen, member.sizes,
+        n_iter=plan.max_iter, floor=plan.floor, weights=weights,
+    )  # fmt: skip
+
+
+def _alone_in_place(table: Table, plan: Plan) -> bool:
+    """Tell whether each member is trained alone, on a CPU and on numbers only."""
+    plain = plan.covariance_type == "diag" and isinstance(table.values, np.ndarray)
+    numbers = table.margins.column.shape[0] == 0 and table.margins.observed.shape[0] == 0
+    return plain and numbers and _stack_size(table, plan) == 1
 
 
 def _draws(table: Table, plan: Plan, task: Task, places: Places | None) -> Draws:

@@ -23,7 +23,7 @@ from pckid._checks import (
 from pckid._parallel import n_threads
 from pckid._progress import CallbackSupportMixin, progress
 from pckid._warnings import warn_empty_rows
-from pckid.ensemble import Plan, largest_size, schedule, subsample_size, train
+from pckid.ensemble import Plan, is_wide, largest_size, schedule, subsample_size, train
 from pckid.featuremap import WEIGHTINGS, Kernel, kernel_matrix
 from pckid.footprint import describe, needed_bytes
 from pckid.mixture.families import FAMILIES
@@ -209,14 +209,16 @@ class EnsembleEstimator(CallbackSupportMixin, BaseEstimator):
     def _plan(self, sample: Sample) -> Plan:
         """Resolve the parameters for a table: no mixture has more components than rows."""
         n_rows = min(subsample_size(self.max_samples, sample.n_usable), sample.table.n_samples)
+        max_components = min(largest_size(self.max_components, sample.n_usable), n_rows)
         return Plan(
             n_inits=self.n_inits,
-            max_components=min(largest_size(self.max_components, sample.n_usable), n_rows),
+            max_components=max_components,
             n_rows=n_rows,
             max_iter=self.max_iter,
             covariance_type=self.covariance_type,
             floor=smallest_variance(self._floor(), sample.dtype),
             entropy=sample.entropy,
+            wide=is_wide(sample.table, n_rows, max_components),
         )
 
     def _floor(self) -> float:

@@ -1,7 +1,7 @@
 """The product family: columns independent within a component (diagonal covariance).
 
 With x zero where missing, e the indicators of the categories and m = 1 where observed, the
-log-density of a row's observed part is linear in F = [−½ x∘x, x, e, m, 1], so the E-step of any
+log-density of a row's observed part is linear in F = [x∘x, x, e, m, 1], so the E-step of any
 number of components is one matrix product, and so is the M-step. Rows that share few patterns of
 missingness carry one indicator column per pattern in place of [m, 1]; `link` says what each of
 these columns stands for.
@@ -76,7 +76,7 @@ def statistics(table: Table, rows: Array | None = None) -> Statistics:
         link = xp.concat([table.patterns, one[:1, :] + 0 * table.patterns[:, :1]], axis=1)
         known = xp.arange(n_patterns, dtype=table.pattern.dtype, device=device_of(x))
         indicators = [xp.astype(table.pattern[:, None] == known, x.dtype)]
-    F = xp.concat([-0.5 * x * x, x, *_one_hot(table), *indicators], axis=1)
+    F = xp.concat([x * x, x, *_one_hot(table), *indicators], axis=1)
     return Statistics(xp.reshape(F, (*shape, F.shape[1])), link, table.n_features, table.margins)
 
 
@@ -98,7 +98,7 @@ def start(stats: Statistics, resp: Array, centers: Array, floor: float) -> Param
     total, seen = _totals(moments, stats)
     share = 1 / xp.where(total > 0, total, 1.0)[..., None]
     means = moments[..., d : 2 * d] * share
-    variances = at_least(moments[..., :d] * (-2 * share) - means * means, floor)
+    variances = at_least(moments[..., :d] * share - means * means, floor)
     empty = (total <= 0)[..., None]
     return Parameters(
         _log_weights(total, stats),
@@ -144,7 +144,7 @@ def update(stats: Statistics, params: Parameters, sums: Sums, floor: float) -> P
     unseen = 1 - seen[..., :d] * share
     means = sums.moments[..., d : 2 * d] * share + unseen * params.means
     squares = params.means * params.means + params.covariances
-    squares = sums.moments[..., :d] * (-2 * share) + unseen * squares
+    squares = sums.moments[..., :d] * share + unseen * squares
     variances = at_least(squares - means * means, floor)
     return Parameters(
         _log_weights(total, stats),
@@ -181,7 +181,7 @@ def _coefficients(stats: Statistics, params: Parameters) -> Array:
     scaled = params.means * precision
     seen = -0.5 * (params.means * scaled - xp.log(precision) + _LOG_2PI)
     constant = params.log_weights[..., None]
-    blocks = [precision, scaled]
+    blocks = [-0.5 * precision, scaled]
     if params.categories.shape[-1]:
         blocks.append(xp.log(params.categories))
         # Of a category only which one it is counts, not that it is observed.
