@@ -7,17 +7,19 @@ fitting as many complete-data mixtures of scikit-learn?
 from __future__ import annotations
 
 import argparse
-import math
+import statistics
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 from threadpoolctl import threadpool_limits
 
-from benchmarks.timing import PeakMemory, best_of, product_peak, write_json
+from benchmarks.timing import PeakMemory, best_of, product_rate, write_json
 from pckid import PCKID, missing
 from pckid._parallel import n_threads
 from pckid.experiments.methods import find
@@ -90,34 +92,56 @@ def sklearn_mixtures(X: np.ndarray, model: PCKID) -> float:
     return best_of(fit_some, 1) * model.n_inits / 3
 
 
-def fit_beside_the_peak(X: np.ndarray, model: PCKID, repeats: int) -> dict[str, float]:
-    """Time fits and large products in turn; keep the shortest fit and the highest rate."""
-    operations = needed_operations(X, model)
+def fit_beside_products(X: np.ndarray, model: PCKID, threads: int) -> dict[str, float]:
+    """Time one fit, and large products right before and after it."""
     size = 2000 if len(X) == 1000 else 200
-    peak, fastest, memory = product_peak(model.n_jobs, size=size), math.inf, 0
-    for _ in range(repeats):
-        with PeakMemory() as watch:
-            fastest = min(fastest, best_of(lambda: model.fit(X), 1))
-        memory = max(memory, watch.above_start)
-        peak = max(peak, product_peak(model.n_jobs, size=size))
+    model = clone(model).set_params(n_jobs=threads)
+    before = product_rate(threads, size=size)
+    with PeakMemory() as watch:
+        seconds = best_of(lambda: model.fit(X), 1)
+    peak = (before + product_rate(threads, size=size)) / 2
+    share = needed_operations(X, model) / seconds / peak
+    megabytes = watch.above_start / 2**20
+    return {"peak": peak / 1e9, "seconds": seconds, "share": share, "megabytes": megabytes}
+
+
+def rounds(X: np.ndarray, model: PCKID, threads: list[int], repeats: int) -> dict[str, Any]:
+    """Fit with each number of threads in turn, several times over; keep the middle of each ratio.
+
+    A ratio of two times is taken within a round, where the machine was the same for both.
+    """
+    found = [[fit_beside_products(X, model, each) for each in threads] for _ in range(repeats)]
+    figures = [
+        _middle(runs, each) for runs, each in zip(zip(*found, strict=True), threads, strict=True)
+    ]
+    speedup = statistics.median(runs[0]["seconds"] / runs[-1]["seconds"] for runs in found)
+    return {"threads": figures, "speedup": speedup}
+
+
+def _middle(runs: Sequence[dict[str, float]], threads: int) -> dict[str, float]:
+    """Summarise runs with one number of threads, and say what they were."""
+    shares = sorted(run["share"] for run in runs)
+    figures: dict[str, float] = {
+        "threads": threads,
+        "peak": statistics.median(run["peak"] for run in runs),
+        "seconds": min(run["seconds"] for run in runs),
+        "share": statistics.median(shares),
+        "lowest_share": shares[0],
+        "highest_share": shares[-1],
+        "megabytes": max(run["megabytes"] for run in runs),
+    }
     print(
-        f"{model.n_jobs} threads: product peak {peak / 1e9:.1f} Gop/s; fit {fastest:.2f} s for "
-        f"{operations / 1e9:.0f} Gop, {operations / fastest / peak:.0%} of the peak; "
-        f"{memory / 2**20:.0f} MB above the input",
+        f"{threads} threads: fit {figures['seconds']:.2f} s at best; {figures['share']:.0%} of the "
+        f"rate of large products ({shares[0]:.0%} to {shares[-1]:.0%} in {len(runs)} runs), which "
+        f"was {figures['peak']:.0f} Gop/s; {figures['megabytes']:.0f} MB above the input",
         flush=True,
     )
-    return {
-        "threads": model.n_jobs,
-        "peak": peak / 1e9,
-        "seconds": fastest,
-        "share": operations / fastest / peak,
-        "megabytes": memory / 2**20,
-    }
+    return figures
 
 
 def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--repeats", type=int, default=7)
     parser.add_argument("--threads", type=int, nargs="+", default=[1, n_threads(None)])
     parser.add_argument("--data", help="npz file with images in X; default: drawn images")
     parser.add_argument("--no-peer", action="store_true", help="leave scikit-learn's mixtures out")
@@ -131,14 +155,12 @@ def main(argv: list[str] | None = None) -> None:
     X = missing.apply(X, missing.drop_quadrants(X, 0.9, random_state=0))
     q, repeats = (2, 1) if options.quick else (30, options.repeats)
     model = PCKID(2, **papers(q), random_state=0)
-    found: dict[str, Any] = {"threads": []}
-    for threads in dict.fromkeys(options.threads):
-        found["threads"].append(fit_beside_the_peak(X, model.set_params(n_jobs=threads), repeats))
+    threads = list(dict.fromkeys(options.threads))
+    found = rounds(X, model, threads, repeats)
     fastest = found["threads"][-1]["seconds"]
-    found["speedup"] = found["threads"][0]["seconds"] / fastest
-    print(f"{found['speedup']:.2f} times as fast with {model.n_jobs} threads as with one")
+    print(f"{found['speedup']:.2f} times as fast with {threads[-1]} threads as with {threads[0]}")
     if not options.no_peer:
-        with threadpool_limits(model.n_jobs):
+        with threadpool_limits(threads[-1]):
             found["mixtures"] = sklearn_mixtures(X, model)
         ratio = found["mixtures"] / fastest
         print(f"as many scikit-learn mixtures {found['mixtures']:.1f} s: {ratio:.1f} times as long")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from pckid._arrays import Array, like, namespace
+from pckid._arrays import Array, device_of, like, namespace
 
 # Takes the log-joint (m, g, n) of some rows, and which rows of the table these are (None: all of
 # them, in order), to their responsibilities (m, g, n).
@@ -64,12 +65,32 @@ def within(function: Callable[[Array], Array], scores: Array, parts: Segments) -
     if len(parts.sizes) == 1:
         return function(scores)
     stops = np.cumsum(parts.sizes).tolist()
-    for start, stop in zip([0, *stops], stops, strict=False):
+    for start, stop in pairwise([0, *stops]):
         part = scores[:, start:stop, :]
         weights = function(part)
         if weights is not part:
             scores[:, start:stop, :] = weights
     return scores
+
+
+def highest(scores: Array, parts: Segments) -> Array:
+    """Find the highest score of each row in each mixture, (m, n_mixtures, n) from (m, g, n)."""
+    xp = namespace(scores)
+    if parts.owner is None:
+        stops = np.cumsum(parts.sizes).tolist()
+        mine = [scores[:, start:stop, :] for start, stop in pairwise([0, *stops])]
+    else:
+        owned = ((parts.owner == k)[..., None] for k in range(parts.n_owners))
+        mine = [xp.where(each, scores, -xp.inf) for each in owned]
+    return xp.concat([xp.max(each, axis=1, keepdims=True) for each in mine], axis=1)
+
+
+def ownership(parts: Segments, home: Array) -> Array:
+    """Mark which components each mixture owns, 1 or 0, of shape (m or 1, n_mixtures, g)."""
+    xp = namespace(home)
+    owner = _owner(parts, home)
+    index = xp.arange(len(parts.sizes), dtype=owner.dtype, device=device_of(home))
+    return xp.astype(owner[:, None, :] == index[:, None], home.dtype)
 
 
 def pool(values: Array, log_weights: Array, parts: Segments) -> Array:
@@ -86,11 +107,15 @@ def pool(values: Array, log_weights: Array, parts: Segments) -> Array:
     pooled : array of shape (m, n_components, d)
         The same for all components of a mixture.
     """
-    xp = namespace(values)
-    owner = parts.owner
-    if owner is None:
-        index = np.repeat(np.arange(len(parts.sizes)), parts.sizes)
-        owner = like(index[None, :], values, dtype=xp.int64)
+    xp, owner = namespace(values), _owner(parts, values)
     same = xp.astype(owner[:, :, None] == owner[:, None, :], values.dtype)
     weights = xp.exp(log_weights)[..., None]
     return (same @ (weights * values)) / (same @ weights)
+
+
+def _owner(parts: Segments, home: Array) -> Array:
+    """Number the mixtures that the components belong to, (m or 1, g)."""
+    if parts.owner is not None:
+        return parts.owner
+    index = np.repeat(np.arange(len(parts.sizes)), parts.sizes)
+    return like(index[None, :], home, dtype=namespace(home).int64)
