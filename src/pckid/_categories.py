@@ -153,6 +153,33 @@ def encode(values: list[Any], categories: list[Any]) -> tuple[np.ndarray, set[An
     return codes.astype(np.float64), unseen
 
 
+def forget(known: list[Any], codes: np.ndarray, rows: np.ndarray) -> tuple[list[Any], np.ndarray]:
+    """Forget the categories of a column that none of `rows` holds.
+
+    Parameters
+    ----------
+    known : list
+        The categories.
+    codes : array of shape (n_samples,)
+        As from `encode`.
+    rows : array of shape (n_rows,), int
+
+    Returns
+    -------
+    known : list
+        None if fewer than two are left.
+    codes : array of shape (n_samples,)
+        NaN where a cell holds a forgotten category.
+    """
+    mine = codes[rows]
+    seen = np.unique(mine[~np.isnan(mine)]).astype(np.int64)
+    seen = seen if len(seen) > 1 else seen[:0]
+    renumbered = np.full(len(known) + 1, np.nan)
+    renumbered[seen] = np.arange(len(seen))
+    places = np.where(np.isnan(codes), len(known), codes).astype(np.int64)
+    return [known[code] for code in seen], renumbered[places]
+
+
 def warn_unseen(unseen: dict[str, set[Any]]) -> None:
     """Warn once of all categories that `fit` did not see."""
     if not unseen:

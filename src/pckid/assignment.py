@@ -9,7 +9,6 @@ import numpy as np
 from pckid._arrays import Array, at_least, device_of, namespace, to_numpy
 from pckid.embedding import Projection
 from pckid.featuremap import Kernel, project
-from pckid.kmeans import nearest
 from pckid.mixture.reading import standardise_at_home
 from pckid.mixture.table import Table
 
@@ -27,15 +26,6 @@ class Fitted(NamedTuple):
     kernel: Kernel
     projection: Projection
     centers: Array
-
-
-def largest_first(rows: Array, centers: Array) -> Array:
-    """Order the centres (k, k) by the number of rows nearest to them."""
-    xp = namespace(rows)
-    labels = nearest(rows, centers[None, ...])[0, :]
-    index = xp.arange(centers.shape[0], dtype=labels.dtype, device=device_of(rows))
-    counts = xp.sum(xp.astype(labels == index[:, None], xp.int64), axis=1)
-    return xp.take(centers, xp.argsort(-counts, stable=True), axis=0)
 
 
 def assign(embedding: Array, centers: Array, table: Table) -> Assignment:

@@ -26,7 +26,8 @@ from pckid.kernel import ProbabilisticClusterKernel
 from pckid.kmeans import partition
 from pckid.mixture.table import Table, take
 from pckid.outofcore import blocked
-from pckid.training import EnsembleEstimator, Sample
+from pckid.sample import Sample
+from pckid.training import EnsembleEstimator, refuse_weighted_blocks
 
 # What "auto" stands for here: PCKID would take what suits the number that is still to be found.
 _FIXED = {"max_components": 30, "reg_covar": 1e-3}
@@ -65,7 +66,11 @@ class Choice(NamedTuple):
 
 
 def choose_n_clusters(
-    estimator: EnsembleEstimator, X: Any, *, max_clusters: int = MAX_CLUSTERS
+    estimator: EnsembleEstimator,
+    X: Any,
+    *,
+    max_clusters: int = MAX_CLUSTERS,
+    sample_weight: Any = None,
 ) -> Choice:
     """Score every number of clusters by the kernel's spectrum and by how far halves agree.
 
@@ -78,6 +83,8 @@ def choose_n_clusters(
         Rows, with NaN where a value is missing. At most 1,000 random rows are compared.
     max_clusters : int, default=15
         The largest candidate; never more than there are rows, less one.
+    sample_weight : array-like of shape (n_samples,), default=None
+        How much each row counts, as in `PCKID.fit`; the rows compared are drawn in proportion.
 
     Returns
     -------
@@ -99,8 +106,10 @@ def choose_n_clusters(
         raise ValueError(f"max_clusters={max_clusters}, but there is no choice below 2.")
     kernel = rehearsal(estimator)
     if (rows := blocked(X)) is not None:
+        refuse_weighted_blocks(sample_weight)
         return choose(kernel, kernel._draw_from_blocks(rows), max_clusters)
-    return choose(kernel, kernel._draw_sample(X)[1], max_clusters)
+    _, sample = kernel._draw_sample(X, sample_weight=sample_weight)
+    return choose(kernel, sample, max_clusters)
 
 
 def rehearsal(estimator: EnsembleEstimator) -> ProbabilisticClusterKernel:
@@ -128,10 +137,14 @@ def choose(
     choice : Choice
     """
     jobs, plan = n_threads(kernel.n_jobs), kernel._plan(sample)
-    ensemble = train(sample.table, plan, schedule(sample.table, plan), jobs, lambda count: None)
+    tasks = schedule(sample.table, plan)
+    ensemble = train(sample.table, plan, tasks, jobs, lambda count: None, sample.places)
     rng = np.random.default_rng(np.random.SeedSequence(sample.entropy, spawn_key=(1,)))
     trained = Kernel(sample.scaling, ensemble, sample.dtype, kernel.weighting)
-    return score(trained, sample.table, max_clusters, jobs, rng)
+    table = sample.table
+    if sample.weights is not None:
+        table = sample.draw_repeated(MAX_ROWS, rng)
+    return score(trained, table, max_clusters, jobs, rng)
 
 
 def score(

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from numbers import Integral
 from typing import Any, ClassVar
 
-import numpy as np
 from sklearn.base import (
     ClassNamePrefixFeaturesOutMixin,
     ClusterMixin,
@@ -16,9 +15,9 @@ from sklearn.base import (
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from pckid._arrays import Array, like, namespace, restorer, to_numpy
+from pckid._arrays import Array, namespace, restorer, to_numpy
 from pckid._checks import feature_names
-from pckid._parallel import blas_threads, n_threads
+from pckid._parallel import n_threads
 from pckid._progress import with_callbacks
 from pckid._warnings import warn_empty_clusters
 from pckid.assignment import (
@@ -28,17 +27,18 @@ from pckid.assignment import (
     assign,
     embedding_of,
     labels_of,
-    largest_first,
 )
-from pckid.choice import choose, rehearsal
+from pckid.choice import MAX_CLUSTERS, choose, rehearsal
 from pckid.embedding import EMBEDDINGS
-from pckid.featuremap import feature_matrix, project, project_features
-from pckid.kmeans import kmeans, lloyd
-from pckid.mixture.table import Table, take
+from pckid.featuremap import project
+from pckid.grouping import group
+from pckid.mixture.table import Table
+from pckid.mixture.weighting import checked_weights
 from pckid.outofcore import BlockedRows, blocked
 from pckid.outofcore.rows import Kind
 from pckid.profiles import profile_clusters
-from pckid.training import EnsembleEstimator, Sample
+from pckid.sample import Sample
+from pckid.training import EnsembleEstimator, refuse_weighted_blocks
 
 # The eigenvectors come from at most this many rows unless `n_landmarks` says otherwise.
 _MAX_LANDMARKS = 3_000
@@ -218,7 +218,7 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
 
     @with_callbacks
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None) -> PCKID:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> PCKID:
         """Train the ensemble, embed the rows and cluster them.
 
         Parameters
@@ -227,21 +227,31 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
             Rows, with NaN where a value is missing. A dask array or dataframe is surveyed block by
             block, and `labels_`, `confidence_` and `embedding_` are dask arrays, not yet computed.
         y : Ignored
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much each row counts. Whole numbers are numbers of rows: 2 counts as two such rows,
+            0 as none; a row of weight 0 gets its cluster as a new row would. Others tell how rows
+            compare and are divided by their mean first. None counts all alike.
 
         Returns
         -------
         self
         """
         if (rows := blocked(X)) is not None:
+            refuse_weighted_blocks(sample_weight)
             return self._fit_blocks(rows)
-        table, sample = self._draw_sample(X, self._least_rows)
+        table, sample = self._draw_sample(X, self._least_rows, sample_weight)
         embedding, restore = self._learn(sample), restorer(X)
-        if sample.table.n_samples < table.n_samples:
+        if sample.weights is not None or sample.table.n_samples < table.n_samples:
             embedding = self._project(table)
         found = assign(embedding, self._centers, table)
         warn_empty_clusters(int(namespace(embedding).max(found.labels)) + 1, self.n_clusters_)
         self.cluster_profiles_ = profile_clusters(
-            table, self._kernel.scaling, found.labels, self.n_clusters_, feature_names(self)
+            table,
+            self._kernel.scaling,
+            found.labels,
+            self.n_clusters_,
+            feature_names(self),
+            checked_weights(sample_weight, table.n_samples),
         )
         self.labels_, self.confidence_ = restore(found.labels), restore(found.confidence)
         self.embedding_, self.cluster_centers_ = restore(embedding), restore(self._centers)
@@ -300,16 +310,24 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
             return self._apply(rows, embedding_of, self._kinds[2:])[0]
         return restorer(X)(self._project(self._read(X)))
 
-    def fit_transform(self, X: Any, y: Any = None) -> Array:
-        """Fit, and return the embedding of the rows of `X`, of shape (n_samples, n_clusters)."""
-        return self.fit(X).embedding_
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
+        """Fit, with `sample_weight` if given, and return the clusters (n_samples,) of `X`."""
+        return self.fit(X, sample_weight=sample_weight).labels_
+
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
+        """Fit, with `sample_weight` if given, and return the embedding (n_samples, k) of `X`."""
+        return self.fit(X, sample_weight=sample_weight).embedding_
 
     def _fit_blocks(self, rows: BlockedRows) -> PCKID:
         """Fit to a table that comes in blocks; a lazy one gets its results lazily."""
         sample = self._draw_from_blocks(rows, self._least_rows)
-        found = assign(self._learn(sample), self._centers, sample.table)
+        embedding, table = self._learn(sample), sample.table
+        if sample.weights is not None:
+            table = sample.repeated
+            embedding = self._project(table)
+        found = assign(embedding, self._centers, table)
         self.cluster_profiles_ = profile_clusters(
-            sample.table, sample.scaling, found.labels, self.n_clusters_, feature_names(self)
+            table, sample.scaling, found.labels, self.n_clusters_, feature_names(self)
         )
         self.cluster_centers_ = to_numpy(self._centers)
         self.eigenvalues_ = to_numpy(self._projection.eigenvalues)
@@ -343,14 +361,20 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
         """Train the ensemble, find the embedding and the clusters; return the rows' coordinates."""
         self.n_clusters_ = self._count(sample)
         self._train(sample)
-        jobs = n_threads(self.n_jobs)
-        rng = np.random.default_rng(np.random.SeedSequence(sample.entropy, spawn_key=(0,)))
-        landmarks = self._landmarks(sample.table, rng)
-        embedding = self._embed(sample.table, landmarks, jobs, rng)
-        with blas_threads(jobs):
-            self._centers, self.inertia_ = self._cluster(embedding, landmarks, rng)
+        found = group(
+            self._kernel,
+            sample,
+            self.n_clusters_,
+            embedding=self.embedding,
+            n_landmarks=self._n_landmarks(sample.table.n_samples),
+            n_init=self.kmeans_n_init,
+            jobs=n_threads(self.n_jobs),
+        )
+        self._projection, self._centers, self.inertia_ = (
+            found.projection, found.centers, found.inertia
+        )  # fmt: skip
         self._n_features_out = self.n_clusters_
-        return embedding
+        return found.embedding
 
     def _floor(self) -> float:
         """Resolve `reg_covar`."""
@@ -360,6 +384,11 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
     def _least_rows(self) -> int:
         """How many rows the clusters need."""
         return 2 if isinstance(self.n_clusters, str) else self.n_clusters
+
+    @property
+    def _least_distinct(self) -> int:
+        """How many rows must be left where rows that are the same are joined."""
+        return max(2, MAX_CLUSTERS + 1 if isinstance(self.n_clusters, str) else self.n_clusters)
 
     def _count(self, sample: Sample) -> int:
         """Return the number of clusters that was given, or choose one."""
@@ -377,34 +406,6 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
         """Say of how many rows the features are held at once."""
         wanted = _MAX_LANDMARKS if self.n_landmarks is None else self.n_landmarks
         return min(max(wanted, self.n_clusters_), n_samples)
-
-    def _landmarks(self, table: Table, rng: np.random.Generator) -> Array:
-        """Choose the rows that span the embedding, of shape (n_landmarks,)."""
-        wanted = self._n_landmarks(table.n_samples)
-        chosen = np.arange(table.n_samples)
-        if wanted < table.n_samples:
-            chosen = np.sort(rng.choice(table.n_samples, size=wanted, replace=False))
-        return like(chosen, table.values, dtype=namespace(table.values).int64)
-
-    def _embed(self, table: Table, landmarks: Array, jobs: int, rng: np.random.Generator) -> Array:
-        """Find the eigenvectors from the landmarks, and every row's coordinates."""
-        features = feature_matrix(self._kernel, take(table, landmarks), jobs)
-        with blas_threads(jobs):
-            self._projection = EMBEDDINGS[self.embedding](features, self.n_clusters_, rng)
-            if landmarks.shape[0] == table.n_samples:
-                return project_features(features, self._projection)
-        del features
-        return self._project(table)
-
-    def _cluster(
-        self, embedding: Array, landmarks: Array, rng: np.random.Generator
-    ) -> tuple[Array, float]:
-        """Run k-means: all starts on the landmarks, then the best of them on all rows."""
-        rows = namespace(embedding).take(embedding, landmarks, axis=0)
-        found = kmeans(rows, self.n_clusters_, n_init=self.kmeans_n_init, rng=rng)
-        if landmarks.shape[0] < embedding.shape[0]:
-            found = lloyd(embedding, found.centers[None, ...])
-        return largest_first(embedding, found.centers), found.inertia
 
     def _project(self, table: Table) -> Array:
         """Compute the rows' coordinates, of shape (n_samples, n_clusters)."""

@@ -134,7 +134,7 @@ class ProbabilisticClusterKernel(
 
     @with_callbacks
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None) -> ProbabilisticClusterKernel:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> ProbabilisticClusterKernel:
         """Train the ensemble of mixtures.
 
         Parameters
@@ -142,12 +142,16 @@ class ProbabilisticClusterKernel(
         X : array-like of shape (n_samples, n_features)
             Rows, with NaN where a value is missing.
         y : Ignored
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much each row counts. Whole numbers are numbers of rows: 2 counts as two such rows,
+            0 as none. Others tell how rows compare and are divided by their mean first. None
+            counts all alike.
 
         Returns
         -------
         self
         """
-        _, sample = self._draw_sample(X)
+        _, sample = self._draw_sample(X, sample_weight=sample_weight)
         self._train(sample)
         self._n_features_out = self._kernel.ensemble.n_columns
         return self

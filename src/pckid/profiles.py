@@ -7,12 +7,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import erf
 
-from pckid._arrays import Array, device_of, namespace, to_numpy
+from pckid._arrays import Array, device_of, like, namespace, to_numpy
 from pckid.mixture.table import Scaling, Table
 
 
 class ClusterProfiles(NamedTuple):
     """Centre, spread and counts of each column in each cluster, in the units of the table.
+
+    Where rows have weights, they count in all but `n_rows`, `n_observed` and `share_missing`.
 
     Attributes
     ----------
@@ -70,7 +72,12 @@ class ClusterProfiles(NamedTuple):
 
 
 def profile_clusters(
-    table: Table, scaling: Scaling, labels: Array, n_clusters: int, names: list[str]
+    table: Table,
+    scaling: Scaling,
+    labels: Array,
+    n_clusters: int,
+    names: list[str],
+    weights: np.ndarray | None = None,
 ) -> ClusterProfiles:
     """Summarise the observed values of each cluster by a few sums over the rows.
 
@@ -85,6 +92,8 @@ def profile_clusters(
     n_clusters : int
     names : list of str
         Of all columns of the input.
+    weights : array of shape (n_samples,), default=None
+        How much each row counts in all but the numbers of rows.
 
     Returns
     -------
@@ -92,22 +101,27 @@ def profile_clusters(
     """
     xp, dtype = namespace(table.values), table.values.dtype
     index = xp.arange(n_clusters, dtype=labels.dtype, device=device_of(labels))
-    member = xp.astype(index[:, None] == labels, dtype)
+    counted = xp.astype(index[:, None] == labels, dtype)
     seen_numbers = table.observed[:, : table.n_features]
     observed = xp.astype(seen_numbers, dtype)
+    member = counted
+    if weights is not None:
+        # Of mean 1, so that no sum of them leaves the range of small floats.
+        member = counted * like(weights / weights.mean(), table.values)
     count = member @ observed
     mean = member @ table.values / xp.where(count > 0, count, 1.0)
     # Deviations from each row's own centre: differences of large sums would lose their digits.
     own = xp.take(mean, xp.where(labels < 0, 0, labels), axis=0)
     squares = member @ (xp.where(seen_numbers, table.values - own, 0.0) ** 2)
     counts, means, sums = (_host(array) for array in (count, mean, squares))
-    spreads = np.sqrt(sums / np.maximum(counts, 1))
+    n_observed = counts if weights is None else _host(counted @ observed)
+    spreads = np.sqrt(sums / np.where(counts > 0, counts, 1))
     seen, unit = counts > 0, 1.0 if scaling.unit is None else _host(scaling.unit)
     center, scale = _host(scaling.center), _host(scaling.scale)
     return ClusterProfiles(
         feature_names=[names[column] for column in scaling.kept],
-        n_rows=np.rint(_host(xp.sum(member, axis=1))).astype(np.int64),
-        n_observed=np.rint(counts).astype(np.int64),
+        n_rows=np.rint(_host(xp.sum(counted, axis=1))).astype(np.int64),
+        n_observed=np.rint(n_observed).astype(np.int64),
         centers=np.where(seen, (center + scale * means) / unit, np.nan),
         spreads=np.where(seen, scale * spreads / unit, np.nan),
         separation=separation(counts, means, spreads),
@@ -138,7 +152,7 @@ def separation(counts: np.ndarray, means: np.ndarray, spreads: np.ndarray) -> np
     for cluster in range(len(means)):
         others = np.arange(len(means)) != cluster
         n, m, s = counts[others], means[others], spreads[others]
-        total = np.maximum(n.sum(axis=0), 1)
+        total = np.where(n.sum(axis=0) > 0, n.sum(axis=0), 1)
         outside = (n * m).sum(axis=0) / total
         variance = (n * (s**2 + (m - outside) ** 2)).sum(axis=0) / total
         width = np.sqrt(2 * (spreads[cluster] ** 2 + variance))
@@ -161,7 +175,7 @@ def _category_shares(
         chosen = table.codes[:, place : place + 1] == codes
         counts = _host(member @ xp.astype(chosen, member.dtype))
         total = counts.sum(axis=1, keepdims=True)
-        shares[names[source]] = np.where(total > 0, counts / np.maximum(total, 1), np.nan)
+        shares[names[source]] = np.where(total > 0, counts / np.where(total > 0, total, 1), np.nan)
     return shares
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -12,6 +12,7 @@ from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pckid._arrays import Array, like, namespace, place, restorer, to_numpy
+from pckid._categories import forget
 from pckid._checks import (
     categorical_mask,
     dropped_features,
@@ -28,25 +29,17 @@ from pckid.featuremap import WEIGHTINGS, Kernel, kernel_matrix
 from pckid.footprint import describe, needed_bytes
 from pckid.mixture.families import FAMILIES
 from pckid.mixture.reading import read_new, read_training
-from pckid.mixture.table import Scaling, Table, smallest_variance, standardise, take
+from pckid.mixture.table import Table, measure, smallest_variance, standardise, take
+from pckid.mixture.weighting import Places, as_counts, checked_weights
 from pckid.outofcore import BlockedRows
 from pckid.outofcore.moments import scaling as scaling_of
 from pckid.pool import keys, pool_size, smallest
+from pckid.sample import Counted, Sample, count
 
 # Tables with at most this many entries are computed in float64: it costs nothing noticeable.
 _SMALL_TABLE = 10_000
 # The smallest variance of a component where the number of clusters is not known.
 _SMALLEST_VARIANCE = 0.01
-
-
-class Sample(NamedTuple):
-    """The rows that a fit learns from, and what it must know of the others."""
-
-    table: Table  # standardised, each row with an observed value
-    scaling: Scaling  # from all rows
-    dtype: str  # of the arithmetic
-    n_usable: int  # how many rows it stands for
-    entropy: int  # the seed that `random_state` gave
 
 
 class EnsembleEstimator(CallbackSupportMixin, BaseEstimator):
@@ -95,7 +88,9 @@ class EnsembleEstimator(CallbackSupportMixin, BaseEstimator):
         right = left if Y is None else self._read(Y)
         return restorer(X)(kernel_matrix(self._kernel, left, right))
 
-    def _draw_sample(self, X: Any, n_clusters: int = 1) -> tuple[Table, Sample]:
+    def _draw_sample(
+        self, X: Any, n_clusters: int = 1, sample_weight: Any = None
+    ) -> tuple[Table, Sample]:
         """Read a table that has rows for `n_clusters` clusters, and draw the rows to learn from.
 
         Returns
@@ -106,13 +101,77 @@ class EnsembleEstimator(CallbackSupportMixin, BaseEstimator):
         """
         X = place(read_table(self, X, reset=True), self.device)
         self._refuse_shape()
+        given = checked_weights(sample_weight, X.shape[0])
+        if given is not None:
+            return self._draw_weighted(_as_double(X), n_clusters, given)
         dtype = self._resolve_dtype(X.shape)
         table, usable, scaling = read_training(self, X, dtype, categorical_mask(self))
         self._refuse_too_few(usable.shape[0], n_clusters)
         entropy = self._entropy()
         rows = self._pool(X, usable, entropy)
         pool = table if rows.shape[0] == table.n_samples else take(table, rows)
-        return table, Sample(pool, scaling, dtype, usable.shape[0], entropy)
+        sample = Sample(pool, scaling, dtype, usable.shape[0], entropy)
+        if (found := count(pool, None, self._least_distinct)) is None:
+            return table, sample
+        sample = self._learn_once(_as_double(X), rows, found, sample)
+        return standardise(_as_double(X), sample.scaling, dtype), sample
+
+    def _draw_weighted(self, X: Array, n_clusters: int, given: np.ndarray) -> tuple[Table, Sample]:
+        """Draw the rows to learn from where rows count unequally; those of weight 0 are as new."""
+        xp = namespace(X)
+        kept = np.flatnonzero(given)
+        counts = as_counts(given[kept])
+        X = self._forget_categories(X, kept) if len(kept) < len(given) else X
+        used = xp.take(X, like(kept, X, dtype=xp.int64), axis=0)
+        dtype = self._resolve_dtype((Places.of(counts).total, X.shape[1]))
+        table, usable, scaling = read_training(
+            self, used, dtype, categorical_mask(self), weights=like(counts, X)
+        )
+        self._refuse_too_few(usable.shape[0], n_clusters)
+        n_usable, entropy = Places.of(counts[to_numpy(usable)]).total, self._entropy()
+        rows = self._pool(used, usable, entropy)
+        sample = Sample(take(table, rows), scaling, dtype, n_usable, entropy)
+        found = count(sample.table, counts[to_numpy(rows)], self._least_distinct)
+        if found is not None and rows.shape[0] == usable.shape[0]:
+            sample = self._learn_once(used, rows, found, sample)
+        elif found is not None:
+            index = like(found.rows, X, dtype=xp.int64)
+            sample = sample._replace(table=take(sample.table, index), weights=found.weights)
+        return standardise(X, sample.scaling, dtype), sample
+
+    def _learn_once(self, X: Array, rows: Array, found: Counted, sample: Sample) -> Sample:
+        """Learn from rows that count for others, `found` among the `rows` of X.
+
+        The columns are measured by them anew: so weights and repeated rows give the same to the
+        last digit, and no tie is decided by rounding in two ways.
+        """
+        xp = namespace(X)
+        index = xp.take(rows, like(found.rows, X, dtype=xp.int64), axis=0)
+        mine = xp.take(X, index, axis=0)
+        scaling = measure(
+            mine,
+            categorical_mask(self),
+            informative=self.missingness == "informative",
+            weights=like(found.weights, X),
+        )
+        table = standardise(mine, scaling, sample.dtype)
+        return sample._replace(table=table, scaling=scaling, weights=found.weights)
+
+    def _forget_categories(self, X: Array, rows: np.ndarray) -> Array:
+        """Forget categories that none of `rows` holds: in the others they are unknown."""
+        if not self._categories:
+            return X
+        values = np.array(to_numpy(X))
+        names = getattr(self, "feature_names_in_", None)
+        for j, known in self._categories.items():
+            known, values[:, j] = forget(known, values[:, j], rows)
+            self._categories[j] = self.categories_[j if names is None else str(names[j])] = known
+        return like(values, X, dtype=X.dtype)
+
+    @property
+    def _least_distinct(self) -> int:
+        """How many rows must be left where rows that are the same are joined."""
+        return 2
 
     def _draw_from_blocks(self, rows: BlockedRows, n_clusters: int = 1) -> Sample:
         """Pass over a table that comes in blocks, and keep the rows to learn from."""
@@ -133,7 +192,11 @@ class EnsembleEstimator(CallbackSupportMixin, BaseEstimator):
         n_usable = round(found.n_filled * usable.shape[0] / max(X.shape[0], 1))
         self._refuse_too_few(n_usable, n_clusters)
         pool = table if usable.shape[0] == table.n_samples else take(table, usable)
-        return Sample(pool, scaling, dtype, n_usable, entropy)
+        sample = Sample(pool, scaling, dtype, n_usable, entropy)
+        if found.n_filled > X.shape[0]:
+            return sample
+        joined = count(pool, None, self._least_distinct)
+        return sample if joined is None else self._learn_once(X, usable, joined, sample)
 
     def _train(self, sample: Sample) -> None:
         """Train the ensemble on a sample."""
@@ -142,13 +205,15 @@ class EnsembleEstimator(CallbackSupportMixin, BaseEstimator):
         if self.verbose:
             print(f"[{type(self).__name__}] {self._outlook(sample, plan)}")
         with progress(self, len(tasks), "mixtures", self.verbose) as advance:
-            ensemble = train(sample.table, plan, tasks, n_threads(self.n_jobs), advance)
+            jobs = n_threads(self.n_jobs)
+            ensemble = train(sample.table, plan, tasks, jobs, advance, sample.places)
         self._kernel = Kernel(sample.scaling, ensemble, sample.dtype, self.weighting)
         self.n_iter_ = self.max_iter
 
     def _outlook(self, sample: Sample, plan: Plan) -> str:
         """Say what a fit is about to do, and how much memory it will take."""
-        shape = (sample.n_usable, sample.table.n_features)
+        n_rows = sample.n_usable if sample.weights is None else sample.table.n_samples
+        shape = (n_rows, sample.table.n_features)
         itemsize = 4 if sample.dtype == "float32" else 8
         landmarks = self._n_landmarks(sample.table.n_samples)
         jobs = n_threads(self.n_jobs)
@@ -208,7 +273,7 @@ class EnsembleEstimator(CallbackSupportMixin, BaseEstimator):
 
     def _plan(self, sample: Sample) -> Plan:
         """Resolve the parameters for a table: no mixture has more components than rows."""
-        n_rows = min(subsample_size(self.max_samples, sample.n_usable), sample.table.n_samples)
+        n_rows = min(subsample_size(self.max_samples, sample.n_usable), sample.n_places)
         max_components = min(largest_size(self.max_components, sample.n_usable), n_rows)
         return Plan(
             n_inits=self.n_inits,
@@ -243,3 +308,17 @@ class EnsembleEstimator(CallbackSupportMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
+
+
+def _as_double(X: Array) -> Array:
+    """Give the numbers of a table in the precision in which columns are measured."""
+    return namespace(X).astype(X, namespace(X).float64, copy=False)
+
+
+def refuse_weighted_blocks(sample_weight: Any) -> None:
+    """Raise if weights come with a table in blocks."""
+    if sample_weight is not None:
+        raise ValueError(
+            "sample_weight needs a table in memory, but X comes in blocks. Draw rows with chances "
+            "in proportion to their weights, fit on these without weights, then predict the others."
+        )

@@ -88,7 +88,7 @@ def measure(
     informative : bool, default=False
         Whether what is missing tells of the components.
     weights : array of shape (n_samples,), default=None
-        How much each row counts in the centres and spreads of numbers.
+        How much each row counts.
 
     Returns
     -------
@@ -113,9 +113,9 @@ def measure(
     count = xp.sum(xp.astype(seen, X.dtype) * weight, axis=0)
     mean = xp.sum(Z * weight, axis=0) / count
     spread = xp.sqrt(xp.sum(xp.where(seen, (Z - mean) ** 2, 0.0) * weight, axis=0) / count)
-    chosen, counts = _count_categories(X, np.flatnonzero(categorical))
+    chosen, counts = _count_categories(X, np.flatnonzero(categorical), weights)
     used = np.concatenate([kept, chosen]) if informative else kept[:0]
-    share = to_numpy(xp.mean(xp.astype(_columns(observed, used), X.dtype), axis=0))
+    share = _shares_observed(xp.astype(_columns(observed, used), X.dtype), weights)
     margins = Margins(
         like(np.repeat(np.arange(len(counts)), list(map(len, counts))), X, dtype=xp.int64),
         like(np.concatenate([np.zeros(0), *(each / each.sum() for each in counts)]), X),
@@ -205,10 +205,24 @@ def _shared_patterns(values: Array, observed: Array) -> tuple[Array | None, Arra
     return like(index, values, dtype=xp.int64), like(patterns.astype(np.float64), values)
 
 
-def _count_categories(X: Array, columns: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
+def _shares_observed(observed: Array, weights: Array | None) -> np.ndarray:
+    """Compute the share of the rows in which each column is observed, on the host (d,)."""
+    xp = namespace(observed)
+    if weights is None:
+        return to_numpy(xp.mean(observed, axis=0))
+    return to_numpy(weights @ observed / xp.sum(weights))
+
+
+def _count_categories(
+    X: Array, columns: np.ndarray, weights: Array | None
+) -> tuple[np.ndarray, list[np.ndarray]]:
     """Find the columns of categories that tell rows apart, and how often each category occurs."""
     codes = to_numpy(_columns(X, columns))
-    counts = [np.bincount(c[~np.isnan(c)].astype(np.int64), minlength=1) for c in codes.T]
+    each = np.ones(len(codes)) if weights is None else to_numpy(weights)
+    counts = [
+        np.bincount(c[seen].astype(np.int64), weights=each[seen], minlength=1)
+        for c, seen in zip(codes.T, ~np.isnan(codes.T), strict=True)
+    ]
     useful = [(each > 0).sum() > 1 for each in counts]
     return columns[np.asarray(useful, dtype=bool)], list(compress(counts, useful))
 

@@ -11,6 +11,8 @@ from pckid._arrays import Array, like, namespace, to_numpy
 from pckid.mixture.table import Table
 
 _SYMMETRIC = 1e-6
+# Whole weights that sum to more are no counts of rows.
+_MOST_PLACES = 1 << 40
 
 
 class Places(NamedTuple):
@@ -40,6 +42,33 @@ class Places(NamedTuple):
         return np.searchsorted(self.stops, places, side="right")
 
 
+def checked_weights(sample_weight: Any, n_samples: int) -> np.ndarray | None:
+    """Check weights (n_samples,) and bring them to the host; None stays None."""
+    if sample_weight is None:
+        return None
+    weights = _check_sample_weight(
+        to_numpy(sample_weight) if hasattr(sample_weight, "__dlpack__") else sample_weight,
+        np.empty((n_samples, 0)),
+        dtype=np.float64,
+        ensure_non_negative=True,
+    )
+    if not weights.any():
+        raise ValueError("sample_weight is 0 for all rows. Give at least some a positive weight.")
+    return weights
+
+
+def as_counts(weights: np.ndarray) -> np.ndarray:
+    """Turn positive weights (n_samples,) into numbers of rows.
+
+    Whole weights are that already. Others tell only how rows compare, as survey weights do: they
+    are divided by their mean, so that the table counts as many rows as it has.
+    """
+    if np.all(weights == np.rint(weights)) and weights.sum() <= _MOST_PLACES:
+        return weights
+    relative = weights / weights.max()
+    return relative / relative.mean()
+
+
 def weighted_rows(X: Array, sample_weight: Any) -> tuple[Array, Array | None]:
     """Check weights, and leave out the rows that count nothing.
 
@@ -53,17 +82,10 @@ def weighted_rows(X: Array, sample_weight: Any) -> tuple[Array, Array | None]:
     X : array of shape (n_kept, n_features)
     weights : array of shape (n_kept,), or None
     """
-    if sample_weight is None:
+    weights = checked_weights(sample_weight, X.shape[0])
+    if weights is None:
         return X, None
-    weights = _check_sample_weight(
-        to_numpy(sample_weight) if hasattr(sample_weight, "__dlpack__") else sample_weight,
-        np.empty((X.shape[0], 0)),
-        dtype=np.float64,
-        ensure_non_negative=True,
-    )
     kept = np.flatnonzero(weights > 0)
-    if len(kept) == 0:
-        raise ValueError("sample_weight is 0 for all rows. Give at least some a positive weight.")
     xp = namespace(X)
     rows = xp.take(X, like(kept, X, dtype=xp.int64), axis=0)
     return rows, like(weights[kept], X, dtype=xp.float64)
@@ -72,15 +94,21 @@ def weighted_rows(X: Array, sample_weight: Any) -> tuple[Array, Array | None]:
 def canonical_order(table: Table, weights: np.ndarray | None = None) -> np.ndarray:
     """Sort rows by what they hold, of shape (n_samples,): the same in whatever order they came.
 
-    The key is a fixed random projection of values and holes, so equal rows lie side by side. Each
-    feature is turned so that its longer tail is positive: its sign and unit do not matter.
+    The key is a fixed random projection of values, holes and categories, so equal rows lie side
+    by side. Each feature is turned so that its longer tail is positive: its sign and unit do not
+    matter.
     """
     rng = np.random.default_rng(0)
     values, observed = to_numpy(table.values).astype(np.float64), to_numpy(table.observed)
     skewness = np.average(values**3, axis=0, weights=weights)
     turn = np.where(np.abs(skewness) > _SYMMETRIC, np.sign(skewness), 1.0)
     key = values @ (turn * rng.standard_normal(values.shape[1]))
-    return np.argsort(key + observed @ rng.standard_normal(observed.shape[1]), kind="stable")
+    key = key + observed @ rng.standard_normal(observed.shape[1])
+    if table.codes.shape[1]:
+        # The last number is that of a missing category, −1.
+        numbers = np.append(rng.standard_normal(table.margins.column.shape[0]), 0.0)
+        key = key + numbers[to_numpy(table.codes)].sum(axis=1)
+    return np.argsort(key, kind="stable")
 
 
 def draw_rows(
