@@ -40,7 +40,7 @@ def fit(selection: Selection, n_clusters: int | str, options: Mapping[str, Any])
     say(f"{n_rows:,} rows, {n_columns} columns{kinds}, {share:.1%} of the cells missing.")
     start = time.perf_counter()
     with progress(estimator, "Fitting mixture models"):
-        estimator.fit(named_columns(selection))
+        estimator.fit(named_columns(selection), sample_weight=selection.weights)
     say(f"Clustered in {time.perf_counter() - start:.1f} s.")
     name_dropped(estimator, selection.texts)
     tell_choice(estimator)

@@ -92,8 +92,8 @@ def cluster(
 ) -> None:
     """Cluster a table batch by batch, and write the result as it comes."""
     _refuse_inside(scan.source, outputs.out)
-    for option in ("categorical", "informative"):
-        if options.get(option):
+    for option in ("categorical", "informative", "weights"):
+        if options.get(option) or options.get(f"{option}_column"):
             raise click.UsageError(f"--{option} needs the table in memory: add --no-stream.")
     names, _ = _tables.choose(scan, options)
     many = f"{scan.n_rows:,} rows" if scan.n_rows else f"{scan.n_bytes / 2**20:,.0f} MB"

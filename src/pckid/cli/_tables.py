@@ -46,6 +46,8 @@ class Selection(NamedTuple):
     left_out : dict of name to reason
     texts : dict of name to list of str or None
         The cells of the columns of categories.
+    weights : ndarray of shape (n_rows,) or None
+        How much each row counts.
     """
 
     table: Table
@@ -55,6 +57,7 @@ class Selection(NamedTuple):
     known: list[str] | None
     left_out: dict[str, str]
     texts: Mapping[str, list[str | None]] = MappingProxyType({})
+    weights: np.ndarray | None = None
 
 
 def open_table(source: str, options: Mapping[str, Any]) -> Table:
@@ -92,12 +95,33 @@ def select(table: Table, options: Mapping[str, Any], *, guess: bool = True) -> S
     declared = _find(table, options.get("categorical") or (), "--categorical")
     X, texts = read_columns(table, names, missing, declared, guess=guess)
     ids, known = (_texts(table, options.get(key)) for key in ("id_column", "label_column"))
-    return Selection(table, names, X, ids, known, left_out, texts)
+    weights = _weights(table, options.get("weights_column"), missing)
+    return Selection(table, names, X, ids, known, left_out, texts, weights)
+
+
+def _weights(table: Table, name: str | None, missing: MissingTokens) -> np.ndarray | None:
+    """Read the column of weights: a number from 0 on in every row."""
+    if name is None:
+        return None
+    values, _ = read_columns(table, [name], missing, [], guess=False)
+    found = values[:, 0]
+    bad = np.flatnonzero(~(found >= 0))
+    if len(bad) or not found.any():
+        where = "holds 0 in all rows"
+        if len(bad):
+            what = "nothing" if np.isnan(found[bad[0]]) else f"{found[bad[0]]:g}"
+            where = f"holds {what} in row {bad[0] + 1}"
+        raise click.BadParameter(
+            f"column '{brief(name)}' {where}. Weights are numbers from 0 on; 0 is for rows that "
+            "should not count.",
+            param_hint="--weights",
+        )
+    return found
 
 
 def choose(table: Table | Scan, options: Mapping[str, Any]) -> tuple[list[str], dict[str, str]]:
     """Choose the columns to cluster; say why the others are left out."""
-    named = {key: options.get(key) for key in ("id_column", "label_column")}
+    named = {key: options.get(key) for key in ("id_column", "label_column", "weights_column")}
     for key, name in named.items():
         if name is not None:
             _find(table, [name], f"--{key.removesuffix('_column')}")
@@ -106,6 +130,7 @@ def choose(table: Table | Scan, options: Mapping[str, Any]) -> tuple[list[str], 
     left_out = dict.fromkeys(dropped, "left out by --drop")
     left_out |= {name: "names the rows" for name in [named["id_column"]] if name}
     left_out |= {name: "known groups" for name in [named["label_column"]] if name}
+    left_out |= {name: "weights of the rows" for name in [named["weights_column"]] if name}
     names = [name for name in wanted if name not in left_out]
     left_out |= {name: "not among --columns" for name in table.names if name not in wanted}
     if not names:

@@ -20,6 +20,9 @@ from pckid.cli._options import (
 @click.option("-k", "--clusters", "n_clusters", type=click.IntRange(1),
               help="Number of clusters. Chosen among 2 to 15 by default.")  # fmt: skip
 @column_options
+@click.option("--weights", "weights_column", metavar="NAME",
+              help="Column that says how much each row counts, as in a survey; not used "
+              "otherwise.")  # fmt: skip
 @writing_options
 @click.option("--report", "report_path", type=click.Path(dir_okay=False), metavar="FILE.html",
               callback=html_name, help="Write a report that explains the clusters.")  # fmt: skip
@@ -85,6 +88,8 @@ def cluster(
     estimator = _cluster.fit(selection, n_clusters or "auto", options)
     new = _cluster.new_columns(estimator)
     origin = _cluster.origin(estimator, selection)
+    if options["weights_column"]:
+        origin["weights"] = options["weights_column"]
     found = origin | _cluster.summary(selection, new["cluster"], new["confidence"])
     found["n_clusters_scores"] = _cluster.scores(estimator)
     _cluster.tell(found)

@@ -11,6 +11,8 @@ from pckid._arrays import Array, like, namespace, to_numpy
 from pckid.mixture.table import Table
 
 _SYMMETRIC = 1e-6
+# What tells rows apart that nothing else does.
+_TIE = 1e-9
 # Whole weights that sum to more are no counts of rows.
 _MOST_PLACES = 1 << 40
 
@@ -105,9 +107,11 @@ def canonical_order(table: Table, weights: np.ndarray | None = None) -> np.ndarr
     key = values @ (turn * rng.standard_normal(values.shape[1]))
     key = key + observed @ rng.standard_normal(observed.shape[1])
     if table.codes.shape[1]:
-        # The last number is that of a missing category, −1.
-        numbers = np.append(rng.standard_normal(table.margins.column.shape[0]), 0.0)
-        key = key + numbers[to_numpy(table.codes)].sum(axis=1)
+        # Categories are known by how common they are, not by their names, which decide only
+        # between equally common ones. The last number is that of a missing category, −1.
+        shares = to_numpy(table.margins.frequencies).astype(np.float64)
+        numbers = np.sin(40 * shares) + _TIE * rng.standard_normal(len(shares))
+        key = key + np.append(numbers, 0.0)[to_numpy(table.codes)].sum(axis=1)
     return np.argsort(key, kind="stable")
 
 
