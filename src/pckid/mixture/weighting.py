@@ -107,12 +107,31 @@ def canonical_order(table: Table, weights: np.ndarray | None = None) -> np.ndarr
     key = values @ (turn * rng.standard_normal(values.shape[1]))
     key = key + observed @ rng.standard_normal(observed.shape[1])
     if table.codes.shape[1]:
-        # Categories are known by how common they are, not by their names, which decide only
-        # between equally common ones. The last number is that of a missing category, −1.
-        shares = to_numpy(table.margins.frequencies).astype(np.float64)
-        numbers = np.sin(40 * shares) + _TIE * rng.standard_normal(len(shares))
-        key = key + np.append(numbers, 0.0)[to_numpy(table.codes)].sum(axis=1)
+        each = np.ones(len(key)) if weights is None else weights
+        numbers = _category_numbers(to_numpy(table.codes), key, each, rng)
+        key = key + numbers.sum(axis=1)
     return np.argsort(key, kind="stable")
+
+
+def _category_numbers(
+    codes: np.ndarray, key: np.ndarray, weights: np.ndarray, rng: np.random.Generator
+) -> np.ndarray:
+    """Number the categories of rows (n, c) by how common they are, and by the rows' mean key.
+
+    Their names decide only between those that are alike in both; a missing one, −1, has number 0.
+    """
+    size = int(codes.max(initial=0)) + 2
+    places = np.where(codes < 0, size - 1, codes)
+
+    def total(each: np.ndarray) -> np.ndarray:
+        repeated = np.repeat(each, codes.shape[1])
+        return np.bincount(places.reshape(-1), weights=repeated, minlength=size)
+
+    count = total(weights)
+    numbers = np.sin(40 * count / weights.sum()) + total(weights * key) / np.maximum(count, _TIE)
+    numbers += _TIE * rng.standard_normal(size)
+    numbers[-1] = 0.0
+    return numbers[places]
 
 
 def draw_rows(
