@@ -40,7 +40,7 @@ def run(function: Callable, tasks: Iterable[tuple], n: int) -> Iterator[Any]:
         if n == 1:
             yield from (function(*task) for task in tasks)
         else:
-            parallel = Parallel(n_jobs=n, require="sharedmem", return_as="generator")
+            parallel = Parallel(n_jobs=n, require="sharedmem", return_as="generator", batch_size=1)
             yield from parallel(delayed(function)(*task) for task in tasks)
 
 

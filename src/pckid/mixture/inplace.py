@@ -25,7 +25,7 @@ from pckid.mixture.table import Table
 
 _CACHE_LINE = 64
 _BLOCK_BYTES = 1 << 19
-_PART_BYTES = 1 << 17
+_PART_BYTES = 1 << 18
 _LOG_2PI = math.log(2 * math.pi)
 
 Share = Callable[[np.ndarray], np.ndarray]
@@ -54,6 +54,26 @@ class _Room(NamedTuple):
     squares: np.ndarray  # (d, g), second moments
     work: np.ndarray  # (some of d, g)
     spare: np.ndarray  # (some of d, g)
+
+
+class _Mixtures(NamedTuple):
+    """Which components each of the mixtures side by side owns."""
+
+    slices: list[slice]
+    owned: np.ndarray  # (n_mixtures, g), 1 or 0
+
+    @classmethod
+    def of(cls, sizes: tuple[int, ...], dtype: np.dtype) -> _Mixtures:
+        stops = np.cumsum(sizes).tolist()
+        owned = np.repeat(np.eye(len(sizes), dtype=dtype), sizes, axis=1)
+        return cls([slice(start, stop) for start, stop in pairwise([0, *stops])], owned)
+
+    def highest(self, scores: np.ndarray) -> np.ndarray:
+        """Find the highest score of each row in each mixture, (n_mixtures, n) from (g, n)."""
+        top = np.empty((len(self.slices), scores.shape[1]), dtype=scores.dtype)
+        for row, mine in zip(top, self.slices, strict=True):
+            np.maximum.reduce(scores[mine], axis=0, out=row)
+        return top
 
 
 def columns(table: Table) -> Columns:
@@ -91,8 +111,7 @@ def train(
     weights : array of shape (n_rows,), default=None
         Weights of the rows, of mean 1.
     """
-    stops = np.cumsum(sizes).tolist()
-    mixtures = [slice(start, stop) for start, stop in pairwise([0, *stops])]
+    mixtures = _Mixtures.of(sizes, data.F.dtype)
     room = _furnish(data, rows, weights, len(chosen))
     total = _start(room, data, chosen, mixtures, floor)
     for _ in range(n_iter):
@@ -122,7 +141,7 @@ def _aligned(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
 
 
 def _start(
-    room: _Room, data: Columns, chosen: np.ndarray, mixtures: list[slice], floor: float
+    room: _Room, data: Columns, chosen: np.ndarray, mixtures: _Mixtures, floor: float
 ) -> np.ndarray:
     """Take one k-means iteration and the empirical moments of the mean-imputed rows.
 
@@ -182,21 +201,20 @@ def _sum_up(room: _Room, B: np.ndarray, F: np.ndarray, share: Share) -> None:
             np.add(room.sums, room.F[:, block] @ resp.T, out=room.sums)
 
 
-def _posterior(joint: np.ndarray, mixtures: list[slice]) -> np.ndarray:
+def _posterior(joint: np.ndarray, mixtures: _Mixtures) -> np.ndarray:
     """Normalise the log-joint (g, n) over the components of each mixture, into itself."""
-    for mixture in mixtures:
-        joint[mixture] -= np.maximum.reduce(joint[mixture], axis=0)
+    joint -= mixtures.owned.T @ mixtures.highest(joint)
     resp = exponential(joint)
-    for mixture in mixtures:
-        resp[mixture] /= np.add.reduce(resp[mixture], axis=0)
+    total = mixtures.owned @ resp
+    resp *= mixtures.owned.T @ np.divide(1, total, out=total)
     return resp
 
 
-def _winner(scores: np.ndarray, mixtures: list[slice]) -> np.ndarray:
+def _winner(scores: np.ndarray, mixtures: _Mixtures) -> np.ndarray:
     """Give each row wholly to the first of its highest scores (g, n), in each mixture."""
-    for mixture in mixtures:
+    for mixture, top in zip(mixtures.slices, mixtures.highest(scores), strict=True):
         mine = scores[mixture]
-        best = mine == np.maximum.reduce(mine, axis=0)
+        best = mine == top
         if np.count_nonzero(best) > scores.shape[1]:
             best = np.arange(len(mine))[:, None] == np.argmax(mine, axis=0)
         scores[mixture] = best
