@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
+from functools import cache
 from typing import Any
 
 from joblib import Parallel, delayed, effective_n_jobs
 from joblib.parallel import get_active_backend
-from threadpoolctl import threadpool_info, threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 
 def n_threads(n_jobs: int | None) -> int:
@@ -16,8 +18,8 @@ def n_threads(n_jobs: int | None) -> int:
     if n_jobs is None:
         _, n_jobs = get_active_backend(prefer="threads")
         if n_jobs in (None, 1) or is_remote():
-            blas = (pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas")
-            return max(blas, default=1)
+            blas = _libraries().select(user_api="blas").info()
+            return max((pool["num_threads"] for pool in blas), default=1)
     if n_jobs == 0:
         raise ValueError("n_jobs == 0 has no meaning. Give a number of threads, or -1 for all.")
     return effective_n_jobs(n_jobs)
@@ -31,7 +33,18 @@ def is_remote() -> bool:
 
 def blas_threads(n: int) -> AbstractContextManager:
     """Let BLAS use `n` threads within the context."""
-    return threadpool_limits(limits=n, user_api="blas")
+    return _libraries().limit(limits=n, user_api="blas")
+
+
+def _libraries() -> ThreadpoolController:
+    """Find the libraries that have threads of their own; looking takes milliseconds."""
+    return _libraries_with("torch" in sys.modules)
+
+
+@cache
+def _libraries_with(torch: bool) -> ThreadpoolController:
+    """Look anew when PyTorch, which brings its own, has been imported."""
+    return ThreadpoolController()
 
 
 def run(function: Callable, tasks: Iterable[tuple], n: int) -> Iterator[Any]:
