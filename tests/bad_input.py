@@ -266,6 +266,25 @@ SMALLEST = X.round() * 5e-324
 NONE = "None of the 4 columns takes two different observed values"
 NOT_2D = "Expected 2D array"
 
+
+def names_alone() -> bytes:
+    """Make a table whose only column differs in every row."""
+    return b"name\n" + b"".join(b"row %d\n" % i for i in range(30))
+
+
+def too_many_clusters() -> None:
+    with pytest.warns(pckid.EmptyClusterWarning, match="clusters asked for hold rows"):
+        model = pckid.PCKID(60, n_inits=2, max_components=3, random_state=0).fit(X)
+    sizes = np.bincount(model.labels_, minlength=60)
+    assert (np.diff(sizes) <= 0).all()
+    assert sizes[-1] == 0
+
+
+def model_for_table(folder: Path) -> list[str]:
+    (folder / "table.csv").write_bytes(csv())
+    return ["predict", "table.csv", "table.csv"]
+
+
 ROWS = [
     Row(
         "an infinite number",
@@ -613,6 +632,25 @@ ROWS = [
             lambda folder: ["cluster", "nowhere.csv", "-k", "3"],
         ),
     ),
+    Row(
+        "names of rows and nothing else",
+        None,
+        bad("nor holds two categories of which one comes twice", names_alone()),
+    ),
+    Row(
+        "more clusters than the kernel tells apart",
+        Call(
+            "fewer clusters, counted from the largest; EmptyClusterWarning: “clusters asked for "
+            "hold rows”",
+            too_many_clusters,
+        ),
+        None,
+    ),
+    Row(
+        "a table where a model belongs",
+        None,
+        Run(4, "table.csv is not a pckid model", model_for_table),
+    ),
     Row("a dict for a table", refused(NOT_2D, lambda: {"a": [1.0, 2.0]}, error=TypeError), None),
     Row("None for a table", refused(NOT_2D, lambda: None, error=TypeError), None),
     Row(
@@ -635,7 +673,7 @@ def render() -> str:
         "",
         "Every line is a test. The table is written by `python tests/bad_input.py`; a dash means",
         "that the case cannot arise there, or that the line before says it. Exit codes of the",
-        "command line: 0 done, 2 wrong use, 3 bad table.",
+        "command line: 0 done, 2 wrong use, 3 bad table, 4 bad model.",
         "",
         "| input | library | command line |",
         "|---|---|---|",

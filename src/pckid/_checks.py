@@ -118,13 +118,14 @@ def refuse_too_few(n_samples: int, needed: int, what: str) -> None:
         )
 
 
-def refuse_no_column(n_kept: int, shape: tuple[int, int]) -> None:
-    """Raise if no column varies."""
+def refuse_no_column(n_kept: int, shape: tuple[int, int], *, categories: bool = False) -> None:
+    """Raise if no column varies, or holds some category twice where there are such columns."""
     if n_kept == 0:
+        or_agree = ", nor holds two categories of which one comes twice" if categories else ""
         raise ValueError(
             f"None of the {shape[1]} columns takes two different observed values in "
-            f"n_samples={shape[0]} rows, so there is nothing to tell rows apart by. Check that the "
-            "right columns were given."
+            f"n_samples={shape[0]} rows{or_agree}, so there is nothing to tell rows apart by. "
+            "Check that the right columns were given."
         )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from pckid._arrays import Array, at_least, device_of, namespace, to_numpy
 from pckid.embedding import Projection
 from pckid.featuremap import Kernel, project
+from pckid.kmeans import distances_to, first_of_nearest
 from pckid.mixture.reading import standardise_at_home
 from pckid.mixture.table import Table
 
@@ -35,11 +36,8 @@ def assign(embedding: Array, centers: Array, table: Table) -> Assignment:
     in whatever order its coordinates were summed.
     """
     xp = namespace(embedding)
-    differences = [embedding - centers[j, :] for j in range(centers.shape[0])]
-    distances = xp.stack([xp.sqrt(xp.sum(delta**2, axis=1)) for delta in differences])
-    rounding = 100 * xp.finfo(centers.dtype).eps * xp.max(xp.abs(centers))
-    near = distances <= xp.min(distances, axis=0) + rounding
-    labels = xp.argmax(xp.astype(near, xp.int64), axis=0)
+    distances = distances_to(embedding, centers)
+    labels, rounding = first_of_nearest(distances, centers)
     index = xp.arange(centers.shape[0], dtype=labels.dtype, device=device_of(embedding))
     own = labels == index[:, None]
     first = xp.sum(xp.where(own, distances, 0.0), axis=0)

@@ -15,7 +15,7 @@ from sklearn.base import (
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from pckid._arrays import Array, namespace, restorer, to_numpy
+from pckid._arrays import Array, restorer, to_numpy
 from pckid._checks import feature_names
 from pckid._parallel import n_threads
 from pckid._progress import with_callbacks
@@ -244,7 +244,7 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
         if sample.weights is not None or sample.table.n_samples < table.n_samples:
             embedding = self._project(table)
         found = assign(embedding, self._centers, table)
-        warn_empty_clusters(int(namespace(embedding).max(found.labels)) + 1, self.n_clusters_)
+        warn_empty_clusters(to_numpy(found.labels), self.n_clusters_)
         self.cluster_profiles_ = profile_clusters(
             table,
             self._kernel.scaling,

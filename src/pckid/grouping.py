@@ -6,13 +6,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pckid._arrays import Array, device_of, like, namespace, to_numpy
+from pckid._arrays import Array, like, namespace, to_numpy
 from pckid._parallel import blas_threads
 from pckid.embedding import EMBEDDINGS, Projection
 from pckid.featuremap import Kernel, feature_matrix, project, project_features
-from pckid.kmeans import kmeans, lloyd, nearest
+from pckid.kmeans import distances_to, first_of_nearest, kmeans, lloyd
 from pckid.mixture.table import take
 from pckid.sample import Sample
+
+_TURNS = 20
 
 
 class Grouping(NamedTuple):
@@ -75,20 +77,31 @@ def group(
 
 
 def largest_first(rows: Array, centers: Array, weights: Array | None = None) -> Array:
-    """Order the centres (k, k) by the number, or weight, of the rows nearest to them.
+    """Order the centres (k, k) by the number, or weight, of the rows that belong to them.
+
+    A row equally near to two centres belongs to the first, so that the order itself may move it: it
+    is found again until it stays. Centres without rows, such as twins of others, come last.
+    """
+    xp = namespace(rows)
+    each = None if weights is None else to_numpy(weights).astype(np.float64)
+    for _ in range(_TURNS):
+        labels, _ = first_of_nearest(distances_to(rows, centers), centers)
+        order = _by_size(to_numpy(labels), centers.shape[0], each)
+        if np.array_equal(order, np.arange(len(order))):
+            break
+        centers = xp.take(centers, like(order, centers, dtype=xp.int64), axis=0)
+    return centers
+
+
+def _by_size(labels: np.ndarray, n_clusters: int, weights: np.ndarray | None) -> np.ndarray:
+    """Order clusters by their rows (n,), the largest first.
 
     Where rows have weights, clusters that count alike come in the order of their first rows, so
     that no rounding decides between them.
     """
-    xp = namespace(rows)
-    labels = nearest(rows, centers[None, ...])[0, :]
-    if weights is not None:
-        found, each = to_numpy(labels), to_numpy(weights).astype(np.float64)
-        counts = np.bincount(found, weights=each, minlength=centers.shape[0])
-        first = np.full(len(counts), len(found))
-        np.minimum.at(first, found, np.arange(len(found)))
-        order = np.lexsort((first, -counts))
-        return xp.take(centers, like(order, centers, dtype=xp.int64), axis=0)
-    index = xp.arange(centers.shape[0], dtype=labels.dtype, device=device_of(rows))
-    counts = xp.sum(xp.astype(labels == index[:, None], xp.int64), axis=1)
-    return xp.take(centers, xp.argsort(-counts, stable=True), axis=0)
+    counts = np.bincount(labels, weights=weights, minlength=n_clusters)
+    if weights is None:
+        return np.argsort(-counts, kind="stable")
+    first = np.full(n_clusters, len(labels))
+    np.minimum.at(first, labels, np.arange(len(labels)))
+    return np.lexsort((first, -counts))

@@ -136,6 +136,21 @@ def nearest(X: Array, centers: Array) -> Array:
     return xp.argmax(xp.reshape(scores, (n_init, n_clusters, -1)), axis=1)
 
 
+def distances_to(X: Array, centers: Array) -> Array:
+    """Compute the distance of every row to every centre, of shape (n_clusters, n_samples)."""
+    xp = namespace(X)
+    differences = [X - centers[j, :] for j in range(centers.shape[0])]
+    return xp.stack([xp.sqrt(xp.sum(delta**2, axis=1)) for delta in differences])
+
+
+def first_of_nearest(distances: Array, centers: Array) -> tuple[Array, Array]:
+    """Find the first centre that is nearest up to rounding (n_samples,), and that rounding."""
+    xp = namespace(distances)
+    rounding = 100 * xp.finfo(centers.dtype).eps * xp.max(xp.abs(centers))
+    near = distances <= xp.min(distances, axis=0) + rounding
+    return xp.argmax(xp.astype(near, xp.int64), axis=0), rounding
+
+
 def inertia(X: Array, centers: Array, weights: Array | None = None) -> Array:
     """Sum the squared distances to the nearest centre for every start, of shape (n_init,)."""
     xp = namespace(X)

@@ -111,7 +111,7 @@ def name_dropped(
 
 def _count_empty(estimator: PCKID) -> None:
     """Say that there are fewer clusters than were asked for."""
-    found, asked = int(np.max(estimator.labels_)) + 1, estimator.n_clusters_
+    found, asked = len(set(estimator.labels_.tolist()) - {-1}), estimator.n_clusters_
     if found < asked:
         note(
             f"Only {found} of the {asked} clusters asked for hold rows: the rows are too alike for "

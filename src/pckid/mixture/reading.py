@@ -50,7 +50,8 @@ def read_training(
     X = xp.astype(X, xp.float64, copy=False)
     informative = getattr(estimator, "missingness", "ignorable") == "informative"
     scaling = measure(X, categorical, informative=informative, weights=weights)
-    refuse_no_column(len(scaling.used), X.shape)
+    some = categorical is not None and bool(categorical.any())
+    refuse_no_column(len(scaling.used), X.shape, categories=some)
     if one_unit:
         root = xp.sqrt(xp.mean((scaling.scale / xp.max(scaling.scale)) ** 2))
         scaling = scaling._replace(scale=0 * scaling.scale + root * xp.max(scaling.scale))

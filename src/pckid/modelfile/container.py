@@ -61,6 +61,8 @@ def read_file(path: str | os.PathLike[str]) -> bytes:
             _refuse_other_files(file.read(_HASH_AT), path)
             file.seek(0)
             return file.readall()
+    except PckidModelError:
+        raise
     except FileNotFoundError:
         raise PckidModelError(f"There is no model file {str(path)!r}. Check the path.") from None
     except OSError as error:
