@@ -214,6 +214,17 @@ def test_tables_in_blocks_take_no_weights():
             call()
 
 
+def test_repeated_rows_in_blocks_are_as_in_memory():
+    array = pytest.importorskip("dask.array")
+    rows = np.repeat(X, COUNTS, axis=0)
+    whole = PCKID(3, **QUICK).fit(rows)
+    blocks = PCKID(3, **QUICK).fit(array.from_array(rows, chunks=(20, 4)))
+    np.testing.assert_array_equal(np.asarray(blocks.labels_), whole.labels_)
+    for name in ("n_rows", "n_observed", "centers"):
+        expected = getattr(whole.cluster_profiles_, name)
+        np.testing.assert_allclose(getattr(blocks.cluster_profiles_, name), expected, rtol=1e-9)
+
+
 class TestCounting:
     table = standardise(X, measure(X), "float64")
 

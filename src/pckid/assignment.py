@@ -12,6 +12,8 @@ from pckid.featuremap import Kernel, project
 from pckid.kmeans import distances_to, first_of_nearest
 from pckid.mixture.reading import standardise_at_home
 from pckid.mixture.table import Table
+from pckid.outofcore import BlockedRows
+from pckid.outofcore.rows import Kind
 
 
 class Assignment(NamedTuple):
@@ -60,17 +62,39 @@ def place_rows(fitted: Fitted, X: np.ndarray, jobs: int = 1) -> tuple[Assignment
     return Assignment(*map(to_numpy, found)), to_numpy(embedding)
 
 
-def labels_of(fitted: Fitted, X: np.ndarray) -> tuple[np.ndarray, ...]:
+def label_blocks(fitted: Fitted, rows: BlockedRows) -> Assignment:
+    """Label the rows of all blocks, when they are asked for."""
+    return Assignment(*rows.arrays(_labels_of, fitted, _kinds(fitted)[:2]))
+
+
+def embed_blocks(fitted: Fitted, rows: BlockedRows) -> Array:
+    """Embed the rows of all blocks, when they are asked for."""
+    return rows.arrays(_embedding_of, fitted, _kinds(fitted)[2:])[0]
+
+
+def place_blocks(fitted: Fitted, rows: BlockedRows) -> tuple[Array, Array, Array]:
+    """Give labels, confidence and coordinates of the rows of all blocks, when asked for."""
+    labels, confidence, embedding = rows.arrays(_all_of, fitted, _kinds(fitted))
+    return labels, confidence, embedding
+
+
+def _kinds(fitted: Fitted) -> tuple[Kind, ...]:
+    """Say what a row's label, confidence and coordinates are."""
+    dtype = fitted.kernel.dtype
+    return Kind("int64", None), Kind(dtype, None), Kind(dtype, fitted.centers.shape[1])
+
+
+def _labels_of(fitted: Fitted, X: np.ndarray) -> tuple[np.ndarray, ...]:
     """Label a block of rows."""
     return tuple(place_rows(fitted, X)[0])
 
 
-def embedding_of(fitted: Fitted, X: np.ndarray) -> tuple[np.ndarray, ...]:
+def _embedding_of(fitted: Fitted, X: np.ndarray) -> tuple[np.ndarray, ...]:
     """Embed a block of rows."""
     return (place_rows(fitted, X)[1],)
 
 
-def all_of(fitted: Fitted, X: np.ndarray) -> tuple[np.ndarray, ...]:
+def _all_of(fitted: Fitted, X: np.ndarray) -> tuple[np.ndarray, ...]:
     """Label and embed a block of rows."""
     found, embedding = place_rows(fitted, X)
     return (*found, embedding)

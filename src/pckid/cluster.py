@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -23,10 +22,10 @@ from pckid._warnings import warn_empty_clusters
 from pckid.assignment import (
     Assignment,
     Fitted,
-    all_of,
     assign,
-    embedding_of,
-    labels_of,
+    embed_blocks,
+    label_blocks,
+    place_blocks,
 )
 from pckid.choice import MAX_CLUSTERS, choose, rehearsal
 from pckid.embedding import EMBEDDINGS
@@ -35,7 +34,6 @@ from pckid.grouping import group
 from pckid.mixture.table import Table
 from pckid.mixture.weighting import checked_weights
 from pckid.outofcore import BlockedRows, blocked
-from pckid.outofcore.rows import Kind
 from pckid.profiles import profile_clusters
 from pckid.sample import Sample
 from pckid.training import EnsembleEstimator, refuse_weighted_blocks
@@ -288,7 +286,7 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
         """
         check_is_fitted(self)
         if (rows := blocked(X)) is not None:
-            return Assignment(*self._apply(rows, labels_of, self._kinds[:2]))
+            return label_blocks(self._fitted, self._known(rows))
         table, restore = self._read(X), restorer(X)
         embedding = self._project(table)
         return Assignment(*map(restore, assign(embedding, self._centers, table)))
@@ -307,7 +305,7 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
         """
         check_is_fitted(self)
         if (rows := blocked(X)) is not None:
-            return self._apply(rows, embedding_of, self._kinds[2:])[0]
+            return embed_blocks(self._fitted, self._known(rows))
         return restorer(X)(self._project(self._read(X)))
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
@@ -332,30 +330,24 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
         self.cluster_centers_ = to_numpy(self._centers)
         self.eigenvalues_ = to_numpy(self._projection.eigenvalues)
         if rows.lazy:
-            results = self._apply(rows, all_of, self._kinds)
+            results = place_blocks(self._fitted, self._known(rows))
             self.labels_, self.confidence_, self.embedding_ = results
         return self
 
-    def _apply(self, rows: BlockedRows, function: Callable, kinds: tuple[Kind, ...]) -> tuple:
-        """Apply a function of a fitted state and a block's rows to all blocks."""
+    def _known(self, rows: BlockedRows) -> BlockedRows:
+        """Check that blocks hold the columns of the fit."""
         if self._categories:
             raise ValueError(
                 "The model knows columns of categories, but X comes in blocks, which hold numbers "
                 "alone. Give the blocks one by one, as tables in memory."
             )
         validate_data(self, rows.template, reset=False, skip_check_array=True)
-        return rows.arrays(function, self._fitted, kinds)
+        return rows
 
     @property
     def _fitted(self) -> Fitted:
         """All that new rows need to find their clusters."""
         return Fitted(self._kernel, self._projection, self._centers)
-
-    @property
-    def _kinds(self) -> tuple[Kind, ...]:
-        """What a row's label, confidence and coordinates are."""
-        dtype = self._kernel.dtype
-        return Kind("int64", None), Kind(dtype, None), Kind(dtype, self._centers.shape[1])
 
     def _learn(self, sample: Sample) -> Array:
         """Train the ensemble, find the embedding and the clusters; return the rows' coordinates."""
@@ -371,8 +363,10 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
             jobs=n_threads(self.n_jobs),
         )
         self._projection, self._centers, self.inertia_ = (
-            found.projection, found.centers, found.inertia
-        )  # fmt: skip
+            found.projection,
+            found.centers,
+            found.inertia,
+        )
         self._n_features_out = self.n_clusters_
         return found.embedding
 
