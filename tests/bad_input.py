@@ -267,6 +267,14 @@ NONE = "None of the 4 columns takes two different observed values"
 NOT_2D = "Expected 2D array"
 
 
+def written(form: str, digits: str = "0123456789") -> bytes:
+    """Make a table with a further column in which numbers are written in a special way."""
+    first, *rows = csv().decode().splitlines()
+    cells = [form.format(digits[i % 10]) for i in range(len(rows))]
+    lines = [f"{row},{cell}" for row, cell in zip(rows, cells, strict=True)]
+    return "\n".join([f"{first},e", *lines, ""]).encode()
+
+
 def names_alone() -> bytes:
     """Make a table whose only column differs in every row."""
     return b"name\n" + b"".join(b"row %d\n" % i for i in range(30))
@@ -584,6 +592,18 @@ ROWS = [
         "hexadecimal numbers",
         refused("It is hexadecimal", lambda: [["0x1F", "1"], ["2", "3"]]),
         bad("It is hexadecimal", csv() + b"0x1F,2,3,4\n"),
+    ),
+    Row(
+        "signs between thousands in every row",
+        None,
+        bad("Take the signs between thousands out of it", written('"{},100"')),
+    ),
+    Row("percentages", None, bad("Take the percent sign out of it", written("{}%"))),
+    Row("amounts of money", None, bad("Take the currency out of it", written("€{}"))),
+    Row(
+        "digits of another script",
+        None,
+        bad("Write it in the digits 0 to 9", written("{}", "０１２３４５６７８９")),
     ),
     Row("100,000 columns", wide_call(), None),
     Row(

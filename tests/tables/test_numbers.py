@@ -60,7 +60,7 @@ def test_types_of_arrow(column, expected):
 
 def test_text_is_told_apart_from_a_stray_code():
     text = try_numbers(table(["x", "y", "NA"]), "a", DEFAULT)
-    assert text == (2, 2, "x", 1)
+    assert text == (2, 2, "x", 1, 0)
     with pytest.raises(TableError, match="--drop") as all_text:
         numbers(["x", "y"])
     assert "--na-values" not in str(all_text.value)

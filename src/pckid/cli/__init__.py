@@ -3,7 +3,7 @@
 import os
 import sys
 
-from pckid.cli import _interrupt
+from pckid.cli import _interrupt, _streams
 
 COMMANDS = {
     "cluster": "pckid.cli.cluster:cluster",
@@ -22,6 +22,7 @@ def main() -> None:
     """Run the command line and end the process with its exit code."""
     try:
         _interrupt.listen()
+        _streams.mend()
         from pckid.cli._run import run
 
         run(sys.argv[1:])

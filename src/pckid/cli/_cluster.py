@@ -1,6 +1,5 @@
 """Fit, score and write: what `pckid cluster` and `pckid demo` have in common."""
 
-import json
 import os
 import time
 from collections.abc import Iterable, Mapping
@@ -206,11 +205,6 @@ def tell(found: dict[str, Any]) -> None:
         say(f"Rows in clusters 0 to {len(found['cluster_sizes']) - 1}: {sizes}.")
     if found["accuracy"] is not None:
         say(f"Agreement with the known groups (accuracy): {found['accuracy']:.3f}")
-
-
-def print_json(found: dict[str, Any]) -> None:
-    """Print a summary to standard output."""
-    click.echo(json.dumps(found, indent=2, ensure_ascii=False, allow_nan=False))
 
 
 def write_report(selection: Selection, estimator: PCKID, path: str) -> None:

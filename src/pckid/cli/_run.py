@@ -1,5 +1,6 @@
 """Run a command and turn whatever happens into an exit code and a sentence."""
 
+import errno
 import os
 import sys
 import traceback
@@ -14,6 +15,7 @@ from pckid import __version__
 from pckid.cli import COMMANDS
 from pckid.cli._limits import refuse_too_little_memory
 from pckid.cli._say import fail, note
+from pckid.cli._streams import drop_output
 from pckid.exceptions import PckidModelError
 
 EXIT_OK, EXIT_RUNTIME, EXIT_USAGE, EXIT_DATA, EXIT_MODEL, EXIT_INTERRUPTED = 0, 1, 2, 3, 4, 130
@@ -26,6 +28,10 @@ _NO_MEMORY = (
     "failed to map segment",
     "bad_alloc",
 )
+
+
+class _ReaderLeft(Exception):
+    """Nobody reads standard output any more; click would end with 1 at a BrokenPipeError."""
 
 
 class LazyGroup(click.Group):
@@ -41,6 +47,13 @@ class LazyGroup(click.Group):
             return None
         module, function = COMMANDS[cmd_name].split(":")
         return getattr(import_module(module), function)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError as error:
+            raise _ReaderLeft from error
 
 
 @click.group(
@@ -91,9 +104,9 @@ def _exit_code(command: Callable[[], Any]) -> int:
         result = command()
         sys.stdout.flush()
         return result if isinstance(result, int) else EXIT_OK
-    except BrokenPipeError:
+    except (BrokenPipeError, _ReaderLeft):
         # Whoever read the output has had enough. Nothing may be written at exit either.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        drop_output()
         return EXIT_OK
     except (KeyboardInterrupt, click.Abort):
         fail("Interrupted. Every output file is whole or as it was before.")
@@ -112,6 +125,10 @@ def _explain(error: Exception) -> int:
     if _is_want_of_memory(error):
         advice = "There is not enough memory. Try a smaller --max-components, or fewer --inits."
         fail(str(error) if str(error).startswith("There is not enough memory:") else advice)
+        return EXIT_RUNTIME
+    if isinstance(error, OSError) and error.errno == errno.EBADF and not error.filename:
+        drop_output()
+        fail("Standard input or output is closed. Give the table's name, or --out.")
         return EXIT_RUNTIME
     if isinstance(error, OSError):
         where = f": {error.filename}" if error.filename else ""

@@ -1,6 +1,7 @@
-"""Words to the person at the terminal: all of them go to standard error."""
+"""Words to the person at the terminal, all of them on standard error; findings as JSON."""
 
 import contextlib
+import json
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -21,7 +22,7 @@ def be_quiet(quiet: bool) -> None:
 def say(text: str) -> None:
     """Print a line unless asked to be quiet."""
     if not _quiet:
-        click.echo(printable(text), err=True)
+        _print(printable(text))
 
 
 def note(text: str) -> None:
@@ -31,7 +32,20 @@ def note(text: str) -> None:
 
 def fail(text: str) -> None:
     """Print why a command ends without a result."""
-    click.echo(f"pckid: {printable(text)}", err=True)
+    _print(f"pckid: {printable(text)}")
+
+
+def _print(text: str) -> None:
+    """Print to standard error; what cannot be said there is no reason to stop."""
+    with contextlib.suppress(OSError):
+        click.echo(text, err=True)
+
+
+def print_json(found: Any) -> None:
+    """Print findings to standard output as JSON."""
+    # Escapes of an encoding that lacks a letter would be no JSON.
+    plain = not (sys.stdout.encoding or "").lower().startswith("utf")
+    click.echo(json.dumps(found, indent=2, ensure_ascii=plain, allow_nan=False))
 
 
 @contextlib.contextmanager

@@ -14,7 +14,7 @@ from sklearn import get_config
 from pckid._files import atomic_file
 from pckid._warnings import EmptyRowWarning
 from pckid.cli import _cluster, _tables
-from pckid.cli._say import note, progress, say
+from pckid.cli._say import note, print_json, progress, say
 from pckid.cluster import PCKID
 from pckid.outofcore.files import FileRows
 from pckid.streaming import Layout, Totals, file_rows, write_labels
@@ -179,7 +179,7 @@ def _report(estimator: PCKID, rows: FileRows, totals: Totals, outputs: Outputs) 
         save(estimator, outputs.model_path, reading={"na_values": list(outputs.na_values)})
         say(f"Model: {outputs.model_path}")
     if outputs.as_json:
-        _cluster.print_json(found)
+        print_json(found)
 
 
 def _refuse_inside(source: str, out: str | None) -> None:

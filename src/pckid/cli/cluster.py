@@ -63,7 +63,7 @@ def cluster(
       cat table.csv | pckid cluster -k 3 | head
     """
     from pckid.cli import _tables
-    from pckid.cli._say import be_quiet, say
+    from pckid.cli._say import be_quiet, print_json, say
 
     be_quiet(quiet)
     _tables.check_outputs(table, out, report_path, model_path)
@@ -105,4 +105,4 @@ def cluster(
     if out or not as_json:
         _tables.write_result(selection, new, out, escape_formulas, origin)
     if as_json:
-        _cluster.print_json(found)
+        print_json(found)

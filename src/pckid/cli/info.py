@@ -1,7 +1,5 @@
 """`pckid info`: what a model file holds."""
 
-import json
-
 import click
 
 
@@ -17,11 +15,12 @@ def info(model: str, as_json: bool) -> None:
       pckid info model.pckid --json
     """
     from pckid._text import brief, printable
+    from pckid.cli._say import print_json
     from pckid.modelfile import describe
 
     found = describe(model)
     if as_json:
-        click.echo(json.dumps(found, indent=2, ensure_ascii=False))
+        print_json(found)
         return
     lines = [f"{found['class']}, written by pckid {found['version']}", "", "Columns:"]
     names = found["feature_names"] or [f"{found['n_features']} columns without names"]

@@ -1,6 +1,5 @@
 """`pckid inspect`: look at a table before clustering it."""
 
-import json
 from typing import Any
 
 import click
@@ -25,13 +24,14 @@ def inspect(table: str, as_json: bool, **options: Any) -> None:
       pckid inspect table.parquet --json
     """
     from pckid.cli._inspection import inspect_table
+    from pckid.cli._say import print_json
     from pckid.cli._tables import open_table
     from pckid.tables import MissingTokens
 
     opened = open_table(table, options)
     found = inspect_table(opened, MissingTokens.with_defaults(options["na_values"]))
     if as_json:
-        click.echo(json.dumps(found, indent=2, ensure_ascii=False, allow_nan=False))
+        print_json(found)
         return
     from pckid.cli._inspection import print_page
 

@@ -36,7 +36,7 @@ def predict(
       cat new.csv | pckid predict model.pckid | head
     """
     from pckid.cli import _tables
-    from pckid.cli._say import be_quiet, note
+    from pckid.cli._say import be_quiet, note, print_json
 
     be_quiet(quiet)
     _tables.check_outputs(table, out)
@@ -64,4 +64,4 @@ def predict(
     if out or not as_json:
         _tables.write_result(selection, new, out, escape_formulas, origin)
     if as_json:
-        _cluster.print_json(found)
+        print_json(found)

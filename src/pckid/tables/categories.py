@@ -56,7 +56,8 @@ def read_columns(
         Columns that hold categories, whatever they look like.
     guess : bool, default=True
         Take columns of text as categories too. A column in which most cells are numbers is
-        refused: its texts are more likely codes for missing values.
+        refused: its texts are more likely codes for missing values. So is one in which most are
+        numbers to a reader alone, such as 1,234 or 5 %.
 
     Returns
     -------
@@ -104,8 +105,8 @@ def is_categories(found: NotNumbers, table: Table, name: str) -> bool:
 
 
 def _mostly_text(found: NotNumbers) -> bool:
-    """Tell whether at least half of the observed cells are texts."""
-    return found.n_cells * 2 >= found.n_observed
+    """Tell whether at least half of the observed cells are texts, and no numbers to a reader."""
+    return (found.n_cells - found.n_number_like) * 2 >= found.n_observed
 
 
 def _is_text(table: Table, name: str) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pckid._text import brief, number_hint
+from pckid._text import NUMBER_LIKE, brief, number_hint
 from pckid.exceptions import TableError
 from pckid.tables.reading import Table
 
@@ -42,6 +42,7 @@ class NotNumbers(NamedTuple):
     n_observed: int
     example: str
     row: int
+    n_number_like: int = 0  # of these cells, those that are numbers to a reader, such as 1,234
 
 
 def numeric_matrix(table: Table, names: Sequence[str], missing: MissingTokens) -> np.ndarray:
@@ -120,7 +121,9 @@ def _parse(column: Any, missing: MissingTokens, decimal: str) -> np.ndarray | No
     if wrong.any():
         row = int(np.argmax(wrong))
         n_observed = len(cells) - cells.null_count
-        return NotNumbers(int(wrong.sum()), n_observed, cells[row].as_py(), row + 1)
+        like = pc.fill_null(pc.match_substring_regex(cells, NUMBER_LIKE), False).to_numpy()
+        n_like = int((wrong & like).sum())
+        return NotNumbers(int(wrong.sum()), n_observed, cells[row].as_py(), row + 1, n_like)
     if decimal == ",":
         cells = pc.replace_substring(cells, ",", ".")
     return _floats(pc.utf8_ltrim(cells, "+"))
