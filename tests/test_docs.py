@@ -1,10 +1,14 @@
-"""Every snippet of the docs runs, every command in them exists, every public name is in them."""
+"""Every snippet of the docs runs, every command in them exists, every public name is in them.
+
+The build of the pages runs the blocks of `{shell}` and the gallery; `tests/cli/test_pages.py` runs
+the blocks of `console`.
+"""
 
 import re
 import shlex
 import warnings
 from importlib import import_module
-from importlib.util import module_from_spec, spec_from_file_location
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
@@ -15,25 +19,39 @@ from pckid.cli import COMMANDS
 
 DOCS = Path(__file__).parent.parent / "docs"
 pytestmark = pytest.mark.skipif(not DOCS.exists(), reason="an installed package has no docs")
+ROOT = DOCS.parent
 PAGES = sorted(path for path in DOCS.rglob("*.md") if not {"_build", "gallery"} & set(path.parts))
+# Pages for which the documentation has a place only, and which stand elsewhere.
+FURTHER = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")]
+FURTHER += [ROOT / "benchmarks" / "README.md"]
+# Blocks that are run, or are no code. Any other kind must first be given a test.
+KINDS = {"python", "console", "{shell}"}
+NO_CODE = {"{eval-rst}", "{include}", "{layers}", "{literalinclude}", "{picture}", "{toctree}"}
 
 
 def blocks(page, language):
     """The fenced blocks of one language."""
-    found = re.findall(rf"```{language}\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
-    return [block for block in found if "# needs a GPU" not in block or _has_gpu()]
+    return re.findall(rf"```{language}\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
 
 
 def name_of(page):
-    return str(page.relative_to(DOCS))
+    return str(page.relative_to(ROOT if page in FURTHER else DOCS))
 
 
-def _has_gpu():
-    try:
-        import torch
-    except ImportError:
-        return False
-    return torch.cuda.is_available()
+def runnable(snippet):
+    """A snippet as it is, or, where it needs a GPU and none is here, on fewer rows and the CPU."""
+    if "# needs a GPU" not in snippet:
+        return snippet
+    torch = pytest.importorskip("torch")
+    if torch.cuda.is_available():
+        return snippet
+    return snippet.replace('"cuda"', '"cpu"').replace("100_000", "300")
+
+
+@pytest.mark.parametrize("page", [*PAGES, *FURTHER], ids=name_of)
+def test_every_block_is_of_a_kind_that_is_run(page):
+    opened = re.findall(r"^```(\S+)", page.read_text(encoding="utf-8"), re.MULTILINE)
+    assert set(opened) <= KINDS | NO_CODE
 
 
 @pytest.mark.parametrize(
@@ -49,27 +67,47 @@ def test_python_snippets_run_one_after_the_other(page, tmp_path, monkeypatch):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", EmptyRowWarning)
         for snippet in blocks(page, "python"):
-            exec(compile(snippet, str(page), "exec"), scope)
+            exec(compile(runnable(snippet), str(page), "exec"), scope)
 
 
 def commands():
     """Every `pckid` command that a page shows, with the page."""
-    for page in PAGES:
-        for block in blocks(page, "console") + blocks(page, r"\{shell\}"):
-            for line in block.splitlines():
-                if line.startswith("$ pckid"):
-                    yield pytest.param(line[2:], id=f"{name_of(page)}: {line[2:]}")
+    for page in [*PAGES, *FURTHER]:
+        text = page.read_text(encoding="utf-8")
+        for command in re.findall(r"^(?:\$ |    )(pckid .+)$", text, re.MULTILINE):
+            yield pytest.param(command, id=f"{name_of(page)}: {command}")
 
 
 @pytest.mark.parametrize("command", list(commands()))
-def test_commands_and_their_options_exist(command):
+def test_commands_and_their_options_exist(command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     _, *words = shlex.split(command.split(" > ")[0])
+    for word in words:
+        if word.startswith("DATA/"):
+            Path("DATA").mkdir()
+            Path(word).touch() if "." in word else Path(word).mkdir()
     if words == ["--help"]:
         return
     module, _, function = COMMANDS[words[0]].partition(":")
     parser = getattr(import_module(module), function)
+    if hasattr(parser, "commands") and "--help" not in words[1:2]:
+        parser = parser.commands[words.pop(1)]
     if "--help" not in words:
         parser.make_context(words[0], words[1:])
+
+
+@pytest.mark.parametrize("page", [*PAGES, *FURTHER], ids=name_of)
+def test_what_make_and_python_are_told_to_run_is_there(page):
+    text = page.read_text(encoding="utf-8")
+    targets = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for target in re.findall(r"(?:`|^    )make ([\w-]+)", text, re.MULTILINE):
+        assert re.search(rf"^{target}:", targets, re.MULTILINE), f"make {target}"
+    for module, rest in re.findall(r"python -m ((?:pckid|benchmarks)[\w.]*)([^#`\n]*)", text):
+        found = find_spec(module)
+        inner = find_spec(f"{module}.__main__") if found.submodule_search_locations else found
+        source = Path(inner.origin).read_text(encoding="utf-8")
+        for option in re.findall(r"--[\w-]+", rest):
+            assert f'"{option}"' in source, f"python -m {module} {option}"
 
 
 def test_every_command_has_its_place_in_the_reference():

@@ -1,0 +1,54 @@
+"""The commands that the pages show run, one after the other, on a table of the names they use."""
+
+import csv
+import re
+import shlex
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).parents[2] / "docs"
+pytestmark = pytest.mark.skipif(not DOCS.exists(), reason="an installed package has no docs")
+QUICK = ("--inits", "2", "--max-components", "4")
+MAKES = ("--out", "--report", "--save")
+
+
+def commands(page):
+    """The `pckid` commands of the console blocks of a page."""
+    blocks = re.findall(r"```console\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    lines = [line for block in blocks for line in block.splitlines()]
+    return [line[2:] for line in lines if line.startswith("$ pckid ")]
+
+
+PAGES = [page for page in sorted(DOCS.rglob("*.md")) if commands(page)]
+
+
+@pytest.fixture
+def tables(tmp_path, penguins):
+    """The tables that the pages speak of: the penguins without their species."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with open(penguins, newline="") as lines:
+        rows = [[str(i), *row[:-1]] for i, row in enumerate(csv.reader(lines))]
+    rows[0][0] = "pixel"
+    for name in ("table.csv", "new.csv"):
+        with open(tmp_path / name, "w", newline="") as file:
+            csv.writer(file).writerows(row[1:] for row in rows)
+    columns = {
+        name: pa.array([float(cell) if cell else None for cell in cells])
+        for name, *cells in zip(*rows, strict=True)
+    }
+    for name in ("table.parquet", "big.parquet"):
+        pq.write_table(pa.table(columns), tmp_path / name)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
+def test_commands_run_one_after_the_other(page, pckid, tables):
+    for command in commands(page):
+        words = shlex.split(command.replace(" --device cuda", ""))[1:]
+        done = pckid(*words, *(QUICK if words[0] == "cluster" else ()))
+        assert done.code == 0, done.err
+        for option, name in pairwise(words):
+            assert option not in MAKES or Path(name).stat().st_size > 0
