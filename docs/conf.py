@@ -41,6 +41,7 @@ myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
 myst_heading_anchors = 3
 
 autodoc_typehints = "none"
+toc_object_entries_show_parents = "hide"
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
@@ -63,7 +64,7 @@ sphinx_gallery_conf = {
     "doc_module": ("pckid",),
     "reference_url": {"pckid": None},
     "matplotlib_animations": False,
-    "within_subsection_order": "FileNameSortKey",
+    "within_subsection_order": "house.TeachingOrder",
 }
 
 html_theme = "pydata_sphinx_theme"

@@ -23,6 +23,21 @@ DOCS = Path(__file__).parent.parent
 # Where the package is installed is nobody's business.
 _ANYWHERE = re.compile(r"\S*[/\\]pckid[/\\](?=\w+\.py)")
 _FOLDERS: dict[str, tempfile.TemporaryDirectory] = {}
+# What a newcomer should meet first; examples that are not listed follow by their names.
+_FIRST_EXAMPLES = (
+    "plot_penguins.py",
+    "plot_choosing_k.py",
+    "plot_explain.py",
+    "plot_pipeline.py",
+    "plot_survey.py",
+    "plot_mechanisms.py",
+    "plot_informative.py",
+    "plot_digits_quadrants.py",
+    "plot_clouds.py",
+    "plot_dask.py",
+    "plot_svm.py",
+    "plot_mixture.py",
+)
 
 
 class Shell(SphinxDirective):
@@ -85,6 +100,18 @@ class Layers(SphinxDirective):
         return [nodes.enumerated_list("", *items)]
 
 
+class TeachingOrder:
+    """Sort the gallery's examples so that each builds on those before it."""
+
+    def __init__(self, src_dir: str) -> None:
+        self.src_dir = src_dir
+
+    def __call__(self, filename: str) -> tuple[int, str]:
+        known = filename in _FIRST_EXAMPLES
+        place = _FIRST_EXAMPLES.index(filename) if known else len(_FIRST_EXAMPLES)
+        return place, filename
+
+
 def _folder(docname: str) -> Path:
     """Find the folder in which a page's commands run."""
     if docname not in _FOLDERS:
@@ -139,6 +166,14 @@ def _skip(app: Sphinx, what: str, name: str, member: Any, skip: bool, options: A
     return True if name.startswith("set_") and name.endswith("_request") else None
 
 
+def _without_versions(
+    app: Sphinx, what: str, name: str, member: Any, options: Any, lines: list[str]
+) -> None:
+    """Leave out what inherited docstrings say of scikit-learn's versions, which are not ours."""
+    kept = [line for line in lines if not line.lstrip().startswith(".. versionadded::")]
+    lines[:] = kept
+
+
 def _draw(app: Sphinx) -> None:
     """Draw the pictures; where no commands are run, those that are there will do."""
     if app.config.run_commands or not (DOCS / "_pictures").exists():
@@ -157,4 +192,5 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("builder-inited", _draw)
     app.connect("source-read", _forget)
     app.connect("autodoc-skip-member", _skip)
+    app.connect("autodoc-process-docstring", _without_versions)
     return {"parallel_read_safe": False, "parallel_write_safe": True}

@@ -4,8 +4,13 @@ Land cover under clouds
 
 A satellite sees a mountain scene on three dates, six bands each. Clouds hide part of it, another
 part on each date, and all bands of a hidden date are lost together. Height and slope are always
-known. This is the layout of the paper's land-cover data, which are not public; the scene here is
-simulated, and ``pckid.experiments.datasets.mountain`` tells its story.
+known. This is the layout of the paper's land-cover data.
+
+**The scene is simulated.** The paper's pixels are not public, and no satellite scene comes with
+the packages that these pages are built from. ``pckid.experiments.datasets.mountain`` tells the
+scene's story. Real pixels under real clouds are in the
+:doc:`results </results/landcover>`, with the command that repeats them; there the margins are
+smaller: 0.799 against 0.774 for mean imputation and k-means.
 """
 
 # %%
@@ -38,11 +43,22 @@ MissingnessDisplay.from_estimator(model, X).plot()
 plt.show()
 
 # %%
-# The embedding. The rock of this scene has two forms, bright scree and dark cliff, and the
-# picture shows more structure than two classes have names for. The paper saw the same on real
-# pixels.
+# The paper's embedding
+# ---------------------
+# For two clusters the default embedding is a line, with one cluster at each end. The paper's
+# shows more: the rock of this scene has two forms, bright scree and dark cliff, so that there is
+# more structure than two classes have names for. The paper saw the same on real pixels.
+paper = PCKID(
+    2,
+    n_inits=8,
+    max_components=30,
+    reg_covar=0.01,
+    weighting="equal",
+    embedding="kernel_pca",
+    random_state=0,
+).fit(X)
 figure, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
-display = EmbeddingDisplay.from_estimator(model)
+display = EmbeddingDisplay.from_estimator(paper)
 display.plot(ax=axes[0])
 axes[0].set_title("clusters")
 for name, marker in zip(("forest", "rock"), "^o", strict=True):

@@ -10,10 +10,12 @@ and goes with the ensemble.
 # %%
 # Wine of three growers, a fifth of the values missing
 # ----------------------------------------------------
+import matplotlib.pyplot as plt
 import pandas as pd
 from sklearn.datasets import load_wine
 
 from pckid import PCKID, explain, missing
+from pckid.plots import ProfileDisplay
 
 wine = load_wine(as_frame=True)
 holes = missing.mcar(wine.data, 0.2, random_state=0)
@@ -31,7 +33,13 @@ for cluster in range(3):
     print(f"cluster {cluster}: {profiles.n_rows[cluster]} rows; {told}")
 
 # %%
-# The same as a table:
+# As a picture, in spreads from the median of all wines:
+figure, ax = plt.subplots(figsize=(8, 5.5), layout="constrained")
+ProfileDisplay.from_estimator(model, table).plot(ax=ax)
+plt.show()
+
+# %%
+# And one column as a table:
 pd.DataFrame(profiles.records()).query("feature == 'proline'").round(2)
 
 # %%

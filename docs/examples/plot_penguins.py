@@ -14,15 +14,19 @@ import warnings
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 
 from pckid import PCKID, EmptyRowWarning
-from pckid.data import load_penguins
+from pckid.data import penguins_path
 from pckid.metrics import clustering_accuracy
 from pckid.plots import EmbeddingDisplay, ProfileDisplay
 
-X, species = load_penguins()
-print("missing in each column:", np.isnan(X).sum(axis=0))
-print("rows without any value:", int(np.isnan(X).all(axis=1).sum()))
+birds = pd.read_csv(penguins_path())
+species = birds.pop("label").to_numpy()
+holes = birds.isna().to_numpy()
+print("missing in each column:", holes.sum(axis=0))
+print("rows without any value:", int(holes.all(axis=1).sum()))
+birds.head()
 
 # %%
 # The clusters
@@ -30,7 +34,7 @@ print("rows without any value:", int(np.isnan(X).all(axis=1).sum()))
 # The two birds without any measurement get the label −1 and one warning, which we expect here.
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", EmptyRowWarning)
-    model = PCKID(n_clusters=3, n_inits=10, random_state=0).fit(X)
+    model = PCKID(n_clusters=3, random_state=0).fit(birds)
 
 print("labels:", np.unique(model.labels_, return_counts=True))
 print(f"agreement with the species: {clustering_accuracy(species, model.labels_):.3f}")
@@ -49,16 +53,16 @@ EmbeddingDisplay.from_estimator(model).plot()
 plt.show()
 
 # %%
-# What sets the clusters apart, in spreads from the median of all birds. The columns are bill
-# length and depth, flipper length, body mass and two isotope ratios; those that tell most come
-# first.
-ProfileDisplay.from_estimator(model, X).plot()
+# What sets the clusters apart, in spreads from the median of all birds. The columns that tell most
+# come first: Gentoo penguins are heavy, with long flippers and flat bills.
+figure, ax = plt.subplots(figsize=(7, 5), layout="constrained")
+ProfileDisplay.from_estimator(model, birds).plot(ax=ax)
 plt.show()
 
 # %%
 # How sure is it of birds with holes? A bird without isotope ratios is still sorted by its other
 # measurements.
-some_missing = np.isnan(X).any(axis=1) & (model.labels_ >= 0)
-complete = ~np.isnan(X).any(axis=1)
+some_missing = holes.any(axis=1) & (model.labels_ >= 0)
+complete = ~holes.any(axis=1)
 print(f"median confidence, complete rows:   {np.median(model.confidence_[complete]):.2f}")
 print(f"median confidence, rows with holes: {np.median(model.confidence_[some_missing]):.2f}")

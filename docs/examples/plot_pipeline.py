@@ -10,6 +10,7 @@ scikit-learn's scalers and function transformers do.
 # %%
 # A DataFrame
 # -----------
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from sklearn.compose import make_column_transformer
@@ -18,6 +19,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 from pckid import PCKID
 from pckid.data import penguins_path
+from pckid.plots import EmbeddingDisplay
 
 birds = pd.read_csv(penguins_path())
 species = birds.pop("label")
@@ -46,6 +48,11 @@ print(list(clusterer.feature_names_in_))
 # %%
 # As a transformer it gives the embedding, with the index of the rows:
 pipeline.transform(birds).head()
+
+# %%
+# The last two of its coordinates:
+EmbeddingDisplay.from_estimator(clusterer).plot()
+plt.show()
 
 # %%
 # New rows
