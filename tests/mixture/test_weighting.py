@@ -39,6 +39,17 @@ def test_only_the_ratios_of_small_weights_count(kind):
     assert_same(fit(X, weights, kind), fit(X, 2 * weights, kind))
 
 
+@pytest.mark.parametrize("factor", [1e8, 1e15, 1e280])
+def test_weights_of_whole_nations_need_no_memory_for_everyone(factor):
+    # Drawn as so many rows they would fill any memory.
+    truth = np.arange(60) % 2
+    rows = 9.0 * truth[:, None] + np.random.default_rng(3).normal(size=(60, 2))
+    model = IncompleteGaussianMixture(2, n_init=10, random_state=0)
+    model.fit(rows, sample_weight=factor * COUNTS)
+    share = COUNTS[truth == 0].sum() / COUNTS.sum()
+    np.testing.assert_allclose(np.sort(model.weights_), np.sort([share, 1 - share]), rtol=1e-6)
+
+
 def test_heavy_rows_draw_the_means():
     rows = np.array([[0.0], [1.0], [10.0], [11.0], [0.5], [10.5]])
     mixture = IncompleteGaussianMixture(1).fit(rows, sample_weight=[1, 1, 9, 9, 1, 9])
@@ -69,6 +80,7 @@ def test_weights_on_other_arrays(backend):
         (-np.ones(60), "[Nn]egative"),
         (np.ones(59), "sample_weight.shape"),
         (np.full(60, np.nan), "NaN"),
+        (np.full(60, 1e306), "too large to add up"),
     ],
 )
 def test_weights_that_are_none_are_refused(weights, words):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.utils.random import sample_without_replacement
 from sklearn.utils.validation import _check_sample_weight
 
 from pckid._arrays import Array, like, namespace, to_numpy
@@ -15,6 +16,9 @@ _SYMMETRIC = 1e-6
 _TIE = 1e-9
 # Whole weights that sum to more are no counts of rows.
 _MOST_PLACES = 1 << 40
+_HEAVIEST = 1e290
+# NumPy's own draw shuffles all places, in memory.
+_MOST_SHUFFLED = 1 << 20
 
 
 class Places(NamedTuple):
@@ -56,6 +60,8 @@ def checked_weights(sample_weight: Any, n_samples: int) -> np.ndarray | None:
     )
     if not weights.any():
         raise ValueError("sample_weight is 0 for all rows. Give at least some a positive weight.")
+    if weights.max() > _HEAVIEST:
+        raise ValueError(f"sample_weight holds {weights.max():g}, too large to add up. Divide it.")
     return weights
 
 
@@ -154,5 +160,10 @@ def draw_rows(
     """
     if weights is None:
         return order[rng.choice(len(order), size=size, replace=False)]
-    places = Places.of(weights[order])
+    weights = weights[order]
+    if weights.sum() > _MOST_PLACES:
+        weights = weights / weights.max() * (_MOST_PLACES / len(weights))
+    places = Places.of(weights)
+    if places.total > _MOST_SHUFFLED:
+        return order[places.rows(sample_without_replacement(places.total, size, random_state=rng))]
     return order[places.rows(rng.choice(places.total, size=size, replace=False))]
