@@ -288,6 +288,10 @@ def too_many_clusters() -> None:
     assert sizes[-1] == 0
 
 
+def many_jobs() -> None:
+    assert np.array_equal(fit(X, n_jobs=100_000).labels_, fit(X, n_jobs=1).labels_)
+
+
 def model_for_table(folder: Path) -> list[str]:
     (folder / "table.csv").write_bytes(csv())
     return ["predict", "table.csv", "table.csv"]
@@ -460,6 +464,16 @@ ROWS = [
         "max_samples = 1.5",
         refused("Got 1.5 instead", lambda: X, max_samples=1.5),
         usage("give a share between 0 and 1", "--max-samples", "1.5"),
+    ),
+    Row(
+        "a seed of 2³²",
+        refused("Got 4294967296 instead", lambda: X, random_state=2**32),
+        usage("4294967296 is not in the range", "--seed", "4294967296"),
+    ),
+    Row(
+        "n_jobs = 100,000",
+        Call("the labels of any other number", many_jobs),
+        Run(0, "", cluster(csv(), "--jobs", "100000"), None, "the labels of any other number"),
     ),
     Row(
         "a negative reg_covar",

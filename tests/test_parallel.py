@@ -1,5 +1,6 @@
 """Threads: as many as asked for, BLAS kept to one in each, results in order."""
 
+import os
 import threading
 import time
 
@@ -57,6 +58,7 @@ def test_an_error_reaches_the_caller_and_frees_blas(n):
 def test_numbers_of_jobs():
     assert _parallel.n_threads(1) == 1
     assert _parallel.n_threads(3) == 3
+    assert _parallel.n_threads(10**9) <= max(64, 4 * os.cpu_count())
     assert _parallel.n_threads(-1) >= 1
     with pytest.raises(ValueError, match=r"n_jobs == 0 has no meaning. Give a number"):
         _parallel.n_threads(0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
@@ -22,7 +23,8 @@ def n_threads(n_jobs: int | None) -> int:
             return max((pool["num_threads"] for pool in blas), default=1)
     if n_jobs == 0:
         raise ValueError("n_jobs == 0 has no meaning. Give a number of threads, or -1 for all.")
-    return effective_n_jobs(n_jobs)
+    # More would only take memory, and results do not depend on them.
+    return min(effective_n_jobs(n_jobs), max(64, 4 * (os.cpu_count() or 1)))
 
 
 def is_remote() -> bool:

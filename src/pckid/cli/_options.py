@@ -116,7 +116,7 @@ ensemble_options = _stack(
 
 running_options = _stack(
     click.option(
-        "--seed", type=click.IntRange(0), default=0, show_default=True,
+        "--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True,
         help="Start of the random numbers: the same seed gives the same clusters.",
     ),
     click.option("--jobs", type=int, callback=not_zero, help="Processor cores to use; -1 for all."),
