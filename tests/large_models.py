@@ -34,7 +34,7 @@ def large_model(kind: str, size: int) -> object:
 
     def square(n_matrices: int) -> np.ndarray:
         width = int(np.sqrt(size / 8 / n_matrices))
-        return rng.normal(size=(2 * width, width))
+        return rng.normal(size=(100, width))
 
     ensemble = {"n_inits": 4, "max_components": 9, **_QUICK}
     n_columns = 4 * sum(range(2, 10))
