@@ -28,13 +28,13 @@ class Family(Protocol):
 
     def pick(self, stats: Any, chosen: Array) -> Array: ...
 
-    def start(self, stats: Any, resp: Array, centers: Array, floor: float) -> Any: ...
+    def start(self, stats: Any, resp: Array, centers: Array) -> Any: ...
 
     def log_joint(self, stats: Any, params: Any) -> Array: ...
 
     def expect(self, stats: Any, params: Any, share: Share) -> Any: ...
 
-    def update(self, stats: Any, params: Any, sums: Any, floor: float) -> Any: ...
+    def update(self, stats: Any, params: Any, sums: Any) -> Any: ...
 
     def constrain(self, params: Any, parts: Segments, floor: float) -> Any: ...
 
@@ -128,7 +128,7 @@ def iterate(
 
     for _ in range(n_iter):
         sums = family.expect(stats, params, share)
-        params = family.constrain(family.update(stats, params, sums, floor), parts, floor)
+        params = family.constrain(family.update(stats, params, sums), parts, floor)
     return params
 
 
@@ -171,7 +171,7 @@ def converge(
     sums, current = expect(params)
     for n_iter in range(1, max_iter + 1):
         previous = current
-        params = family.constrain(family.update(stats, params, sums, floor), parts, floor)
+        params = family.constrain(family.update(stats, params, sums), parts, floor)
         sums, current = expect(params)
         if abs(current - previous) < tol:
             return Fitted(params, current, n_iter, True)

@@ -63,7 +63,7 @@ def pick(stats: Statistics, chosen: Array) -> Array:
     return gather(stats.values, chosen)
 
 
-def start(stats: Statistics, resp: Array, centers: Array, floor: float) -> Parameters:
+def start(stats: Statistics, resp: Array, centers: Array) -> Parameters:
     """Compute empirical moments of mean-imputed rows, given `resp` (1, g, n)."""
     xp = namespace(resp)
     X, d = stats.values[0, ...], stats.values.shape[-1]
@@ -76,7 +76,7 @@ def start(stats: Statistics, resp: Array, centers: Array, floor: float) -> Param
     identity = xp.eye(d, dtype=X.dtype, device=device_of(X))
     covariances = xp.where((total > 0)[:, None, None], scatter, identity)
     log_weights = _log_weights(total, X.shape[0])
-    return Parameters(log_weights, means[None, ...], clip(covariances, floor)[None, ...])
+    return Parameters(log_weights, means[None, ...], covariances[None, ...])
 
 
 def log_joint(stats: Statistics, params: Parameters) -> Array:
@@ -114,10 +114,9 @@ def expect(stats: Statistics, params: Parameters, share: Share) -> Sums:
     return sums
 
 
-def update(stats: Statistics, params: Parameters, sums: Sums, floor: float) -> Parameters:
+def update(stats: Statistics, params: Parameters, sums: Sums) -> Parameters:
     """Compute the paper's M-step from the sums.
 
-    The floor lifts the eigenvalues, which is the constrained maximum, so EM still never descends.
     A component that lost all rows keeps its parameters and gets a vanishing weight.
     """
     xp = namespace(params.means)
@@ -129,7 +128,7 @@ def update(stats: Statistics, params: Parameters, sums: Sums, floor: float) -> P
     means = xp.where(keep, params.means[0, ...] + shift, params.means[0, ...])
     scatter = xp.where(keep[..., None], scatter, params.covariances[0, ...])
     log_weights = _log_weights(sums.total, stats.values.shape[1])
-    return Parameters(log_weights, means[None, ...], clip(scatter, floor)[None, ...])
+    return Parameters(log_weights, means[None, ...], scatter[None, ...])
 
 
 def n_parameters(n_components: int, n_features: int) -> int:
@@ -139,8 +138,8 @@ def n_parameters(n_components: int, n_features: int) -> int:
 
 
 def constrain(params: Parameters, parts: Segments, floor: float) -> Parameters:
-    """Leave the parameters as they are: each component has its own."""
-    return params
+    """Lift the eigenvalues to `floor`: the constrained maximum, so EM still never descends."""
+    return params._replace(covariances=clip(params.covariances[0, ...], floor)[None, ...])
 
 
 def conditional_means(stats: Statistics, params: Parameters) -> Array:

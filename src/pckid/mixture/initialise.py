@@ -38,7 +38,7 @@ def from_rows(
     centers = family.pick(stats, chosen)
     resp = within(winner, closeness(X, centers), parts)
     resp = resp if weights is None else resp * weights
-    return family.constrain(family.start(stats, resp, centers, floor), parts, floor)
+    return family.constrain(family.start(stats, resp, centers), parts, floor)
 
 
 def closeness(X: Array, centers: Array) -> Array:

@@ -160,8 +160,8 @@ def _start(
     _sum_up(room, -centers, x, assign)
     total = _update(room, data, floor)
     empty = total <= 0
-    room.means[:, empty], room.variances[:, empty] = centers[:, empty], 1
-    room.squares[:, empty] = centers[:, empty] ** 2 + 1
+    room.means[:, empty], room.variances[:, empty] = centers[:, empty], max(1.0, floor)
+    room.squares[:, empty] = centers[:, empty] ** 2 + max(1.0, floor)
     return total
 
 

@@ -90,7 +90,7 @@ def pick(stats: Statistics, chosen: Array) -> Array:
     return _filled(gather(stats.rows, chosen), stats)
 
 
-def start(stats: Statistics, resp: Array, centers: Array, floor: float) -> Parameters:
+def start(stats: Statistics, resp: Array, centers: Array) -> Parameters:
     """Compute empirical moments of mean-imputed rows, given `resp` (m, g, n)."""
     xp = namespace(resp)
     d = stats.n_features
@@ -98,7 +98,7 @@ def start(stats: Statistics, resp: Array, centers: Array, floor: float) -> Param
     total, seen = _totals(moments, stats)
     share = 1 / xp.where(total > 0, total, 1.0)[..., None]
     means = moments[..., d : 2 * d] * share
-    variances = at_least(moments[..., :d] * share - means * means, floor)
+    variances = moments[..., :d] * share - means * means
     empty = (total <= 0)[..., None]
     return Parameters(
         _log_weights(total, stats),
@@ -127,12 +127,11 @@ def expect(stats: Statistics, params: Parameters, share: Share) -> Sums:
     return Sums(share(log_joint(stats, params), None) @ stats.rows)
 
 
-def update(stats: Statistics, params: Parameters, sums: Sums, floor: float) -> Parameters:
+def update(stats: Statistics, params: Parameters, sums: Sums) -> Parameters:
     """Compute the paper's M-step: a missing entry counts as the old mean, with the old variance.
 
     A missing category counts as the old probabilities.
 
-    The floor clips the variances, which is the constrained maximum, so EM still never descends.
     A component that lost all rows has seen nothing: it keeps its parameters, and its weight
     vanishes.
     """
@@ -145,7 +144,7 @@ def update(stats: Statistics, params: Parameters, sums: Sums, floor: float) -> P
     means = sums.moments[..., d : 2 * d] * share + unseen * params.means
     squares = params.means * params.means + params.covariances
     squares = sums.moments[..., :d] * share + unseen * squares
-    variances = at_least(squares - means * means, floor)
+    variances = squares - means * means
     return Parameters(
         _log_weights(total, stats),
         means,
@@ -156,8 +155,8 @@ def update(stats: Statistics, params: Parameters, sums: Sums, floor: float) -> P
 
 
 def constrain(params: Parameters, parts: Segments, floor: float) -> Parameters:
-    """Leave the parameters as they are: each component has its own."""
-    return params
+    """Lift the variances to `floor`: the constrained maximum, so EM still never descends."""
+    return params._replace(covariances=at_least(params.covariances, floor))
 
 
 def conditional_means(stats: Statistics, params: Parameters) -> Array:

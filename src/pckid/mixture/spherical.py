@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pckid._arrays import Array, at_least, namespace
-from pckid.mixture import product
+from pckid._arrays import at_least, namespace
 from pckid.mixture.product import (
     MATRICES,
     MIXED,
@@ -16,7 +15,9 @@ from pckid.mixture.product import (
     filled,
     log_joint,
     pick,
+    start,
     statistics,
+    update,
 )
 from pckid.mixture.segments import Segments
 
@@ -25,16 +26,6 @@ __all__ = [
     "constrain", "expect", "filled", "log_joint", "n_parameters", "pick", "start", "statistics",
     "update",
 ]  # fmt: skip
-
-
-def start(stats: Statistics, resp: Array, centers: Array, floor: float) -> Parameters:
-    """Start as the product family does; `constrain` makes the variances one."""
-    return product.start(stats, resp, centers, 0.0)
-
-
-def update(stats: Statistics, params: Parameters, sums: Sums, floor: float) -> Parameters:
-    """Take the product family's M-step; `constrain` makes the variances one."""
-    return product.update(stats, params, sums, 0.0)
 
 
 def constrain(params: Parameters, parts: Segments, floor: float) -> Parameters:

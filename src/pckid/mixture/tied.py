@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pckid._arrays import Array, namespace
+from pckid._arrays import namespace
 from pckid.mixture import full
 from pckid.mixture.full import (
     MATRICES,
@@ -16,7 +16,9 @@ from pckid.mixture.full import (
     filled,
     log_joint,
     pick,
+    start,
     statistics,
+    update,
 )
 from pckid.mixture.segments import Segments, pool
 
@@ -25,16 +27,6 @@ __all__ = [
     "constrain", "expect", "filled", "log_joint", "n_parameters", "pick", "start", "statistics",
     "update",
 ]  # fmt: skip
-
-
-def start(stats: Statistics, resp: Array, centers: Array, floor: float) -> Parameters:
-    """Start as the full family does; `constrain` ties the covariances."""
-    return full.start(stats, resp, centers, 0.0)
-
-
-def update(stats: Statistics, params: Parameters, sums: Sums, floor: float) -> Parameters:
-    """Take the full family's M-step; `constrain` ties the covariances."""
-    return full.update(stats, params, sums, 0.0)
 
 
 def constrain(params: Parameters, parts: Segments, floor: float) -> Parameters:
