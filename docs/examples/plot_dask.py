@@ -27,7 +27,7 @@ from sklearn.datasets import load_sample_image
 
 from pckid import PCKID
 
-photograph = load_sample_image("china.jpg")[::2, ::2] / 255
+photograph = load_sample_image("china.jpg")[::3, ::3] / 255
 height, width, _ = photograph.shape
 row, column = np.indices((height, width))
 filters = np.array([[1, 0], [2, 1]])[row % 2, column % 2]  # green, red / blue, green
@@ -40,9 +40,9 @@ def around(size):
     return means[0] / means[1]
 
 
-X = np.concatenate([np.where(seen, photograph, np.nan), around(5), around(15)], axis=2)
+X = np.concatenate([np.where(seen, photograph, np.nan), around(5), around(11)], axis=2)
 X = X.reshape(-1, 9)
-blocks = da.from_array(X, chunks=(20_000, 9))
+blocks = da.from_array(X, chunks=(10_000, 9))
 print(blocks)
 print(f"{np.isnan(X).mean():.0%} of the values are missing")
 
