@@ -40,6 +40,8 @@ def workers(tmp_path_factory):
 @pytest.fixture
 def client(workers):
     with distributed.Client(workers) as client:
+        # One that another test killed may not be back yet, and joblib trains at home beside one.
+        client.wait_for_workers(2, timeout=600)
         yield client
 
 
