@@ -23,7 +23,7 @@ from pckid._progress import Advance
 from pckid.mixture import em, initialise, inplace
 from pckid.mixture.families import FAMILIES
 from pckid.mixture.inplace import Columns
-from pckid.mixture.segments import segments
+from pckid.mixture.segments import segments, slices
 from pckid.mixture.table import Table, take
 from pckid.mixture.weighting import Places
 
@@ -138,8 +138,8 @@ def is_wide(table: Table, n_rows: int, max_components: int) -> bool:
     That is so for tables large enough that members are trained one at a time, where fours have
     too few components; on small ones it would gain no time, and cost accuracy.
     """
-    numbers = n_rows * (table.width + max_components)
-    return numbers > _STACK_BYTES_HOST // 4 and 4 * (max_components + 2) < _WIDE
+    alone = _numbers(table, n_rows, max_components) > _STACK_BYTES_HOST // 4
+    return alone and 4 * (max_components + 2) < _WIDE
 
 
 def draw(plan: Plan, n_samples: int, member: Member) -> tuple[np.ndarray, np.ndarray]:
@@ -288,8 +288,13 @@ def _stack_size(table: Table, plan: Plan) -> int:
         return 1
     budget = _STACK_BYTES_HOST if is_host(table.values) else _STACK_BYTES_DEVICE
     itemsize = 4 if "32" in str(table.values.dtype) else 8
-    each = plan.n_rows * (table.width + plan.max_components) * itemsize
+    each = _numbers(table, plan.n_rows, plan.max_components) * itemsize
     return max(1, budget // each)
+
+
+def _numbers(table: Table, n_rows: int, max_components: int) -> int:
+    """Count about what a member has in hand: statistics and responsibilities of its rows."""
+    return n_rows * (table.width + max_components)
 
 
 def _split(params: Any, task: Task) -> Iterator[tuple[int, Any]]:
@@ -297,11 +302,8 @@ def _split(params: Any, task: Task) -> Iterator[tuple[int, Any]]:
     first = 0
     for sizes, run_of in groupby(task, key=lambda member: member.sizes):
         last = first + len(list(run_of))
-        start = 0
-        for size in sizes:
-            part = (array[first:last, start : start + size, ...] for array in params)
-            yield size, type(params)(*part)
-            start += size
+        for size, where in zip(sizes, slices(sizes), strict=True):
+            yield size, type(params)(*(array[first:last, where, ...] for array in params))
         first = last
 
 

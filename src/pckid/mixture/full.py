@@ -14,6 +14,7 @@ from typing import NamedTuple
 from pckid._arrays import Array, at_least, contiguous, device_of, namespace
 from pckid.mixture.batches import WIDTH, Batch, sort_rows
 from pckid.mixture.completion import Completed, Components, complete, components, spread
+from pckid.mixture.mass import holds_rows, log_weights
 from pckid.mixture.segments import Segments, Share
 from pckid.mixture.table import Table, gather, take
 
@@ -75,8 +76,8 @@ def start(stats: Statistics, resp: Array, centers: Array) -> Parameters:
     scatter = weighted @ deviations / safe[..., None]
     identity = xp.eye(d, dtype=X.dtype, device=device_of(X))
     covariances = xp.where((total > 0)[:, None, None], scatter, identity)
-    log_weights = _log_weights(total, X.shape[0])
-    return Parameters(log_weights, means[None, ...], covariances[None, ...])
+    logs = log_weights(total, X.shape[0])[None, :]
+    return Parameters(logs, means[None, ...], covariances[None, ...])
 
 
 def log_joint(stats: Statistics, params: Parameters) -> Array:
@@ -120,15 +121,15 @@ def update(stats: Statistics, params: Parameters, sums: Sums) -> Parameters:
     A component that lost all rows keeps its parameters and gets a vanishing weight.
     """
     xp = namespace(params.means)
-    alive = sums.total > 10 * xp.finfo(sums.total.dtype).smallest_normal
+    alive = holds_rows(sums.total)
     total = xp.where(alive, sums.total, 1.0)
     shift = sums.first / total[:, None]
     scatter = sums.second / total[:, None, None] - shift[:, :, None] * shift[:, None, :]
     keep = alive[:, None]
     means = xp.where(keep, params.means[0, ...] + shift, params.means[0, ...])
     scatter = xp.where(keep[..., None], scatter, params.covariances[0, ...])
-    log_weights = _log_weights(sums.total, stats.values.shape[1])
-    return Parameters(log_weights, means[None, ...], scatter[None, ...])
+    logs = log_weights(sums.total, stats.values.shape[1])[None, :]
+    return Parameters(logs, means[None, ...], scatter[None, ...])
 
 
 def n_parameters(n_components: int, n_features: int) -> int:
@@ -227,10 +228,3 @@ def clip(covariances: Array, floor: float) -> Array:
     rebuilt = (vectors * lifted[:, None, :]) @ xp.matrix_transpose(vectors)
     low = xp.min(values, axis=-1)[:, None, None] < floor
     return xp.where(low, (rebuilt + xp.matrix_transpose(rebuilt)) / 2, symmetric)
-
-
-def _log_weights(total: Array, n_samples: int) -> Array:
-    """Turn sums of responsibilities (g,) into log-weights (1, g) that are never −inf."""
-    xp = namespace(total)
-    tiny = float(xp.finfo(total.dtype).smallest_normal)
-    return xp.log(total / n_samples + tiny)[None, :]

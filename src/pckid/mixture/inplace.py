@@ -13,14 +13,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from pckid._arrays import exponential
 from pckid.mixture import product
+from pckid.mixture.mass import holds_rows, log_weights
 from pckid.mixture.product import Parameters
+from pckid.mixture.segments import slices
 from pckid.mixture.table import Table
 
 _CACHE_LINE = 64
@@ -28,7 +29,8 @@ _BLOCK_BYTES = 1 << 19
 _PART_BYTES = 1 << 18
 _LOG_2PI = math.log(2 * math.pi)
 
-Share = Callable[[np.ndarray], np.ndarray]
+# Takes scores of some rows (g, n) to their responsibilities; not the stacks' `segments.Share`.
+_Share = Callable[[np.ndarray], np.ndarray]
 
 
 class Columns(NamedTuple):
@@ -64,9 +66,7 @@ class _Mixtures(NamedTuple):
 
     @classmethod
     def of(cls, sizes: tuple[int, ...], dtype: np.dtype) -> _Mixtures:
-        stops = np.cumsum(sizes).tolist()
-        owned = np.repeat(np.eye(len(sizes), dtype=dtype), sizes, axis=1)
-        return cls([slice(start, stop) for start, stop in pairwise([0, *stops])], owned)
+        return cls(slices(sizes), np.repeat(np.eye(len(sizes), dtype=dtype), sizes, axis=1))
 
     def highest(self, scores: np.ndarray) -> np.ndarray:
         """Find the highest score of each row in each mixture, (n_mixtures, n) from (g, n)."""
@@ -119,8 +119,8 @@ def train(
         _sum_up(room, room.coefficients, room.F, lambda joint: _posterior(joint, mixtures))
         total = _update(room, data, floor)
     means, variances = (np.ascontiguousarray(a.T)[None] for a in (room.means, room.variances))
-    log_weights = _log_weights(total, len(rows))[None]
-    return Parameters(log_weights, means, variances, means[..., :0], means[..., :0])
+    logs = log_weights(total, len(rows))[None]
+    return Parameters(logs, means, variances, means[..., :0], means[..., :0])
 
 
 def _furnish(data: Columns, rows: np.ndarray, weights: np.ndarray | None, g: int) -> _Room:
@@ -169,7 +169,7 @@ def _write_coefficients(room: _Room, data: Columns, total: np.ndarray) -> None:
     """Write B, so that Bᵀ F is the log-joint."""
     B, d, link = room.coefficients, data.n_features, data.link
     tail = B[-1:] if link is None else B[2 * d :]
-    tail[...] = _log_weights(total, room.F.shape[1])
+    tail[...] = log_weights(total, room.F.shape[1])
     for part in _parts(room):
         means, variances = room.means[part], room.variances[part]
         seen, squared = room.work[: len(means)], room.spare[: len(means)]
@@ -186,7 +186,7 @@ def _write_coefficients(room: _Room, data: Columns, total: np.ndarray) -> None:
             tail += link[:, part] @ seen
 
 
-def _sum_up(room: _Room, B: np.ndarray, F: np.ndarray, share: Share) -> None:
+def _sum_up(room: _Room, B: np.ndarray, F: np.ndarray, share: _Share) -> None:
     """Sum all columns of F weighted by what `share` makes of Bᵀ F, over blocks of rows."""
     n, g = F.shape[1], B.shape[1]
     size = math.ceil(n / math.ceil(n * g * F.itemsize / _BLOCK_BYTES))
@@ -232,7 +232,7 @@ def _update(room: _Room, data: Columns, floor: float) -> np.ndarray:
     sums, d, link = room.sums, data.n_features, data.link
     tail = sums[2 * d :]
     total = tail[-1].copy() if link is None else link[:, -1] @ tail
-    alive = total > 10 * np.finfo(total.dtype).smallest_normal
+    alive = holds_rows(total)
     share = np.where(alive, 1 / np.where(alive, total, 1), 0)
     tail *= share
     for part in _parts(room):
@@ -254,8 +254,3 @@ def _parts(room: _Room) -> list[slice]:
     """Cut the features into parts of which all arrays stay in the cache."""
     d, size = len(room.means), len(room.work)
     return [slice(start, min(start + size, d)) for start in range(0, d, size)]
-
-
-def _log_weights(total: np.ndarray, n: int) -> np.ndarray:
-    """Turn sums of responsibilities (g,) into log-weights that are never −inf."""
-    return np.log(total / n + np.finfo(total.dtype).smallest_normal)

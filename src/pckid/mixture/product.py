@@ -22,6 +22,7 @@ import math
 from typing import NamedTuple
 
 from pckid._arrays import Array, at_least, device_of, namespace, times_transposed
+from pckid.mixture.mass import holds_rows, log_weights
 from pckid.mixture.segments import Segments, Share
 from pckid.mixture.table import Margins, Table, gather, take
 
@@ -101,7 +102,7 @@ def start(stats: Statistics, resp: Array, centers: Array) -> Parameters:
     variances = moments[..., :d] * share - means * means
     empty = (total <= 0)[..., None]
     return Parameters(
-        _log_weights(total, stats),
+        log_weights(total, stats.rows.shape[1]),
         xp.where(empty, centers[..., :d], means),
         xp.where(empty, 1.0, variances),
         _category_probabilities(moments, total, seen, stats.margins.frequencies, stats),
@@ -138,7 +139,7 @@ def update(stats: Statistics, params: Parameters, sums: Sums) -> Parameters:
     xp = namespace(params.means)
     d = stats.n_features
     total, seen = _totals(sums.moments, stats)
-    alive = total > 10 * xp.finfo(total.dtype).smallest_normal
+    alive = holds_rows(total)
     share = xp.where(alive, 1 / xp.where(alive, total, 1.0), 0.0)[..., None]
     unseen = 1 - seen[..., :d] * share
     means = sums.moments[..., d : 2 * d] * share + unseen * params.means
@@ -146,7 +147,7 @@ def update(stats: Statistics, params: Parameters, sums: Sums) -> Parameters:
     squares = sums.moments[..., :d] * share + unseen * squares
     variances = squares - means * means
     return Parameters(
-        _log_weights(total, stats),
+        log_weights(total, stats.rows.shape[1]),
         means,
         variances,
         _category_probabilities(sums.moments, total, seen, params.categories, stats),
@@ -279,10 +280,3 @@ def _log_odds(observed: Array, shares: Array) -> tuple[Array, Array]:
     hidden = xp.where(shares < 1, xp.log(1 - chance), 0.0)
     log_odds = xp.where(shares < 1, xp.log(chance), 0.0) - hidden
     return log_odds, xp.sum(hidden, axis=-1)[..., None]
-
-
-def _log_weights(total: Array, stats: Statistics) -> Array:
-    """Turn sums of responsibilities (m, g) into log-weights that are never −inf."""
-    xp = namespace(total)
-    tiny = float(xp.finfo(total.dtype).smallest_normal)
-    return xp.log(total / stats.rows.shape[1] + tiny)

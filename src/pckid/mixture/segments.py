@@ -39,6 +39,12 @@ def segments(sizes: list[tuple[int, ...]], home: Array) -> Segments:
     return Segments(sizes[0], like(owner, home, dtype=namespace(home).int64), len(sizes[0]))
 
 
+def slices(sizes: tuple[int, ...]) -> list[slice]:
+    """Say where the components of mixtures of `sizes` lie."""
+    stops = np.cumsum(sizes).tolist()
+    return [slice(start, stop) for start, stop in pairwise([0, *stops])]
+
+
 def within(function: Callable[[Array], Array], scores: Array, parts: Segments) -> Array:
     """Apply a function over the components of each mixture apart.
 
@@ -64,12 +70,11 @@ def within(function: Callable[[Array], Array], scores: Array, parts: Segments) -
         return weights
     if len(parts.sizes) == 1:
         return function(scores)
-    stops = np.cumsum(parts.sizes).tolist()
-    for start, stop in pairwise([0, *stops]):
-        part = scores[:, start:stop, :]
+    for where in slices(parts.sizes):
+        part = scores[:, where, :]
         weights = function(part)
         if weights is not part:
-            scores[:, start:stop, :] = weights
+            scores[:, where, :] = weights
     return scores
 
 
@@ -77,8 +82,7 @@ def highest(scores: Array, parts: Segments) -> Array:
     """Find the highest score of each row in each mixture, (m, n_mixtures, n) from (m, g, n)."""
     xp = namespace(scores)
     if parts.owner is None:
-        stops = np.cumsum(parts.sizes).tolist()
-        mine = [scores[:, start:stop, :] for start, stop in pairwise([0, *stops])]
+        mine = [scores[:, each, :] for each in slices(parts.sizes)]
     else:
         owned = ((parts.owner == k)[..., None] for k in range(parts.n_owners))
         mine = [xp.where(each, scores, -xp.inf) for each in owned]

@@ -109,10 +109,9 @@ def measure(
     if unit is not None:
         numbers, magnitude = numbers * unit, magnitude * unit
     Z = xp.where(seen, numbers / magnitude, 0.0)
-    weight = 1.0 if weights is None else weights[:, None]
-    count = xp.sum(xp.astype(seen, X.dtype) * weight, axis=0)
-    mean = xp.sum(Z * weight, axis=0) / count
-    spread = xp.sqrt(xp.sum(xp.where(seen, (Z - mean) ** 2, 0.0) * weight, axis=0) / count)
+    count = _sum(xp.astype(seen, X.dtype), weights)
+    mean = _sum(Z, weights) / count
+    spread = xp.sqrt(_sum(xp.where(seen, (Z - mean) ** 2, 0.0), weights) / count)
     chosen, counts = _count_categories(X, np.flatnonzero(categorical), weights)
     used = np.concatenate([kept, chosen]) if informative else kept[:0]
     share = _shares_observed(xp.astype(_columns(observed, used), X.dtype), weights)
@@ -203,6 +202,12 @@ def _shared_patterns(values: Array, observed: Array) -> tuple[Array | None, Arra
         return None, None
     xp = namespace(values)
     return like(index, values, dtype=xp.int64), like(patterns.astype(np.float64), values)
+
+
+def _sum(values: Array, weights: Array | None) -> Array:
+    """Sum rows (n, d), each times its weight."""
+    weighted = values if weights is None else values * weights[:, None]
+    return namespace(values).sum(weighted, axis=0)
 
 
 def _shares_observed(observed: Array, weights: Array | None) -> np.ndarray:
