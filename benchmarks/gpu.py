@@ -21,6 +21,7 @@ import torch
 from sklearn.metrics import adjusted_rand_score
 
 import pckid.cluster
+import pckid.grouping
 import pckid.training
 from benchmarks.mnist_size import images, needed_operations, papers
 from benchmarks.timing import write_json
@@ -128,9 +129,10 @@ def of_the_rows(X: np.ndarray, quick: bool, with_cpu: bool) -> list[tuple[str, s
 _STAGES = [
     (pckid.training, "read_training"),
     (pckid.training, "train"),
-    (pckid.cluster, "feature_matrix"),
+    (pckid.grouping, "feature_matrix"),
+    (pckid.grouping, "project"),
     (pckid.cluster, "project"),
-    (pckid.cluster, "kmeans"),
+    (pckid.grouping, "kmeans"),
 ]
 
 

@@ -128,19 +128,34 @@ def lloyd(X, centers, max_iter=300, row_weights=None):
 def neighbours(K, n_clusters, weights=None):
     """Divide all but each row's nearest values by a hundred, then average with the transpose.
 
-    A row of weight w is as many neighbours.
+    Nearest by the kernel times the cosine between the sets of those nearest by the kernel alone.
     """
-    weights = np.ones(len(K)) if weights is None else weights
-    graph = np.empty_like(K)
-    n_near = min(max(int(weights.sum() + 1e-9) // (n_clusters + 4), 5) + 1, weights.sum())
-    for i, row in enumerate(K):
+    w = np.ones(len(K)) if weights is None else weights
+    first = nearest(K, n_clusters, w)
+    likeness = np.empty_like(K)
+    for i, j in np.ndindex(*K.shape):
+        common, mine, other = (
+            sum(w[list(rows)]) for rows in (first[i] & first[j], first[i], first[j])
+        )
+        likeness[i, j] = K[i, j] * common / np.sqrt(mine * other)
+    graph = K / 100
+    for i, rows in enumerate(nearest(likeness, n_clusters, w)):
+        graph[i, list(rows)] = K[i, list(rows)]
+    return (graph + graph.T) / 2
+
+
+def nearest(K, n_clusters, w):
+    """List for each row the set of those nearest to it; a row of weight w is as many."""
+    n_near = min(max(int(w.sum() + 1e-9) // (n_clusters + 4), 5) + 1, w.sum())
+    found = []
+    for row in K:
         met = 0.0
         for j in np.argsort(-row, kind="stable"):
-            least, met = row[j], met + weights[j]
+            least, met = row[j], met + w[j]
             if met >= n_near - 1e-9:
                 break
-        graph[i] = [value if value >= least - 1e-5 else value / 100 for value in row]
-    return (graph + graph.T) / 2
+        found.append({j for j, value in enumerate(row) if value >= least - 1e-5})
+    return found
 
 
 def embed(K, n_components, kind, weights=None):

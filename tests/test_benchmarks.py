@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 pytest.importorskip("benchmarks")
@@ -38,6 +39,12 @@ def test_the_gpu_benchmark_runs_without_a_gpu(tmp_path):
 
     if gpu.DEVICE == "cuda":
         pytest.skip("figures of a real device are no test")
-    gpu.main(["--quick", "--out", str(tmp_path / "gpu.json")])
+    table = np.random.default_rng(0).normal(size=(200, 4))
+    table[::3, 1] = -9999
+    np.savez(tmp_path / "rows.npz", rows=table)
+    gpu.main(["--quick", "--rows", str(tmp_path / "rows.npz"), "--out", str(tmp_path / "gpu.json")])
     rows = json.loads((tmp_path / "gpu.json").read_text())["rows"]
     assert [what for what, _ in rows][1] == "of it the ensemble"
+    assert {"of it `train`", "of it `feature_matrix`", "of it `kmeans`"} <= {
+        what for what, _ in rows
+    }

@@ -54,7 +54,7 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
     n_clusters : int or "auto", default=8
         The number of clusters k. "auto" chooses among 2 to 15, see `pckid.choose_n_clusters`, and
         goes on as if that number had been given.
-    n_inits : int, default=10
+    n_inits : int, default=20
         Random starts for each number of components; the paper's Q, there 30.
     max_components : int or "auto", default="auto"
         Mixtures have 2 to this many components; the paper's G, there 30. "auto" takes 1.5 √n for
@@ -69,12 +69,18 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
         mixture ("tied_diag"), one variance for all features, in units of their observed variances
         ("spherical"), a covariance matrix ("full"), or the same one in all components ("tied").
     reg_covar : float or "auto", default="auto"
-        The smallest variance of a component, in units of the feature's observed variance. "auto"
-        takes 0.2 / n_clusters²: clusters that lie side by side along a feature are as much
-        narrower than the feature as there are more of them. The paper names none.
+        The smallest variance of a component, in units of the feature's observed variance, or of
+        their mean with scaling="common". "auto" takes 0.2 / n_clusters²: clusters that lie side by
+        side along a feature are as much narrower than the feature as there are more of them. The
+        paper names none.
     weighting : {"fine", "equal"}, default="fine"
         What a mixture counts in the kernel: "fine" takes the square of its number of components,
         "equal" is the paper's.
+    scaling : {"each", "common"}, default="each"
+        What columns of numbers are divided by before anything else: "each" by its own spread, so
+        that units make no difference; "common" all by one, the root mean square of their spreads,
+        so that columns that vary more tell more. That is the paper's, and serves columns in one
+        and the same unit: pixels, bands, dates of a series, answers on one scale.
     embedding : {"local_walk", "random_walk", "kernel_pca"}, default="local_walk"
         "kernel_pca" is the paper's: Z = E_k Λ_k^½ from the k leading eigenvectors of the kernel K,
         uncentred. "random_walk" divides each row's degree out first (Shi and Malik's normalised
@@ -177,13 +183,14 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
         self,
         n_clusters: int | str = 8,
         *,
-        n_inits: int = 10,
+        n_inits: int = 20,
         max_components: int | str = "auto",
         max_samples: float = 0.5,
         max_iter: int = 10,
         covariance_type: str = "diag",
         reg_covar: float | str = "auto",
         weighting: str = "fine",
+        scaling: str = "each",
         embedding: str = "local_walk",
         categorical_features: Any = None,
         missingness: str = "ignorable",
@@ -203,6 +210,7 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
         self.covariance_type = covariance_type
         self.reg_covar = reg_covar
         self.weighting = weighting
+        self.scaling = scaling
         self.embedding = embedding
         self.categorical_features = categorical_features
         self.missingness = missingness

@@ -84,11 +84,11 @@ def local_walk(
     """Embed by a random walk that steps to a row's nearest neighbours under the kernel only.
 
     Of each row's kernel values all but those to its n_samples / (k + 4) nearest neighbours, fewer
-    than a cluster has on average, are divided by a hundred. Coordinates are those of `random_walk`
-    on this graph, without the first, which is the same for all rows and left at zero. They are
-    carried over to all rows by ridge regression on the features: with ψ those of the rows at hand,
-    a row x lies at κ(x, ·) (K + r W⁻¹)⁻¹ ψ, r the mean of κ(x, x). Parameters as in `kernel_pca`;
-    memory grows with the square of n_samples.
+    than a cluster has on average, are divided by a hundred; see `neighbour_graph`. Coordinates are
+    those of `random_walk` on this graph, without the first, which is the same for all rows and left
+    at zero. They are carried over to all rows by ridge regression on the features: with ψ those of
+    the rows at hand, a row x lies at κ(x, ·) (K + r W⁻¹)⁻¹ ψ, r the mean of κ(x, x). Parameters as
+    in `kernel_pca`; memory grows with the square of n_samples.
     """
     xp = namespace(features)
     kernel = xp.matrix_transpose(features) @ features
@@ -195,23 +195,53 @@ def _walk_coordinates(
 
 
 def neighbour_graph(kernel: Array, n_clusters: int, weights: Array | None = None) -> Array:
-    """Weaken all but the n / (k + 4) largest values in each row of the kernel; symmetric (n, n).
+    """Weaken all of the kernel but each row's values to its n / (k + 4) nearest; symmetric (n, n).
 
-    What is left of the others ties parts together that would have no order without them. Values
-    equal up to rounding fare alike, so that the order of a sum does not decide between them. With
-    `weights` (n,), a row is as many neighbours as its weight says, and n their sum.
+    Nearest are the rows of largest κ(x, y) s(x, y), with s how far the nearest of x and of y
+    under κ alone are the same rows: the cosine between the two sets. A row that is alike but has
+    other neighbours lies across a border (Jarvis and Patrick 1973).
+
+    What is left of the other values ties parts together that would have no order without them.
+    With `weights` (n,), a row is as many neighbours as its weight says, and n their sum.
     """
     xp = namespace(kernel)
     total = kernel.shape[0] if weights is None else float(xp.sum(weights))
     n_neighbours = max(int(total * (1 + _ROUNDING)) // (n_clusters + 4), _FEWEST_NEIGHBOURS)
-    if weights is None:
-        least = kth_largest(kernel, min(n_neighbours + 1, kernel.shape[0]))
-    else:
-        least = _reached(kernel, weights, min(n_neighbours + 1, total))
-    kept = xp.where(kernel >= least[:, None] - 1e-5, kernel, _FAR * kernel)
+    wanted = min(n_neighbours + 1, total)
+    likeness = _overlap(xp.astype(_nearest(kernel, wanted, weights), kernel.dtype), weights)
+    likeness *= kernel
+    kept = xp.where(_nearest(likeness, wanted, weights), kernel, _FAR * kernel)
+    del likeness
     graph = kept + xp.matrix_transpose(kept)
     graph /= 2
     return graph
+
+
+def _nearest(likeness: Array, wanted: float, weights: Array | None) -> Array:
+    """Tell which rows are the nearest to each, itself as a rule among them; (n, n), bool.
+
+    Values equal up to rounding fare alike, so that the order of a sum does not decide between them.
+    """
+    if weights is None:
+        least = kth_largest(likeness, int(wanted))
+    else:
+        least = _reached(likeness, weights, wanted)
+    return likeness >= least[:, None] - 1e-5
+
+
+def _overlap(near: Array, weights: Array | None) -> Array:
+    """Compute the cosines between the rows of `near` (n, n), which are 0 or 1."""
+    xp = namespace(near)
+    if weights is None:
+        sizes = xp.sum(near, axis=1)
+        common = near @ xp.matrix_transpose(near)
+    else:
+        sizes = near @ weights
+        common = (near * weights) @ xp.matrix_transpose(near)
+    roots = xp.sqrt(sizes)
+    common /= roots[:, None]
+    common /= roots
+    return common
 
 
 def _reached(kernel: Array, weights: Array, wanted: float) -> Array:

@@ -33,7 +33,7 @@ def needed_bytes(
     reading = 3 * n * d * 8
     parameters = n_components * (spread + d) * itemsize
     # Their features, and the graph of neighbours with what it takes to build it.
-    landmarks = n_landmarks * (n_components + 5 * n_landmarks) * itemsize
+    landmarks = n_landmarks * (n_components + 6 * n_landmarks) * itemsize
     training = jobs * plan.n_rows * (3 * d + 8 * (plan.max_components + 2)) * itemsize
     mapping = jobs * min(HOST_BLOCK, -(-n // jobs)) * (4 * widest + 6 * d) * 8
     return table + max(reading, parameters + landmarks + max(training, mapping))

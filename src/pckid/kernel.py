@@ -29,7 +29,7 @@ class ProbabilisticClusterKernel(
 
     Parameters
     ----------
-    n_inits : int, default=10
+    n_inits : int, default=20
         Random starts for each number of components; the paper's Q, there 30.
     max_components : int or "auto", default="auto"
         Mixtures have 2 to this many components; the paper's G, there 30. "auto" takes 1.5 √n for
@@ -44,11 +44,16 @@ class ProbabilisticClusterKernel(
         mixture ("tied_diag"), one variance for all features, in units of their observed variances
         ("spherical"), a covariance matrix ("full"), or the same one in all components ("tied").
     reg_covar : float or "auto", default="auto"
-        The smallest variance of a component, in units of the feature's observed variance. "auto"
-        takes 0.01.
+        The smallest variance of a component, in units of the feature's observed variance, or of
+        their mean with scaling="common". "auto" takes 0.01.
     weighting : {"fine", "equal"}, default="fine"
         What a mixture counts in the kernel: "fine" takes the square of its number of components,
         "equal" is the paper's.
+    scaling : {"each", "common"}, default="each"
+        What columns of numbers are divided by before anything else: "each" by its own spread, so
+        that units make no difference; "common" all by one, the root mean square of their spreads,
+        so that columns that vary more tell more. That is the paper's, and serves columns in one
+        and the same unit: pixels, bands, dates of a series, answers on one scale.
     categorical_features : None, "from_dtype" or array-like of str, int or bool, default=None
         The columns of categories: their names, their indices, or a mask. "from_dtype" takes the
         columns of a dataframe whose type is category, text or boolean, and the columns of an
@@ -102,13 +107,14 @@ class ProbabilisticClusterKernel(
     def __init__(
         self,
         *,
-        n_inits: int = 10,
+        n_inits: int = 20,
         max_components: int | str = "auto",
         max_samples: float = 0.5,
         max_iter: int = 10,
         covariance_type: str = "diag",
         reg_covar: float | str = "auto",
         weighting: str = "fine",
+        scaling: str = "each",
         categorical_features: Any = None,
         missingness: str = "ignorable",
         dtype: str = "auto",
@@ -124,6 +130,7 @@ class ProbabilisticClusterKernel(
         self.covariance_type = covariance_type
         self.reg_covar = reg_covar
         self.weighting = weighting
+        self.scaling = scaling
         self.categorical_features = categorical_features
         self.missingness = missingness
         self.dtype = dtype

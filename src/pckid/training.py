@@ -29,7 +29,14 @@ from pckid.featuremap import WEIGHTINGS, Kernel, kernel_matrix
 from pckid.footprint import describe, needed_bytes
 from pckid.mixture.families import FAMILIES
 from pckid.mixture.reading import read_new, read_training
-from pckid.mixture.table import Table, measure, smallest_variance, standardise, take
+from pckid.mixture.table import (
+    Table,
+    measure,
+    smallest_variance,
+    standardise,
+    take,
+    with_one_scale,
+)
 from pckid.mixture.weighting import Places, as_counts, checked_weights
 from pckid.outofcore import BlockedRows
 from pckid.outofcore.moments import scaling as scaling_of
@@ -59,6 +66,7 @@ class EnsembleEstimator(CallbackSupportMixin, BaseEstimator):
         "covariance_type": [StrOptions(set(FAMILIES))],
         "reg_covar": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "weighting": [StrOptions(set(WEIGHTINGS))],
+        "scaling": [StrOptions({"each", "common"})],
         "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],
         "missingness": [StrOptions({"ignorable", "informative"})],
         "dtype": [StrOptions({"auto", "float32", "float64"})],
@@ -105,7 +113,9 @@ class EnsembleEstimator(CallbackSupportMixin, BaseEstimator):
         if given is not None:
             return self._draw_weighted(_as_double(X), n_clusters, given)
         dtype = self._resolve_dtype(X.shape)
-        table, usable, scaling = read_training(self, X, dtype, categorical_mask(self))
+        table, usable, scaling = read_training(
+            self, X, dtype, categorical_mask(self), one_scale=self._one_scale
+        )
         self._refuse_too_few(usable.shape[0], n_clusters)
         entropy = self._entropy()
         rows = self._pool(X, usable, entropy)
@@ -125,7 +135,12 @@ class EnsembleEstimator(CallbackSupportMixin, BaseEstimator):
         used = xp.take(X, like(kept, X, dtype=xp.int64), axis=0)
         dtype = self._resolve_dtype((Places.of(counts).total, X.shape[1]))
         table, usable, scaling = read_training(
-            self, used, dtype, categorical_mask(self), weights=like(counts, X)
+            self,
+            used,
+            dtype,
+            categorical_mask(self),
+            one_scale=self._one_scale,
+            weights=like(counts, X),
         )
         self._refuse_too_few(usable.shape[0], n_clusters)
         n_usable, entropy = Places.of(counts[to_numpy(usable)]).total, self._entropy()
@@ -154,6 +169,7 @@ class EnsembleEstimator(CallbackSupportMixin, BaseEstimator):
             informative=self.missingness == "informative",
             weights=like(found.weights, X),
         )
+        scaling = with_one_scale(scaling) if self._one_scale else scaling
         table = standardise(mine, scaling, sample.dtype)
         return sample._replace(table=table, scaling=scaling, weights=found.weights)
 
@@ -169,6 +185,11 @@ class EnsembleEstimator(CallbackSupportMixin, BaseEstimator):
         return like(values, X, dtype=X.dtype)
 
     @property
+    def _one_scale(self) -> bool:
+        """Whether all columns of numbers are divided by the same number."""
+        return self.scaling == "common"
+
+    @property
     def _least_distinct(self) -> int:
         """How many rows must be left where rows that are the same are joined."""
         return 2
@@ -181,6 +202,7 @@ class EnsembleEstimator(CallbackSupportMixin, BaseEstimator):
         found = rows.survey(entropy, self._pool_size(rows.n_features))
         shape = (found.n_rows, rows.n_features)
         scaling = scaling_of(found.moments)
+        scaling = with_one_scale(scaling) if self._one_scale else scaling
         refuse_no_column(len(scaling.kept), shape)
         self.dropped_features_ = dropped_features(self, scaling.kept)
         warn_empty_rows(found.n_rows - found.n_filled, found.n_rows)

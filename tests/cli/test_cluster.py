@@ -40,6 +40,15 @@ def test_clusters_are_those_of_the_library(pckid, penguins):
     assert [int(row[-2]) for row in rows_of(result.out)[1:]] == model.labels_.tolist()
 
 
+@pytest.mark.parametrize("how", ["--stream", "--no-stream"])
+def test_columns_of_the_same_unit_need_not_be_leveled(pckid, penguins, how):
+    arguments = ("cluster", penguins, "-k", 3, "--drop", "label", "--out", "o.csv", how, *QUICK)
+    assert pckid(*arguments, "--same-units", "--save", "m.pckid").code == 0
+    assert load("m.pckid").scaling == "common"
+    assert pckid(*arguments, "--save", "n.pckid").code == 0
+    assert load("n.pckid").scaling == "each"
+
+
 def test_standard_input_is_read_by_default(pckid, penguins):
     content = penguins.read_bytes()
     piped = pckid("cluster", "-k", 3, "--drop", "label", "-q", *QUICK, stdin=content)

@@ -56,6 +56,7 @@ def test_the_papers_parameters():
         "kmeans_n_init": 100,
         "reg_covar": 0.01,
         "weighting": "equal",
+        "scaling": "common",
         "embedding": "kernel_pca",
     }
     assert all(found.parameters["kmeans_n_init"] == 100 for found in find(METHODS[1:]))

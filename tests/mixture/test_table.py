@@ -27,6 +27,25 @@ def test_spread_keeps_its_digits_next_to_a_large_offset():
     close(room.measure(X + 1e8).scale, np.nanstd(X, axis=0), scale=1e3)
 
 
+@given(seed=seeds, scale=st.sampled_from([1e-305, 1e-8, 1.0, 1e300]))
+def test_one_scale_is_the_root_mean_square_of_all(seed, scale):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((30, 4)) * rng.uniform(0.1, 3, 4)
+    scaling = room.with_one_scale(room.measure(scale * X))
+    expected = np.sqrt(np.mean(np.var(X, axis=0)))
+    unit = 1.0 if scaling.unit is None else scaling.unit
+    close(scaling.scale / unit / scale, np.full(4, expected))
+    values = room.standardise(scale * X, scaling, "float64").values
+    close(values, (X - X.mean(axis=0)) / expected)
+
+
+def test_one_scale_leaves_nothing_of_a_column_that_is_nothing_beside_others():
+    X = np.random.default_rng(0).standard_normal((30, 2)) * [1e300, 1e-305]
+    values = room.standardise(X, room.with_one_scale(room.measure(X)), "float32").values
+    np.testing.assert_array_equal(values[:, 1], 0)
+    assert np.isfinite(values).all()
+
+
 def test_columns_that_never_vary_are_left_out():
     X = np.array([[1.0, 5.0, np.nan, 2.0], [2.0, 5.0, np.nan, np.nan], [3.0, np.nan, np.nan, 2.5]])
     scaling = room.measure(X)

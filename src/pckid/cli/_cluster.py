@@ -58,6 +58,7 @@ def make_estimator(
         max_components=options["max_components"] or "auto",
         max_samples=_samples(options["max_samples"]),
         embedding=options["embedding"],
+        scaling="common" if options.get("same_units") else "each",
         categorical_features=list(texts) or None,
         missingness="informative" if options.get("informative") else "ignorable",
         random_state=options["seed"],

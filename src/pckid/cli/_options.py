@@ -88,7 +88,7 @@ column_options = _stack(
 
 ensemble_options = _stack(
     click.option(
-        "--inits", type=click.IntRange(1), default=10, show_default=True,
+        "--inits", type=click.IntRange(1), default=20, show_default=True,
         help="Mixture models for every number of components.",
     ),
     click.option(
@@ -105,6 +105,11 @@ ensemble_options = _stack(
         "--embedding", type=click.Choice(["local_walk", "random_walk", "kernel_pca"]),
         default="local_walk", show_default=True,
         help="How rows are laid out before they are grouped.",
+    ),
+    click.option(
+        "--same-units", is_flag=True,
+        help="All columns of numbers are in the same unit, as pixels, bands or dates of a series "
+        "are: one that varies more tells more. Otherwise all columns tell alike.",
     ),
     click.option(
         "--informative", is_flag=True,

@@ -40,7 +40,7 @@ def main(
     runs: int = 1,
     seed: int = 0,
     max_rows: int = MAX_ROWS,
-    inits: int = 10,
+    inits: int = 20,
     simulated: bool = True,
     say: Callable[[str], None] = print,
 ) -> list[dict[str, str]]:
@@ -200,7 +200,7 @@ def _arguments() -> dict[str, Any]:
     parser.add_argument("--runs", type=int, default=1)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--max-rows", type=int, default=MAX_ROWS)
-    parser.add_argument("--inits", type=int, default=10, help="Q of the ensemble")
+    parser.add_argument("--inits", type=int, default=20, help="Q of the ensemble")
     parser.add_argument("--no-simulated", dest="simulated", action="store_false")
     return vars(parser.parse_args())
 

@@ -298,7 +298,11 @@ class IncompleteGaussianMixture(DensityMixin, BaseEstimator):
         single = single and not FAMILIES[self.covariance_type].MATRICES
         self._dtype = "float32" if single else "float64"
         table, usable, self._scaling = read_training(
-            self, values, self._dtype, one_unit=self.covariance_type == "spherical", weights=weights
+            self,
+            values,
+            self._dtype,
+            one_scale=self.covariance_type == "spherical",
+            weights=weights,
         )
         needed = max(2, self.n_components)
         refuse_too_few(usable.shape[0], needed, f"n_components={self.n_components}")

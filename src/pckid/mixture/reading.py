@@ -9,7 +9,7 @@ import numpy as np
 from pckid._arrays import Array, device_of, like, namespace, to_numpy
 from pckid._checks import column_name, dropped_features, read_table, refuse_no_column
 from pckid._warnings import warn_empty_rows, warn_sentinels
-from pckid.mixture.table import Scaling, Table, measure, standardise
+from pckid.mixture.table import Scaling, Table, measure, standardise, with_one_scale
 
 
 class Training(NamedTuple):
@@ -26,7 +26,7 @@ def read_training(
     dtype: str,
     categorical: np.ndarray | None = None,
     *,
-    one_unit: bool = False,
+    one_scale: bool = False,
     weights: Array | None = None,
 ) -> Training:
     """Measure and standardise the rows of a fit; name the columns left out.
@@ -41,8 +41,8 @@ def read_training(
         Of the standardised values.
     categorical : array of shape (n_features,), bool, default=None
         The columns of categories.
-    one_unit : bool, default=False
-        Scale all features alike, as where one variance is to hold for all of them.
+    one_scale : bool, default=False
+        Divide all features by the same number, as where one variance is to hold for all of them.
     weights : array of shape (n_samples,), default=None
         How much each row counts.
     """
@@ -52,9 +52,8 @@ def read_training(
     scaling = measure(X, categorical, informative=informative, weights=weights)
     some = categorical is not None and bool(categorical.any())
     refuse_no_column(len(scaling.used), X.shape, categories=some)
-    if one_unit:
-        root = xp.sqrt(xp.mean((scaling.scale / xp.max(scaling.scale)) ** 2))
-        scaling = scaling._replace(scale=0 * scaling.scale + root * xp.max(scaling.scale))
+    if one_scale:
+        scaling = with_one_scale(scaling)
     estimator.dropped_features_ = dropped_features(estimator, scaling.used)
     table = standardise(X, scaling, dtype)
     usable = xp.nonzero(xp.any(table.observed, axis=1))[0]

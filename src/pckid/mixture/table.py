@@ -144,6 +144,20 @@ def standardise(X: Array, scaling: Scaling, dtype: str) -> Table:
     return Table(values, observed, *_shared_patterns(values, observed), codes, margins)
 
 
+def with_one_scale(scaling: Scaling) -> Scaling:
+    """Give all columns of numbers the same scale: the root mean square of their own."""
+    xp = namespace(scaling.scale)
+    if scaling.scale.shape[0] == 0:
+        return scaling
+    unit = 1.0 if scaling.unit is None else scaling.unit
+    scales = scaling.scale / unit
+    largest = xp.max(scales)
+    # A column of the smallest floats may be nothing beside the others: then its scale is inf here.
+    with np.errstate(over="ignore"):
+        common = xp.sqrt(xp.mean((scales / largest) ** 2)) * largest * unit
+    return scaling._replace(scale=0 * scaling.center + common)
+
+
 def smallest_variance(reg_covar: float, dtype: str) -> float:
     """Return the floor of the variances: what was asked for, or what the arithmetic can bear."""
     return max(float(reg_covar), 10 * float(np.finfo(dtype).eps))

@@ -17,10 +17,11 @@ _PAPER: dict[str, Any] = {
     "kmeans_n_init": 100,
     "reg_covar": 0.01,
     "weighting": "equal",
+    "scaling": "common",
 }
 
 
-@method("PCKID", n_inits=10, max_components="auto", kmeans_n_init=100)
+@method("PCKID", n_inits=20, max_components="auto", kmeans_n_init=100)
 @method("PCKID random walk", **_PAPER, embedding="random_walk")
 @method("PCKID kernel PCA", **_PAPER, embedding="kernel_pca")
 def _pckid(
