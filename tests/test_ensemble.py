@@ -269,6 +269,14 @@ def test_subsample_sizes(max_samples, n_samples, expected):
     assert room.subsample_size(max_samples, n_samples) == expected
 
 
+@pytest.mark.parametrize(
+    ("n_inits", "n_samples", "expected"),
+    [("auto", 2, 20), ("auto", 10_000, 20), ("auto", 10_001, 10), (3, 2, 3), (30, 10**6, 30)],
+)
+def test_numbers_of_starts(n_inits, n_samples, expected):
+    assert room.number_of_starts(n_inits, n_samples) == expected
+
+
 @pytest.mark.parametrize("kind", ["diag", "full"])
 def test_posteriors_sum_to_one_for_each_mixture(kind):
     parts = list(room.posteriors(train(make_plan(kind)), TABLE))

@@ -85,9 +85,11 @@ def test_the_kernel_and_the_choice_of_k_know_it():
     assert np.abs(scores[0] - scores[1]).max() > 1e-3
 
 
-def test_saved_models_keep_it(tmp_path):
-    model = PCKID(3, **COMMON).fit(UNEQUAL)
+@pytest.mark.parametrize("factors", [1.0, [1e300, 1.0, 1.0, 1e-305]])
+def test_saved_models_keep_it(tmp_path, factors):
+    table = UNEQUAL * factors
+    model = PCKID(3, **COMMON).fit(table)
     save(model, tmp_path / "m.pckid")
     again = load(tmp_path / "m.pckid")
     assert again.scaling == "common"
-    np.testing.assert_array_equal(again.predict(UNEQUAL), model.labels_)
+    np.testing.assert_array_equal(again.predict(table), model.labels_)

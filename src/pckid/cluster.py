@@ -54,8 +54,9 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
     n_clusters : int or "auto", default=8
         The number of clusters k. "auto" chooses among 2 to 15, see `pckid.choose_n_clusters`, and
         goes on as if that number had been given.
-    n_inits : int, default=20
-        Random starts for each number of components; the paper's Q, there 30.
+    n_inits : int or "auto", default="auto"
+        Random starts for each number of components; the paper's Q, there 30. "auto" takes 20, and
+        10 for more than 10,000 rows.
     max_components : int or "auto", default="auto"
         Mixtures have 2 to this many components; the paper's G, there 30. "auto" takes 1.5 √n for
         n rows, at most 60. Never more than there are rows in a subsample.
@@ -183,7 +184,7 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
         self,
         n_clusters: int | str = 8,
         *,
-        n_inits: int = 20,
+        n_inits: int | str = "auto",
         max_components: int | str = "auto",
         max_samples: float = 0.5,
         max_iter: int = 10,

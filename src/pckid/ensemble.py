@@ -37,6 +37,9 @@ _WIDE = 240
 _MOST_COLUMN_BYTES = 1 << 28
 _ENOUGH_ROWS = 5_000
 _ENOUGH_COMPONENTS = 60
+# Starts for tables of up to so many rows, and for larger ones.
+_STARTS, _STARTS_OF_LARGE = 20, 10
+_LARGE_TABLE = 10_000
 
 
 class Plan(NamedTuple):
@@ -109,6 +112,16 @@ class Ensemble(NamedTuple):
     def n_columns(self) -> int:
         """The width of the feature map, C = Q (2 + … + G)."""
         return sum(math.prod(stack.log_weights.shape) for stack in self.stacks)
+
+
+def number_of_starts(n_inits: int | str, n_samples: int) -> int:
+    """Resolve `n_inits`: "auto" takes fewer starts for large tables.
+
+    There chance decides less, and every row has to pass through the mixtures of all starts.
+    """
+    if isinstance(n_inits, Integral):
+        return int(n_inits)
+    return _STARTS if n_samples <= _LARGE_TABLE else _STARTS_OF_LARGE
 
 
 def largest_size(max_components: int | str, n_samples: int) -> int:

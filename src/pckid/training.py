@@ -24,7 +24,15 @@ from pckid._checks import (
 from pckid._parallel import n_threads
 from pckid._progress import CallbackSupportMixin, progress
 from pckid._warnings import warn_empty_rows
-from pckid.ensemble import Plan, is_wide, largest_size, schedule, subsample_size, train
+from pckid.ensemble import (
+    Plan,
+    is_wide,
+    largest_size,
+    number_of_starts,
+    schedule,
+    subsample_size,
+    train,
+)
 from pckid.featuremap import WEIGHTINGS, Kernel, kernel_matrix
 from pckid.footprint import describe, needed_bytes
 from pckid.mixture.families import FAMILIES
@@ -56,7 +64,7 @@ class EnsembleEstimator(CallbackSupportMixin, BaseEstimator):
     categories_: dict[Any, list[Any]]
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_inits": [Interval(Integral, 1, None, closed="left")],
+        "n_inits": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "max_components": [Interval(Integral, 2, None, closed="left"), StrOptions({"auto"})],
         "max_samples": [
             Interval(RealNotInt, 0, 1, closed="right"),
@@ -298,7 +306,7 @@ class EnsembleEstimator(CallbackSupportMixin, BaseEstimator):
         n_rows = min(subsample_size(self.max_samples, sample.n_usable), sample.n_places)
         max_components = min(largest_size(self.max_components, sample.n_usable), n_rows)
         return Plan(
-            n_inits=self.n_inits,
+            n_inits=number_of_starts(self.n_inits, sample.n_usable),
             max_components=max_components,
             n_rows=n_rows,
             max_iter=self.max_iter,

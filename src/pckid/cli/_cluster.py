@@ -54,7 +54,7 @@ def make_estimator(
     _check_device(options["device"])
     return PCKID(
         n_clusters,
-        n_inits=options["inits"],
+        n_inits=options["inits"] or "auto",
         max_components=options["max_components"] or "auto",
         max_samples=_samples(options["max_samples"]),
         embedding=options["embedding"],

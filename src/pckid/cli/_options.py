@@ -88,8 +88,9 @@ column_options = _stack(
 
 ensemble_options = _stack(
     click.option(
-        "--inits", type=click.IntRange(1), default=20, show_default=True,
-        help="Mixture models for every number of components.",
+        "--inits", type=click.IntRange(1),
+        help="Mixture models for every number of components. By default 20, and 10 for more than "
+        "10,000 rows.",
     ),
     click.option(
         "--max-components", type=click.IntRange(2),

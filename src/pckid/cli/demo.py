@@ -6,7 +6,7 @@ import click
 
 _OPTIONS = {
     "label_column": "label",
-    "inits": 10,
+    "inits": None,
     "max_components": None,
     "max_samples": 0.5,
     "embedding": "local_walk",

@@ -152,9 +152,10 @@ def with_one_scale(scaling: Scaling) -> Scaling:
     unit = 1.0 if scaling.unit is None else scaling.unit
     scales = scaling.scale / unit
     largest = xp.max(scales)
-    # A column of the smallest floats may be nothing beside the others: then its scale is inf here.
+    # A column of the smallest floats may be nothing beside the others, and its scale beyond floats.
     with np.errstate(over="ignore"):
         common = xp.sqrt(xp.mean((scales / largest) ** 2)) * largest * unit
+    common = xp.clip(common, max=float(np.finfo(np.float64).max))
     return scaling._replace(scale=0 * scaling.center + common)
 
 

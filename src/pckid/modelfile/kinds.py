@@ -59,15 +59,22 @@ def _unpack_kernel(estimator: EnsembleEstimator, facts: Facts, shelf: Shelf) -> 
         raise PckidModelError("its shares of observed cells do not fit its missingness.")
     dtype = checking.choice(facts, "dtype", _FLOATS)
     n_stacks = checking.integer(facts, "n_stacks", 1, _most_stacks(estimator))
-    stacks = []
+    n_starts, stacks = _n_starts(estimator, shelf), []
     for index in range(n_stacks):
-        size = (estimator.n_inits, index + 2)
+        size = (n_starts, index + 2)
         kind = estimator.covariance_type
         stacks.append(_mixtures(shelf, f"stack{index}", kind, size, scaling, dtype))
     ensemble = Ensemble(estimator.covariance_type, tuple(stacks))
     estimator._kernel = Kernel(scaling, ensemble, dtype, estimator.weighting)
     estimator._n_features_out = ensemble.n_columns
     estimator.n_iter_ = estimator.max_iter
+
+
+def _n_starts(estimator: EnsembleEstimator, shelf: Shelf) -> int:
+    """Tell how many starts an ensemble has: as many as asked for, or as it holds."""
+    if isinstance(estimator.n_inits, str):
+        return max(1, shelf.length("stack0.log_weights"))
+    return estimator.n_inits
 
 
 def _most_stacks(estimator: EnsembleEstimator) -> int:

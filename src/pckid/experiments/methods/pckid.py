@@ -21,7 +21,7 @@ _PAPER: dict[str, Any] = {
 }
 
 
-@method("PCKID", n_inits=20, max_components="auto", kmeans_n_init=100)
+@method("PCKID", n_inits="auto", max_components="auto", kmeans_n_init=100)
 @method("PCKID random walk", **_PAPER, embedding="random_walk")
 @method("PCKID kernel PCA", **_PAPER, embedding="kernel_pca")
 def _pckid(
