@@ -55,6 +55,17 @@ def test_an_error_reaches_the_caller_and_frees_blas(n):
     assert blas() == before
 
 
+def test_what_is_left_is_not_begun_when_nobody_waits_for_it():
+    before, begun = blas(), []
+    results = _parallel.run(
+        lambda i: begun.append(i) or time.sleep(0.01), [(i,) for i in range(50)], 2
+    )
+    next(results)
+    results.close()
+    assert len(begun) < 50
+    assert blas() == before
+
+
 def test_numbers_of_jobs():
     assert _parallel.n_threads(1) == 1
     assert _parallel.n_threads(3) == 3

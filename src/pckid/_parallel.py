@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from functools import cache
 from typing import Any
@@ -50,13 +52,22 @@ def _libraries_with(torch: bool) -> ThreadpoolController:
 
 
 def run(function: Callable, tasks: Iterable[tuple], n: int) -> Iterator[Any]:
-    """Call `function(*task)` in `n` threads, one BLAS thread each, results in order."""
+    """Call `function(*task)` in `n` threads, one BLAS thread each, results in order.
+
+    Threads that take one task after the other by themselves; joblib's ask for results a hundred
+    times a second, and end by so much later.
+    """
     with blas_threads(1):
         if n == 1:
             yield from (function(*task) for task in tasks)
-        else:
-            parallel = Parallel(n_jobs=n, require="sharedmem", return_as="generator", batch_size=1)
-            yield from parallel(delayed(function)(*task) for task in tasks)
+            return
+        pool = ThreadPoolExecutor(n)
+        try:
+            waiting = deque(pool.submit(function, *task) for task in tasks)
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
 def spread(function: Callable, tasks: Iterable[tuple]) -> Iterator[Any]:
