@@ -151,3 +151,11 @@ def test_gram_matrix_times_vectors(backend, monkeypatch, cached):
     A, v = rng.standard_normal((9, 5)), rng.standard_normal((5, 2))
     found = _arrays.to_numpy(_arrays.gram_times(backend.asarray(A), backend.asarray(v)))
     np.testing.assert_allclose(found, A.T @ A @ v, rtol=1e-12)
+
+
+@pytest.mark.parametrize("k", [1, 2, 7, 300])
+def test_first_of_the_highest_scores(backend, k):
+    scores = np.random.default_rng(k).integers(0, 5, (3, k, 40)).astype(float)
+    found = _arrays.to_numpy(_arrays.first_highest(backend.asarray(scores)))
+    assert found.dtype == np.int64
+    np.testing.assert_array_equal(found, np.argmax(scores, axis=1))

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pckid._arrays import Array, at_least, device_of, like, namespace, to_numpy
+from pckid._arrays import Array, at_least, device_of, first_highest, like, namespace, to_numpy
 
 # Restarts × clusters × rows held at once: 2^24 numbers.
 _CELLS = 1 << 24
@@ -133,7 +133,7 @@ def nearest(X: Array, centers: Array) -> Array:
     n_init, n_clusters, n_features = centers.shape
     flat = xp.reshape(centers, (-1, n_features))
     scores = flat @ xp.matrix_transpose(X) - 0.5 * xp.sum(flat**2, axis=1)[:, None]
-    return xp.argmax(xp.reshape(scores, (n_init, n_clusters, -1)), axis=1)
+    return first_highest(xp.reshape(scores, (n_init, n_clusters, -1)))
 
 
 def distances_to(X: Array, centers: Array) -> Array:
