@@ -279,8 +279,9 @@ def test_numbers_of_starts(n_inits, n_samples, expected):
 
 @pytest.mark.parametrize("kind", ["diag", "full"])
 def test_posteriors_sum_to_one_for_each_mixture(kind):
-    parts = list(room.posteriors(train(make_plan(kind)), TABLE))
-    for g, part in enumerate(parts, start=2):
+    ensemble = train(make_plan(kind))
+    compute = room.posteriors(ensemble, TABLE)
+    for g, part in enumerate(map(compute, range(len(ensemble.stacks))), start=2):
         assert part.shape == (3 * g, len(X))
         assert part.min() >= 0
         close(part.reshape(3, g, -1).sum(axis=1), np.ones((3, len(X))))

@@ -13,19 +13,20 @@ import math
 from collections.abc import Iterator
 from itertools import chain, groupby, pairwise
 from numbers import Integral
-from typing import Any, NamedTuple
+from threading import Lock
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from pckid._arrays import Array, is_host, like, namespace
+from pckid._arrays import Array, device_of, is_host, like, namespace
 from pckid._parallel import is_remote, run, spread
 from pckid._progress import Advance
 from pckid.mixture import em, initialise, inplace
 from pckid.mixture.families import FAMILIES
-from pckid.mixture.inplace import Columns
 from pckid.mixture.segments import segments, slices
 from pckid.mixture.table import Table, take
 from pckid.mixture.weighting import Places
+from pckid.mixture.workspace import Columns
 
 # Statistics of the mixtures trained in one call: small stacks stay in the cache of a CPU core,
 # large ones fill a GPU.
@@ -84,6 +85,15 @@ class Member(NamedTuple):
 
     sizes: tuple[int, ...]
     init: int
+
+
+class Posteriors(Protocol):
+    """Computes the rows' posteriors (n_inits · g, n_samples) under a stack, times `scale`.
+
+    They are written into `out` where it is given.
+    """
+
+    def __call__(self, stack: int, scale: float = 1.0, out: Array | None = None) -> Array: ...
 
 
 # What is trained in one call.
@@ -192,32 +202,59 @@ def train(
     places: Places | None = None,
 ) -> Ensemble:
     """Train all mixtures of the plan on the table, whose rows may have several `places`."""
-    parts: dict[int, list[Any]] = {n_components: [] for n_components in plan.components}
+    stacks = _Stacks(plan.n_inits)
     if is_host(table.values) and is_remote():
-        trained = spread(_train_rows, (_parcel(table, plan, task, places) for task in tasks))
+        parcels = (_parcel(table, plan, task, places) for task in tasks)
+        done: Iterator[None] = map(stacks.put, tasks, spread(_train_rows, parcels))
     else:
-        workers = n_threads if is_host(table.values) else 1
         columns = _columns(table, plan)
-        calls = [(table, plan, task, places, columns) for task in tasks]
-        trained = run(_train_stack, calls, workers)
-    for task, params in zip(tasks, trained, strict=True):
-        for size, part in _split(params, task):
-            parts[size].append(part)
+
+        def train_one(*task: Member) -> None:
+            stacks.put(task, _train_stack(table, plan, task, places, columns))
+
+        done = run(train_one, tasks, n_threads if is_host(table.values) else 1)
+    for task, _ in zip(tasks, done, strict=True):
         advance(sum(len(member.sizes) for member in task))
-    return Ensemble(plan.covariance_type, tuple(_join(parts[g]) for g in plan.components))
+    return Ensemble(plan.covariance_type, tuple(stacks.found[g] for g in plan.components))
 
 
-def posteriors(ensemble: Ensemble, table: Table) -> Iterator[Array]:
-    """Yield the rows' posteriors under each stack, of shape (n_inits · g, n_samples).
+def posteriors(ensemble: Ensemble, table: Table) -> Posteriors:
+    """Return a function that computes the rows' posteriors under each stack.
 
     Stacked, scaled by 1/√Z and transposed they are the feature map Φ.
     """
+    if ensemble.covariance_type == "diag" and _is_plain(table):
+        return _posteriors_in_place(ensemble, table)
     family = FAMILIES[ensemble.covariance_type]
     stats = family.statistics(table)
     xp = namespace(table.values)
-    for stack in ensemble.stacks:
-        resp = em.posterior(family.log_joint(stats, stack))
-        yield xp.reshape(resp, (-1, resp.shape[-1]))
+
+    def compute(stack: int, scale: float = 1.0, out: Array | None = None) -> Array:
+        resp = em.posterior(family.log_joint(stats, ensemble.stacks[stack]))
+        resp = xp.reshape(resp, (-1, resp.shape[-1]))
+        if scale != 1:
+            resp *= scale
+        if out is None:
+            return resp
+        out[...] = resp
+        return out
+
+    return compute
+
+
+def _posteriors_in_place(ensemble: Ensemble, table: Table) -> Posteriors:
+    """Return the same for NumPy arrays of numbers, where nothing is copied."""
+    data = inplace.columns(table)
+
+    def compute(stack: int, scale: float = 1.0, out: Array | None = None) -> Array:
+        params = ensemble.stacks[stack]
+        if out is None:
+            shape = (math.prod(params.log_weights.shape), table.n_samples)
+            out = np.empty(shape, dtype=table.values.dtype)
+        inplace.write_posteriors(data, params, scale, out)
+        return out
+
+    return compute
 
 
 def _columns(table: Table, plan: Plan) -> Columns | None:
@@ -269,9 +306,15 @@ def _train_in_place(
 
 def _alone_in_place(table: Table, plan: Plan) -> bool:
     """Tell whether each member is trained alone, on a CPU and on numbers only."""
-    plain = plan.covariance_type == "diag" and isinstance(table.values, np.ndarray)
-    numbers = table.margins.column.shape[0] == 0 and table.margins.observed.shape[0] == 0
-    return plain and numbers and _stack_size(table, plan) == 1
+    plain = plan.covariance_type == "diag" and _is_plain(table)
+    return plain and _stack_size(table, plan) == 1
+
+
+def _is_plain(table: Table) -> bool:
+    """Tell whether a table has NumPy arrays, no categories and ignorable missingness."""
+    margins = table.margins
+    numbers = margins.column.shape[0] == 0 and margins.observed.shape[0] == 0
+    return isinstance(table.values, np.ndarray) and numbers
 
 
 def _draws(table: Table, plan: Plan, task: Task, places: Places | None) -> Draws:
@@ -310,17 +353,46 @@ def _numbers(table: Table, n_rows: int, max_components: int) -> int:
     return n_rows * (table.width + max_components)
 
 
-def _split(params: Any, task: Task) -> Iterator[tuple[int, Any]]:
-    """Cut a stack into mixtures of the same number of components, in the order of the task."""
-    first = 0
+class _Stacks:
+    """Where trained mixtures are put, each into its place in the stack of its size."""
+
+    def __init__(self, n_inits: int) -> None:
+        self.found: dict[int, Any] = {}  # the stacks, by numbers of components
+        self._n_inits = n_inits
+        self._lock = Lock()
+
+    def put(self, task: Task, params: Any) -> None:
+        """Copy what a task has trained; threads do so while others train."""
+        for size, first, part in _split(params, task):
+            with self._lock:
+                stack = self.found.get(size) or self._allocate(size, part)
+            last = first + part.log_weights.shape[0]
+            for target, array in zip(stack, part, strict=True):
+                target[first:last, ...] = array
+
+    def _allocate(self, size: int, part: Any) -> Any:
+        """Make a stack for all mixtures of a size."""
+        xp, n = namespace(part.means), self._n_inits
+        arrays = (xp.empty((n, *a.shape[1:]), dtype=a.dtype, device=device_of(a)) for a in part)
+        self.found[size] = type(part)(*arrays)
+        return self.found[size]
+
+
+def _split(params: Any, task: Task) -> Iterator[tuple[int, int, Any]]:
+    """Cut what a task has trained into mixtures of one size and of starts that follow each other.
+
+    Yields
+    ------
+    size : int
+    first : int
+        The first of the starts.
+    part : Parameters
+    """
+    done = 0
     for sizes, run_of in groupby(task, key=lambda member: member.sizes):
-        last = first + len(list(run_of))
+        members = list(run_of)
+        mine = slice(done, done + len(members))
         for size, where in zip(sizes, slices(sizes), strict=True):
-            yield size, type(params)(*(array[first:last, where, ...] for array in params))
-        first = last
-
-
-def _join(parts: list[Any]) -> Any:
-    """Put stacks with the same number of components into one."""
-    xp = namespace(parts[0].means)
-    return type(parts[0])(*(xp.concat(arrays, axis=0) for arrays in zip(*parts, strict=True)))
+            part = type(params)(*(array[mine, where, ...] for array in params))
+            yield size, members[0].init, part
+        done += len(members)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 from sklearn import get_config
@@ -41,10 +42,9 @@ WEIGHTINGS: dict[str, Callable[[int], float]] = {
 
 def feature_blocks(kernel: Kernel, table: Table) -> Iterator[Array]:
     """Yield Φᵀ for the rows of the table, some of its n_columns at a time."""
-    parts = posteriors(kernel.ensemble, table)
-    for part, scale in zip(parts, _scales(kernel), strict=True):
-        part *= scale
-        yield part
+    compute = posteriors(kernel.ensemble, table)
+    for stack, scale in enumerate(_scales(kernel)):
+        yield compute(stack, scale)
 
 
 def _scales(kernel: Kernel) -> list[float]:
@@ -61,14 +61,29 @@ def feature_matrix(kernel: Kernel, table: Table, jobs: int) -> Array:
     shape = (kernel.ensemble.n_columns, table.n_samples)
     out = namespace(values).empty(shape, dtype=values.dtype, device=device_of(values))
 
-    def fill(start: int, stop: int) -> None:
-        first = 0
-        for part in feature_blocks(kernel, block(table, start, stop)):
-            out[first : first + part.shape[0], start:stop] = part
-            first += part.shape[0]
+    scales, stops = _scales(kernel), [0, *accumulate(_widths(kernel))]
+    # The widest first, so that threads end together.
+    stacks = sorted(range(len(scales)), key=lambda i: stops[i] - stops[i + 1])
 
-    _for_row_blocks(fill, kernel, table, jobs)
+    def fill(start: int, stop: int, jobs: int) -> None:
+        compute = posteriors(kernel.ensemble, block(table, start, stop))
+        places = [(i, scales[i], out[stops[i] : stops[i + 1], start:stop]) for i in stacks]
+        for _ in run(compute, places, jobs):
+            pass
+
+    jobs = jobs if is_host(values) else 1
+    blocks = _row_blocks(kernel, table, jobs, HOST_BLOCK)
+    # Coefficients are the same for all rows of a block: threads share its stacks, not its rows,
+    # unless there are blocks for all of them.
+    each = 1 if len(blocks) >= 4 * jobs else jobs
+    for _ in run(fill, [(*rows, each) for rows in blocks], jobs // each):
+        pass
     return out
+
+
+def _widths(kernel: Kernel) -> list[int]:
+    """Count the columns of Φ that come from each stack."""
+    return [math.prod(stack.log_weights.shape) for stack in kernel.ensemble.stacks]
 
 
 def kernel_matrix(kernel: Kernel, left: Table, right: Table) -> Array:
@@ -91,8 +106,9 @@ def project(kernel: Kernel, projection: Projection, table: Table, jobs: int) -> 
     def project_block(start: int, stop: int) -> Array:
         first = 0
         total: Array = 0.0
-        parts = posteriors(kernel.ensemble, block(table, start, stop))
-        for part, scale in zip(parts, scales, strict=True):
+        compute = posteriors(kernel.ensemble, block(table, start, stop))
+        for stack, scale in enumerate(scales):
+            part = compute(stack)
             # Scaling the basis spares a pass over the posteriors, which are many more numbers.
             total = total + (scale * basis[:, first : first + part.shape[0]]) @ part
             first += part.shape[0]
@@ -128,11 +144,15 @@ def _for_row_blocks(function: Callable, kernel: Kernel, table: Table, jobs: int)
 
     Threads are for the host only: one keeps a GPU busy.
     """
-    on_host = is_host(table.values)
-    jobs = jobs if on_host else 1
-    widest = max(math.prod(stack.log_weights.shape) for stack in kernel.ensemble.stacks)
-    bytes_per_row = 8 * (4 * widest + 2 * table.width)
+    jobs = jobs if is_host(table.values) else 1
+    blocks = _row_blocks(kernel, table, jobs, min(HOST_BLOCK, -(-table.n_samples // jobs)))
+    return list(run(function, blocks, jobs))
+
+
+def _row_blocks(kernel: Kernel, table: Table, jobs: int, most: int) -> list[tuple[int, int]]:
+    """Cut the rows into blocks, each of which has a share of the memory; `most` is for a CPU."""
+    bytes_per_row = 8 * (4 * max(_widths(kernel)) + 2 * table.width)
     size = int(get_config()["working_memory"] * 2**20 / (bytes_per_row * jobs))
-    size = max(1, min(size, HOST_BLOCK, -(-table.n_samples // jobs)) if on_host else size)
+    size = max(1, min(size, most) if is_host(table.values) else size)
     starts = range(0, table.n_samples, size)
-    return list(run(function, [(s, min(s + size, table.n_samples)) for s in starts], jobs))
+    return [(start, min(start + size, table.n_samples)) for start in starts]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from helpers import close, groups
 
-from pckid.mixture import em, initialise, inplace, product
+from pckid.mixture import em, initialise, inplace, product, workspace
 from pckid.mixture.segments import Segments
 from pckid.mixture.table import measure, standardise, take
 
@@ -29,8 +29,8 @@ def values(request):
 @pytest.fixture(autouse=True, params=["whole", "in small parts"])
 def cache(request, monkeypatch):
     if request.param == "in small parts":
-        monkeypatch.setattr(inplace, "_BLOCK_BYTES", 1500)
-        monkeypatch.setattr(inplace, "_PART_BYTES", 150)
+        monkeypatch.setattr(workspace, "_BLOCK_BYTES", 1500)
+        monkeypatch.setattr(workspace, "_PART_BYTES", 150)
 
 
 def draw(n_samples, seed=1):
@@ -90,8 +90,24 @@ def test_a_centre_drawn_twice_keeps_its_place_and_loses_its_rows(values):
         assert_equal(ours, plain(table, rows, chosen, n_iter, floor=0.1))
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("wide", [1, 6, 256])
+def test_posteriors_are_those_of_the_product_family(values, dtype, wide, monkeypatch):
+    monkeypatch.setattr(inplace, "_WIDE", wide)
+    table = standardise(values, measure(values), dtype)
+    rows, chosen = draw(len(values))
+    trained = plain(table, rows, chosen, 2)
+    params = product.Parameters(*(a.reshape(3, 3, *a.shape[2:]) for a in trained))
+    expected = 0.5 * em.posterior(product.log_joint(product.statistics(table), params))
+    # Into some columns of a larger array, as for a block of rows.
+    whole = np.full((9, len(values) + 2), np.nan, dtype=dtype)
+    inplace.write_posteriors(inplace.columns(table), params, 0.5, whole[:, 1:-1])
+    close(whole[:, 1:-1], expected.reshape(9, -1), dtype, scale=100.0)
+    assert np.isnan(whole[:, [0, -1]]).all()
+
+
 def test_arrays_begin_with_a_cache_line():
     for shape in [(3, 5), (7, 1), (1, 129)]:
-        array = inplace._aligned(shape, np.dtype("float32"))
+        array = workspace.aligned(shape, np.dtype("float32"))
         assert array.shape == shape
         assert array.ctypes.data % 64 == 0

@@ -5,15 +5,15 @@ products is every array that passes through the cache once more. Here the arrays
 for all iterations. They are transposed, columns of F × components: so both products run about as
 fast as those of square matrices, and x∘x, x and m are whole blocks of memory.
 
+The posteriors of trained mixtures are computed likewise, straight into the feature map.
+
 For NumPy arrays of numbers alone, without categories and with ignorable missingness; `product` has
 the formulas, and serves all else.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 
@@ -21,67 +21,24 @@ from pckid._arrays import exponential
 from pckid.mixture import product
 from pckid.mixture.mass import holds_rows, log_weights
 from pckid.mixture.product import Parameters
-from pckid.mixture.segments import slices
 from pckid.mixture.table import Table
+from pckid.mixture.workspace import Block, Columns, Part, Room, aligned, furnish
 
-_CACHE_LINE = 64
-_BLOCK_BYTES = 1 << 19
-_PART_BYTES = 1 << 18
-_LOG_2PI = math.log(2 * math.pi)
+# About so many components side by side make matrix products as fast as they get.
+_WIDE = 256
 
-# Takes scores of some rows (g, n) to their responsibilities; not the stacks' `segments.Share`.
-_Share = Callable[[np.ndarray], np.ndarray]
-
-
-class Columns(NamedTuple):
-    """The statistics of all rows, transposed, and the values times −2.
-
-    So the log-density is a x∘x + a μ (−2 x) + a μ∘μ, up to its constant, with a = −½ / σ².
-    """
-
-    F: np.ndarray  # (n_columns, n_samples), [x∘x, −2 x, m, 1] or with patterns in place of [m, 1]
-    link: np.ndarray | None  # (n_patterns, n_features + 1); None: the last columns are [m, 1]
-    n_features: int
-
-
-class _Room(NamedTuple):
-    """The arrays of one run, for c columns of F, n rows, d features and g components."""
-
-    F: np.ndarray  # (c, n)
-    weights: np.ndarray | None  # (n,)
-    coefficients: np.ndarray  # (c, g), B
-    sums: np.ndarray  # (c, g), F Rᵀ
-    means: np.ndarray  # (d, g)
-    variances: np.ndarray  # (d, g)
-    squares: np.ndarray  # (d, g), second moments
-    work: np.ndarray  # (some of d, g)
-    spare: np.ndarray  # (some of d, g)
-
-
-class _Mixtures(NamedTuple):
-    """Which components each of the mixtures side by side owns."""
-
-    slices: list[slice]
-    owned: np.ndarray  # (n_mixtures, g), 1 or 0
-
-    @classmethod
-    def of(cls, sizes: tuple[int, ...], dtype: np.dtype) -> _Mixtures:
-        return cls(slices(sizes), np.repeat(np.eye(len(sizes), dtype=dtype), sizes, axis=1))
-
-    def highest(self, scores: np.ndarray) -> np.ndarray:
-        """Find the highest score of each row in each mixture, (n_mixtures, n) from (g, n)."""
-        top = np.empty((len(self.slices), scores.shape[1]), dtype=scores.dtype)
-        for row, mine in zip(top, self.slices, strict=True):
-            np.maximum.reduce(scores[mine], axis=0, out=row)
-        return top
+# Takes the scores of a block to responsibilities, in place; not the stacks' `segments.Share`.
+_Share = Callable[[Block], None]
 
 
 def columns(table: Table) -> Columns:
     """Lay out the statistics of a table of numbers."""
     stats = product.statistics(table)
-    F = np.ascontiguousarray(stats.rows[0].T)
-    F[stats.n_features : 2 * stats.n_features] *= -2
-    return Columns(F, stats.link, stats.n_features)
+    F, d = np.ascontiguousarray(stats.rows[0].T), stats.n_features
+    F[:d] *= -0.5
+    if stats.link is None:
+        F[2 * d : -1] *= -0.5
+    return Columns(F, stats.link, d)
 
 
 def train(
@@ -111,146 +68,206 @@ def train(
     weights : array of shape (n_rows,), default=None
         Weights of the rows, of mean 1.
     """
-    mixtures = _Mixtures.of(sizes, data.F.dtype)
-    room = _furnish(data, rows, weights, len(chosen))
-    total = _start(room, data, chosen, mixtures, floor)
-    for _ in range(n_iter):
-        _write_coefficients(room, data, total)
-        _sum_up(room, room.coefficients, room.F, lambda joint: _posterior(joint, mixtures))
-        total = _update(room, data, floor)
+    room = furnish(data, rows, weights, sizes, floor)
+    total = _start(room, chosen, floor)
+    for step in range(n_iter):
+        if step == 0:
+            _write_coefficients(room, total)
+        _sum_up(room, room.coefficients, slice(None), _posterior)
+        total = _update(room, then_write=step + 1 < n_iter)
     means, variances = (np.ascontiguousarray(a.T)[None] for a in (room.means, room.variances))
     logs = log_weights(total, len(rows))[None]
     return Parameters(logs, means, variances, means[..., :0], means[..., :0])
 
 
-def _furnish(data: Columns, rows: np.ndarray, weights: np.ndarray | None, g: int) -> _Room:
-    """Allocate the arrays, each from the start of a cache line, and gather the rows."""
-    c, d = len(data.F), data.n_features
-    some = math.ceil(d / math.ceil(d * g * data.F.itemsize / _PART_BYTES))
-    shapes = [(c, g), (c, g), (d, g), (d, g), (d, g), (some, g), (some, g)]
-    arrays = (_aligned(shape, data.F.dtype) for shape in shapes)
-    return _Room(np.take(data.F, rows, axis=1), weights, *arrays)
+def write_posteriors(data: Columns, params: Parameters, scale: float, out: np.ndarray) -> None:
+    """Write the posteriors of all rows under a stack of mixtures, times `scale`.
+
+    Parameters
+    ----------
+    data : Columns
+    params : Parameters
+        Of m mixtures with g components each.
+    scale : float
+    out : array of shape (m · g, n_samples)
+    """
+    m, g = params.log_weights.shape
+    # Few mixtures at once, whose coefficients and posteriors stay in the cache.
+    size = max(1, min(m, _WIDE // g))
+    B = aligned((size * g, len(data.F)), data.F.dtype)
+    top = aligned((size, data.F.shape[1]), data.F.dtype)
+    for first in range(0, m, size):
+        some = slice(first, min(first + size, m))
+        count = some.stop - first
+        target = out[first * g : some.stop * g]
+        _write_rows(data, Parameters(*(array[some] for array in params)), B[: count * g])
+        np.matmul(B[: count * g], data.F, out=target)
+        _normalise(target.reshape(count, g, -1), top[:count], scale)
 
 
-def _aligned(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """Allocate an array whose first entry begins a cache line."""
-    size = math.prod(shape) * dtype.itemsize
-    raw = np.empty(size + _CACHE_LINE, dtype=np.uint8)
-    start = -raw.ctypes.data % _CACHE_LINE
-    return raw[start : start + size].view(dtype).reshape(shape)
+def _write_rows(data: Columns, params: Parameters, B: np.ndarray) -> None:
+    """Write the coefficients (m · g, n_columns) of a stack, so that B F is its log-joint.
+
+    That is up to a constant of each row.
+    """
+    d, link = data.n_features, data.link
+    means, variances = (a.reshape(-1, d) for a in (params.means, params.covariances))
+    logs = params.log_weights.reshape(-1, 1)
+    scaled = B[:, d : 2 * d]
+    np.multiply(means, np.divide(1, variances, out=B[:, :d]), out=scaled)
+    seen = np.log(variances)
+    seen += means * scaled
+    if link is None:
+        B[:, 2 * d : -1], B[:, -1:] = seen, logs
+    else:
+        np.add(logs, seen @ (-0.5 * link[:, :-1].T), out=B[:, 2 * d :])
 
 
-def _start(
-    room: _Room, data: Columns, chosen: np.ndarray, mixtures: _Mixtures, floor: float
-) -> np.ndarray:
+def _normalise(joint: np.ndarray, top: np.ndarray, scale: float) -> None:
+    """Turn the log-joint (m, g, n) of m mixtures into posteriors times `scale`.
+
+    `top` (m, n) is room for what is one number for each mixture and row.
+    """
+    np.maximum.reduce(joint, axis=1, out=top)
+    joint -= top[:, None, :]
+    exponential(joint)
+    np.add.reduce(joint, axis=1, out=top)
+    joint *= np.divide(scale, top, out=top)[:, None, :]
+
+
+def _start(room: Room, chosen: np.ndarray, floor: float) -> np.ndarray:
     """Take one k-means iteration and the empirical moments of the mean-imputed rows.
 
     That is a step with responsibilities of 0 and 1, from means and second moments of zero. A
     component that won no rows stays at its centre, with the variances of the whole table.
     """
-    x = room.F[data.n_features : 2 * data.n_features]
-    centers = x[:, chosen] / -2
-    offset = np.sum(centers * centers, axis=0)[:, None]
+    d = len(room.means)
+    centers = np.take(room.F[d : 2 * d], chosen, axis=1)
+    offset = 0.5 * np.einsum("dg,dg->g", centers, centers)[:, None]
 
-    def assign(scores: np.ndarray) -> np.ndarray:
-        scores -= offset
-        return _winner(scores, mixtures)
+    def assign(block: Block) -> None:
+        np.subtract(block.scores, offset, out=block.scores)
+        _give_to_winners(block)
 
     room.means[...], room.squares[...] = 0, 0
-    _sum_up(room, -centers, x, assign)
-    total = _update(room, data, floor)
-    empty = total <= 0
-    room.means[:, empty], room.variances[:, empty] = centers[:, empty], max(1.0, floor)
-    room.squares[:, empty] = centers[:, empty] ** 2 + max(1.0, floor)
+    _sum_up(room, centers, slice(d, 2 * d), assign)
+    total = _update(room, then_write=False)
+    if (empty := total <= 0).any():
+        spread = max(1.0, floor)
+        room.means[:, empty], room.variances[:, empty] = centers[:, empty], spread
+        room.squares[:, empty] = centers[:, empty] ** 2 + spread
     return total
 
 
-def _write_coefficients(room: _Room, data: Columns, total: np.ndarray) -> None:
-    """Write B, so that Bᵀ F is the log-joint."""
-    B, d, link = room.coefficients, data.n_features, data.link
-    tail = B[-1:] if link is None else B[2 * d :]
-    tail[...] = log_weights(total, room.F.shape[1])
-    for part in _parts(room):
-        means, variances = room.means[part], room.variances[part]
-        seen, squared = room.work[: len(means)], room.spare[: len(means)]
-        scaled = np.multiply(
-            means, np.divide(-0.5, variances, out=B[:d][part]), out=B[d : 2 * d][part]
-        )
-        np.log(variances, out=seen)
-        seen += _LOG_2PI
-        seen *= -0.5
-        seen += np.multiply(means, scaled, out=squared)
-        if link is None:
-            B[2 * d : -1][part] = seen
+def _sum_up(room: Room, B: np.ndarray, which: slice, share: _Share) -> None:
+    """Sum all columns of F weighted by what `share` makes of Bᵀ F, over blocks of rows.
+
+    B has coefficients for some columns of F only, those that `which` says.
+    """
+    for i, block in enumerate(room.blocks):
+        np.matmul(B.T, block.F[which], out=block.scores)
+        share(block)
+        if i == 0:
+            np.matmul(block.F, block.scores.T, out=room.sums)
         else:
-            tail += link[:, part] @ seen
+            np.add(room.sums, block.F @ block.scores.T, out=room.sums)
 
 
-def _sum_up(room: _Room, B: np.ndarray, F: np.ndarray, share: _Share) -> None:
-    """Sum all columns of F weighted by what `share` makes of Bᵀ F, over blocks of rows."""
-    n, g = F.shape[1], B.shape[1]
-    size = math.ceil(n / math.ceil(n * g * F.itemsize / _BLOCK_BYTES))
-    for start in range(0, n, size):
-        block = slice(start, start + size)
-        resp = share(B.T @ F[:, block])
-        if room.weights is not None:
-            resp *= room.weights[block]
-        if start == 0:
-            np.matmul(room.F[:, block], resp.T, out=room.sums)
-        else:
-            np.add(room.sums, room.F[:, block] @ resp.T, out=room.sums)
+def _posterior(block: Block) -> None:
+    """Normalise the log-joint over the components of each mixture."""
+    for mine, top, _ in block.mixtures:
+        np.maximum.reduce(mine, axis=0, out=top)
+    np.subtract(block.scores, block.spread_out(), out=block.scores)
+    exponential(block.scores)
+    for mine, top, ones in block.mixtures:
+        np.dot(ones, mine, out=top)
+    np.divide(1 if block.weights is None else block.weights, block.top, out=block.top)
+    np.multiply(block.scores, block.spread_out(), out=block.scores)
 
 
-def _posterior(joint: np.ndarray, mixtures: _Mixtures) -> np.ndarray:
-    """Normalise the log-joint (g, n) over the components of each mixture, into itself."""
-    joint -= mixtures.owned.T @ mixtures.highest(joint)
-    resp = exponential(joint)
-    total = mixtures.owned @ resp
-    resp *= mixtures.owned.T @ np.divide(1, total, out=total)
-    return resp
-
-
-def _winner(scores: np.ndarray, mixtures: _Mixtures) -> np.ndarray:
-    """Give each row wholly to the first of its highest scores (g, n), in each mixture."""
-    for mixture, top in zip(mixtures.slices, mixtures.highest(scores), strict=True):
-        mine = scores[mixture]
+def _give_to_winners(block: Block) -> None:
+    """Give each row wholly to the first of its highest scores, in each mixture."""
+    for mine, top, _ in block.mixtures:
+        np.maximum.reduce(mine, axis=0, out=top)
         best = mine == top
-        if np.count_nonzero(best) > scores.shape[1]:
+        if np.count_nonzero(best) > len(top):
             best = np.arange(len(mine))[:, None] == np.argmax(mine, axis=0)
-        scores[mixture] = best
-    return scores
+        mine[...] = best
+    if block.weights is not None:
+        np.multiply(block.scores, block.weights, out=block.scores)
 
 
-def _update(room: _Room, data: Columns, floor: float) -> np.ndarray:
-    """Turn the sums into means, variances and second moments.
+def _update(room: Room, then_write: bool) -> np.ndarray:
+    """Turn the sums into means, variances and second moments, and these into coefficients.
+
+    Both in one go over the parts, while they are in the cache.
 
     Returns
     -------
     total : array of shape (n_components,)
         The sums of the responsibilities.
     """
-    sums, d, link = room.sums, data.n_features, data.link
-    tail = sums[2 * d :]
+    d, link = len(room.means), room.link
+    tail = room.sums[2 * d :]
     total = tail[-1].copy() if link is None else link[:, -1] @ tail
     alive = holds_rows(total)
     share = np.where(alive, 1 / np.where(alive, total, 1), 0)
-    tail *= share
-    for part in _parts(room):
-        means, variances, squares = room.means[part], room.variances[part], room.squares[part]
-        unseen, squared = room.work[: len(means)], room.spare[: len(means)]
-        np.subtract(1, tail[part] if link is None else link[:, part].T @ tail, out=unseen)
-        means *= unseen
-        means += np.multiply(sums[d : 2 * d][part], -0.5 * share, out=squared)
-        squares *= unseen
-        squares += np.multiply(sums[:d][part], share, out=squared)
-        np.multiply(means, means, out=squared)
-        np.subtract(squares, squared, out=variances)
-        np.maximum(variances, floor, out=variances)
-        np.add(variances, squared, out=squares)
+    # With patterns, one product gives what is unseen, 1 − Σ r m / Σ r.
+    unseen = None if link is None else np.concatenate([tail * -share, np.ones_like(tail[:1])])
+    if then_write:
+        _write_constants(room, total)
+    for part in room.parts:
+        _update_part(part, share, unseen)
+        if then_write:
+            _write_part(part, room)
     return total
 
 
-def _parts(room: _Room) -> list[slice]:
-    """Cut the features into parts of which all arrays stay in the cache."""
-    d, size = len(room.means), len(room.work)
-    return [slice(start, min(start + size, d)) for start in range(0, d, size)]
+def _update_part(part: Part, share: np.ndarray, unseen: np.ndarray | None) -> None:
+    """Turn the sums of some features into means, variances and second moments."""
+    means, squares, variances, missed, squared = (
+        part.means, part.squares, part.precisions, part.work, part.spare,
+    )  # fmt: skip
+    if unseen is None:
+        np.multiply(part.seen, 2 * share, out=missed)
+        missed += 1
+    else:
+        np.matmul(part.seen, unseen, out=missed)
+    means *= missed
+    means += np.multiply(part.sums, share, out=squared)
+    squares *= missed
+    squares += np.multiply(part.sums_of_squares, -2 * share, out=squared)
+    np.multiply(means, means, out=squared)
+    np.subtract(squares, squared, out=variances)
+    np.maximum(variances, part.floor, out=variances)
+    np.add(variances, squared, out=squares)
+
+
+def _write_coefficients(room: Room, total: np.ndarray) -> None:
+    """Write B, so that Bᵀ F is the log-joint up to a constant of each row."""
+    _write_constants(room, total)
+    for part in room.parts:
+        _write_part(part, room)
+
+
+def _write_constants(room: Room, total: np.ndarray) -> None:
+    """Write the coefficients of 1, or of the patterns as far as they do not depend on features."""
+    last = room.coefficients[-1:] if room.link is None else _tail(room)
+    last[...] = log_weights(total, room.F.shape[1])
+
+
+def _write_part(part: Part, room: Room) -> None:
+    """Write the coefficients of some features, in place of their variances."""
+    seen = part.constants if room.link is None else part.work
+    np.log(part.precisions, out=seen)
+    np.divide(1, part.precisions, out=part.precisions)
+    np.multiply(part.means, part.precisions, out=part.scaled)
+    seen += np.multiply(part.means, part.scaled, out=part.spare)
+    if room.link is not None:
+        tail = _tail(room)
+        tail += part.constants @ seen
+
+
+def _tail(room: Room) -> np.ndarray:
+    """Return the coefficients of the patterns (n_patterns, g)."""
+    return room.coefficients[2 * len(room.means) :]
