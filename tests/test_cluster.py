@@ -64,6 +64,21 @@ class TestEmbedding:
         np.testing.assert_array_equal(model.predict(rows), model.labels_)
 
 
+@pytest.mark.parametrize(
+    ("embedding", "weighting", "reg_covar"),
+    [
+        ("kernel_pca", "equal", 0.01),
+        ("random_walk", "fine", 0.2 / 9),
+        ("local_walk", "fine", 0.2 / 9),
+    ],
+)
+def test_what_is_left_open_suits_the_embedding(embedding, weighting, reg_covar):
+    left_open = PCKID(3, **SMALL, embedding=embedding).fit(X)
+    given = {"weighting": weighting, "reg_covar": reg_covar}
+    expected = PCKID(3, **SMALL, embedding=embedding, **given).fit(X)
+    np.testing.assert_array_equal(left_open.embedding_, expected.embedding_)
+
+
 class TestLabels:
     @pytest.mark.parametrize("embedding", EMBEDDINGS)
     @pytest.mark.parametrize("kind", ["diag", "full"])

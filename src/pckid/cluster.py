@@ -72,11 +72,11 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
     reg_covar : float or "auto", default="auto"
         The smallest variance of a component, in units of the feature's observed variance, or of
         their mean with scaling="common". "auto" takes 0.2 / n_clusters²: clusters that lie side by
-        side along a feature are as much narrower than the feature as there are more of them. The
-        paper names none.
-    weighting : {"fine", "equal"}, default="fine"
+        side along a feature are as much narrower than the feature as there are more of them. For
+        embedding="kernel_pca" it takes 0.01; the paper names none.
+    weighting : {"auto", "fine", "equal"}, default="auto"
         What a mixture counts in the kernel: "fine" takes the square of its number of components,
-        "equal" is the paper's.
+        "equal" is the paper's. "auto" is "fine", but "equal" for embedding="kernel_pca".
     scaling : {"each", "common"}, default="each"
         What columns of numbers are divided by before anything else: "each" by its own spread, so
         that units make no difference; "common" all by one, the root mean square of their spreads,
@@ -190,7 +190,7 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
         max_iter: int = 10,
         covariance_type: str = "diag",
         reg_covar: float | str = "auto",
-        weighting: str = "fine",
+        weighting: str = "auto",
         scaling: str = "each",
         embedding: str = "local_walk",
         categorical_features: Any = None,
@@ -381,7 +381,15 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
 
     def _floor(self) -> float:
         """Resolve `reg_covar`."""
-        return 0.2 / self.n_clusters_**2 if self.reg_covar == "auto" else float(self.reg_covar)
+        if self.reg_covar == "auto" and self.embedding != "kernel_pca":
+            return 0.2 / self.n_clusters_**2
+        return super()._floor()
+
+    def _weights_of_mixtures(self) -> str:
+        """Resolve `weighting`: fine mixtures that count more only serve a walk."""
+        if self.weighting == "auto" and self.embedding == "kernel_pca":
+            return "equal"
+        return super()._weights_of_mixtures()
 
     @property
     def _least_rows(self) -> int:

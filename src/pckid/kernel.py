@@ -47,9 +47,9 @@ class ProbabilisticClusterKernel(
     reg_covar : float or "auto", default="auto"
         The smallest variance of a component, in units of the feature's observed variance, or of
         their mean with scaling="common". "auto" takes 0.01.
-    weighting : {"fine", "equal"}, default="fine"
-        What a mixture counts in the kernel: "fine" takes the square of its number of components,
-        "equal" is the paper's.
+    weighting : {"auto", "fine", "equal"}, default="auto"
+        What a mixture counts in the kernel: "fine", which "auto" stands for, takes the square of
+        its number of components, "equal" is the paper's.
     scaling : {"each", "common"}, default="each"
         What columns of numbers are divided by before anything else: "each" by its own spread, so
         that units make no difference; "common" all by one, the root mean square of their spreads,
@@ -114,7 +114,7 @@ class ProbabilisticClusterKernel(
         max_iter: int = 10,
         covariance_type: str = "diag",
         reg_covar: float | str = "auto",
-        weighting: str = "fine",
+        weighting: str = "auto",
         scaling: str = "each",
         categorical_features: Any = None,
         missingness: str = "ignorable",

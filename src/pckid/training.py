@@ -73,7 +73,7 @@ class EnsembleEstimator(CallbackSupportMixin, BaseEstimator):
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "covariance_type": [StrOptions(set(FAMILIES))],
         "reg_covar": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
-        "weighting": [StrOptions(set(WEIGHTINGS))],
+        "weighting": [StrOptions({"auto", *WEIGHTINGS})],
         "scaling": [StrOptions({"each", "common"})],
         "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],
         "missingness": [StrOptions({"ignorable", "informative"})],
@@ -237,7 +237,8 @@ class EnsembleEstimator(CallbackSupportMixin, BaseEstimator):
         with progress(self, len(tasks), "mixtures", self.verbose) as advance:
             jobs = n_threads(self.n_jobs)
             ensemble = train(sample.table, plan, tasks, jobs, advance, sample.places)
-        self._kernel = Kernel(sample.scaling, ensemble, sample.dtype, self.weighting)
+        weighting = self._weights_of_mixtures()
+        self._kernel = Kernel(sample.scaling, ensemble, sample.dtype, weighting)
         self.n_iter_ = self.max_iter
 
     def _outlook(self, sample: Sample, plan: Plan) -> str:
@@ -319,6 +320,10 @@ class EnsembleEstimator(CallbackSupportMixin, BaseEstimator):
     def _floor(self) -> float:
         """Resolve `reg_covar`."""
         return _SMALLEST_VARIANCE if self.reg_covar == "auto" else float(self.reg_covar)
+
+    def _weights_of_mixtures(self) -> str:
+        """Resolve `weighting`."""
+        return "fine" if self.weighting == "auto" else self.weighting
 
     def _read(self, X: Any) -> Table:
         """Standardise rows for the fitted kernel."""

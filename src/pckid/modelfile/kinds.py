@@ -65,7 +65,7 @@ def _unpack_kernel(estimator: EnsembleEstimator, facts: Facts, shelf: Shelf) -> 
         kind = estimator.covariance_type
         stacks.append(_mixtures(shelf, f"stack{index}", kind, size, scaling, dtype))
     ensemble = Ensemble(estimator.covariance_type, tuple(stacks))
-    estimator._kernel = Kernel(scaling, ensemble, dtype, estimator.weighting)
+    estimator._kernel = Kernel(scaling, ensemble, dtype, estimator._weights_of_mixtures())
     estimator._n_features_out = ensemble.n_columns
     estimator.n_iter_ = estimator.max_iter
 
