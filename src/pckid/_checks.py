@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Set
 from numbers import Integral
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.utils import check_array
@@ -97,16 +97,27 @@ def feature_names(estimator: Any) -> list[str]:
     return [str(name) for name in names]
 
 
-def refuse_booleans(estimator: Any) -> None:
-    """Raise if a truth value stands where a number is wanted; Python takes True for 1."""
-    for name, constraints in estimator._parameter_constraints.items():
-        value = getattr(estimator, name)
-        numbers = any(isinstance(c, Interval) or c is Integral for c in constraints)
-        if isinstance(value, (bool, np.bool_)) and numbers:
-            raise InvalidParameterError(
-                f"The {name!r} parameter of {type(estimator).__name__} must be a number. Got "
-                f"{value!r} instead."
-            )
+class IncompleteInputMixin:
+    """What all estimators here have in common: X may have holes, and True is no number."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]]
+
+    def _validate_params(self) -> None:
+        """Raise also if a truth value stands where a number is wanted; Python takes True for 1."""
+        for name, constraints in self._parameter_constraints.items():
+            value = getattr(self, name)
+            numbers = any(isinstance(c, Interval) or c is Integral for c in constraints)
+            if isinstance(value, (bool, np.bool_)) and numbers:
+                raise InvalidParameterError(
+                    f"The {name!r} parameter of {type(self).__name__} must be a number. Got "
+                    f"{value!r} instead."
+                )
+        super()._validate_params()  # type: ignore[misc]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.allow_nan = True
+        return tags
 
 
 def refuse_too_few(n_samples: int, needed: int, what: str) -> None:

@@ -14,10 +14,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from pckid._arrays import Array, like, namespace, place, restorer, to_numpy
 from pckid._categories import forget
 from pckid._checks import (
+    IncompleteInputMixin,
     categorical_mask,
     dropped_features,
     read_table,
-    refuse_booleans,
     refuse_no_column,
     refuse_too_few,
 )
@@ -57,7 +57,7 @@ _SMALL_TABLE = 10_000
 _SMALLEST_VARIANCE = 0.01
 
 
-class EnsembleEstimator(CallbackSupportMixin, BaseEstimator):
+class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimator):
     """What the kernel and the clusterer share: the ensemble's parameters and its training."""
 
     _categories: dict[int, list[Any]]
@@ -334,15 +334,6 @@ class EnsembleEstimator(CallbackSupportMixin, BaseEstimator):
         if self.dtype != "auto":
             return self.dtype
         return "float64" if shape[0] * shape[1] <= _SMALL_TABLE else "float32"
-
-    def _validate_params(self) -> None:
-        refuse_booleans(self)
-        super()._validate_params()
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
 
 
 def _as_double(X: Array) -> Array:

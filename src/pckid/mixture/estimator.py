@@ -16,7 +16,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from pckid._arrays import Array, like, namespace, restorer, to_numpy
-from pckid._checks import read_table, refuse_booleans, refuse_too_few
+from pckid._checks import IncompleteInputMixin, read_table, refuse_too_few
 from pckid.mixture import em, initialise, units
 from pckid.mixture.families import FAMILIES
 from pckid.mixture.reading import read_new, read_training, standardise_at_home
@@ -27,7 +27,7 @@ from pckid.mixture.weighting import canonical_order, draw_rows, weighted_rows
 _BLOCK = 4096
 
 
-class IncompleteGaussianMixture(DensityMixin, BaseEstimator):
+class IncompleteGaussianMixture(DensityMixin, IncompleteInputMixin, BaseEstimator):
     """Gaussian mixture for rows with missing values, by EM on what is observed.
 
     Nothing is imputed: the E-step conditions on the observed part of each row, the M-step adds
@@ -453,15 +453,6 @@ class IncompleteGaussianMixture(DensityMixin, BaseEstimator):
         """Count the free parameters, those of varying columns only."""
         family = FAMILIES[self.covariance_type]
         return family.n_parameters(self.n_components, len(self._scaling.kept))
-
-    def _validate_params(self) -> None:
-        refuse_booleans(self)
-        super()._validate_params()
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
 
 
 def _given(values: Any, name: str, shape: tuple[int, ...]) -> np.ndarray | None:
