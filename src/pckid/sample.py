@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pckid._arrays import Array, like, namespace, to_numpy
+from pckid._parallel import blas_threads
 from pckid.mixture.table import Scaling, Table, take
 from pckid.mixture.weighting import Places, canonical_order
 
@@ -137,8 +138,10 @@ def _may_repeat(table: Table) -> bool:
     """Tell whether two rows have the same random projection, which only equal ones do."""
     xp, rng = namespace(table.values), np.random.default_rng(0)
     key: Array = 0.0
-    for part in (table.values, table.observed, table.codes):
-        numbers = xp.astype(part, xp.float64)
-        key = key + numbers @ like(rng.standard_normal(part.shape[1]), numbers)
+    # A second thread of OpenBLAS would turn idle for an eighth of a second, into the training.
+    with blas_threads(1):
+        for part in (table.values, table.observed, table.codes):
+            numbers = xp.astype(part, xp.float64)
+            key = key + numbers @ like(rng.standard_normal(part.shape[1]), numbers)
     ordered = np.sort(to_numpy(key))
     return bool(np.any(np.diff(ordered) <= 1e-12 * np.abs(ordered).max(initial=1.0)))
