@@ -15,6 +15,9 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_info, threadpool_limits
 
+# Longer than threads of OpenBLAS turn idle after a product, in seconds.
+_IDLE_TURNS = 0.3
+
 
 def best_of(function: Callable[[], Any], repeats: int) -> float:
     """Return the shortest of some run times, in seconds: the one least disturbed."""
@@ -32,7 +35,8 @@ def product_rate(
     """Measure the rate of large square matrix products over a while, in operations per second.
 
     The clock of a shared processor changes from one second to the next: the best of many short
-    moments would be a rate that nothing longer reaches.
+    moments would be a rate that nothing longer reaches. Afterwards OpenBLAS's threads turn idle for
+    an eighth of a second, on cores that whatever is timed next should have: they are waited for.
     """
     A = np.random.default_rng(0).random((size, size)).astype(dtype)
     with threadpool_limits(n_threads):
@@ -41,7 +45,9 @@ def product_rate(
         while time.perf_counter() - begin < seconds:
             A @ A
             count += 1
-        return 2 * size**3 * count / (time.perf_counter() - begin)
+        rate = 2 * size**3 * count / (time.perf_counter() - begin)
+    time.sleep(_IDLE_TURNS)
+    return rate
 
 
 def exponent(first: dict[str, float], last: dict[str, float]) -> float:
