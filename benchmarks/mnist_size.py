@@ -97,12 +97,18 @@ def fit_beside_products(X: np.ndarray, model: PCKID, threads: int) -> dict[str, 
     size = 2000 if len(X) == 1000 else 200
     model = clone(model).set_params(n_jobs=threads)
     before = product_rate(threads, size=size)
-    with PeakMemory() as watch:
-        seconds = best_of(lambda: model.fit(X), 1)
+    seconds = best_of(lambda: model.fit(X), 1)
     peak = (before + product_rate(threads, size=size)) / 2
     share = needed_operations(X, model) / seconds / peak
-    megabytes = watch.above_start / 2**20
-    return {"peak": peak / 1e9, "seconds": seconds, "share": share, "megabytes": megabytes}
+    return {"peak": peak / 1e9, "seconds": seconds, "share": share}
+
+
+def memory_of_fit(X: np.ndarray, model: PCKID, threads: int) -> float:
+    """Measure the memory of another fit, in MB: a thread that watches would slow the others."""
+    model = clone(model).set_params(n_jobs=threads)
+    with PeakMemory() as watch:
+        model.fit(X)
+    return watch.above_start / 2**20
 
 
 def rounds(X: np.ndarray, model: PCKID, threads: list[int], repeats: int) -> dict[str, Any]:
@@ -110,15 +116,17 @@ def rounds(X: np.ndarray, model: PCKID, threads: list[int], repeats: int) -> dic
 
     A ratio of two times is taken within a round, where the machine was the same for both.
     """
+    memory = [memory_of_fit(X, model, each) for each in threads]
     found = [[fit_beside_products(X, model, each) for each in threads] for _ in range(repeats)]
     figures = [
-        _middle(runs, each) for runs, each in zip(zip(*found, strict=True), threads, strict=True)
+        _middle(runs, each, megabytes)
+        for runs, each, megabytes in zip(zip(*found, strict=True), threads, memory, strict=True)
     ]
     speedup = statistics.median(runs[0]["seconds"] / runs[-1]["seconds"] for runs in found)
     return {"threads": figures, "speedup": speedup}
 
 
-def _middle(runs: Sequence[dict[str, float]], threads: int) -> dict[str, float]:
+def _middle(runs: Sequence[dict[str, float]], threads: int, megabytes: float) -> dict[str, float]:
     """Summarise runs with one number of threads, and say what they were."""
     shares = sorted(run["share"] for run in runs)
     figures: dict[str, float] = {
@@ -128,7 +136,7 @@ def _middle(runs: Sequence[dict[str, float]], threads: int) -> dict[str, float]:
         "share": statistics.median(shares),
         "lowest_share": shares[0],
         "highest_share": shares[-1],
-        "megabytes": max(run["megabytes"] for run in runs),
+        "megabytes": megabytes,
     }
     print(
         f"{threads} threads: fit {figures['seconds']:.2f} s at best; {figures['share']:.0%} of the "
