@@ -118,3 +118,23 @@ def test_blas_gets_the_number_within_the_context():
     with _parallel.blas_threads(1):
         assert blas() <= {1}
     assert blas() == before
+
+
+def test_blas_gets_all_its_threads_back_where_contexts_overlap():
+    before = blas()
+    first, second = _parallel.blas_threads(1), _parallel.blas_threads(2)
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert blas() <= {2}
+    second.__exit__(None, None, None)
+    assert blas() == before
+
+
+def test_contexts_within_contexts_end_with_the_outer_number():
+    before = blas()
+    with _parallel.blas_threads(1):
+        with _parallel.blas_threads(2):
+            assert blas() <= {2}
+        assert blas() <= {1}
+    assert blas() == before

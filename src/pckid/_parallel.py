@@ -7,8 +7,9 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache
+from threading import Lock
 from typing import Any
 
 from joblib import Parallel, delayed, effective_n_jobs
@@ -35,9 +36,43 @@ def is_remote() -> bool:
     return not getattr(backend, "supports_sharedmem", False)
 
 
+class _Limit:
+    """How many threads BLAS may use, as any number of callers ask for at once.
+
+    threadpoolctl's own contexts each restore what they found. Of two that overlap in two threads,
+    the one that ends last has found the limit of the other, which would then stay for ever.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._asked: list[list[int]] = []
+        self._before: Any = None
+
+    @contextmanager
+    def at(self, n: int) -> Iterator[None]:
+        mine = [n]
+        with self._lock:
+            found = _libraries().limit(limits=n, user_api="blas")
+            if not self._asked:
+                self._before = found
+            self._asked.append(mine)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._asked = [each for each in self._asked if each is not mine]
+                if self._asked:
+                    _libraries().limit(limits=self._asked[-1][0], user_api="blas")
+                else:
+                    self._before.restore_original_limits()
+
+
+_BLAS = _Limit()
+
+
 def blas_threads(n: int) -> AbstractContextManager:
-    """Let BLAS use `n` threads within the context."""
-    return _libraries().limit(limits=n, user_api="blas")
+    """Let BLAS use `n` threads within the context; where callers overlap, the latest decides."""
+    return _BLAS.at(n)
 
 
 def _libraries() -> ThreadpoolController:
