@@ -26,14 +26,12 @@ from pckid.mixture.families import FAMILIES
 from pckid.mixture.segments import segments, slices
 from pckid.mixture.table import Table, take
 from pckid.mixture.weighting import Places
-from pckid.mixture.workspace import Columns
+from pckid.mixture.workspace import WIDE, Columns
 
 # Statistics of the mixtures trained in one call: small stacks stay in the cache of a CPU core,
 # large ones fill a GPU.
 _STACK_BYTES_HOST = 1 << 21
 _STACK_BYTES_DEVICE = 1 << 30
-# About so many components side by side make matrix products as fast as they get.
-_WIDE = 240
 # A table of which the statistics of all rows are held at once.
 _MOST_COLUMN_BYTES = 1 << 28
 _ENOUGH_ROWS = 5_000
@@ -73,7 +71,7 @@ class Plan(NamedTuple):
         if not self.wide:
             fours = [pairs[i : i + 2] for i in range(0, len(pairs), 2)]
             return [tuple(chain(*four)) for four in fours] + middle
-        n_groups = max(1, round(sum(self.components) / _WIDE))
+        n_groups = max(1, round(sum(self.components) / WIDE))
         ends = [len(pairs) * i // n_groups for i in range(n_groups + 1)]
         parts = [pairs[start:stop] for start, stop in pairwise(ends)]
         parts[-1] += middle
@@ -119,9 +117,14 @@ class Ensemble(NamedTuple):
         return sum(stack.log_weights.shape[0] for stack in self.stacks)
 
     @property
+    def widths(self) -> list[int]:
+        """How many columns of the feature map come from each stack."""
+        return [math.prod(stack.log_weights.shape) for stack in self.stacks]
+
+    @property
     def n_columns(self) -> int:
         """The width of the feature map, C = Q (2 + … + G)."""
-        return sum(math.prod(stack.log_weights.shape) for stack in self.stacks)
+        return sum(self.widths)
 
 
 def number_of_starts(n_inits: int | str, n_samples: int) -> int:
@@ -162,7 +165,7 @@ def is_wide(table: Table, n_rows: int, max_components: int) -> bool:
     too few components; on small ones it would gain no time, and cost accuracy.
     """
     alone = _numbers(table, n_rows, max_components) > _STACK_BYTES_HOST // 4
-    return alone and 4 * (max_components + 2) < _WIDE
+    return alone and 4 * (max_components + 2) < WIDE
 
 
 def draw(plan: Plan, n_samples: int, member: Member) -> tuple[np.ndarray, np.ndarray]:

@@ -61,7 +61,7 @@ def feature_matrix(kernel: Kernel, table: Table, jobs: int) -> Array:
     shape = (kernel.ensemble.n_columns, table.n_samples)
     out = namespace(values).empty(shape, dtype=values.dtype, device=device_of(values))
 
-    scales, stops = _scales(kernel), [0, *accumulate(_widths(kernel))]
+    scales, stops = _scales(kernel), [0, *accumulate(kernel.ensemble.widths)]
     # The widest first, so that threads end together.
     stacks = sorted(range(len(scales)), key=lambda i: stops[i] - stops[i + 1])
 
@@ -79,11 +79,6 @@ def feature_matrix(kernel: Kernel, table: Table, jobs: int) -> Array:
     for _ in run(fill, [(*rows, each) for rows in blocks], jobs // each):
         pass
     return out
-
-
-def _widths(kernel: Kernel) -> list[int]:
-    """Count the columns of Φ that come from each stack."""
-    return [math.prod(stack.log_weights.shape) for stack in kernel.ensemble.stacks]
 
 
 def kernel_matrix(kernel: Kernel, left: Table, right: Table) -> Array:
@@ -151,7 +146,7 @@ def _for_row_blocks(function: Callable, kernel: Kernel, table: Table, jobs: int)
 
 def _row_blocks(kernel: Kernel, table: Table, jobs: int, most: int) -> list[tuple[int, int]]:
     """Cut the rows into blocks, each of which has a share of the memory; `most` is for a CPU."""
-    bytes_per_row = 8 * (4 * max(_widths(kernel)) + 2 * table.width)
+    bytes_per_row = 8 * (4 * max(kernel.ensemble.widths) + 2 * table.width)
     size = int(get_config()["working_memory"] * 2**20 / (bytes_per_row * jobs))
     size = max(1, min(size, most) if is_host(table.values) else size)
     starts = range(0, table.n_samples, size)

@@ -93,7 +93,7 @@ def test_a_centre_drawn_twice_keeps_its_place_and_loses_its_rows(values):
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("wide", [1, 6, 256])
 def test_posteriors_are_those_of_the_product_family(values, dtype, wide, monkeypatch):
-    monkeypatch.setattr(inplace, "_WIDE", wide)
+    monkeypatch.setattr(inplace, "WIDE", wide)
     table = standardise(values, measure(values), dtype)
     rows, chosen = draw(len(values))
     trained = plain(table, rows, chosen, 2)

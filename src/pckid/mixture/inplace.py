@@ -22,10 +22,7 @@ from pckid.mixture import product
 from pckid.mixture.mass import holds_rows, log_weights
 from pckid.mixture.product import Parameters
 from pckid.mixture.table import Table
-from pckid.mixture.workspace import Block, Columns, Part, Room, aligned, furnish
-
-# About so many components side by side make matrix products as fast as they get.
-_WIDE = 256
+from pckid.mixture.workspace import WIDE, Block, Columns, Part, Room, aligned, furnish
 
 # Takes the scores of a block to responsibilities, in place; not the stacks' `segments.Share`.
 _Share = Callable[[Block], None]
@@ -70,11 +67,11 @@ def train(
     """
     room = furnish(data, rows, weights, sizes, floor)
     total = _start(room, chosen, floor)
-    for step in range(n_iter):
-        if step == 0:
-            _write_coefficients(room, total)
+    if n_iter:
+        _write_coefficients(room, total)
+    for left in reversed(range(n_iter)):
         _sum_up(room, room.coefficients, slice(None), _posterior)
-        total = _update(room, then_write=step + 1 < n_iter)
+        total = _update(room, then_write=left > 0)
     means, variances = (np.ascontiguousarray(a.T)[None] for a in (room.means, room.variances))
     logs = log_weights(total, len(rows))[None]
     return Parameters(logs, means, variances, means[..., :0], means[..., :0])
@@ -93,7 +90,7 @@ def write_posteriors(data: Columns, params: Parameters, scale: float, out: np.nd
     """
     m, g = params.log_weights.shape
     # Few mixtures at once, whose coefficients and posteriors stay in the cache.
-    size = max(1, min(m, _WIDE // g))
+    size = max(1, min(m, WIDE // g))
     B = aligned((size * g, len(data.F)), data.F.dtype)
     top = aligned((size, data.F.shape[1]), data.F.dtype)
     for first in range(0, m, size):

@@ -14,6 +14,8 @@ import numpy as np
 
 from pckid.mixture.segments import slices
 
+# About so many components side by side make matrix products as fast as they get.
+WIDE = 240
 _CACHE_LINE = 64
 _BLOCK_BYTES = 1 << 19
 _PART_BYTES = 1 << 18
