@@ -34,10 +34,10 @@ def test_every_chooser_counts_clear_groups():
 
 def test_results_go_on_where_they_stopped(tmp_path, monkeypatch):
     monkeypatch.setattr(choose, "CHOOSERS", {"always 2": CHOOSERS["always 2"]})
-    monkeypatch.setattr(choose, "COMPLETE", {"iris": "mcar 10%"})
+    monkeypatch.setattr(choose, "COMPLETE", {"iris": "mcar 30%"})
     said = []
     first = choose.main(out=tmp_path, simulated=False, say=said.append)
-    assert [(r["case"], r["classes"], r["chosen"]) for r in first] == [("iris, mcar 10%", "3", "2")]
+    assert [(r["case"], r["classes"], r["chosen"]) for r in first] == [("iris, mcar 30%", "3", "2")]
     again = choose.main(out=tmp_path, runs=2, simulated=False, say=said.append)
     assert [r["run"] for r in again] == ["0", "1"]
     assert sum("iris" in text for text in said) == 2

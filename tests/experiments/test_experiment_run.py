@@ -27,7 +27,7 @@ def slowly(X, n_clusters, **more):
 
 fast, pckid = (m.override({"n_inits": 1, "max_components": 3, "kmeans_n_init": 2})
                for m in find(["AI+kmeans", "PCKID"]))
-tasks = plan(cases("wine"), [pckid, fast._replace(function=slowly)], runs=2, seed=5)
+tasks = plan(cases("wine"), [pckid, fast._replace(function=slowly)], runs=6, seed=5)
 run(tasks, sys.argv[1])
 """
 

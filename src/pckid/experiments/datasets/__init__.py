@@ -24,7 +24,16 @@ from numpy.typing import NDArray
 
 from pckid.experiments._registry import import_all, refuse_twice, refuse_unknown
 
-__all__ = ["Case", "Sample", "all_datasets", "cases", "dataset", "standardise", "varying"]
+__all__ = [
+    "Case",
+    "Sample",
+    "all_datasets",
+    "cases",
+    "dataset",
+    "prepare",
+    "standardise",
+    "varying",
+]
 
 _DATASETS: dict[str, Callable[..., list[Case]]] = {}
 
@@ -79,7 +88,7 @@ def cases(name: str, **options: Any) -> list[Case]:
     --------
     >>> from pckid.experiments.datasets import cases
     >>> [case.setting for case in cases("wine")][:2]
-    ['mcar 10%', 'mcar 30%']
+    ['mcar 30%', 'mar 30%']
     """
     known = all_datasets()
     refuse_unknown(name, known, "data set")
@@ -92,6 +101,13 @@ def standardise(X: NDArray) -> NDArray:
     centred = X - np.nansum(X, axis=0) / count
     spread = np.sqrt(np.nansum(centred**2, axis=0) / count)
     return centred / np.where(spread > 0, spread, 1.0)
+
+
+def prepare(X: NDArray, y: NDArray) -> Sample:
+    """Keep the columns that vary and the rows that have something observed; standardise."""
+    X = X[:, varying(X)]
+    kept = ~np.isnan(X).all(axis=1)
+    return Sample(standardise(X[kept]), y[kept])
 
 
 def varying(X: NDArray) -> NDArray[np.bool_]:

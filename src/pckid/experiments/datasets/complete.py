@@ -1,74 +1,108 @@
-"""Complete data sets that scikit-learn carries, with values removed after four stories."""
+"""Complete tables with values removed, and those that scikit-learn carries."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pckid.experiments.datasets import Case, Sample, dataset, standardise, varying
-from pckid.missing import apply, drop_quadrants, keep_one_per_row, mar, mcar, nmar
+from pckid.experiments.datasets import Case, Sample, dataset, prepare
+from pckid.missing import apply, cover_blocks, drop_quadrants, keep_one_per_row, mar, mcar
 
-_MECHANISMS: dict[str, Any] = {"mcar": mcar, "mar": mar, "nmar": nmar, "quadrants": drop_quadrants}
-_VALUES = ("mcar", "mar", "nmar")
-SHARES = (0.1, 0.3, 0.5)
+BUNDLED: tuple[str, ...] = ("breast cancer", "digits", "iris", "wine")
+"""Data sets that scikit-learn carries."""
+N_BLOCKS = 3
+
+
+def _blocks(X: NDArray, share: float, *, random_state: np.random.Generator) -> NDArray[np.bool_]:
+    """Cut the columns into three runs of neighbours, each of which a row may lose as a whole."""
+    runs = np.array_split(np.arange(X.shape[1]), N_BLOCKS)
+    return cover_blocks(X, runs, share, random_state=random_state)
+
+
+_MECHANISMS: dict[str, tuple[Callable[..., NDArray[np.bool_]], float]] = {
+    "mcar 30%": (mcar, 0.3),
+    "mar 30%": (mar, 0.3),
+    "blocks 30%": (_blocks, 0.3),
+    "quadrants 50%": (drop_quadrants, 0.5),
+}
+SETTINGS = ("mcar 30%", "mar 30%", "blocks 30%")
+"""How values are removed from every complete table; images may also lose a quadrant."""
 
 
 @dataset("wine")
 def _wine() -> list[Case]:
     """178 wines of three growers, 13 measurements."""
-    return _cases("wine", _VALUES)
+    return _cases("wine")
 
 
 @dataset("iris")
 def _iris() -> list[Case]:
     """150 irises of three kinds, 4 measurements."""
-    return _cases("iris", _VALUES)
+    return _cases("iris")
 
 
 @dataset("breast cancer")
 def _breast_cancer() -> list[Case]:
     """569 tumours of two kinds, 30 measurements."""
-    return _cases("breast cancer", _VALUES)
+    return _cases("breast cancer")
 
 
 @dataset("digits")
 def _digits() -> list[Case]:
-    """1797 images of ten digits, 8 × 8 pixels, which may also lose a quadrant."""
-    return _cases("digits", (*_VALUES, "quadrants"))
+    """1797 images of ten digits, 8 × 8 pixels, half of which may also lose a quadrant."""
+    return _cases("digits", (*SETTINGS, "quadrants 50%"))
 
 
-def _cases(name: str, mechanisms: tuple[str, ...]) -> list[Case]:
-    """Cross mechanisms and shares."""
+def _cases(name: str, settings: tuple[str, ...] = SETTINGS) -> list[Case]:
+    """List the settings of a data set that scikit-learn carries."""
     return [
-        Case(
-            name, f"{mechanism} {share:.0%}", "scikit-learn", partial(draw, name, mechanism, share)
-        )
-        for mechanism in mechanisms
-        for share in SHARES
+        Case(name, setting, "scikit-learn", partial(draw, name, setting)) for setting in settings
     ]
 
 
-def draw(name: str, mechanism: str, share: float, seed: int) -> Sample:
-    """Remove values, one kept in each row, then standardise what still varies.
-
-    For "quadrants" the share is that of the images which lose one, else that of the values.
-    """
+def draw(name: str, setting: str, seed: int) -> Sample:
+    """Remove values and prepare what is left."""
     X, y = _load(name)
-    rng = np.random.default_rng(seed)
-    removed = _MECHANISMS[mechanism](X, share, random_state=rng)
-    removed = keep_one_per_row(X, removed, random_state=rng)
-    X = apply(X, removed)
-    return Sample(standardise(X[:, varying(X)]), y)
+    X = remove(X, np.arange(X.shape[1]), setting, np.random.default_rng(seed))
+    return prepare(X, y)
+
+
+def remove(
+    X: NDArray, columns: NDArray[np.intp], setting: str, rng: np.random.Generator
+) -> NDArray:
+    """Remove cells of a complete table; each row keeps one.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+    columns : ndarray of int, shape (n_features,)
+        The column of the table that each feature belongs to. Features of one column, such as the
+        indicators of its categories, go together.
+    setting : str
+        A mechanism and a share: of the cells, or of the images that lose a quadrant.
+    rng : Generator
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_features)
+        NaN where a cell was removed.
+    """
+    mechanism, share = _MECHANISMS[setting]
+    _, first, owner = np.unique(columns, return_index=True, return_inverse=True)
+    cells = X[:, first]
+    removed = mechanism(cells, share, random_state=rng)
+    return apply(X, keep_one_per_row(cells, removed, random_state=rng)[:, owner])
 
 
 def _load(name: str) -> tuple[NDArray, NDArray]:
     """Read a data set that scikit-learn carries."""
     from sklearn import datasets
 
-    loaders = {
+    loaders: dict[str, Any] = {
         "wine": datasets.load_wine,
         "iris": datasets.load_iris,
         "breast cancer": datasets.load_breast_cancer,

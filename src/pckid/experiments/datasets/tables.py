@@ -1,4 +1,4 @@
-"""A folder of labelled tables, with the values missing that are missing."""
+"""A folder of labelled tables: as they are, or with values removed where none is missing."""
 
 from __future__ import annotations
 
@@ -7,60 +7,92 @@ import gzip
 from collections.abc import Sequence
 from functools import lru_cache, partial
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pckid.experiments.datasets import Case, Sample, dataset, standardise, varying
+from pckid.experiments.datasets import Case, Sample, dataset, prepare
+from pckid.experiments.datasets.complete import SETTINGS, remove
 
 LABEL = "label"
 NOT_FEATURES = ("id", "row", "col", "utmx", "utmy", "field", "death")
 """Identifiers, coordinates and second outcomes, left out wherever a table has them."""
 MAX_ROWS = 2000
+AS_IS = "as is"
+"""The setting of a table with missing values of its own."""
 MAX_CATEGORIES = 20
 
 
+class Labelled(NamedTuple):
+    """A table as it was read."""
+
+    X: NDArray  # (n_samples, n_features), NaN where missing
+    y: NDArray  # (n_samples,), the known classes
+    columns: NDArray[np.intp]  # (n_features,), the column of the file that each belongs to
+
+
 @dataset("tables")
-def tables(data: str, drop: Sequence[str] = NOT_FEATURES, max_rows: int = MAX_ROWS) -> list[Case]:
-    """List the tables of a folder.
+def tables(
+    data: str | Path, drop: Sequence[str] = NOT_FEATURES, max_rows: int = MAX_ROWS
+) -> list[Case]:
+    """List the cases of all tables of a folder; see `files` and `file_cases`."""
+    return [
+        case
+        for name, path in files(data).items()
+        for case in file_cases(name, path, drop, max_rows)
+    ]
+
+
+def files(folder: str | Path) -> dict[str, Path]:
+    """Find the tables of a folder, by name.
+
+    They are .csv or .csv.gz files. Where NAME_num.csv, with categories coded as numbers, lies
+    beside NAME.csv, only the former counts, so that no table counts twice.
+    """
+    paths = {
+        path.name.removesuffix(".gz").removesuffix(".csv"): path
+        for path in sorted(Path(folder).iterdir())
+        if path.name.endswith((".csv", ".csv.gz"))
+    }
+    if not paths:
+        raise ValueError(f"{folder} holds no .csv or .csv.gz file.")
+    return {name: path for name, path in paths.items() if f"{name}_num" not in paths}
+
+
+def file_cases(
+    name: str, path: Path, drop: Sequence[str] = NOT_FEATURES, max_rows: int = MAX_ROWS
+) -> list[Case]:
+    """List the cases of a table: as it is if values are missing, else with values removed.
 
     Parameters
     ----------
-    data : str
-        A folder of .csv or .csv.gz files. A blank cell is missing; the column `label` holds the
-        classes. Where NAME_num.csv, with categories coded as numbers, lies beside NAME.csv, only
-        the former counts, so that no table counts twice.
+    name : str
+    path : Path
+        A blank cell is missing; the column `label` holds the classes.
     drop : sequence of str
         Columns that are not features.
     max_rows : int
         Larger tables are drawn from anew in every run, each class in proportion.
     """
-    paths = {
-        path.name.removesuffix(".gz").removesuffix(".csv"): path
-        for path in sorted(Path(data).iterdir())
-        if path.name.endswith((".csv", ".csv.gz"))
-    }
-    if not paths:
-        raise ValueError(f"{data} holds no .csv or .csv.gz file.")
+    is_complete = not np.isnan(load(str(path), tuple(drop)).X).any()
+    source = f"{path.name}, at most {max_rows} rows"
     return [
-        Case(
-            name,
-            "as is",
-            f"{path.name}, at most {max_rows} rows",
-            partial(draw, str(path), tuple(drop), max_rows),
-        )
-        for name, path in paths.items()
-        if f"{name}_num" not in paths
+        Case(name, setting, source, partial(draw, str(path), tuple(drop), max_rows, setting))
+        for setting in (SETTINGS if is_complete else (AS_IS,))
     ]
 
 
-def draw(path: str, drop: tuple[str, ...], max_rows: int, seed: int) -> Sample:
-    """Read a table, take at most `max_rows` rows of it, and standardise the columns that vary."""
-    X, y = load(path, drop)
+def draw(path: str, drop: tuple[str, ...], max_rows: int, setting: str, seed: int) -> Sample:
+    """Take at most `max_rows` rows of a table, remove values if asked to, and prepare it."""
+    X, y, columns = load(path, drop)
+    rng = np.random.default_rng(seed)
     if len(y) > max_rows:
-        index = stratified(y, max_rows, np.random.default_rng(seed))
+        index = stratified(y, max_rows, rng)
         X, y = X[index], y[index]
-    return Sample(standardise(X[:, varying(X)]), y)
+    if setting != AS_IS:
+        X = remove(X, columns, setting, rng)
+    return prepare(X, y)
 
 
 def stratified(y: NDArray, n_samples: int, rng: np.random.Generator) -> NDArray[np.intp]:
@@ -73,8 +105,8 @@ def stratified(y: NDArray, n_samples: int, rng: np.random.Generator) -> NDArray[
 
 
 @lru_cache(maxsize=2)
-def load(path: str, drop: tuple[str, ...] = NOT_FEATURES) -> tuple[NDArray, NDArray]:
-    """Read numbers (n_samples, n_features) and classes (n_samples,) from a table.
+def load(path: str, drop: tuple[str, ...] = NOT_FEATURES) -> Labelled:
+    """Read numbers and classes from a table.
 
     A column of text becomes one column of 0 and 1 for each category, all of them missing where the
     cell is; beyond 20 categories it is left out, as a name rather than a property. Rows with
@@ -84,15 +116,16 @@ def load(path: str, drop: tuple[str, ...] = NOT_FEATURES) -> tuple[NDArray, NDAr
     if LABEL not in names:
         raise ValueError(f"{path} has no column {LABEL!r}. Name the column of known classes so.")
     cells = dict(zip(names, zip(*rows, strict=True), strict=True))
-    columns = [
-        column
-        for name in names
+    features = [
+        (column, number)
+        for number, name in enumerate(names)
         if name != LABEL and name not in drop
         for column in _numbers(cells[name])
     ]
-    X = np.stack(columns, axis=1)
+    X = np.stack([column for column, _ in features], axis=1)
     kept = ~np.isnan(X).all(axis=1)
-    return X[kept], np.array(cells[LABEL])[kept]
+    columns = np.array([number for _, number in features])
+    return Labelled(X[kept], np.array(cells[LABEL])[kept], columns)
 
 
 def read(path: str) -> tuple[list[str], list[list[str]]]:
