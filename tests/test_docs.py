@@ -84,7 +84,7 @@ def test_commands_and_their_options_exist(command, tmp_path, monkeypatch):
     _, *words = shlex.split(command.split(" > ")[0])
     for word in words:
         if word.startswith("DATA/"):
-            Path("DATA").mkdir()
+            Path("DATA").mkdir(exist_ok=True)
             Path(word).touch() if "." in word else Path(word).mkdir()
     if words in (["--help"], ["--version"]):
         return

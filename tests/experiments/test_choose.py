@@ -4,48 +4,73 @@ import numpy as np
 import pytest
 
 from pckid.experiments import choose
-from pckid.experiments.choosers import CHOOSERS, Computed
-from pckid.experiments.datasets import cases
+from pckid.experiments.choosers import CHOOSERS
+from pckid.experiments.results import COLUMNS, read
 
 
-def row(case, classes, chosen, run=0, group="real"):
-    name = next(iter(CHOOSERS))
-    return dict(zip(choose.FIELDS, (group, case, str(run), classes, name, chosen), strict=True))
+def row(dataset, chosen, *, run=0, setting="as is"):
+    """A result on a table of three classes."""
+    return dict.fromkeys(COLUMNS, "") | {
+        "dataset": dataset,
+        "setting": setting,
+        "run": str(run),
+        "method": "k by magic",
+        "n_clusters": "3",
+        "chosen": chosen,
+    }
 
 
-def test_tables_count_alike_whatever_their_runs(monkeypatch):
-    name = next(iter(CHOOSERS))
-    monkeypatch.setattr(choose, "CHOOSERS", {name: None})
-    rows = [row("a", "2", "2"), row("a", "2", "2", 1), row("b", "4", "5")]
-    rows.append(row("c", "3", "7", group="simulated"))
-    text = choose.summary(rows)
-    assert f"| {name} | 50% | 100% | 0.50 | 0% | 0% | 4.00 | 33% | 67% | 1.67 |" in text
+ROWS = [
+    *(row("a", chosen, run=run) for run, chosen in enumerate(["2", "4"])),
+    *(row("b", "3", run=run, setting=name) for run in (0, 1) for name in ("x", "y", "z")),
+    *(row("c", "", run=run) for run in (0, 1)),
+]
 
 
-def test_every_chooser_counts_clear_groups():
+def test_a_data_set_counts_once_and_a_failure_is_not_right():
+    found = choose.score(ROWS)
+    assert found.columns == ["right", "within one", "mean error"]
+    np.testing.assert_allclose(found.values, [[1 / 3, 2 / 3, 1 / 2]])
+    np.testing.assert_allclose(found.ends[:, 0], [[0, 0, 0], [1, 1, 1]])
+
+
+def test_the_summary_has_a_part_for_each_group():
+    text = choose.summary(ROWS)
+    assert "| k by magic | **0.00** [0.00, 0.00] | **0.50** [0.00, 1.00] | **1.00**" in text
+    titles = [line for line in text.splitlines() if line.startswith("## ")]
+    assert titles == [
+        "## Tables with missing values",
+        "## Complete tables, values removed",
+        "## All",
+    ]
+
+
+def test_a_choice_is_right_if_every_run_is():
+    found = choose.chosen(ROWS)
+    assert found.rows == ["a", "b, x", "b, y", "b, z", "c"]
+    assert found.values[0].tolist() == [3, 3]
+    assert found.best.tolist() == [[False, right] for right in (False, True, True, True, False)]
+
+
+@pytest.mark.parametrize("name", set(CHOOSERS) - {"k always 2"})
+def test_every_chooser_counts_clear_groups(name):
     rng = np.random.default_rng(0)
     places = 8 * np.array([[0, 0, 1], [0, 1, 0], [1, 0, 0]])
     X = places[np.arange(90) % 3] + rng.normal(size=(90, 3))
     X = (X - X.mean(axis=0)) / X.std(axis=0)
-    computed = Computed(X, 0, n_inits=4, max_components=8)
-    found = {name: chooser(computed) for name, chooser in CHOOSERS.items() if name != "always 2"}
-    assert found == dict.fromkeys(found, 3)
+    chooser = CHOOSERS[name].override({"n_inits": 4, "max_components": 8})
+    assert chooser.cluster(X, None, seed=0) == 3
 
 
-def test_results_go_on_where_they_stopped(tmp_path, monkeypatch):
-    monkeypatch.setattr(choose, "CHOOSERS", {"always 2": CHOOSERS["always 2"]})
-    monkeypatch.setattr(choose, "COMPLETE", {"iris": "mcar 30%"})
+def test_choices_join_the_results_and_go_on_where_they_stopped(folder_of_tables, tmp_path):
     said = []
-    first = choose.main(out=tmp_path, simulated=False, say=said.append)
-    assert [(r["case"], r["classes"], r["chosen"]) for r in first] == [("iris, mcar 30%", "3", "2")]
-    again = choose.main(out=tmp_path, runs=2, simulated=False, say=said.append)
-    assert [r["run"] for r in again] == ["0", "1"]
-    assert sum("iris" in text for text in said) == 2
-
-
-@pytest.mark.parametrize("index", [0, -1])
-def test_simulated_groups_are_as_many_as_said(index):
-    case = cases("simulated")[index]
-    X, y = case.draw(3)
-    assert case.setting.startswith(f"{len(np.unique(y))} groups")
-    assert 0.1 < np.isnan(X).mean() < 0.3
+    for runs in (1, 2):
+        rows = choose.main(
+            [folder_of_tables], tmp_path, runs=runs, methods=["k always 2"], say=said.append
+        )
+    assert [(r["dataset"], r["run"], r["n_clusters"], r["chosen"]) for r in rows] == [
+        (name, run, "3", "2") for run in ("0", "1") for name in ("apart", "near")
+    ]
+    assert len(read(tmp_path / "results.csv")) == 4
+    assert (tmp_path / "n_clusters.md").read_text() == said[-1]
+    assert (tmp_path / "n_clusters_by_table.csv").read_text().startswith("table,classes,k always 2")

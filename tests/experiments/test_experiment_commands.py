@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from pckid.experiments import compare, landcover, mnist
+from pckid.experiments.datasets.complete import BUNDLED
 from pckid.experiments.tables import collect, mean, method_names
 
 click_testing = pytest.importorskip("click.testing")
@@ -76,15 +77,36 @@ def test_land_cover(tmp_path, quick):
 def test_comparison(folder_of_tables, tmp_path, quick):
     methods = ("PCKID", "PCKID kernel PCA", "mean+kmeans", "mean+spectral-rbf20", "knn+gmm-diag")
     rows = compare.main(
-        folder_of_tables, tmp_path, runs=2, complete=(), methods=methods, parameters=quick,
-        say=silent,
-    )  # fmt: skip
+        [folder_of_tables], tmp_path, runs=2, methods=methods, parameters=quick, say=silent
+    )
     found = accuracies(rows)
     assert (found["PCKID"] > found["mean+spectral-rbf20"]).all()
     assert found["PCKID"][0] > 0.9
     names = {path.name for path in tmp_path.iterdir()}
-    assert {"tables_accuracy.md", "tables_overall.csv", "tables_losses.md"} <= names
+    assert {"tables_accuracy.md", "tables_overall.csv", "summary.md"} <= names
     assert "tables_ranks.png" in names
+
+
+def test_a_half_of_the_benchmark(tmp_path):
+    """Its tables alone, what is not there named, and each half in files of its own."""
+    rng = np.random.default_rng(0)
+    for name in ("heart", "balance", "stranger"):
+        rows = np.column_stack([rng.random((20, 2)), np.arange(20) % 2])
+        header = {"header": "a,b,label", "comments": "", "delimiter": ","}
+        np.savetxt(tmp_path / f"{name}.csv", rows, **header)
+    said = []
+    for half in ("choose", "report"):
+        rows = compare.main(
+            [tmp_path], tmp_path / "out", half=half, runs=1, methods=["mean+kmeans"],
+            parameters={"kmeans_n_init": 1}, say=said.append,
+        )  # fmt: skip
+        names = {row["dataset"] for row in rows}
+        expected = {"choose": {"heart", "wine"}, "report": {"balance", *BUNDLED} - {"wine"}}
+        assert names == expected[half]
+        text = (tmp_path / "out" / f"{half}_summary.md").read_text()
+        assert text.startswith("## Complete tables, values removed\n\nData sets: ")
+    assert said[0].startswith("Not in the folders, so the half is not complete: ckd, ")
+    assert " heart," not in said[0]
 
 
 def test_commands(folder_of_tables, small_images, tmp_path):
@@ -98,11 +120,16 @@ def test_commands(folder_of_tables, small_images, tmp_path):
     assert done.exit_code == 0, done.output
     assert "k-means MFVI" in done.output
     out = str(tmp_path / "compare")
-    more = ["--no-complete", "--method", "PCKID", "--method", "mean+kmeans"]
+    more = ["--method", "PCKID", "--method", "mean+kmeans"]
     done = runner.invoke(compare_command, [folder_of_tables, "--out", out, *more, *quick])
     assert done.exit_code == 0, done.output
     assert "PCKID is beaten" in done.output
     assert (tmp_path / "compare" / "results.csv").read_text().count("\n") == 5
+    more = ["--choose-k", "--method", "k always 2"]
+    done = runner.invoke(compare_command, [folder_of_tables, "--out", out, *more, *quick])
+    assert done.exit_code == 0, done.output
+    assert "| k always 2 | **0.00** [0.00, 0.00] | **1.00** [1.00, 1.00] |" in done.output
+    assert (tmp_path / "compare" / "results.csv").read_text().count("\n") == 7
     for command in (["mnist"], ["landcover"]):
         text = runner.invoke(reproduce, [*command, "--help"]).output
         assert all(f"--{name}" in text for name in ("data", "runs", "seed", "jobs", "device"))

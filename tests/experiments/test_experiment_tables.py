@@ -1,5 +1,7 @@
 """Tables, ranks and figures: small cases worked out by hand."""
 
+import csv
+
 import numpy as np
 import pytest
 from scipy.stats import t
@@ -7,6 +9,7 @@ from scipy.stats import t
 from pckid.experiments import figures, paper, tables, verdict
 from pckid.experiments.measure import measure, scores
 from pckid.experiments.ranks import Ranking, cliques, critical_difference, rank
+from pckid.experiments.resampling import interval
 from pckid.experiments.results import COLUMNS
 
 
@@ -115,6 +118,12 @@ def test_the_critical_difference_is_demsars():
     assert critical_difference(4, 14) == pytest.approx(2.569 * np.sqrt(4 * 5 / (6 * 14)), abs=1e-3)
 
 
+def test_one_method_alone_is_first():
+    found = rank(["a"], np.array([[0.9], [0.7]]))
+    assert (found.mean_ranks.tolist(), found.critical_difference) == ([1.0], 0.0)
+    assert cliques(found) == []
+
+
 def test_ranks_share_ties_and_put_failures_last():
     found = rank(["a", "b", "c"], np.array([[0.9, 0.8, np.nan], [0.7, 0.7, 0.1]]))
     np.testing.assert_allclose(found.mean_ranks, [1.25, 1.75, 3.0])
@@ -135,7 +144,68 @@ def test_wins_and_losses_are_counted_alike():
     third = dict(zip(found.columns, found.values[2], strict=True))
     assert (other["won"], other["even"], other["lost"]) == (1, 0, 1)
     assert (third["won"], third["lost"], third["failed"]) == (1, 1, 2)
-    assert (other["seconds"], other["MiB"]) == (1, 1)
+
+
+def several_settings():
+    """Three settings of one data set, which PCKID wins by 0.1, and one of another, lost by 0.2."""
+    rows = make_rows({"three": {"PCKID": 0.7, "mean+kmeans": 0.6}})
+    rows = [row | {"setting": name} for name in ("x", "y", "z") for row in rows]
+    return rows + make_rows({"one": {"PCKID": 0.5, "mean+kmeans": 0.7}})
+
+
+def test_settings_of_a_data_set_count_as_one():
+    found = verdict.overall(several_settings())
+    assert found.rows == ["PCKID", "mean+kmeans"]
+    rival = dict(zip(found.columns, found.values[1], strict=True))
+    ends = dict(zip(found.columns, found.ends[:, 1].T.tolist(), strict=True))
+    assert rival["accuracy"] == pytest.approx(0.66)
+    assert rival["ahead"] == pytest.approx(-0.05)
+    assert rival["rank"] == 1.5
+    assert (rival["won"], rival["lost"]) == (3, 1)
+    # Two data sets: with 95 % the interval goes from the one to the other.
+    assert ends["accuracy"] == pytest.approx([0.61, 0.71])
+    assert ends["ahead"] == pytest.approx([-0.2, 0.1])
+    assert ends["rank"] == [1, 2]
+    assert np.isnan(ends["won"]).all()
+    table = tables.accuracy_table(several_settings(), "table", tables.case_name)
+    assert table.rows == ["three, x", "three, y", "three, z", "one", "mean"]
+    np.testing.assert_allclose(table.values[-1], [0.61, 0.66])
+
+
+def test_intervals_cover_the_mean_as_often_as_they_say():
+    rng = np.random.default_rng(0)
+    low, high = interval(rng.normal(size=(60, 400)))
+    assert ((low < 0) & (high > 0)).mean() == pytest.approx(0.95, abs=0.03)
+
+
+def test_intervals_leave_out_what_is_absent():
+    values = np.array([[0.2, np.nan, np.nan], [0.4, 0.5, np.nan], [0.6, 0.5, np.nan]])
+    low, high = interval(values)
+    assert low[:2] == pytest.approx([0.2, 0.5])
+    assert high[:2] == pytest.approx([0.6, 0.5])
+    assert np.isnan([low[2], high[2]]).all()
+
+
+def test_the_summary_has_intervals_and_the_losses():
+    text = verdict.summary(several_settings())
+    assert text.startswith("Data sets: 2, cases: 4, runs of each: 2.")
+    assert (
+        "| mean+kmeans | **0.660** [0.610, 0.710] | **0.500** [0.500, 0.500] | **1.5** [1.0, 2.0] "
+        "| -0.050 [-0.200, 0.100] | 0.000 [0.000, 0.000] | 3 | 0 | 1 | 0 |\n"
+    ) in text
+    assert "| PCKID | 0.610 [0.510, 0.710] |" in text
+    assert (
+        "mean+kmeans beats PCKID by more than 0.1 on 1 of 4 cases:\n\n- one: PCKID 0.510; " in text
+    )
+    assert "seconds" not in text
+
+
+def test_intervals_are_columns_of_the_csv():
+    text = tables.as_csv(verdict.overall(several_settings()))
+    _, rival = csv.DictReader(text.splitlines())
+    assert (rival["accuracy, low"], rival["accuracy, high"]) == ("0.61", "0.71")
+    assert rival["won"] == "3"
+    assert "won, low" not in rival
 
 
 def test_the_papers_claim_is_checked_row_by_row():
@@ -143,9 +213,18 @@ def test_the_papers_claim_is_checked_row_by_row():
 
 
 def test_losses_are_listed():
-    text = verdict.losses(ROWS, lambda case: case[0])
-    assert text.startswith("PCKID is beaten by at least one method on 1 of 2 cases")
+    text = verdict.losses(ROWS)
+    assert text.startswith("PCKID is beaten by more than 0.01 of accuracy on 1 of 2 cases:\n")
     assert "- soil: PCKID 0.510; other 0.710, third 0.710\n" in text
+
+
+def test_a_failure_is_a_loss_and_few_winners_are_named():
+    rivals = {"a": 0.4, "b": 0.9, "c": 0.5, "d": 0.6, "mean+kmeans": 0.3}
+    text = verdict.losses(make_rows({"soil": {"PCKID": None, **rivals}}))
+    assert "- soil: PCKID failed; b 0.910, d 0.610, c 0.510 and 2 more\n" in text
+    assert "- soil: PCKID failed; mean+kmeans 0.310\n" in text
+    text = verdict.losses(make_rows({"soil": {"PCKID": 0.5, "mean+kmeans": 0.58}}))
+    assert text.endswith("mean+kmeans beats PCKID by more than 0.1 on 0 of 1 cases.\n")
 
 
 def test_rows_without_a_cluster_do_not_help():
@@ -158,7 +237,7 @@ def test_rows_without_a_cluster_do_not_help():
 
 def test_peak_memory_sees_a_large_array():
     found = measure(lambda: np.ones(8_000_000).argsort()[:3])
-    assert found.labels.shape == (3,)
+    assert found.result.shape == (3,)
     assert found.seconds > 0
     assert np.isnan(found.peak_mib) or 60 < found.peak_mib < 400
 

@@ -8,14 +8,20 @@ from pckid.cli._experiment import experiment_options, run_experiment
 
 
 @click.command(short_help="Compare PCKID with other methods on labelled tables.")
-@click.argument("folder", required=False, type=click.Path(exists=True, file_okay=False))
-@experiment_options(runs=10, out="results/compare")
+@click.argument("folders", nargs=-1, type=click.Path(exists=True, file_okay=False))
 @click.option(
-    "--complete/--no-complete",
-    default=True,
-    show_default=True,
-    help="Also wine, breast cancer and digits, with values removed in several ways.",
+    "--half",
+    type=click.Choice(["choose", "report"]),
+    help="One half of the benchmark: tables that defaults may be chosen on, or tables to report "
+    "on. Other tables in the folders are ignored; a half has its share of the data sets that "
+    "scikit-learn carries.",
 )
+@click.option(
+    "--choose-k",
+    is_flag=True,
+    help="Compare ways to choose the number of clusters instead of clusterings.",
+)
+@experiment_options(runs=10, out="results/compare")
 @click.option(
     "--method",
     "methods",
@@ -31,20 +37,24 @@ from pckid.cli._experiment import experiment_options, run_experiment
     "field and death, where a table has them.",
 )
 @click.option("--max-rows", type=click.IntRange(10), help="Rows drawn from larger tables; 2000.")
-def compare(complete: bool, **options: Any) -> int:
+def compare(choose_k: bool, **options: Any) -> int:
     """Compare PCKID with imputation followed by k-means, mixtures and spectral clustering, with
     k-means on what is observed, and with single mixtures for incomplete data.
 
-    FOLDER holds tables (.csv, .csv.gz) in which a blank cell is missing and the column `label`
-    holds the known classes. Writes results.csv, accuracies by table, means and ranks of all
-    methods, a list of PCKID's losses, and a critical-difference plot.
+    FOLDERS hold tables (.csv, .csv.gz) in which a blank cell is missing and the column `label`
+    holds the known classes. Complete tables lose values in three ways. Without a folder, the data
+    sets that scikit-learn carries are used. Writes results.csv, accuracies by table, and
+    summary.md: means and ranks of all methods with intervals from resampling the tables, and
+    PCKID's losses.
 
     \b
     Examples:
       pckid compare tables/ --jobs -1
-      pckid compare tables/ --runs 3 --no-complete --method PCKID --method mean+kmeans
+      pckid compare tables/ --runs 3 --method PCKID --method mean+kmeans
+      pckid compare tables/ more/ --half report
+      pckid compare tables/ more/ --half report --choose-k --runs 1
     """
-    from pckid.experiments.compare import main
+    from pckid.experiments import choose, compare
 
     given = {name: value for name, value in options.items() if value not in (None, ())}
-    return run_experiment(main, given if complete else given | {"complete": ()})
+    return run_experiment(choose.main if choose_k else compare.main, given)

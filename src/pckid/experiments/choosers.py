@@ -1,9 +1,12 @@
-"""Ways to choose the number of clusters: each takes what was computed once and returns k."""
+"""Ways to choose the number of clusters, each in the form of a method that returns a number.
+
+All choose among 2 to 15 and get a standardised table with NaN; the known number of classes, which
+a method gets, they do not look at.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import cached_property
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,131 +15,89 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import calinski_harabasz_score, silhouette_score
 from sklearn.mixture import GaussianMixture
 
-from pckid import PCKID, IncompleteGaussianMixture, ProbabilisticClusterKernel
-from pckid.choice import MAX_CLUSTERS, Choice, rehearsal, score
-from pckid.embedding import random_walk
-from pckid.featuremap import project_features
+from pckid import PCKID, IncompleteGaussianMixture, choose_n_clusters
+from pckid.experiments.methods import Method
 
+MAX_CLUSTERS = 15
 CANDIDATES = range(2, MAX_CLUSTERS + 1)
+_ENSEMBLE = {"n_inits": "auto", "max_components": "auto"}
 
 
-class Computed:
-    """A table, and what several choosers have in common, computed when first asked for.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-        Standardised, NaN where missing.
-    seed : int
-    parameters : dict
-        Of the ensemble.
-    """
-
-    def __init__(self, X: NDArray, seed: int, **parameters: Any) -> None:
-        self.X, self.seed, self.parameters = X, seed, parameters
-
-    @cached_property
-    def kernel(self) -> ProbabilisticClusterKernel:
-        """The ensemble."""
-        return rehearsal(PCKID(random_state=self.seed, **self.parameters)).fit(self.X)
-
-    @cached_property
-    def choice(self) -> Choice:
-        """The spectrum, and the agreement between halves."""
-        table, rng = self.kernel._read(self.X), np.random.default_rng(self.seed)
-        return score(self.kernel._kernel, table, MAX_CLUSTERS, 1, rng)
-
-    @cached_property
-    def embedding(self) -> NDArray:
-        """Random-walk coordinates, of shape (n_samples, 15)."""
-        features = self.kernel.transform(self.X).T
-        rng = np.random.default_rng(self.seed)
-        return project_features(features, random_walk(features, MAX_CLUSTERS, rng))
-
-    @cached_property
-    def filled(self) -> NDArray:
-        """The table with column means, which are zero, in place of what is missing."""
-        return np.nan_to_num(self.X, nan=0.0)
-
-    def partition(self, points: NDArray, k: int) -> NDArray:
-        """Group points by k-means."""
-        return KMeans(k, n_init=10, random_state=self.seed).fit_predict(points)
+def _pckid(X: NDArray, _: int, *, seed: int, device: str | None, **ensemble: Any) -> int:
+    """Choose as `PCKID("auto")` does."""
+    model = PCKID(device=device, random_state=seed, **ensemble)
+    return choose_n_clusters(model, X, max_clusters=MAX_CLUSTERS).n_clusters
 
 
-def _best(candidates: Sequence[int] | NDArray, scores: Any) -> int:
-    """Take the candidate of highest score, the first of equals."""
-    return int(candidates[int(np.argmax(scores))])
+def _eigengap(X: NDArray, _: int, *, seed: int, device: str | None, **ensemble: Any) -> int:
+    """Take the largest drop λ_k − λ_{k+1} in the spectrum of PCKID's kernel."""
+    model = PCKID(device=device, random_state=seed, **ensemble)
+    found = choose_n_clusters(model, X, max_clusters=MAX_CLUSTERS)
+    drops = -np.diff(found.eigenvalues)[1 : len(found.candidates) + 1]
+    return int(found.candidates[np.argmax(drops)])
 
 
-def _pckid(found: Computed) -> int:
-    return found.choice.n_clusters
+def _silhouette_embedding(
+    X: NDArray, _: int, *, seed: int, device: str | None, **ensemble: Any
+) -> int:
+    """Take the highest silhouette of k-means on the first k coordinates of PCKID's embedding."""
+    model = PCKID(MAX_CLUSTERS, device=device, random_state=seed, kmeans_n_init=1, **ensemble)
+    points = np.asarray(model.fit(X).embedding_)
+    return _best(lambda k: silhouette_score(points[:, :k], _partition(points[:, :k], k, seed)))
 
 
-def _relative_gap(found: Computed) -> int:
-    return _best(found.choice.candidates, found.choice.gaps)
+def _silhouette(X: NDArray, _: int, *, seed: int, device: str | None) -> int:
+    """Take the highest silhouette of k-means after mean imputation."""
+    filled = np.nan_to_num(X)
+    return _best(lambda k: silhouette_score(filled, _partition(filled, k, seed)))
 
 
-def _gap(found: Computed) -> int:
-    return _best(found.choice.candidates, -np.diff(found.choice.eigenvalues)[1:])
+def _calinski_harabasz(X: NDArray, _: int, *, seed: int, device: str | None) -> int:
+    """Take the highest ratio of variances between and within, k-means after mean imputation."""
+    filled = np.nan_to_num(X)
+    return _best(lambda k: calinski_harabasz_score(filled, _partition(filled, k, seed)))
 
 
-def _agreement(found: Computed) -> int:
-    return _best(found.choice.candidates, found.choice.agreement)
+def _bic_incomplete(X: NDArray, _: int, *, seed: int, device: str | None) -> int:
+    """Take the lowest BIC of a diagonal mixture for incomplete data."""
+    model = IncompleteGaussianMixture(
+        covariance_type="diag", n_init=2, max_iter=50, random_state=seed
+    )
+    return _best(lambda k: -model.set_params(n_components=k).fit(X).bic(X))
 
 
-def _silhouette_embedding(found: Computed) -> int:
-    points = found.embedding
-    scores = [
-        silhouette_score(points[:, :k], found.partition(points[:, :k], k)) for k in CANDIDATES
-    ]
-    return _best(CANDIDATES, scores)
+def _bic_filled(X: NDArray, _: int, *, seed: int, device: str | None) -> int:
+    """Take the lowest BIC of a full mixture after mean imputation."""
+    filled, model = np.nan_to_num(X), GaussianMixture(n_init=2, reg_covar=1e-3, random_state=seed)
+    return _best(lambda k: -model.set_params(n_components=k).fit(filled).bic(filled))
 
 
-def _silhouette(found: Computed) -> int:
-    X = found.filled
-    return _best(CANDIDATES, [silhouette_score(X, found.partition(X, k)) for k in CANDIDATES])
-
-
-def _calinski_harabasz(found: Computed) -> int:
-    X = found.filled
-    scores = [calinski_harabasz_score(X, found.partition(X, k)) for k in CANDIDATES]
-    return _best(CANDIDATES, scores)
-
-
-def _bic_incomplete(found: Computed) -> int:
-    scores = [
-        -IncompleteGaussianMixture(
-            k, covariance_type="diag", n_init=2, random_state=found.seed, max_iter=50
-        )
-        .fit(found.X)
-        .bic(found.X)
-        for k in CANDIDATES
-    ]
-    return _best(CANDIDATES, scores)
-
-
-def _bic_filled(found: Computed) -> int:
-    X = found.filled
-    mixtures = [
-        GaussianMixture(k, n_init=2, reg_covar=1e-3, random_state=found.seed) for k in CANDIDATES
-    ]
-    return _best(CANDIDATES, [-mixture.fit(X).bic(X) for mixture in mixtures])
-
-
-def _two(found: Computed) -> int:
+def _two(X: NDArray, _: int, *, seed: int, device: str | None) -> int:
+    """Look at nothing."""
     return 2
 
 
-CHOOSERS: dict[str, Callable[[Computed], int]] = {
-    "PCKID: gap × agreement": _pckid,
-    "relative eigengap": _relative_gap,
-    "eigengap": _gap,
-    "agreement of halves": _agreement,
-    "silhouette, embedding": _silhouette_embedding,
-    "silhouette, mean-imputed": _silhouette,
-    "Calinski-Harabasz, mean-imputed": _calinski_harabasz,
-    "BIC, incomplete mixture": _bic_incomplete,
-    "BIC, mean-imputed": _bic_filled,
-    "always 2": _two,
+def _best(score: Callable[[int], float]) -> int:
+    """Return the candidate of highest score, the first of equals."""
+    return max(CANDIDATES, key=score)
+
+
+def _partition(points: NDArray, k: int, seed: int) -> NDArray:
+    """Group points by k-means."""
+    return KMeans(k, n_init=10, random_state=seed).fit_predict(points)
+
+
+CHOOSERS = {
+    chooser.name: chooser
+    for chooser in (
+        Method("k by PCKID", _pckid, _ENSEMBLE),
+        Method("k by eigengap", _eigengap, _ENSEMBLE),
+        Method("k by silhouette of the embedding", _silhouette_embedding, _ENSEMBLE),
+        Method("k by silhouette, mean-imputed", _silhouette, {}),
+        Method("k by Calinski-Harabasz, mean-imputed", _calinski_harabasz, {}),
+        Method("k by BIC, incomplete mixture", _bic_incomplete, {}),
+        Method("k by BIC, mean-imputed", _bic_filled, {}),
+        Method("k always 2", _two, {}),
+    )
 }
-"""By name; to add one, write a function of what was computed and name it here."""
+"""By name, which no other method may have, as all share one file of results."""

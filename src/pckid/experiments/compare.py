@@ -1,42 +1,36 @@
-"""PCKID against what people would pick instead, over labelled tables, as one command.
-
-Run it as ``pckid compare FOLDER`` or, where the command line is not installed, as
-``python -m pckid.experiments.compare FOLDER``.
-"""
+"""PCKID against what people would pick instead, over labelled tables: `pckid compare`."""
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from pckid.experiments import figures, tables, verdict
-from pckid.experiments.datasets import Case, cases
-from pckid.experiments.datasets.tables import MAX_ROWS, NOT_FEATURES
-from pckid.experiments.datasets.tables import tables as tables_in
+from pckid.experiments._registry import refuse_unknown
+from pckid.experiments.datasets import Case
+from pckid.experiments.datasets.benchmark import cases_of, not_found
+from pckid.experiments.datasets.tables import AS_IS, MAX_ROWS, NOT_FEATURES
 from pckid.experiments.methods import Method, all_methods
 from pckid.experiments.paper import METHODS as PAPER_METHODS
-from pckid.experiments.paper import with_parameters
 from pckid.experiments.results import Row
 from pckid.experiments.run import plan, run
 
-COMPLETE = ("wine", "breast cancer", "digits")
-"""Complete data sets from which values are removed."""
 LEFT_OUT = ("incomplete gmm-full", *PAPER_METHODS[1:])
 """Not compared unless named: too slow for many patterns of missingness; the paper's baselines."""
+GROUPS = {"tables": "Tables with missing values", "removed": "Complete tables, values removed"}
 
 
 def main(
-    folder: str | Path | None = None,
+    folders: Sequence[str | Path] = (),
     out: str | Path = "results/compare",
     *,
+    half: str | None = None,
     runs: int = 10,
     seed: int = 0,
     jobs: int = 1,
     device: str | None = None,
-    complete: Sequence[str] = COMPLETE,
     methods: Sequence[str] | None = None,
     drop: Sequence[str] = NOT_FEATURES,
     max_rows: int = MAX_ROWS,
@@ -47,14 +41,14 @@ def main(
 
     Parameters
     ----------
-    folder : path or None
-        Labelled tables, see `datasets.tables`; None compares on complete data sets alone.
+    folders : sequence of path
+        Labelled tables, see `datasets.tables`.
     out : path
         The folder for results. Called again with the same folder, it goes on where it stopped.
+    half : "choose", "report" or None
+        Which half of the benchmark; None takes all tables, see `datasets.benchmark`.
     runs, seed, jobs, device
         As in `plan` and `run`.
-    complete : sequence of str
-        Complete data sets, from which values are removed in several ways.
     methods : sequence of str or None
         None takes all but a few, see `LEFT_OUT`.
     drop : sequence of str
@@ -71,27 +65,38 @@ def main(
     list of dict
         The rows of results.csv.
     """
-    out = Path(out)
-    own = [] if folder is None else tables_in(str(folder), drop, max_rows)
-    removed = [case for name in complete for case in cases(name)]
-    found = [method.override(parameters or {}) for method in choose(methods, say)]
-    tasks = plan([*own, *removed], found, runs=runs, seed=seed, device=device)
+    cases = find_cases(folders, half, drop, max_rows, say)
+    known = all_methods()
+    usual = [name for name in known if name not in LEFT_OUT]
+    found = [method.override(parameters or {}) for method in select(methods or usual, known, say)]
+    tasks = plan(cases, found, runs=runs, seed=seed, device=device)
     rows = run(tasks, out, jobs=jobs, what="Comparing")
-    for part, name in ((own, "tables"), (removed, "removed")):
-        if part:
-            report(_only(rows, part), out, name, say)
+    report(rows, Path(out), f"{half}_" if half else "", say)
     return rows
 
 
-def choose(names: Sequence[str] | None, say: Callable[[str], None] = print) -> list[Method]:
-    """Return the methods to compare; those whose package is not installed are left out aloud."""
-    known = all_methods()
-    wanted = [name for name in known if name not in LEFT_OUT] if names is None else list(names)
-    unknown = [name for name in wanted if name not in known]
-    if unknown:
-        raise ValueError(f"There is no method {unknown[0]!r}. Choose among: {', '.join(known)}.")
+def find_cases(
+    folders: Sequence[str | Path],
+    half: str | None,
+    drop: Sequence[str],
+    max_rows: int,
+    say: Callable[[str], None],
+) -> list[Case]:
+    """List the cases, and name the tables of a half that are not in the folders."""
+    cases = cases_of(half, folders, drop, max_rows)
+    missing = not_found(half, cases) if half else []
+    if missing:
+        say(f"Not in the folders, so the half is not complete: {', '.join(missing)}.")
+    return cases
+
+
+def select(
+    names: Sequence[str], known: Mapping[str, Method], say: Callable[[str], None]
+) -> list[Method]:
+    """Return the methods of these names, PCKID first; says which lack a package and are skipped."""
     chosen = []
-    for name in sorted(wanted, key=lambda name: not name.startswith("PCKID")):
+    for name in sorted(names, key=lambda name: "PCKID" not in name):
+        refuse_unknown(name, known, "method")
         lacking = known[name].missing()
         if lacking:
             say(f"Without {name}: it needs {', '.join(lacking)}, which is not installed.")
@@ -100,51 +105,31 @@ def choose(names: Sequence[str] | None, say: Callable[[str], None] = print) -> l
     return chosen
 
 
-def report(rows: Sequence[Row], out: Path, name: str, say: Callable[[str], None]) -> None:
-    """Write the tables, the list of losses and the figure of one group of cases."""
-    for field in ("accuracy", "ari", "nmi", "seconds", "peak_mib"):
-        tables.write(tables.field_table(rows, field, "table", _case_name), out, f"{name}_{field}")
-    overall = verdict.overall(rows)
-    tables.write(overall, out, f"{name}_overall")
-    losses = verdict.losses(rows, _case_name)
-    (out / f"{name}_losses.md").write_text(losses, encoding="utf-8")
-    say(tables.as_text(overall))
-    say(losses)
-    try:
-        draw = partial(figures.critical_difference, ranking=verdict.ranking(rows))
-        say(f"wrote {figures.save(out / f'{name}_ranks.png', draw, (9, 5))}")
-    except ImportError:
-        say("No figure: matplotlib is not installed.")
+def grouped(rows: Sequence[Row]) -> dict[str, list[Row]]:
+    """Split rows by whether values were removed; groups without rows are absent."""
+    parts: dict[str, list[Row]] = {name: [] for name in GROUPS}
+    for row in rows:
+        parts["tables" if row["setting"] == AS_IS else "removed"].append(row)
+    return {name: part for name, part in parts.items() if part}
 
 
-def _only(rows: Sequence[Row], part: Sequence[Case]) -> list[Row]:
-    """Keep the rows of some cases."""
-    names = {(case.dataset, case.setting) for case in part}
-    return [row for row in rows if (row["dataset"], row["setting"]) in names]
-
-
-def _case_name(case: tables.CaseName) -> str:
-    """Name a case: the data set, and its setting if it has several."""
-    name, setting = case
-    return name if setting == "as is" else f"{name}, {setting}"
-
-
-def _arguments() -> dict[str, Any]:
-    """Read the command line."""
-    parser = argparse.ArgumentParser(description="Compare PCKID with its alternatives.")
-    parser.add_argument("folder", nargs="?", help="folder of labelled tables")
-    parser.add_argument("--out", default="results/compare", help="folder for results")
-    parser.add_argument("--runs", type=int, default=10)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--jobs", type=int, default=1, help="processes; -1 for all cores")
-    parser.add_argument("--device", help='such as "cuda"')
-    parser.add_argument("--complete", nargs="*", default=COMPLETE, help="complete data sets")
-    parser.add_argument("--max-rows", type=int, default=MAX_ROWS)
-    parser.add_argument("--inits", type=int, help="Q; 30 by default")
-    parser.add_argument("--max-components", type=int, help="G; 30 by default")
-    parser.add_argument("--kmeans-starts", type=int, help="100 by default")
-    return with_parameters(vars(parser.parse_args()))
-
-
-if __name__ == "__main__":
-    main(**_arguments())
+def report(rows: Sequence[Row], out: Path, prefix: str, say: Callable[[str], None]) -> None:
+    """Write the tables and the figure of each group of cases, and a summary of all."""
+    texts = []
+    for group, part in grouped(rows).items():
+        for field in ("accuracy", "ari", "seconds"):
+            table = tables.field_table(part, field, "table", tables.case_name)
+            tables.write(table, out, f"{prefix}{group}_{field}")
+        overall = verdict.overall(part)
+        tables.write(overall, out, f"{prefix}{group}_overall")
+        texts.append(f"## {GROUPS[group]}\n\n{verdict.summary(part)}")
+        say(tables.as_text(overall))
+        say(verdict.losses(part))
+        try:
+            draw = partial(figures.critical_difference, ranking=verdict.ranking(part))
+            say(f"wrote {figures.save(out / f'{prefix}{group}_ranks.png', draw, (9, 5))}")
+        except ImportError:
+            say("No figure: matplotlib is not installed.")
+    path = out / f"{prefix}summary.md"
+    path.write_text("\n".join(texts), encoding="utf-8")
+    say(f"wrote {path}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from math import nan
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,14 +14,14 @@ from pckid.metrics import clustering_accuracy
 
 
 class Measured(NamedTuple):
-    """Labels and what they cost."""
+    """What a function returned and what it cost."""
 
-    labels: NDArray  # (n_samples,)
+    result: NDArray
     seconds: float
     peak_mib: float
 
 
-def measure(function: Callable[[], NDArray]) -> Measured:
+def measure(function: Callable[[], Any]) -> Measured:
     """Call a function; time it and watch its memory.
 
     Peak memory is how far the process's resident memory rose above where it stood before the call,
@@ -31,9 +31,9 @@ def measure(function: Callable[[], NDArray]) -> Measured:
     """
     before = _reset_peak()
     begin = time.perf_counter()
-    labels = np.asarray(function())
+    result = np.asarray(function())
     seconds = time.perf_counter() - begin
-    return Measured(labels, seconds, max(_memory("VmHWM") - before, 0.0))
+    return Measured(result, seconds, max(_memory("VmHWM") - before, 0.0))
 
 
 def scores(y: NDArray, labels: NDArray) -> dict[str, float]:

@@ -26,17 +26,21 @@ class Ranking(NamedTuple):
 def rank(methods: list[str], scores: NDArray) -> Ranking:
     """Rank methods by scores of shape (n_datasets, n_methods); a failure (NaN) is the worst."""
     n_datasets, n_methods = scores.shape
-    filled = np.where(np.isnan(scores), -np.inf, scores)
-    ranks = rankdata(-filled, axis=1)
+    ranks = rank_each(scores)
     p_value = np.nan
     if n_methods > 2 and n_datasets > 1:
-        p_value = float(friedmanchisquare(*filled.T).pvalue)
+        p_value = float(friedmanchisquare(*ranks.T).pvalue)
     difference = critical_difference(n_methods, n_datasets)
     return Ranking(methods, ranks.mean(axis=0), difference, p_value, n_datasets)
 
 
+def rank_each(scores: NDArray) -> NDArray:
+    """Rank methods on each data set; both (n_datasets, n_methods), 1 is best, ties share."""
+    return rankdata(np.where(np.isnan(scores), np.inf, -scores), axis=1)
+
+
 def critical_difference(n_methods: int, n_datasets: int, level: float = 0.05) -> float:
-    """Compute Nemenyi's critical difference of mean ranks, q √(k (k + 1) / 6N).
+    """Compute Nemenyi's critical difference of mean ranks, q √(k (k + 1) / 6N); 0 if k = 1.
 
     Examples
     --------
@@ -44,6 +48,8 @@ def critical_difference(n_methods: int, n_datasets: int, level: float = 0.05) ->
     >>> round(critical_difference(5, 30), 2)  # q is 2.728 in Demšar's table 5
     1.11
     """
+    if n_methods == 1:
+        return 0.0
     q = studentized_range.ppf(1 - level, n_methods, np.inf) / np.sqrt(2)
     return float(q * np.sqrt(n_methods * (n_methods + 1) / (6 * n_datasets)))
 

@@ -23,6 +23,7 @@ COLUMNS = (
     "accuracy",
     "ari",
     "nmi",
+    "chosen",
     "seconds",
     "peak_mib",
     "n_samples",

@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import warnings
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -22,14 +22,16 @@ from platform import python_version
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pckid.experiments.datasets import Case, Sample
 from pckid.experiments.measure import measure, scores
 from pckid.experiments.methods import Method
 from pckid.experiments.progress import progress
-from pckid.experiments.results import Key, ResultsFile, Row, key, read
+from pckid.experiments.results import COLUMNS, Key, ResultsFile, Row, key, read
 
 RESULTS = "results.csv"
+Score = Callable[[NDArray, NDArray], dict[str, float]]
 _VERSIONS = ("pckid", "numpy", "scipy", "scikit-learn")
 
 
@@ -41,6 +43,7 @@ class Task(NamedTuple):
     method: Method
     seed: int
     device: str | None
+    score: Score = scores
 
     @property
     def key(self) -> Key:
@@ -82,10 +85,11 @@ def plan(
     runs: int,
     seed: int = 0,
     device: str | None = None,
+    score: Score = scores,
 ) -> list[Task]:
-    """List all tasks, run by run."""
+    """List all tasks, run by run; `score` turns classes and what a method returned into results."""
     return [
-        Task(case, run, method, seed, device)
+        Task(case, run, method, seed, device, score)
         for run in range(runs)
         for case in cases
         for method in methods
@@ -141,14 +145,13 @@ def execute(task: Task) -> Row:
         "device": task.device or "cpu",
         "versions": _versions(task.method.needs, task.device is not None),
     }
-    empty = dict.fromkeys(("accuracy", "ari", "nmi", "seconds", "peak_mib", "error"), "")
-    row = task.fixed | found | empty
+    row = dict.fromkeys(COLUMNS, "") | task.fixed | found
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             cluster, table = task.method.cluster, X.copy()
             measured = measure(lambda: cluster(table, n_clusters, method_seed, task.device))
-            row |= {name: f"{score:.6f}" for name, score in scores(y, measured.labels).items()}
+            row |= {name: f"{score:.6g}" for name, score in task.score(y, measured.result).items()}
     except Exception as error:
         return row | {"error": f"{type(error).__name__}: {error}"}
     return row | {"seconds": f"{measured.seconds:.3f}", "peak_mib": f"{measured.peak_mib:.1f}"}

@@ -31,6 +31,8 @@ class Table(NamedTuple):
         After the point, for each column.
     best : array of bool of shape (len(rows), len(columns))
         What is marked.
+    ends : array of shape (2, len(rows), len(columns)) or None
+        Lower and upper ends of intervals, NaN where there is none.
     """
 
     corner: str
@@ -39,6 +41,13 @@ class Table(NamedTuple):
     values: NDArray
     digits: tuple[int, ...]
     best: NDArray
+    ends: NDArray | None = None
+
+
+def case_name(case: CaseName) -> str:
+    """Name a case: the data set, and its setting if values were removed."""
+    name, setting = case
+    return name if setting == "as is" else f"{name}, {setting}"
 
 
 def case_names(rows: Sequence[Row]) -> list[CaseName]:
@@ -70,6 +79,23 @@ def mean(values: NDArray, axis: int = -1) -> NDArray:
     return np.nansum(values, axis=axis) / np.where(count > 0, count, np.nan)
 
 
+def by_dataset(rows: Sequence[Row], values: NDArray) -> NDArray:
+    """Average over runs, then over the settings of each data set.
+
+    Parameters
+    ----------
+    rows : sequence of result rows
+    values : ndarray of shape (n_cases, n_methods, n_runs)
+        As `collect` arranges them; NaN where absent.
+
+    Returns
+    -------
+    ndarray of shape (n_datasets, n_methods)
+    """
+    means, names = mean(values), np.array([name for name, _ in case_names(rows)])
+    return np.stack([mean(means[names == name], axis=0) for name in dict.fromkeys(names)])
+
+
 def half_width(values: NDArray) -> NDArray:
     """Compute half the 95 % confidence interval of the mean over the last axis, by Student's t."""
     from scipy.stats import t
@@ -90,6 +116,8 @@ def field_table(
 ) -> Table:
     """Tabulate the mean over runs of a field, a row for each case and a column for each method.
 
+    The last row has the mean over data sets.
+
     Parameters
     ----------
     rows : sequence of result rows
@@ -103,7 +131,8 @@ def field_table(
     values = mean(collect(rows, field))
     cases = [name(case) for case in case_names(rows)]
     if len(cases) > 1:
-        values, cases = np.vstack([values, mean(values, axis=0)]), [*cases, "mean"]
+        whole = mean(by_dataset(rows, collect(rows, field)), axis=0)
+        values, cases = np.vstack([values, whole]), [*cases, "mean"]
     columns, digits = method_names(rows), _DIGITS[field]
     best = best_of_row(-values if field in MEASURED else values, digits)
     return Table(corner, cases, columns, values, (digits,) * len(columns), best)
@@ -141,11 +170,18 @@ def as_markdown(table: Table) -> str:
 
 
 def as_csv(table: Table) -> str:
-    """Render as CSV, with more digits and without marks."""
+    """Render as CSV, with more digits and without marks; ends of intervals are columns."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([table.corner, *table.columns])
-    for name, numbers in zip(table.rows, table.values, strict=True):
+    columns, values = list(table.columns), [table.values]
+    for word, ends in zip(("low", "high"), () if table.ends is None else table.ends, strict=False):
+        some = ~np.isnan(ends).all(axis=0)
+        columns += [
+            f"{name}, {word}" for name, given in zip(table.columns, some, strict=True) if given
+        ]
+        values.append(ends[:, some])
+    writer.writerow([table.corner, *columns])
+    for name, numbers in zip(table.rows, np.hstack(values), strict=True):
         writer.writerow([name, *("" if np.isnan(x) else f"{x:.6g}" for x in numbers)])
     return text.getvalue()
 
@@ -162,13 +198,11 @@ def write(table: Table, folder: Path, name: str) -> list[Path]:
 
 def _cells(table: Table, mark: Callable[[str, bool], str]) -> list[list[str]]:
     """Write the numbers of each row out, the best marked, its name before them."""
-    return [
-        [
-            name,
-            *(
-                mark("-" if np.isnan(x) else f"{x:.{digits}f}", bool(best))
-                for x, digits, best in zip(numbers, table.digits, marks, strict=True)
-            ),
-        ]
-        for name, numbers, marks in zip(table.rows, table.values, table.best, strict=True)
-    ]
+    low, high = np.full((2, *table.values.shape), np.nan) if table.ends is None else table.ends
+    lines = [[name] for name in table.rows]
+    for (i, j), x in np.ndenumerate(table.values):
+        digits = table.digits[j]
+        text = mark("-" if np.isnan(x) else f"{x:.{digits}f}", bool(table.best[i, j]))
+        ends = f" [{low[i, j]:.{digits}f}, {high[i, j]:.{digits}f}]"
+        lines[i].append(text if np.isnan(low[i, j]) else text + ends)
+    return lines

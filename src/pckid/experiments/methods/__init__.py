@@ -23,7 +23,7 @@ from pckid.experiments._registry import import_all, refuse_twice, refuse_unknown
 
 __all__ = ["Method", "all_methods", "find", "method"]
 
-Clusterer = Callable[..., NDArray]
+Clusterer = Callable[..., Any]
 _METHODS: dict[str, Method] = {}
 
 
