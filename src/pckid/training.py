@@ -330,7 +330,12 @@ class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimato
         return read_new(self, X, self._kernel.scaling, self._kernel.dtype)
 
     def _resolve_dtype(self, shape: tuple[int, int]) -> str:
-        """Compute small tables in float64 and large ones in float32, unless told."""
+        """Compute small tables in float64 and large ones in float32, unless told.
+
+        The determinant of a covariance matrix near its floor has no digit left in float32.
+        """
+        if FAMILIES[self.covariance_type].MATRICES:
+            return "float64"
         if self.dtype != "auto":
             return self.dtype
         return "float64" if shape[0] * shape[1] <= _SMALL_TABLE else "float32"

@@ -2,12 +2,14 @@
 
 import numpy as np
 import pytest
-from helpers import TOLERANCE, begin, close, groups, punch, steps
+from helpers import SMALL, TOLERANCE, begin, close, groups, punch, steps
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import completed
+from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import GaussianMixture
 
+from pckid import PCKID
 from pckid._arrays import to_numpy
 from pckid.mixture import batches, full
 from pckid.mixture.table import Scaling, measure, standardise
@@ -130,3 +132,24 @@ def test_runs_alike_on_every_array_library(backend, table, dtype):
     for a, b in zip(params, expected, strict=True):
         assert str(a.dtype).endswith(dtype)
         np.testing.assert_allclose(to_numpy(a), b, rtol=0, atol=10 * TOLERANCE[dtype])
+
+
+def nearly_collinear(n_samples=600, n_features=20):
+    """Draw three groups along three directions of space, hardly any spread in the others."""
+    rng = np.random.default_rng(0)
+    truth = np.arange(n_samples) % 3
+    places = rng.standard_normal((n_samples, 3)) + 3 * np.eye(3)[truth]
+    X = places @ rng.standard_normal((3, n_features))
+    return punch(X + 1e-5 * rng.standard_normal(X.shape), rng, 0.2), truth
+
+
+@pytest.mark.parametrize("kind", ["full", "tied"])
+@pytest.mark.parametrize("dtype", ["auto", "float32"])
+def test_an_ensemble_of_covariance_matrices_is_computed_in_float64(kind, dtype):
+    X, truth = nearly_collinear()
+    options = {"covariance_type": kind, "reg_covar": 1e-6, **SMALL, "max_components": 4}
+    model = PCKID(3, **options, dtype=dtype).fit(X)
+    expected = PCKID(3, **options, dtype="float64").fit(X)
+    assert model.embedding_.dtype == np.float64
+    np.testing.assert_array_equal(model.labels_, expected.labels_)
+    assert adjusted_rand_score(truth, model.labels_) > 0.6
