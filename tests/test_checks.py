@@ -2,6 +2,7 @@
 
 import datetime
 import decimal
+import re
 
 import numpy as np
 import pytest
@@ -91,6 +92,23 @@ SAME = {
         {n: pa.array(v).dictionary_encode() for n, v in COLUMNS.items()}
     ),
 }
+
+
+@pytest.mark.parametrize(
+    "nothing",
+    [pd.NaT, pd.NA, None, np.datetime64("NaT"), np.timedelta64("NaT"), np.float32("nan"), "NaN"],
+    ids=repr,
+)
+def test_every_mark_of_a_missing_value_among_objects(nothing):
+    X = np.array([[1.0, 2.0], [nothing, 4.0]], dtype=object)
+    np.testing.assert_array_equal(read(X), [[1.0, 2.0], [np.nan, 4.0]])
+
+
+@pytest.mark.parametrize("text", ["12", " 12 ", "+12", "12.", "1.2e1", "120E-1", ".12e+2"])
+def test_text_that_is_a_number(text):
+    for cell in (text, text.encode()):
+        X = np.array([[1.0, cell]], dtype=object)
+        np.testing.assert_array_equal(read(X), [[1.0, 12.0]])
 
 
 @pytest.mark.parametrize("kind", SAME)
@@ -319,6 +337,92 @@ class TestRefusals:
         X[1, 1] = value
         with pytest.raises((ValueError, TypeError), match=r"Column 1 holds .* in row 1"):
             read(X)
+
+    @pytest.mark.parametrize(
+        "value",
+        [
+            np.complex128(1 + 2j),
+            np.complex64(1),
+            np.datetime64("2020-01-01"),
+            np.timedelta64(3, "D"),
+            np.array("2020", dtype="datetime64[Y]"),
+            pd.Timestamp("2020"),
+            "1_000",
+            b"1_000",
+            "٣",
+            "1 000",
+            "1e",
+            np.void(b"7"),
+        ],
+        ids=repr,
+    )
+    def test_objects_that_numpy_would_coerce_are_located(self, value):
+        cells = np.array([2.0, None, 3.0], dtype=object)
+        cells[1] = value
+        array, objects = np.stack([cells, cells], axis=1), pl.Series(cells, dtype=pl.Object)
+        tables = (
+            array,
+            np.ma.array(array),
+            pd.DataFrame({"0": cells}),
+            pl.DataFrame({"0": objects}),
+        )
+        for X in tables:
+            with pytest.raises((ValueError, TypeError)) as caught:
+                read(X)
+            sentence = r"Column '?0'? holds .* in row 1, which is not a number\. .*Leave the column"
+            assert re.match(sentence, str(caught.value)), str(caught.value)
+
+    def test_underscores_between_digits_get_a_hint(self):
+        for frame in frames(["1_000", "2", "3"]):
+            with pytest.raises(ValueError, match=r"'1_000' .*Take the signs between thousands out"):
+                read(frame)
+
+    @pytest.mark.parametrize(
+        "values",
+        [
+            pd.to_datetime(["2020", "2021", "2020"]),
+            pd.to_timedelta([1, 2, 1], unit="D"),
+            np.array([1j, 2j, 1j]),
+        ],
+        ids=["dates", "durations", "complex"],
+    )
+    def test_categories_of_dates_are_refused_by_name(self, values):
+        frame = pd.DataFrame({"bad": values}).astype("category")
+        with pytest.raises(ValueError, match=r"column 'bad'|Column 'bad' holds values of type"):
+            read(frame)
+        coded = pa.array(frame["bad"].astype(object).astype(str)).dictionary_encode()
+        with pytest.raises(ValueError, match=r"Column 'bad' holds .* in row 0"):
+            read(pa.table({"bad": coded}))
+
+    @pytest.mark.parametrize("unit", ["us", "ns"])
+    def test_arrow_dictionaries_of_dates_are_refused_in_pandas(self, unit):
+        dates = pd.to_datetime(["2020", "2021", "2020"]).as_unit(unit)
+        dates = pa.array(dates).dictionary_encode()
+        frame = pd.DataFrame({"bad": pd.array(dates, dtype=pd.ArrowDtype(dates.type))})
+        with pytest.raises((TypeError, ValueError), match="Column 'bad' holds"):
+            read(frame)
+
+    @pytest.mark.parametrize(
+        "column",
+        [
+            pa.array([b"1", b"2", b"x"]),
+            pa.array([b"1", b"2", b"x"], pa.large_binary()),
+            pa.array([b"1", b"2", b"x"], pa.binary(1)),
+            pa.array([b"1", b"2", b"x"], pa.binary_view()),
+            pa.array(["1", "2", "x"], pa.string_view()),
+            pa.array([[1.0], [2.0], [3.0]], pa.large_list(pa.float64())),
+            pa.array([[1.0], [2.0], [3.0]], pa.list_(pa.float64(), 1)),
+            pa.array([(1, 2, 3)] * 3, pa.month_day_nano_interval()),
+            pa.RunEndEncodedArray.from_arrays([2, 3], [1.0, 2.0]),
+            pa.UnionArray.from_sparse(
+                pa.array([0, 1, 0], pa.int8()), [pa.array([1.0, 2, 3]), pa.array(["a", "b", "c"])]
+            ),
+        ],
+        ids=lambda column: str(column.type),
+    )
+    def test_arrow_columns_of_other_types_are_refused_by_name(self, column):
+        with pytest.raises((TypeError, ValueError), match=r"Column 'bad' holds .*not.* number"):
+            read(pa.table({"good": [1.0, 2.0, 3.0], "bad": column}))
 
     def test_sparse_matrices(self):
         with pytest.raises(TypeError, match="Sparse data was passed"):

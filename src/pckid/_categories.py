@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from pckid._cells import is_missing
+
 MAX_CATEGORIES = 255
 _KINDS = {
     "pandas": ("category", "bool", "string", "str", "large_string", "dictionary"),
@@ -192,13 +194,4 @@ def warn_unseen(unseen: dict[str, set[Any]]) -> None:
         "taken as missing.",
         UnseenCategoryWarning,
         stacklevel=4,
-    )
-
-
-def is_missing(value: Any) -> bool:
-    """Tell whether a cell is None, NaN, pd.NA or NaT."""
-    return (
-        value is None
-        or type(value).__name__ in ("NAType", "NaTType")
-        or (isinstance(value, float) and value != value)
     )

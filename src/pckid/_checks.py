@@ -15,12 +15,17 @@ from sklearn.utils.validation import validate_data
 
 from pckid import _categories as categories
 from pckid._arrays import Array, is_foreign, like, namespace, to_numpy
-from pckid._text import brief, number_hint
+from pckid._cells import is_number_text, numbers
 
 _NONE: Mapping[int, np.ndarray] = MappingProxyType({})
 
 # Libraries whose arrays and dataframes are collections of blocks.
 _BLOCKED = ("dask", "dask_expr")
+# Types of Arrow columns that are read cell by cell.
+_ARROW_OBJECTS = (
+    "string", "large_string", "dictionary", "decimal",
+    "binary", "large_binary", "fixed_size_binary",
+)  # fmt: skip
 
 
 def read_table(estimator: Any, X: Any, *, reset: bool) -> Array:
@@ -31,7 +36,7 @@ def read_table(estimator: Any, X: Any, *, reset: bool) -> Array:
     estimator : object
         Gets `n_features_in_` and `feature_names_in_` if `reset`, else `X` must match them.
     X : array-like, dataframe or Array API array of shape (n_samples, n_features)
-        NaN, None, pd.NA, Arrow and polars nulls and masked entries are missing.
+        NaN, None, pd.NA, NaT, Arrow and polars nulls and masked entries are missing.
     reset : bool
         True in `fit`, which learns the categories of the columns that the estimator's
         `categorical_features` stands for.
@@ -218,11 +223,7 @@ def _objects(X: Any) -> np.ndarray:
 
 def _holds_text(cells: list[Any]) -> bool:
     """Tell whether a column holds a text that is no number."""
-    try:
-        [float(cell) for cell in cells if isinstance(cell, str)]
-    except ValueError:
-        return True
-    return False
+    return any(isinstance(cell, str) and not is_number_text(cell) for cell in cells)
 
 
 def _refuse_other_things(X: Any) -> None:
@@ -302,31 +303,8 @@ def _from_rows(X: Any) -> Any:
 
 def _from_objects(X: np.ndarray) -> np.ndarray:
     """Convert a 2-D object or string array cell by cell where it cannot be done at once."""
-    columns = [_numbers(X[:, j], f"{j}") for j in range(X.shape[1])]
+    columns = [numbers(X[:, j].tolist(), f"{j}") for j in range(X.shape[1])]
     return np.stack(columns, axis=1) if columns else np.empty(X.shape)
-
-
-def _numbers(column: np.ndarray, name: str) -> np.ndarray:
-    """Convert one object column; pd.NA and None are missing, text is an error."""
-    column = np.asarray(column, dtype=object)
-    missing = np.array([v is None or type(v).__name__ in ("NAType", "NaTType") for v in column])
-    result = np.full(column.shape, np.nan)
-    for i in np.flatnonzero(~missing):
-        try:
-            result[i] = column[i]
-        except OverflowError:
-            raise ValueError(
-                f"Column {name} holds a number in row {i} that is too large for a float. Divide "
-                "the column by a power of ten, which changes no result."
-            ) from None
-        except (TypeError, ValueError) as error:
-            raise type(error)(
-                f"Column {name} holds {brief(repr(column[i]))} in row {i}, which is not a number. "
-                f"{number_hint(column[i])}Leave the column out, or turn it into numbers, with NaN "
-                "for what is missing. PCKID takes it as categories with "
-                f'categorical_features="from_dtype". ({brief(str(error))})'
-            ) from None
-    return result
 
 
 def _foreign(X: Array, coded: Mapping[int, np.ndarray]) -> Array:
@@ -379,15 +357,17 @@ def _frame(X: Any, kind: str, coded: Mapping[int, np.ndarray] = _NONE) -> np.nda
 def _pandas_column(X: Any, j: int) -> np.ndarray:
     """Convert column `j` of a pandas frame, nullable and Arrow types included."""
     column, name = X.iloc[:, j], f"{str(X.columns[j])!r}"
-    kind = getattr(column.dtype, "kind", "O")
+    dtype = column.dtype
+    if hasattr(dtype, "categories"):
+        dtype = dtype.categories.dtype
+    kind = getattr(dtype, "kind", "O")
     if kind in "Mm":
-        raise _not_numbers(name, column.dtype)
+        raise _not_numbers(name, dtype)
     if kind == "c":
         raise ValueError(f"Complex data not supported, as in column {name}.")
-    try:
+    if kind in "biuf":
         return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
-    except (TypeError, ValueError):
-        return _numbers(column.to_numpy(dtype=object), name)
+    return numbers(column.tolist(), name)
 
 
 def _polars_column(X: Any, j: int) -> np.ndarray:
@@ -395,7 +375,7 @@ def _polars_column(X: Any, j: int) -> np.ndarray:
     column, name = X.to_series(j), f"{X.columns[j]!r}"
     kind = str(column.dtype)
     if kind == "String" or kind.startswith(("Object", "Categorical", "Enum")):
-        return _numbers(np.asarray(column.to_list(), dtype=object), name)
+        return numbers(column.to_list(), name)
     if not (column.dtype.is_numeric() or kind in ("Boolean", "Null")):
         raise _not_numbers(name, column.dtype)
     return column.cast(type(column)([0.0]).dtype).to_numpy().astype(np.float64)
@@ -405,13 +385,13 @@ def _arrow_column(X: Any, j: int) -> np.ndarray:
     """Convert column `j` of an Arrow table."""
     column, name = X.column(j), f"{X.column_names[j]!r}"
     kind = str(column.type)
-    if kind.startswith(("timestamp", "date", "time", "duration", "list", "struct", "map")):
-        raise _not_numbers(name, kind)
-    if kind.startswith(("string", "large_string", "dictionary", "decimal", "binary")):
-        return _numbers(np.asarray(column.to_pylist(), dtype=object), name)
     if kind == "null":
         return np.full(len(column), np.nan)
-    return column.cast("float64", safe=False).to_numpy(zero_copy_only=False)
+    if kind.startswith(("int", "uint", "float", "double", "halffloat", "bool")):
+        return column.cast("float64", safe=False).to_numpy(zero_copy_only=False)
+    if kind.startswith(_ARROW_OBJECTS):
+        return numbers(column.to_pylist(), name)
+    raise _not_numbers(name, kind)
 
 
 def _not_numbers(name: str, dtype: Any) -> ValueError:

@@ -23,7 +23,7 @@ def brief(text: str, width: int = 60) -> str:
 
 _OTHER_DIGITS = "[٠-٩۰-۹०-९０-９]+"
 _NUMBER_HINTS = (
-    (r"[+-]?\d{1,3}([,.'\s]\d{3})+([.,]\d+)?", "Take the signs between thousands out of it. "),
+    (r"[+-]?\d{1,3}([,.'_\s]\d{3})+([.,]\d+)?", "Take the signs between thousands out of it. "),
     (r"[+-]?\d+,\d+([eE][+-]?\d+)?", "Write a point for the decimal comma. "),
     (r"[+-]?0[xX][0-9a-fA-F]+", "It is hexadecimal: write it in decimals. "),
     (r"[+-]?[\d.]+\s*%", "Take the percent sign out of it. "),

@@ -104,6 +104,46 @@ def test_a_fitted_model_can_be_saved(tmp_path):
     assert np.array_equal(load(tmp_path / "model.pckid").predict(X), model.labels_.compute())
 
 
+def parts(*tables):
+    """Make a dask dataframe whose partitions are `tables`, whatever columns these have."""
+    dd = pytest.importorskip("dask.dataframe")
+    return dd.from_map(tables.__getitem__, range(len(tables)), meta=tables[0].iloc[:0])
+
+
+def test_blocks_with_columns_in_another_order_are_read_by_name():
+    pd = pytest.importorskip("pandas")
+    rows = pd.DataFrame(X, columns=NAMES)
+    mixed = parts(rows[:100], rows.loc[100:199, NAMES[::-1]], rows[200:])
+    found = PCKID(3, **SMALL).fit(mixed)
+    same(found, PCKID(3, **SMALL).fit(X))
+    assert np.array_equal(found.predict(mixed).compute(), found.labels_.compute())
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda t: t.rename(columns={"b": "z"}), "lacks column 'b' and holds 'z' instead"),
+        (lambda t: t.drop(columns="e"), "lacks column 'e'"),
+        (lambda t: t.assign(f=1.0), "holds column 'f', which is not in the dataframe"),
+    ],
+)
+def test_blocks_with_other_columns_are_refused(change, message):
+    pd = pytest.importorskip("pandas")
+    rows = pd.DataFrame(X, columns=NAMES)
+    mixed = parts(rows[:100], change(rows[100:200]), rows[200:])
+    with pytest.raises(ValueError, match=rf"{message}.* \(block 1\)"):
+        PCKID(3, **SMALL).fit(mixed)
+    with pytest.raises(ValueError, match=rf"{message}.* \(block 1\)"):
+        PCKID(3, **SMALL).fit(rows).predict(mixed).compute()
+
+
+def test_blocks_of_another_width_are_refused():
+    wrong = da.from_delayed(dask.delayed(X[:100, :4]), shape=(100, 5), dtype=float)
+    blocks = da.concatenate([da.from_array(X, chunks=(100, 5)), wrong])
+    with pytest.raises(ValueError, match=r"holds 4 columns where 5 are expected.* \(block 3\)"):
+        PCKID(3, **SMALL).fit(blocks)
+
+
 def test_blocks_that_hold_infinity_are_named():
     rows = X.copy()
     rows[217, 3] = np.inf

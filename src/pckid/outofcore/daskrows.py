@@ -65,7 +65,7 @@ class DaskRows(BlockedRows):
         names = self.names
         return [
             dask.delayed(_survey)(
-                block, Block(starts[i], f"block {i}", names), entropy, size, limit
+                block, self.template, Block(starts[i], f"block {i}", names), entropy, size, limit
             )
             for i, block in enumerate(self.blocks)
         ]
@@ -75,7 +75,9 @@ class DaskRows(BlockedRows):
         # In the graph, not scattered: it must survive the worker that first received it.
         shared = dask.delayed(state, traverse=False)
         results = [
-            dask.delayed(_apply, nout=len(kinds))(function, shared, block, f"block {i}")
+            dask.delayed(_apply, nout=len(kinds))(
+                function, shared, block, self.template, f"block {i}"
+            )
             for i, block in enumerate(self.blocks)
         ]
         return tuple(
@@ -195,19 +197,44 @@ def _same(state: Any) -> Any:
     return state
 
 
-def _survey(values: Any, block: Block, entropy: int, size: int, limit: float) -> Survey:
+def _survey(
+    values: Any, template: Any, block: Block, entropy: int, size: int, limit: float
+) -> Survey:
     """Survey a block, on a worker."""
-    return survey_block(_read(values, block.place), block, entropy, size, limit)
+    return survey_block(_read(values, template, block.place), block, entropy, size, limit)
 
 
-def _apply(function: Callable, state: Any, values: Any, place: str) -> tuple[Any, ...]:
+def _apply(
+    function: Callable, state: Any, values: Any, template: Any, place: str
+) -> tuple[Any, ...]:
     """Apply a function to a block, on a worker."""
-    return function(state, _read(values, place))
+    return function(state, _read(values, template, place))
 
 
-def _read(values: Any, place: str) -> np.ndarray:
-    """Convert a block to numbers; an error says which block."""
+def _read(values: Any, template: Any, place: str) -> np.ndarray:
+    """Convert a block to numbers, its columns as in `template`; an error says which block."""
     try:
-        return block_values(values)
+        return block_values(_aligned(values, template))
     except (TypeError, ValueError) as error:
         raise type(error)(f"{error} ({place})") from None
+
+
+def _aligned(values: Any, template: Any) -> Any:
+    """Put the columns of a block into the order of `template`; raise if they are others."""
+    if not hasattr(template, "columns"):
+        if values.shape[1] != template.shape[1]:
+            raise ValueError(
+                f"A block holds {values.shape[1]} columns where {template.shape[1]} are expected."
+            )
+        return values
+    found, expected = list(values.columns), list(template.columns)
+    if found == expected:
+        return values
+    lacking = [name for name in expected if name not in found]
+    further = [name for name in found if name not in expected]
+    if lacking:
+        instead = f" and holds {further[0]!r} instead" if further else ""
+        raise ValueError(f"A block lacks column {lacking[0]!r}{instead}.")
+    if further:
+        raise ValueError(f"A block holds column {further[0]!r}, which is not in the dataframe.")
+    return values[expected]
