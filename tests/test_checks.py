@@ -330,6 +330,15 @@ class TestRefusals:
         with pytest.raises(ValueError, match=message):
             estimator.fit(X)
 
+    @pytest.mark.parametrize(
+        "X",
+        [np.empty((0, 3)), np.empty((3, 0)), np.ma.empty((0, 3)), [], pd.DataFrame({"a": []})],
+        ids=["rows", "columns", "masked", "list", "frame"],
+    )
+    def test_empty_tables_with_categories(self, X):
+        with pytest.raises(ValueError, match=r"minimum of 1|Expected 2D"):
+            PCKID(2, categorical_features=[0]).fit(X)
+
     @pytest.mark.parametrize("value", ["blue", 1j, datetime.date(2020, 1, 1)])
     def test_masked_arrays_of_other_things_are_located(self, value):
         X = np.ma.array([[1.0, 2.0], [3.0, 4.0]], mask=[[True, False], [False, False]])
@@ -453,3 +462,13 @@ class TestRefusals:
         assert str(values.dtype).rpartition(".")[2] == (
             "float32" if kind == "float32" else "float64"
         )
+
+
+@pytest.mark.parametrize("options", [{}, {"covariance_type": "full"}, {"embedding": "kernel_pca"}])
+def test_gradients_are_not_looked_at(options):
+    torch = pytest.importorskip("torch")
+    X = groups()[0]
+    expected = PCKID(3, **SMALL, **options).fit_predict(X)
+    model = PCKID(3, **SMALL, **options).fit(torch.asarray(X).requires_grad_())
+    np.testing.assert_array_equal(model.labels_.numpy(), expected)
+    np.testing.assert_array_equal(model.predict(torch.asarray(X).requires_grad_()), expected)

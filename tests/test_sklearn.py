@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from helpers import SMALL, groups
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -85,6 +86,27 @@ class TestContract:
         model = clone(estimator).fit(groups(5, n_features=6)[0]).fit(X)
         for a, b in zip(results(model, X), expected, strict=True):
             np.testing.assert_array_equal(a, b)
+
+    @pytest.mark.parametrize(
+        "bad", [np.zeros((5, 2)), np.full((5, 3), np.nan), X[:1, :2], np.array([[np.inf, 1.0]])]
+    )
+    def test_a_fit_that_fails_leaves_the_one_before(self, estimator, bad):
+        model = clone(estimator).fit(X)
+        before, expected = dict(vars(model)), results(model, X)
+        with pytest.raises(ValueError):
+            model.fit(bad)
+        assert vars(model).keys() == before.keys()
+        for a, b in zip(results(model, X), expected, strict=True):
+            np.testing.assert_array_equal(a, b)
+
+    def test_a_first_fit_that_fails_leaves_nothing(self, estimator):
+        model = clone(estimator)
+        before = dict(vars(model))
+        with pytest.raises(ValueError):
+            model.fit(np.zeros((5, 2)))
+        assert vars(model) == before
+        with pytest.raises(NotFittedError):
+            results(model, X)
 
     def test_names_from_the_first_fit_are_forgotten(self, estimator):
         pandas = pytest.importorskip("pandas")

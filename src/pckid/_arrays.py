@@ -62,6 +62,11 @@ def to_numpy(X: Array) -> np.ndarray:
     return np.asarray(np.from_dlpack(X))
 
 
+def detach(X: Array) -> Array:
+    """Cut a tensor off from its gradients, which nothing here computes; others come back as is."""
+    return X.detach() if array_api_compat.is_torch_array(X) else X
+
+
 def like(values: Any, X: Array, dtype: Any = None) -> Array:
     """Put host `values` into the namespace and onto the device of `X`."""
     xp = namespace(X)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Set
+from functools import wraps
 from numbers import Integral
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
@@ -14,7 +15,7 @@ from sklearn.utils._param_validation import Interval, InvalidParameterError
 from sklearn.utils.validation import validate_data
 
 from pckid import _categories as categories
-from pckid._arrays import Array, is_foreign, like, namespace, to_numpy
+from pckid._arrays import Array, detach, is_foreign, like, namespace, to_numpy
 from pckid._cells import is_number_text, numbers
 
 _NONE: Mapping[int, np.ndarray] = MappingProxyType({})
@@ -100,6 +101,22 @@ def feature_names(estimator: Any) -> list[str]:
     if names is None:
         return [f"feature {index}" for index in range(estimator.n_features_in_)]
     return [str(name) for name in names]
+
+
+def all_or_nothing(fit: Callable) -> Callable:
+    """Make a fit that raises leave the estimator as it was, fitted before or not."""
+
+    @wraps(fit)
+    def fit_or_restore(estimator: Any, *args: Any, **kwargs: Any) -> Any:
+        before = dict(vars(estimator))
+        try:
+            return fit(estimator, *args, **kwargs)
+        except BaseException:
+            vars(estimator).clear()
+            vars(estimator).update(before)
+            raise
+
+    return fit_or_restore
 
 
 class IncompleteInputMixin:
@@ -325,6 +342,7 @@ def _foreign(X: Array, coded: Mapping[int, np.ndarray]) -> Array:
         )
     if X.dtype not in (xp.float32, xp.float64):
         X = xp.astype(X, xp.float64)
+    X = detach(X)
     if coded:
         values = np.array(to_numpy(X))
         for j, codes in coded.items():

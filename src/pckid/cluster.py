@@ -15,7 +15,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pckid._arrays import Array, restorer, to_numpy
-from pckid._checks import feature_names
+from pckid._checks import all_or_nothing, feature_names
 from pckid._parallel import n_threads
 from pckid._progress import with_callbacks
 from pckid._warnings import warn_empty_clusters
@@ -224,6 +224,7 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @all_or_nothing
     @with_callbacks
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> PCKID:

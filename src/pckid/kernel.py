@@ -8,6 +8,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit
 from sklearn.utils.validation import check_is_fitted
 
 from pckid._arrays import Array, namespace, restorer
+from pckid._checks import all_or_nothing
 from pckid._parallel import n_threads
 from pckid._progress import with_callbacks
 from pckid.featuremap import feature_matrix
@@ -141,6 +142,7 @@ class ProbabilisticClusterKernel(
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @all_or_nothing
     @with_callbacks
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> ProbabilisticClusterKernel:

@@ -1,5 +1,7 @@
 """IncompleteGaussianMixture in the user's units, against scipy and scikit-learn."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from helpers import close, groups
@@ -141,8 +143,23 @@ class TestSample:
         for a, b in zip(mixture.sample(5), mixture.sample(5), strict=True):
             np.testing.assert_array_equal(a, b)
 
+    def test_no_matrices_are_made_of_variances(self):
+        X = np.random.default_rng(0).standard_normal((40, 400))
+        mixture = IncompleteGaussianMixture(2, covariance_type="diag", random_state=0).fit(X)
+        tracemalloc.start()
+        rows, _ = mixture.sample(1000)
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert peak < 8 * rows.nbytes
+
+    def test_rows_come_in_the_kind_of_the_fit(self, backend):
+        X = backend.asarray(groups()[0])
+        rows, labels = IncompleteGaussianMixture(3, random_state=0).fit(X).sample(5)
+        assert type(rows) is type(labels) is type(X)
+        assert rows.dtype == X.dtype
+
     def test_at_least_one_row(self, fitted):
-        with pytest.raises(ValueError, match=r"n_samples=0 rows cannot be drawn. Ask for at least"):
+        with pytest.raises(ValueError, match=r"Invalid value for 'n_samples': 0. The sampling req"):
             fitted[1].sample(0)
 
 
@@ -212,41 +229,101 @@ class TestStart:
         close(best.lower_bound_, max(singles))
 
     @pytest.mark.parametrize(
-        ("name", "value", "shape"),
+        ("name", "what", "value", "shape"),
         [
-            ("means_init", np.zeros((2, 4)), "(3, 4)"),
-            ("means_init", np.full((3, 4), np.nan), "(3, 4)"),
-            ("covariances_init", np.ones((3, 4)), "(3, 4, 4)"),
-            ("weights_init", np.ones(2), "(3,)"),
+            ("means_init", "means", np.zeros((2, 4)), "(3, 4)"),
+            ("covariances_init", "full covariance", np.ones((3, 4)), "(3, 4, 4)"),
+            ("weights_init", "weights", np.ones(2), "(3,)"),
         ],
     )
-    def test_a_start_of_the_wrong_shape_is_refused(self, table, name, value, shape):
+    def test_a_start_of_the_wrong_shape_is_refused(self, table, name, what, value, shape):
         mixture = IncompleteGaussianMixture(3, **{name: value})
         with pytest.raises(ValueError) as caught:
             mixture.fit(table)
-        assert f"{name} has shape {value.shape}" in str(caught.value)
-        assert f"{shape} finite numbers are expected" in str(caught.value)
+        message = f"The parameter '{what}' should have the shape of {shape}, but got {value.shape}"
+        assert str(caught.value) == f"{message} as {name}."
 
     @pytest.mark.parametrize(
-        ("kind", "value"),
-        [("diag", -np.ones((2, 4))), ("full", np.stack([np.eye(4), np.ones((4, 4)) - np.eye(4)]))],
+        ("name", "shape"), [("means_init", (3, 4)), ("covariances_init", (3, 4, 4))]
     )
-    def test_covariances_that_are_none_are_refused(self, table, kind, value):
-        mixture = IncompleteGaussianMixture(2, covariance_type=kind, covariances_init=value)
-        with pytest.raises(ValueError, match=r"covariances_init.*positive"):
+    def test_a_start_must_be_finite(self, table, name, shape):
+        mixture = IncompleteGaussianMixture(3, **{name: np.full(shape, np.nan)})
+        with pytest.raises(ValueError, match=f"{name} holds infinity or NaN. Give finite numbers"):
             mixture.fit(table)
 
-    def test_weights_that_are_none_are_refused(self, table):
-        mixture = IncompleteGaussianMixture(2, weights_init=[-1.0, 2.0])
-        with pytest.raises(ValueError, match=r"weights_init.*negative"):
+    def test_an_earlier_fit_is_a_start_whatever_its_columns(self, table):
+        X = np.column_stack([table, np.full(90, np.nan), np.full(90, 3.0)])
+        first = IncompleteGaussianMixture(3, random_state=0).fit(X)
+        again = IncompleteGaussianMixture(
+            3,
+            weights_init=first.weights_,
+            means_init=first.means_,
+            covariances_init=first.covariances_,
+        ).fit(X)
+        assert again.n_iter_ == 1
+        np.testing.assert_allclose(again.lower_bound_, first.lower_bound_, atol=1e-3)
+
+    @pytest.mark.parametrize(
+        ("kind", "value", "message"),
+        [
+            ("diag", -np.ones((2, 4)), "'diag covariance' should be positive."),
+            (
+                "full",
+                np.stack([np.eye(4), np.ones((4, 4)) - np.eye(4)]),
+                "'full covariance' should be symmetric, positive-definite.",
+            ),
+            (
+                "full",
+                np.stack([np.eye(4), np.eye(4) + np.eye(4, k=1) / 9]),
+                "'full covariance' should be symmetric, positive-definite.",
+            ),
+        ],
+    )
+    def test_covariances_that_are_none_are_refused(self, table, kind, value, message):
+        mixture = IncompleteGaussianMixture(2, covariance_type=kind, covariances_init=value)
+        with pytest.raises(ValueError, match=message):
             mixture.fit(table)
+
+    @pytest.mark.parametrize(
+        ("weights", "message"),
+        [
+            ([-1.0, 2.0], r"should be in the range \[0, 1\].*Give shares that sum to 1"),
+            ([3, 5], r"should be in the range \[0, 1\]"),
+            ([0.3, 0.5], r"normalized, but got sum\(weights\) = 0.80000. Divide weights_init by"),
+            ([0.0, 0.0], r"normalized, but got sum\(weights\) = 0.00000"),
+            ([np.nan, 1.0], r"normalized, but got sum\(weights\) = nan"),
+        ],
+    )
+    def test_weights_that_are_none_are_refused(self, table, weights, message):
+        mixture = IncompleteGaussianMixture(2, weights_init=weights)
+        with pytest.raises(ValueError, match=message):
+            mixture.fit(table)
+
+    def test_values_may_come_from_any_array_library(self, table, backend):
+        first = IncompleteGaussianMixture(3, random_state=0).fit(table)
+        names = ("weights", "means", "covariances")
+        values = {f"{name}_init": getattr(first, f"{name}_") for name in names}
+        others = {name: backend.asarray(value) for name, value in values.items()}
+        expected = IncompleteGaussianMixture(3, **values).fit(table)
+        found = IncompleteGaussianMixture(3, **others).fit(backend.asarray(table))
+        close(np.asarray(found.means_), expected.means_, scale=10)
+
+    def test_values_may_have_gradients(self, table):
+        torch = pytest.importorskip("torch")
+        means = torch.asarray(np.nan_to_num(table[:3])).requires_grad_()
+        plain = means.detach().numpy()
+        expected = IncompleteGaussianMixture(3, means_init=plain, random_state=0).fit(table)
+        found = IncompleteGaussianMixture(3, means_init=means, random_state=0).fit(table)
+        np.testing.assert_array_equal(found.means_, expected.means_)
 
 
 class TestConvergence:
     def test_a_fit_cut_short_warns(self, table):
         mixture = IncompleteGaussianMixture(3, max_iter=1, tol=1e-9, random_state=0)
-        with pytest.warns(ConvergenceWarning, match="did not converge in 1 iterations. Raise max"):
-            mixture.fit(table)
+        for fit in (mixture.fit, mixture.fit_predict):
+            with pytest.warns(ConvergenceWarning, match="did not converge. Try different") as seen:
+                fit(table)
+            assert [each.filename for each in seen] == [__file__]
         assert not mixture.converged_
 
     def test_a_fit_that_ended_says_so(self, fitted):
@@ -348,3 +425,18 @@ def test_input_of_one_kind_gives_output_of_that_kind(backend, kind, table):
     assert isinstance(mixture.score(X), float)
     assert isinstance(mixture.bic(X), float)
     np.testing.assert_allclose(np.asarray(mixture.predict_proba(table)), expected["predict_proba"])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_gradients_of_the_rows_are_not_looked_at(kind, table):
+    torch = pytest.importorskip("torch")
+    X = torch.asarray(table).requires_grad_()
+    mixture = IncompleteGaussianMixture(3, covariance_type=kind, random_state=0)
+    expected = mixture.fit(table)
+    methods = ("predict", "predict_proba", "score_samples", "impute")
+    values = [getattr(expected, name)(table) for name in methods]
+    mixture.fit(X, sample_weight=torch.ones(90).requires_grad_())
+    for name, value in zip(methods, values, strict=True):
+        result = getattr(mixture, name)(X)
+        assert not result.requires_grad
+        np.testing.assert_allclose(result.numpy(), value, atol=1e-6)

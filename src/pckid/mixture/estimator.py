@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from functools import cached_property
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -16,8 +15,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from pckid._arrays import Array, like, namespace, restorer, to_numpy
-from pckid._checks import IncompleteInputMixin, read_table, refuse_too_few
-from pckid.mixture import em, initialise, units
+from pckid._checks import IncompleteInputMixin, all_or_nothing, read_table, refuse_too_few
+from pckid._warnings import warn_caller
+from pckid.mixture import em, given, initialise, units
 from pckid.mixture.families import FAMILIES
 from pckid.mixture.reading import read_new, read_training, standardise_at_home
 from pckid.mixture.segments import Segments
@@ -127,6 +127,7 @@ class IncompleteGaussianMixture(DensityMixin, IncompleteInputMixin, BaseEstimato
         self.covariances_init = covariances_init
         self.random_state = random_state
 
+    @all_or_nothing
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> IncompleteGaussianMixture:
         """Fit the mixture by EM.
@@ -238,7 +239,7 @@ class IncompleteGaussianMixture(DensityMixin, IncompleteInputMixin, BaseEstimato
         scores = to_numpy(self.score_samples(X))
         return float(-2 * np.sum(scores) + 2 * self._n_parameters())
 
-    def sample(self, n_samples: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    def sample(self, n_samples: int = 1) -> tuple[Array, Array]:
         """Draw complete rows from the mixture.
 
         Parameters
@@ -254,16 +255,21 @@ class IncompleteGaussianMixture(DensityMixin, IncompleteInputMixin, BaseEstimato
         """
         check_is_fitted(self)
         if n_samples < 1:
-            raise ValueError(f"n_samples={n_samples} rows cannot be drawn. Ask for at least 1.")
+            raise ValueError(
+                f"Invalid value for 'n_samples': {n_samples}. The sampling requires at least one "
+                "sample."
+            )
         rng = check_random_state(self.random_state)
         weights, means = to_numpy(self.weights_), to_numpy(self._params.means)[0]
         counts = rng.multinomial(n_samples, weights / weights.sum())
-        noise = rng.standard_normal((n_samples, means.shape[1]))
         labels = np.repeat(np.arange(len(counts)), counts)
+        rows = rng.standard_normal((n_samples, means.shape[1]))
         # Drawn in standardised units: in the user's, the square of 1e300 would be infinite.
-        roots = _roots(to_numpy(self._params.covariances)[0])
-        rows = means[labels] + np.einsum("nij,nj->ni", roots[labels], noise)
-        return units.means_out(rows, self._scaling, self._constants), labels
+        _spread(rows, labels, to_numpy(self._params.covariances)[0])
+        rows = units.means_out(rows + means[labels], self._scaling, self._constants)
+        return like(rows, self.means_), like(
+            labels, self.means_, dtype=namespace(self.means_).int64
+        )
 
     def impute(self, X: Any) -> Array:
         """Fill in the conditional expectation of every missing value.
@@ -340,11 +346,10 @@ class IncompleteGaussianMixture(DensityMixin, IncompleteInputMixin, BaseEstimato
             )
         best = max(fits, key=lambda fit: fit.log_likelihood)
         if not best.converged and self.tol > 0:
-            warnings.warn(
-                f"EM did not converge in {self.max_iter} iterations. Raise max_iter or tol, or "
-                "try other starts with n_init.",
+            warn_caller(
+                "Best performing initialization did not converge. Try different init parameters, "
+                "or increase max_iter, tol, or check for degenerate data.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
         return best
 
@@ -357,19 +362,23 @@ class IncompleteGaussianMixture(DensityMixin, IncompleteInputMixin, BaseEstimato
         first = like(chosen[None, :], values, dtype=namespace(values).int64)
         parts = Segments((self.n_components,))
         start = initialise.from_rows(family, stats, first, parts, floor, weights)
-        d = self.n_features_in_
-        if (means := _given(self.means_init, "means_init", (self.n_components, d))) is not None:
-            start = start._replace(means=units.means_in(means, self._scaling, values)[None, ...])
-        shape = units.public_shape(self.covariance_type, self.n_components, d)
-        if (spread := _given(self.covariances_init, "covariances_init", shape)) is not None:
-            spread = units.for_each(spread, self.covariance_type, self.n_components, d)
+        g, d, kind = self.n_components, self.n_features_in_, self.covariance_type
+        if self.means_init is not None:
+            means = given.read_array(self.means_init, "means_init", "means", (g, d))
+            inside = units.means_in(means, self._scaling, values)[None, ...]
+            given.refuse_infinite(to_numpy(inside), "means_init")
+            start = start._replace(means=inside)
+        if self.covariances_init is not None:
+            shape, what = units.public_shape(kind, g, d), f"{kind} covariance"
+            spread = given.read_array(self.covariances_init, "covariances_init", what, shape)
+            spread = units.for_each(spread, kind, g, d)
             inside = units.covariances_in(spread, self._scaling, values)[None, ...]
-            _refuse_indefinite(to_numpy(inside)[0])
+            given.refuse_infinite(to_numpy(inside), "covariances_init")
+            given.refuse_indefinite(to_numpy(inside)[0], what)
             start = start._replace(covariances=inside)
-        if (shares := _given(self.weights_init, "weights_init", (self.n_components,))) is not None:
-            _refuse_negative(shares)
-            logs = np.log(np.maximum(shares / shares.sum(), np.finfo(np.float32).tiny))
-            start = start._replace(log_weights=like(logs[None, :], values))
+        if self.weights_init is not None:
+            shares = np.maximum(given.read_weights(self.weights_init, g), np.finfo("f4").tiny)
+            start = start._replace(log_weights=like(np.log(shares)[None, :], values))
         return start
 
     def _keep(
@@ -455,38 +464,11 @@ class IncompleteGaussianMixture(DensityMixin, IncompleteInputMixin, BaseEstimato
         return family.n_parameters(self.n_components, len(self._scaling.kept))
 
 
-def _given(values: Any, name: str, shape: tuple[int, ...]) -> np.ndarray | None:
-    """Check a user's starting value."""
-    if values is None:
-        return None
-    values = np.asarray(values, dtype=np.float64)
-    if values.shape != shape or not np.all(np.isfinite(values)):
-        raise ValueError(
-            f"{name} has shape {values.shape} where {shape} finite numbers are expected."
-        )
-    return values
-
-
-def _refuse_negative(weights: np.ndarray) -> None:
-    """Raise if starting weights are no distribution."""
-    if weights.min() < 0 or weights.sum() <= 0:
-        raise ValueError("weights_init holds negative numbers or only zeros. Give shares.")
-
-
-def _refuse_indefinite(covariances: np.ndarray) -> None:
-    """Raise if starting variances (g, d) or covariances (g, d, d) belong to no Gaussian."""
-    lowest = covariances if covariances.ndim == 2 else np.linalg.eigvalsh(covariances)
-    bad = np.flatnonzero(lowest.min(axis=-1) <= 0)
-    if len(bad):
-        raise ValueError(
-            f"covariances_init of component {bad[0]} is not positive definite. Give variances "
-            "above zero in every direction."
-        )
-
-
-def _roots(covariances: np.ndarray) -> np.ndarray:
-    """Factor variances (g, d) or covariances (g, d, d), zeros allowed, as L Lᵀ (g, d, d)."""
+def _spread(noise: np.ndarray, labels: np.ndarray, covariances: np.ndarray) -> None:
+    """Give standard normal rows (n, d) the variances (g, d) or covariances (g, d, d) of a label."""
     if covariances.ndim == 2:
-        return np.sqrt(covariances)[:, :, None] * np.eye(covariances.shape[1])
+        noise *= np.sqrt(covariances)[labels]
+        return
     values, vectors = np.linalg.eigh(covariances)
-    return vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]
+    for k, root in enumerate(vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]):
+        noise[labels == k] = noise[labels == k] @ root.T
