@@ -168,6 +168,7 @@ def test_unseen_categories_are_missing_and_warned_of_once(fitted):
     assert len(caught) == 1
     words = "Column 'colour' holds 'violet' and 2 more such categories that fit did not see."
     assert words in str(caught[0].message)
+    assert caught[0].filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         np.testing.assert_array_equal(labels, model.predict(new.assign(colour=None, shape=None)))

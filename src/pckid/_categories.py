@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from pckid._cells import is_missing
+from pckid._warnings import warn_caller
 
 MAX_CATEGORIES = 255
 _KINDS = {
@@ -189,9 +189,8 @@ def warn_unseen(unseen: dict[str, set[Any]]) -> None:
     name, values = next(iter(unseen.items()))
     more = sum(map(len, unseen.values())) - 1
     others = f" and {more} more such {'category' if more == 1 else 'categories'}" if more else ""
-    warnings.warn(
+    warn_caller(
         f"Column {name} holds {min(map(str, values))!r}{others} that fit did not see. They are "
         "taken as missing.",
         UnseenCategoryWarning,
-        stacklevel=4,
     )

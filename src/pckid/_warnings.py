@@ -12,7 +12,11 @@ import numpy as np
 from pckid.describe.columns import SENTINELS, find_sentinels
 
 _HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_CALLERS = ("sklearn", "joblib")
+_SEARCH = os.path.join("sklearn", "model_selection")
 _SHOWN = 3
+# The kinds and lines of code of warnings from within a search that were shown.
+_warned: set[tuple[type[Warning], str, int]] = set()
 
 
 class EmptyRowWarning(UserWarning):
@@ -118,16 +122,40 @@ def warn_sentinels(X: np.ndarray, name: Callable[[int], str]) -> None:
 
 
 def warn_caller(message: str, category: type[Warning]) -> None:
-    """Warn at the line outside this package and scikit-learn that called into them."""
-    level, frame = 1, sys._getframe(0)
+    """Warn at the line outside this package, scikit-learn and joblib that called into them.
+
+    The folds of a search or a cross-validation warn once together. Python's own memory of what was
+    shown does not see to that: scikit-learn clears it before each fold, and the counts differ.
+    """
+    level, frame, searching = 1, sys._getframe(0), False
     while frame.f_back is not None and _is_inside(frame.f_code.co_filename):
+        searching = searching or _SEARCH in frame.f_code.co_filename
         level, frame = level + 1, frame.f_back
+    place = (category, frame.f_code.co_filename, frame.f_lineno)
+    module = frame.f_globals.get("__name__", "")
+    if searching and _is_shown_once(message, category, module, frame.f_lineno):
+        if place in _warned:
+            return
+        _warned.add(place)
     warnings.warn(message, category, stacklevel=level)
 
 
 def _is_inside(path: str) -> bool:
-    """Whether a source file belongs to this package or to scikit-learn, which calls back."""
-    return path.startswith(_HERE) or f"{os.sep}sklearn{os.sep}" in path
+    """Whether a source file belongs to this package or to others that call it back."""
+    return path.startswith(_HERE) or any(f"{os.sep}{name}{os.sep}" in path for name in _CALLERS)
+
+
+def _is_shown_once(message: str, category: type[Warning], module: str, line: int) -> bool:
+    """Whether the user's filters let a warning through, and show it but once."""
+    for action, text, kind, where, at in warnings.filters:
+        if (
+            (text is None or text.match(message))
+            and issubclass(category, kind)
+            and (where is None or where.match(module))
+            and at in (0, line)
+        ):
+            return action in ("default", "module", "once")
+    return True
 
 
 def _suspects(X: np.ndarray) -> np.ndarray:

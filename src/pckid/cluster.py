@@ -111,7 +111,8 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
     random_state : int, RandomState instance or None, default=None
         An int gives the same result at every call.
     n_jobs : int, default=None
-        Threads. None is as many as the BLAS library would use; results do not depend on it.
+        Threads. None is as many as the BLAS library would use. Labels do not depend on it; the
+        embedding may differ in its last digits, since sums are taken in another order.
     verbose : int, default=0
         1 prints how much memory the fit will take, and progress; 2 more of it.
 
