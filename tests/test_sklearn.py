@@ -187,7 +187,10 @@ class TestParameters:
             (IncompleteGaussianMixture, "covariance_type", "round"),
             (IncompleteGaussianMixture, "tol", -1),
             (IncompleteGaussianMixture, "reg_covar", -1),
-            (IncompleteGaussianMixture, "max_iter", 0),
+            (IncompleteGaussianMixture, "max_iter", -1),
+            (IncompleteGaussianMixture, "init_params", "best"),
+            (IncompleteGaussianMixture, "warm_start", 3),
+            (IncompleteGaussianMixture, "verbose_interval", 0),
             (IncompleteGaussianMixture, "n_init", 0),
         ],
     )

@@ -11,8 +11,10 @@ from oracles import completed, initial, log_densities, posteriors
 from scipy.special import logsumexp
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.mixture import GaussianMixture
+from sklearn.mixture._gaussian_mixture import _compute_precision_cholesky
 
 from pckid import EmptyRowWarning, IncompleteGaussianMixture
+from pckid.mixture.families import FAMILIES
 from pckid.mixture.table import measure, standardise
 from pckid.mixture.weighting import canonical_order
 
@@ -107,7 +109,7 @@ class TestImpute:
     def test_blocks_equal_whole(self, fitted, monkeypatch):
         X, mixture = fitted
         whole = mixture.impute(X)
-        monkeypatch.setattr("pckid.mixture.estimator._BLOCK", 7)
+        monkeypatch.setattr("pckid.mixture.fitted._BLOCK", 7)
         np.testing.assert_allclose(mixture.impute(X), whole, rtol=1e-12)
 
     def test_columns_that_never_vary_are_filled_with_what_is_known(self):
@@ -198,7 +200,7 @@ class TestStart:
         np.testing.assert_allclose(ours.score_samples(X), theirs.score_samples(X), rtol=1e-8)
         assert ours.n_iter_ == theirs.n_iter_ == 12
 
-    def test_without_given_values_it_is_the_papers(self):
+    def test_from_random_rows_it_is_the_papers(self):
         X = groups()[0]
         order = canonical_order(standardise(X, measure(X), "float64"))
         chosen = order[np.random.RandomState(5).choice(len(X), size=3, replace=False)]
@@ -206,7 +208,9 @@ class TestStart:
         weights, means, spread = initial(Z, chosen)
         scale = np.nanstd(X, axis=0)
         arguments = {"tol": 0, "max_iter": 3}
-        ours = IncompleteGaussianMixture(3, random_state=5, **arguments).fit(X)
+        ours = IncompleteGaussianMixture(
+            3, random_state=5, init_params="random_from_data", **arguments
+        ).fit(X)
         given = IncompleteGaussianMixture(
             3,
             weights_init=weights,
@@ -332,6 +336,96 @@ class TestConvergence:
         assert 1 <= mixture.n_iter_ < 100
 
 
+class TestPrecisions:
+    @pytest.mark.parametrize("kind", FAMILIES)
+    def test_are_those_of_sklearn(self, kind):
+        X = groups(1, n_samples=150, share=0.0, gap=2.0)[0] * UNITS + OFFSETS
+        ours = IncompleteGaussianMixture(3, covariance_type=kind, random_state=0).fit(X)
+        if kind in ("full", "tied"):
+            np.testing.assert_allclose(ours.precisions_, np.linalg.inv(ours.covariances_))
+            assert np.all(np.triu(ours.precisions_cholesky_) == ours.precisions_cholesky_)
+        else:
+            np.testing.assert_allclose(ours.precisions_, 1 / ours.covariances_)
+        if kind != "tied_diag":
+            theirs = _compute_precision_cholesky(ours.covariances_, kind)
+            np.testing.assert_allclose(ours.precisions_cholesky_, theirs, rtol=1e-6)
+
+    @pytest.mark.parametrize("kind", FAMILIES)
+    def test_start_as_their_covariances_do(self, kind, table):
+        X = np.column_stack([table, np.full(90, 3.0)])
+        first = IncompleteGaussianMixture(3, covariance_type=kind, random_state=0, tol=0.1).fit(X)
+        start = {"weights_init": first.weights_, "means_init": first.means_}
+        options = {"covariance_type": kind, "max_iter": 2, "tol": 0, **start}
+        given = first.precisions_.copy()
+        if kind != "spherical":
+            assert np.isinf(given[..., 4, 4] if kind in ("full", "tied") else given[..., 4]).all()
+        a = IncompleteGaussianMixture(3, precisions_init=given, **options).fit(X)
+        b = IncompleteGaussianMixture(3, covariances_init=first.covariances_, **options).fit(X)
+        close(a.means_, b.means_, scale=100)
+
+    def test_and_covariances_together_are_refused(self, table):
+        both = {"precisions_init": np.stack([np.eye(4)] * 2)}
+        both["covariances_init"] = both["precisions_init"]
+        with pytest.raises(ValueError, match=r"precisions_init and covariances_init were given"):
+            IncompleteGaussianMixture(2, **both).fit(table)
+
+    def test_are_forgotten_by_another_fit(self, table):
+        mixture = IncompleteGaussianMixture(2, random_state=0).fit(table)
+        before = mixture.precisions_, mixture.means_
+        mixture.fit(table[:60])
+        assert not np.allclose(mixture.precisions_, before[0])
+        assert not np.allclose(mixture.means_, before[1])
+
+    def test_are_not_there_before_a_fit(self):
+        with pytest.raises(AttributeError, match="has no precisions_ before it is fitted"):
+            _ = IncompleteGaussianMixture().precisions_
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+class TestWarmStart:
+    @pytest.mark.parametrize("kind", FAMILIES)
+    def test_goes_on_where_the_last_fit_ended(self, kind, table):
+        options = {"covariance_type": kind, "random_state": 0, "tol": 0}
+        whole = IncompleteGaussianMixture(3, max_iter=6, **options).fit(table)
+        parts = IncompleteGaussianMixture(3, max_iter=2, warm_start=True, **options)
+        bounds = [bound for _ in range(3) for bound in parts.fit(table).lower_bounds_]
+        close(parts.means_, whole.means_, scale=100)
+        close(bounds, whole.lower_bounds_, scale=100)
+
+    def test_goes_on_with_other_rows(self, table):
+        mixture = IncompleteGaussianMixture(3, warm_start=True, random_state=0).fit(table)
+        mixture.set_params(max_iter=0).fit(table[:50])
+        expected = IncompleteGaussianMixture(3, random_state=0).fit(table)
+        close(mixture.means_, expected.means_, scale=100)
+
+
+class TestIterations:
+    def test_bounds_never_fall_and_end_in_the_last(self, table):
+        mixture = IncompleteGaussianMixture(3, random_state=0, tol=1e-4).fit(table)
+        assert len(mixture.lower_bounds_) == mixture.n_iter_
+        assert mixture.lower_bounds_[-1] == mixture.lower_bound_
+        assert np.all(np.diff(mixture.lower_bounds_) > -1e-9)
+
+    def test_none_leave_the_start(self, table):
+        means = np.nan_to_num(table[:3])
+        mixture = IncompleteGaussianMixture(3, means_init=means, max_iter=0).fit(table)
+        close(mixture.means_, means, scale=10)
+        assert mixture.n_iter_ == 0
+        assert mixture.lower_bounds_ == []
+
+    def test_are_told_of(self, table, capsys):
+        options = {"n_init": 2, "random_state": 0, "max_iter": 4, "tol": 0}
+        IncompleteGaussianMixture(3, **options).fit(table)
+        assert capsys.readouterr().out == ""
+        IncompleteGaussianMixture(3, verbose=1, verbose_interval=2, **options).fit(table)
+        lines = ["  Iteration 2", "  Iteration 4", "Initialization did not converge."]
+        expected = ["Initialization 0", *lines, "Initialization 1", *lines]
+        assert capsys.readouterr().out.splitlines() == expected
+        IncompleteGaussianMixture(3, verbose=2, verbose_interval=4, **options).fit(table)
+        out = capsys.readouterr().out
+        assert out.count("ll change") == out.count("lower bound") == 2
+
+
 class TestInvariance:
     @pytest.mark.parametrize("kind", KINDS)
     @given(
@@ -373,7 +467,7 @@ class TestOddRows:
         np.testing.assert_array_equal(mixture.predict(np.full((1, 4), np.nan)), [-1])
 
     def test_fewer_rows_than_components(self):
-        with pytest.raises(ValueError, match=r"n_samples=3 .*n_components=4 needs at least 4"):
+        with pytest.raises(ValueError, match=r"n_components = 4, n_samples = 3 with at least"):
             IncompleteGaussianMixture(4).fit(np.arange(6.0).reshape(3, 2))
 
     def test_as_many_rows_as_components(self):

@@ -89,7 +89,7 @@ def test_weights_that_are_none_are_refused(weights, words):
 
 
 def test_too_few_rows_with_weight_are_refused():
-    with pytest.raises(ValueError, match="n_components=3 needs at least 3"):
+    with pytest.raises(ValueError, match="n_components = 3, n_samples = 2"):
         fit(X, np.r_[np.ones(2), np.zeros(58)])
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
+import numpy as np
+
 from pckid._arrays import Array, exponential, is_host, namespace
 from pckid.mixture.segments import Segments, Share, highest, ownership, within
 from pckid.mixture.table import Table
@@ -50,6 +52,7 @@ class Fitted(NamedTuple):
     log_likelihood: float  # mean over the rows, of the observed part
     n_iter: int
     converged: bool
+    log_likelihoods: tuple[float, ...] = ()  # after each iteration
 
 
 def posterior(log_joint: Array) -> Array:
@@ -146,11 +149,12 @@ def converge(
     tol: float,
     floor: float,
     weights: Array | None = None,
+    tell: Callable[[int, float], None] | None = None,
 ) -> Fitted:
     """Step until the mean log-likelihood of the observed part gains less than `tol`.
 
     The rows may have `weights` (n_samples,) of mean 1. The parameters returned are those whose
-    likelihood was measured last.
+    likelihood was measured last. `tell` is called with each iteration and what it gained.
     """
     xp, parts = namespace(params.means), Segments((params.means.shape[1],))
     densities: list[Array] = []
@@ -169,10 +173,24 @@ def converge(
         return sums, float(xp.mean(xp.concat(densities, axis=1)))
 
     sums, current = expect(params)
+    found: list[float] = []
     for n_iter in range(1, max_iter + 1):
         previous = current
         params = family.constrain(family.update(stats, params, sums), parts, floor)
         sums, current = expect(params)
+        found.append(current)
+        if tell is not None:
+            tell(n_iter, current - previous)
         if abs(current - previous) < tol:
-            return Fitted(params, current, n_iter, True)
-    return Fitted(params, current, max_iter, False)
+            return Fitted(params, current, n_iter, True, tuple(found))
+    return Fitted(params, current, max_iter, False, tuple(found))
+
+
+def first_highest(scores: list[float], dtype: Any) -> int:
+    """Find the highest score; the first of those that rounding alone tells apart."""
+    digits = 1e3 * float(np.finfo(str(dtype).rpartition(".")[2]).eps)
+    best = 0
+    for index, score in enumerate(scores):
+        if score - scores[best] > digits * max(1.0, abs(scores[best])):
+            best = index
+    return best

@@ -2,38 +2,36 @@
 
 from __future__ import annotations
 
-import math
-from functools import cached_property
+import time
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, DensityMixin, _fit_context
+from sklearn.base import _fit_context
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state, gen_batches
+from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
-from pckid._arrays import Array, like, namespace, restorer, to_numpy
-from pckid._checks import IncompleteInputMixin, all_or_nothing, read_table, refuse_too_few
+from pckid._arrays import Array, namespace, to_numpy
+from pckid._checks import all_or_nothing, read_table
 from pckid._warnings import warn_caller
-from pckid.mixture import em, given, initialise, units
+from pckid.mixture import em, starts, units
 from pckid.mixture.families import FAMILIES
-from pckid.mixture.reading import read_new, read_training, standardise_at_home
-from pckid.mixture.segments import Segments
-from pckid.mixture.table import Table, block, smallest_variance, take
-from pckid.mixture.weighting import canonical_order, draw_rows, weighted_rows
+from pckid.mixture.fitted import FittedMixture
+from pckid.mixture.given import Given
+from pckid.mixture.reading import read_training
+from pckid.mixture.table import Table, smallest_variance, take
+from pckid.mixture.weighting import weighted_rows
 
-_BLOCK = 4096
 
-
-class IncompleteGaussianMixture(DensityMixin, IncompleteInputMixin, BaseEstimator):
+class IncompleteGaussianMixture(FittedMixture):
     """Gaussian mixture for rows with missing values, by EM on what is observed.
 
     Nothing is imputed: the E-step conditions on the observed part of each row, the M-step adds
     the expectation and the conditional covariance of the missing part (Algorithm 1 of Løkse et
     al. 2017, after Ghahramani and Jordan 1994 and Lin et al. 2006). It assumes that values are
-    missing at random. With nothing missing it is the ordinary Gaussian mixture.
+    missing at random. With nothing missing it is the ordinary Gaussian mixture, with the interface
+    of :class:`sklearn.mixture.GaussianMixture`.
 
     Parameters
     ----------
@@ -48,44 +46,88 @@ class IncompleteGaussianMixture(DensityMixin, IncompleteInputMixin, BaseEstimato
     reg_covar : float, default=1e-6
         The smallest variance in any direction, in units of the features' observed variances.
     max_iter : int, default=100
-        Most EM iterations.
+        Most EM iterations. With 0 the mixture is what EM would have started from.
     n_init : int, default=1
-        Random starts; the fit of highest likelihood is kept.
+        Number of starts; the fit of highest likelihood is kept.
+    init_params : {"kmeans", "k-means++", "random", "random_from_data"}, default="kmeans"
+        Where EM starts. "kmeans" runs k-means on the standardised rows, with distances over what
+        is observed, from five seedings, and starts from the best partition; "k-means++" gives
+        each row to the nearest of its seeds; "random" draws responsibilities; "random_from_data"
+        draws rows as centres and takes one k-means step on mean-imputed rows, as the paper does.
     weights_init : array-like of shape (n_components,), default=None
-        Weights to start from.
+        Weights to start from, which sum to 1.
     means_init : array-like of shape (n_components, n_features), default=None
-        Means to start from. None draws random rows, runs one k-means iteration on mean-imputed
-        rows and starts from the moments of its clusters.
+        Means to start from.
+    precisions_init : array-like, default=None
+        Inverses of the covariances to start from, shaped like `precisions_`.
     covariances_init : array-like, default=None
-        Covariances to start from, shaped like `covariances_`.
+        Covariances to start from, shaped like `covariances_`. Give these or `precisions_init`.
     random_state : int, RandomState instance or None, default=None
         An int gives the same result at every call.
+    warm_start : bool, default=False
+        Whether a fit starts from what the one before found; `n_init` is ignored then.
+    verbose : int, default=0
+        1 prints starts and iterations, 2 also their time and what they gained.
+    verbose_interval : int, default=10
+        Number of iterations from one line to the next.
 
     Attributes
     ----------
     weights_ : array of shape (n_components,)
+        Weights of the components.
     means_ : array of shape (n_components, n_features)
-        A column that never varies has its one value here, and NaN if it was never observed.
+        Means of the components. A column that never varies has its one value here, and NaN if it
+        was never observed.
     covariances_ : array
         Of shape (n_components, n_features, n_features) for "full", (n_features, n_features) for
         "tied", (n_components, n_features) for "diag", (n_features,) for "tied_diag" and
         (n_components,) for "spherical". Zero for columns that never vary.
+    precisions_ : array
+        Inverses of the covariances, in their shape. Infinite for columns that never vary.
+    precisions_cholesky_ : array
+        Factors P of the precisions, P Pᵀ, upper triangular, or the roots of precisions that are no
+        matrices.
     converged_ : bool
+        Whether the best fit reached `tol`.
     n_iter_ : int
+        Iterations of the best fit.
     lower_bound_ : float
         Mean log-likelihood of the observed part of a row.
+    lower_bounds_ : list of float
+        The same after each iteration of the best fit.
     dropped_features_ : list
         Names, or indices, of columns left out because they are empty or constant.
     n_features_in_ : int
+        Number of columns seen in `fit`.
     feature_names_in_ : array of shape (`n_features_in_`,)
+        Their names, if all are strings.
+
+    See Also
+    --------
+    PCKID : Clusters by many such mixtures together.
+    sklearn.mixture.GaussianMixture : The same for complete rows.
+
+    Notes
+    -----
+    Rows in float32 are computed in float32 where covariances are diagonal or spherical, and so is
+    what comes out. Covariance matrices ("full", "tied") are always computed in float64: near their
+    floor, a determinant has no digit left in float32.
+
+    References
+    ----------
+    S. Løkse, F. M. Bianchi, A.-B. Salberg, R. Jenssen. Spectral Clustering using PCKID, a
+    Probabilistic Cluster Kernel for Incomplete Data. SCIA 2017.
+
+    Z. Ghahramani, M. I. Jordan. Supervised learning from incomplete data via an EM approach.
+    NIPS 6, 1994.
 
     Examples
     --------
     >>> import numpy as np
     >>> from pckid import IncompleteGaussianMixture
     >>> X = np.array([[1.0, 2.0], [1.2, np.nan], [0.8, 1.7], [8.0, 9.0], [np.nan, 9.2], [8.3, 8.9]])
-    >>> mixture = IncompleteGaussianMixture(2, covariance_type="diag", n_init=5, random_state=0)
-    >>> float(np.round(mixture.fit(X).impute(X)[4, 0]))
+    >>> mixture = IncompleteGaussianMixture(2, covariance_type="diag", random_state=0).fit(X)
+    >>> float(np.round(mixture.impute(X)[4, 0]))
     8.0
     """
 
@@ -94,12 +136,17 @@ class IncompleteGaussianMixture(DensityMixin, IncompleteInputMixin, BaseEstimato
         "covariance_type": [StrOptions(set(FAMILIES))],
         "tol": [Interval(Real, 0, None, closed="left")],
         "reg_covar": [Interval(Real, 0, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": [Interval(Integral, 0, None, closed="left")],
         "n_init": [Interval(Integral, 1, None, closed="left")],
+        "init_params": [StrOptions(set(starts.WAYS))],
         "weights_init": ["array-like", None],
         "means_init": ["array-like", None],
+        "precisions_init": ["array-like", None],
         "covariances_init": ["array-like", None],
         "random_state": ["random_state"],
+        "warm_start": ["boolean"],
+        "verbose": ["verbose"],
+        "verbose_interval": [Interval(Integral, 1, None, closed="left")],
     }
 
     def __init__(
@@ -111,10 +158,15 @@ class IncompleteGaussianMixture(DensityMixin, IncompleteInputMixin, BaseEstimato
         reg_covar: float = 1e-6,
         max_iter: int = 100,
         n_init: int = 1,
+        init_params: str = "kmeans",
         weights_init: Any = None,
         means_init: Any = None,
+        precisions_init: Any = None,
         covariances_init: Any = None,
         random_state: Any = None,
+        warm_start: bool = False,
+        verbose: int = 0,
+        verbose_interval: int = 10,
     ) -> None:
         self.n_components = n_components
         self.covariance_type = covariance_type
@@ -122,10 +174,15 @@ class IncompleteGaussianMixture(DensityMixin, IncompleteInputMixin, BaseEstimato
         self.reg_covar = reg_covar
         self.max_iter = max_iter
         self.n_init = n_init
+        self.init_params = init_params
         self.weights_init = weights_init
         self.means_init = means_init
+        self.precisions_init = precisions_init
         self.covariances_init = covariances_init
         self.random_state = random_state
+        self.warm_start = warm_start
+        self.verbose = verbose
+        self.verbose_interval = verbose_interval
 
     @all_or_nothing
     @_fit_context(prefer_skip_nested_validation=True)
@@ -165,138 +222,8 @@ class IncompleteGaussianMixture(DensityMixin, IncompleteInputMixin, BaseEstimato
         """
         return self.fit(X, sample_weight=sample_weight).predict(X)
 
-    def predict(self, X: Any) -> Array:
-        """Find the most probable component of each row.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows, with NaN where a value is missing.
-
-        Returns
-        -------
-        labels : array of shape (n_samples,)
-            −1 for a row with nothing observed.
-        """
-        resp, _, table = self._score(X)
-        xp = namespace(resp)
-        labels = xp.argmax(resp, axis=0)
-        return restorer(X)(xp.where(xp.any(table.observed, axis=1), labels, -1))
-
-    def predict_proba(self, X: Any) -> Array:
-        """Compute each row's posterior over the components.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows, with NaN where a value is missing.
-
-        Returns
-        -------
-        resp : array of shape (n_samples, n_components)
-            γ; a row with nothing observed gets the weights.
-        """
-        resp, _, _ = self._score(X)
-        return restorer(X)(namespace(resp).matrix_transpose(resp))
-
-    def score_samples(self, X: Any) -> Array:
-        """Compute the log-density of what is observed of each row.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows, with NaN where a value is missing.
-
-        Returns
-        -------
-        log_density : array of shape (n_samples,)
-        """
-        _, log_density, table = self._score(X)
-        return restorer(X)(log_density - self._log_volume(table))
-
-    def score(self, X: Any, y: Any = None) -> float:
-        """Compute the mean log-density of what is observed of the rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows, with NaN where a value is missing.
-        y : Ignored
-
-        Returns
-        -------
-        float
-        """
-        return float(np.mean(to_numpy(self.score_samples(X))))
-
-    def bic(self, X: Any) -> float:
-        """Compute the Bayesian information criterion on `X`; lower is better."""
-        scores = to_numpy(self.score_samples(X))
-        return float(-2 * np.sum(scores) + self._n_parameters() * math.log(len(scores)))
-
-    def aic(self, X: Any) -> float:
-        """Compute the Akaike information criterion on `X`; lower is better."""
-        scores = to_numpy(self.score_samples(X))
-        return float(-2 * np.sum(scores) + 2 * self._n_parameters())
-
-    def sample(self, n_samples: int = 1) -> tuple[Array, Array]:
-        """Draw complete rows from the mixture.
-
-        Parameters
-        ----------
-        n_samples : int, default=1
-            How many.
-
-        Returns
-        -------
-        X : array of shape (n_samples, n_features)
-        y : array of shape (n_samples,)
-            The component each row came from.
-        """
-        check_is_fitted(self)
-        if n_samples < 1:
-            raise ValueError(
-                f"Invalid value for 'n_samples': {n_samples}. The sampling requires at least one "
-                "sample."
-            )
-        rng = check_random_state(self.random_state)
-        weights, means = to_numpy(self.weights_), to_numpy(self._params.means)[0]
-        counts = rng.multinomial(n_samples, weights / weights.sum())
-        labels = np.repeat(np.arange(len(counts)), counts)
-        rows = rng.standard_normal((n_samples, means.shape[1]))
-        # Drawn in standardised units: in the user's, the square of 1e300 would be infinite.
-        _spread(rows, labels, to_numpy(self._params.covariances)[0])
-        rows = units.means_out(rows + means[labels], self._scaling, self._constants)
-        return like(rows, self.means_), like(
-            labels, self.means_, dtype=namespace(self.means_).int64
-        )
-
-    def impute(self, X: Any) -> Array:
-        """Fill in the conditional expectation of every missing value.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows, with NaN where a value is missing.
-
-        Returns
-        -------
-        X : array of shape (n_samples, n_features)
-            Observed values as they were. A column that was never observed in `fit` stays NaN.
-        """
-        check_is_fitted(self)
-        given = read_table(self, X, reset=False)
-        table = standardise_at_home(given, self._scaling, self._dtype)
-        values = to_numpy(given).astype(np.float64)
-        completed = np.concatenate(
-            [
-                self._impute_block(block(table, s.start, s.stop))
-                for s in gen_batches(len(values), _BLOCK)
-            ]
-        )
-        return restorer(X)(like(np.where(np.isnan(values), completed, values), table.values))
-
     def _fit(self, X: Any, sample_weight: Any) -> None:
+        before = self._before()
         values = read_table(self, X, reset=True)
         values, weights = weighted_rows(values, sample_weight)
         # The determinant of a covariance matrix near its floor has no digit left in float32.
@@ -310,29 +237,49 @@ class IncompleteGaussianMixture(DensityMixin, IncompleteInputMixin, BaseEstimato
             one_scale=self.covariance_type == "spherical",
             weights=weights,
         )
-        needed = max(2, self.n_components)
-        refuse_too_few(usable.shape[0], needed, f"n_components={self.n_components}")
+        self._refuse_too_few(usable.shape[0])
         if usable.shape[0] < table.n_samples:
             table = take(table, usable)
             weights = None if weights is None else namespace(values).take(weights, usable, axis=0)
-        fit = self._best(table, weights)
-        self._keep(fit, table, weights, restorer(X), units.only_values(to_numpy(values)))
+        fit = self._best(table, weights, before)
+        self._keep(fit, table, weights, units.only_values(to_numpy(values)))
 
-    def _best(self, table: Table, weights: Array | None) -> em.Fitted:
+    def _before(self) -> Given | None:
+        """Take what an earlier fit found as the start of this one, with `warm_start`."""
+        if not (self.warm_start and hasattr(self, "converged_")):
+            return None
+        return Given(self.weights_, self.means_, None, self.covariances_)
+
+    def _refuse_too_few(self, n_samples: int) -> None:
+        """Raise if there are fewer usable rows than components, or than two."""
+        if n_samples < max(2, self.n_components):
+            raise ValueError(
+                f"Expected n_samples >= n_components but got n_components = {self.n_components}, "
+                f"n_samples = {n_samples} with at least one observed value. Give more rows, at "
+                "least 2, or ask for fewer components."
+            )
+
+    def _best(self, table: Table, weights: Array | None, before: Given | None) -> em.Fitted:
         """Run EM from every start and keep the fit of highest likelihood."""
         counts = None if weights is None else to_numpy(weights)
-        order = canonical_order(table, counts)
         if weights is not None:
             mean = namespace(weights).mean(weights)
             weights = namespace(weights).astype(weights / mean, table.values.dtype)
+        rows = starts.Rows.of(table, counts, weights)
         family = FAMILIES[self.covariance_type]
         stats = family.statistics(table)
         rng = check_random_state(self.random_state)
         floor = smallest_variance(self.reg_covar, self._dtype)
+        chosen = before or Given(
+            self.weights_init, self.means_init, self.precisions_init, self.covariances_init
+        )
+        # A start of which nothing will be left is the one that costs least.
+        way = "random_from_data" if chosen.is_all else self.init_params
         fits = []
-        for _ in range(self.n_init):
-            chosen = draw_rows(order, counts, self.n_components, rng)
-            start = self._start(stats, table, chosen, floor, weights)
+        for number in range(1 if before else self.n_init):
+            start = starts.start(way, family, stats, rows, self.n_components, floor, rng)
+            start = chosen.put_into(start, self.covariance_type, self._scaling, self.n_features_in_)
+            report = _Report(self.verbose, self.verbose_interval, number)
             fits.append(
                 em.converge(
                     family,
@@ -342,10 +289,13 @@ class IncompleteGaussianMixture(DensityMixin, IncompleteInputMixin, BaseEstimato
                     tol=self.tol,
                     floor=floor,
                     weights=weights,
+                    tell=report.iteration,
                 )
             )
-        best = max(fits, key=lambda fit: fit.log_likelihood)
-        if not best.converged and self.tol > 0:
+            report.end(fits[-1])
+        scores = [fit.log_likelihood for fit in fits]
+        best = fits[em.first_highest(scores, table.values.dtype)]
+        if not best.converged and self.tol > 0 and self.max_iter > 0:
             warn_caller(
                 "Best performing initialization did not converge. Try different init parameters, "
                 "or increase max_iter, tol, or check for degenerate data.",
@@ -353,122 +303,43 @@ class IncompleteGaussianMixture(DensityMixin, IncompleteInputMixin, BaseEstimato
             )
         return best
 
-    def _start(
-        self, stats: Any, table: Table, chosen: np.ndarray, floor: float, weights: Array | None
-    ) -> Any:
-        """Start from rows `chosen`, with the user's own values where they are given."""
-        family = FAMILIES[self.covariance_type]
-        values = table.values
-        first = like(chosen[None, :], values, dtype=namespace(values).int64)
-        parts = Segments((self.n_components,))
-        start = initialise.from_rows(family, stats, first, parts, floor, weights)
-        g, d, kind = self.n_components, self.n_features_in_, self.covariance_type
-        if self.means_init is not None:
-            means = given.read_array(self.means_init, "means_init", "means", (g, d))
-            inside = units.means_in(means, self._scaling, values)[None, ...]
-            given.refuse_infinite(to_numpy(inside), "means_init")
-            start = start._replace(means=inside)
-        if self.covariances_init is not None:
-            shape, what = units.public_shape(kind, g, d), f"{kind} covariance"
-            spread = given.read_array(self.covariances_init, "covariances_init", what, shape)
-            spread = units.for_each(spread, kind, g, d)
-            inside = units.covariances_in(spread, self._scaling, values)[None, ...]
-            given.refuse_infinite(to_numpy(inside), "covariances_init")
-            given.refuse_indefinite(to_numpy(inside)[0], what)
-            start = start._replace(covariances=inside)
-        if self.weights_init is not None:
-            shares = np.maximum(given.read_weights(self.weights_init, g), np.finfo("f4").tiny)
-            start = start._replace(log_weights=like(np.log(shares)[None, :], values))
-        return start
-
     def _keep(
-        self,
-        fit: em.Fitted,
-        table: Table,
-        weights: Array | None,
-        restore: Any,
-        constants: np.ndarray,
+        self, fit: em.Fitted, table: Table, weights: Array | None, constants: np.ndarray
     ) -> None:
-        """Store the fit in the user's units."""
+        """Store the fit."""
+        self._forget()
         self._params, self._constants = fit.params, constants
-        self._publish(restore)
+        self.weights_ = namespace(fit.params.means).exp(fit.params.log_weights[0, :])
         self.converged_, self.n_iter_ = fit.converged, fit.n_iter
         volumes = to_numpy(self._log_volume(table))
-        shift = np.average(volumes, weights=None if weights is None else to_numpy(weights))
-        self.lower_bound_ = fit.log_likelihood - float(shift)
-
-    def _publish(self, restore: Any) -> None:
-        """Set the public attributes from the fitted parameters, in the user's units."""
-        params = self._params
-        self.weights_ = restore(namespace(params.means).exp(params.log_weights[0, :]))
-        self.means_ = restore(like(self._public_means(), params.means))
-        self.covariances_ = restore(like(self._public_covariances(), params.means))
-
-    # A fit sets these two. A model that was read from a file has them made when they are asked for:
-    # where columns were left out they may be far larger than the file.
-    @cached_property
-    def means_(self) -> Array:
-        return self._when_fitted("means_", "_public_means")
-
-    @cached_property
-    def covariances_(self) -> Array:
-        return self._when_fitted("covariances_", "_public_covariances")
-
-    def _when_fitted(self, name: str, make: str) -> Array:
-        """Make a public attribute in the type of the fitted parameters."""
-        if "_params" not in vars(self):
-            raise AttributeError(f"{type(self).__name__} has no {name} before it is fitted.")
-        return like(getattr(self, make)(), self._params.means)
-
-    def _public_means(self) -> np.ndarray:
-        """Undo the scaling of the means (g, n_features_in)."""
-        return units.means_out(self._params.means[0, ...], self._scaling, self._constants)
-
-    def _public_covariances(self) -> np.ndarray:
-        """Undo the scaling of the covariances, in the shape that their kind has."""
-        # The square of a spread of 1e300 is inf, which is as near as a float comes.
-        with np.errstate(over="ignore"):
-            inside = self._params.covariances[0, ...]
-            each = units.covariances_out(inside, self._scaling, len(self._constants))
-            return units.as_public(each, self.covariance_type, self._scaling)
-
-    def _read(self, X: Any) -> Table:
-        """Standardise rows for the fitted mixture."""
-        return read_new(self, X, self._scaling, self._dtype)
-
-    def _score(self, X: Any) -> tuple[Array, Array, Table]:
-        """Compute posteriors (g, n), log-densities (n,) in standardised units, and the table."""
-        check_is_fitted(self)
-        family = FAMILIES[self.covariance_type]
-        table = self._read(X)
-        joint = family.log_joint(family.statistics(table), self._params)
-        resp, log_density = em.responsibilities(joint)
-        return resp[0, ...], log_density[0, :], table
-
-    def _impute_block(self, table: Table) -> np.ndarray:
-        """Average the completed rows over the components, in the user's units."""
-        family = FAMILIES[self.covariance_type]
-        stats = family.statistics(table)
-        resp, _ = em.responsibilities(family.log_joint(stats, self._params))
-        xp = namespace(resp)
-        completed = family.conditional_means(stats, self._params)
-        mean = xp.sum(completed * resp[0, :, :, None], axis=0)
-        return units.means_out(mean, self._scaling, self._constants)
-
-    def _log_volume(self, table: Table) -> Array:
-        return units.log_volume(table.observed, self._scaling)
-
-    def _n_parameters(self) -> int:
-        """Count the free parameters, those of varying columns only."""
-        family = FAMILIES[self.covariance_type]
-        return family.n_parameters(self.n_components, len(self._scaling.kept))
+        shift = float(np.average(volumes, weights=None if weights is None else to_numpy(weights)))
+        self.lower_bound_ = fit.log_likelihood - shift
+        self.lower_bounds_ = [each - shift for each in fit.log_likelihoods]
 
 
-def _spread(noise: np.ndarray, labels: np.ndarray, covariances: np.ndarray) -> None:
-    """Give standard normal rows (n, d) the variances (g, d) or covariances (g, d, d) of a label."""
-    if covariances.ndim == 2:
-        noise *= np.sqrt(covariances)[labels]
-        return
-    values, vectors = np.linalg.eigh(covariances)
-    for k, root in enumerate(vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]):
-        noise[labels == k] = noise[labels == k] @ root.T
+class _Report:
+    """Prints how EM goes, as scikit-learn's mixtures do."""
+
+    def __init__(self, verbose: int, interval: int, number: int) -> None:
+        self.verbose, self.interval = verbose, interval
+        self.begin = self.last = time.perf_counter()
+        if verbose:
+            print(f"Initialization {number}")
+
+    def iteration(self, n_iter: int, gain: float) -> None:
+        """Tell of an iteration, if it is its turn."""
+        if not self.verbose or n_iter % self.interval:
+            return
+        now = time.perf_counter()
+        more = f"\t time lapse {now - self.last:.5f}s\t ll change {gain:.5f}"
+        print(f"  Iteration {n_iter}{more if self.verbose > 1 else ''}")
+        self.last = now
+
+    def end(self, fit: em.Fitted) -> None:
+        """Tell how a start ended."""
+        if not self.verbose:
+            return
+        seconds = time.perf_counter() - self.begin
+        more = f" time lapse {seconds:.5f}s\t lower bound {fit.log_likelihood:.5f}."
+        ended = "converged" if fit.converged else "did not converge"
+        print(f"Initialization {ended}.{more if self.verbose > 1 else ''}")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from pckid._arrays import is_foreign, to_numpy
+from pckid._arrays import is_foreign, like, to_numpy
+from pckid.mixture import units
+from pckid.mixture.table import Scaling
 
 # Weights in float32 sum to 1 within this.
 _ROUNDING = 1e-6
@@ -67,3 +69,52 @@ def refuse_indefinite(matrices: np.ndarray, what: str) -> None:
     symmetric = np.allclose(matrices, np.swapaxes(matrices, 1, 2))
     if not symmetric or np.linalg.eigvalsh(matrices).min(initial=1) <= 0:
         raise ValueError(f"'{what}' should be symmetric, positive-definite.")
+
+
+class Given(NamedTuple):
+    """What the user wants EM to start from, in the user's units; None is left to the start."""
+
+    weights: Any
+    means: Any
+    precisions: Any
+    covariances: Any
+
+    @property
+    def is_all(self) -> bool:
+        """Whether nothing is left to the start."""
+        spread = self.precisions is not None or self.covariances is not None
+        return self.weights is not None and self.means is not None and spread
+
+    def put_into(self, start: Any, kind: str, scaling: Scaling, n_features: int) -> Any:
+        """Replace what is given in the parameters that EM starts from."""
+        home, g = start.means, start.means.shape[1]
+        if self.means is not None:
+            means = read_array(self.means, "means_init", "means", (g, n_features))
+            inside = units.means_in(means, scaling, home)[None, ...]
+            refuse_infinite(to_numpy(inside), "means_init")
+            start = start._replace(means=inside)
+        if self.precisions is not None or self.covariances is not None:
+            inside = self._covariances(kind, g, scaling, n_features)
+            start = start._replace(covariances=like(inside[None, ...], home))
+        if self.weights is not None:
+            shares = np.maximum(read_weights(self.weights, g), np.finfo(np.float32).tiny)
+            start = start._replace(log_weights=like(np.log(shares)[None, :], home))
+        return start
+
+    def _covariances(self, kind: str, g: int, scaling: Scaling, d: int) -> np.ndarray:
+        """Read covariances (g, d) or (g, d, d), or precisions to invert, in standardised units."""
+        if self.precisions is not None and self.covariances is not None:
+            raise ValueError("precisions_init and covariances_init were given. Give one of them.")
+        precise = self.precisions is not None
+        name, what = (
+            ("precisions_init", "precision") if precise else ("covariances_init", "covariance")
+        )
+        what, shape = f"{kind} {what}", units.public_shape(kind, g, d)
+        values = read_array(self.precisions if precise else self.covariances, name, what, shape)
+        each = units.for_each(values, kind, g, d)
+        inside = (units.precisions_in if precise else units.covariances_in)(each, scaling)
+        refuse_infinite(inside, name)
+        refuse_indefinite(inside, what)
+        if not precise:
+            return inside
+        return 1 / inside if inside.ndim == 2 else np.linalg.inv(inside)

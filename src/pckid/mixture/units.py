@@ -49,13 +49,59 @@ def means_in(means: Any, scaling: Scaling, like_array: Array) -> Array:
     return like((means - to_numpy(scaling.center)) / to_numpy(scaling.scale), like_array)
 
 
-def covariances_in(covariances: Any, scaling: Scaling, like_array: Array) -> Array:
+def covariances_in(covariances: Any, scaling: Scaling) -> np.ndarray:
     """Standardise variances (g, d) or covariances (g, d, d) given by the user."""
     scale, kept = to_numpy(scaling.scale) / _unit(scaling), scaling.kept
     given = np.asarray(covariances, dtype=np.float64)
     if given.ndim == 2:
-        return like(given[:, kept] / scale / scale, like_array)
-    return like(given[:, kept[:, None], kept] / scale[:, None] / scale, like_array)
+        return given[:, kept] / scale / scale
+    return given[:, kept[:, None], kept] / scale[:, None] / scale
+
+
+def precisions_in(precisions: Any, scaling: Scaling) -> np.ndarray:
+    """Standardise precisions (g, d), or matrices of them (g, d, d), given by the user."""
+    scale, kept = to_numpy(scaling.scale) / _unit(scaling), scaling.kept
+    given = np.asarray(precisions, dtype=np.float64)
+    if given.ndim == 2:
+        return given[:, kept] * scale * scale
+    return given[:, kept[:, None], kept] * scale[:, None] * scale
+
+
+def factors_out(covariances: Array, scaling: Scaling, n_features: int) -> np.ndarray:
+    """Factor the precisions of standardised covariances as P Pᵀ, P upper triangular.
+
+    Variances (g, d) give the roots of the precisions. Columns left out have infinite precision.
+    """
+    scale, inside = to_numpy(scaling.scale) / _unit(scaling), to_numpy(covariances)
+    if inside.ndim == 2:
+        return _widened(1 / np.sqrt(inside) / scale, scaling.kept, n_features)
+    lower = np.linalg.cholesky(inside)
+    inverse = np.linalg.solve(lower, np.broadcast_to(np.eye(lower.shape[-1]), lower.shape))
+    upper = np.triu(np.swapaxes(inverse, 1, 2)) / scale[:, None]
+    return _widened(upper, scaling.kept, n_features)
+
+
+def precisions_of(factors: np.ndarray, scaling: Scaling) -> np.ndarray:
+    """Multiply P Pᵀ out, for factors as from `factors_out`."""
+    if factors.ndim == 2:
+        return factors**2
+    kept = scaling.kept
+    inside = factors[:, kept[:, None], kept]
+    return _widened(inside @ np.swapaxes(inside, 1, 2), kept, factors.shape[1])
+
+
+def _widened(inside: np.ndarray, kept: np.ndarray, n_features: int) -> np.ndarray:
+    """Write (g, d) or (g, d, d) of the columns used out for all, infinite in the others' own."""
+    if inside.ndim == 2:
+        result = np.full((inside.shape[0], n_features), np.inf)
+        result[:, kept] = inside
+        return result
+    outside = np.full(n_features, np.inf)
+    outside[kept] = 0.0
+    result = np.zeros((inside.shape[0], n_features, n_features))
+    result[:, np.arange(n_features), np.arange(n_features)] = outside
+    result[:, kept[:, None], kept] = inside
+    return result
 
 
 def public_shape(kind: str, n_components: int, n_features: int) -> tuple[int, ...]:

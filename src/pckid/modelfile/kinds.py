@@ -154,7 +154,11 @@ KINDS = {
         ProbabilisticClusterKernel, _pack_kernel, _unpack_kernel, "_kernel", {"weighting": "equal"}
     ),
     "IncompleteGaussianMixture": Kind(
-        IncompleteGaussianMixture, _pack_mixture, _unpack_mixture, "_params", {}
+        IncompleteGaussianMixture,
+        _pack_mixture,
+        _unpack_mixture,
+        "_params",
+        {"init_params": "random_from_data"},
     ),
 }
 """Classes by the name that a file gives them; no other class is ever made from a file."""

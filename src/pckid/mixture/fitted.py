@@ -1,0 +1,261 @@
+"""A fitted mixture: its parameters in the user's units, and what it says of rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, DensityMixin
+from sklearn.utils import check_random_state, gen_batches
+from sklearn.utils.validation import check_is_fitted
+
+from pckid._arrays import Array, like, namespace, restorer, to_numpy
+from pckid._checks import IncompleteInputMixin, read_table
+from pckid.mixture import em, units
+from pckid.mixture.families import FAMILIES
+from pckid.mixture.reading import read_new, standardise_at_home
+from pckid.mixture.table import Scaling, Table, block
+
+_BLOCK = 4096
+
+
+class FittedMixture(DensityMixin, IncompleteInputMixin, BaseEstimator):
+    """What `IncompleteGaussianMixture` can do once it is fitted."""
+
+    n_components: int
+    covariance_type: str
+    random_state: Any
+    weights_: Array
+    _params: Any  # of one mixture, standardised
+    _scaling: Scaling
+    _constants: np.ndarray  # (n_features_in,), each column's smallest value
+    _dtype: str
+
+    # Made when they are asked for: where columns were left out they may be far larger than what
+    # the fit holds, or than the file that a model was read from.
+    @cached_property
+    def means_(self) -> Array:
+        return self._public("means_", self._public_means)
+
+    @cached_property
+    def covariances_(self) -> Array:
+        return self._public("covariances_", self._public_covariances)
+
+    @cached_property
+    def precisions_(self) -> Array:
+        def precisions() -> np.ndarray:
+            each = units.precisions_of(self._factors(), self._scaling)
+            return units.as_public(each, self.covariance_type, self._scaling)
+
+        return self._public("precisions_", precisions)
+
+    @cached_property
+    def precisions_cholesky_(self) -> Array:
+        def factors() -> np.ndarray:
+            return units.as_public(self._factors(), self.covariance_type, self._scaling)
+
+        return self._public("precisions_cholesky_", factors)
+
+    def predict(self, X: Any) -> Array:
+        """Find the most probable component of each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, with NaN where a value is missing.
+
+        Returns
+        -------
+        labels : array of shape (n_samples,)
+            −1 for a row with nothing observed.
+        """
+        resp, _, table = self._score(X)
+        xp = namespace(resp)
+        labels = xp.argmax(resp, axis=0)
+        return restorer(X)(xp.where(xp.any(table.observed, axis=1), labels, -1))
+
+    def predict_proba(self, X: Any) -> Array:
+        """Compute each row's posterior over the components.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, with NaN where a value is missing.
+
+        Returns
+        -------
+        resp : array of shape (n_samples, n_components)
+            γ; a row with nothing observed gets the weights.
+        """
+        resp, _, _ = self._score(X)
+        return restorer(X)(namespace(resp).matrix_transpose(resp))
+
+    def score_samples(self, X: Any) -> Array:
+        """Compute the log-density of what is observed of each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, with NaN where a value is missing.
+
+        Returns
+        -------
+        log_density : array of shape (n_samples,)
+        """
+        _, log_density, table = self._score(X)
+        return restorer(X)(log_density - self._log_volume(table))
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Compute the mean log-density of what is observed of the rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, with NaN where a value is missing.
+        y : Ignored
+
+        Returns
+        -------
+        float
+        """
+        return float(np.mean(to_numpy(self.score_samples(X))))
+
+    def bic(self, X: Any) -> float:
+        """Compute the Bayesian information criterion on `X`; lower is better."""
+        scores = to_numpy(self.score_samples(X))
+        return float(-2 * np.sum(scores) + self._n_parameters() * math.log(len(scores)))
+
+    def aic(self, X: Any) -> float:
+        """Compute the Akaike information criterion on `X`; lower is better."""
+        scores = to_numpy(self.score_samples(X))
+        return float(-2 * np.sum(scores) + 2 * self._n_parameters())
+
+    def sample(self, n_samples: int = 1) -> tuple[Array, Array]:
+        """Draw complete rows from the mixture.
+
+        Parameters
+        ----------
+        n_samples : int, default=1
+            How many.
+
+        Returns
+        -------
+        X : array of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+            The component each row came from.
+        """
+        check_is_fitted(self)
+        if n_samples < 1:
+            raise ValueError(
+                f"Invalid value for 'n_samples': {n_samples}. The sampling requires at least one "
+                "sample."
+            )
+        rng = check_random_state(self.random_state)
+        weights, means = to_numpy(self.weights_), to_numpy(self._params.means)[0]
+        counts = rng.multinomial(n_samples, weights / weights.sum())
+        labels = np.repeat(np.arange(len(counts)), counts)
+        rows = rng.standard_normal((n_samples, means.shape[1]))
+        # Drawn in standardised units: in the user's, the square of 1e300 would be infinite.
+        _spread(rows, labels, to_numpy(self._params.covariances)[0])
+        rows = units.means_out(rows + means[labels], self._scaling, self._constants)
+        return like(rows, self.means_), like(
+            labels, self.means_, dtype=namespace(self.means_).int64
+        )
+
+    def impute(self, X: Any) -> Array:
+        """Fill in the conditional expectation of every missing value.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, with NaN where a value is missing.
+
+        Returns
+        -------
+        X : array of shape (n_samples, n_features)
+            Observed values as they were. A column that was never observed in `fit` stays NaN.
+        """
+        check_is_fitted(self)
+        given = read_table(self, X, reset=False)
+        table = standardise_at_home(given, self._scaling, self._dtype)
+        values = to_numpy(given).astype(np.float64)
+        completed = np.concatenate(
+            [
+                self._impute_block(block(table, s.start, s.stop))
+                for s in gen_batches(len(values), _BLOCK)
+            ]
+        )
+        return restorer(X)(like(np.where(np.isnan(values), completed, values), table.values))
+
+    def _forget(self) -> None:
+        """Forget the attributes that are made when they are asked for."""
+        for name, member in vars(FittedMixture).items():
+            if isinstance(member, cached_property):
+                self.__dict__.pop(name, None)
+
+    def _public(self, name: str, make: Callable[[], np.ndarray]) -> Array:
+        """Make a public attribute where the fitted parameters lie, in their type."""
+        if "_params" not in vars(self):
+            raise AttributeError(f"{type(self).__name__} has no {name} before it is fitted.")
+        # The square of a spread of 1e300 is inf, which is as near as a float comes.
+        with np.errstate(over="ignore"):
+            return like(make(), self._params.means)
+
+    def _public_means(self) -> np.ndarray:
+        """Undo the scaling of the means (g, n_features_in)."""
+        return units.means_out(self._params.means[0, ...], self._scaling, self._constants)
+
+    def _public_covariances(self) -> np.ndarray:
+        """Undo the scaling of the covariances, in the shape that their kind has."""
+        inside = self._params.covariances[0, ...]
+        each = units.covariances_out(inside, self._scaling, len(self._constants))
+        return units.as_public(each, self.covariance_type, self._scaling)
+
+    def _factors(self) -> np.ndarray:
+        """Factor the precisions of all components, (g, d) or (g, d, d)."""
+        inside = self._params.covariances[0, ...]
+        return units.factors_out(inside, self._scaling, len(self._constants))
+
+    def _read(self, X: Any) -> Table:
+        """Standardise rows for the fitted mixture."""
+        return read_new(self, X, self._scaling, self._dtype)
+
+    def _score(self, X: Any) -> tuple[Array, Array, Table]:
+        """Compute posteriors (g, n), log-densities (n,) in standardised units, and the table."""
+        check_is_fitted(self)
+        family = FAMILIES[self.covariance_type]
+        table = self._read(X)
+        joint = family.log_joint(family.statistics(table), self._params)
+        resp, log_density = em.responsibilities(joint)
+        return resp[0, ...], log_density[0, :], table
+
+    def _impute_block(self, table: Table) -> np.ndarray:
+        """Average the completed rows over the components, in the user's units."""
+        family = FAMILIES[self.covariance_type]
+        stats = family.statistics(table)
+        resp, _ = em.responsibilities(family.log_joint(stats, self._params))
+        xp = namespace(resp)
+        completed = family.conditional_means(stats, self._params)
+        mean = xp.sum(completed * resp[0, :, :, None], axis=0)
+        return units.means_out(mean, self._scaling, self._constants)
+
+    def _log_volume(self, table: Table) -> Array:
+        return units.log_volume(table.observed, self._scaling)
+
+    def _n_parameters(self) -> int:
+        """Count the free parameters, those of varying columns only."""
+        family = FAMILIES[self.covariance_type]
+        return family.n_parameters(self.n_components, len(self._scaling.kept))
+
+
+def _spread(noise: np.ndarray, labels: np.ndarray, covariances: np.ndarray) -> None:
+    """Give standard normal rows (n, d) the variances (g, d) or covariances (g, d, d) of a label."""
+    if covariances.ndim == 2:
+        noise *= np.sqrt(covariances)[labels]
+        return
+    values, vectors = np.linalg.eigh(covariances)
+    for k, root in enumerate(vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]):
+        noise[labels == k] = noise[labels == k] @ root.T
