@@ -21,6 +21,11 @@ def brief(text: str, width: int = 60) -> str:
     return plain if len(plain) <= width else plain[: width - 1] + "…"
 
 
+def count(number: int, noun: str, plural: str | None = None) -> str:
+    """Write a number with its noun: "1 row", "1,234 rows"."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
 _OTHER_DIGITS = "[٠-٩۰-۹०-९０-９]+"
 _NUMBER_HINTS = (
     (r"[+-]?\d{1,3}([,.'_\s]\d{3})+([.,]\d+)?", "Take the signs between thousands out of it. "),

@@ -17,7 +17,13 @@ from pckid.featuremap import Kernel, feature_blocks, project
 from pckid.halves import cluster_by_halves
 from pckid.metrics import clustering_accuracy
 from pckid.mixture.table import Table
-from pckid.plots import own_labels, sample_by_cluster, standardised_rows, to_matrix
+from pckid.plots import (
+    own_labels,
+    sample_by_cluster,
+    standardised_rows,
+    to_matrix,
+    used_columns,
+)
 
 MAX_ROWS = 1000
 """Likeness and stability are judged on a sample of so many rows, unless told otherwise."""
@@ -31,7 +37,8 @@ class ClusterExplanation(NamedTuple):
     number : int
     n_rows : int
     features : list of (name, ClusterFeature or CategoryFeature)
-        The column that sets the cluster apart most comes first.
+        The column that sets the cluster apart most comes first. Columns that the fit dropped are
+        not among them.
     representatives : ndarray of shape (n,)
         Rows of the table, the most typical first: those of highest mean kernel with the rows of
         the cluster.
@@ -127,7 +134,7 @@ def explain(
             None if halves is None else _stability(labels[rows] == number, halves),
         )
         for number, ranked in enumerate(
-            distinguishing_features(values, labels, estimator._categories)
+            distinguishing_features(values, labels, estimator._categories, used_columns(estimator))
         )
     ]
     agreement = None if halves is None else clustering_accuracy(*halves)

@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from pckid._arrays import like, to_numpy
-from pckid._checks import categorical_mask, feature_names, read_table
+from pckid._checks import feature_names, read_table
 from pckid.choice import MAX_CLUSTERS, Choice, choose_n_clusters
 from pckid.describe.clusters import distinguishing_features, standardised_medians
 from pckid.describe.columns import observed_bands
@@ -210,7 +210,7 @@ class MissingnessDisplay(_Display):
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, *, max_bands: int = 200) -> MissingnessDisplay:
-        """Find the holes of a table, sorted by the clusters that an estimator found in it.
+        """Find the holes in the columns used, rows sorted by the clusters that were found.
 
         Parameters
         ----------
@@ -223,11 +223,11 @@ class MissingnessDisplay(_Display):
         -------
         display : MissingnessDisplay
         """
-        values = to_matrix(estimator, X)
-        labels = own_labels(estimator)
+        values, used = to_matrix(estimator, X), used_columns(estimator)
+        labels, names = own_labels(estimator), feature_names(estimator)
         order = np.lexsort((labels, labels < 0))
-        shares = observed_bands(~np.isnan(values[order]), max_bands)
-        return cls(shares, feature_names(estimator), len(values))
+        shares = observed_bands(~np.isnan(values[order][:, used]), max_bands)
+        return cls(shares, [names[j] for j in used], len(values))
 
     def plot(self, ax: Any = None) -> MissingnessDisplay:
         """Draw; a new figure is made where no axes are given."""
@@ -403,12 +403,12 @@ class ProfileDisplay(_Display):
         display : ProfileDisplay
         """
         values, labels = to_matrix(estimator, X), own_labels(estimator)
-        numbers = np.flatnonzero(~categorical_mask(estimator))
-        best = np.zeros(len(numbers))
-        for ranked in distinguishing_features(values[:, numbers], labels):
+        numbers = estimator._kernel.scaling.kept
+        best = np.zeros(values.shape[1])
+        for ranked in distinguishing_features(values, labels, features=numbers):
             for item in ranked:
                 best[item.feature] = max(best[item.feature], item.distinctness)
-        shown = numbers[np.argsort(-best, kind="stable")[:max_features]]
+        shown = numbers[np.argsort(-best[numbers], kind="stable")[:max_features]]
         names = feature_names(estimator)
         medians = standardised_medians(values[:, shown], labels)
         return cls(medians, [names[index] for index in shown])
@@ -505,6 +505,11 @@ def to_matrix(estimator: Any, X: Any) -> np.ndarray:
             "table that it was fitted on."
         )
     return values
+
+
+def used_columns(estimator: Any) -> np.ndarray:
+    """Indices of the columns that a fitted estimator did not drop, ascending."""
+    return np.sort(estimator._kernel.scaling.used)
 
 
 def standardised_rows(estimator: Any, values: np.ndarray) -> Table:

@@ -135,6 +135,18 @@ def test_missing_codes_and_decimal_commas_are_understood(pckid, tmp_path):
     assert "," in rows[1][-1]
 
 
+def test_columns_that_are_dropped_are_not_counted_as_missing(pckid, penguins, tmp_path):
+    header, *rows = penguins.read_text("utf-8").splitlines()
+    named = [f"{header},name,nothing", *(f"{row},bird {i}," for i, row in enumerate(rows))]
+    (tmp_path / "t.csv").write_text("\n".join(named), "utf-8")
+    result = pckid("cluster", "t.csv", "-k", 3, "--drop", "label", "--json", *QUICK)
+    found = json.loads(result.out)
+    assert found["dropped"] == ["name", "nothing"]
+    assert round(100 * found["share_missing"], 1) == 1.7
+    assert "344 rows, 8 columns (1 of categories)." in result.err
+    assert "1.7% of the cells are missing." in result.err
+
+
 def test_what_looks_wrong_is_pointed_out(pckid, tmp_path):
     lines = [f"{i},{i % 7}" for i in range(1, 40)]
     lines[5], lines[9] = "6,-9999", "10,-9999"

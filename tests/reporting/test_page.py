@@ -85,7 +85,7 @@ def test_references_within_the_page_exist(outline):
 @pytest.mark.parametrize(
     "words",
     [
-        "149 rows were sorted into 3 clusters by 5 columns",
+        "149 rows were sorted into 3 clusters by 4 columns",
         "The clusters follow the holes.",
         "1 row holds no value at all",
         "missing at random",

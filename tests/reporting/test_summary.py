@@ -1,8 +1,10 @@
 """The summary holds the figures that the report shows."""
 
+import numpy as np
 import pytest
 
-from pckid import explain
+from pckid import PCKID, explain
+from pckid.data import load_penguins
 from pckid.reporting import Background, summarise
 from pckid.reporting.agreement import compare_known
 
@@ -13,10 +15,51 @@ def summary(fitted, table, background):
 
 
 def test_counts(summary, table):
-    assert (summary.n_rows, summary.n_columns, summary.n_unclustered) == (150, 5, 1)
-    assert summary.share_missing == pytest.approx(table.isna().mean().mean())
-    assert summary.n_complete == table.notna().all(axis=1).sum()
+    used = table.drop(columns="constant")
+    assert (summary.n_rows, summary.n_columns, summary.n_unclustered) == (150, 4, 1)
+    assert summary.share_missing == pytest.approx(used.isna().mean().mean())
+    assert summary.n_complete == used.notna().all(axis=1).sum()
     assert sum(cluster.n_rows for cluster in summary.clusters) == 149
+
+
+@pytest.fixture(scope="module")
+def named_penguins():
+    """The penguins with a column of text that names each, first; and the model of both."""
+    X = load_penguins().X
+    names = [f"penguin {index}" for index in range(len(X))]
+    named = np.concatenate([np.array([names], dtype=object).T, X], axis=1)
+    model = PCKID(3, n_inits=4, max_components=6, random_state=0, categorical_features=[0])
+    with pytest.warns(UserWarning, match="no observed value"):
+        return named, model.fit(named)
+
+
+def test_columns_that_were_dropped_are_not_counted_as_missing(named_penguins):
+    named, model = named_penguins
+    X = load_penguins().X
+    found = summarise(model, named)
+    assert model.dropped_features_ == [0]
+    assert found.n_columns == 6
+    assert found.share_missing == pytest.approx(np.isnan(X).mean())
+    assert round(100 * found.share_missing, 1) == 1.7
+    assert found.n_complete == (~np.isnan(X)).all(axis=1).sum()
+    assert [column.name for column in found.columns] == [f"feature {j}" for j in range(1, 7)]
+    assert found.categories == []
+    assert found.holes.patterns[0].missing == []
+    assert found.holes.n_patterns == len(np.unique(np.isnan(X), axis=0))
+    assert found.confidence[-1][:2] == (1.0, 1.0)
+    assert found.map_names[0].endswith("4 of 6 observed")
+    assert found.missingness.shares.mean() == pytest.approx(1 - found.share_missing, abs=1e-3)
+
+
+def test_columns_that_were_dropped_explain_no_cluster(named_penguins):
+    named, model = named_penguins
+    used = {f"feature {j}" for j in range(1, 7)}
+    for cluster in explain(model, named).clusters:
+        assert {name for name, _ in cluster.features} == used
+        assert {item.feature for _, item in cluster.features} == set(range(1, 7))
+    found = summarise(model, named)
+    assert set(found.profile.feature_names) == set(found.missingness.feature_names) == used
+    assert found.profile.medians.shape == (3, 6)
 
 
 def test_clusters_are_set_apart_by_their_own_column(summary):

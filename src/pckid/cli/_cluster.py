@@ -11,11 +11,12 @@ import numpy as np
 import pyarrow as pa
 
 from pckid._arrays import place
-from pckid._text import brief
+from pckid._text import brief, count
 from pckid._version import __version__
 from pckid.cli._say import note, progress, say
 from pckid.cli._tables import Selection
 from pckid.cluster import PCKID
+from pckid.plots import used_columns
 
 
 def fit(selection: Selection, n_clusters: int | str, options: Mapping[str, Any]) -> PCKID:
@@ -34,17 +35,22 @@ def fit(selection: Selection, n_clusters: int | str, options: Mapping[str, Any])
     """
     estimator = make_estimator(n_clusters, options, selection.texts)
     n_rows, n_columns = selection.X.shape
-    share = float(np.isnan(selection.X).mean())
     kinds = f" ({len(selection.texts)} of categories)" if selection.texts else ""
-    say(f"{n_rows:,} rows, {n_columns} columns{kinds}, {share:.1%} of the cells missing.")
+    say(f"{count(n_rows, 'row')}, {count(n_columns, 'column')}{kinds}.")
     start = time.perf_counter()
     with progress(estimator, "Fitting mixture models"):
         estimator.fit(named_columns(selection), sample_weight=selection.weights)
-    say(f"Clustered in {time.perf_counter() - start:.1f} s.")
+    share = share_missing(estimator, selection)
+    say(f"Clustered in {time.perf_counter() - start:.1f} s; {share:.1%} of the cells are missing.")
     name_dropped(estimator, selection.texts)
     tell_choice(estimator)
     _count_empty(estimator)
     return estimator
+
+
+def share_missing(estimator: PCKID, selection: Selection) -> float:
+    """Share of missing cells in the columns that the estimator did not drop."""
+    return float(np.isnan(selection.X[:, used_columns(estimator)]).mean())
 
 
 def make_estimator(
@@ -160,12 +166,15 @@ def score(selection: Selection, labels: np.ndarray) -> float | None:
     return float(clustering_accuracy(known[both].astype(str), labels[both]))
 
 
-def summary(selection: Selection, labels: np.ndarray, confidence: np.ndarray) -> dict[str, Any]:
+def summary(
+    selection: Selection, estimator: PCKID, labels: np.ndarray, confidence: np.ndarray
+) -> dict[str, Any]:
     """Summarise a clustering for `--json`.
 
     Parameters
     ----------
     selection : Selection
+    estimator : fitted PCKID
     labels, confidence : ndarray of shape (n_rows,)
 
     Returns
@@ -179,7 +188,8 @@ def summary(selection: Selection, labels: np.ndarray, confidence: np.ndarray) ->
         "n_rows": len(labels),
         "columns": selection.names,
         "categorical": list(selection.texts),
-        "share_missing": float(np.isnan(selection.X).mean()),
+        "dropped": [str(name) for name in estimator.dropped_features_],
+        "share_missing": share_missing(estimator, selection),
         "cluster_sizes": sizes.tolist(),
         "n_unclustered": int((labels < 0).sum()),
         "mean_confidence": float(confidence[labels >= 0].mean()) if len(sizes) else None,

@@ -90,7 +90,7 @@ def cluster(
     origin = _cluster.origin(estimator, selection)
     if options["weights_column"]:
         origin["weights"] = options["weights_column"]
-    found = origin | _cluster.summary(selection, new["cluster"], new["confidence"])
+    found = origin | _cluster.summary(selection, estimator, new["cluster"], new["confidence"])
     found["n_clusters_scores"] = _cluster.scores(estimator)
     _cluster.tell(found)
     if report_path:

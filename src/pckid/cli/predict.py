@@ -54,7 +54,7 @@ def predict(
     _tables.point_out(selection)
     new = _prediction.assign(estimator, selection)
     origin = _cluster.origin(estimator, selection)
-    found = origin | _cluster.summary(selection, new["cluster"], new["confidence"])
+    found = origin | _cluster.summary(selection, estimator, new["cluster"], new["confidence"])
     _cluster.tell(found)
     if found["n_unclustered"]:
         note(

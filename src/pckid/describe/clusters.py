@@ -1,6 +1,6 @@
 """What sets clusters apart, and whether they merely follow the holes of the table."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -66,7 +66,10 @@ class HoleLink(NamedTuple):
 
 
 def distinguishing_features(
-    X: np.ndarray, labels: np.ndarray, categories: Mapping[int, list[Any]] | None = None
+    X: np.ndarray,
+    labels: np.ndarray,
+    categories: Mapping[int, list[Any]] | None = None,
+    features: Iterable[int] | None = None,
 ) -> list[list[ClusterFeature | CategoryFeature]]:
     """Rank, for each cluster, the features that set it apart from the other rows.
 
@@ -78,6 +81,8 @@ def distinguishing_features(
         Rows with a negative label are left out.
     categories : mapping of int to list, optional
         The categories of the columns that hold such.
+    features : iterable of int, optional
+        The columns to rank; all by default.
 
     Returns
     -------
@@ -88,7 +93,7 @@ def distinguishing_features(
     n_clusters = int(labels.max(initial=-1)) + 1
     sizes = np.bincount(labels, minlength=n_clusters)
     ranked: list[list[ClusterFeature | CategoryFeature]] = [[] for _ in range(n_clusters)]
-    for feature in range(X.shape[1]):
+    for feature in range(X.shape[1]) if features is None else features:
         if categories and feature in categories:
             known = categories[feature]
             found = compare_categories(feature, X[:, feature], labels, known, n_clusters)

@@ -26,6 +26,7 @@ from pckid.plots import (
     SpectrumDisplay,
     own_labels,
     to_matrix,
+    used_columns,
 )
 from pckid.reporting.agreement import KnownGroups, compare_known
 from pckid.reporting.holes import Holes, summarise_holes
@@ -79,7 +80,7 @@ class ClusterSummary:
 
 @dataclass(frozen=True)
 class Summary:
-    """Everything that a report shows.
+    """Everything that a report shows; columns are those used, unless they are said to be left out.
 
     Attributes
     ----------
@@ -146,25 +147,25 @@ def summarise(estimator: Any, X: Any, background: Background | None = None) -> S
     """
     background = background or Background()
     values, labels = to_matrix(estimator, X), own_labels(estimator)
-    observed, names = ~np.isnan(values), feature_names(estimator)
+    names, used = feature_names(estimator), used_columns(estimator)
+    observed = ~np.isnan(values[:, used])
     confidence = to_numpy(estimator.confidence_)
     clustered = labels >= 0
     embedding = EmbeddingDisplay.from_estimator(estimator, max_rows=MAX_MAP_ROWS)
     explained, row_names = explain(estimator, X), background.row_names
     return Summary(
         n_rows=len(values),
-        n_columns=values.shape[1],
+        n_columns=len(used),
         n_unclustered=int((~clustered).sum()),
         n_complete=int(observed.all(axis=1).sum()),
         share_missing=float(1 - observed.mean()),
         columns=[
-            summarise_column(name, values[:, j])
-            for j, name in enumerate(names)
-            if j not in estimator._categories
+            summarise_column(names[j], values[:, j]) for j in used if j not in estimator._categories
         ],
         categories=[
-            summarise_categories(names[j], values[:, j], known)
-            for j, known in estimator._categories.items()
+            summarise_categories(names[j], values[:, j], estimator._categories[j])
+            for j in used
+            if j in estimator._categories
         ],
         clusters=_clusters(explained, labels, confidence, row_names),
         map=embedding,
@@ -173,7 +174,7 @@ def summarise(estimator: Any, X: Any, background: Background | None = None) -> S
         missingness=MissingnessDisplay.from_estimator(estimator, X, max_bands=MAX_BANDS),
         spectrum=SpectrumDisplay.from_estimator(estimator, X),
         profile=ProfileDisplay.from_estimator(estimator, X, max_features=MAX_PROFILE_FEATURES),
-        holes=summarise_holes(observed, labels, names),
+        holes=summarise_holes(observed, labels, [names[j] for j in used]),
         confidence=confidence_by_observed(confidence[clustered], observed[clustered].mean(axis=1)),
         agreement=explained.agreement,
         doubtful=[
