@@ -20,6 +20,7 @@ from pathlib import Path
 import numpy as np
 from fault_scripts import DYING_DASK_WORKER, DYING_WORKER, PEAK, UNDER_LIMIT
 from faulting import (
+    OLD,
     PYTHON,
     SIZE,
     CannotHappen,
@@ -52,30 +53,70 @@ End = int | str
 
 def interrupt(folder: Path, share: float) -> End:
     """Ctrl-C at some moment of the run."""
-    return _interrupt(folder, share, times=1)
+    return _interrupt(folder, share, signal.SIGINT)
 
 
 def interrupt_twice(folder: Path, share: float) -> End:
     """Ctrl-C, and again before the first has been answered."""
-    return _interrupt(folder, share, times=2)
+    return _interrupt(folder, share, signal.SIGINT, times=2)
 
 
-def _interrupt(folder: Path, share: float, times: int) -> End:
-    """Send what a terminal sends, to every process of the run."""
+def terminate(folder: Path, share: float) -> End:
+    """SIGTERM at some moment of the run, as from `timeout`, a scheduler or a shutdown."""
+    return _interrupt(folder, share, signal.SIGTERM)
+
+
+def hang_up(folder: Path, share: float) -> End:
+    """SIGHUP at some moment of the run, as from a terminal that is closed."""
+    return _interrupt(folder, share, signal.SIGHUP)
+
+
+def _interrupt(folder: Path, share: float, number: int, times: int = 1) -> End:
+    """Send a signal as a terminal does, to every process of the run."""
     table(folder)
     moment = usual_time() * share
     process = start(folder)
     time.sleep(moment)
     for _ in range(times):
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGINT)
+            os.killpg(process.pid, number)
         time.sleep(0.005)
     code, err = finish(process)
     # Until our first function is called, Python itself answers.
     begun = "in main" in err or "rows," in err
-    expect(code in (0, 130) or (code in (1, -signal.SIGINT) and not begun), WrongEnd, (code, err))
+    expected = code in (0, 128 + number) or (code in (1, -number) and not begun)
+    expect(expected, WrongEnd, (code, err))
     expect("Traceback" not in err or not begun, WrongEnd, err)
     whole_or_old(folder)
+    no_scraps(folder)
+    return code
+
+
+def signal_while_writing(folder: Path, share: float) -> End:
+    """Ctrl-C, SIGTERM or SIGHUP, in turn, while rows are written over a file kept private."""
+    return strike_while_writing(
+        folder, (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)[int(3 * share)]
+    )
+
+
+def strike_while_writing(folder: Path, number: int) -> End:
+    """Send a signal as soon as the temporary file of the output is there."""
+    out = folder / "out.csv"
+    out.write_bytes(OLD)
+    out.chmod(0o600)
+    name = table(folder, 20_000).name
+    quick = ("-k", "2", "--inits", "2", "--max-components", "3", "--stream", "--only-labels")
+    command = [*PYTHON, "-m", "pckid", "cluster", name, *quick, "--out", "out.csv"]
+    process = spawn(command, folder)
+    while not (scraps := list(folder.glob(".out.csv.*.tmp"))):
+        expect(process.poll() is None, WrongEnd, "no temporary file was seen")
+        time.sleep(0.001)
+    mode = scraps[0].stat().st_mode & 0o777
+    process.send_signal(number)
+    code, err = finish(process)
+    expect(mode == 0o600, Lost, f"others may read what is being written: {mode:o}")
+    expect(code == 128 + number and "Interrupted" in err, WrongEnd, (code, err))
+    expect(out.read_bytes() == OLD, Lost, "out.csv was touched")
     no_scraps(folder)
     return code
 
@@ -225,9 +266,9 @@ def damaged_model(folder: Path, share: float) -> End:
 
 
 _ALL = (
-    interrupt, interrupt_twice, kill, kill_while_writing, full_disk, read_only_disk,
-    disk_turns_read_only, forbidden_folder, out_of_memory, dying_worker, dying_dask_worker,
-    damaged_model,
+    interrupt, interrupt_twice, terminate, hang_up, signal_while_writing, kill, kill_while_writing,
+    full_disk, read_only_disk, disk_turns_read_only, forbidden_folder, out_of_memory, dying_worker,
+    dying_dask_worker, damaged_model,
 )  # fmt: skip
 FAULTS = {function.__name__: function for function in _ALL}
 

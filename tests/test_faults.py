@@ -3,6 +3,8 @@
 Ctrl-C has a test of its own beside the other promises of the commands.
 """
 
+import signal
+import sys
 import threading
 from types import SimpleNamespace
 
@@ -17,6 +19,8 @@ from pckid.cli._run import _exit_code
 @pytest.mark.parametrize(
     "name",
     [
+        "terminate",
+        "hang_up",
         "kill_while_writing",
         "full_disk",
         "read_only_disk",
@@ -30,6 +34,11 @@ def test_nothing_is_lost(name, tmp_path):
         faults.FAULTS[name](tmp_path, 0.6)
     except faults.CannotHappen as reason:
         pytest.skip(str(reason))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_leaves_no_rows_behind(number, tmp_path):
+    assert faults.strike_while_writing(tmp_path, number) == 128 + number
 
 
 @pytest.mark.parametrize(
@@ -70,6 +79,20 @@ def test_an_interrupt_is_answered_once(monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         _interrupt._answer(2, None)
     _interrupt._answer(2, None)
+
+
+def test_a_signal_that_is_ignored_stays_so(monkeypatch):
+    monkeypatch.setattr(_interrupt.sys, "unraisablehook", sys.unraisablehook)
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = [signal.getsignal(number) for number in numbers]
+    try:
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        _interrupt.listen()
+        found = [signal.getsignal(number) for number in numbers]
+        assert found == [_interrupt._answer, _interrupt._answer, signal.SIG_IGN]
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
 
 
 def test_an_interrupt_inside_a_destructor_comes_again(monkeypatch):

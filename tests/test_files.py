@@ -56,6 +56,17 @@ def test_permissions_follow_the_umask_or_the_old_file(tmp_path):
     assert path.stat().st_mode & 0o777 == 0o604
 
 
+@pytest.mark.parametrize("mode", [0o600, 0o400, 0o640])
+def test_a_file_being_written_is_as_private_as_the_one_it_replaces(tmp_path, mode):
+    path = tmp_path / "f"
+    path.write_bytes(b"old")
+    path.chmod(mode)
+    with atomic_file(path) as file:
+        file.write(b"new")
+        assert os.fstat(file.fileno()).st_mode & 0o777 == mode
+    assert path.stat().st_mode & 0o777 == mode
+
+
 def test_a_link_is_followed(tmp_path):
     target, link = tmp_path / "target", tmp_path / "link"
     target.write_bytes(b"old")

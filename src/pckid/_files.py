@@ -5,6 +5,7 @@ import errno
 import os
 import secrets
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
@@ -15,7 +16,9 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
     The bytes go to a temporary file in the same folder, are flushed to the disk, and the file is
     then renamed. On any error, an interrupt among them, the temporary file is removed and whatever
-    stood at `path` before stays as it was. A device or a pipe is written directly.
+    stood at `path` before stays as it was. What ends a process without an exception, as SIGKILL
+    does, leaves the temporary file; nobody may read it who may not read the file it was to
+    replace. A device or a pipe is written directly.
 
     Parameters
     ----------
@@ -35,8 +38,7 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         raise FileNotFoundError(errno.ENOENT, "There is no folder to write into", target.parent)
     temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(4)}.tmp")
     try:
-        # "x" leaves the permissions to the umask, which a tempfile would not.
-        with open(temporary, "xb") as file:
+        with open(temporary, "xb", opener=partial(os.open, mode=_mode(target))) as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -45,6 +47,14 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     finally:
         temporary.unlink(missing_ok=True)
     _sync_folder(target.parent)
+
+
+def _mode(target: Path) -> int:
+    """Permissions to begin a file with: no wider than the target's; a new one's by the umask."""
+    try:
+        return os.stat(target).st_mode & 0o777
+    except FileNotFoundError:
+        return 0o666
 
 
 def _keep_permissions(old: Path, new: Path) -> None:

@@ -31,7 +31,7 @@ def main() -> None:
         print(f"pckid: {_why_not_loaded(error)}", file=sys.stderr)
         sys.exit(1)
     except KeyboardInterrupt:
-        os._exit(130)
+        os._exit(_interrupt.exit_code())
     finally:
         _interrupt.ignore()
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from pckid.cli import _interrupt
 from pckid.cli._options import not_zero
 
 Command = Callable[..., Any]
@@ -18,7 +19,7 @@ def run_experiment(main: Command, options: dict[str, Any]) -> int:
         main(**with_parameters(options), say=click.echo)
     except KeyboardInterrupt:
         click.echo("Interrupted. The same command goes on from here.", err=True)
-        return 130
+        return _interrupt.exit_code()
     return 0
 
 

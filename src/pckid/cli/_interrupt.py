@@ -1,4 +1,4 @@
-"""Ctrl-C answered once and surely, at whatever moment it comes."""
+"""Ctrl-C, SIGTERM and SIGHUP, handled exactly once, at whatever moment they come."""
 
 import signal
 import sys
@@ -7,12 +7,23 @@ import time
 from typing import Any
 
 _PATIENCE = 1.0
+# Windows has no SIGHUP.
+_SIGNALS = [
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+]
 _last = -_PATIENCE
+_number = int(signal.SIGINT)
 
 
 def listen() -> None:
-    """Answer interrupts from now on; to be called from the main thread."""
-    signal.signal(signal.SIGINT, _answer)
+    """Turn signals into KeyboardInterrupt from now on; to be called from the main thread.
+
+    By default SIGTERM and SIGHUP would end the process where it stands, with half-written files
+    beside its outputs. One that is ignored, as SIGHUP under `nohup`, stays so.
+    """
+    for number in _SIGNALS:
+        if number == signal.SIGINT or signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _answer)
     sys.unraisablehook = _repeat
 
 
@@ -21,7 +32,13 @@ def ignore() -> None:
 
     An interrupt while Python cleans up would end a run that has succeeded as if it had been killed.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for number in _SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+
+
+def exit_code() -> int:
+    """The exit code that shells give to a process that the last signal ended: 130 for Ctrl-C."""
+    return 128 + _number
 
 
 def _answer(signum: int, frame: Any) -> None:
@@ -30,10 +47,10 @@ def _answer(signum: int, frame: Any) -> None:
     `timeout` and impatient people send two at once: the second would strike while the first one
     takes half-written files away.
     """
-    global _last
+    global _last, _number
     if time.monotonic() - _last < _PATIENCE:
         return
-    _last = time.monotonic()
+    _last, _number = time.monotonic(), signum
     raise KeyboardInterrupt
 
 
@@ -44,6 +61,6 @@ def _repeat(unraisable: Any) -> None:
         sys.__unraisablehook__(unraisable)
         return
     _last = time.monotonic() - _PATIENCE
-    again = threading.Timer(0.01, signal.raise_signal, (signal.SIGINT,))
+    again = threading.Timer(0.01, signal.raise_signal, (_number,))
     again.daemon = True
     again.start()

@@ -1,5 +1,6 @@
 """Run a command and turn whatever happens into an exit code and a sentence."""
 
+import contextlib
 import errno
 import os
 import sys
@@ -12,13 +13,13 @@ from typing import Any, NoReturn
 import click
 
 from pckid import __version__
-from pckid.cli import COMMANDS
+from pckid.cli import COMMANDS, _interrupt
 from pckid.cli._limits import refuse_too_little_memory
 from pckid.cli._say import fail, note
 from pckid.cli._streams import drop_output
 from pckid.exceptions import PckidModelError
 
-EXIT_OK, EXIT_RUNTIME, EXIT_USAGE, EXIT_DATA, EXIT_MODEL, EXIT_INTERRUPTED = 0, 1, 2, 3, 4, 130
+EXIT_OK, EXIT_RUNTIME, EXIT_USAGE, EXIT_DATA, EXIT_MODEL = 0, 1, 2, 3, 4
 
 
 # How libraries say that memory is out without a MemoryError.
@@ -59,7 +60,8 @@ class LazyGroup(click.Group):
 @click.group(
     cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Exit codes: 0 done, 1 failed, 2 wrong use, 3 bad table, 4 bad model, 130 interrupted.",
+    epilog="Exit codes: 0 done, 1 failed, 2 wrong use, 3 bad table, 4 bad model, 130 interrupted "
+    "(143 by SIGTERM, 129 by SIGHUP).",
 )
 @click.version_option(__version__, prog_name="pckid")
 def pckid() -> None:
@@ -91,9 +93,10 @@ def run(arguments: list[str]) -> NoReturn:
         warnings.filterwarnings("ignore", ".* far from all other values")
         warnings.showwarning = _show_warning
         code = _exit_code(lambda: pckid.main(arguments, prog_name="pckid", standalone_mode=False))
-    if code == EXIT_INTERRUPTED:
+    if code == _interrupt.exit_code():
         # Threads may be deep in a matrix product; an ordinary exit would wait for them.
-        sys.stderr.flush()
+        with contextlib.suppress(OSError):
+            sys.stderr.flush()
         os._exit(code)
     sys.exit(code)
 
@@ -110,7 +113,7 @@ def _exit_code(command: Callable[[], Any]) -> int:
         return EXIT_OK
     except (KeyboardInterrupt, click.Abort):
         fail("Interrupted. Every output file is whole or as it was before.")
-        return EXIT_INTERRUPTED
+        return _interrupt.exit_code()
     except click.ClickException as error:
         error.show(sys.stderr)
         return error.exit_code
