@@ -3,13 +3,15 @@
 import os
 import threading
 import time
+from contextlib import closing
 
 import pytest
+from helpers import groups
 from joblib import parallel_config, register_parallel_backend
 from joblib.parallel import ThreadingBackend
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from pckid import _parallel
+from pckid import PCKID, _parallel
 
 
 def blas():
@@ -55,15 +57,87 @@ def test_an_error_reaches_the_caller_and_frees_blas(n):
     assert blas() == before
 
 
-def test_what_is_left_is_not_begun_when_nobody_waits_for_it():
-    before, begun = blas(), []
-    results = _parallel.run(
-        lambda i: begun.append(i) or time.sleep(0.01), [(i,) for i in range(50)], 2
-    )
-    next(results)
-    results.close()
+@pytest.mark.parametrize("n", [1, 2])
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
+def test_an_error_between_tasks_frees_blas_and_begins_no_other(n, error):
+    begun = []
+
+    def work(i):
+        begun.append(i)
+        time.sleep(0.01)
+
+    def fail(result):
+        raise error
+
+    with threadpool_limits(2, user_api="blas"):
+        before = blas()
+        with pytest.raises(error) as held:
+            _parallel.run(work, [(i,) for i in range(50)], n, fail)
+        # The traceback, which an interactive session keeps, still holds all frames.
+        assert held.tb is not None
+        assert blas() == before
     assert len(begun) < 50
-    assert blas() == before
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_callback_that_raises_in_training_frees_blas(n_jobs):
+    pytest.importorskip("sklearn.callback")
+    model = PCKID(2, n_inits=5, max_components=8, n_jobs=n_jobs, random_state=0)
+    with threadpool_limits(2, user_api="blas"):
+        before = blas()
+        with pytest.raises(KeyboardInterrupt) as held:
+            model.set_callbacks(Interrupting()).fit(groups()[0])
+        assert held.tb is not None
+        assert blas() == before
+
+
+class Interrupting:
+    """A callback during which Ctrl-C comes."""
+
+    def setup(self, estimator, context):
+        pass
+
+    on_fit_task_begin = teardown = setup
+
+    def on_fit_task_end(self, estimator, context):
+        raise KeyboardInterrupt
+
+
+def test_work_that_travels_stops_when_it_is_closed():
+    register_parallel_backend("far", Far)
+    begun = []
+
+    def work(i):
+        time.sleep(0.01)
+        begun.append(i)
+        return i
+
+    with (
+        parallel_config("far", n_jobs=2),
+        closing(_parallel.spread(work, [(i,) for i in range(200)])) as results,
+    ):
+        assert next(results) == 0
+    assert len(begun) < 200
+
+
+def test_an_interrupt_while_blas_is_limited_leaves_no_limit(monkeypatch):
+    libraries = _parallel._libraries()
+
+    class Interrupted:
+        """Limits BLAS, and is interrupted before it returns."""
+
+        def limit(self, **options):
+            found = libraries.limit(**options)
+            if options["limits"] is not None:
+                raise KeyboardInterrupt
+            return found
+
+    with threadpool_limits(2, user_api="blas"):
+        before = blas()
+        monkeypatch.setattr(_parallel, "_libraries", Interrupted)
+        with pytest.raises(KeyboardInterrupt), _parallel.blas_threads(1):
+            pass
+        assert blas() == before
 
 
 def test_numbers_of_jobs():

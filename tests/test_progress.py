@@ -105,8 +105,11 @@ class TestCallbacks:
         with_one = estimator(**PLAN).set_callbacks(Listener()).fit(X).transform(X)
         assert (with_one == estimator(**PLAN).fit(X).transform(X)).all()
 
-    def test_sklearns_progress_bar_runs(self, estimator):
+    def test_sklearns_progress_bar_runs(self, estimator, capsys):
         from sklearn.callback import ProgressBar
 
         pytest.importorskip("rich")
         estimator(**PLAN).set_callbacks(ProgressBar()).fit(X)
+        (line,) = capsys.readouterr().out.splitlines()
+        assert line.startswith(f"{estimator.__name__} - fit ")
+        assert " 100% " in line

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+import warnings
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
@@ -51,19 +51,20 @@ class _Limit:
     @contextmanager
     def at(self, n: int) -> Iterator[None]:
         mine = [n]
-        with self._lock:
-            found = _libraries().limit(limits=n, user_api="blas")
-            if not self._asked:
-                self._before = found
-            self._asked.append(mine)
+        # All within `try`: an interrupt may come between any two lines.
         try:
+            with self._lock:
+                if not self._asked:
+                    self._before = _libraries().limit(limits=None)
+                self._asked.append(mine)
+                _libraries().limit(limits=n, user_api="blas")
             yield
         finally:
             with self._lock:
                 self._asked = [each for each in self._asked if each is not mine]
                 if self._asked:
                     _libraries().limit(limits=self._asked[-1][0], user_api="blas")
-                else:
+                elif self._before is not None:
                     self._before.restore_original_limits()
 
 
@@ -86,32 +87,56 @@ def _libraries_with(torch: bool) -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def run(function: Callable, tasks: Iterable[tuple], n: int) -> Iterator[Any]:
-    """Call `function(*task)` in `n` threads, one BLAS thread each, results in order.
+def run(
+    function: Callable, tasks: Iterable[tuple], n: int, then: Callable[[Any], object] | None = None
+) -> list[Any]:
+    """Call `function(*task)` in `n` threads, one BLAS thread each; return the results in order.
+
+    `then` is called with each result as it comes, in the thread of the caller. No generator, which
+    would stay suspended with its limit on BLAS for as long as the traceback of an error in its loop
+    is kept.
 
     Threads that take one task after the other by themselves; joblib's ask for results a hundred
     times a second, and end by so much later.
     """
+    found: list[Any] = []
+
+    def keep(result: Any) -> None:
+        found.append(result)
+        if then is not None:
+            then(result)
+
     with blas_threads(1):
         if n == 1:
-            yield from (function(*task) for task in tasks)
-            return
+            for task in tasks:
+                keep(function(*task))
+            return found
         pool = ThreadPoolExecutor(n)
         try:
-            waiting = deque(pool.submit(function, *task) for task in tasks)
-            while waiting:
-                yield waiting.popleft().result()
+            for future in [pool.submit(function, *task) for task in tasks]:
+                keep(future.result())
         finally:
             pool.shutdown(cancel_futures=True)
+    return found
 
 
-def spread(function: Callable, tasks: Iterable[tuple]) -> Iterator[Any]:
+def spread(function: Callable, tasks: Iterable[tuple]) -> Generator[Any, None, None]:
     """Call `function(*task)` wherever joblib's context says, results in order.
+
+    To be closed by whoever stops early: no further task is begun then.
 
     The tasks travel: what they hold is all that they need, and it should be small. Each is one
     tuple, since joblib would hand large arguments to single workers, and lose them with these.
     """
-    yield from Parallel(return_as="generator")(delayed(_alone)(function, task) for task in tasks)
+    results = Parallel(return_as="generator")(delayed(_alone)(function, task) for task in tasks)
+    try:
+        # `yield from` would close joblib's generator by itself, with a warning.
+        for result in results:  # noqa: UP028
+            yield result
+    finally:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            results.close()
 
 
 def _alone(function: Callable, task: tuple) -> Any:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from contextlib import closing
 from itertools import chain, groupby, pairwise
 from numbers import Integral
 from threading import Lock
@@ -208,16 +209,16 @@ def train(
     stacks = _Stacks(plan.n_inits)
     if is_host(table.values) and is_remote():
         parcels = (_parcel(table, plan, task, places) for task in tasks)
-        done: Iterator[None] = map(stacks.put, tasks, spread(_train_rows, parcels))
+        with closing(spread(_train_rows, parcels)) as results:
+            for task, params in zip(tasks, results, strict=True):
+                advance(stacks.put(task, params))
     else:
         columns = _columns(table, plan)
 
-        def train_one(*task: Member) -> None:
-            stacks.put(task, _train_stack(table, plan, task, places, columns))
+        def train_one(*task: Member) -> int:
+            return stacks.put(task, _train_stack(table, plan, task, places, columns))
 
-        done = run(train_one, tasks, n_threads if is_host(table.values) else 1)
-    for task, _ in zip(tasks, done, strict=True):
-        advance(sum(len(member.sizes) for member in task))
+        run(train_one, tasks, n_threads if is_host(table.values) else 1, advance)
     return Ensemble(plan.covariance_type, tuple(stacks.found[g] for g in plan.components))
 
 
@@ -364,14 +365,15 @@ class _Stacks:
         self._n_inits = n_inits
         self._lock = Lock()
 
-    def put(self, task: Task, params: Any) -> None:
-        """Copy what a task has trained; threads do so while others train."""
+    def put(self, task: Task, params: Any) -> int:
+        """Copy what a task has trained and count the mixtures; threads do so while others train."""
         for size, first, part in _split(params, task):
             with self._lock:
                 stack = self.found.get(size) or self._allocate(size, part)
             last = first + part.log_weights.shape[0]
             for target, array in zip(stack, part, strict=True):
                 target[first:last, ...] = array
+        return sum(len(member.sizes) for member in task)
 
     def _allocate(self, size: int, part: Any) -> Any:
         """Make a stack for all mixtures of a size."""

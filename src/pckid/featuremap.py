@@ -68,16 +68,14 @@ def feature_matrix(kernel: Kernel, table: Table, jobs: int) -> Array:
     def fill(start: int, stop: int, jobs: int) -> None:
         compute = posteriors(kernel.ensemble, block(table, start, stop))
         places = [(i, scales[i], out[stops[i] : stops[i + 1], start:stop]) for i in stacks]
-        for _ in run(compute, places, jobs):
-            pass
+        run(compute, places, jobs)
 
     jobs = jobs if is_host(values) else 1
     blocks = _row_blocks(kernel, table, jobs, HOST_BLOCK)
     # Coefficients are the same for all rows of a block: threads share its stacks, not its rows,
     # unless there are blocks for all of them.
     each = 1 if len(blocks) >= 4 * jobs else jobs
-    for _ in run(fill, [(*rows, each) for rows in blocks], jobs // each):
-        pass
+    run(fill, [(*rows, each) for rows in blocks], jobs // each)
     return out
 
 
@@ -141,7 +139,7 @@ def _for_row_blocks(function: Callable, kernel: Kernel, table: Table, jobs: int)
     """
     jobs = jobs if is_host(table.values) else 1
     blocks = _row_blocks(kernel, table, jobs, min(HOST_BLOCK, -(-table.n_samples // jobs)))
-    return list(run(function, blocks, jobs))
+    return run(function, blocks, jobs)
 
 
 def _row_blocks(kernel: Kernel, table: Table, jobs: int, most: int) -> list[tuple[int, int]]:
