@@ -5,7 +5,9 @@ tests run a few hundred. Every case comes from a number, which is printed when a
 """
 
 import contextlib
+import copy
 import io
+import json
 import resource
 import sys
 import tempfile
@@ -23,7 +25,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import pckid
 from pckid.cli._run import run
-from pckid.modelfile import container
+from pckid.modelfile import container, older
 
 GOLDEN = Path(__file__).parent / "golden"
 ROWS = np.array([[0.5, np.nan, 4.0, 1.0], [9.0, 8.0, np.nan, 1.0], [np.nan] * 4, [1e9, -1e9, 0, 1]])
@@ -68,12 +70,74 @@ def flip(content: bytes, rng: np.random.Generator) -> bytes:
     return bytes(changed)
 
 
+ODD = [
+    None, True, False, 0, 1, -1, 2, 0.5, 1e300, -1e-300, 10**30, -(10**30), 2**63, "", "0", "F64",
+    "auto", "x" * 300, "\ud800", "\0", [], [0], [0, 10**30], [[]], ["F64"], {}, {"a": 1}, {"0": []},
+    {"pckid": []}, {"dtype": "F64", "shape": [0, 10**30], "data_offsets": [0, 0]},
+    {"dtype": "F64", "shape": [0], "data_offsets": [0, 0]},
+]  # fmt: skip
+NEW_KEYS = ["__metadata__", "pckid", "sha256", "categories", "n_jobs", "odd"]
+
+
+def places(value: object) -> list[tuple[dict | list, object]]:
+    """List every place of a JSON value that can be changed, as a container and a key."""
+    if isinstance(value, dict):
+        mine = [(value, key) for key in value]
+    else:
+        mine = [(value, i) for i in range(len(value))] if isinstance(value, list) else []
+    return mine + [place for holder, key in mine for place in places(holder[key])]
+
+
+def change_values(value: object, rng: np.random.Generator) -> None:
+    """Change one to three values of a JSON object: replace, remove, or add one."""
+    for _ in range(int(rng.integers(1, 4))):
+        if not (found := places(value)):
+            return
+        holder, key = found[int(rng.integers(len(found)))]
+        odd, kind = copy.deepcopy(ODD[int(rng.integers(len(ODD)))]), rng.integers(4)
+        if kind == 0:
+            del holder[key]
+        elif kind == 1 and isinstance(holder, dict):
+            holder[NEW_KEYS[int(rng.integers(len(NEW_KEYS)))]] = odd
+        elif kind == 1:
+            holder.insert(key, odd)
+        else:
+            holder[key] = odd
+
+
+def restructure(content: bytes, rng: np.random.Generator) -> bytes:
+    """Change the JSON of a file by its values, so that it stays JSON with the hash in its place."""
+    length = int.from_bytes(content[:8], "little")
+    header = json.loads(content[8 : 8 + length])
+    metadata = header.pop("__metadata__")
+    told = json.loads(metadata["pckid"])
+    signature = told.pop("sha256", None)
+    change_values(told if rng.integers(2) else header, rng)
+    blank = {} if signature is None else {"sha256": "0" * 64}
+    text = json.dumps(blank | told, separators=(",", ":"))
+    front = json.dumps({"__metadata__": metadata | {"pckid": text}}, separators=(",", ":"))
+    rest = "".join(f",{json.dumps(key)}:{json.dumps(value)}" for key, value in header.items())
+    changed = (front[:-1] + rest + "}").encode()
+    return len(changed).to_bytes(8, "little") + changed + content[8 + length :]
+
+
 def sign(content: bytes) -> bytes:
     """Put the right hash into a file, so that what lies behind the hash is tested too."""
     if not container.has_hash_in_front(content):
-        return content
+        return sign_older(content)
     digest = container._hash(content).encode()
     return content[: container._HASH_AT] + digest + content[container._AFTER_HASH :]
+
+
+def sign_older(content: bytes) -> bytes:
+    """Put the right hash into a file of format 1, where there is a place for it."""
+    try:
+        header, data = container.split(content)
+        metadata = header["__metadata__"]
+        right = older._hash(metadata["pckid"], container.array_views(header, data))
+        return content.replace(metadata["sha256"].encode(), right.encode())
+    except Exception:
+        return content
 
 
 def load_one(path: Path, content: bytes) -> str:
@@ -83,6 +147,7 @@ def load_one(path: Path, content: bytes) -> str:
         model = pckid.load(path)
     except pckid.PckidModelError:
         return "refused"
+    assert exit_code(["info", str(path)]) == 0
     names = getattr(model, "feature_names_in_", None)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
@@ -103,7 +168,10 @@ def _tell(number: int, ends: Counter) -> None:
 
 
 def model_files(n_mutations: int, every: int = 1) -> Counter:
-    """Cut golden files at every length and mutate them; half of the mutants get a right hash."""
+    """Cut golden files at every length and mutate them; half of the mutants get a right hash.
+
+    Half of those are changed in the values of their JSON, the others in their bytes.
+    """
     ends: Counter = Counter()
     contents = [path.read_bytes() for path in sorted(GOLDEN.glob("*.pckid"))]
     with tempfile.TemporaryDirectory() as folder:
@@ -115,8 +183,11 @@ def model_files(n_mutations: int, every: int = 1) -> Counter:
             rng = np.random.default_rng([1, number])
             _tell(number, ends)
             mutant = contents[number % len(contents)]
-            mutant = flip(mutant, rng) if number % 8 == 0 else mutate(mutant, rng, TOKENS)
             signed = number % 2 == 0
+            if number % 4 == 2:
+                mutant = restructure(mutant, rng)
+            else:
+                mutant = flip(mutant, rng) if number % 8 == 0 else mutate(mutant, rng, TOKENS)
             content = sign(mutant) if signed else mutant
             if number % 200 == 0:
                 tracemalloc.start()
@@ -147,17 +218,22 @@ def table_codes(path: Path, content: bytes, number: int) -> list[int]:
     quick = ["--inits", "1", "--max-components", "2", "--quiet", "--max-unpacked", "0.01"]
     if number % 10 == 0:
         commands.append(["cluster", str(path), "-k", "1", *quick])
-    codes = []
-    for command in commands:
-        out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in "ab")
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            try:
-                run(command)
-            except SystemExit as end:
-                codes.append(int(end.code or 0))
-        assert codes[-1] in (0, 3), (command, err.buffer.getvalue())
-        assert b"Traceback" not in err.buffer.getvalue()
+    codes = [exit_code(command) for command in commands]
+    assert set(codes) <= {0, 3}, commands
     return codes
+
+
+def exit_code(command: list[str]) -> int:
+    """Run a command in this process; whatever happens, it shows no traceback."""
+    out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in "ab")
+    code = -1
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            run(command)
+        except SystemExit as end:
+            code = int(end.code or 0)
+    assert b"Traceback" not in err.buffer.getvalue(), (command, err.buffer.getvalue())
+    return code
 
 
 def tables(n_mutations: int) -> Counter:

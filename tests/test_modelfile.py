@@ -12,6 +12,7 @@ from safetensors.numpy import load as read_tensors
 from safetensors.numpy import save as write_tensors
 
 import pckid
+from pckid.cli._run import run
 from pckid.modelfile import FORMAT, container, describe, load_with_description
 
 rng = np.random.default_rng(0)
@@ -296,7 +297,16 @@ def put(name, value):
         lambda t, d: d.update({"feature_names": ["a"]}),
         lambda t, d: d.update({"feature_names": [1, 2, 3, 4]}),
         lambda t, d: d.update({"feature_names": "abcd"}),
+        lambda t, d: d.update({"feature_names": ["a", "b", "b", "d"]}),
+        lambda t, d: d["parameters"].update({"n_jobs": 0}),
         lambda t, d: d.pop("parameters"),
+        lambda t, d: d.pop("version"),
+        lambda t, d: d.update({"version": {"a": 1}}),
+        lambda t, d: d.update({"parameters": []}),
+        lambda t, d: d.pop("libraries"),
+        lambda t, d: d.update({"libraries": ["numpy"]}),
+        lambda t, d: d.pop("reading"),
+        lambda t, d: d.update({"reading": []}),
         lambda t, d: t.pop("centers"),
         lambda t, d: t.pop("scaling.kept"),
         put("extra", np.zeros(2)),
@@ -325,6 +335,14 @@ def test_inconsistent_content_is_refused_before_it_is_used(saved, change):
     forge(saved, change)
     with pytest.raises(pckid.PckidModelError):
         pckid.load(saved)
+
+
+@pytest.mark.parametrize("name", ["a type that is a list", "an empty array of endless length"])
+def test_a_hostile_header_is_a_bad_model_to_the_command_line(tmp_path, name):
+    (tmp_path / "m.pckid").write_bytes(BOMBS[name])
+    with pytest.raises(SystemExit) as end:
+        run(["info", str(tmp_path / "m.pckid")])
+    assert end.value.code == 4
 
 
 @pytest.mark.parametrize(
@@ -392,6 +410,20 @@ BOMBS = {
     "objects": with_header(
         FRONT + rb'}"},"a":{"dtype":"O","shape":[1],"data_offsets":[0,8]}}', bytes(8)
     ),
+    "an empty array of endless length": with_header(
+        FRONT + rb'}"},"a":{"dtype":"F64","shape":[0,1' + b"0" * 30 + rb'],"data_offsets":[0,0]}}'
+    ),
+    "a type that is a list": with_header(
+        FRONT + rb'}"},"a":{"dtype":["F64"],"shape":[1],"data_offsets":[0,8]}}', bytes(8)
+    ),
+    "a type that is an object": with_header(
+        FRONT + rb'}"},"a":{"dtype":{},"shape":[1],"data_offsets":[0,8]}}', bytes(8)
+    ),
+    "a second description that is empty": with_header(FRONT + rb'}"},"__metadata__":{}}'),
+    "a second description that is no text": with_header(
+        FRONT + rb'}"},"__metadata__":{"pckid":[]}}'
+    ),
+    "a hash that is no text": with_header(b'{"__metadata__":{"pckid":"{}","sha256":[]}}'),
     "no description": with_header(b'{"__metadata__":7}'),
     "a description that is no text": with_header(b'{"__metadata__":{"pckid":7,"sha256":"0"}}'),
     "not a number": with_header(FRONT + rb',\"a\":NaN}"}}'),

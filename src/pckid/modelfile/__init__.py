@@ -28,6 +28,9 @@ _LIBRARIES = ("numpy", "scipy", "scikit-learn", "safetensors")
 _MAX_FEATURES = 1_000_000
 _MAX_JOBS = 1024
 _BYTES_PER_INDEX = 40
+# What wrong content may lead to beyond the checks; want of memory is not among it.
+_UNSOUND = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+_PARTS = {"version": str, "libraries": dict, "parameters": dict, "reading": dict, "state": dict}
 
 
 def save(
@@ -129,14 +132,20 @@ def load_with_description(path: str | os.PathLike[str]) -> tuple[Any, dict[str, 
         found = (container if container.has_hash_in_front(content) else older).unpack(content)
     except PckidModelError as error:
         raise PckidModelError(f"{path} {error} Give a file written by pckid.") from None
+    except _UNSOUND as error:
+        raise PckidModelError(f"{path} is not a pckid model: {_first_line(error)}") from None
     _refuse_newer(found.description, path)
     try:
         return _construct(found), found.description
     except PckidModelError as error:
         raise PckidModelError(f"{path} is not a consistent model: {error}") from None
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
-        detail = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise PckidModelError(f"{path} is not a consistent model: {detail[:200]}") from None
+    except _UNSOUND as error:
+        raise PckidModelError(f"{path} is not a consistent model: {_first_line(error)}") from None
+
+
+def _first_line(error: Exception) -> str:
+    """Shorten what a library says of a file's content."""
+    return str(error).splitlines()[0][:200] if str(error) else type(error).__name__
 
 
 def _refuse_newer(description: dict[str, Any], path: str | os.PathLike[str]) -> None:
@@ -184,12 +193,16 @@ def _plain(value: Any) -> Any:
 def _construct(content: container.Content) -> Any:
     """Build an estimator from parts, checking each."""
     description = content.description
+    for key, expected in _PARTS.items():
+        if type(description.get(key)) is not expected:
+            raise PckidModelError(f"its {key} is {'no text' if expected is str else 'no object'}.")
     kind = KINDS.get(str(description["class"]))
     if kind is None:
         raise PckidModelError(f"it holds a {str(description['class'])[:40]!r}, which is not known.")
     estimator = kind.estimator(**(kind.before | description["parameters"]))
     estimator._validate_params()
-    if abs(getattr(estimator, "n_jobs", None) or 1) > _MAX_JOBS:
+    n_jobs = getattr(estimator, "n_jobs", None)
+    if n_jobs is not None and not 0 < abs(n_jobs) <= _MAX_JOBS:
         raise PckidModelError("n_jobs is out of range.")
     estimator.n_features_in_ = checking.integer(description, "n_features", 1, _MAX_FEATURES)
     shelf = checking.Shelf(content.arrays)
@@ -214,6 +227,7 @@ def _restore_names(estimator: Any, names: Any, used: np.ndarray) -> None:
             type(names) is not list
             or len(names) != n_features
             or not all(isinstance(name, str) for name in names)
+            or len(set(names)) < len(names)
         ):
             raise PckidModelError("its names do not fit its columns.")
         estimator.feature_names_in_ = np.asarray(names, dtype=object)

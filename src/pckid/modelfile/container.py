@@ -88,7 +88,7 @@ def unpack(content: bytes) -> Content:
         raise PckidModelError("is damaged or cut short: its content does not match its hash.")
     header, data = split(content)
     arrays = array_views(header, data)
-    description = parse_text(header["__metadata__"]["pckid"], len(content) - largest(arrays))
+    description = parse_text(header["__metadata__"].get("pckid"), len(content) - largest(arrays))
     return Content(description, arrays, len(content))
 
 
@@ -149,15 +149,18 @@ def parse(text: str | bytes) -> dict[str, Any]:
 def _entry(entry: Any) -> tuple[np.dtype, list[int], list[int]]:
     """Check one array's line in the header: its type, its shape and its place."""
     keys = {"dtype", "shape", "data_offsets"}
-    if not isinstance(entry, dict) or set(entry) != keys or entry["dtype"] not in _DTYPES:
+    if not isinstance(entry, dict) or set(entry) != keys:
         raise PckidModelError("lists an array of an unknown kind.")
-    shape, offsets = entry["shape"], entry["data_offsets"]
+    kind, shape, offsets = entry["dtype"], entry["shape"], entry["data_offsets"]
+    if not isinstance(kind, str) or kind not in _DTYPES:
+        raise PckidModelError("lists an array of an unknown type.")
     for numbers in (shape, offsets):
         if not isinstance(numbers, list) or not all(type(n) is int and n >= 0 for n in numbers):
             raise PckidModelError("lists an array whose shape or place is no list of numbers.")
-    if len(shape) > 8 or len(offsets) != 2:
+    # Nothing that is empty is stored; an axis of length 0 would let the others be endless.
+    if len(shape) > 8 or 0 in shape or len(offsets) != 2:
         raise PckidModelError("lists an array without a proper shape or place.")
-    return np.dtype(_DTYPES[entry["dtype"]]), shape, offsets
+    return np.dtype(_DTYPES[kind]), shape, offsets
 
 
 def _hash(content: bytes) -> str:
