@@ -6,9 +6,11 @@ import re
 from html.parser import HTMLParser
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import pckid
+from pckid.reporting import Background
 from pckid.reporting.charts import block_means, cells
 
 VOID = {"meta", "link", "br", "hr", "img", "input"}
@@ -99,6 +101,51 @@ def test_references_within_the_page_exist(outline):
 )
 def test_the_page_says(page, words):
     assert words in page
+
+
+@pytest.fixture(scope="module")
+def chosen():
+    """A table of four groups, and a model that chose their number."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 4)) + 8 * np.eye(4)[np.arange(120) % 4]
+    return X, pckid.PCKID("auto", n_inits=4, max_components=8, random_state=0).fit(X)
+
+
+def test_a_number_of_clusters_that_was_chosen_is_not_called_asked_for(chosen):
+    X, model = chosen
+    page = pckid.report(model, X)
+    assert Outline(page).open == []
+    assert model.n_clusters_ == 4
+    assert "asked for" not in page
+    assert "largest drop" not in page
+    second = model.choice_.candidates[np.argsort(-model.choice_.scores)[1]]
+    assert f"Strong bar: 4, the number chosen. {second} would come next." in page
+    for score in model.choice_.scores:
+        assert f"<td>{score:.3f}</td>" in page
+
+
+def test_a_number_of_clusters_that_was_given_is_called_asked_for(page):
+    assert "Strong bars: the 3 clusters asked for." in page
+    assert re.search(r"The largest drop here comes after bar \d+\.", page)
+
+
+def test_one_of_anything_is_said_in_the_singular():
+    X = np.arange(24.0).reshape(24, 1) % 7
+    known = ["group", *[""] * 23]
+    model = pckid.PCKID(1, n_inits=2, max_components=3, random_state=0).fit(X)
+    page = pckid.report(model, X, background=Background(known=known))
+    assert "24 rows were sorted into 1 cluster by 1 column." in page
+    assert "the 1 cluster asked for" in page
+    assert "of 1 row.</p>" in page
+    assert not re.search(r"\b1 (rows|columns|clusters)\b", page)
+
+
+def test_columns_of_categories_do_not_make_the_numbers_a_choice():
+    table = pd.DataFrame({"x": np.arange(40.0) % 9, "c": ["a", "b"] * 20, "d": ["u", "v"] * 20})
+    model = pckid.PCKID(
+        2, n_inits=2, max_components=3, categorical_features=["c", "d"], random_state=0
+    ).fit(table)
+    assert "that tell most" not in pckid.report(model, table)
 
 
 def test_the_file_is_the_page(fitted, table, tmp_path):

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pckid._text import count
 from pckid.reporting.summary import MAX_PICTURE_COLUMNS, Summary
 
 N_LEVELS = 8
@@ -77,6 +78,7 @@ class Charts(NamedTuple):
     map: list[Mark]
     kernel: Cells
     spectrum: list[Bar]
+    choice: list[Bar]
     confidence: list[Whisker]
     missingness: Cells
 
@@ -97,6 +99,7 @@ def layout(summary: Summary) -> Charts:
         map=_map(summary),
         kernel=cells(summary.kernel.kernel, _borders(summary.kernel.labels), show_traces=False),
         spectrum=_spectrum(summary),
+        choice=_choice(summary),
         confidence=_confidence(summary),
         missingness=_missingness(summary),
     )
@@ -143,7 +146,7 @@ def _sizes(summary: Summary) -> list[Bar]:
         Bar(
             f"cluster {cluster.number}",
             100 * cluster.n_rows / largest,
-            f"{cluster.n_rows:,} rows ({cluster.share:.0%})",
+            f"{count(cluster.n_rows, 'row')} ({cluster.share:.0%})",
             True,
         )
         for cluster in summary.clusters
@@ -175,6 +178,17 @@ def _spectrum(summary: Summary) -> list[Bar]:
     ]
 
 
+def _choice(summary: Summary) -> list[Bar]:
+    """One bar per number of clusters that was tried; the one that was chosen is strong."""
+    if summary.choice is None:
+        return []
+    found, most = summary.choice, float(max(summary.choice.scores.max(), 1e-12))
+    return [
+        Bar(f"{k}", 100 * float(score) / most, f"{score:.3f}", k == found.n_clusters)
+        for k, score in zip(found.candidates.tolist(), found.scores, strict=True)
+    ]
+
+
 def _confidence(summary: Summary) -> list[Whisker]:
     """One whisker per group of rows with a like share observed."""
     found = []
@@ -184,7 +198,7 @@ def _confidence(summary: Summary) -> list[Whisker]:
             if f"{lowest:.0%}" == f"{highest:.0%}"
             else f"{lowest:.0%}–{highest:.0%}"
         )
-        words = f"{middle:.2f} ({n_rows:,} rows)"
+        words = f"{middle:.2f} ({count(n_rows, 'row')})"
         found.append(Whisker(share, 100 * low, 100 * middle, 100 * high, words))
     return found
 

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from pckid._files import atomic_file
-from pckid._text import brief
+from pckid._text import brief, count
+from pckid.choice import Choice
 from pckid.reporting.charts import N_COLOURS, N_SHAPES, block_means, layout, places
 from pckid.reporting.summary import (
     MAX_LISTED_COLUMNS,
@@ -85,7 +86,7 @@ def render(summary: Summary) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"brief": _brief, "percent": _percent, "number": _number}
+    environment.filters |= {"brief": _brief, "count": count, "percent": _percent, "number": _number}
     style = files("pckid.reporting").joinpath("templates/style.css").read_text("utf-8")
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     charts, n_clusters = layout(summary), len(summary.clusters)
@@ -94,6 +95,7 @@ def render(summary: Summary) -> str:
         charts=charts,
         places=places(charts.map, n_clusters),
         likeness=block_means(summary.kernel.kernel, summary.kernel.labels, n_clusters),
+        second_choice=_second(summary.choice),
         largest_gap=_largest_gap(summary.spectrum.eigenvalues),
         max_columns=MAX_PICTURE_COLUMNS,
         max_listed=MAX_LISTED_COLUMNS,
@@ -107,6 +109,13 @@ def render(summary: Summary) -> str:
 def _largest_gap(eigenvalues: np.ndarray) -> int:
     """Count the eigenvalues before the largest drop; a single cluster is no clustering."""
     return int(np.argmax(-np.diff(eigenvalues)[1:])) + 2 if len(eigenvalues) > 2 else 1
+
+
+def _second(choice: Choice | None) -> int | None:
+    """Find the number of clusters that would be chosen next; None where nothing was chosen."""
+    if choice is None or len(choice.candidates) < 2:
+        return None
+    return int(choice.candidates[np.argsort(-choice.scores, kind="stable")[1]])
 
 
 def _brief(text: Any, width: int = 60) -> str:

@@ -14,6 +14,7 @@ import numpy as np
 from pckid._arrays import to_numpy
 from pckid._checks import feature_names
 from pckid._text import brief
+from pckid.choice import Choice
 from pckid.describe.categories import CategoryColumn, CategoryFeature, summarise_categories
 from pckid.describe.clusters import ClusterFeature, confidence_by_observed
 from pckid.describe.columns import ColumnSummary, summarise_column
@@ -92,6 +93,8 @@ class Summary:
         Those of categories.
     clusters : list of ClusterSummary
     map, kernel, missingness, spectrum, profile : displays
+    choice : Choice or None
+        What spoke for each number of clusters, where the number was chosen automatically.
     map_names : list of str
         Name and state of each row of the map.
     holes : Holes
@@ -121,6 +124,7 @@ class Summary:
     missingness: MissingnessDisplay
     spectrum: SpectrumDisplay
     profile: ProfileDisplay
+    choice: Choice | None
     holes: Holes
     confidence: list[tuple[float, float, int, float, float, float]]
     agreement: float | None
@@ -174,6 +178,7 @@ def summarise(estimator: Any, X: Any, background: Background | None = None) -> S
         missingness=MissingnessDisplay.from_estimator(estimator, X, max_bands=MAX_BANDS),
         spectrum=SpectrumDisplay.from_estimator(estimator, X),
         profile=ProfileDisplay.from_estimator(estimator, X, max_features=MAX_PROFILE_FEATURES),
+        choice=getattr(estimator, "choice_", None),
         holes=summarise_holes(observed, labels, [names[j] for j in used]),
         confidence=confidence_by_observed(confidence[clustered], observed[clustered].mean(axis=1)),
         agreement=explained.agreement,
