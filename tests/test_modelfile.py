@@ -106,6 +106,14 @@ def test_a_mixture_saved_and_loaded_can_be_saved_again(saved_mixture):
     assert saved_mixture.read_bytes() == before
 
 
+def test_a_model_keeps_the_sizes_of_its_clusters(saved, tmp_path):
+    expected = np.bincount(fit().labels_).tolist()
+    assert describe(saved)["cluster_sizes"] == expected
+    assert describe(saved)["n_clusters"] == 3
+    pckid.save(pckid.load(saved), tmp_path / "again")
+    assert (tmp_path / "again").read_bytes() == saved.read_bytes()
+
+
 def test_starting_values_and_generators_are_not_stored(tmp_path):
     start = FRAME.to_numpy()[[7, 8, 9]].copy()
     start[np.isnan(start)] = 0.5
@@ -293,6 +301,9 @@ def put(name, value):
         lambda t, d: d["state"].update({"dtype": "object"}),
         lambda t, d: d["state"].update({"dtype": "float32"}),
         lambda t, d: d["state"].update({"inertia": "low"}),
+        lambda t, d: d["state"].update({"cluster_sizes": [1, 2]}),
+        lambda t, d: d["state"].update({"cluster_sizes": [1, 2, -3]}),
+        lambda t, d: d["state"].update({"cluster_sizes": {"0": 1}}),
         lambda t, d: d.update({"state": []}),
         lambda t, d: d.update({"feature_names": ["a"]}),
         lambda t, d: d.update({"feature_names": [1, 2, 3, 4]}),

@@ -6,6 +6,7 @@ import re
 import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -94,6 +95,30 @@ def test_info_shows_columns_and_parameters(pckid, model):
     assert "Body Mass (g)" in text
     assert "n_inits = 4" in text
     assert json.loads(pckid("info", model, "--json").out)["class"] == "PCKID"
+
+
+def test_info_tells_how_many_clusters_there_are_and_their_sizes(pckid, penguins, tmp_path):
+    result = pckid(
+        "cluster", penguins, "--drop", "label", "-q", "--json", "--save", "m.pckid", *QUICK
+    )
+    sizes = json.loads(result.out)["cluster_sizes"]
+    found = json.loads(pckid("info", "m.pckid", "--json").out)
+    assert found["parameters"]["n_clusters"] == "auto"
+    assert (found["n_clusters"], found["cluster_sizes"]) == (len(sizes), sizes)
+    text = pckid("info", "m.pckid").out.decode()
+    lines = "".join(f"\n  {number}: {size} rows" for number, size in enumerate(sizes))
+    assert f"Clusters: {len(sizes)}{lines}\n\nColumns:" in text
+
+
+def test_info_of_a_model_without_sizes_or_clusters(pckid, tmp_path):
+    golden = Path(__file__).parents[1] / "golden"
+    text = pckid("info", golden / "PCKID-1.pckid").out.decode()
+    assert "Clusters: 3\n\nColumns:" in text
+    assert (
+        json.loads(pckid("info", golden / "PCKID-1.pckid", "--json").out)["cluster_sizes"] is None
+    )
+    text = pckid("info", golden / "ProbabilisticClusterKernel-2.pckid").out.decode()
+    assert "Clusters" not in text
 
 
 def test_inspect_shows_holes_and_sentinels(pckid, tmp_path):

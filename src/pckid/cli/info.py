@@ -7,14 +7,15 @@ import click
 @click.argument("model")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def info(model: str, as_json: bool) -> None:
-    """Show what MODEL holds: its columns, its parameters, and the version that wrote it.
+    """Show what MODEL holds: its clusters, its columns, its parameters, and the version that wrote
+    it.
 
     \b
     Examples:
       pckid info model.pckid
       pckid info model.pckid --json
     """
-    from pckid._text import brief, printable
+    from pckid._text import brief, count, printable
     from pckid.cli._say import print_json
     from pckid.modelfile import describe
 
@@ -22,9 +23,14 @@ def info(model: str, as_json: bool) -> None:
     if as_json:
         print_json(found)
         return
-    lines = [f"{found['class']}, written by pckid {found['version']}", "", "Columns:"]
-    names = found["feature_names"] or [f"{found['n_features']} columns without names"]
-    lines += [f"  {brief(name, 80)}" for name in names[:200]]
+    lines = [f"{found['class']}, written by pckid {found['version']}", ""]
+    if "n_clusters" in found:
+        lines += [f"Clusters: {found['n_clusters']}"]
+        sizes = enumerate(found["cluster_sizes"] or [])
+        lines += [f"  {number}: {count(size, 'row')}" for number, size in sizes]
+        lines += [""]
+    names = found["feature_names"] or [f"{count(found['n_features'], 'column')} without names"]
+    lines += ["Columns:", *(f"  {brief(name, 80)}" for name in names[:200])]
     lines += [f"  and {len(names) - 200} more"] if len(names) > 200 else []
     lines += ["", "Parameters:"]
     lines += [f"  {key} = {value}" for key, value in sorted(found["parameters"].items())]

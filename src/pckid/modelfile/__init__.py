@@ -21,7 +21,7 @@ from pckid._files import atomic_file
 from pckid._version import __version__
 from pckid.exceptions import PckidModelError
 from pckid.modelfile import checking, container, older
-from pckid.modelfile.kinds import KINDS, used_columns
+from pckid.modelfile.kinds import KINDS, cluster_sizes, used_columns
 
 FORMAT = 2
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "safetensors")
@@ -120,9 +120,16 @@ def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
     -------
     description : dict
         With the keys format, version, libraries, class, parameters, n_features, feature_names,
-        reading and state.
+        reading and state; of a PCKID also n_clusters, the number given or found, and
+        cluster_sizes, which is None where an earlier version wrote the file.
     """
-    return load_with_description(path)[1]
+    estimator, description = load_with_description(path)
+    if not hasattr(estimator, "n_clusters_"):
+        return description
+    return description | {
+        "n_clusters": estimator.n_clusters_,
+        "cluster_sizes": cluster_sizes(estimator),
+    }
 
 
 def load_with_description(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:

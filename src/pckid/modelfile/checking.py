@@ -80,6 +80,14 @@ def integer(facts: dict[str, Any], key: str, low: int, high: int) -> int:
     return value
 
 
+def counts(facts: dict[str, Any], key: str, length: int) -> list[int]:
+    """Read a list of so many counts."""
+    found = facts[key]
+    if type(found) is not list or len(found) != length:
+        raise PckidModelError(f"{key} is no list of {length} numbers.")
+    return [integer({key: value}, key, 0, 2**62) for value in found]
+
+
 def number(facts: dict[str, Any], key: str) -> float:
     """Read a finite number."""
     if type(facts[key]) not in (int, float) or not np.isfinite(facts[key]):

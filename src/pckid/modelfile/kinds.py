@@ -86,7 +86,20 @@ def _pack_clusters(estimator: PCKID) -> tuple[Facts, Named]:
     """Name the arrays of a clustering: the ensemble's, the embedding's and the centres."""
     facts, named = _pack_kernel(estimator)
     named |= _fields("projection", estimator._projection) | {"centers": estimator._centers}
-    return facts | {"inertia": float(estimator.inertia_)}, named
+    facts["inertia"] = float(estimator.inertia_)
+    if (sizes := cluster_sizes(estimator)) is not None:
+        facts["cluster_sizes"] = sizes
+    return facts, named
+
+
+def cluster_sizes(estimator: PCKID) -> list[int] | None:
+    """Count the rows of each cluster; None for a model from a file that does not tell.
+
+    Of a table that came in blocks, these are the rows that the fit learned from.
+    """
+    if hasattr(estimator, "cluster_profiles_"):
+        return estimator.cluster_profiles_.n_rows.tolist()
+    return getattr(estimator, "_cluster_sizes", None)
 
 
 def _unpack_clusters(estimator: PCKID, facts: Facts, shelf: Shelf) -> None:
@@ -105,6 +118,8 @@ def _unpack_clusters(estimator: PCKID, facts: Facts, shelf: Shelf) -> None:
     estimator.eigenvalues_ = eigenvalues
     estimator.inertia_ = checking.number(facts, "inertia")
     estimator.n_clusters_ = estimator._n_features_out = k
+    if "cluster_sizes" in facts:
+        estimator._cluster_sizes = checking.counts(facts, "cluster_sizes", k)
 
 
 def _n_clusters(estimator: PCKID, shelf: Shelf) -> int:
