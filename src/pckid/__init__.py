@@ -6,6 +6,11 @@ from typing import TYPE_CHECKING, Any
 from pckid._version import __version__
 
 if TYPE_CHECKING:
+    from pckid import baselines as baselines
+    from pckid import data as data
+    from pckid import metrics as metrics
+    from pckid import missing as missing
+    from pckid import plots as plots
     from pckid._categories import UnseenCategoryWarning
     from pckid._warnings import EmptyClusterWarning, EmptyRowWarning, SentinelWarning
     from pckid.choice import choose_n_clusters
@@ -54,10 +59,13 @@ _HOMES = {
     "report": "pckid.reporting",
     "save": "pckid.modelfile",
 }
+_MODULES = ("baselines", "data", "metrics", "missing", "plots")
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name."""
+    """Import a public name, or a public module."""
+    if name in _MODULES:
+        return import_module(f"pckid.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'pckid' has no attribute {name!r}")
     value = getattr(import_module(_HOMES[name]), name)
@@ -66,5 +74,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """List the public names, imported or not."""
-    return sorted({*globals(), *__all__})
+    """List the public names and modules, imported or not, and nothing else."""
+    return sorted({*__all__, *_MODULES, *(name for name in globals() if name.startswith("__"))})

@@ -123,8 +123,9 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
     choice_ : Choice
         What spoke for each number of clusters; only with `n_clusters="auto"`.
     labels_ : array of shape (n_samples,)
-        Cluster of each row, 0 the largest; -1 for a row with nothing observed. Above 100,000 rows
-        k-means runs on as many random ones, which also say what is the largest.
+        Cluster of each row, numbered by size from 0, the largest; -1 for a row with nothing
+        observed. Above 100,000 rows k-means runs on as many random ones, and it is among these
+        that the clusters are ordered by size.
     embedding_ : array of shape (n_samples, n_clusters)
         Coordinates of the rows. A row with nothing observed lies where the mixtures' weights alone
         put it.

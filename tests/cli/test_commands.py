@@ -61,13 +61,25 @@ def test_predict_says_how_many_rows_hold_nothing(pckid, model, penguins):
     assert "2 of 2 rows have no observed value in the model's columns." in result.err
     assert "Rows in clusters" not in result.err
     result = pckid("predict", model, stdin=b"\n".join([header, rows[0], empty]))
-    assert "1 of 2 rows have no observed value" in result.err
+    assert "1 of 2 rows has no observed value" in result.err
 
 
 def test_predict_says_which_column_is_lacking(pckid, model):
     result = pckid("predict", model, stdin=b"Body Mass (g)\n4000\n")
     assert result.code == 3
     assert "lacks 5 of the model's 6 columns, first 'Culmen Length (mm)'" in result.err
+
+
+def test_one_row_one_column_and_one_cluster_are_said_in_the_singular(pckid, tmp_path):
+    (tmp_path / "t.csv").write_text("a\n" + "1\n2\n5\n" * 4)
+    result = pckid("cluster", "t.csv", "-k", 1, "--save", "m.pckid", *QUICK)
+    assert "12 rows, 1 column." in result.err
+    assert "Rows in cluster 0: 12." in result.err
+    (tmp_path / "other.csv").write_text("b,c\n1,2\n")
+    result = pckid("predict", "m.pckid", "other.csv")
+    assert "lacks the only column of the model, 'a'." in result.err
+    package.save(package.PCKID(1, n_inits=2, max_components=2).fit([[1.0], [2.0]]), "plain.pckid")
+    assert "  1 column without names" in pckid("info", "plain.pckid").out.decode()
 
 
 def test_bad_models_end_with_4(pckid, penguins, model, tmp_path):

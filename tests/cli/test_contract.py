@@ -82,6 +82,29 @@ def test_wrong_usage_ends_with_2(pckid, tables, arguments):
     assert (tables / "good.csv").read_bytes() == content
 
 
+@pytest.mark.parametrize("option", ["--out", "--save", "--report"])
+def test_links_that_lead_nowhere_are_called_so(pckid, tables, option):
+    name = "link.html" if option == "--report" else "link.csv"
+    (tables / name).symlink_to("nowhere/out.csv")
+    result = pckid("cluster", "good.csv", "-k", 2, option, name, *QUICK)
+    assert result.code == 2
+    assert (
+        f"There is no folder '{os.path.realpath(tables / 'nowhere')}' to write into." in result.err
+    )
+    (tables / name).unlink()
+    (tables / name).symlink_to(name)
+    result = pckid("cluster", "good.csv", "-k", 2, option, name, *QUICK)
+    assert result.code == 2
+    assert f"'{name}' is a link to itself." in result.err
+
+
+def test_a_link_to_a_file_that_is_not_there_yet_makes_it(pckid, tables):
+    (tables / "link.csv").symlink_to("new.csv")
+    assert pckid("cluster", "good.csv", "-k", 2, "--out", "link.csv", *QUICK).code == 0
+    assert (tables / "link.csv").is_symlink()
+    assert (tables / "new.csv").is_file()
+
+
 def test_a_device_that_is_not_there_is_named(pckid, tables):
     result = pckid("cluster", "good.csv", "-k", 2, "--device", "nonsense")
     assert result.code == 2

@@ -212,8 +212,9 @@ def origin(estimator: PCKID, selection: Selection) -> dict[str, Any]:
 def tell(found: dict[str, Any]) -> None:
     """Say in a line or two what was found."""
     sizes = ", ".join(f"{size:,}" for size in found["cluster_sizes"])
+    last = len(found["cluster_sizes"]) - 1
     if sizes:
-        say(f"Rows in clusters 0 to {len(found['cluster_sizes']) - 1}: {sizes}.")
+        say(f"Rows in {f'clusters 0 to {last}' if last else 'cluster 0'}: {sizes}.")
     if found["accuracy"] is not None:
         say(f"Agreement with the known groups (accuracy): {found['accuracy']:.3f}")
 

@@ -59,8 +59,9 @@ def select_known(estimator: Any, table: Table, options: Mapping[str, Any]) -> _t
         )
     absent = [str(name) for name in names if name not in table.names]
     if absent:
+        many = f"{len(absent)} of the model's {len(names)} columns, first"
         raise TableError(
-            f"{table.source} lacks {len(absent)} of the model's {len(names)} columns, first "
+            f"{table.source} lacks {many if len(names) > 1 else 'the only column of the model,'} "
             f"'{brief(absent[0])}'. Add it; its cells may be empty."
         )
     others = [name for name in table.names if name not in set(names)]

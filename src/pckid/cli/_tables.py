@@ -214,7 +214,11 @@ def check_outputs(source: str, *paths: str | None) -> None:
     """Refuse outputs that would overwrite the input or each other, or that cannot be written."""
     targets = [path for path in paths if path]
     for path in targets:
-        folder = os.path.dirname(os.path.abspath(path))
+        # Links are followed, as they are when the file is written.
+        target = os.path.realpath(path)
+        if os.path.islink(target):
+            raise click.UsageError(f"{path!r} is a link to itself. Give the output another name.")
+        folder = os.path.dirname(target)
         if not os.path.isdir(folder):
             raise click.UsageError(f"There is no folder {folder!r} to write into.")
         if not _can_be_written(path):

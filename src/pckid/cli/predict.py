@@ -35,6 +35,7 @@ def predict(
       pckid predict model.pckid new.parquet --out clusters.parquet
       cat new.csv | pckid predict model.pckid | head
     """
+    from pckid._text import count
     from pckid.cli import _tables
     from pckid.cli._say import be_quiet, note, print_json
 
@@ -58,8 +59,9 @@ def predict(
     _cluster.tell(found)
     if found["n_unclustered"]:
         note(
-            f"{found['n_unclustered']:,} of {found['n_rows']:,} rows have no observed value in the "
-            "model's columns. They get the label -1."
+            f"{found['n_unclustered']:,} of {count(found['n_rows'], 'row')} "
+            f"{'has' if found['n_unclustered'] == 1 else 'have'} no observed value in the model's "
+            "columns. The label there is -1."
         )
     if out or not as_json:
         _tables.write_result(selection, new, out, escape_formulas, origin)
