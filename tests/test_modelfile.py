@@ -114,6 +114,21 @@ def test_a_model_keeps_the_sizes_of_its_clusters(saved, tmp_path):
     assert (tmp_path / "again").read_bytes() == saved.read_bytes()
 
 
+def test_sizes_are_those_of_all_rows_or_not_told(tmp_path):
+    model, path = fit(), tmp_path / "m"
+    sizes = np.bincount(model.labels_).tolist()
+    del model.labels_
+    pckid.save(model, path)
+    assert describe(path)["cluster_sizes"] is None
+    source, out = tmp_path / "t.parquet", tmp_path / "labels.csv"
+    FRAME.to_parquet(source)
+    again = fit(n_inits=4)
+    again.set_params(n_inits=3)
+    pckid.cluster_file(again, str(source), str(out))
+    pckid.save(again, path)
+    assert describe(path)["cluster_sizes"] == sizes
+
+
 def test_starting_values_and_generators_are_not_stored(tmp_path):
     start = FRAME.to_numpy()[[7, 8, 9]].copy()
     start[np.isnan(start)] = 0.5

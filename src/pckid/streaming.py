@@ -169,6 +169,8 @@ def write_labels(model: PCKID, rows: FileRows, writer: TableWriter, layout: Layo
         else:
             writer.write(row_numbers(found.start, len(new["cluster"])), new)
         tally.add(found, layout.known)
+    # For the model's file: a model that was fitted to blocks has no labels to count.
+    model._cluster_sizes = tally.sizes.tolist()
     return tally.totals()
 
 

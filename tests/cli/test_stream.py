@@ -87,6 +87,8 @@ def test_folders_models_and_json(pckid, parquet, tmp_path):
     assert found["n_unclustered"] == 2
     assert sum(found["cluster_sizes"]) == 342
     predicted = load(tmp_path / "m.pckid").predict(whole)
+    told = json.loads(pckid("info", "m.pckid", "--json").out)
+    assert told["cluster_sizes"] == found["cluster_sizes"]
     assert np.bincount(predicted[predicted >= 0]).tolist() == found["cluster_sizes"]
     assert pckid("cluster", folder, "-k", 3, "--json", *QUICK).out == result.out
 

@@ -121,7 +121,8 @@ def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
     description : dict
         With the keys format, version, libraries, class, parameters, n_features, feature_names,
         reading and state; of a PCKID also n_clusters, the number given or found, and
-        cluster_sizes, which is None where an earlier version wrote the file.
+        cluster_sizes, which is None where not all rows had been labelled or an earlier version
+        wrote the file.
     """
     estimator, description = load_with_description(path)
     if not hasattr(estimator, "n_clusters_"):

@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pckid._arrays import to_numpy
+from pckid._checks import is_blocked
 from pckid.cluster import PCKID
 from pckid.embedding import Projection
 from pckid.ensemble import Ensemble, largest_size
@@ -93,12 +95,16 @@ def _pack_clusters(estimator: PCKID) -> tuple[Facts, Named]:
 
 
 def cluster_sizes(estimator: PCKID) -> list[int] | None:
-    """Count the rows of each cluster; None for a model from a file that does not tell.
+    """Count the rows of each cluster; None where not all rows have been labelled.
 
-    Of a table that came in blocks, these are the rows that the fit learned from.
+    Of a table that comes in blocks, the profiles know only the rows that the fit learned from.
     """
-    if hasattr(estimator, "cluster_profiles_"):
-        return estimator.cluster_profiles_.n_rows.tolist()
+    labels = getattr(estimator, "labels_", None)
+    if labels is not None and not is_blocked(labels):
+        labels, profiled = to_numpy(labels), estimator.cluster_profiles_.n_rows
+        # Labels of an earlier fit in memory outlive a later fit to a file.
+        if np.array_equal(np.bincount(labels[labels >= 0], minlength=len(profiled)), profiled):
+            return profiled.tolist()
     return getattr(estimator, "_cluster_sizes", None)
 
 
