@@ -21,9 +21,9 @@ def brief(text: str, width: int = 60) -> str:
     return plain if len(plain) <= width else plain[: width - 1] + "…"
 
 
-def count(number: int, noun: str, plural: str | None = None) -> str:
-    """Write a number with its noun: "1 row", "1,234 rows"."""
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+def counted(number: int, thing: str) -> str:
+    """Write a number of things: "1 column", "1,200 columns"."""
+    return f"{number:,} {thing}" + "s" * (number != 1)
 
 
 _OTHER_DIGITS = "[٠-٩۰-۹०-९０-９]+"

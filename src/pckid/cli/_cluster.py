@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from pckid._arrays import place
-from pckid._text import brief, count
+from pckid._text import brief, counted
 from pckid._version import __version__
 from pckid.cli._say import note, progress, say
 from pckid.cli._tables import Selection
@@ -36,7 +36,7 @@ def fit(selection: Selection, n_clusters: int | str, options: Mapping[str, Any])
     estimator = make_estimator(n_clusters, options, selection.texts)
     n_rows, n_columns = selection.X.shape
     kinds = f" ({len(selection.texts)} of categories)" if selection.texts else ""
-    say(f"{count(n_rows, 'row')}, {count(n_columns, 'column')}{kinds}.")
+    say(f"{counted(n_rows, 'row')}, {counted(n_columns, 'column')}{kinds}.")
     start = time.perf_counter()
     with progress(estimator, "Fitting mixture models"):
         estimator.fit(named_columns(selection), sample_weight=selection.weights)

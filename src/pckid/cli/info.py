@@ -15,7 +15,7 @@ def info(model: str, as_json: bool) -> None:
       pckid info model.pckid
       pckid info model.pckid --json
     """
-    from pckid._text import brief, count, printable
+    from pckid._text import brief, counted, printable
     from pckid.cli._say import print_json
     from pckid.modelfile import describe
 
@@ -27,9 +27,9 @@ def info(model: str, as_json: bool) -> None:
     if "n_clusters" in found:
         lines += [f"Clusters: {found['n_clusters']}"]
         sizes = enumerate(found["cluster_sizes"] or [])
-        lines += [f"  {number}: {count(size, 'row')}" for number, size in sizes]
+        lines += [f"  {number}: {counted(size, 'row')}" for number, size in sizes]
         lines += [""]
-    names = found["feature_names"] or [f"{count(found['n_features'], 'column')} without names"]
+    names = found["feature_names"] or [f"{counted(found['n_features'], 'column')} without names"]
     lines += ["Columns:", *(f"  {brief(name, 80)}" for name in names[:200])]
     lines += [f"  and {len(names) - 200} more"] if len(names) > 200 else []
     lines += ["", "Parameters:"]

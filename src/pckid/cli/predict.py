@@ -35,7 +35,7 @@ def predict(
       pckid predict model.pckid new.parquet --out clusters.parquet
       cat new.csv | pckid predict model.pckid | head
     """
-    from pckid._text import count
+    from pckid._text import counted
     from pckid.cli import _tables
     from pckid.cli._say import be_quiet, note, print_json
 
@@ -59,7 +59,7 @@ def predict(
     _cluster.tell(found)
     if found["n_unclustered"]:
         note(
-            f"{found['n_unclustered']:,} of {count(found['n_rows'], 'row')} "
+            f"{found['n_unclustered']:,} of {counted(found['n_rows'], 'row')} "
             f"{'has' if found['n_unclustered'] == 1 else 'have'} no observed value in the model's "
             "columns. The label there is -1."
         )

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pckid._text import count
+from pckid._text import counted
 from pckid.reporting.summary import MAX_PICTURE_COLUMNS, Summary
 
 N_LEVELS = 8
@@ -146,7 +146,7 @@ def _sizes(summary: Summary) -> list[Bar]:
         Bar(
             f"cluster {cluster.number}",
             100 * cluster.n_rows / largest,
-            f"{count(cluster.n_rows, 'row')} ({cluster.share:.0%})",
+            f"{counted(cluster.n_rows, 'row')} ({cluster.share:.0%})",
             True,
         )
         for cluster in summary.clusters
@@ -198,7 +198,7 @@ def _confidence(summary: Summary) -> list[Whisker]:
             if f"{lowest:.0%}" == f"{highest:.0%}"
             else f"{lowest:.0%}–{highest:.0%}"
         )
-        words = f"{middle:.2f} ({count(n_rows, 'row')})"
+        words = f"{middle:.2f} ({counted(n_rows, 'row')})"
         found.append(Whisker(share, 100 * low, 100 * middle, 100 * high, words))
     return found
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from pckid._files import atomic_file
-from pckid._text import brief, count
+from pckid._text import brief, counted
 from pckid.choice import Choice
 from pckid.reporting.charts import N_COLOURS, N_SHAPES, block_means, layout, places
 from pckid.reporting.summary import (
@@ -86,7 +86,12 @@ def render(summary: Summary) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"brief": _brief, "count": count, "percent": _percent, "number": _number}
+    environment.filters |= {
+        "brief": _brief,
+        "counted": counted,
+        "percent": _percent,
+        "number": _number,
+    }
     style = files("pckid.reporting").joinpath("templates/style.css").read_text("utf-8")
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     charts, n_clusters = layout(summary), len(summary.clusters)
