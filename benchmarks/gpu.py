@@ -127,7 +127,7 @@ def of_the_rows(X: np.ndarray, quick: bool, with_cpu: bool) -> list[tuple[str, s
 
 
 _STAGES = [
-    (pckid.training, "read_training"),
+    (pckid.training, "standardise"),
     (pckid.training, "train"),
     (pckid.grouping, "feature_matrix"),
     (pckid.grouping, "project"),

@@ -25,7 +25,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import pckid
 from pckid.cli._run import run
-from pckid.modelfile import container, older
+from pckid.modelfile import container
 
 GOLDEN = Path(__file__).parent / "golden"
 ROWS = np.array([[0.5, np.nan, 4.0, 1.0], [9.0, 8.0, np.nan, 1.0], [np.nan] * 4, [1e9, -1e9, 0, 1]])
@@ -124,20 +124,9 @@ def restructure(content: bytes, rng: np.random.Generator) -> bytes:
 def sign(content: bytes) -> bytes:
     """Put the right hash into a file, so that what lies behind the hash is tested too."""
     if not container.has_hash_in_front(content):
-        return sign_older(content)
+        return content
     digest = container._hash(content).encode()
     return content[: container._HASH_AT] + digest + content[container._AFTER_HASH :]
-
-
-def sign_older(content: bytes) -> bytes:
-    """Put the right hash into a file of format 1, where there is a place for it."""
-    try:
-        header, data = container.split(content)
-        metadata = header["__metadata__"]
-        right = older._hash(metadata["pckid"], container.array_views(header, data))
-        return content.replace(metadata["sha256"].encode(), right.encode())
-    except Exception:
-        return content
 
 
 def load_one(path: Path, content: bytes) -> str:

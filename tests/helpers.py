@@ -3,7 +3,6 @@
 import numpy as np
 
 from pckid.mixture import em, initialise
-from pckid.mixture.segments import Segments
 
 # Two ways to the same number may differ by this much, said here once.
 TOLERANCE = {"float64": 1e-10, "float32": 2e-4}
@@ -34,13 +33,11 @@ def groups(seed=0, n_samples=90, n_features=4, n_groups=3, share=0.3, gap=6.0):
     return punch(X, rng, share), truth
 
 
-def begin(family, stats, chosen, floor, sizes=None):
-    """Start one mixture from the rows `chosen` (m, g), or several of `sizes` side by side."""
-    parts = Segments(sizes or (chosen.shape[1],))
-    return initialise.from_rows(family, stats, chosen, parts, floor)
+def begin(family, stats, chosen, floor):
+    """Start mixtures from the rows `chosen` (m, g)."""
+    return initialise.from_rows(family, stats, chosen, floor)
 
 
-def steps(family, stats, params, n_iter, floor, sizes=None):
-    """Take EM steps with one mixture on each subsample, or several of `sizes` side by side."""
-    parts = Segments(sizes or (params.means.shape[1],))
-    return em.iterate(family, stats, params, parts, n_iter=n_iter, floor=floor)
+def steps(family, stats, params, n_iter, floor):
+    """Take EM steps."""
+    return em.iterate(family, stats, params, n_iter=n_iter, floor=floor)

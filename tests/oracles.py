@@ -125,45 +125,11 @@ def lloyd(X, centers, max_iter=300, row_weights=None):
     return centers, cost
 
 
-def neighbours(K, n_clusters, weights=None):
-    """Divide all but each row's nearest values by a hundred, then average with the transpose.
-
-    Nearest by the kernel times the cosine between the sets of those nearest by the kernel alone.
-    """
-    w = np.ones(len(K)) if weights is None else weights
-    first = nearest(K, n_clusters, w)
-    likeness = np.empty_like(K)
-    for i, j in np.ndindex(*K.shape):
-        common, mine, other = (
-            sum(w[list(rows)]) for rows in (first[i] & first[j], first[i], first[j])
-        )
-        likeness[i, j] = K[i, j] * common / np.sqrt(mine * other)
-    graph = K / 100
-    for i, rows in enumerate(nearest(likeness, n_clusters, w)):
-        graph[i, list(rows)] = K[i, list(rows)]
-    return (graph + graph.T) / 2
-
-
-def nearest(K, n_clusters, w):
-    """List for each row the set of those nearest to it; a row of weight w is as many."""
-    n_near = min(max(int(w.sum() + 1e-9) // (n_clusters + 4), 5) + 1, w.sum())
-    found = []
-    for row in K:
-        met = 0.0
-        for j in np.argsort(-row, kind="stable"):
-            least, met = row[j], met + w[j]
-            if met >= n_near - 1e-9:
-                break
-        found.append({j for j, value in enumerate(row) if value >= least - 1e-5})
-    return found
-
-
 def embed(K, n_components, kind, weights=None):
     """Embed by the eigenvectors of the explicitly formed kernel; returns values, coordinates."""
     w = np.ones(len(K)) if weights is None else weights
     if kind == "local_walk":
-        graph = neighbours(K, n_components, w)
-        values, points = embed(graph, n_components, "random_walk", w)
+        values, points = embed(K**2, n_components, "random_walk", w)
         points[:, 0] = 0.0
         ridge = np.diag(np.average(np.diag(K), weights=w) / w)
         return values, K @ np.linalg.solve(K + ridge, points)

@@ -5,8 +5,7 @@ import pytest
 from helpers import SMALL, groups
 from sklearn.metrics import adjusted_rand_score
 
-from pckid import PCKID, choose_n_clusters, load, save
-from pckid.choice import rehearsal, relative_gaps
+from pckid import PCKID, ProbabilisticClusterKernel, choose_n_clusters, load, save
 
 X, TRUTH = groups()
 ENSEMBLE = {"n_inits": 6, "max_components": 10, "random_state": 0}
@@ -15,11 +14,6 @@ ENSEMBLE = {"n_inits": 6, "max_components": 10, "random_state": 0}
 def blobs(n_groups, seed=0, n_samples=150):
     """Draw groups in the corners of a cube, with holes."""
     return groups(seed, n_samples, 6, n_groups, share=0.2, gap=5.0)
-
-
-def test_gaps_are_log_ratios_from_the_second_eigenvalue_on():
-    found = relative_gaps(np.array([1.0, 0.8, 0.4, 0.1, 0.01]), 0.05)
-    np.testing.assert_allclose(found, np.log([0.8 / 0.4, 0.4 / 0.1, 0.1 / 0.05]))
 
 
 @pytest.mark.parametrize("n_groups", [2, 3, 5])
@@ -31,26 +25,28 @@ def test_separated_groups_are_counted(n_groups):
     assert model.embedding_.shape == (150, n_groups)
 
 
-def test_scores_are_gaps_times_agreement():
-    kernel = rehearsal(PCKID(**ENSEMBLE)).fit(X)
+def test_scores_are_drops_in_the_spectrum_of_the_walk():
+    kernel = ProbabilisticClusterKernel(**ENSEMBLE).fit(X)
     found = choose_n_clusters(PCKID(**ENSEMBLE), X, max_clusters=5)
-    np.testing.assert_array_equal(found.candidates, [2, 3, 4, 5])
-    np.testing.assert_allclose(found.scores, found.gaps * np.maximum(found.agreement, 0))
-    assert found.n_clusters == found.candidates[found.scores.argmax()]
     K = kernel.kernel(X)
     roots = np.sqrt(K.sum(axis=1))
     values = np.linalg.eigvalsh(K / roots[:, None] / roots)[::-1]
+    np.testing.assert_array_equal(found.candidates, [2, 3, 4, 5])
     np.testing.assert_allclose(found.eigenvalues, values[:6], rtol=1e-6)
-    np.testing.assert_allclose(found.gaps, relative_gaps(values[:6], values.mean()), rtol=1e-6)
-    assert found.agreement[1] > 0.95  # three groups
+    np.testing.assert_allclose(found.scores, [values[k - 1] - values[k] for k in (2, 3, 4, 5)])
+    assert found.n_clusters == found.candidates[found.scores.argmax()] == found.ranked[0]
+    assert sorted(found.ranked) == [2, 3, 4, 5]
 
 
-def test_the_ensemble_is_fixed_where_nothing_is_asked_for():
-    kernel = rehearsal(PCKID(n_inits=3))
-    assert (kernel.n_inits, kernel.max_components, kernel.reg_covar) == (3, 30, 1e-3)
-    assert kernel.weighting == "equal"
-    asked = rehearsal(PCKID(max_components=7, reg_covar=0.1))
-    assert (asked.max_components, asked.reg_covar) == (7, 0.1)
+@pytest.mark.parametrize("n_groups", [2, 3])
+def test_weights_of_two_are_repeated_rows(n_groups):
+    table, _ = blobs(n_groups, n_samples=80)
+    rng = np.random.default_rng(0)
+    counts = rng.integers(1, 4, len(table))
+    weighted = choose_n_clusters(PCKID(**ENSEMBLE), table, sample_weight=counts)
+    order = rng.permutation(counts.sum())
+    repeated = choose_n_clusters(PCKID(**ENSEMBLE), np.repeat(table, counts, axis=0)[order])
+    np.testing.assert_array_equal(weighted.scores, repeated.scores)
 
 
 def test_a_fit_chooses_alike_and_goes_on_as_if_told():
@@ -66,11 +62,6 @@ def test_any_array_library_chooses_alike(backend):
     expected = choose_n_clusters(PCKID(**SMALL), X, max_clusters=4)
     found = choose_n_clusters(PCKID(**SMALL), backend.asarray(X), max_clusters=4)
     np.testing.assert_allclose(found.scores, expected.scores, rtol=1e-6)
-
-
-def test_one_start_has_no_halves():
-    found = choose_n_clusters(PCKID(n_inits=1, max_components=8, random_state=0), X)
-    assert (found.agreement == 1).all()
 
 
 @pytest.mark.parametrize("n_rows", [2, 3, 6])

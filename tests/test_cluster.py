@@ -12,6 +12,8 @@ from sklearn.metrics import adjusted_rand_score
 
 from pckid import PCKID, EmptyClusterWarning, EmptyRowWarning
 from pckid._arrays import to_numpy
+from pckid.cluster import PAPER_SETTING
+from pckid.ensemble import Member, draw_member
 
 X, TRUTH = groups()
 EMBEDDINGS = ["kernel_pca", "random_walk", "local_walk"]
@@ -64,19 +66,33 @@ class TestEmbedding:
         np.testing.assert_array_equal(model.predict(rows), model.labels_)
 
 
-@pytest.mark.parametrize(
-    ("embedding", "weighting", "reg_covar"),
-    [
-        ("kernel_pca", "equal", 0.01),
-        ("random_walk", "fine", 0.2 / 9),
-        ("local_walk", "fine", 0.2 / 9),
-    ],
-)
-def test_what_is_left_open_suits_the_embedding(embedding, weighting, reg_covar):
-    left_open = PCKID(3, **SMALL, embedding=embedding).fit(X)
-    given = {"weighting": weighting, "reg_covar": reg_covar}
-    expected = PCKID(3, **SMALL, embedding=embedding, **given).fit(X)
-    np.testing.assert_array_equal(left_open.embedding_, expected.embedding_)
+def test_the_papers_setting_in_one_word():
+    model = PCKID.as_in_paper(3, random_state=4)
+    given = model.get_params()
+    assert {name: given[name] for name in PAPER_SETTING} == dict(PAPER_SETTING)
+    assert (model.n_clusters, model.random_state) == (3, 4)
+    assert PCKID.as_in_paper(3, n_inits=2).n_inits == 2
+    with pytest.raises(TypeError, match="starts"):
+        PCKID.as_in_paper(3, starts=2)
+
+
+def test_the_papers_mixtures_have_every_size_each_on_a_random_half_of_its_own():
+    model = PCKID.as_in_paper(2, n_inits=2, max_components=6, random_state=0).fit(X)
+    shapes = [stack.log_weights.shape for stack in model._kernel.ensemble.stacks]
+    assert shapes == [(2, g) for g in (2, 3, 4, 5, 6)]
+    sample = model._draw_sample(X).sample
+    plan = model._plan(sample)
+    assert plan.n_rows == len(X) // 2
+    drawn = [draw_member(plan, len(X), Member(g, q))[0] for g in plan.sizes for q in range(2)]
+    assert len({rows.tobytes() for rows in drawn}) == 10
+
+
+def test_what_auto_stands_for():
+    model = PCKID(3, random_state=0)
+    plan = model._plan(model._draw_sample(X).sample)
+    assert plan.sizes == tuple(range(2, 15))  # 1.5 √90, fewer than 16 sizes
+    assert plan.n_rows == 45
+    close(plan.floor, 0.4 * 14 ** (-2 / 4))
 
 
 class TestLabels:

@@ -7,7 +7,7 @@ from pckid.footprint import describe, needed_bytes
 
 PLAN = Plan(
     n_inits=30,
-    max_components=30,
+    sizes=tuple(range(2, 30 + 1)),
     n_rows=5000,
     max_iter=10,
     covariance_type="diag",
@@ -30,7 +30,7 @@ def test_holds_at_least_the_features_of_the_landmarks_and_the_mixtures():
         ({"jobs": 4}, True),
         ({"n_landmarks": 100}, False),
         ({"shape": (10**6, 20)}, True),
-        ({"plan": PLAN._replace(max_components=10)}, False),
+        ({"plan": PLAN._replace(sizes=tuple(range(2, 11)))}, False),
         ({"plan": PLAN._replace(covariance_type="full")}, True),
     ],
 )

@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 from sklearn.metrics import adjusted_rand_score
 
 from pckid import PCKID, IncompleteGaussianMixture
+from pckid.embedding import EMBEDDINGS
 
-EMBEDDINGS = ["random_walk", "kernel_pca"]
 X, TRUTH = groups(3, n_samples=75, n_features=4)
 
 
-def labels(table, embedding="random_walk", **parameters):
+def labels(table, embedding="local_walk", **parameters):
     settings = {"n_inits": 6, "max_components": 6, "random_state": 0, **parameters}
     return PCKID(3, embedding=embedding, **settings).fit_predict(table)
 

@@ -67,4 +67,5 @@ class TestFit:
         self.small(monkeypatch, 10)
         assert PCKID(3, max_samples=60)._pool_size(4) == 120
         assert PCKID(3, max_samples=60, n_landmarks=333)._pool_size(4) == 333
-        assert PCKID(3)._pool_size(4) == 10_000
+        assert PCKID(3)._pool_size(4) == 1_000
+        assert PCKID(3, max_samples=0.5)._pool_size(4) == 10

@@ -6,11 +6,9 @@ from helpers import SMALL, close, groups
 from oracles import embed
 from sklearn.metrics import adjusted_rand_score
 
-from pckid import PCKID, ProbabilisticClusterKernel, choose_n_clusters
-from pckid import sample as room
+from pckid import PCKID, ProbabilisticClusterKernel, choose_n_clusters, sample
 from pckid._arrays import to_numpy
-from pckid.mixture.table import measure, standardise
-from pckid.mixture.weighting import Places, as_counts
+from pckid.mixture.table import measure, standardise, take
 
 EMBEDDINGS = ["local_walk", "random_walk", "kernel_pca"]
 X, TRUTH = groups(n_samples=60, gap=3.0)
@@ -225,57 +223,64 @@ def test_repeated_rows_in_blocks_are_as_in_memory():
         np.testing.assert_allclose(getattr(blocks.cluster_profiles_, name), expected, rtol=1e-9)
 
 
-class TestCounting:
+class TestUniqueRows:
     table = standardise(X, measure(X), "float64")
 
-    def test_rows_that_differ_are_left_alone(self):
-        assert room.count(self.table, None, 2) is None
-        assert room.count(self.table, np.ones(60), 2) is None
+    def test_rows_that_differ_are_sorted_by_their_values(self):
+        found = sample.merge_duplicates(self.table, None, 2)
+        np.testing.assert_array_equal(np.sort(found.rows), np.arange(60))
+        assert (found.weights == 1).all()
+        again = sample.merge_duplicates(take(self.table, ORDER), None, 2)
+        np.testing.assert_array_equal(ORDER[again.rows], found.rows)
 
-    def test_rows_that_are_the_same_are_joined(self):
+    def test_rows_that_are_the_same_are_merged(self):
         index = np.repeat(np.arange(60), COUNTS)
-        found = room.count(room._take(self.table, index), None, 2)
+        found = sample.merge_duplicates(take(self.table, index), None, 2)
         np.testing.assert_array_equal(np.sort(index[found.rows]), np.unique(index))
         np.testing.assert_array_equal(found.weights, COUNTS[index[found.rows]])
 
     def test_but_not_if_too_few_would_be_left(self):
-        twice = room._take(self.table, np.repeat(np.arange(3), 4))
-        assert room.count(twice, None, 4) is None
-        assert len(room.count(twice, None, 3).rows) == 3
+        twice = take(self.table, np.repeat(np.arange(3), 4))
+        assert len(sample.merge_duplicates(twice, None, 4).rows) == 12
+        assert len(sample.merge_duplicates(twice, None, 3).rows) == 3
 
     def test_nor_in_large_tables(self, monkeypatch):
-        monkeypatch.setattr(room, "_MOST_COMPARED", 100)
-        assert room.count(room._take(self.table, np.arange(120) % 60), None, 2) is None
+        rows = np.repeat(X, 2, axis=0)
+        assert PCKID(3, **QUICK)._draw_sample(rows).sample.table.n_samples == 60
+        monkeypatch.setattr("pckid.training.MOST_COMPARED", 100)
+        assert PCKID(3, **QUICK)._draw_sample(rows).sample.table.n_samples == 120
 
     def test_draws_are_right_on_average(self):
         weights = np.r_[np.full(50, 0.5), np.full(10, 30.0)]
-        sample = room.Sample(self.table, measure(X), "float64", 60, 0, weights)
+        drawn = sample.Sample(self.table, measure(X), "float64", 60, 0, weights)
         sums = np.zeros(60)
         for seed in range(2000):
-            rows, counts = sample.draw(20, np.random.default_rng(seed))
+            rows, counts = drawn.draw(20, np.random.default_rng(seed))
             assert len(set(rows)) == 20
             sums[rows] += counts / 2000
         np.testing.assert_allclose(sums[50:], 30.0, rtol=0.05)
         np.testing.assert_allclose(sums[:50].sum(), 25.0, rtol=0.05)
 
-    def test_repeated_draws_follow_the_weights(self):
-        weights = np.r_[np.full(30, 0.5), np.full(30, 1.5)]
-        sample = room.Sample(self.table, measure(X), "float64", 60, 0, weights)
-        rng = np.random.default_rng(0)
-        sizes = [sample.draw_repeated(1000, rng).n_samples for _ in range(400)]
-        assert abs(np.mean(sizes) - 60) < 1
-        assert sample.draw_repeated(20, rng).n_samples <= 20
+
+@pytest.mark.parametrize("weight", [1000, 1000.5, 1e-9, 1e200])
+def test_the_unit_of_weights_does_not_matter(weight):
+    drawn = PCKID(3)._draw_sample(X, sample_weight=np.full(60, weight)).sample
+    plain = PCKID(3)._draw_sample(X).sample
+    assert (drawn.dtype, drawn.n_usable, drawn.weights) == ("float64", 60, None)
+    np.testing.assert_array_equal(drawn.table.values, plain.table.values)
 
 
-def test_whole_weights_are_counts_and_others_are_relative():
-    np.testing.assert_array_equal(as_counts(np.array([1.0, 5.0])), [1, 5])
-    np.testing.assert_allclose(as_counts(np.array([0.1, 0.3])), [0.5, 1.5])
-    np.testing.assert_allclose(as_counts(np.array([1e300, 3e300])), [0.5, 1.5])
+def test_weights_are_relative_to_their_mean():
+    np.testing.assert_allclose(sample.relative(np.array([0.1, 0.3])), [0.5, 1.5])
+    np.testing.assert_allclose(sample.relative(np.array([1e300, 3e300])), [0.5, 1.5])
+    assert sample.relative(np.array([7.0, 7.0])) is None
+    assert sample.relative(None) is None
 
 
-def test_places_are_as_many_as_rows_count():
-    places = Places.of(np.array([2.0, 1.0, 3.0]))
-    assert places.total == 6
-    assert places.shares is None
-    assert places.rows(np.arange(6)).tolist() == [0, 0, 1, 2, 2, 2]
-    np.testing.assert_allclose(Places.of(np.array([0.5, 1.5])).shares, [0.5, 0.75])
+@pytest.mark.parametrize("weights", [None, np.full(60, 2)])
+def test_a_column_that_names_the_rows_is_dropped_however_often_they_come(weights):
+    names = np.array([f"row {i}" for i in range(60)], dtype=object)
+    rows = np.concatenate([X.astype(object), names[:, None]], axis=1)
+    repeated = rows if weights is not None else np.repeat(rows, 2, axis=0)
+    model = PCKID(3, **QUICK, categorical_features=[4]).fit(repeated, sample_weight=weights)
+    assert model.dropped_features_ == [4]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from numbers import Integral
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 from sklearn.base import (
@@ -27,19 +29,34 @@ from pckid.assignment import (
     label_blocks,
     place_blocks,
 )
-from pckid.choice import MAX_CLUSTERS, choose, rehearsal
+from pckid.choice import MAX_CLUSTERS, choose
 from pckid.embedding import EMBEDDINGS
 from pckid.featuremap import project
 from pckid.grouping import group
-from pckid.mixture.table import Table
-from pckid.mixture.weighting import checked_weights
+from pckid.mixture.table import Table, standardise
 from pckid.outofcore import BlockedRows, blocked
 from pckid.profiles import profile_clusters
 from pckid.sample import Sample
-from pckid.training import EnsembleEstimator, refuse_weighted_blocks
+from pckid.training import EnsembleEstimator, check_no_weights
 
 # The eigenvectors come from at most this many rows unless `n_landmarks` says otherwise.
 _MAX_LANDMARKS = 3_000
+
+
+PAPER_SETTING: Mapping[str, Any] = MappingProxyType(
+    {
+        "n_inits": 30,
+        "max_components": 30,
+        "n_sizes": None,
+        "max_samples": 0.5,
+        "max_iter": 10,
+        "reg_covar": 0.01,
+        "weighting": "equal",
+        "scaling": "common",
+        "embedding": "kernel_pca",
+    }
+)
+"""The paper's parameters where they differ from the defaults."""
 
 
 class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, EnsembleEstimator):
@@ -54,16 +71,19 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
     n_clusters : int or "auto", default=8
         The number of clusters k. "auto" chooses among 2 to 15, see `pckid.choose_n_clusters`, and
         goes on as if that number had been given.
-    n_inits : int or "auto", default="auto"
-        Random starts for each number of components; the paper's Q, there 30. "auto" takes 20, and
-        10 for more than 10,000 rows.
+    n_inits : int, default=10
+        Random starts for each number of components; the paper's Q, there 30.
     max_components : int or "auto", default="auto"
-        Mixtures have 2 to this many components; the paper's G, there 30. "auto" takes 1.5 √n for
-        n rows, at most 60. Never more than there are rows in a subsample.
-    max_samples : float or int, default=0.5
-        The share (float) or number (int) of rows each mixture is trained on. A share is never more
-        than 5,000 rows, since more did not better the labels; give a number for more.
-    max_iter : int, default=10
+        The largest number of components of a mixture; the paper's G, there 30. "auto" takes
+        1.5 √n for n rows, at most 60. Never more than there are rows in a subsample.
+    n_sizes : int or None, default=16
+        How many numbers of components there are, spread evenly from 2 to `max_components`. None
+        takes all of them, as the paper does.
+    max_samples : float, int or "auto", default="auto"
+        The share (float) or number (int) of rows that each mixture is trained on, drawn at random
+        for each. "auto" is half of the rows, at most 500; larger subsamples did not improve the
+        labels.
+    max_iter : int, default=5
         EM iterations for each mixture.
     covariance_type : {"diag", "tied_diag", "spherical", "full", "tied"}, default="diag"
         The shape of the components: variances ("diag"), the same variances in all components of a
@@ -71,12 +91,12 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
         ("spherical"), a covariance matrix ("full"), or the same one in all components ("tied").
     reg_covar : float or "auto", default="auto"
         The smallest variance of a component, in units of the feature's observed variance, or of
-        their mean with scaling="common". "auto" takes 0.2 / n_clusters²: clusters that lie side by
-        side along a feature are as much narrower than the feature as there are more of them. For
-        embedding="kernel_pca" it takes 0.01; the paper names none.
-    weighting : {"auto", "fine", "equal"}, default="auto"
+        their mean with scaling="common". "auto" takes 0.4 G^(−2/d) for d columns and mixtures of
+        up to G components: G components that tile d columns are each about G^(−1/d) of a column
+        wide. The paper names none.
+    weighting : {"fine", "equal"}, default="fine"
         What a mixture counts in the kernel: "fine" takes the square of its number of components,
-        "equal" is the paper's. "auto" is "fine", but "equal" for embedding="kernel_pca".
+        "equal" is the paper's.
     scaling : {"each", "common"}, default="each"
         What columns of numbers are divided by before anything else: "each" by its own spread, so
         that units make no difference; "common" all by one, the root mean square of their spreads,
@@ -84,10 +104,10 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
         and the same unit: pixels, bands, dates of a series, answers on one scale.
     embedding : {"local_walk", "random_walk", "kernel_pca"}, default="local_walk"
         "kernel_pca" is the paper's: Z = E_k Λ_k^½ from the k leading eigenvectors of the kernel K,
-        uncentred. "random_walk" divides each row's degree out first (Shi and Malik's normalised
-        cut on this kernel), which serves clusters of unequal size better. "local_walk" does so
-        on a graph in which each row is close to its nearest neighbours only, one row in
-        n_clusters + 4; it tells clusters of any shape and many clusters apart.
+        uncentred; `as_in_paper` has the whole of its setting. "random_walk" divides each row's
+        degree out first (Shi and Malik's normalised cut on this kernel), which serves clusters of
+        unequal size better. "local_walk" does so on the squares of the kernel's values: rows are
+        alike where two mixtures, not only one, put them together.
     categorical_features : None, "from_dtype" or array-like of str, int or bool, default=None
         The columns of categories: their names, their indices, or a mask. "from_dtype" takes the
         columns of a dataframe whose type is category, text or boolean, and the columns of an
@@ -131,7 +151,7 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
         put it.
     eigenvalues_ : array of shape (n_clusters,)
         The leading eigenvalues, of K for "kernel_pca", of D^-½ K D^-½ for "random_walk", and of
-        the same on the graph of neighbours for "local_walk".
+        the same with the squares of the kernel's values for "local_walk".
     confidence_ : array of shape (n_samples,)
         How clearly a row belongs to its cluster, from 0 (as near to another centre) to 1 (at its
         own centre): 1 − a/b, with a and b the distances in the embedding to the nearest and the
@@ -170,7 +190,7 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
     >>> rng = np.random.default_rng(0)
     >>> X = np.concatenate([rng.normal(0, 1, (50, 4)), rng.normal(4, 1, (50, 4))])
     >>> X[rng.random(X.shape) < 0.3] = np.nan
-    >>> model = PCKID(n_clusters=2, n_inits=10, max_components=10, random_state=0).fit(X)
+    >>> model = PCKID(n_clusters=2, random_state=0).fit(X)
     >>> int(sum(model.labels_[:50] == model.labels_[0]))
     50
     """
@@ -187,13 +207,14 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
         self,
         n_clusters: int | str = 8,
         *,
-        n_inits: int | str = "auto",
+        n_inits: int = 10,
         max_components: int | str = "auto",
-        max_samples: float = 0.5,
-        max_iter: int = 10,
+        n_sizes: int | None = 16,
+        max_samples: float | str = "auto",
+        max_iter: int = 5,
         covariance_type: str = "diag",
         reg_covar: float | str = "auto",
-        weighting: str = "auto",
+        weighting: str = "fine",
         scaling: str = "each",
         embedding: str = "local_walk",
         categorical_features: Any = None,
@@ -209,6 +230,7 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
         self.n_clusters = n_clusters
         self.n_inits = n_inits
         self.max_components = max_components
+        self.n_sizes = n_sizes
         self.max_samples = max_samples
         self.max_iter = max_iter
         self.covariance_type = covariance_type
@@ -247,27 +269,65 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
         -------
         self
         """
-        if (rows := blocked(X)) is not None:
-            refuse_weighted_blocks(sample_weight)
-            return self._fit_blocks(rows)
-        table, sample = self._draw_sample(X, self._least_rows, sample_weight)
-        embedding, restore = self._learn(sample), restorer(X)
-        if sample.weights is not None or sample.table.n_samples < table.n_samples:
-            embedding = self._project(table)
+        blocks, restore = blocked(X), restorer(X)
+        if blocks is None:
+            drawn = self._draw_sample(X, self._least_rows, sample_weight)
+        else:
+            check_no_weights(sample_weight)
+            drawn = self._draw_from_blocks(blocks, self._least_rows)
+        sample = drawn.sample
+        self._train(sample)
+        self.n_clusters_ = self._n_clusters_for(sample)
+        self._cluster(sample)
+        table = standardise(drawn.X, sample.scaling, sample.dtype)
+        embedding = self._project(table)
         found = assign(embedding, self._centers, table)
         warn_empty_clusters(to_numpy(found.labels), self.n_clusters_)
         self.cluster_profiles_ = profile_clusters(
             table,
-            self._kernel.scaling,
+            sample.scaling,
             found.labels,
             self.n_clusters_,
             feature_names(self),
-            checked_weights(sample_weight, table.n_samples),
+            drawn.weights,
         )
-        self.labels_, self.confidence_ = restore(found.labels), restore(found.confidence)
-        self.embedding_, self.cluster_centers_ = restore(embedding), restore(self._centers)
+        self.cluster_centers_ = restore(self._centers)
         self.eigenvalues_ = restore(self._projection.eigenvalues)
+        if blocks is None:
+            self.labels_, self.confidence_ = map(restore, found)
+            self.embedding_ = restore(embedding)
+        elif blocks.lazy:
+            results = place_blocks(self._fitted, self._known(blocks))
+            self.labels_, self.confidence_, self.embedding_ = results
         return self
+
+    @classmethod
+    def as_in_paper(cls, n_clusters: int | str, **changes: Any) -> PCKID:
+        """Return an estimator with the setting of the paper's experiments.
+
+        Every number of components from 2 to 30, each from 30 starts on a random half of the rows of
+        its own, 10 iterations, all mixtures alike, columns in their own units, and the leading
+        eigenvectors of the kernel itself. The smallest variance is 0.01, where the paper names
+        none.
+
+        Parameters
+        ----------
+        n_clusters : int
+            The number of clusters k.
+        **changes
+            Parameters that are to differ, such as `random_state`.
+
+        Returns
+        -------
+        estimator : PCKID
+
+        Examples
+        --------
+        >>> from pckid import PCKID
+        >>> PCKID.as_in_paper(2, random_state=0).embedding
+        'kernel_pca'
+        """
+        return cls(n_clusters, **{**PAPER_SETTING, **changes})
 
     def predict(self, X: Any) -> Array:
         """Find the cluster of each row, seen in `fit` or new.
@@ -329,24 +389,6 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
         """Fit, with `sample_weight` if given, and return the embedding (n_samples, k) of `X`."""
         return self.fit(X, sample_weight=sample_weight).embedding_
 
-    def _fit_blocks(self, rows: BlockedRows) -> PCKID:
-        """Fit to a table that comes in blocks; a lazy one gets its results lazily."""
-        sample = self._draw_from_blocks(rows, self._least_rows)
-        embedding, table = self._learn(sample), sample.table
-        if sample.weights is not None:
-            table = sample.repeated
-            embedding = self._project(table)
-        found = assign(embedding, self._centers, table)
-        self.cluster_profiles_ = profile_clusters(
-            table, sample.scaling, found.labels, self.n_clusters_, feature_names(self)
-        )
-        self.cluster_centers_ = to_numpy(self._centers)
-        self.eigenvalues_ = to_numpy(self._projection.eigenvalues)
-        if rows.lazy:
-            results = place_blocks(self._fitted, self._known(rows))
-            self.labels_, self.confidence_, self.embedding_ = results
-        return self
-
     def _known(self, rows: BlockedRows) -> BlockedRows:
         """Check that blocks hold the columns of the fit."""
         if self._categories:
@@ -362,10 +404,8 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
         """All that new rows need to find their clusters."""
         return Fitted(self._kernel, self._projection, self._centers)
 
-    def _learn(self, sample: Sample) -> Array:
-        """Train the ensemble, find the embedding and the clusters; return the rows' coordinates."""
-        self.n_clusters_ = self._count(sample)
-        self._train(sample)
+    def _cluster(self, sample: Sample) -> None:
+        """Embed the rows of a sample and cluster them."""
         found = group(
             self._kernel,
             sample,
@@ -375,25 +415,8 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
             n_init=self.kmeans_n_init,
             jobs=n_threads(self.n_jobs),
         )
-        self._projection, self._centers, self.inertia_ = (
-            found.projection,
-            found.centers,
-            found.inertia,
-        )
+        self._projection, self._centers, self.inertia_ = found
         self._n_features_out = self.n_clusters_
-        return found.embedding
-
-    def _floor(self) -> float:
-        """Resolve `reg_covar`."""
-        if self.reg_covar == "auto" and self.embedding != "kernel_pca":
-            return 0.2 / self.n_clusters_**2
-        return super()._floor()
-
-    def _weights_of_mixtures(self) -> str:
-        """Resolve `weighting`: fine mixtures that count more only serve a walk."""
-        if self.weighting == "auto" and self.embedding == "kernel_pca":
-            return "equal"
-        return super()._weights_of_mixtures()
 
     @property
     def _least_rows(self) -> int:
@@ -405,12 +428,12 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
         """How many rows must be left where rows that are the same are joined."""
         return max(2, MAX_CLUSTERS + 1 if isinstance(self.n_clusters, str) else self.n_clusters)
 
-    def _count(self, sample: Sample) -> int:
+    def _n_clusters_for(self, sample: Sample) -> int:
         """Return the number of clusters that was given, or choose one."""
         self.__dict__.pop("choice_", None)
         if not isinstance(self.n_clusters, str):
             return int(self.n_clusters)
-        self.choice_ = choose(rehearsal(self), sample)
+        self.choice_ = choose(self._kernel, sample, n_threads(self.n_jobs))
         return self.choice_.n_clusters
 
     def _pool_size(self, n_features: int) -> int:
@@ -420,7 +443,7 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
     def _n_landmarks(self, n_samples: int) -> int:
         """Say of how many rows the features are held at once."""
         wanted = _MAX_LANDMARKS if self.n_landmarks is None else self.n_landmarks
-        return min(max(wanted, self.n_clusters_), n_samples)
+        return min(max(wanted, getattr(self, "n_clusters_", 0)), n_samples)
 
     def _project(self, table: Table) -> Array:
         """Compute the rows' coordinates, of shape (n_samples, n_clusters)."""

@@ -9,21 +9,19 @@ rows repeated, a matrix M would have the eigenvectors W^-½ u, with u those of W
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+from scipy import linalg
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
+from sklearn.exceptions import ConvergenceWarning
 
-from pckid._arrays import Array, device_of, gram_times, kth_largest, like, namespace
+from pckid._arrays import Array, device_of, gram_times, like, namespace
 
 _MAX_STEPS = 300
-_PATIENCE = 3
-_FEWEST_NEIGHBOURS = 5
-_FAR = 0.01
-# Sums of weights that differ by less than this share are the same.
-_ROUNDING = 1e-6
-# Rows whose values are sorted at once.
-_SORTED_ROWS = 256
+_PATIENCE = 10
 
 
 class Projection(NamedTuple):
@@ -81,21 +79,19 @@ def random_walk(
 def local_walk(
     features: Array, n_components: int, rng: np.random.Generator, weights: Array | None = None
 ) -> Projection:
-    """Embed by a random walk that steps to a row's nearest neighbours under the kernel only.
+    """Embed by a random walk along the squares of the kernel's values, A = K ∘ K.
 
-    Of each row's kernel values all but those to its n_samples / (k + 4) nearest neighbours, fewer
-    than a cluster has on average, are divided by a hundred; see `neighbour_graph`. Coordinates are
-    those of `random_walk` on this graph, without the first, which is the same for all rows and left
-    at zero. They are carried over to all rows by ridge regression on the features: with ψ those of
-    the rows at hand, a row x lies at κ(x, ·) (K + r W⁻¹)⁻¹ ψ, r the mean of κ(x, x). Parameters as
-    in `kernel_pca`; memory grows with the square of n_samples.
+    κ(x, y) is the chance that a random mixture puts x and y together, so κ² is the chance that two
+    of them do: steps between rows that are alike by accident become rare. Coordinates are those of
+    `random_walk` on A, without the first, which is the same for all rows and left at zero. They are
+    carried over to all rows by ridge regression on the features: with ψ those of the rows at hand,
+    a row x lies at κ(x, ·) (K + r W⁻¹)⁻¹ ψ, r the mean of κ(x, x). Parameters as in `kernel_pca`;
+    memory grows with the square of n_samples.
     """
     xp = namespace(features)
     kernel = xp.matrix_transpose(features) @ features
     guess = _guess(features, n_components, rng)
-    graph = neighbour_graph(kernel, n_components, weights)
-    values, wanted = _walk_coordinates(graph, guess, n_components, weights)
-    del graph
+    values, wanted = walk_coordinates(kernel * kernel, guess, n_components, weights)
     basis = features @ _ridge(kernel, wanted[:, : n_components - 1], weights)
     first = xp.zeros((basis.shape[0], 1), dtype=basis.dtype, device=device_of(basis))
     one = xp.ones((1,), dtype=values.dtype, device=device_of(values))
@@ -153,11 +149,18 @@ def _ridge(kernel: Array, wanted: Array, weights: Array | None) -> Array:
     kernel += ridge
     del ridge
     if roots is None:
-        return xp.linalg.solve(kernel, wanted)
-    return roots * xp.linalg.solve(kernel, roots * wanted)
+        return _solve_positive(kernel, wanted)
+    return roots * _solve_positive(kernel, roots * wanted)
 
 
-def _walk_coordinates(
+def _solve_positive(matrix: Array, wanted: Array) -> Array:
+    """Solve for a positive definite matrix, which a NumPy array may lose its content to."""
+    if isinstance(matrix, np.ndarray):
+        return linalg.solve(matrix, wanted, assume_a="pos", overwrite_a=True, check_finite=False)
+    return namespace(matrix).linalg.solve(matrix, wanted)
+
+
+def walk_coordinates(
     graph: Array, guess: Array, n_wanted: int, weights: Array | None = None
 ) -> tuple[Array, Array]:
     """Find the leading eigenvalues of D⁻¹ A W but the first, and (D W)^-½ u λ for their vectors u.
@@ -181,82 +184,14 @@ def _walk_coordinates(
     constant = roots if own is None else roots * own
     constant = constant / xp.sqrt(xp.sum(constant**2))
 
-    def lazy(v: Array) -> Array:
-        # Half of the steps stay where they are, so that no eigenvalue is negative. The
-        # constant eigenvector is taken out.
-        step = (graph @ (v / outer)) / outer - constant * (xp.matrix_transpose(constant) @ v)
-        return (v + step) / 2
+    def step(v: Array) -> Array:
+        # The constant eigenvector is taken out.
+        return (graph @ (v / outer)) / outer - constant * (xp.matrix_transpose(constant) @ v)
 
-    values, vectors = leading_eigenpairs(lazy, guess, n_wanted)
-    values = 2 * values - 1
+    values, vectors = leading_eigenpairs(step, guess, n_wanted)
     if own is not None:
         vectors = _fix_signs(vectors / own)
     return values, vectors / roots * values
-
-
-def neighbour_graph(kernel: Array, n_clusters: int, weights: Array | None = None) -> Array:
-    """Weaken all of the kernel but each row's values to its n / (k + 4) nearest; symmetric (n, n).
-
-    Nearest are the rows of largest κ(x, y) s(x, y), with s how far the nearest of x and of y
-    under κ alone are the same rows: the cosine between the two sets. A row that is alike but has
-    other neighbours lies across a border (Jarvis and Patrick 1973).
-
-    What is left of the other values ties parts together that would have no order without them.
-    With `weights` (n,), a row is as many neighbours as its weight says, and n their sum.
-    """
-    xp = namespace(kernel)
-    total = kernel.shape[0] if weights is None else float(xp.sum(weights))
-    n_neighbours = max(int(total * (1 + _ROUNDING)) // (n_clusters + 4), _FEWEST_NEIGHBOURS)
-    wanted = min(n_neighbours + 1, total)
-    likeness = _overlap(xp.astype(_nearest(kernel, wanted, weights), kernel.dtype), weights)
-    likeness *= kernel
-    kept = xp.where(_nearest(likeness, wanted, weights), kernel, _FAR * kernel)
-    del likeness
-    graph = kept + xp.matrix_transpose(kept)
-    graph /= 2
-    return graph
-
-
-def _nearest(likeness: Array, wanted: float, weights: Array | None) -> Array:
-    """Tell which rows are the nearest to each, itself as a rule among them; (n, n), bool.
-
-    Values equal up to rounding fare alike, so that the order of a sum does not decide between them.
-    """
-    if weights is None:
-        least = kth_largest(likeness, int(wanted))
-    else:
-        least = _reached(likeness, weights, wanted)
-    return likeness >= least[:, None] - 1e-5
-
-
-def _overlap(near: Array, weights: Array | None) -> Array:
-    """Compute the cosines between the rows of `near` (n, n), which are 0 or 1."""
-    xp = namespace(near)
-    if weights is None:
-        sizes = xp.sum(near, axis=1)
-        common = near @ xp.matrix_transpose(near)
-    else:
-        sizes = near @ weights
-        common = (near * weights) @ xp.matrix_transpose(near)
-    roots = xp.sqrt(sizes)
-    common /= roots[:, None]
-    common /= roots
-    return common
-
-
-def _reached(kernel: Array, weights: Array, wanted: float) -> Array:
-    """Find the value at which each row's largest ones have a weight of `wanted` together (n,)."""
-    xp, n_samples = namespace(kernel), kernel.shape[0]
-    found = []
-    for start in range(0, n_samples, _SORTED_ROWS):
-        rows = kernel[start : min(start + _SORTED_ROWS, n_samples), :]
-        order = xp.reshape(xp.argsort(rows, axis=1, descending=True), (-1,))
-        met = xp.cumulative_sum(xp.reshape(xp.take(weights, order, axis=0), rows.shape), axis=1)
-        place = xp.sum(xp.astype(met < wanted * (1 - _ROUNDING), xp.int64), axis=1)
-        first = xp.arange(rows.shape[0], dtype=xp.int64, device=device_of(kernel)) * n_samples
-        column = xp.take(order, first + xp.clip(place, max=n_samples - 1), axis=0)
-        found.append(xp.take(xp.reshape(rows, (-1,)), first + column, axis=0))
-    return xp.concat(found)
 
 
 EMBEDDINGS: dict[str, Callable[..., Projection]] = {
@@ -271,16 +206,12 @@ def leading_eigenpairs(
 ) -> tuple[Array, Array]:
     """Find the largest eigenvalues of a symmetric operator and their eigenvectors.
 
-    A block Krylov space grows by the residuals of the pairs not yet converged, with
-    Rayleigh–Ritz at each step and a thick restart when it gets large (block Davidson without
-    preconditioner; Saad, Numerical Methods for Large Eigenvalue Problems, ch. 8).
-
     Parameters
     ----------
     apply : function
         Takes (n_samples, b) to the operator times it.
     guess : array of shape (n_samples, b), b ≥ n_wanted
-        The first block.
+        The first block; a basis of the whole space where there are few rows.
     n_wanted : int
         How many pairs.
 
@@ -288,6 +219,38 @@ def leading_eigenpairs(
     -------
     values : array of shape (n_wanted,), descending
     vectors : array of shape (n_samples, n_wanted), the entry of largest size positive
+    """
+    few = guess.shape[0] == guess.shape[1]
+    if isinstance(guess, np.ndarray) and not few:
+        found = _lanczos(apply, guess[:, 0], n_wanted)
+        if found is not None:
+            return found[0], _fix_signs(found[1])
+    values, vectors = _davidson(apply, guess, n_wanted)
+    return values, _fix_signs(vectors)
+
+
+def _lanczos(
+    apply: Callable[[Array], Array], first: np.ndarray, n_wanted: int
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """Find eigenpairs by ARPACK; None if it gives up."""
+    n = len(first)
+    operator = LinearOperator(
+        (n, n), matvec=lambda v: apply(v.reshape(n, 1))[:, 0], dtype=first.dtype
+    )
+    try:
+        values, vectors = eigsh(operator, n_wanted, which="LA", v0=first)
+    except ArpackError:
+        return None
+    order = np.argsort(-values, kind="stable")
+    return values[order], vectors[:, order]
+
+
+def _davidson(apply: Callable[[Array], Array], guess: Array, n_wanted: int) -> tuple[Array, Array]:
+    """Find eigenpairs on any device, where ARPACK does not run.
+
+    A block Krylov space grows by the residuals of the pairs not yet converged, with
+    Rayleigh–Ritz at each step and a thick restart when it gets large (block Davidson without
+    preconditioner; Saad, Numerical Methods for Large Eigenvalue Problems, ch. 8).
     """
     xp = namespace(guess)
     block = guess.shape[1]
@@ -299,10 +262,11 @@ def leading_eigenpairs(
         values, ritz, ritz_images = _rayleigh_ritz(basis, images)
         residuals = (ritz_images - ritz * values)[:, :n_wanted]
         norms = xp.sqrt(xp.sum(residuals**2, axis=0))
-        open_pairs = norms > tolerance * values[0]
+        size = float(xp.max(xp.abs(values)))
+        open_pairs = norms > tolerance * size
         worst = float(xp.max(norms))
-        # Rounding in the products sets a limit that long sums reach before the tolerance.
-        at_limit = worst < 500 * tolerance * float(values[0]) and worst > 0.9 * least
+        # Rounding in long sums sets a limit above the tolerance, where nothing moves any more.
+        at_limit = worst < 10 * tolerance * size and worst > 0.9 * least
         stalled = stalled + 1 if at_limit else 0
         least = min(least, worst)
         done = not bool(xp.any(open_pairs)) or stalled > _PATIENCE
@@ -317,7 +281,15 @@ def leading_eigenpairs(
         new = _orthonormal(xp.take(directions, wanted, axis=1), basis)
         basis = xp.concat([basis, new], axis=1)
         images = xp.concat([images, apply(new)], axis=1)
-    return values[:n_wanted], _fix_signs(ritz[:, :n_wanted])
+    else:
+        warnings.warn(
+            f"The eigenvectors of the embedding have not converged after {_MAX_STEPS} steps: "
+            f"their largest residual is {worst / size:.1g} of the largest eigenvalue. The kernel "
+            "shows no clear groups; treat the clusters with care.",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+    return values[:n_wanted], ritz[:, :n_wanted]
 
 
 def _rayleigh_ritz(basis: Array, images: Array) -> tuple[Array, Array, Array]:

@@ -26,23 +26,23 @@ def needed_bytes(
         Threads.
     """
     n, d = shape
-    widest = plan.n_inits * plan.max_components
-    n_components = plan.n_inits * sum(plan.components)
+    widest = plan.n_inits * plan.sizes[-1]
+    n_components = plan.n_inits * sum(plan.sizes)
     spread = d * d if FAMILIES[plan.covariance_type].MATRICES else d
     table = n * d * (itemsize + 1)
     reading = 3 * n * d * 8
     parameters = n_components * (spread + d) * itemsize
     # Their features, and the graph of neighbours with what it takes to build it.
     landmarks = n_landmarks * (n_components + 6 * n_landmarks) * itemsize
-    training = jobs * plan.n_rows * (3 * d + 8 * (plan.max_components + 2)) * itemsize
+    training = jobs * plan.n_rows * (3 * d + 8 * plan.sizes[-1]) * itemsize
     mapping = jobs * min(HOST_BLOCK, -(-n // jobs)) * (4 * widest + 6 * d) * 8
     return table + max(reading, parameters + landmarks + max(training, mapping))
 
 
 def describe(plan: Plan, shape: tuple[int, int], n_bytes: int) -> str:
     """Say in one line what is about to be done and what it takes."""
-    n_mixtures = plan.n_inits * len(plan.components)
-    n_components = plan.n_inits * sum(plan.components)
+    n_mixtures = plan.n_inits * len(plan.sizes)
+    n_components = plan.n_inits * sum(plan.sizes)
     size = f"{n_bytes / 2**30:.1f} GB" if n_bytes >= 2**30 else f"{n_bytes / 2**20:.0f} MB"
     return (
         f"{shape[0]:,} rows × {shape[1]:,} columns, {n_mixtures:,} mixtures with "

@@ -8,6 +8,7 @@ import numpy as np
 
 from pckid._arrays import Array, like, namespace, to_numpy
 from pckid._parallel import blas_threads
+from pckid._seeds import Stream, generator
 from pckid.embedding import EMBEDDINGS, Projection
 from pckid.featuremap import Kernel, feature_matrix, project, project_features
 from pckid.kmeans import distances_to, first_of_nearest, kmeans, lloyd
@@ -21,7 +22,6 @@ class Grouping(NamedTuple):
     """The clusters of a sample, and how any row gets its coordinates."""
 
     projection: Projection
-    embedding: Array  # (n_samples, n_clusters), of the sample's rows
     centers: Array  # (n_clusters, n_clusters), the largest cluster first
     inertia: float
 
@@ -55,7 +55,7 @@ def group(
     -------
     grouping : Grouping
     """
-    rng = np.random.default_rng(np.random.SeedSequence(sample.entropy, spawn_key=(0,)))
+    rng = generator(sample.entropy, Stream.EMBEDDING)
     landmarks, weights = sample.draw(n_landmarks, rng)
     features = feature_matrix(kernel, take(sample.table, landmarks), jobs)
     with blas_threads(jobs):
@@ -73,7 +73,7 @@ def group(
         if landmarks.shape[0] < points.shape[0]:
             found = lloyd(points, found.centers[None, ...], weights=every)
         centers = largest_first(points, found.centers, every)
-    return Grouping(projection, points, centers, found.inertia)
+    return Grouping(projection, centers, found.inertia)
 
 
 def largest_first(rows: Array, centers: Array, weights: Array | None = None) -> Array:

@@ -30,16 +30,19 @@ class ProbabilisticClusterKernel(
 
     Parameters
     ----------
-    n_inits : int or "auto", default="auto"
-        Random starts for each number of components; the paper's Q, there 30. "auto" takes 20, and
-        10 for more than 10,000 rows.
+    n_inits : int, default=10
+        Random starts for each number of components; the paper's Q, there 30.
     max_components : int or "auto", default="auto"
-        Mixtures have 2 to this many components; the paper's G, there 30. "auto" takes 1.5 √n for
-        n rows, at most 60. Never more than there are rows in a subsample.
-    max_samples : float or int, default=0.5
-        The share (float) or number (int) of rows each mixture is trained on. A share is never more
-        than 5,000 rows, since more did not better the labels; give a number for more.
-    max_iter : int, default=10
+        The largest number of components of a mixture; the paper's G, there 30. "auto" takes
+        1.5 √n for n rows, at most 60. Never more than there are rows in a subsample.
+    n_sizes : int or None, default=16
+        How many numbers of components there are, spread evenly from 2 to `max_components`. None
+        takes all of them, as the paper does.
+    max_samples : float, int or "auto", default="auto"
+        The share (float) or number (int) of rows that each mixture is trained on, drawn at random
+        for each. "auto" is half of the rows, at most 500; larger subsamples did not improve the
+        labels.
+    max_iter : int, default=5
         EM iterations for each mixture.
     covariance_type : {"diag", "tied_diag", "spherical", "full", "tied"}, default="diag"
         The shape of the components: variances ("diag"), the same variances in all components of a
@@ -47,10 +50,12 @@ class ProbabilisticClusterKernel(
         ("spherical"), a covariance matrix ("full"), or the same one in all components ("tied").
     reg_covar : float or "auto", default="auto"
         The smallest variance of a component, in units of the feature's observed variance, or of
-        their mean with scaling="common". "auto" takes 0.01.
-    weighting : {"auto", "fine", "equal"}, default="auto"
-        What a mixture counts in the kernel: "fine", which "auto" stands for, takes the square of
-        its number of components, "equal" is the paper's.
+        their mean with scaling="common". "auto" takes 0.4 G^(−2/d) for d columns and mixtures of
+        up to G components: G components that tile d columns are each about G^(−1/d) of a column
+        wide. The paper names none.
+    weighting : {"fine", "equal"}, default="fine"
+        What a mixture counts in the kernel: "fine" takes the square of its number of components,
+        "equal" is the paper's.
     scaling : {"each", "common"}, default="each"
         What columns of numbers are divided by before anything else: "each" by its own spread, so
         that units make no difference; "common" all by one, the root mean square of their spreads,
@@ -111,13 +116,14 @@ class ProbabilisticClusterKernel(
     def __init__(
         self,
         *,
-        n_inits: int | str = "auto",
+        n_inits: int = 10,
         max_components: int | str = "auto",
-        max_samples: float = 0.5,
-        max_iter: int = 10,
+        n_sizes: int | None = 16,
+        max_samples: float | str = "auto",
+        max_iter: int = 5,
         covariance_type: str = "diag",
         reg_covar: float | str = "auto",
-        weighting: str = "auto",
+        weighting: str = "fine",
         scaling: str = "each",
         categorical_features: Any = None,
         missingness: str = "ignorable",
@@ -129,6 +135,7 @@ class ProbabilisticClusterKernel(
     ) -> None:
         self.n_inits = n_inits
         self.max_components = max_components
+        self.n_sizes = n_sizes
         self.max_samples = max_samples
         self.max_iter = max_iter
         self.covariance_type = covariance_type
@@ -163,8 +170,7 @@ class ProbabilisticClusterKernel(
         -------
         self
         """
-        _, sample = self._draw_sample(X, sample_weight=sample_weight)
-        self._train(sample)
+        self._train(self._draw_sample(X, sample_weight=sample_weight).sample)
         self._n_features_out = self._kernel.ensemble.n_columns
         return self
 

@@ -17,7 +17,6 @@ from pckid._checks import feature_names, read_table
 from pckid.choice import MAX_CLUSTERS, Choice, choose_n_clusters
 from pckid.describe.clusters import distinguishing_features, standardised_medians
 from pckid.describe.columns import observed_bands
-from pckid.embedding import neighbour_graph
 from pckid.featuremap import kernel_matrix
 from pckid.mixture.table import Table, standardise
 
@@ -289,7 +288,7 @@ class SpectrumDisplay(_Display):
         rows = sample_by_cluster(own_labels(estimator), max_rows, random_state)
         kernel = _kernel_between(estimator, to_matrix(estimator, X)[rows])
         if estimator.embedding == "local_walk":
-            kernel = neighbour_graph(kernel, _n_clusters(estimator))
+            kernel = kernel * kernel
         if estimator.embedding != "kernel_pca":
             roots = np.sqrt(kernel.sum(axis=1))
             kernel = kernel / roots[:, None] / roots
@@ -354,11 +353,12 @@ class ChoiceDisplay(_Display):
         """Draw; a new figure is made where no axes are given."""
         ax, choice = self._axes(ax), self.choice
         colours = np.where(choice.candidates == choice.n_clusters, "C0", "C7")
-        ax.bar(choice.candidates, choice.scores, color=colours, label="score")
-        ax.plot(choice.candidates, choice.gaps, "k_", markersize=12, label="drop of the spectrum")
-        ax.plot(choice.candidates, choice.agreement, "C1o--", label="agreement of halves")
-        ax.legend(frameon=False)
-        ax.set(xlabel="number of clusters", xticks=choice.candidates)
+        ax.bar(choice.candidates, choice.scores, color=colours)
+        ax.set(
+            xlabel="number of clusters",
+            ylabel="drop of the eigenvalues after it",
+            xticks=choice.candidates,
+        )
         return self
 
 

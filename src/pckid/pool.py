@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
-# Mixtures train on 5,000 rows each, the eigenvectors come from fewer: this is plenty for both.
+from pckid._seeds import Stream, sequence
+
+# Mixtures train on some hundred rows each, the eigenvectors come from 3,000: plenty for both.
 _POOL_ROWS = 100_000
 # Wide tables have a smaller pool, so that its memory stays bounded: 2^24 numbers.
 _POOL_NUMBERS = 1 << 24
@@ -23,7 +25,7 @@ def pool_size(n_features: int, *needed: int) -> int:
 
 def keys(entropy: int, start: int, stop: int) -> np.ndarray:
     """Draw the keys of rows `start` to `stop` of a table, of shape (stop - start,)."""
-    bits = np.random.PCG64(np.random.SeedSequence(entropy, spawn_key=(1,)))
+    bits = np.random.PCG64(sequence(entropy, Stream.LEARNING_ROWS))
     # One number of the stream belongs to each row, wherever the reading begins.
     bits.advance(start)
     return np.random.Generator(bits).random(stop - start)

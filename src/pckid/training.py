@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -26,35 +26,35 @@ from pckid._progress import CallbackSupportMixin, progress
 from pckid._warnings import warn_empty_rows
 from pckid.ensemble import (
     Plan,
-    is_wide,
     largest_size,
-    number_of_starts,
     schedule,
+    smallest_variance,
+    spread_sizes,
     subsample_size,
     train,
 )
 from pckid.featuremap import WEIGHTINGS, Kernel, kernel_matrix
 from pckid.footprint import describe, needed_bytes
 from pckid.mixture.families import FAMILIES
-from pckid.mixture.reading import read_new, read_training
-from pckid.mixture.table import (
-    Table,
-    measure,
-    smallest_variance,
-    standardise,
-    take,
-    with_one_scale,
-)
-from pckid.mixture.weighting import Places, as_counts, checked_weights
+from pckid.mixture.reading import measure_training, read_new, usable_rows
+from pckid.mixture.table import Scaling, Table, standardise, with_one_scale
+from pckid.mixture.table import smallest_variance as at_least_rounding
+from pckid.mixture.weighting import checked_weights
 from pckid.outofcore import BlockedRows
 from pckid.outofcore.moments import scaling as scaling_of
 from pckid.pool import keys, pool_size, smallest
-from pckid.sample import Counted, Sample, count
+from pckid.sample import MOST_COMPARED, Sample, merge_duplicates, relative
 
 # Tables with at most this many entries are computed in float64: it costs nothing noticeable.
 _SMALL_TABLE = 10_000
-# The smallest variance of a component where the number of clusters is not known.
-_SMALLEST_VARIANCE = 0.01
+
+
+class Drawn(NamedTuple):
+    """A table that was read, and what a fit learns from it."""
+
+    X: Array  # (n_samples, n_features), numbers; of a table in blocks, the rows to learn from
+    weights: np.ndarray | None  # (n_samples,), as given
+    sample: Sample
 
 
 class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimator):
@@ -64,16 +64,18 @@ class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimato
     categories_: dict[Any, list[Any]]
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_inits": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "n_inits": [Interval(Integral, 1, None, closed="left")],
         "max_components": [Interval(Integral, 2, None, closed="left"), StrOptions({"auto"})],
+        "n_sizes": [Interval(Integral, 1, None, closed="left"), None],
         "max_samples": [
             Interval(RealNotInt, 0, 1, closed="right"),
             Interval(Integral, 2, None, closed="left"),
+            StrOptions({"auto"}),
         ],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "covariance_type": [StrOptions(set(FAMILIES))],
         "reg_covar": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
-        "weighting": [StrOptions({"auto", *WEIGHTINGS})],
+        "weighting": [StrOptions(set(WEIGHTINGS))],
         "scaling": [StrOptions({"each", "common"})],
         "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],
         "missingness": [StrOptions({"ignorable", "informative"})],
@@ -104,86 +106,56 @@ class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimato
         right = left if Y is None else self._read(Y)
         return restorer(X)(kernel_matrix(self._kernel, left, right))
 
-    def _draw_sample(
-        self, X: Any, n_clusters: int = 1, sample_weight: Any = None
-    ) -> tuple[Table, Sample]:
-        """Read a table that has rows for `n_clusters` clusters, and draw the rows to learn from.
-
-        Returns
-        -------
-        table : Table
-            All rows, standardised.
-        sample : Sample
-        """
-        X = place(read_table(self, X, reset=True), self.device)
-        self._refuse_shape()
-        given = checked_weights(sample_weight, X.shape[0])
-        if given is not None:
-            return self._draw_weighted(_as_double(X), n_clusters, given)
-        dtype = self._resolve_dtype(X.shape)
-        table, usable, scaling = read_training(
-            self, X, dtype, categorical_mask(self), one_scale=self._one_scale
-        )
-        self._refuse_too_few(usable.shape[0], n_clusters)
+    def _draw_sample(self, X: Any, n_clusters: int = 1, sample_weight: Any = None) -> Drawn:
+        """Read a table that has rows for `n_clusters` clusters, and draw the rows to learn from."""
+        X = as_double(place(read_table(self, X, reset=True), self.device))
+        self._check_shape()
+        given = weights = checked_weights(sample_weight, X.shape[0])
+        counted = X
+        if weights is not None:
+            kept = np.flatnonzero(weights)
+            X = self._forget_categories(X, kept)
+            counted, weights = take_rows(X, kept), weights[kept]
+        scaling = self._measure(counted, weights)
+        usable = usable_rows(self, counted, scaling)
+        self._check_rows(usable.shape[0], n_clusters)
         entropy = self._entropy()
-        rows = self._pool(X, usable, entropy)
-        pool = table if rows.shape[0] == table.n_samples else take(table, rows)
-        sample = Sample(pool, scaling, dtype, usable.shape[0], entropy)
-        if (found := count(pool, None, self._least_distinct)) is None:
-            return table, sample
-        sample = self._learn_once(_as_double(X), rows, found, sample)
-        return standardise(_as_double(X), sample.scaling, dtype), sample
+        rows = to_numpy(self._pool(counted, usable, entropy))
+        weights = None if weights is None else weights[rows]
+        pool = counted if len(rows) == counted.shape[0] else take_rows(counted, rows)
+        return Drawn(X, given, self._sample(pool, weights, scaling, usable.shape[0], entropy))
 
-    def _draw_weighted(self, X: Array, n_clusters: int, given: np.ndarray) -> tuple[Table, Sample]:
-        """Draw the rows to learn from where rows count unequally; those of weight 0 are as new."""
-        xp = namespace(X)
-        kept = np.flatnonzero(given)
-        counts = as_counts(given[kept])
-        X = self._forget_categories(X, kept) if len(kept) < len(given) else X
-        used = xp.take(X, like(kept, X, dtype=xp.int64), axis=0)
-        dtype = self._resolve_dtype((Places.of(counts).total, X.shape[1]))
-        table, usable, scaling = read_training(
+    def _sample(
+        self, X: Array, weights: np.ndarray | None, scaling: Scaling, n_usable: int, entropy: int
+    ) -> Sample:
+        """Make a sample of rows X that stand for `n_usable` ones; small tables of distinct rows.
+
+        The columns are measured by the distinct rows anew: so weights and repeated rows give the
+        same to the last digit, and no tie is decided by rounding in two ways.
+        """
+        if X.shape[0] == n_usable <= MOST_COMPARED:
+            table = standardise(X, scaling, "float64")
+            found = merge_duplicates(table, weights, self._least_distinct)
+            X, weights, n_usable = take_rows(X, found.rows), found.weights, len(found.rows)
+            scaling = self._measure(X, weights)
+        dtype = self._resolve_dtype((n_usable, X.shape[1]))
+        table = standardise(X, scaling, dtype)
+        return Sample(table, scaling, dtype, n_usable, entropy, relative(weights))
+
+    def _measure(self, X: Array, weights: np.ndarray | None) -> Scaling:
+        """Measure the columns of rows that count alike or by weights."""
+        weights = relative(weights)
+        return measure_training(
             self,
-            used,
-            dtype,
+            X,
             categorical_mask(self),
             one_scale=self._one_scale,
-            weights=like(counts, X),
+            weights=None if weights is None else like(weights, X),
         )
-        self._refuse_too_few(usable.shape[0], n_clusters)
-        n_usable, entropy = Places.of(counts[to_numpy(usable)]).total, self._entropy()
-        rows = self._pool(used, usable, entropy)
-        sample = Sample(take(table, rows), scaling, dtype, n_usable, entropy)
-        found = count(sample.table, counts[to_numpy(rows)], self._least_distinct)
-        if found is not None and rows.shape[0] == usable.shape[0]:
-            sample = self._learn_once(used, rows, found, sample)
-        elif found is not None:
-            index = like(found.rows, X, dtype=xp.int64)
-            sample = sample._replace(table=take(sample.table, index), weights=found.weights)
-        return standardise(X, sample.scaling, dtype), sample
-
-    def _learn_once(self, X: Array, rows: Array, found: Counted, sample: Sample) -> Sample:
-        """Learn from rows that count for others, `found` among the `rows` of X.
-
-        The columns are measured by them anew: so weights and repeated rows give the same to the
-        last digit, and no tie is decided by rounding in two ways.
-        """
-        xp = namespace(X)
-        index = xp.take(rows, like(found.rows, X, dtype=xp.int64), axis=0)
-        mine = xp.take(X, index, axis=0)
-        scaling = measure(
-            mine,
-            categorical_mask(self),
-            informative=self.missingness == "informative",
-            weights=like(found.weights, X),
-        )
-        scaling = with_one_scale(scaling) if self._one_scale else scaling
-        table = standardise(mine, scaling, sample.dtype)
-        return sample._replace(table=table, scaling=scaling, weights=found.weights)
 
     def _forget_categories(self, X: Array, rows: np.ndarray) -> Array:
         """Forget categories that none of `rows` holds: in the others they are unknown."""
-        if not self._categories:
+        if not self._categories or len(rows) == X.shape[0]:
             return X
         values = np.array(to_numpy(X))
         names = getattr(self, "feature_names_in_", None)
@@ -202,9 +174,9 @@ class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimato
         """How many rows must be left where rows that are the same are joined."""
         return 2
 
-    def _draw_from_blocks(self, rows: BlockedRows, n_clusters: int = 1) -> Sample:
+    def _draw_from_blocks(self, rows: BlockedRows, n_clusters: int = 1) -> Drawn:
         """Pass over a table that comes in blocks, and keep the rows to learn from."""
-        self._refuse_mixed_blocks()
+        self._check_blocks()
         validate_data(self, rows.template, reset=True, skip_check_array=True)
         entropy = self._entropy()
         found = rows.survey(entropy, self._pool_size(rows.n_features))
@@ -216,17 +188,12 @@ class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimato
         warn_empty_rows(found.n_rows - found.n_filled, found.n_rows)
         X = place(found.rows, self.device)
         scaling = scaling._replace(center=like(scaling.center, X), scale=like(scaling.scale, X))
-        dtype = self._resolve_dtype(shape)
-        table = standardise(X, scaling, dtype)
-        usable = namespace(X).nonzero(namespace(X).any(table.observed, axis=1))[0]
-        n_usable = round(found.n_filled * usable.shape[0] / max(X.shape[0], 1))
-        self._refuse_too_few(n_usable, n_clusters)
-        pool = table if usable.shape[0] == table.n_samples else take(table, usable)
-        sample = Sample(pool, scaling, dtype, n_usable, entropy)
-        if found.n_filled > X.shape[0]:
-            return sample
-        joined = count(pool, None, self._least_distinct)
-        return sample if joined is None else self._learn_once(X, usable, joined, sample)
+        observed = ~np.isnan(found.rows[:, scaling.kept])
+        usable = np.flatnonzero(observed.any(axis=1))
+        n_usable = round(found.n_filled * len(usable) / max(X.shape[0], 1))
+        self._check_rows(n_usable, n_clusters)
+        X = X if len(usable) == X.shape[0] else take_rows(X, usable)
+        return Drawn(X, None, self._sample(X, None, scaling, n_usable, entropy))
 
     def _train(self, sample: Sample) -> None:
         """Train the ensemble on a sample."""
@@ -236,15 +203,13 @@ class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimato
             print(f"[{type(self).__name__}] {self._outlook(sample, plan)}")
         with progress(self, len(tasks), "mixtures", self.verbose) as advance:
             jobs = n_threads(self.n_jobs)
-            ensemble = train(sample.table, plan, tasks, jobs, advance, sample.places)
-        weighting = self._weights_of_mixtures()
-        self._kernel = Kernel(sample.scaling, ensemble, sample.dtype, weighting)
+            ensemble = train(sample.table, plan, tasks, jobs, advance, sample.weights)
+        self._kernel = Kernel(sample.scaling, ensemble, sample.dtype, self.weighting)
         self.n_iter_ = self.max_iter
 
     def _outlook(self, sample: Sample, plan: Plan) -> str:
         """Say what a fit is about to do, and how much memory it will take."""
-        n_rows = sample.n_usable if sample.weights is None else sample.table.n_samples
-        shape = (n_rows, sample.table.n_features)
+        shape = (sample.n_usable, sample.table.n_features)
         itemsize = 4 if sample.dtype == "float32" else 8
         landmarks = self._n_landmarks(sample.table.n_samples)
         jobs = n_threads(self.n_jobs)
@@ -258,12 +223,12 @@ class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimato
         """Draw the seed of everything from `random_state`."""
         return int(check_random_state(self.random_state).randint(2**31))
 
-    def _refuse_too_few(self, n_usable: int, n_clusters: int) -> None:
+    def _check_rows(self, n_usable: int, n_clusters: int) -> None:
         """Raise if there are too few rows with an observed value."""
         refuse_too_few(n_usable, 2, "the ensemble")
         refuse_too_few(n_usable, n_clusters, f"n_clusters={n_clusters}")
 
-    def _refuse_shape(self) -> None:
+    def _check_shape(self) -> None:
         """Raise if components have a shape that knows numbers alone."""
         asked = "missingness='informative'" if self.missingness == "informative" else ""
         asked = "categorical_features" if self._categories else asked
@@ -273,7 +238,7 @@ class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimato
                 "given. Use covariance_type='diag'."
             )
 
-    def _refuse_mixed_blocks(self) -> None:
+    def _check_blocks(self) -> None:
         """Raise if more is asked for than one pass over blocks of numbers can find out."""
         self._categories, self.categories_ = {}, {}
         informative = self.missingness == "informative"
@@ -286,7 +251,10 @@ class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimato
 
     def _pool_size(self, n_features: int) -> int:
         """Decide how many rows to learn from, where there are more."""
-        return pool_size(n_features, 2 * subsample_size(self.max_samples))
+        is_share = isinstance(self.max_samples, float)
+        return pool_size(
+            n_features, 0 if is_share else 2 * subsample_size(self.max_samples, 10**18)
+        )
 
     def _pool(self, X: Array, usable: Array, entropy: int) -> Array:
         """Choose the rows to learn from, of shape (n_pool,): the `usable` ones, if not too many.
@@ -304,26 +272,20 @@ class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimato
 
     def _plan(self, sample: Sample) -> Plan:
         """Resolve the parameters for a table: no mixture has more components than rows."""
-        n_rows = min(subsample_size(self.max_samples, sample.n_usable), sample.n_places)
-        max_components = min(largest_size(self.max_components, sample.n_usable), n_rows)
+        n_rows = min(subsample_size(self.max_samples, sample.n_usable), sample.table.n_samples)
+        largest = min(largest_size(self.max_components, sample.n_usable), n_rows)
+        reg_covar = self.reg_covar
+        if isinstance(reg_covar, str):
+            reg_covar = smallest_variance(largest, sample.table.observed.shape[1])
         return Plan(
-            n_inits=number_of_starts(self.n_inits, sample.n_usable),
-            max_components=max_components,
+            n_inits=self.n_inits,
+            sizes=spread_sizes(largest, self.n_sizes),
             n_rows=n_rows,
             max_iter=self.max_iter,
             covariance_type=self.covariance_type,
-            floor=smallest_variance(self._floor(), sample.dtype),
+            floor=at_least_rounding(reg_covar, sample.dtype),
             entropy=sample.entropy,
-            wide=is_wide(sample.table, n_rows, max_components),
         )
-
-    def _floor(self) -> float:
-        """Resolve `reg_covar`."""
-        return _SMALLEST_VARIANCE if self.reg_covar == "auto" else float(self.reg_covar)
-
-    def _weights_of_mixtures(self) -> str:
-        """Resolve `weighting`."""
-        return "fine" if self.weighting == "auto" else self.weighting
 
     def _read(self, X: Any) -> Table:
         """Standardise rows for the fitted kernel."""
@@ -341,12 +303,17 @@ class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimato
         return "float64" if shape[0] * shape[1] <= _SMALL_TABLE else "float32"
 
 
-def _as_double(X: Array) -> Array:
+def as_double(X: Array) -> Array:
     """Give the numbers of a table in the precision in which columns are measured."""
     return namespace(X).astype(X, namespace(X).float64, copy=False)
 
 
-def refuse_weighted_blocks(sample_weight: Any) -> None:
+def take_rows(X: Array, rows: np.ndarray) -> Array:
+    """Gather rows by indices on the host."""
+    return namespace(X).take(X, like(rows, X, dtype=namespace(X).int64), axis=0)
+
+
+def check_no_weights(sample_weight: Any) -> None:
     """Raise if weights come with a table in blocks."""
     if sample_weight is not None:
         raise ValueError(

@@ -17,6 +17,7 @@ def row(dataset, chosen, *, run=0, setting="as is"):
         "method": "k by magic",
         "n_clusters": "3",
         "chosen": chosen,
+        "ari": chosen and "0.5",
     }
 
 
@@ -29,9 +30,9 @@ ROWS = [
 
 def test_a_data_set_counts_once_and_a_failure_is_not_right():
     found = choose.score(ROWS)
-    assert found.columns == ["right", "within one", "mean error"]
-    np.testing.assert_allclose(found.values, [[1 / 3, 2 / 3, 1 / 2]])
-    np.testing.assert_allclose(found.ends[:, 0], [[0, 0, 0], [1, 1, 1]])
+    assert found.columns == ["right", "within one", "mean error", "ARI"]
+    np.testing.assert_allclose(found.values, [[1 / 3, 2 / 3, 1 / 2, 1 / 2]])
+    np.testing.assert_allclose(found.ends[:, 0], [[0, 0, 0, 0.5], [1, 1, 1, 0.5]])
 
 
 def test_the_summary_has_a_part_for_each_group():
@@ -52,14 +53,15 @@ def test_a_choice_is_right_if_every_run_is():
     assert found.best.tolist() == [[False, right] for right in (False, True, True, True, False)]
 
 
-@pytest.mark.parametrize("name", set(CHOOSERS) - {"k always 2"})
+@pytest.mark.parametrize("name", sorted(set(CHOOSERS) - {"k always 2"}))
 def test_every_chooser_counts_clear_groups(name):
     rng = np.random.default_rng(0)
     places = 8 * np.array([[0, 0, 1], [0, 1, 0], [1, 0, 0]])
     X = places[np.arange(90) % 3] + rng.normal(size=(90, 3))
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     chooser = CHOOSERS[name].override({"n_inits": 4, "max_components": 8})
-    assert chooser.cluster(X, None, seed=0) == 3
+    found = chooser.cluster(X, None, seed=0)
+    assert found.n_clusters == len(np.unique(found.labels)) == 3
 
 
 def test_choices_join_the_results_and_go_on_where_they_stopped(folder_of_tables, tmp_path):

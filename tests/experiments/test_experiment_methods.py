@@ -50,9 +50,9 @@ def test_the_papers_parameters():
     assert paper.parameters == {
         "n_inits": 30,
         "max_components": 30,
+        "n_sizes": None,
         "max_iter": 10,
         "max_samples": 0.5,
-        "covariance_type": "diag",
         "kmeans_n_init": 100,
         "reg_covar": 0.01,
         "weighting": "equal",

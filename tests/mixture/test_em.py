@@ -95,18 +95,6 @@ class TestOneStep:
             close(params.covariances[i], variances)
 
     @pytest.mark.parametrize("kind", FAMILIES)
-    @pytest.mark.parametrize("holes", ["shared", "distinct"])
-    def test_mixtures_side_by_side_do_not_touch(self, kind, holes):
-        rng, family = np.random.default_rng(1), FAMILIES[kind]
-        stats = family.statistics(as_is(draw_rows(rng, holes)))
-        chosen = np.array([[0, 1, 5, 6, 7, 8]])
-        both = steps(family, stats, begin(family, stats, chosen, 0.01, (2, 4)), 5, 0.01, (2, 4))
-        for part in (slice(0, 2), slice(2, 6)):
-            alone = steps(family, stats, begin(family, stats, chosen[:, part], 0.01), 5, 0.01)
-            for a, b in zip(both, alone, strict=True):
-                close(a[:, part], b)
-
-    @pytest.mark.parametrize("kind", FAMILIES)
     def test_permuting_the_rows_changes_nothing(self, kind):
         rng, family = np.random.default_rng(3), FAMILIES[kind]
         X = draw_rows(rng, "distinct")

@@ -12,7 +12,7 @@ import pckid
 import pckid.metrics
 from pckid import PCKID, IncompleteGaussianMixture
 from pckid.mixture import em, full, product, spherical, tied, tied_diag
-from pckid.mixture.segments import Segments, pool, segments
+from pckid.mixture.mass import pool
 from pckid.mixture.table import Scaling, measure, standardise
 
 FAMILIES = {"tied": tied, "tied_diag": tied_diag, "spherical": spherical}
@@ -70,27 +70,13 @@ def test_the_likelihood_never_falls(kind, seed):
         params, last = steps(family, stats, params, 1, 0.05), now
 
 
-@pytest.mark.parametrize("kind", FAMILIES)
-def test_mixtures_side_by_side_do_not_touch(kind):
-    rng, family = np.random.default_rng(1), FAMILIES[kind]
-    stats = make_stats(kind, punch(rng.standard_normal((30, 4)), rng, 0.3))
-    chosen = np.array([[0, 1, 5, 6, 7, 8]])
-    both = steps(family, stats, begin(family, stats, chosen, 0.01, (2, 4)), 5, 0.01, (2, 4))
-    for part in (slice(0, 2), slice(2, 6)):
-        alone = steps(family, stats, begin(family, stats, chosen[:, part], 0.01), 5, 0.01)
-        for a, b in zip(both, alone, strict=True):
-            close(a[:, part], b)
-
-
-def test_pooling_by_masks_is_pooling_by_slices():
+def test_pooling_averages_over_the_components_of_each_mixture():
     rng = np.random.default_rng(0)
     values, weights = rng.random((2, 6, 3)), rng.dirichlet(np.ones(6), 2)
-    parts = segments([(2, 4), (3, 3)], values)
-    assert parts.owner is not None
-    found = pool(values, np.log(weights), parts)
-    for i, sizes in enumerate([(2, 4), (3, 3)]):
-        alone = pool(values[i : i + 1], np.log(weights[i : i + 1]), Segments(sizes))
-        close(found[i], alone[0])
+    found = pool(values, np.log(weights))
+    for i in range(2):
+        expected = sum(weights[i, k] * values[i, k] for k in range(6))
+        close(found[i], np.broadcast_to(expected, (6, 3)))
 
 
 @pytest.mark.parametrize("kind", ["tied", "spherical"])

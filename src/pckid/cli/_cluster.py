@@ -58,19 +58,20 @@ def make_estimator(
 ) -> PCKID:
     """Make the estimator that the options describe, with the columns `texts` of categories."""
     _check_device(options["device"])
-    return PCKID(
-        n_clusters,
-        n_inits=options["inits"] or "auto",
-        max_components=options["max_components"] or "auto",
-        max_samples=_samples(options["max_samples"]),
-        embedding=options["embedding"],
-        scaling="common" if options.get("same_units") else "each",
-        categorical_features=list(texts) or None,
-        missingness="informative" if options.get("informative") else "ignorable",
-        random_state=options["seed"],
-        n_jobs=options["jobs"],
-        device=options["device"],
-    )
+    given = {
+        "n_inits": options.get("inits"),
+        "max_components": options.get("max_components"),
+        "max_samples": _samples(options.get("max_samples")),
+        "embedding": options.get("embedding"),
+        "scaling": "common" if options.get("same_units") else None,
+        "categorical_features": list(texts) or None,
+        "missingness": "informative" if options.get("informative") else None,
+        "random_state": options["seed"],
+        "n_jobs": options["jobs"],
+        "device": options["device"],
+    }
+    make = PCKID.as_in_paper if options.get("paper") else PCKID
+    return make(n_clusters, **{name: v for name, v in given.items() if v is not None})
 
 
 def _check_device(device: str | None) -> None:
@@ -88,9 +89,9 @@ def named_columns(selection: Selection) -> Any:
     return pa.table(columns | texts)
 
 
-def _samples(value: float) -> float:
+def _samples(value: float | None) -> float | None:
     """Read a share up to 1, or a whole number of rows."""
-    if 0 < value <= 1:
+    if value is None or 0 < value <= 1:
         return value
     if value >= 2 and value == int(value):
         return int(value)
@@ -138,11 +139,9 @@ def scores(estimator: PCKID) -> list[dict[str, float]]:
     """List what spoke for each number of clusters; nothing where it was given."""
     if not hasattr(estimator, "choice_"):
         return []
-    names = ("n_clusters", "score", "gap", "agreement")
     found = estimator.choice_
-    columns = (found.candidates, found.scores, found.gaps, found.agreement)
-    rows = zip(*(column.tolist() for column in columns), strict=True)
-    return [dict(zip(names, row, strict=True)) for row in rows]
+    pairs = zip(found.candidates.tolist(), found.scores.tolist(), strict=True)
+    return [{"n_clusters": n_clusters, "score": score} for n_clusters, score in pairs]
 
 
 def new_columns(estimator: PCKID) -> dict[str, np.ndarray]:

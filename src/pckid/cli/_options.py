@@ -89,8 +89,7 @@ column_options = _stack(
 ensemble_options = _stack(
     click.option(
         "--inits", type=click.IntRange(1),
-        help="Mixture models for every number of components. By default 20, and 10 for more than "
-        "10,000 rows.",
+        help="Mixture models for every number of components; 10 by default.",
     ),
     click.option(
         "--max-components", type=click.IntRange(2),
@@ -98,14 +97,18 @@ ensemble_options = _stack(
         "the number of rows, at most 60.",
     ),
     click.option(
-        "--max-samples", type=float, default=0.5, show_default=True,
-        help="Share of the rows that each model sees, at most 5,000; a whole number above 1 "
-        "counts rows.",
+        "--max-samples", type=float,
+        help="Share of the rows that each model sees; a whole number above 1 counts rows. By "
+        "default half of the rows, at most 500.",
     ),
     click.option(
         "--embedding", type=click.Choice(["local_walk", "random_walk", "kernel_pca"]),
-        default="local_walk", show_default=True,
-        help="How rows are laid out before they are grouped.",
+        help="How rows are laid out before they are grouped; local_walk by default.",
+    ),
+    click.option(
+        "--paper", is_flag=True,
+        help="Cluster as in the paper's experiments: its mixtures, its weights, its embedding. "
+        "Options given beside it still hold.",
     ),
     click.option(
         "--same-units", is_flag=True,

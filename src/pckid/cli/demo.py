@@ -4,16 +4,7 @@ import os
 
 import click
 
-_OPTIONS = {
-    "label_column": "label",
-    "inits": None,
-    "max_components": None,
-    "max_samples": 0.5,
-    "embedding": "local_walk",
-    "seed": 0,
-    "jobs": None,
-    "device": None,
-}
+_OPTIONS = {"label_column": "label", "seed": 0, "jobs": None, "device": None}
 
 
 @click.command(short_help="See it work on a built-in table of penguins.")

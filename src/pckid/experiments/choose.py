@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pckid.experiments import tables
-from pckid.experiments.choosers import CHOOSERS
+from pckid.experiments.choosers import CHOOSERS, Choice
 from pckid.experiments.compare import GROUPS, find_cases, grouped, select
 from pckid.experiments.datasets.tables import MAX_ROWS, NOT_FEATURES
+from pckid.experiments.measure import scores
 from pckid.experiments.resampling import interval
 from pckid.experiments.results import Row
 from pckid.experiments.run import plan, run
@@ -52,9 +53,9 @@ def main(
     return rows
 
 
-def record(y: NDArray, n_clusters: NDArray) -> dict[str, float]:
-    """Note what was chosen; the classes are counted anyway."""
-    return {"chosen": float(n_clusters)}
+def record(y: NDArray, choice: Choice) -> dict[str, float]:
+    """Note what was chosen, and how well as many clusters agree with the classes."""
+    return {"chosen": float(choice.n_clusters), **scores(y, choice.labels)}
 
 
 def chosen(rows: Sequence[Row]) -> tables.Table:
@@ -75,7 +76,9 @@ def summary(rows: Sequence[Row]) -> str:
 
 
 def score(rows: Sequence[Row]) -> tables.Table:
-    """Tabulate how often each chooser was right and within one, and how far off it was.
+    """Tabulate how often each chooser was right and within one, how far off, and to what effect.
+
+    The effect is the adjusted Rand index between the classes and as many clusters of PCKID.
 
     A data set counts once; the intervals come from resampling the data sets. A chooser that failed
     was not right.
@@ -83,10 +86,17 @@ def score(rows: Sequence[Row]) -> tables.Table:
     error = np.abs(tables.collect(rows, "chosen") - tables.collect(rows, "n_clusters"))
     measured = [
         tables.by_dataset(rows, values)
-        for values in ((error == 0).astype(float), (error <= 1).astype(float), error)
+        for values in (
+            (error == 0).astype(float),
+            (error <= 1).astype(float),
+            error,
+            tables.collect(rows, "ari"),
+        )
     ]
     values = np.column_stack([tables.mean(value, axis=0) for value in measured])
     ends = np.stack([interval(value) for value in measured], axis=-1)
-    best = tables.best_of_row((values * [1, 1, -1]).T, 2).T
-    columns = ["right", "within one", "mean error"]
-    return tables.Table("chooser", tables.method_names(rows), columns, values, (2,) * 3, best, ends)
+    best = tables.best_of_row((values * [1, 1, -1, 1]).T, 2).T
+    columns = ["right", "within one", "mean error", "ARI"]
+    return tables.Table(
+        "chooser", tables.method_names(rows), columns, values, (2, 2, 2, 3), best, ends
+    )

@@ -7,7 +7,8 @@ a method gets, they do not look at.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from functools import wraps
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,14 @@ from pckid.experiments.methods import Method
 
 MAX_CLUSTERS = 15
 CANDIDATES = range(2, MAX_CLUSTERS + 1)
-_ENSEMBLE = {"n_inits": "auto", "max_components": "auto"}
+_ENSEMBLE = {"n_inits": 10, "max_components": "auto"}
+
+
+class Choice(NamedTuple):
+    """A number of clusters, and the clusters that PCKID finds with it."""
+
+    n_clusters: int
+    labels: NDArray  # (n_samples,)
 
 
 def _pckid(X: NDArray, _: int, *, seed: int, device: str | None, **ensemble: Any) -> int:
@@ -29,12 +37,12 @@ def _pckid(X: NDArray, _: int, *, seed: int, device: str | None, **ensemble: Any
     return choose_n_clusters(model, X, max_clusters=MAX_CLUSTERS).n_clusters
 
 
-def _eigengap(X: NDArray, _: int, *, seed: int, device: str | None, **ensemble: Any) -> int:
-    """Take the largest drop λ_k − λ_{k+1} in the spectrum of PCKID's kernel."""
+def _ratio(X: NDArray, _: int, *, seed: int, device: str | None, **ensemble: Any) -> int:
+    """Take the largest ratio λ_k / λ_{k+1} in the spectrum of PCKID's kernel."""
     model = PCKID(device=device, random_state=seed, **ensemble)
     found = choose_n_clusters(model, X, max_clusters=MAX_CLUSTERS)
-    drops = -np.diff(found.eigenvalues)[1 : len(found.candidates) + 1]
-    return int(found.candidates[np.argmax(drops)])
+    values = np.maximum(found.eigenvalues, found.eigenvalues[-1] / 2)
+    return int(found.candidates[np.argmax(values[1:-1] / values[2:])])
 
 
 def _silhouette_embedding(
@@ -87,11 +95,23 @@ def _partition(points: NDArray, k: int, seed: int) -> NDArray:
     return KMeans(k, n_init=10, random_state=seed).fit_predict(points)
 
 
+def _then_cluster(choose: Callable[..., int]) -> Callable[..., Choice]:
+    """Let PCKID find as many clusters as were chosen."""
+
+    @wraps(choose)
+    def cluster(X: NDArray, _: int, *, seed: int, device: str | None, **ensemble: Any) -> Choice:
+        n_clusters = choose(X, _, seed=seed, device=device, **ensemble)
+        model = PCKID(n_clusters, device=device, random_state=seed, **ensemble)
+        return Choice(n_clusters, model.fit_predict(X))
+
+    return cluster
+
+
 CHOOSERS = {
-    chooser.name: chooser
+    chooser.name: chooser._replace(function=_then_cluster(chooser.function))
     for chooser in (
         Method("k by PCKID", _pckid, _ENSEMBLE),
-        Method("k by eigengap", _eigengap, _ENSEMBLE),
+        Method("k by ratio of eigenvalues", _ratio, _ENSEMBLE),
         Method("k by silhouette of the embedding", _silhouette_embedding, _ENSEMBLE),
         Method("k by silhouette, mean-imputed", _silhouette, {}),
         Method("k by Calinski-Harabasz, mean-imputed", _calinski_harabasz, {}),

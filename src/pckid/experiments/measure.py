@@ -16,7 +16,7 @@ from pckid.metrics import clustering_accuracy
 class Measured(NamedTuple):
     """What a function returned and what it cost."""
 
-    result: NDArray
+    result: Any
     seconds: float
     peak_mib: float
 
@@ -31,7 +31,7 @@ def measure(function: Callable[[], Any]) -> Measured:
     """
     before = _reset_peak()
     begin = time.perf_counter()
-    result = np.asarray(function())
+    result = function()
     seconds = time.perf_counter() - begin
     return Measured(result, seconds, max(_memory("VmHWM") - before, 0.0))
 

@@ -19,7 +19,7 @@ from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from platform import python_version
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,7 @@ from pckid.experiments.progress import progress
 from pckid.experiments.results import COLUMNS, Key, ResultsFile, Row, key, read
 
 RESULTS = "results.csv"
-Score = Callable[[NDArray, NDArray], dict[str, float]]
+Score = Callable[[NDArray, Any], dict[str, float]]
 _VERSIONS = ("pckid", "numpy", "scipy", "scikit-learn")
 
 

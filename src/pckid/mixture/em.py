@@ -7,19 +7,19 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from pckid._arrays import Array, exponential, is_host, namespace
-from pckid.mixture.segments import Segments, Share, highest, ownership, within
+from pckid._arrays import Array, exponential, namespace
+from pckid.mixture.mass import Share
 from pckid.mixture.table import Table
 
 
 class Family(Protocol):
     """What a file of this folder must offer to take part in EM.
 
-    Stacks share one call: arrays have a leading axis of subsamples (m), then the components (g)
-    of all mixtures trained on each subsample, then n_samples (n) or n_features (d).
+    A stack of mixtures shares one call: arrays have a leading axis of mixtures (m), each trained on
+    rows of its own, then components (g), then n_samples (n) or n_features (d).
     """
 
-    STACKABLE: bool  # whether several subsamples share a call
+    STACKABLE: bool  # whether several mixtures share a call
     MIXED: bool  # whether it knows categories and informative missingness
     MATRICES: bool  # whether a component's covariance is a matrix
     Parameters: Any  # the tuple of a stack's parameters
@@ -38,7 +38,7 @@ class Family(Protocol):
 
     def update(self, stats: Any, params: Any, sums: Any) -> Any: ...
 
-    def constrain(self, params: Any, parts: Segments, floor: float) -> Any: ...
+    def constrain(self, params: Any, floor: float) -> Any: ...
 
     def conditional_means(self, stats: Any, params: Any) -> Array: ...
 
@@ -67,26 +67,6 @@ def posterior(log_joint: Array) -> Array:
     return resp
 
 
-def posteriors_within(parts: Segments, home: Array) -> Callable[[Array], Array]:
-    """Return a function as `posterior`, for several mixtures side by side.
-
-    On a CPU it takes one mixture after the other, in the cache; on a GPU all in few calls.
-    """
-    if is_host(home) or len(parts.sizes) == 1:
-        return lambda log_joint: within(posterior, log_joint, parts)
-    xp = namespace(home)
-    owned = ownership(parts, home)
-    spread = xp.matrix_transpose(owned)
-
-    def together(log_joint: Array) -> Array:
-        log_joint -= spread @ highest(log_joint, parts)
-        resp = exponential(log_joint)
-        resp /= spread @ (owned @ resp)
-        return resp
-
-    return together
-
-
 def responsibilities(log_joint: Array) -> tuple[Array, Array]:
     """Normalise over the components of one mixture.
 
@@ -113,7 +93,6 @@ def iterate(
     family: Family,
     stats: Any,
     params: Any,
-    parts: Segments,
     *,
     n_iter: int,
     floor: float,
@@ -123,15 +102,14 @@ def iterate(
 
     The rows may have `weights` (m, 1, n_samples), of mean 1 for each subsample.
     """
-    normalise = posteriors_within(parts, params.means)
 
     def share(log_joint: Array, rows: Array | None) -> Array:
-        resp = normalise(log_joint)
+        resp = posterior(log_joint)
         return resp if weights is None else resp * weights_of(rows, weights)
 
     for _ in range(n_iter):
         sums = family.expect(stats, params, share)
-        params = family.constrain(family.update(stats, params, sums), parts, floor)
+        params = family.constrain(family.update(stats, params, sums), floor)
     return params
 
 
@@ -156,7 +134,7 @@ def converge(
     The rows may have `weights` (n_samples,) of mean 1. The parameters returned are those whose
     likelihood was measured last. `tell` is called with each iteration and what it gained.
     """
-    xp, parts = namespace(params.means), Segments((params.means.shape[1],))
+    xp = namespace(params.means)
     densities: list[Array] = []
 
     def share(log_joint: Array, rows: Array | None) -> Array:
@@ -176,7 +154,7 @@ def converge(
     found: list[float] = []
     for n_iter in range(1, max_iter + 1):
         previous = current
-        params = family.constrain(family.update(stats, params, sums), parts, floor)
+        params = family.constrain(family.update(stats, params, sums), floor)
         sums, current = expect(params)
         found.append(current)
         if tell is not None:

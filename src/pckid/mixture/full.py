@@ -14,8 +14,7 @@ from typing import NamedTuple
 from pckid._arrays import Array, at_least, contiguous, device_of, namespace
 from pckid.mixture.batches import WIDTH, Batch, sort_rows
 from pckid.mixture.completion import Completed, Components, complete, components, spread
-from pckid.mixture.mass import holds_rows, log_weights
-from pckid.mixture.segments import Segments, Share
+from pckid.mixture.mass import Share, holds_rows, log_weights
 from pckid.mixture.table import Table, gather, take
 
 STACKABLE = False
@@ -138,7 +137,7 @@ def n_parameters(n_components: int, n_features: int) -> int:
     return n_components * each + n_components - 1
 
 
-def constrain(params: Parameters, parts: Segments, floor: float) -> Parameters:
+def constrain(params: Parameters, floor: float) -> Parameters:
     """Lift the eigenvalues to `floor`: the constrained maximum, so EM still never descends."""
     return params._replace(covariances=clip(params.covariances[0, ...], floor)[None, ...])
 

@@ -6,16 +6,18 @@ from typing import Any
 
 from pckid._arrays import Array, device_of, namespace, times_transposed
 from pckid.mixture.em import Family
-from pckid.mixture.segments import Segments, within
+
+# In standardised units; its square is finite in float32.
+_FAR_AWAY = 1e9
 
 
 def from_rows(
     family: Family,
     stats: Any,
     chosen: Array,
-    parts: Segments,
     floor: float,
     weights: Array | None = None,
+    sizes: Array | None = None,
 ) -> Any:
     """Start from random rows, one k-means iteration and the empirical moments.
 
@@ -24,21 +26,26 @@ def from_rows(
     Parameters
     ----------
     family, stats
-        A family of components and its statistics of a stack of m subsamples.
+        A family of components and its statistics of a stack of m mixtures.
     chosen : array of shape (m, n_components)
-        For each subsample, the rows of its own that become the first centres.
-    parts : Segments
-        The mixtures that lie side by side.
+        For each mixture, the rows of its own that become the first centres.
     floor : float
         The smallest variance, in units of the feature's observed variance.
     weights : array of shape (n_samples,) or (m, 1, n_samples), default=None
         Weights of the rows, of mean 1.
+    sizes : array of shape (m,), default=None
+        How many of the centres count in each mixture of a stack of unlike sizes. The other
+        components lie too far away to ever hold a row.
     """
     X = family.filled(stats)
     centers = family.pick(stats, chosen)
-    resp = within(winner, closeness(X, centers), parts)
+    if sizes is not None:
+        xp = namespace(centers)
+        index = xp.arange(centers.shape[1], dtype=sizes.dtype, device=device_of(centers))
+        centers = xp.where((index < sizes[:, None])[..., None], centers, _FAR_AWAY)
+    resp = winner(closeness(X, centers))
     resp = resp if weights is None else resp * weights
-    return family.constrain(family.start(stats, resp, centers), parts, floor)
+    return family.constrain(family.start(stats, resp, centers), floor)
 
 
 def closeness(X: Array, centers: Array) -> Array:

@@ -1,8 +1,14 @@
-"""How many rows the components hold: their weights, and whether they hold any."""
+"""How many rows the components hold: their shares, their weights, whether they hold any."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from pckid._arrays import Array, namespace
+
+# Takes the log-joint (m, g, n) of some rows, and which rows of the table these are (None: all of
+# them, in order), to their responsibilities (m, g, n).
+Share = Callable[[Array, Array | None], Array]
 
 
 def log_weights(total: Array, n_samples: int) -> Array:
@@ -14,3 +20,22 @@ def log_weights(total: Array, n_samples: int) -> Array:
 def holds_rows(total: Array) -> Array:
     """Tell of sums of responsibilities (..., g) whether rows can be averaged by them."""
     return total > 10 * namespace(total).finfo(total.dtype).smallest_normal
+
+
+def pool(values: Array, log_weights: Array) -> Array:
+    """Average over the components of each mixture, by their weights.
+
+    Parameters
+    ----------
+    values : array of shape (m, n_components, d)
+    log_weights : array of shape (m, n_components)
+
+    Returns
+    -------
+    pooled : array of shape (m, n_components, d)
+        The same for all components of a mixture.
+    """
+    xp = namespace(values)
+    weights = xp.exp(log_weights)[..., None]
+    mean = xp.sum(weights * values, axis=1, keepdims=True) / xp.sum(weights, axis=1, keepdims=True)
+    return mean + 0 * values

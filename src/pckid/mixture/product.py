@@ -22,8 +22,7 @@ import math
 from typing import NamedTuple
 
 from pckid._arrays import Array, at_least, device_of, namespace, times_transposed
-from pckid.mixture.mass import holds_rows, log_weights
-from pckid.mixture.segments import Segments, Share
+from pckid.mixture.mass import Share, holds_rows, log_weights
 from pckid.mixture.table import Margins, Table, gather, take
 
 STACKABLE = True
@@ -155,7 +154,7 @@ def update(stats: Statistics, params: Parameters, sums: Sums) -> Parameters:
     )
 
 
-def constrain(params: Parameters, parts: Segments, floor: float) -> Parameters:
+def constrain(params: Parameters, floor: float) -> Parameters:
     """Lift the variances to `floor`: the constrained maximum, so EM still never descends."""
     return params._replace(covariances=at_least(params.covariances, floor))
 

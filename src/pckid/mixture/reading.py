@@ -20,6 +20,34 @@ class Training(NamedTuple):
     scaling: Scaling
 
 
+def measure_training(
+    estimator: Any,
+    X: Array,
+    categorical: np.ndarray | None = None,
+    *,
+    one_scale: bool = False,
+    weights: Array | None = None,
+) -> Scaling:
+    """Measure the columns of a fit and name those left out; parameters as in `read_training`."""
+    informative = getattr(estimator, "missingness", "ignorable") == "informative"
+    scaling = measure(X, categorical, informative=informative, weights=weights)
+    some = categorical is not None and bool(categorical.any())
+    refuse_no_column(len(scaling.used), X.shape, categories=some)
+    estimator.dropped_features_ = dropped_features(estimator, scaling.used)
+    return with_one_scale(scaling) if one_scale else scaling
+
+
+def usable_rows(estimator: Any, X: Array, scaling: Scaling) -> Array:
+    """Find the rows with a value in a column that is used; warn of the others, and of codes."""
+    xp = namespace(X)
+    observed = xp.take(~xp.isnan(X), like(scaling.used, X, dtype=xp.int64), axis=1)
+    usable = xp.nonzero(xp.any(observed, axis=1))[0]
+    warn_empty_rows(X.shape[0] - usable.shape[0], X.shape[0])
+    if isinstance(X, np.ndarray):
+        warn_sentinels(X, lambda j: column_name(estimator, j))
+    return usable
+
+
 def read_training(
     estimator: Any,
     X: Array,
@@ -48,19 +76,9 @@ def read_training(
     """
     xp = namespace(X)
     X = xp.astype(X, xp.float64, copy=False)
-    informative = getattr(estimator, "missingness", "ignorable") == "informative"
-    scaling = measure(X, categorical, informative=informative, weights=weights)
-    some = categorical is not None and bool(categorical.any())
-    refuse_no_column(len(scaling.used), X.shape, categories=some)
-    if one_scale:
-        scaling = with_one_scale(scaling)
-    estimator.dropped_features_ = dropped_features(estimator, scaling.used)
-    table = standardise(X, scaling, dtype)
-    usable = xp.nonzero(xp.any(table.observed, axis=1))[0]
-    warn_empty_rows(X.shape[0] - usable.shape[0], X.shape[0])
-    if isinstance(X, np.ndarray):
-        warn_sentinels(X, lambda j: column_name(estimator, j))
-    return Training(table, usable, scaling)
+    scaling = measure_training(estimator, X, categorical, one_scale=one_scale, weights=weights)
+    usable = usable_rows(estimator, X, scaling)
+    return Training(standardise(X, scaling, dtype), usable, scaling)
 
 
 def read_new(estimator: Any, X: Any, scaling: Scaling, dtype: str) -> Table:

@@ -19,7 +19,6 @@ from pckid.mixture.product import (
     statistics,
     update,
 )
-from pckid.mixture.segments import Segments
 
 __all__ = [
     "MATRICES", "MIXED", "STACKABLE", "Parameters", "Statistics", "Sums", "conditional_means",
@@ -28,7 +27,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def constrain(params: Parameters, parts: Segments, floor: float) -> Parameters:
+def constrain(params: Parameters, floor: float) -> Parameters:
     """Give all features of a component their mean variance, at least `floor`."""
     xp = namespace(params.means)
     if params.covariances.shape[-1] == 0:

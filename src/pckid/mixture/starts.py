@@ -15,7 +15,6 @@ import numpy as np
 from pckid._arrays import Array, at_least, device_of, like, namespace, to_numpy
 from pckid.mixture import em, initialise
 from pckid.mixture.em import Family, weights_of
-from pckid.mixture.segments import Segments
 from pckid.mixture.table import Table
 from pckid.mixture.weighting import canonical_order, draw_rows
 
@@ -78,8 +77,7 @@ def start(
     if way == "random_from_data":
         chosen = draw_rows(rows.order, rows.counts, n_components, rng)
         first = like(chosen[None, :], rows.values, dtype=namespace(rows.values).int64)
-        parts = Segments((n_components,))
-        return initialise.from_rows(family, stats, first, parts, floor, rows.weights)
+        return initialise.from_rows(family, stats, first, floor, rows.weights)
     if way == "random":
         drawn = np.empty((n_components, len(rows.order)))
         drawn[:, rows.order] = rng.uniform(size=(len(rows.order), n_components)).T
@@ -105,8 +103,7 @@ def from_partition(family: Family, stats: Any, rows: Rows, resp: Array, floor: f
         )
     params = params._replace(means=centers[None, ...], covariances=spread[None, ...])
     sums = family.expect(stats, params, lambda _, some: weights_of(some, weighted)[None, ...])
-    parts = Segments((resp.shape[0],))
-    return family.constrain(family.update(stats, params, sums), parts, floor)
+    return family.constrain(family.update(stats, params, sums), floor)
 
 
 def lloyd(rows: Rows, centers: Array) -> Partition:

@@ -243,7 +243,9 @@ def _count_categories(
         np.bincount(c[seen].astype(np.int64), weights=each[seen], minlength=1)
         for c, seen in zip(codes.T, ~np.isnan(codes.T), strict=True)
     ]
-    useful = [(each > 0).sum() > 1 for each in counts]
+    # Where no two rows agree, the column names the rows.
+    often = (np.unique(c[~np.isnan(c)], return_counts=True)[1] for c in codes.T)
+    useful = [len(found) > 1 and found.max() > 1 for found in often]
     return columns[np.asarray(useful, dtype=bool)], list(compress(counts, useful))
 
 

@@ -20,7 +20,7 @@ from pckid.mixture.full import (
     statistics,
     update,
 )
-from pckid.mixture.segments import Segments, pool
+from pckid.mixture.mass import pool
 
 __all__ = [
     "MATRICES", "MIXED", "STACKABLE", "Parameters", "Statistics", "Sums", "conditional_means",
@@ -29,12 +29,12 @@ __all__ = [
 ]  # fmt: skip
 
 
-def constrain(params: Parameters, parts: Segments, floor: float) -> Parameters:
+def constrain(params: Parameters, floor: float) -> Parameters:
     """Give all components of a mixture their mean covariance, its eigenvalues at least `floor`."""
     xp = namespace(params.means)
     shape = params.covariances.shape
     flat = xp.reshape(params.covariances, (*shape[:2], -1))
-    pooled = xp.reshape(pool(flat, params.log_weights, parts), shape)
+    pooled = xp.reshape(pool(flat, params.log_weights), shape)
     return params._replace(covariances=full.clip(pooled[0, ...], floor)[None, ...])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pckid._arrays import at_least
+from pckid.mixture.mass import pool
 from pckid.mixture.product import (
     MATRICES,
     MIXED,
@@ -19,7 +20,6 @@ from pckid.mixture.product import (
     statistics,
     update,
 )
-from pckid.mixture.segments import Segments, pool
 
 __all__ = [
     "MATRICES", "MIXED", "STACKABLE", "Parameters", "Statistics", "Sums", "conditional_means",
@@ -28,9 +28,9 @@ __all__ = [
 ]  # fmt: skip
 
 
-def constrain(params: Parameters, parts: Segments, floor: float) -> Parameters:
+def constrain(params: Parameters, floor: float) -> Parameters:
     """Give all components of a mixture their mean variances, at least `floor`."""
-    variances = pool(params.covariances, params.log_weights, parts)
+    variances = pool(params.covariances, params.log_weights)
     return params._replace(covariances=at_least(variances, floor))
 
 

@@ -14,6 +14,8 @@ from pckid.mixture.table import Table
 _SYMMETRIC = 1e-6
 # What tells rows apart that nothing else does.
 _TIE = 1e-9
+# Sums in another order agree in so many digits.
+_DIGITS = 9
 # Whole weights that sum to more are no counts of rows.
 _MOST_PLACES = 1 << 40
 _HEAVIEST = 1e290
@@ -65,18 +67,6 @@ def checked_weights(sample_weight: Any, n_samples: int) -> np.ndarray | None:
     return weights
 
 
-def as_counts(weights: np.ndarray) -> np.ndarray:
-    """Turn positive weights (n_samples,) into numbers of rows.
-
-    Whole weights are that already. Others tell only how rows compare, as survey weights do: they
-    are divided by their mean, so that the table counts as many rows as it has.
-    """
-    if np.all(weights == np.rint(weights)) and weights.sum() <= _MOST_PLACES:
-        return weights
-    relative = weights / weights.max()
-    return relative / relative.mean()
-
-
 def weighted_rows(X: Array, sample_weight: Any) -> tuple[Array, Array | None]:
     """Check weights, and leave out the rows that count nothing.
 
@@ -102,21 +92,26 @@ def weighted_rows(X: Array, sample_weight: Any) -> tuple[Array, Array | None]:
 def canonical_order(table: Table, weights: np.ndarray | None = None) -> np.ndarray:
     """Sort rows by what they hold, of shape (n_samples,): the same in whatever order they came.
 
-    The key is a fixed random projection of values, holes and categories, so equal rows lie side
-    by side. Each feature is turned so that its longer tail is positive: its sign and unit do not
-    matter.
+    The key is a sum over the columns, each turned so that its longer tail is positive and weighted
+    by a number that its distribution gives. So neither the order of the columns, nor their signs
+    and units, matter. A fixed random projection decides between rows of the same key, so that equal
+    rows lie side by side.
     """
     rng = np.random.default_rng(0)
     values, observed = to_numpy(table.values).astype(np.float64), to_numpy(table.observed)
     skewness = np.average(values**3, axis=0, weights=weights)
-    turn = np.where(np.abs(skewness) > _SYMMETRIC, np.sign(skewness), 1.0)
-    key = values @ (turn * rng.standard_normal(values.shape[1]))
-    key = key + observed @ rng.standard_normal(observed.shape[1])
+    turned = values * np.where(np.abs(skewness) > _SYMMETRIC, np.sign(skewness), 1.0)
+    flatness = np.average(values**4, axis=0, weights=weights)
+    shares = np.average(observed, axis=0, weights=weights)
+    key = np.sum(turned * (2 + np.sin(40 * (np.abs(skewness) + flatness))), axis=1)
+    key += np.sum(observed * (2 + np.sin(40 * shares)), axis=1)
+    fixed = np.sum(turned * rng.standard_normal(values.shape[1]), axis=1)
+    fixed += np.sum(observed * rng.standard_normal(observed.shape[1]), axis=1)
     if table.codes.shape[1]:
         each = np.ones(len(key)) if weights is None else weights
         numbers = _category_numbers(to_numpy(table.codes), key, each, rng)
-        key = key + numbers.sum(axis=1)
-    return np.argsort(key, kind="stable")
+        key, fixed = key + numbers.sum(axis=1), fixed + numbers.sum(axis=1)
+    return np.lexsort((fixed, np.round(key, _DIGITS)))
 
 
 def _category_numbers(

@@ -1,8 +1,8 @@
 """Fitted models in files: arrays and JSON, nothing that could run when it is read.
 
-Reading goes read → check → construct. `container` knows the bytes and the hash over them, `older`
-the formats of earlier versions, `kinds` which facts and arrays make up which class, `checking`
-what each of them may be. No row of the training table is stored.
+Reading goes read → check → construct. `container` knows the bytes and the hash over them, `kinds`
+which facts and arrays make up which class, `checking` what each of them may be. No row
+of the training table is stored.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from pckid._arrays import to_numpy
 from pckid._files import atomic_file
 from pckid._version import __version__
 from pckid.exceptions import PckidModelError
-from pckid.modelfile import checking, container, older
+from pckid.modelfile import checking, container
 from pckid.modelfile.kinds import KINDS, cluster_sizes, used_columns
 
-FORMAT = 2
+FORMAT = 1
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "safetensors")
 _MAX_FEATURES = 1_000_000
 _MAX_JOBS = 1024
@@ -137,7 +137,7 @@ def load_with_description(path: str | os.PathLike[str]) -> tuple[Any, dict[str, 
     """Read an estimator, and what its file says of itself."""
     content = container.read_file(path)
     try:
-        found = (container if container.has_hash_in_front(content) else older).unpack(content)
+        found = container.unpack(content)
     except PckidModelError as error:
         raise PckidModelError(f"{path} {error} Give a file written by pckid.") from None
     except _UNSOUND as error:
@@ -159,11 +159,11 @@ def _first_line(error: Exception) -> str:
 def _refuse_newer(description: dict[str, Any], path: str | os.PathLike[str]) -> None:
     """Say which version a file needs that this one cannot read."""
     found = description.get("format")
-    if type(found) is int and 1 <= found <= FORMAT:
+    if type(found) is int and found == FORMAT:
         return
     writer = str(description.get("version"))[:20]
     raise PckidModelError(
-        f"{path} has format {str(found)[:20]}; pckid {__version__} reads formats 1 to "
+        f"{path} has format {str(found)[:20]}; pckid {__version__} reads format "
         f"{FORMAT}. Install pckid {writer}, which wrote it, or a newer one."
     )
 
@@ -207,7 +207,7 @@ def _construct(content: container.Content) -> Any:
     kind = KINDS.get(str(description["class"]))
     if kind is None:
         raise PckidModelError(f"it holds a {str(description['class'])[:40]!r}, which is not known.")
-    estimator = kind.estimator(**(kind.before | description["parameters"]))
+    estimator = kind.estimator(**description["parameters"])
     estimator._validate_params()
     n_jobs = getattr(estimator, "n_jobs", None)
     if n_jobs is not None and not 0 < abs(n_jobs) <= _MAX_JOBS:

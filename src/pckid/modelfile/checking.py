@@ -80,11 +80,11 @@ def integer(facts: dict[str, Any], key: str, low: int, high: int) -> int:
     return value
 
 
-def counts(facts: dict[str, Any], key: str, length: int) -> list[int]:
-    """Read a list of so many counts."""
+def counts(facts: dict[str, Any], key: str, length: int | None = None) -> list[int]:
+    """Read a list of counts, of so many if `length` says so."""
     found = facts[key]
-    if type(found) is not list or len(found) != length:
-        raise PckidModelError(f"{key} is no list of {length} numbers.")
+    if type(found) is not list or length not in (None, len(found)):
+        raise PckidModelError(f"{key} is no list of {length or 'all its'} numbers.")
     return [integer({key: value}, key, 0, 2**62) for value in found]
 
 

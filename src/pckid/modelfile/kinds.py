@@ -1,13 +1,14 @@
 """What can be saved, class by class: which facts and arrays make up a fitted state.
 
 To save more of an estimator, return it from its `pack` function and take it back, checked, in its
-`unpack` function. A file that lacks what is new must still load: test for its presence, or add a
-step to `older`. Raise `FORMAT` in the package when an older version would misread the new file.
+`unpack` function. A file that lacks what is new must still load: test for its presence. Raise
+`FORMAT` in the package when an older version would misread the new file.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,7 +40,6 @@ class Kind(NamedTuple):
     pack: Callable[[Any], tuple[Facts, Named]]  # facts for JSON, and arrays by name
     unpack: Callable[[Any, Facts, Shelf], None]  # sets the fitted state of an estimator
     is_fitted: str  # an attribute that a fit leaves behind
-    before: Facts  # what a parameter was before there was a choice
 
 
 def _pack_kernel(estimator: EnsembleEstimator) -> tuple[Facts, Named]:
@@ -48,40 +48,36 @@ def _pack_kernel(estimator: EnsembleEstimator) -> tuple[Facts, Named]:
     named = _scaling_fields(kernel.scaling)
     for index, stack in enumerate(kernel.ensemble.stacks):
         named |= _fields(f"stack{index}", stack)
-    facts = {"dtype": kernel.dtype, "n_stacks": len(kernel.ensemble.stacks)}
+    sizes = [stack.log_weights.shape[1] for stack in kernel.ensemble.stacks]
+    facts = {"dtype": kernel.dtype, "sizes": sizes}
     return facts | _category_facts(estimator), named
 
 
 def _unpack_kernel(estimator: EnsembleEstimator, facts: Facts, shelf: Shelf) -> None:
-    """Restore an ensemble: stack i holds mixtures of i + 2 components."""
+    """Restore an ensemble: one stack for each number of components, ascending."""
     estimator._categories = checking.categories(facts, estimator.n_features_in_)
     scaling = _scaling(shelf, estimator.n_features_in_, estimator._categories)
     has_shares = scaling.margins is not None and scaling.margins.observed.size > 0
     if has_shares != (estimator.missingness == "informative"):
         raise PckidModelError("its shares of observed cells do not fit its missingness.")
     dtype = checking.choice(facts, "dtype", _FLOATS)
-    n_stacks = checking.integer(facts, "n_stacks", 1, _most_stacks(estimator))
-    n_starts, stacks = _n_starts(estimator, shelf), []
-    for index in range(n_stacks):
-        size = (n_starts, index + 2)
-        kind = estimator.covariance_type
+    stacks, kind = [], estimator.covariance_type
+    for index, n_components in enumerate(_sizes(estimator, facts)):
+        size = (estimator.n_inits, n_components)
         stacks.append(_mixtures(shelf, f"stack{index}", kind, size, scaling, dtype))
     ensemble = Ensemble(estimator.covariance_type, tuple(stacks))
-    estimator._kernel = Kernel(scaling, ensemble, dtype, estimator._weights_of_mixtures())
+    estimator._kernel = Kernel(scaling, ensemble, dtype, estimator.weighting)
     estimator._n_features_out = ensemble.n_columns
     estimator.n_iter_ = estimator.max_iter
 
 
-def _n_starts(estimator: EnsembleEstimator, shelf: Shelf) -> int:
-    """Tell how many starts an ensemble has: as many as asked for, or as it holds."""
-    if isinstance(estimator.n_inits, str):
-        return max(1, shelf.length("stack0.log_weights"))
-    return estimator.n_inits
-
-
-def _most_stacks(estimator: EnsembleEstimator) -> int:
-    """Count the numbers of components that an ensemble may have."""
-    return largest_size(estimator.max_components, 2**62) - 1
+def _sizes(estimator: EnsembleEstimator, facts: Facts) -> list[int]:
+    """Read the numbers of components of the stacks."""
+    sizes = checking.counts(facts, "sizes")
+    largest = largest_size(estimator.max_components, 2**62)
+    if not sizes or sizes[0] < 2 or sizes[-1] > largest or any(a >= b for a, b in pairwise(sizes)):
+        raise PckidModelError("its numbers of components do not ascend from 2.")
+    return sizes
 
 
 def _pack_clusters(estimator: PCKID) -> tuple[Facts, Named]:
@@ -170,16 +166,12 @@ def _unpack_mixture(estimator: IncompleteGaussianMixture, facts: Facts, shelf: S
 
 
 KINDS = {
-    "PCKID": Kind(PCKID, _pack_clusters, _unpack_clusters, "_projection", {"weighting": "equal"}),
+    "PCKID": Kind(PCKID, _pack_clusters, _unpack_clusters, "_projection"),
     "ProbabilisticClusterKernel": Kind(
-        ProbabilisticClusterKernel, _pack_kernel, _unpack_kernel, "_kernel", {"weighting": "equal"}
+        ProbabilisticClusterKernel, _pack_kernel, _unpack_kernel, "_kernel"
     ),
     "IncompleteGaussianMixture": Kind(
-        IncompleteGaussianMixture,
-        _pack_mixture,
-        _unpack_mixture,
-        "_params",
-        {"init_params": "random_from_data"},
+        IncompleteGaussianMixture, _pack_mixture, _unpack_mixture, "_params"
     ),
 }
 """Classes by the name that a file gives them; no other class is ever made from a file."""

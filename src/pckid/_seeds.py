@@ -1,0 +1,26 @@
+"""The random streams of a fit: one seed enters, and each use of it has a key of its own."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+import numpy as np
+
+
+class Stream(IntEnum):
+    """What random numbers are drawn for."""
+
+    EMBEDDING = 0  # landmarks, first guess of eigenvectors, starts of k-means
+    LEARNING_ROWS = 1  # which rows a fit learns from
+    MEMBERS = 2  # rows and first centres of each mixture, by its size and start
+    N_CLUSTERS = 3  # what the choice of the number of clusters draws
+
+
+def sequence(entropy: int, stream: Stream, *key: int) -> np.random.SeedSequence:
+    """Return the seed of a stream, or of the part of it that `key` names."""
+    return np.random.SeedSequence(entropy, spawn_key=(stream, *key))
+
+
+def generator(entropy: int, stream: Stream, *key: int) -> np.random.Generator:
+    """Return a generator for a stream, or for the part of it that `key` names."""
+    return np.random.default_rng(sequence(entropy, stream, *key))
