@@ -13,13 +13,14 @@ else
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 endif
 
-.PHONY: demo test test-lowest test-pythons faults fuzz audit lint format bench docs docs-quick dist torch clean help
+.PHONY: demo test test-lowest test-pythons test-peers faults fuzz audit lint format bench docs docs-quick dist torch clean help
 
 help:
 	@echo "make demo    cluster the built-in table; labels and a report go to demo-output/"
 	@echo "make test    run the tests"
 	@echo "make test-lowest   run the tests with the lowest versions that pyproject.toml allows"
 	@echo "make test-pythons  run the tests on every Python from 3.11 to 3.14 found here; PYTHONS=3.12"
+	@echo "make test-peers    run scikit-learn's tests of its Gaussian mixture on ours"
 	@echo "make faults  interrupt, kill and starve the program, twenty times each way"
 	@echo "make fuzz    100,000 mutated model files, 100,000 mutated tables, 2,000 odd arrays"
 	@echo "make audit   compare the dependencies with the list of known weaknesses; needs the network"
@@ -83,6 +84,9 @@ test-pythons:
 			-e ".[test]" && \
 		$(VENV)-$$version/bin/python -m pytest $(PYTEST_ARGS) || exit 1; \
 	done
+
+test-peers: $(VENV)/.test
+	$(BIN)/python tools/peers.py
 
 faults: $(VENV)/.test
 	PYTHONPATH=tests $(BIN)/python tests/faults.py 20
