@@ -1,4 +1,4 @@
-"""Run the tests inside the installed scikit-learn with IncompleteGaussianMixture in place of theirs.
+"""Run the tests inside the installed scikit-learn on IncompleteGaussianMixture, not on their own.
 
     python tools/peers.py [arguments of pytest]
 
