@@ -104,6 +104,7 @@ lint: $(VENV)/.lint
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+	$(BIN)/python tools/docstrings.py
 
 format: $(VENV)/.lint
 	$(BIN)/ruff check --fix .

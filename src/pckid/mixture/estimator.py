@@ -194,12 +194,14 @@ class IncompleteGaussianMixture(FittedMixture):
         X : array-like of shape (n_samples, n_features)
             Rows, with NaN where a value is missing. A row with nothing observed is left out.
         y : Ignored
+            Not used, present for API consistency by convention.
         sample_weight : array-like of shape (n_samples,), default=None
             How much each row counts: 2 as two such rows, 0 as none. None counts all alike.
 
         Returns
         -------
-        self
+        self : object
+            The fitted mixture.
         """
         self._fit(X, sample_weight)
         return self
@@ -212,6 +214,7 @@ class IncompleteGaussianMixture(FittedMixture):
         X : array-like of shape (n_samples, n_features)
             Rows, with NaN where a value is missing.
         y : Ignored
+            Not used, present for API consistency by convention.
         sample_weight : array-like of shape (n_samples,), default=None
             As in `fit`.
 

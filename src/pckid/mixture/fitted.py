@@ -88,7 +88,7 @@ class FittedMixture(DensityMixin, IncompleteInputMixin, BaseEstimator):
         Returns
         -------
         resp : array of shape (n_samples, n_components)
-            γ; a row with nothing observed gets the weights.
+            Posteriors γ; a row with nothing observed gets the weights.
         """
         resp, _, _ = self._score(X)
         return restorer(X)(namespace(resp).matrix_transpose(resp))
@@ -104,6 +104,7 @@ class FittedMixture(DensityMixin, IncompleteInputMixin, BaseEstimator):
         Returns
         -------
         log_density : array of shape (n_samples,)
+            Log-densities; 0 for a row with nothing observed.
         """
         _, log_density, table = self._score(X)
         return restorer(X)(log_density - self._log_volume(table))
@@ -116,20 +117,44 @@ class FittedMixture(DensityMixin, IncompleteInputMixin, BaseEstimator):
         X : array-like of shape (n_samples, n_features)
             Rows, with NaN where a value is missing.
         y : Ignored
+            Not used, present for API consistency by convention.
 
         Returns
         -------
-        float
+        score : float
+            Mean of what `score_samples` gives.
         """
         return float(np.mean(to_numpy(self.score_samples(X))))
 
     def bic(self, X: Any) -> float:
-        """Compute the Bayesian information criterion on `X`; lower is better."""
+        """Compute the Bayesian information criterion; lower is better.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, with NaN where a value is missing.
+
+        Returns
+        -------
+        bic : float
+            −2 log L + p log n, with p free parameters.
+        """
         scores = to_numpy(self.score_samples(X))
         return float(-2 * np.sum(scores) + self._n_parameters() * math.log(len(scores)))
 
     def aic(self, X: Any) -> float:
-        """Compute the Akaike information criterion on `X`; lower is better."""
+        """Compute the Akaike information criterion; lower is better.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, with NaN where a value is missing.
+
+        Returns
+        -------
+        aic : float
+            −2 log L + 2 p, with p free parameters.
+        """
         scores = to_numpy(self.score_samples(X))
         return float(-2 * np.sum(scores) + 2 * self._n_parameters())
 
@@ -144,6 +169,7 @@ class FittedMixture(DensityMixin, IncompleteInputMixin, BaseEstimator):
         Returns
         -------
         X : array of shape (n_samples, n_features)
+            Rows, of the kind and on the device that `fit` was given.
         y : array of shape (n_samples,)
             The component each row came from.
         """
