@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+import json
+import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pckid._files import atomic_file
 from pckid._parallel import n_threads
+from pckid._version import __version__
 from pckid.assignment import Fitted, place_rows
 from pckid.cluster import PCKID
 from pckid.exceptions import TableError
 from pckid.metrics import accuracy_of_counts
 from pckid.outofcore.files import FileRows, Found
-from pckid.tables import MissingTokens, Scan, TableWriter, scan_table, table_format
-from pckid.tables.scanning import row_numbers
+from pckid.tables import (
+    MissingTokens,
+    Scan,
+    TableWriter,
+    row_numbers,
+    scan_table,
+    table_format,
+)
 
 
 class Totals(NamedTuple):
@@ -87,18 +96,33 @@ def cluster_file(
     [2, 2]
     """
     scan = scan_table(source)
-    if scan is None:
-        raise TableError(f"{source} cannot be read in batches. Give Parquet or CSV.")
     layout = Layout(tuple(keep or ()))
-    wanted = columns or [name for name in scan.names if name not in layout.kept]
-    unknown = [name for name in (*wanted, *layout.kept) if name not in scan.names]
+    known, kept = set(scan.names), set(layout.kept)
+    wanted = columns or [name for name in scan.names if name not in kept]
+    unknown = [name for name in (*wanted, *layout.kept) if name not in known]
     if unknown:
         raise TableError(f"{source} has no column '{unknown[0]}'.")
     kind, codec = table_format(out)
     with file_rows(scan, wanted, MissingTokens.with_defaults(na_values), scheduler) as rows:
         model.fit(rows)
-        with atomic_file(out) as file, TableWriter(file, kind=kind, codec=codec) as writer:
+        made_by = json.dumps(origin(model, scan.source, scan.sha256()))
+        with (
+            atomic_file(out) as file,
+            TableWriter(file, kind=kind, codec=codec, origin=made_by) as writer,
+        ):
             return write_labels(model, rows, writer, layout)
+
+
+def origin(model: PCKID, source: str, sha256: str) -> dict[str, Any]:
+    """Say what made a result: the version, every parameter, and the table by its hash."""
+    plain = (str, int, float, bool, type(None))
+    given = model.get_params().items()
+    return {
+        "version": __version__,
+        "parameters": {key: v if isinstance(v, plain) else str(v) for key, v in given},
+        "source": os.path.basename(source),
+        "sha256": sha256,
+    }
 
 
 @contextmanager
@@ -169,6 +193,8 @@ def write_labels(model: PCKID, rows: FileRows, writer: TableWriter, layout: Layo
         else:
             writer.write(row_numbers(found.start, len(new["cluster"])), new)
         tally.add(found, layout.known)
+    if rows.surveyed is None or rows.surveyed.n_rows != tally.n_rows:
+        raise TableError(f"{rows.scan.source} changed while it was read. Cluster it again.")
     # For the model's file: a model that was fitted to blocks has no labels to count.
     model._cluster_sizes = tally.sizes.tolist()
     return tally.totals()

@@ -11,7 +11,7 @@ import pyarrow.parquet
 import pytest
 
 from pckid import PCKID, load
-from pckid.tables import MissingTokens, numeric_matrix, read_table
+from pckid.tables import MissingTokens, read_columns, read_table
 
 QUICK = ["--inits", "4", "--max-components", "6"]
 
@@ -34,7 +34,7 @@ def test_rows_come_back_with_cluster_and_confidence(pckid, penguins):
 def test_clusters_are_those_of_the_library(pckid, penguins):
     result = pckid("cluster", penguins, "-k", 3, "--drop", "label", "--seed", 5, *QUICK)
     table = read_table(str(penguins))
-    X = numeric_matrix(table, table.names[:-1], MissingTokens.with_defaults())
+    X = read_columns(table, table.names[:-1], MissingTokens.with_defaults()).X
     with pytest.warns(UserWarning, match="no observed value"):
         model = PCKID(3, n_inits=4, max_components=6, random_state=5).fit(X)
     assert [int(row[-2]) for row in rows_of(result.out)[1:]] == model.labels_.tolist()

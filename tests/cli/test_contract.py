@@ -36,11 +36,11 @@ def tables(tmp_path):
     [
         ("text.csv", "Column 'b' holds text in 1 of 3 cells, first 'x' in row 1."),
         ("inf.csv", "Column 'a' holds an infinite number in row 2."),
-        ("ragged.csv", "has 1 cells, the first has 2"),
+        ("ragged.csv", "has 1 cell, the first has 2"),
         ("empty.csv", "empty.csv is empty."),
         ("header.csv", "has no rows below its header"),
         ("twins.csv", "two columns named 'a'"),
-        ("latin.csv", "--encoding latin-1"),
+        ("latin.csv", "--encoding cp1252"),
         ("sheet.xlsx", "Save the sheet as CSV"),
         ("cut.csv.gz", "damaged or cut short"),
         ("cut.parquet", "damaged or cut short"),
@@ -148,7 +148,7 @@ def test_an_unexpected_error_ends_with_1(pckid, tables, monkeypatch):
     def fail(*arguments):
         raise RuntimeError("the unexpected")
 
-    monkeypatch.setattr("pckid.cli._tables.open_table", fail)
+    monkeypatch.setattr("pckid.cli._tables.open_scan", fail)
     result = pckid("cluster", "good.csv", "-k", 2)
     assert result.code == 1
     assert "the unexpected" in result.err

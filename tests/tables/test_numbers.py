@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from pckid.exceptions import TableError
-from pckid.tables import MISSING_TOKENS, MissingTokens, Table, numeric_matrix, try_numbers
+from pckid.tables import MISSING_TOKENS, MissingTokens, Table, read_columns, try_numbers
 from pckid.tables.sniffing import TextFormat
 
 DEFAULT = MissingTokens.with_defaults()
@@ -17,7 +17,7 @@ def table(values, decimal="."):
 
 
 def numbers(values, missing=DEFAULT, decimal="."):
-    return numeric_matrix(table(values, decimal), ["a"], missing)[:, 0]
+    return read_columns(table(values, decimal), ["a"], missing, guess=False).X[:, 0]
 
 
 def test_ways_to_write_a_number():

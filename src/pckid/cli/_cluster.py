@@ -12,7 +12,6 @@ import pyarrow as pa
 
 from pckid._arrays import place
 from pckid._text import brief, counted
-from pckid._version import __version__
 from pckid.cli._say import note, progress, say
 from pckid.cli._tables import Selection
 from pckid.cluster import PCKID
@@ -44,7 +43,7 @@ def fit(selection: Selection, n_clusters: int | str, options: Mapping[str, Any])
     say(f"Clustered in {time.perf_counter() - start:.1f} s; {share:.1%} of the cells are missing.")
     name_dropped(estimator, selection.texts)
     tell_choice(estimator)
-    _count_empty(estimator)
+    count_empty(estimator, len(set(estimator.labels_.tolist()) - {-1}))
     return estimator
 
 
@@ -116,9 +115,9 @@ def name_dropped(
             note(f"Left out, because {reason}: {', '.join(dropped[:5])}{more}.")
 
 
-def _count_empty(estimator: PCKID) -> None:
+def count_empty(estimator: PCKID, found: int) -> None:
     """Say that there are fewer clusters than were asked for."""
-    found, asked = len(set(estimator.labels_.tolist()) - {-1}), estimator.n_clusters_
+    asked = estimator.n_clusters_
     if found < asked:
         note(
             f"Only {found} of the {asked} clusters asked for hold rows: the rows are too alike for "
@@ -193,18 +192,6 @@ def summary(
         "n_unclustered": int((labels < 0).sum()),
         "mean_confidence": float(confidence[labels >= 0].mean()) if len(sizes) else None,
         "accuracy": score(selection, labels),
-    }
-
-
-def origin(estimator: PCKID, selection: Selection) -> dict[str, Any]:
-    """Say what made a result: the version, every parameter, and the table by its hash."""
-    plain = (str, int, float, bool, type(None))
-    given = estimator.get_params().items()
-    return {
-        "version": __version__,
-        "parameters": {key: v if isinstance(v, plain) else str(v) for key, v in given},
-        "source": os.path.basename(selection.table.source),
-        "sha256": selection.table.sha256,
     }
 
 

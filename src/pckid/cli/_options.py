@@ -52,10 +52,9 @@ reading_options = _stack(
     click.option(
         "--max-unpacked",
         type=click.FloatRange(min=0, min_open=True, max=1e6),
-        default=4.0,
-        show_default=True,
         metavar="GB",
-        help="Refuse a compressed table that takes more gigabytes unpacked.",
+        help="Refuse a compressed table, or one from a pipe, that takes more gigabytes unpacked. "
+        "By default 4, and no limit for Parquet that is read in batches.",
     ),
 )
 """How a table is to be read."""

@@ -1,5 +1,6 @@
 """`pckid cluster` on a table that stays in its file."""
 
+import json
 import os
 import sys
 import time
@@ -9,21 +10,29 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import click
+import numpy as np
 from sklearn import get_config
 
 from pckid._files import atomic_file
+from pckid._text import counted
 from pckid._warnings import EmptyRowWarning
 from pckid.cli import _cluster, _tables
 from pckid.cli._say import note, print_json, progress, say
 from pckid.cluster import PCKID
 from pckid.outofcore.files import FileRows
-from pckid.streaming import Layout, Totals, file_rows, write_labels
-from pckid.tables import MissingTokens, Scan, Table, TableWriter, scan_table, table_format
+from pckid.streaming import Layout, Totals, file_rows, origin, write_labels
+from pckid.tables import (
+    MissingTokens,
+    Scan,
+    Table,
+    TableWriter,
+    read_up_to,
+    read_whole,
+    table_format,
+)
 
-# Text takes about this many times its size on the disk when it is read whole, and any file at most
-# so many times.
+# Text takes about this many times its size when it is read whole.
 _TEXT_GROWTH = 8
-_MOST_GROWTH = 64
 
 
 class Outputs(NamedTuple):
@@ -36,8 +45,8 @@ class Outputs(NamedTuple):
     na_values: tuple[str, ...] = ()  # codes for missing values, kept with the model
 
 
-def scan_if_large(source: str, options: Mapping[str, Any], report_path: str | None) -> Scan | None:
-    """Open a table to read it in batches, if it was asked for or the table is large.
+def open_large(source: str, options: Mapping[str, Any], report_path: str | None) -> Scan | Table:
+    """Open a table, and read it unless it is to be read in batches: if asked to, or if it is large.
 
     Parameters
     ----------
@@ -48,50 +57,31 @@ def scan_if_large(source: str, options: Mapping[str, Any], report_path: str | No
 
     Returns
     -------
-    scan : Scan or None
-        None if the table is to be read whole.
+    opened : Scan or Table
+        Rows to be read in batches, or all of them.
     """
-    folder = os.path.isdir(source)
-    asked = bool(options["stream"] or options["scheduler"] or folder)
+    asked = bool(options["stream"] or options["scheduler"])
     if asked and report_path:
         raise click.UsageError("--report needs the table in memory: it explains single rows.")
-    if folder and options["stream"] is False:
-        raise click.UsageError("A folder is read in batches only. Leave --no-stream out.")
-    if options["stream"] is False or (not asked and (report_path or _is_small(source))):
-        return None
-    scan = scan_table(
-        source,
-        delimiter=_tables.delimiter_of(options),
-        decimal=options["decimal"],
-        encoding=options["encoding"],
-        header=not options["no_header"],
-    )
-    if asked and scan is None:
+    is_pipe = not os.path.isfile(source) and not os.path.isdir(source)
+    if asked and is_pipe and (source == "-" or os.path.exists(source)):
         raise click.UsageError(
             f"{source!r} cannot be read in batches. Give a file or folder of Parquet, or CSV."
         )
-    if asked or scan is None or _size(scan) > get_config()["working_memory"] * 2**20:
+    scan = _tables.open_scan(source, options)
+    if asked:
         return scan
-    return None
-
-
-def _is_small(source: str) -> bool:
-    """Whether a file cannot be large, however well it is compressed; pipes are read whole."""
-    if not os.path.isfile(source):
-        return True
-    return os.path.getsize(source) * _MOST_GROWTH < get_config()["working_memory"] * 2**20
-
-
-def _size(scan: Scan) -> int:
-    """Estimate how many bytes the table takes in memory."""
-    return scan.n_bytes * (_TEXT_GROWTH if scan.text else 1)
+    if is_pipe or report_path or options["stream"] is False:
+        return read_whole(scan)
+    growth = _TEXT_GROWTH if scan.text else 1
+    limit = get_config()["working_memory"] * 2**20 / growth
+    return (None if scan.n_bytes > limit else read_up_to(scan, limit)) or scan
 
 
 def cluster(
     scan: Scan, n_clusters: int | str, options: Mapping[str, Any], outputs: Outputs
 ) -> None:
     """Cluster a table batch by batch, and write the result as it comes."""
-    _refuse_inside(scan.source, outputs.out)
     for option in ("categorical", "informative", "weights"):
         if options.get(option) or options.get(f"{option}_column"):
             raise click.UsageError(f"--{option} needs the table in memory: add --no-stream.")
@@ -102,11 +92,12 @@ def cluster(
     missing = MissingTokens.with_defaults(options["na_values"] or ())
     with file_rows(scan, names, missing, options["scheduler"]) as rows:
         _fit(estimator, rows)
+        made_by = origin(estimator, scan.source, scan.sha256())
         start = time.perf_counter()
-        with _writer(outputs) as writer:
+        with _writer(outputs, json.dumps(made_by)) as writer:
             totals = write_labels(estimator, rows, writer, _layout(scan, options))
         say(f"All rows labelled in {time.perf_counter() - start:.1f} s.")
-        _report(estimator, rows, totals, outputs)
+        _report(estimator, rows, totals, outputs, made_by)
 
 
 def _fit(estimator: PCKID, rows: FileRows) -> None:
@@ -119,7 +110,8 @@ def _fit(estimator: PCKID, rows: FileRows) -> None:
     seen = rows.surveyed
     assert seen is not None
     share = seen.n_missing / (seen.n_rows * rows.n_features)
-    say(f"{seen.n_rows:,} rows, {rows.n_features} columns, {share:.1%} of the cells missing.")
+    shape = f"{counted(seen.n_rows, 'row')}, {counted(rows.n_features, 'column')}"
+    say(f"{shape}, {share:.1%} of the cells missing.")
     say(f"Fitted in {time.perf_counter() - start:.1f} s.")
     _cluster.name_dropped(estimator)
     _cluster.tell_choice(estimator)
@@ -136,41 +128,45 @@ def _layout(scan: Scan, options: Mapping[str, Any]) -> Layout:
 
 
 @contextmanager
-def _writer(outputs: Outputs) -> Iterator[TableWriter]:
+def _writer(outputs: Outputs, made_by: str) -> Iterator[TableWriter]:
     """Open where rows go: a file that appears when it is complete, or standard output."""
-    escape = outputs.escape_formulas
+    how: dict[str, Any] = {"escape_formulas": outputs.escape_formulas, "origin": made_by}
     if outputs.out is None and outputs.as_json:
         with open(os.devnull, "wb") as nowhere, TableWriter(nowhere) as writer:
             yield writer
     elif outputs.out in (None, "-"):
-        with TableWriter(sys.stdout.buffer, escape_formulas=escape) as writer:
+        with TableWriter(sys.stdout.buffer, **how) as writer:
             yield writer
         sys.stdout.buffer.flush()
     else:
         kind, codec = table_format(outputs.out)
         with (
             atomic_file(outputs.out) as file,
-            TableWriter(file, kind=kind, codec=codec, escape_formulas=escape) as writer,
+            TableWriter(file, kind=kind, codec=codec, **how) as writer,
         ):
             yield writer
 
 
-def _report(estimator: PCKID, rows: FileRows, totals: Totals, outputs: Outputs) -> None:
+def _report(
+    estimator: PCKID, rows: FileRows, totals: Totals, outputs: Outputs, made_by: dict[str, Any]
+) -> None:
     """Say what was found; keep the model."""
     seen = rows.surveyed
     assert seen is not None
-    found = {
+    found = made_by | {
         "source": rows.scan.source,
-        "sha256": None,
         "n_rows": totals.n_rows,
         "columns": rows.columns,
+        "categorical": [],
         "share_missing": seen.n_missing / (seen.n_rows * rows.n_features),
         "cluster_sizes": totals.cluster_sizes,
         "n_unclustered": totals.n_unclustered,
         "mean_confidence": totals.mean_confidence,
         "accuracy": totals.accuracy,
+        "n_clusters_scores": _cluster.scores(estimator),
     }
     _cluster.tell(found)
+    _cluster.count_empty(estimator, int(np.count_nonzero(totals.cluster_sizes)))
     if totals.n_unclustered:
         note(f"{totals.n_unclustered:,} of {totals.n_rows:,} rows hold no value: label -1.")
     if outputs.model_path:
@@ -180,11 +176,3 @@ def _report(estimator: PCKID, rows: FileRows, totals: Totals, outputs: Outputs) 
         say(f"Model: {outputs.model_path}")
     if outputs.as_json:
         print_json(found)
-
-
-def _refuse_inside(source: str, out: str | None) -> None:
-    """Refuse an output that would become a part of the input."""
-    if out and os.path.isdir(source):
-        folder = os.path.dirname(os.path.realpath(out))
-        if os.path.samefile(folder, source):
-            raise click.UsageError(f"{out!r} lies in the input. Write somewhere else.")

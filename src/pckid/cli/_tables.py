@@ -12,7 +12,7 @@ import click
 import numpy as np
 
 from pckid._files import atomic_file
-from pckid._text import brief
+from pckid._text import brief, counted
 from pckid.cli._say import note
 from pckid.describe.columns import find_outlier, find_sentinels, looks_like_identifier
 from pckid.tables import (
@@ -20,14 +20,13 @@ from pckid.tables import (
     Scan,
     Table,
     read_columns,
-    read_table,
+    read_whole,
+    row_numbers,
+    scan_table,
     table_format,
     write_table,
 )
-from pckid.tables.scanning import row_numbers
 
-MAX_UNPACKED = 4.0
-"""Gigabytes that a compressed table may take unpacked, unless an option says otherwise."""
 RESULT_COLUMNS = ("cluster", "confidence")
 
 
@@ -60,28 +59,39 @@ class Selection(NamedTuple):
     weights: np.ndarray | None = None
 
 
-def open_table(source: str, options: Mapping[str, Any]) -> Table:
-    """Read a table as the reading options say."""
-    table = read_table(
+def open_scan(source: str, options: Mapping[str, Any]) -> Scan:
+    """Open a table as the reading options say."""
+    limit = options.get("max_unpacked")
+    scan = scan_table(
         source,
-        delimiter=delimiter_of(options),
+        delimiter=_delimiter(options),
         decimal=options.get("decimal"),
         encoding=options.get("encoding"),
         header=not options.get("no_header"),
-        max_bytes=int(options.get("max_unpacked", MAX_UNPACKED) * 2**30),
+        max_bytes=None if limit is None else int(limit * 2**30),
     )
-    if table.header_is_numbers:
+    if scan.header_is_numbers:
         note("The first row holds only numbers and is taken for names; --no-header if it is data.")
-    return table
+    return scan
 
 
-def delimiter_of(options: Mapping[str, Any]) -> str | None:
+def open_table(source: str, options: Mapping[str, Any]) -> Table:
+    """Read a table whole, as the reading options say."""
+    return read_whole(open_scan(source, options))
+
+
+def _delimiter(options: Mapping[str, Any]) -> str | None:
     """Read the sign between cells that the options name; None is to be found out."""
     delimiter = options.get("delimiter")
     if delimiter in ("tab", "\\t"):
         delimiter = "\t"
     if delimiter is not None and len(delimiter) != 1:
         raise click.BadParameter(f"{delimiter!r} is not one sign.", param_hint="--delimiter")
+    if delimiter is not None and (not delimiter.isascii() or delimiter in '"\r\n\0'):
+        raise click.BadParameter(
+            f"{delimiter!r} cannot separate cells. Give a sign of ASCII, no quote and no line end.",
+            param_hint="--delimiter",
+        )
     return delimiter
 
 
@@ -126,13 +136,15 @@ def choose(table: Table | Scan, options: Mapping[str, Any]) -> tuple[list[str], 
         if name is not None:
             _find(table, [name], f"--{key.removesuffix('_column')}")
     dropped = _find(table, options.get("drop") or (), "--drop")
-    wanted = _find(table, options.get("columns") or (), "--columns") or table.names
+    every = table.names
+    wanted = _find(table, options.get("columns") or (), "--columns") or every
     left_out = dict.fromkeys(dropped, "left out by --drop")
     left_out |= {name: "names the rows" for name in [named["id_column"]] if name}
     left_out |= {name: "known groups" for name in [named["label_column"]] if name}
     left_out |= {name: "weights of the rows" for name in [named["weights_column"]] if name}
     names = [name for name in wanted if name not in left_out]
-    left_out |= {name: "not among --columns" for name in table.names if name not in wanted}
+    chosen = set(wanted)
+    left_out |= {name: "not among --columns" for name in every if name not in chosen}
     if not names:
         raise click.UsageError("No column is left to cluster. Check --columns and --drop.")
     _refuse_old_results(names)
@@ -142,10 +154,11 @@ def choose(table: Table | Scan, options: Mapping[str, Any]) -> tuple[list[str], 
 def _find(table: Table | Scan, values: Sequence[str], option: str) -> list[str]:
     """Find the columns that an option names, alone or with commas between them."""
     found: list[str] = []
+    known = set(table.names) if values else set()
     for value in values:
-        parts = [value] if value in table.names else [part.strip() for part in value.split(",")]
+        parts = [value] if value in known else [part.strip() for part in value.split(",")]
         for part in filter(None, parts):
-            if part not in table.names:
+            if part not in known:
                 raise click.BadParameter(_no_such_column(part, table.names), param_hint=option)
             found.append(part)
     return list(dict.fromkeys(found))
@@ -185,10 +198,10 @@ def point_out(selection: Selection) -> None:
         if name in selection.texts:
             continue
         for sentinel in find_sentinels(values):
-            code, many = f"{sentinel.value:g}", "s" * (sentinel.n_cells > 1)
+            code = f"{sentinel.value:g}"
             note(
-                f"Column '{brief(name)}' holds {code} in {sentinel.n_cells} row{many}, far from "
-                f"its other values. If that means missing, add --na-values {code}"
+                f"Column '{brief(name)}' holds {code} in {counted(sentinel.n_cells, 'row')}, far "
+                f"from its other values. If that means missing, add --na-values {code}"
             )
         outlier = find_outlier(values)
         if outlier is not None and not find_sentinels(values):
@@ -225,6 +238,8 @@ def check_outputs(source: str, *paths: str | None) -> None:
             raise click.UsageError(f"{path!r} cannot be written: permission denied.")
         if source != "-" and os.path.exists(path) and os.path.samefile(path, source):
             raise click.UsageError(f"{path!r} is the input. Give the output another name.")
+        if os.path.isdir(source) and os.path.samefile(folder, source):
+            raise click.UsageError(f"{path!r} lies in the input. Write somewhere else.")
     if len({os.path.realpath(path) for path in targets}) < len(targets):
         raise click.UsageError("Two outputs have the same name. Give each its own.")
     if source != "-" and os.path.isfile(source) and _is_stdout(source):

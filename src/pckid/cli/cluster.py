@@ -73,22 +73,24 @@ def cluster(
     if report_path:
         import jinja2  # noqa: F401  so that its absence shows before the work, not after
 
+    from pckid import streaming
     from pckid.cli import _stream
+    from pckid.tables import Scan
 
     codes = options["na_values"]
     outputs = _stream.Outputs(out, model_path, escape_formulas, as_json, codes)
-    scan = _stream.scan_if_large(table, options, report_path)
-    if scan is not None:
-        _stream.cluster(scan, n_clusters or "auto", options, outputs)
+    opened = _stream.open_large(table, options, report_path)
+    if isinstance(opened, Scan):
+        _stream.cluster(opened, n_clusters or "auto", options, outputs)
         return
-    selection = _tables.select(_tables.open_table(table, options), options)
+    selection = _tables.select(opened, options)
     _tables.point_out(selection)
 
     from pckid.cli import _cluster
 
     estimator = _cluster.fit(selection, n_clusters or "auto", options)
     new = _cluster.new_columns(estimator)
-    origin = _cluster.origin(estimator, selection)
+    origin = streaming.origin(estimator, selection.table.source, selection.table.sha256)
     if options["weights_column"]:
         origin["weights"] = options["weights_column"]
     found = origin | _cluster.summary(selection, estimator, new["cluster"], new["confidence"])

@@ -44,6 +44,7 @@ def predict(
     if out is not None and out != "-":
         _tables.table_format(out)
 
+    from pckid import streaming
     from pckid.cli import _cluster, _prediction
     from pckid.modelfile import load_with_description
 
@@ -54,7 +55,7 @@ def predict(
     selection = _prediction.select_known(estimator, opened, options)
     _tables.point_out(selection)
     new = _prediction.assign(estimator, selection)
-    origin = _cluster.origin(estimator, selection)
+    origin = streaming.origin(estimator, selection.table.source, selection.table.sha256)
     found = origin | _cluster.summary(selection, estimator, new["cluster"], new["confidence"])
     _cluster.tell(found)
     if found["n_unclustered"]:

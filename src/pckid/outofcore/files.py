@@ -9,10 +9,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn import get_config
 
+from pckid.exceptions import TableError
 from pckid.outofcore.rows import Block, BlockedRows, Kind, Survey, add, survey_block
-from pckid.tables.numbers import MissingTokens
-from pckid.tables.reading import Table
-from pckid.tables.scanning import Batch, Part, Scan, batch_numbers, batches
+from pckid.tables.categories import is_categories
+from pckid.tables.numbers import (
+    MissingTokens,
+    NotNumbers,
+    count_text,
+    describe_text,
+    refuse_infinite,
+    refuse_text,
+    try_numbers,
+)
+from pckid.tables.scanning import Batch, Part, Scan, batches
+from pckid.tables.table import Table
 
 # Longer batches gain nothing.
 _MOST_ROWS = 1 << 16
@@ -64,7 +74,7 @@ class FileRows(BlockedRows):
         """Pass over some parts of the table, choosing among keys below `limit`."""
         waiting: list[Survey] = []
         for batch, X in self.blocks(parts):
-            block = Block(batch.start, batch.place, self.names, batch.row, 1)
+            block = Block(batch.start, batch.part.place, self.names, batch.row, 1)
             waiting.append(survey_block(X, block, entropy, size, limit))
             if sum(len(survey.keys) for survey in waiting) > 2 * size:
                 waiting = [add(waiting, size)]
@@ -77,17 +87,47 @@ class FileRows(BlockedRows):
         """Yield batches with other columns besides, and the numbers to cluster by."""
         wanted = list(dict.fromkeys([*self.columns, *others]))
         for batch in batches(self.scan, parts, wanted, batch_rows(len(wanted))):
-            yield batch, batch_numbers(batch, self.columns, self.missing)
+            yield batch, self._numbers(batch, parts)
+
+    def _numbers(self, batch: Batch, parts: Sequence[Part]) -> np.ndarray:
+        """Read a batch as numbers (n_rows, n_features), NaN where a cell is missing."""
+        X = np.empty((batch.table.data.num_rows, len(self.columns)))
+        for j, name in enumerate(self.columns):
+            values = try_numbers(batch.table, name, self.missing)
+            if isinstance(values, NotNumbers):
+                self._refuse_text(parts)
+            X[:, j] = values
+        if np.isinf(X).any():
+            self._refuse_text(parts)
+            refuse_infinite(X, self.columns, self.scan.parts, batch.start)
+        return X
+
+    def _refuse_text(self, parts: Sequence[Part]) -> None:
+        """Raise if there is text, with the sentence that the table gets when it is read whole."""
+        total: dict[str, NotNumbers] = {}
+        for batch in batches(self.scan, parts, self.columns, batch_rows(len(self.columns))):
+            for name in self.columns:
+                found = count_text(batch.table, name, self.missing)
+                total[name] = _add_text(total.get(name), found, batch.start)
+        texts = {name: found for name, found in total.items() if found.n_cells}
+        wrong = {n: found for n, found in texts.items() if not is_categories(found, batch.table, n)}
+        if wrong:
+            refuse_text(wrong, self.scan.parts)
+        if texts:
+            raise TableError(
+                "\n".join(describe_text(texts, self.scan.parts)) + "\nOnly a table that is read "
+                "whole takes text as categories: add --no-stream, or leave the column out with "
+                "--drop."
+            )
 
     def results(
         self, function: Callable, state: Any, others: Sequence[str] = ()
     ) -> Iterator[Found]:
         """Apply `function(state, X)` to batches in order; yield `others` of their columns too."""
+        place = {name: j for j, name in enumerate(self.columns)}
         for batch, X in self.blocks(self.scan.parts, others):
             table = batch.table._replace(data=batch.table.data.select(list(others)))
-            numbers = {
-                name: X[:, self.columns.index(name)] for name in others if name in self.columns
-            }
+            numbers = {name: X[:, place[name]] for name in others if name in place}
             yield Found(
                 table if others else None,
                 batch.start,
@@ -99,6 +139,22 @@ class FileRows(BlockedRows):
         """Apply `function(state, X)` to each block X; return NumPy arrays for all rows."""
         found = [found.results for found in self.results(function, state)]
         return tuple(np.concatenate(parts) for parts in zip(*found, strict=True))
+
+
+def _add_text(total: NotNumbers | None, found: NotNumbers, start: int) -> NotNumbers:
+    """Add what a batch that begins after row `start` holds to what those before it hold."""
+    if found.n_cells:
+        found = found._replace(row=start + found.row)
+    if total is None:
+        return found
+    first = total if total.n_cells else found
+    return NotNumbers(
+        total.n_cells + found.n_cells,
+        total.n_observed + found.n_observed,
+        first.example,
+        first.row,
+        total.n_number_like + found.n_number_like,
+    )
 
 
 def batch_rows(n_columns: int) -> int:

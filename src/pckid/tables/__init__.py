@@ -1,9 +1,16 @@
 """Tables from files: read them, find their numbers, write them back with new columns."""
 
 from pckid.tables.categories import Columns, is_categories, read_columns, text_cells
-from pckid.tables.numbers import MISSING_TOKENS, MissingTokens, numeric_matrix, try_numbers
-from pckid.tables.reading import Table, read_table
-from pckid.tables.scanning import Scan, scan_table
+from pckid.tables.numbers import MISSING_TOKENS, MissingTokens, try_numbers
+from pckid.tables.scanning import (
+    Scan,
+    read_table,
+    read_up_to,
+    read_whole,
+    row_numbers,
+    scan_table,
+)
+from pckid.tables.table import Table
 from pckid.tables.writing import TableWriter, table_format, write_table
 
 __all__ = [
@@ -14,9 +21,11 @@ __all__ = [
     "Table",
     "TableWriter",
     "is_categories",
-    "numeric_matrix",
     "read_columns",
     "read_table",
+    "read_up_to",
+    "read_whole",
+    "row_numbers",
     "scan_table",
     "table_format",
     "text_cells",

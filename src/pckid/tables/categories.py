@@ -4,19 +4,19 @@ from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from pckid._text import brief
 from pckid.exceptions import TableError
 from pckid.tables.numbers import (
     MissingTokens,
     NotNumbers,
+    is_text,
+    observed_cells,
     refuse_infinite,
     refuse_text,
     try_numbers,
 )
-from pckid.tables.reading import Table
+from pckid.tables.table import Table
 
 MAX_CATEGORIES = 255
 
@@ -75,46 +75,33 @@ def read_columns(
         found = None if name in declared else try_numbers(table, name, missing)
         if isinstance(found, np.ndarray):
             columns[name] = found
-        elif found is None or (guess and _is_text(table, name) and _mostly_text(found)):
+        elif found is None or (guess and is_categories(found, table, name)):
             texts[name] = text_cells(table, name, missing)
             columns[name] = _codes(name, texts[name])
         else:
             wrong[name] = found
     if wrong:
-        refuse_text(wrong)
+        refuse_text(wrong, table.parts)
     X = np.column_stack([columns[name] for name in names])
-    refuse_infinite(X, names)
+    refuse_infinite(X, names, table.parts)
     return Columns(X, texts)
 
 
 def text_cells(table: Table, name: str, missing: MissingTokens) -> list[str | None]:
     """Read a column as texts without the blanks around them; None where a cell is missing."""
     column = table.data.column(name)
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    if not _is_text(table, name):
-        return [_as_text(cell, missing) for cell in column.to_pylist()]
-    cells = pc.utf8_trim_whitespace(column)
-    absent = pc.is_in(pc.utf8_lower(cells), value_set=pa.array(sorted(missing.texts), cells.type))
-    return pc.if_else(absent, pa.scalar(None, cells.type), cells).to_pylist()
+    if is_text(column.type):
+        return observed_cells(column, missing).to_pylist()
+    return [_as_text(cell, missing) for cell in column.to_pylist()]
 
 
 def is_categories(found: NotNumbers, table: Table, name: str) -> bool:
-    """Tell whether a column that holds no numbers is taken as categories."""
-    return _is_text(table, name) and _mostly_text(found)
+    """Tell whether a column that holds no numbers is taken as categories.
 
-
-def _mostly_text(found: NotNumbers) -> bool:
-    """Tell whether at least half of the observed cells are texts, and no numbers to a reader."""
-    return (found.n_cells - found.n_number_like) * 2 >= found.n_observed
-
-
-def _is_text(table: Table, name: str) -> bool:
-    """Tell whether a column's type is text."""
-    kind = table.data.column(name).type
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
-    return pa.types.is_string(kind) or pa.types.is_large_string(kind)
+    At least half of its observed cells are texts, and no numbers to a reader either.
+    """
+    mostly = (found.n_cells - found.n_number_like) * 2 >= found.n_observed
+    return mostly and is_text(table.data.column(name).type)
 
 
 def _as_text(cell: Any, missing: MissingTokens) -> str | None:

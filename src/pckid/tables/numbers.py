@@ -1,6 +1,7 @@
 """Turn a table's columns into numbers, with NaN where a cell is missing."""
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, NoReturn
 
@@ -8,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pckid._text import NUMBER_LIKE, brief, number_hint
+from pckid._text import NUMBER_LIKE, brief, counted, number_hint
 from pckid.exceptions import TableError
-from pckid.tables.reading import Table
+from pckid.tables.table import Part, Table, name_row
 
 MISSING_TOKENS = (
     "", "NA", "N/A", "#N/A", "#NA", "<NA>", "NaN", "-NaN", "null", "none", "nil", "missing",
@@ -45,48 +46,47 @@ class NotNumbers(NamedTuple):
     n_number_like: int = 0  # of these cells, those that are numbers to a reader, such as 1,234
 
 
-def numeric_matrix(table: Table, names: Sequence[str], missing: MissingTokens) -> np.ndarray:
-    """Read columns as numbers.
-
-    Parameters
-    ----------
-    table : Table
-    names : sequence of str
-        The columns wanted, in this order.
-    missing : MissingTokens
-
-    Returns
-    -------
-    X : ndarray of shape (n_rows, len(names)), float64
-        NaN where a cell is missing.
-
-    Raises
-    ------
-    TableError
-        If a column holds text, naming the first few such columns, or if a number is infinite.
-    """
-    columns = {name: try_numbers(table, name, missing) for name in names}
-    texts = {name: column for name, column in columns.items() if isinstance(column, NotNumbers)}
-    if texts:
-        refuse_text(texts)
-    X = np.column_stack([columns[name] for name in names])
-    refuse_infinite(X, names)
-    return X
-
-
-def refuse_text(texts: dict[str, NotNumbers]) -> NoReturn:
+def refuse_text(texts: dict[str, NotNumbers], parts: Sequence[Part] = ()) -> NoReturn:
     """Raise on columns that are not numbers, naming the first few."""
-    raise TableError(_text_columns(texts))
+    lines = describe_text(texts, parts)
+    lines.append(
+        "Numbers are expected here: leave such a column out with --drop, or name it as --id or "
+        "--label; --categorical takes it as categories."
+    )
+    if any(found.n_cells * 2 < found.n_observed for found in texts.values()):
+        lines.append("Where the text is a code for a missing value, add it with --na-values.")
+    listed = ",".join(texts)
+    if listed.isprintable() and len(listed) <= 200 and "'" not in listed:
+        them = "it" if len(texts) == 1 else "them all"
+        lines.append(f"To leave {them} out: --drop '{listed}'")
+    raise TableError("\n".join(lines))
 
 
-def refuse_infinite(X: np.ndarray, names: Sequence[str]) -> None:
-    """Raise if a number of X (n_rows, len(names)) is infinite, naming the first."""
+def describe_text(texts: dict[str, NotNumbers], parts: Sequence[Part]) -> list[str]:
+    """Say which columns are not numbers, a line for each of the first few."""
+    shown = list(texts.items())[:5]
+    lines = [
+        f"Column '{brief(name)}' holds text in {found.n_cells} of {found.n_observed} cells, first "
+        f"'{brief(found.example)}' in {name_row(parts, found.row)}. {number_hint(found.example)}"
+        for name, found in shown
+    ]
+    if len(texts) > len(shown):
+        more = len(texts) - len(shown)
+        lines.append(f"So {'do' if more > 1 else 'does'} {counted(more, 'more column')}.")
+    return [line.rstrip() for line in lines]
+
+
+def refuse_infinite(
+    X: np.ndarray, names: Sequence[str], parts: Sequence[Part] = (), start: int = 0
+) -> None:
+    """Raise if a number of X (n_rows, len(names)) is infinite; its first row follows `start`."""
     infinite = np.argwhere(np.isinf(X))
     if len(infinite):
         row, column = infinite[0]
         raise TableError(
-            f"Column '{brief(names[column])}' holds an infinite number in row {row + 1}. Replace "
-            "it, or leave the cell empty to treat it as missing."
+            f"Column '{brief(names[column])}' holds an infinite number in "
+            f"{name_row(parts, start + int(row) + 1)}. Replace it, or leave the cell empty to "
+            "treat it as missing."
         )
 
 
@@ -96,7 +96,7 @@ def try_numbers(table: Table, name: str, missing: MissingTokens) -> np.ndarray |
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     kind = column.type
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+    if is_text(kind):
         values = _parse(column, missing, table.decimal)
     elif pa.types.is_boolean(kind):
         values = _floats(column.cast(pa.uint8()))
@@ -111,11 +111,35 @@ def try_numbers(table: Table, name: str, missing: MissingTokens) -> np.ndarray |
     return values
 
 
+def count_text(table: Table, name: str, missing: MissingTokens) -> NotNumbers:
+    """Count the cells of a column that are no numbers, if there are any."""
+    found = try_numbers(table, name, missing)
+    if isinstance(found, NotNumbers):
+        return found
+    cells = table.data.column(name)
+    if is_text(cells.type):
+        cells = observed_cells(cells, missing)
+    return NotNumbers(0, len(cells) - cells.null_count, "", 0)
+
+
+def is_text(kind: Any) -> bool:
+    """Tell whether cells of an Arrow type are texts."""
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return pa.types.is_string(kind) or pa.types.is_large_string(kind)
+
+
+def observed_cells(column: Any, missing: MissingTokens) -> Any:
+    """Take the blanks around texts away, and the texts that mean missing."""
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    cells = pc.utf8_trim_whitespace(column)
+    absent = pc.is_in(pc.utf8_lower(cells), value_set=pa.array(sorted(missing.texts), cells.type))
+    return pc.if_else(absent, pa.scalar(None, cells.type), cells)
+
+
 def _parse(column: Any, missing: MissingTokens, decimal: str) -> np.ndarray | NotNumbers:
     """Parse a column of text."""
-    cells = pc.replace_substring(pc.utf8_trim_whitespace(column), "\N{MINUS SIGN}", "-")
-    absent = pc.is_in(pc.utf8_lower(cells), value_set=pa.array(sorted(missing.texts), cells.type))
-    cells = pc.if_else(absent, pa.scalar(None, cells.type), cells)
+    cells = pc.replace_substring(observed_cells(column, missing), "\N{MINUS SIGN}", "-")
     pattern = _NUMBER.replace("DECIMAL", "," if decimal == "," else r"\.")
     wrong = pc.fill_null(pc.invert(pc.match_substring_regex(cells, pattern)), False).to_numpy()
     if wrong.any():
@@ -134,31 +158,7 @@ def _floats(column: Any) -> np.ndarray:
     return np.array(pc.fill_null(column.cast(pa.float64(), safe=False), np.nan).to_numpy())
 
 
-def _text_columns(texts: dict[str, NotNumbers]) -> str:
-    """Say which columns are not numbers and what to do about it."""
-    shown = list(texts.items())[:5]
-    lines = [
-        f"Column '{brief(name)}' holds text in {found.n_cells} of {found.n_observed} cells, first "
-        f"'{brief(found.example)}' in row {found.row}. {number_hint(found.example)}".rstrip()
-        for name, found in shown
-    ]
-    if len(texts) > len(shown):
-        lines.append(f"So do {len(texts) - len(shown)} more columns.")
-    lines.append(
-        "Numbers are expected here: leave such a column out with --drop, or name it as --id or "
-        "--label; --categorical takes it as categories."
-    )
-    if any(found.n_cells * 2 < found.n_observed for found in texts.values()):
-        lines.append("Where the text is a code for a missing value, add it with --na-values.")
-    listed = ",".join(texts)
-    if listed.isprintable() and len(listed) <= 200 and "'" not in listed:
-        lines.append(f"To leave them all out: --drop '{listed}'")
-    return "\n".join(lines)
-
-
 def _as_number(token: str) -> float:
-    """Read a token as a number; NaN where it is none."""
-    try:
-        return float(token)
-    except ValueError:
-        return math.nan
+    """Read a token as a cell with a decimal point is read; NaN where it is no number."""
+    number = re.fullmatch(_NUMBER.replace("DECIMAL", r"\."), token.strip(), re.ASCII)
+    return float(token) if number else math.nan

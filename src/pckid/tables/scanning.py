@@ -1,51 +1,41 @@
-"""Tables too large to read whole: Parquet files, folders of them, and text, batch by batch.
+"""The one way into a table: it is opened, and its rows come in batches; whole is all of them.
 
-What can be wrong with the columns is found out before any row is read; an error names the file,
-the column and the row group.
+A file's kind is told by its first bytes, not by its name, so that a pipe works as a file does. What
+can be wrong with the columns is found out before any row is read.
 """
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import lzma
+import math
 import os
+import re
 from collections.abc import Iterator, Sequence
-from itertools import groupby
-from pathlib import Path
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.csv
-import pyarrow.parquet
 
 from pckid._text import brief
 from pckid.exceptions import TableError
-from pckid.tables.numbers import MissingTokens, NotNumbers, try_numbers
-from pckid.tables.reading import Table
-from pckid.tables.sniffing import TextFormat, sniff
+from pckid.tables.binary import (
+    ARROW,
+    PARQUET,
+    arrow_tables,
+    find_files,
+    parquet_tables,
+    scan_parquet,
+)
+from pckid.tables.sniffing import TextFormat, first_record, sniff
+from pckid.tables.sources import MAX_UNPACKED, Source, find_source, hash_sources, refuse_large
+from pckid.tables.table import Part, Table
+from pckid.tables.text import find_encoding, text_tables, utf8_pieces
 
-_SNIFF_BYTES = 1 << 20
-_TEXT_BLOCK = 1 << 23
-_OPENERS: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\0": lzma.open}
-_PACKING = 5  # about how many times smaller compression makes text
-_UNKNOWN = (b"PK\x03\x04", b"ARROW1", b"FEA1", b"\xff\xff\xff\xff", b"\x28\xb5\x2f\xfd",
-            b"\x04\x22\x4d\x18", b"\xff\xfe", b"\xfe\xff")  # fmt: skip
-
-
-class Part(NamedTuple):
-    """Rows that can be read without those before them."""
-
-    path: str
-    row_group: int | None  # None is a text file
-    start: int  # number of the first row in the whole table
-    n_rows: int | None
-
-    @property
-    def place(self) -> str:
-        """Where the rows are, for errors."""
-        return self.path if self.row_group is None else f"{self.path}, row group {self.row_group}"
+_SAMPLE = 1 << 20
+# Rows read at a time where all of them are kept.
+_MANY_ROWS = 1 << 16
+# From this size on a compressed text is measured before more of it is kept.
+_MEASURED_FROM = 1 << 28
 
 
 class Scan(NamedTuple):
@@ -58,12 +48,14 @@ class Scan(NamedTuple):
         All columns.
     parts : tuple of Part
     n_bytes : int
-        Size of its numbers in memory, or of a text file on the disk, unpacked.
+        Size of its numbers in memory, or of a text or Arrow file on the disk.
     text : TextFormat or None
-        None for Parquet.
+        None for Parquet and Arrow.
     header : bool
         Whether the first row of a text file holds the names.
     encoding : str
+    max_bytes : int
+        The most that it may take when it is read whole.
     """
 
     source: str
@@ -72,17 +64,28 @@ class Scan(NamedTuple):
     n_bytes: int
     text: TextFormat | None = None
     header: bool = True
-    encoding: str = "utf8"
+    encoding: str = "utf-8"
+    max_bytes: int = MAX_UNPACKED
 
     @property
     def n_rows(self) -> int | None:
-        """The number of rows; a text file does not tell."""
+        """The number of rows; only Parquet tells."""
         last = self.parts[-1]
         return None if last.n_rows is None else last.start + last.n_rows
+
+    @property
+    def header_is_numbers(self) -> bool:
+        """Whether a text's header may be none: every name is a number."""
+        number = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+        return bool(self.text) and self.header and all(map(number.fullmatch, self.names))
 
     def template(self, names: Sequence[str]) -> Any:
         """Make a table of some columns and no rows."""
         return pa.table({name: pa.array([], pa.float64()) for name in names})
+
+    def sha256(self) -> str:
+        """Hash the bytes as they are stored; those of a folder's files one after the other."""
+        return hash_sources(dict.fromkeys(part.source for part in self.parts))
 
 
 class Batch(NamedTuple):
@@ -90,8 +93,12 @@ class Batch(NamedTuple):
 
     table: Table
     start: int  # number of the first row in the whole table
-    place: str
-    row: int  # number of the first row in the part
+    part: Part
+
+    @property
+    def row(self) -> int:
+        """Number of the first row in the part."""
+        return self.start - self.part.start
 
 
 def scan_table(
@@ -101,269 +108,166 @@ def scan_table(
     decimal: str | None = None,
     encoding: str | None = None,
     header: bool = True,
-) -> Scan | None:
-    """Open a table to read it in batches.
+    max_bytes: int | None = None,
+) -> Scan:
+    """Open a table to read it in batches, or whole.
 
     Parameters
     ----------
     source : str
-        Path of a Parquet file, of a folder of them, or of a CSV or TSV file, also compressed by
-        gzip, bzip2 or xz.
-    delimiter, decimal, encoding, header
-        As for `read_table`.
+        Path of a CSV, TSV, Parquet or Arrow file, also compressed by gzip, bzip2, xz, zstd or lz4,
+        or of a folder of Parquet files; "-" is standard input.
+    delimiter, decimal, encoding : str, optional
+        How a text file is written; found out where not given.
+    header : bool, default=True
+        Whether the first row of a text file holds the column names.
+    max_bytes : int, optional
+        A table that takes more than this unpacked is refused. By default 4 GiB, and no limit for
+        Parquet that is read in batches.
 
     Returns
     -------
-    scan : Scan or None
-        None where the file is of a kind that is only read whole.
+    scan : Scan
+
+    Raises
+    ------
+    TableError
+        With a sentence that says what is wrong and what to do.
     """
-    if source == "-":
-        return None
+    most = max_bytes or MAX_UNPACKED
     if os.path.isdir(source):
-        return _scan_parquet(source, _files_of(source))
-    try:
-        with open(source, "rb") as file:
-            magic = file.read(8)
-    except FileNotFoundError:
-        raise TableError(f"There is no file {source!r}. Check the path.") from None
-    except OSError as error:
-        raise TableError(f"{source!r} cannot be read: {error.strerror}.") from None
-    if magic.startswith(b"PAR1"):
-        return _scan_parquet(source, [source])
-    if not magic or magic.startswith(_UNKNOWN):
-        return None
-    return _scan_text(source, delimiter, decimal, encoding, header)
+        scan = _scan_parquet(source, [Source(path, most) for path in find_files(source)])
+    else:
+        scan = _scan_file(find_source(source, most), delimiter, decimal, encoding, header)
+    if scan.text is None and max_bytes is not None:
+        refuse_large(scan.n_bytes, scan.source, max_bytes)
+    _check_names(scan)
+    return scan._replace(max_bytes=most)
 
 
-def _files_of(folder: str) -> list[str]:
-    """List the Parquet files of a folder by name."""
-    found = sorted(p for p in Path(folder).rglob("*") if p.suffix.lower() in (".parquet", ".pq"))
-    found = [path for path in found if not path.name.startswith((".", "_"))]
-    if not found:
-        raise TableError(f"The folder {folder!r} holds no Parquet file (*.parquet).")
-    nested = [path for path in found if path.parent != Path(folder)]
-    if nested:
-        raise TableError(
-            f"The folder {folder!r} holds Parquet files in folders of its own, first "
-            f"{str(nested[0])!r}. Give one folder with all the files in it."
-        )
-    return [str(path) for path in found]
-
-
-def _scan_parquet(source: str, paths: list[str]) -> Scan:
-    """Open Parquet files that make up one table."""
-    parts: list[Part] = []
-    start = n_bytes = 0
-    with _open(paths[0]) as file:
-        first = file.schema_arrow
-    for path in paths:
-        with _open(path) as file:
-            _same_columns(first, file, path, paths[0])
-            for group in range(file.num_row_groups):
-                info = file.metadata.row_group(group)
-                parts.append(Part(path, group, start, info.num_rows))
-                start += info.num_rows
-            n_bytes += 8 * file.metadata.num_rows * len(first)
-    if len(set(first.names)) < len(first.names):
-        twice = next(name for name in first.names if first.names.count(name) > 1)
-        raise TableError(f"{paths[0]} has two columns named '{brief(twice)}'. Rename one of them.")
-    return Scan(source, list(first.names), tuple(parts), n_bytes)
-
-
-def _open(path: str) -> Any:
-    """Open a Parquet file; only its footer is read."""
-    if os.path.getsize(path) == 0:
-        raise TableError(f"{path} is empty: it has 0 bytes. Remove it, or write it again.")
-    try:
-        return pyarrow.parquet.ParquetFile(path, pre_buffer=False, buffer_size=1 << 20)
-    except (pa.ArrowException, OSError) as error:
-        reason = str(error).splitlines()[0]
-        raise TableError(f"{path} is damaged or no Parquet file: {reason}") from None
-
-
-def _same_columns(first: Any, file: Any, path: str, first_path: str) -> None:
-    """Refuse a file without rows, or with other columns than the first."""
-    n_groups = file.num_row_groups
-    if file.metadata.num_rows == 0:
-        raise TableError(f"{path} has no rows ({n_groups} row groups). Remove it from the folder.")
-    groups = "row group 0" if n_groups == 1 else f"row groups 0 to {n_groups - 1}"
-    mine = file.schema_arrow
-    for name in first.names:
-        if name not in mine.names:
-            raise TableError(
-                f"Column '{brief(name)}' is missing in {path} ({groups}); {first_path} has it. "
-                "Add it, with empty cells if need be."
-            )
-        kinds = mine.field(name).type, first.field(name).type
-        if kinds[0] != kinds[1]:
-            raise TableError(
-                f"Column '{brief(name)}' has the type {kinds[0]} in {path} ({groups}), but "
-                f"{kinds[1]} in {first_path}. Write it with one type in all files."
-            )
-    more = [name for name in mine.names if name not in first.names]
-    if more:
-        raise TableError(
-            f"Column '{brief(more[0])}' is missing in {first_path}; {path} ({groups}) has it. Add "
-            "it, with empty cells if need be."
-        )
-
-
-def _scan_text(
-    source: str, delimiter: str | None, decimal: str | None, encoding: str | None, header: bool
+def _scan_file(
+    source: Source, delimiter: str | None, decimal: str | None, encoding: str | None, header: bool
 ) -> Scan:
-    """Open a text file and find out how it is written."""
-    encoding = encoding or "utf8"
-    try:
-        with _text_stream(source) as file:
-            sample = file.read(_SNIFF_BYTES)
-        text = sample.decode(encoding, "ignore").removeprefix("\ufeff")
-    except LookupError:
-        raise TableError(f"There is no encoding {encoding!r}; try utf-8 or latin-1.") from None
-    except (OSError, EOFError, lzma.LZMAError):
-        raise TableError(f"{source} is compressed but damaged or cut short.") from None
-    if "\0" in text:
-        raise TableError(f"{source} is not a table: it holds zero bytes. Give CSV or Parquet.")
+    """Open a file of any kind."""
+    start = next(source.pieces(64), b"")
+    if start.startswith(b"PK\x03\x04"):
+        raise TableError(
+            f"{source.name} is a zip archive or a spreadsheet. Save the sheet as CSV, or unpack it "
+            "first."
+        )
+    if start.startswith(PARQUET):
+        return _scan_parquet(source.name, [source])
+    part = Part(source, None, 0, None)
+    if start.startswith(ARROW):
+        names = next(arrow_tables(source)).column_names
+        return Scan(source.name, names, (part,), source.n_bytes)
+    found = find_encoding(start, encoding)
+    text = ""
+    for piece in islice(utf8_pieces(source, found, _SAMPLE), 16):
+        text += piece.decode("utf-8", "ignore")
+        # The header counts whole, however long its names are.
+        if "\n" in text and text.count('"') % 2 == 0:
+            break
     if not text.strip():
-        raise TableError(f"{source} is empty. Give a table with a header and at least one row.")
+        raise TableError(
+            f"{source.name} is empty. Give a table with a header and at least one row."
+        )
     kind = sniff(text, delimiter, decimal)
-    with open(source, "rb") as file:
-        packed = file.read(6).startswith(tuple(_OPENERS))
-    n_bytes = os.path.getsize(source) * (_PACKING if packed else 1)
-    scan = Scan(source, [], (Part(source, None, 0, None),), n_bytes, kind, header, encoding)
-    return scan._replace(names=_text_names(scan))
+    cells = first_record(text, kind.delimiter) if header else [""] * kind.n_columns
+    names = [cell.strip() or f"column {index + 1}" for index, cell in enumerate(cells)]
+    return Scan(source.name, names, (part,), source.n_bytes, kind, header, found)
 
 
-def _text_names(scan: Scan) -> list[str]:
-    """Read the header of a text file."""
-    first = next(_text_batches(scan), None)
-    if first is None or (scan.header and first.num_rows < 1):
-        raise TableError(f"{scan.source} has no rows below its header.")
-    cells = [column[0].as_py().strip() if scan.header else "" for column in first.columns]
-    names = [cell or f"column {index + 1}" for index, cell in enumerate(cells)]
-    for name in names:
-        if names.count(name) > 1:
-            raise TableError(f"{scan.source} has two columns named '{brief(name)}'. Rename one.")
-    return names
+def _scan_parquet(name: str, sources: list[Source]) -> Scan:
+    """Open Parquet files that make up one table."""
+    names, parts, n_bytes = scan_parquet(sources)
+    return Scan(name, names, parts, n_bytes)
 
 
-def _text_stream(path: str) -> Any:
-    """Open a text file, uncompressed as it is read."""
-    with open(path, "rb") as file:
-        magic = file.read(6)
-    for start, opener in _OPENERS.items():
-        if magic.startswith(start):
-            return opener(path, "rb")
-    return open(path, "rb")
-
-
-def _text_batches(scan: Scan) -> Iterator[Any]:
-    """Yield record batches of a text file with every cell as text, the header's row among them."""
-    kind = scan.text
-    assert kind is not None
-    keys = [f"f{index}" for index in range(kind.n_columns)]
-    bad: list[Any] = []
-
-    def remember(row: Any) -> str:
-        bad.append(row)
-        return "error"
-
-    try:
-        with _text_stream(scan.source) as file:
-            yield from pyarrow.csv.open_csv(
-                file,
-                read_options=pyarrow.csv.ReadOptions(
-                    column_names=keys,
-                    use_threads=False,
-                    block_size=_TEXT_BLOCK,
-                    encoding=scan.encoding,
-                ),
-                parse_options=pyarrow.csv.ParseOptions(
-                    delimiter=kind.delimiter,
-                    newlines_in_values=True,
-                    ignore_empty_lines=kind.n_columns > 1,
-                    invalid_row_handler=remember,
-                ),
-                convert_options=pyarrow.csv.ConvertOptions(
-                    column_types=dict.fromkeys(keys, pa.string())
-                ),
+def _check_names(scan: Scan) -> None:
+    """Refuse a table without rows or columns, or with two columns of one name."""
+    if not scan.names or not scan.parts:
+        raise TableError(_no_rows(scan))
+    seen: set[str] = set()
+    for name in scan.names:
+        if name in seen:
+            raise TableError(
+                f"{scan.source} has two columns named '{brief(name)}'. Rename one of them."
             )
-    except (pa.ArrowException, OSError, EOFError, lzma.LZMAError) as error:
-        reason = str(error).splitlines()[0]
-        if bad:
-            reason = f"a record has {bad[0].actual_columns} cells, not {bad[0].expected_columns}"
-        raise TableError(f"{scan.source} cannot be read as a table: {reason}.") from None
+        seen.add(name)
+
+
+def _no_rows(scan: Scan) -> str:
+    """Say that there is nothing to cluster."""
+    return f"{scan.source} has no rows below its header. There is nothing to cluster."
 
 
 def batches(
     scan: Scan, parts: Sequence[Part], columns: Sequence[str], n_rows: int
 ) -> Iterator[Batch]:
     """Read columns of some parts, at most `n_rows` rows at a time."""
-    if scan.text is not None:
-        yield from _numbered(scan, parts[0], _text_tables(scan, columns, n_rows))
-        return
-    for path, mine in groupby(parts, key=lambda part: part.path):
-        with _open(path) as file:
-            for part in mine:
-                yield from _numbered(scan, part, _group_tables(file, part, columns, n_rows))
-
-
-def _numbered(scan: Scan, part: Part, tables: Iterator[Any]) -> Iterator[Batch]:
-    """Say of each table of a part where its rows are."""
-    row = 0
-    for data in tables:
-        table = Table(data, scan.text, scan.source, "", False)
-        yield Batch(table, part.start + row, part.place, row)
+    found = _tables(scan, parts, columns, n_rows)
+    here, row = None, 0
+    for part, data in found:
+        here, row = part, row if part is here else part.start
+        for start in range(0, data.num_rows, n_rows):
+            table = Table(data.slice(start, n_rows), scan.text, scan.source, "", False, scan.parts)
+            yield Batch(table, row + start, part)
         row += data.num_rows
+    if here is None or row == 0:
+        raise TableError(_no_rows(scan))
 
 
-def _group_tables(file: Any, part: Part, columns: Sequence[str], n_rows: int) -> Iterator[Any]:
-    """Yield tables of a row group."""
-    wanted = list(columns)
-    try:
-        for batch in file.iter_batches(n_rows, row_groups=[part.row_group], columns=wanted):
-            yield pa.Table.from_batches([batch]).select(wanted)
-    except (pa.ArrowException, OSError) as error:
-        reason = str(error).splitlines()[0]
-        column = _damaged_column(file, part, wanted)
-        raise TableError(f"{column}{part.place} cannot be read: {reason}") from None
+def _tables(
+    scan: Scan, parts: Sequence[Part], columns: Sequence[str], n_rows: int
+) -> Iterator[tuple[Part, Any]]:
+    """Yield tables in order, with the part each belongs to."""
+    part, names = parts[0], list(columns)
+    if part.row_group is not None:
+        yield from parquet_tables(parts, names, n_rows)
+    elif scan.text is None:
+        for table in arrow_tables(part.source):
+            yield part, table.select(names)
+    else:
+        index = {name: j for j, name in enumerate(scan.names)}
+        wanted = [index[name] for name in names]
+        skipped = int(scan.header)
+        for table in text_tables(part.source, scan.encoding, scan.text, wanted):
+            yield part, table.slice(skipped).rename_columns(names)
+            skipped = 0
 
 
-def _damaged_column(file: Any, part: Part, columns: list[str]) -> str:
-    """Find the first column of a row group that cannot be read."""
-    for name in columns:
-        try:
-            for _ in file.iter_batches(row_groups=[part.row_group], columns=[name]):
-                pass
-        except (pa.ArrowException, OSError):
-            return f"Column '{brief(name)}' of "
-    return ""
+def read_table(source: str, **options: Any) -> Table:
+    """Read a table whole; parameters as for `scan_table`."""
+    return read_whole(scan_table(source, **options))
 
 
-def _text_tables(scan: Scan, columns: Sequence[str], n_rows: int) -> Iterator[Any]:
-    """Yield tables of a text file, without the row of its header."""
-    header = scan.header
-    for batch in _text_batches(scan):
-        table = pa.Table.from_batches([batch]).rename_columns(scan.names).select(list(columns))
-        table = table.slice(1) if header else table
-        header = False
-        for start in range(0, table.num_rows, n_rows):
-            yield table.slice(start, n_rows)
+def read_whole(scan: Scan) -> Table:
+    """Read all rows and put them together."""
+    table = read_up_to(scan, math.inf)
+    assert table is not None
+    return table
 
 
-def batch_numbers(batch: Batch, names: Sequence[str], missing: MissingTokens) -> np.ndarray:
-    """Read columns of a batch as numbers (n_rows, len(names)), NaN where a cell is missing."""
-    X = np.empty((batch.table.data.num_rows, len(names)))
-    for j, name in enumerate(names):
-        values = try_numbers(batch.table, name, missing)
-        if isinstance(values, NotNumbers):
-            raise TableError(
-                f"Column '{brief(name)}' holds text in {batch.place}, first "
-                f"'{brief(values.example)}' in its row {batch.row + values.row:,}. Leave the "
-                "column out with --drop, add a code for missing values with --na-values, or read "
-                "the table whole with --no-stream to take its texts as categories."
-            )
-        X[:, j] = values
-    return X
+def read_up_to(scan: Scan, limit: float) -> Table | None:
+    """Read all rows and put them together; None if their cells take more than `limit` bytes."""
+    source = scan.parts[0].source
+    packed = scan.text is not None and source.unpacker is not None
+    kept, n_bytes = [], 0
+    if scan.text is None:
+        refuse_large(scan.n_bytes, scan.source, scan.max_bytes)
+    for batch in batches(scan, scan.parts, scan.names, _MANY_ROWS):
+        kept.append(batch.table.data)
+        n_bytes += batch.table.data.nbytes
+        if n_bytes > limit:
+            return None
+        if scan.text is None:
+            refuse_large(n_bytes, scan.source, scan.max_bytes)
+        elif packed and n_bytes > _MEASURED_FROM:
+            # Unpacked once without being kept, it is refused before it fills the memory.
+            packed = any(False for _ in source.pieces())
+    data = pa.concat_tables(kept)
+    return Table(data, scan.text, scan.source, scan.sha256(), scan.header_is_numbers, scan.parts)
 
 
 def row_numbers(start: int, n_rows: int) -> Table:

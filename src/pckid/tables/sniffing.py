@@ -42,17 +42,23 @@ def sniff(text: str, delimiter: str | None = None, decimal: str | None = None) -
     if decimal is None:
         body = _records(sample, delimiter)[1:]
         decimal = _decimal_sign([cell.strip() for record in body for cell in record])
-    # The first record counts whole, however long its names are.
-    n_columns = len(_records(text, delimiter, 1)[0])
-    return TextFormat(delimiter, decimal, n_columns)
+    return TextFormat(delimiter, decimal, len(first_record(text, delimiter)))
+
+
+def first_record(text: str, delimiter: str) -> list[str]:
+    """Split the first record into cells; it counts whole, however long it is."""
+    return _records(text, delimiter, 1)[0]
 
 
 def _records(text: str, delimiter: str, n_records: int = _SAMPLE_RECORDS) -> list[list[str]]:
     """Split the first records into cells, quotes respected, blank lines left out."""
-    # A cell may be longer than the module's default limit.
-    csv.field_size_limit(max(csv.field_size_limit(), len(text)))
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-    return list(islice(filter(None, reader), n_records)) or [[""]]
+    # A cell may be longer than the limit of the whole process, which is not ours to change.
+    limit = csv.field_size_limit(max(csv.field_size_limit(), len(text)))
+    try:
+        return list(islice(filter(None, reader), n_records)) or [[""]]
+    finally:
+        csv.field_size_limit(limit)
 
 
 def _fit(records: list[list[str]]) -> tuple[float, int]:

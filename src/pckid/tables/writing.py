@@ -17,8 +17,8 @@ import pyarrow.ipc
 import pyarrow.parquet
 
 from pckid.exceptions import TableError
-from pckid.tables.reading import Table
 from pckid.tables.sniffing import TextFormat
+from pckid.tables.table import Table
 
 _BLOCK_ROWS = 8192
 _SUFFIXES = {
@@ -162,13 +162,12 @@ def _compressor(file: BinaryIO, codec: str | None) -> AbstractContextManager[Any
 
 def _with_columns(kept: Any, columns: Mapping[str, np.ndarray]) -> Any:
     """Replace columns of a table, or add them to it."""
-    for name, values in columns.items():
-        array = pa.array(values, from_pandas=True)
-        if name in kept.column_names:
-            kept = kept.set_column(kept.column_names.index(name), name, array)
-        else:
-            kept = kept.append_column(name, array)
-    return kept
+    new = {name: pa.array(values, from_pandas=True) for name, values in columns.items()}
+    arrays = dict(zip(kept.column_names, kept.columns, strict=True)) | new
+    fields = {field.name: field for field in kept.schema}
+    fields |= {name: pa.field(name, array.type) for name, array in new.items()}
+    schema = pa.schema(list(fields.values()), kept.schema.metadata)
+    return pa.Table.from_arrays(list(arrays.values()), schema=schema)
 
 
 def _text_blocks(

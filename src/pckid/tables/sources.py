@@ -1,0 +1,136 @@
+"""The bytes of a table: from a file or a pipe, unpacked piece by piece."""
+
+import bz2
+import gzip
+import hashlib
+import io
+import lzma
+import os
+import stat
+import sys
+import zlib
+from collections.abc import Iterable, Iterator
+from typing import Any, BinaryIO, NamedTuple
+
+import pyarrow as pa
+
+from pckid.exceptions import TableError
+
+MAX_UNPACKED = 1 << 32
+"""Bytes that a compressed table, or one from a pipe, may take unless the caller says otherwise."""
+PIECE = 1 << 23
+
+_UNPACKERS: dict[bytes, Any] = {
+    b"\x1f\x8b": gzip.open,
+    b"BZh": bz2.open,
+    b"\xfd7zXZ\0": lzma.open,
+    b"\x28\xb5\x2f\xfd": lambda file: pa.input_stream(file, compression="zstd"),
+    b"\x04\x22\x4d\x18": lambda file: pa.input_stream(file, compression="lz4"),
+}
+_DAMAGED = (OSError, EOFError, zlib.error, lzma.LZMAError, pa.ArrowException)
+
+
+class Source(NamedTuple):
+    """Bytes that can be read more than once.
+
+    Attributes
+    ----------
+    name : str
+        The file's path, or what errors call a pipe.
+    max_bytes : int
+        What is compressed is refused if it takes more than this unpacked.
+    stored : bytes or None
+        The bytes of a pipe, which gives them only once.
+    """
+
+    name: str
+    max_bytes: int = MAX_UNPACKED
+    stored: bytes | None = None
+
+    @property
+    def n_bytes(self) -> int:
+        """Count the bytes as they are stored."""
+        return os.path.getsize(self.name) if self.stored is None else len(self.stored)
+
+    def open(self) -> BinaryIO:
+        """Open the bytes as they are stored."""
+        return open(self.name, "rb") if self.stored is None else io.BytesIO(self.stored)
+
+    @property
+    def unpacker(self) -> Any:
+        """What undoes the compression that the first bytes name; None if they name none."""
+        with self.open() as file:
+            magic = file.read(6)
+        return next((_UNPACKERS[sign] for sign in _UNPACKERS if magic.startswith(sign)), None)
+
+    def pieces(self, size: int = PIECE) -> Iterator[bytes]:
+        """Yield the content, unpacked, in pieces of `size` bytes."""
+        unpack, n_bytes = self.unpacker, 0
+        with self.open() as file:
+            if unpack is None:
+                yield from iter(lambda: file.read(size), b"")
+                return
+            try:
+                with unpack(file) as stream:
+                    while piece := stream.read(size):
+                        n_bytes += len(piece)
+                        refuse_large(n_bytes, self.name, self.max_bytes)
+                        yield piece
+            except _DAMAGED:
+                raise TableError(
+                    f"{self.name} is compressed but damaged or cut short. Copy or download it "
+                    "again."
+                ) from None
+
+
+def find_source(path: str, max_bytes: int = MAX_UNPACKED) -> Source:
+    """Find a file, or read a pipe to its end; standard input where `path` is "-"."""
+    if path == "-":
+        return _read_pipe(sys.stdin.buffer, "standard input", max_bytes)
+    try:
+        with open(path, "rb") as file:
+            kind = os.fstat(file.fileno()).st_mode
+            if stat.S_ISREG(kind):
+                return Source(path, max_bytes)
+            if stat.S_ISFIFO(kind) or file.isatty():
+                return _read_pipe(file, path, max_bytes)
+    except FileNotFoundError:
+        raise TableError(f"There is no file {path!r}. Check the path.") from None
+    except OSError as error:
+        raise TableError(f"{path!r} cannot be read: {error.strerror}.") from None
+    raise TableError(f"{path!r} is a device, not a table. Give a file, or - for standard input.")
+
+
+def _read_pipe(stream: Any, name: str, max_bytes: int) -> Source:
+    """Read all that a pipe gives, unless it gives too much or only zeros."""
+    pieces: list[bytes] = []
+    n_bytes = 0
+    while piece := stream.read(PIECE):
+        n_bytes += len(piece)
+        if n_bytes > max_bytes:
+            raise TableError(
+                f"{name} gives more than {max_bytes / 2**30:.3g} GB. Save it as a file, which can "
+                "be read in batches, or raise the limit with --max-unpacked."
+            )
+        if not pieces and not piece.strip(b"\0"):
+            raise TableError(f"{name} is not a table: it begins with {len(piece):,} zero bytes.")
+        pieces.append(piece)
+    return Source(name, max_bytes, b"".join(pieces))
+
+
+def refuse_large(n_bytes: int, name: str, max_bytes: int) -> None:
+    """Raise if a table takes more memory unpacked than was agreed to."""
+    if n_bytes > max_bytes:
+        raise TableError(
+            f"{name} takes more than {max_bytes / 2**30:.3g} GB unpacked. If you trust it and have "
+            "the memory, raise the limit with --max-unpacked."
+        )
+
+
+def hash_sources(sources: Iterable[Source]) -> str:
+    """Compute the SHA-256 of the bytes as they are stored, one source after the other."""
+    digest = hashlib.sha256()
+    for source in sources:
+        with source.open() as file:
+            hashlib.file_digest(file, lambda: digest)  # type: ignore[arg-type]
+    return digest.hexdigest()

@@ -1,0 +1,66 @@
+"""A table as it was read, and where in its files its rows are."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from pckid.tables.sniffing import TextFormat
+from pckid.tables.sources import Source
+
+
+class Part(NamedTuple):
+    """Rows that can be read without those before them."""
+
+    source: Source
+    row_group: int | None  # of a Parquet file; None is all of a text or Arrow file
+    start: int  # number of the first row in the whole table
+    n_rows: int | None
+
+    @property
+    def place(self) -> str:
+        """Where the rows are, for errors."""
+        group = "" if self.row_group is None else f", row group {self.row_group}"
+        return self.source.name + group
+
+
+class Table(NamedTuple):
+    """A table as it was read.
+
+    Attributes
+    ----------
+    data : pyarrow.Table of shape (n_rows, n_columns)
+    text : TextFormat or None
+        How the text file writes cells; None for Parquet and Arrow.
+    source : str
+        The file's name, "standard input" for a stream.
+    sha256 : str
+        Hash of the bytes as they were stored.
+    header_is_numbers : bool
+        Whether every column name is a number: there may be no header at all.
+    parts : sequence of Part
+        Where the rows come from, for errors.
+    """
+
+    data: Any
+    text: TextFormat | None
+    source: str
+    sha256: str
+    header_is_numbers: bool
+    parts: Sequence[Part] = ()
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns, in order."""
+        return list(self.data.column_names)
+
+    @property
+    def decimal(self) -> str:
+        """The sign between a number's whole part and its fraction."""
+        return self.text.decimal if self.text else "."
+
+
+def name_row(parts: Sequence[Part], row: int) -> str:
+    """Say where a row is, counted from 1 in the whole table; in which row group of Parquet too."""
+    for part in reversed(parts):
+        if part.start < row and part.row_group is not None:
+            return f"row {row:,} ({part.place}, row {row - part.start:,} of it)"
+    return f"row {row:,}"

@@ -1,0 +1,235 @@
+"""Delimited text: decoded, cut where records end, and parsed with every cell kept as text."""
+
+import codecs
+import io
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+
+from pckid._text import counted
+from pckid.exceptions import TableError
+from pckid.tables.sniffing import TextFormat
+from pckid.tables.sources import PIECE, Source
+
+_QUOTE = ord('"')
+_LONGEST_RECORD = 1 << 28
+# Blocks of wide tables are longer, so that a column's part of each is not a few cells.
+_BYTES_PER_COLUMN = 1 << 10
+
+
+def find_encoding(start: bytes, encoding: str | None) -> str:
+    """Tell how a text is encoded by its first bytes, unless that is given."""
+    if encoding is None:
+        return "utf-16" if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "utf-8"
+    try:
+        io.TextIOWrapper(io.BytesIO(), encoding)
+    except LookupError:
+        raise TableError(f"There is no encoding {encoding!r}; try utf-8 or cp1252.") from None
+    return encoding
+
+
+def utf8_pieces(source: Source, encoding: str, size: int = PIECE) -> Iterator[bytes]:
+    """Yield a text in UTF-8, without a byte-order mark and blank lines at its start."""
+    decoder = codecs.getincrementaldecoder(encoding)()
+    pieces, n_bytes, started = source.pieces(size), 0, False
+    piece: bytes | None = b""
+    while piece is not None:
+        piece = next(pieces, None)
+        try:
+            text = decoder.decode(piece or b"", final=piece is None)
+        except UnicodeError as error:
+            raise TableError(_not_decoded(error, source, encoding, n_bytes)) from None
+        n_bytes += len(piece or b"")
+        found = text.encode("utf-8", "replace")
+        if b"\0" in found:
+            raise TableError(
+                f"{source.name} is not a table: it holds zero bytes. Give CSV, TSV, Parquet or "
+                "Arrow."
+            )
+        if not started:
+            found = found.removeprefix(codecs.BOM_UTF8).lstrip(b"\r\n")
+            started = bool(found)
+        if found:
+            yield found
+
+
+def _not_decoded(error: UnicodeError, source: Source, encoding: str, n_bytes: int) -> str:
+    """Say in which line a text is not encoded as expected, and how it may be."""
+    wrong = getattr(error, "object", b"")
+    line = wrong.count(b"\n", 0, getattr(error, "start", 0)) + 1
+    for piece in source.pieces():
+        line += piece.count(b"\n", 0, max(n_bytes, 0))
+        n_bytes -= len(piece)
+    likely = "cp1252"
+    try:
+        wrong.decode(likely)
+    except UnicodeError:
+        likely = "latin-1"
+    return (
+        f"{source.name} is not {encoding} text (line {line}). Save it as UTF-8, or say how it is "
+        f"encoded, for example --encoding {likely}."
+    )
+
+
+def text_tables(
+    source: Source, encoding: str, kind: TextFormat, columns: Sequence[int]
+) -> Iterator[Any]:
+    """Yield tables of some columns of a text, in order; the first row of the first is the header.
+
+    Parameters
+    ----------
+    source : Source
+    encoding : str
+    kind : TextFormat
+    columns : sequence of int
+        Numbers of the columns wanted.
+
+    Yields
+    ------
+    table : pyarrow.Table of shape (n_records, len(columns)), strings
+    """
+    size = max(PIECE, _BYTES_PER_COLUMN * kind.n_columns)
+    n_records = 0
+    for block in _blocks(utf8_pieces(source, encoding, size), kind.delimiter, source.name):
+        table = _parse(block, kind, columns, n_records, source.name)
+        n_records += table.num_rows
+        yield table
+
+
+def _blocks(pieces: Iterator[bytes], delimiter: str, name: str) -> Iterator[memoryview]:
+    """Cut a text into blocks of whole records."""
+    waiting: list[bytes] = []
+    n_lines = size = wanted = 0
+    for piece in pieces:
+        waiting.append(piece)
+        size += len(piece)
+        if size < wanted:
+            continue
+        text = b"".join(waiting)
+        end = _last_end(text, delimiter, name, n_lines)
+        if end:
+            yield memoryview(text)[:end]
+            n_lines += _count_lines(memoryview(text)[:end])
+        elif size > _LONGEST_RECORD:
+            raise TableError(
+                f"{name} holds a record of more than {_LONGEST_RECORD >> 20} MB, which begins in "
+                f"line {n_lines + 1}: a quote that is not closed, or a text without line ends."
+            )
+        waiting, size = [text[end:]], size - end
+        # Where no record ends yet, twice as much is looked at next.
+        wanted = 0 if end else 2 * size
+    text = b"".join(waiting)
+    if text:
+        _last_end(text, delimiter, name, n_lines, final=True)
+        yield memoryview(text)
+
+
+def _last_end(text: bytes, delimiter: str, name: str, n_lines: int, *, final: bool = False) -> int:
+    """Find where the last whole record ends; 0 if none does.
+
+    Raises if a quote has swallowed lines: one that is never closed, which only the end of the text
+    can tell, or that is closed elsewhere than at the end of a cell.
+    """
+    # A carriage return at the very end may be the first half of a line end.
+    end = max(text.rfind(b"\n"), text.rfind(b"\r", 0, len(text) - 1)) + 1
+    if b'"' not in text:
+        return end
+    opened, closed, wrong = _quoted(text, delimiter)
+    if final and len(opened) and closed[-1] == len(text):
+        wrong.append(int(opened[-1]))
+    if wrong:
+        line = n_lines + _count_lines(text[: wrong[0]]) + 1
+        raise TableError(
+            f"{name} opens a quote in line {line} that is not closed as it should be. Close it, or "
+            'double a quote that belongs to the text ("").'
+        )
+    if len(opened) == 0 or end <= opened[0] or closed[np.searchsorted(opened, end) - 1] < end:
+        return end
+    signs = np.frombuffer(text, dtype=np.uint8)[:end]
+    ends = np.flatnonzero((signs == ord("\n")) | (signs == ord("\r")))
+    cell = np.searchsorted(opened, ends) - 1
+    outside = ends[(cell < 0) | (closed[cell] < ends)]
+    return int(outside[-1]) + 1 if len(outside) else 0
+
+
+def _count_lines(text: bytes | memoryview) -> int:
+    """Count line ends, whichever the text has."""
+    signs = np.frombuffer(text, dtype=np.uint8)
+    return int(np.count_nonzero(signs == ord("\n")) or np.count_nonzero(signs == ord("\r")))
+
+
+def _quoted(text: bytes, delimiter: str) -> tuple[np.ndarray, np.ndarray, list[int]]:
+    """Find the cells in quotes of a text that begins with a record.
+
+    Returns where they open and where they close (n_cells,), the end of the text for one that does
+    not; and where those open that run over lines and go on after the quote that closes them.
+    """
+    signs = np.frombuffer(text, dtype=np.uint8)
+    edge = np.zeros(256, dtype=bool)
+    edge[list(b"\r\n" + delimiter.encode())] = True
+    marks = np.flatnonzero(signs == _QUOTE)
+    opened, closed = marks[::2], marks[1::2]
+    # The text's own ends are edges too. A quote next to one that closes is a doubled one.
+    begun = edge[signs[opened - 1]] | (opened == 0)
+    ended = edge[signs[(closed + 1) % len(text)]] | (closed == len(text) - 1)
+    doubled = opened[1:] == closed[: len(opened) - 1] + 1
+    begins, ends = np.append(True, ~doubled), np.append(~doubled, True)[: len(closed)]
+    if begun[begins].all() and ended[ends].all():
+        left_open = [len(text)] * (len(opened) - len(closed))
+        return opened[begins], np.append(closed[ends], left_open), []
+    # Some quotes are part of a cell that has none around it: only one that begins a cell opens it.
+    cell = re.compile(rb'(?<![^\r\n%b])"[^"]*+(?:""[^"]*+)*+("?)' % re.escape(delimiter.encode()))
+    spans, wrong = [], []
+    for found in cell.finditer(text):
+        start, stop = found.start(), found.end() if found[1] else len(text) + 1
+        spans.append((start, stop - 1))
+        if stop < len(text) and not edge[text[stop]] and re.search(rb"[\r\n]", found[0]):
+            wrong.append(start)
+    opens, closes = np.array(spans, dtype=np.intp).reshape(-1, 2).T
+    return opens, closes, wrong
+
+
+def _parse(
+    block: memoryview, kind: TextFormat, columns: Sequence[int], n_before: int, name: str
+) -> Any:
+    """Parse whole records, the first of which has the number `n_before` + 1."""
+    bad: list[Any] = []
+
+    def remember(row: Any) -> str:
+        bad.append(row)
+        return "error"
+
+    keys = [f"f{index}" for index in range(kind.n_columns)]
+    wanted = [keys[index] for index in columns]
+    try:
+        return pyarrow.csv.read_csv(
+            pa.BufferReader(block),
+            read_options=pyarrow.csv.ReadOptions(
+                column_names=keys, use_threads=False, block_size=len(block) + 1
+            ),
+            parse_options=pyarrow.csv.ParseOptions(
+                delimiter=kind.delimiter,
+                newlines_in_values=True,
+                ignore_empty_lines=kind.n_columns > 1,
+                invalid_row_handler=remember,
+            ),
+            convert_options=pyarrow.csv.ConvertOptions(
+                column_types=dict.fromkeys(wanted, pa.string()),
+                include_columns=wanted,
+                check_utf8=False,
+            ),
+        )
+    except pa.ArrowInvalid as error:
+        if not bad:
+            reason = str(error).splitlines()[0]
+            raise TableError(f"{name} cannot be read as a table: {reason}") from None
+    row, sign = bad[0], {"\t": "tab"}.get(kind.delimiter, kind.delimiter)
+    raise TableError(
+        f"Record {n_before + row.number} of {name} has {counted(row.actual_columns, 'cell')}, the "
+        f"first has {row.expected_columns} (delimiter {sign!r}). Mend the record, or give the "
+        "right --delimiter."
+    )

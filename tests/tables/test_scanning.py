@@ -1,0 +1,191 @@
+"""Every row of a text is accounted for, in whatever pieces it comes; nothing is kept needlessly."""
+
+import csv
+import gzip
+import io
+import os
+import threading
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pckid.exceptions import TableError
+from pckid.tables import read_table, scan_table, scanning, text
+from pckid.tables.sniffing import TextFormat
+from pckid.tables.sources import Source
+
+PLAIN = b"a,b\n1,2\n3,\n"
+# Few signs, so that quotes stand at all odd places.
+messy = st.text('",\n\rx', max_size=40)
+
+
+def stored(content: bytes) -> Source:
+    return Source("t.csv", stored=content)
+
+
+def rows_of(content: str, size: int):
+    """Read text of two columns in pieces of some size; an error is a result, too."""
+    try:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(text, "PIECE", size)
+            patch.setattr(text, "_BYTES_PER_COLUMN", 1)
+            kind = TextFormat(",", ".", 2)
+            tables = list(text.text_tables(stored(content.encode()), "utf-8", kind, [0, 1]))
+    except TableError as error:
+        return str(error)
+    return [tuple(row.values()) for table in tables for row in table.to_pylist()]
+
+
+@given(messy, st.integers(1, 12))
+def test_pieces_change_nothing(content, size):
+    in_pieces, at_once = rows_of(content, size), rows_of(content, 1 << 20)
+    # Of two things that are wrong, either may be found first.
+    assert in_pieces == at_once or (isinstance(in_pieces, str) and isinstance(at_once, str))
+
+
+@given(st.lists(st.tuples(messy, messy), min_size=1, max_size=6), st.integers(1, 12))
+def test_any_cells_come_back(rows, size):
+    sink = io.StringIO(newline="")
+    csv.writer(sink, lineterminator="\n", quoting=csv.QUOTE_ALL).writerows(rows)
+    assert rows_of(sink.getvalue(), size) == rows
+
+
+@given(messy)
+def test_lines_are_swallowed_by_closed_quotes_only(content):
+    found = rows_of(content, 7)
+    if "opens a quote" in found:
+        with pytest.raises(csv.Error):
+            list(csv.reader(io.StringIO(content, newline=""), strict=True))
+    elif not isinstance(found, str):
+        expected = csv.reader(io.StringIO(content, newline=""))
+        assert found == [tuple(row) for row in expected if row]
+
+
+@pytest.mark.parametrize("n_rows", [20, 300_000])
+def test_an_open_quote_is_named_by_its_line(tmp_path, n_rows):
+    path = tmp_path / "t.csv"
+    path.write_bytes(b"a,b\n" + b"1,2\n" * n_rows + b'3,"4\n' + b"5,6\n" * n_rows)
+    with pytest.raises(TableError, match=f"opens a quote in line {n_rows + 2} that is not closed"):
+        read_table(str(path))
+
+
+def test_a_record_has_its_limit(tmp_path, monkeypatch):
+    monkeypatch.setattr(text, "_LONGEST_RECORD", 1 << 23)
+    path = tmp_path / "t.csv"
+    path.write_bytes(b'a,b\n1,"2\n' + b"3,4\n" * (1 << 23))
+    with pytest.raises(TableError, match="a record of more than 8 MB, which begins in line 2"):
+        read_table(str(path))
+
+
+@pytest.mark.parametrize(
+    ("spoilt", "says"),
+    [
+        (b"\0,1\n", "it holds zero bytes"),
+        (b"\xe4,1\n", r"not utf-8 text \(line 3000002\)"),
+        (b"1,2,3\n", "Record 3000002 of .* has 3 cells, the first has 2"),
+    ],
+)
+def test_what_is_wrong_is_found_far_inside(tmp_path, spoilt, says):
+    path = tmp_path / "t.csv"
+    path.write_bytes(b"a,b\n" + b"1,2\n" * 3_000_000 + spoilt)
+    scan = scan_table(str(path))
+    with pytest.raises(TableError, match=says):
+        for _ in scanning.batches(scan, scan.parts, ["a"], 1000):
+            pass
+
+
+def test_a_text_that_unpacks_without_end_is_not_kept(tmp_path, monkeypatch):
+    parsed = []
+    parse = text._parse
+    monkeypatch.setattr(text, "_parse", lambda *given: parsed.append(1) or parse(*given))
+    monkeypatch.setattr(text, "PIECE", 1 << 16)
+    monkeypatch.setattr(scanning, "_MEASURED_FROM", 1 << 18)
+    path = tmp_path / "t.csv.gz"
+    path.write_bytes(gzip.compress(b"a,b\n" + b"0,0\n" * 1_000_000))
+    with pytest.raises(TableError, match=r"takes more than 0\.00293 GB unpacked"):
+        read_table(str(path), max_bytes=3 << 20)
+    assert len(parsed) < 10
+    assert read_table(str(path), max_bytes=5 << 20).data.num_rows == 1_000_000
+
+
+def test_the_size_of_parquet_is_that_of_its_numbers(tmp_path):
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"a": [0.0] * 100_000, "b": [0] * 100_000}), path)
+    assert path.stat().st_size < 10_000
+    assert scan_table(str(path)).n_bytes >= 1_600_000
+    with pytest.raises(TableError, match=r"takes more than .* unpacked"):
+        scan_table(str(path), max_bytes=1_500_000)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="no such device")
+def test_a_device_is_no_table():
+    with pytest.raises(TableError, match="'/dev/zero' is a device, not a table"):
+        read_table("/dev/zero")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes")
+@pytest.mark.parametrize(
+    ("line", "times", "says"),
+    [
+        (b"1,2\n", 1 << 20, "gives more than 0.00195 GB. Save it as a file"),
+        (b"\0" * 4, 1 << 22, "begins with 8,388,608 zero bytes"),
+        (PLAIN, 1, None),
+    ],
+)
+def test_pipes_are_read_up_to_a_limit(tmp_path, line, times, says):
+    path = str(tmp_path / "pipe")
+    os.mkfifo(path)
+
+    def feed():
+        try:
+            with open(path, "wb") as pipe:
+                pipe.write(line * times)
+        except BrokenPipeError:
+            pass
+
+    feeder = threading.Thread(target=feed)
+    feeder.start()
+    try:
+        if says:
+            with pytest.raises(TableError, match=says):
+                read_table(path, max_bytes=1 << 21 if line.startswith(b"1") else None)
+        else:
+            assert read_table(path).data.to_pydict() == {"a": ["1", "3"], "b": ["2", ""]}
+    finally:
+        feeder.join()
+
+
+def test_a_compressed_parquet_file_is_read(tmp_path):
+    sink = io.BytesIO()
+    pq.write_table(pa.table({"a": [1.0, 2.0]}), sink)
+    path = tmp_path / "t.parquet.gz"
+    path.write_bytes(gzip.compress(sink.getvalue()))
+    assert read_table(str(path)).data.to_pydict() == {"a": [1.0, 2.0]}
+
+
+def test_the_limit_of_the_csv_module_stays_as_it_was(tmp_path):
+    before = csv.field_size_limit()
+    path = tmp_path / "t.csv"
+    path.write_bytes(b'a,b\n1,"' + b"x" * 300_000 + b'"\n')
+    assert read_table(str(path)).data["b"][0].as_py() == "x" * 300_000
+    assert csv.field_size_limit() == before
+
+
+def test_the_encoding_that_is_likely_is_named(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_bytes("preis\n5 €\n".encode("cp1252"))
+    with pytest.raises(TableError, match=r"not utf-8 text \(line 2\).*--encoding cp1252"):
+        read_table(str(path))
+    assert read_table(str(path), encoding="cp1252").data["preis"].to_pylist() == ["5 €"]
+    path.write_bytes(b"preis\n\x81\n")  # which cp1252 lacks
+    with pytest.raises(TableError, match="--encoding latin-1"):
+        read_table(str(path))
+
+
+def test_blank_lines_before_the_header_are_skipped(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("\n\r\na\n1\n\n2\n")
+    assert read_table(str(path)).data.to_pydict() == {"a": ["1", "", "2"]}
