@@ -401,7 +401,8 @@ def _polars_column(X: Any, j: int) -> np.ndarray:
 
 def _arrow_column(X: Any, j: int) -> np.ndarray:
     """Convert column `j` of an Arrow table."""
-    column, name = X.column(j), f"{X.column_names[j]!r}"
+    # All names together are made anew each time they are asked for.
+    column, name = X.column(j), f"{X.field(j).name!r}"
     kind = str(column.type)
     if kind == "null":
         return np.full(len(column), np.nan)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from pckid._text import brief
+from pckid._text import brief, counted
 from pckid.describe.columns import (
     find_outlier,
     find_sentinels,
@@ -13,9 +13,10 @@ from pckid.describe.columns import (
     missing_patterns,
     summarise_column,
 )
-from pckid.tables import MissingTokens, Table, is_categories, text_cells, try_numbers
+from pckid.tables import MissingTokens, Table, is_categories, text_cells, try_columns
 from pckid.tables.categories import MAX_CATEGORIES
 
+_COLUMNS = 1000
 _PATTERNS = 8
 _COMMON = 3
 _QUARTILES = ("minimum", "lower_quartile", "median", "upper_quartile", "maximum")
@@ -36,8 +37,8 @@ def inspect_table(table: Table, missing: MissingTokens) -> dict[str, Any]:
         n_patterns and patterns.
     """
     columns, read = [], {}
-    for name in table.names:
-        values = try_numbers(table, name, missing)
+    names = table.names
+    for name, values in zip(names, try_columns(table, names, missing), strict=True):
         if isinstance(values, np.ndarray):
             read[name] = values
             columns.append(_numeric_column(name, values))
@@ -68,8 +69,8 @@ def _numeric_column(name: str, values: np.ndarray) -> dict[str, Any]:
     """Summarise a column of numbers and what looks wrong with it."""
     summary = summarise_column(name, values)
     warnings = [
-        f"{sentinel.value:g} in {sentinel.n_cells} row{'s' * (sentinel.n_cells > 1)} looks like a "
-        f"code for missing; if so, add --na-values {sentinel.value:g}"
+        f"{sentinel.value:g} in {counted(sentinel.n_cells, 'row')} looks like a code for missing; "
+        f"if so, add --na-values {sentinel.value:g}"
         for sentinel in find_sentinels(values)
     ]
     outlier = find_outlier(values)
@@ -78,7 +79,8 @@ def _numeric_column(name: str, values: np.ndarray) -> dict[str, Any]:
     if looks_like_identifier(values):
         warnings.append("names the rows, it seems; leave it out with --drop or --id")
     if np.isinf(values).any():
-        warnings.append(f"{int(np.isinf(values).sum())} infinite numbers: replace them")
+        n_infinite = int(np.isinf(values).sum())
+        warnings.append(f"{counted(n_infinite, 'infinite number')}, to be replaced or left empty")
     if summary.n_distinct <= 1:
         warnings.append("says nothing: no two values differ")
     numbers = {key: _finite(getattr(summary, key)) for key in _QUARTILES}
@@ -145,18 +147,22 @@ def print_page(found: dict[str, Any]) -> None:
     console = Console()
     if not console.is_terminal:
         console = Console(width=110)
-    kinds = [column["kind"] for column in found["columns"]]
+    kinds, n_empty = [column["kind"] for column in found["columns"]], found["n_empty_rows"]
     console.print(Text(
-        f"{brief(found['source'], 80)}: {found['n_rows']:,} rows, {found['n_columns']} columns, "
-        f"{kinds.count('category')} of categories, {kinds.count('text')} of text among numbers\n"
-        f"{found['share_missing']:.1%} of the cells are missing; "
-        f"{found['n_empty_rows']} rows hold no value at all\n"
+        f"{brief(found['source'], 80)}: {counted(found['n_rows'], 'row')}, "
+        f"{counted(found['n_columns'], 'column')}, {kinds.count('category')} of categories, "
+        f"{kinds.count('text')} of text among numbers\n"
+        f"{found['share_missing']:.1%} of the cells are missing; {counted(n_empty, 'row')} "
+        f"{'holds' if n_empty == 1 else 'hold'} no value at all\n"
     ))  # fmt: skip
-    console.print(_columns_table(found["columns"]))
+    console.print(_columns_table(found["columns"][:_COLUMNS]))
+    if len(kinds) > _COLUMNS:
+        more = counted(len(kinds) - _COLUMNS, "more column")
+        console.print(Text(f"and {more}; --json lists them all"))
     console.print(Text(_patterns_heading(found["n_patterns"])))
     console.print(_patterns_table(found["patterns"]))
-    for line in _to_look_at(found["columns"]):
-        console.print(Text(line), soft_wrap=True)
+    # As they are: a line that is not wrapped can be copied.
+    console.file.writelines(f"{line}\n" for line in _to_look_at(found["columns"]))
 
 
 def _columns_table(columns: list[dict[str, Any]]) -> Any:
@@ -180,8 +186,7 @@ def _columns_table(columns: list[dict[str, Any]]) -> Any:
 
 def _patterns_heading(n_patterns: int) -> str:
     """Say what the patterns are; a title of the table would be wrapped to the table's width."""
-    how_many = "1 pattern" if n_patterns == 1 else f"{n_patterns:,} patterns"
-    return f"\nWhich cells are missing together ({how_many} in all)"
+    return f"\nWhich cells are missing together ({counted(n_patterns, 'pattern')} in all)"
 
 
 def _patterns_table(patterns: list[dict[str, Any]]) -> Any:

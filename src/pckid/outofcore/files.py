@@ -19,7 +19,7 @@ from pckid.tables.numbers import (
     describe_text,
     refuse_infinite,
     refuse_text,
-    try_numbers,
+    try_columns,
 )
 from pckid.tables.scanning import Batch, Part, Scan, batches
 from pckid.tables.table import Table
@@ -92,8 +92,7 @@ class FileRows(BlockedRows):
     def _numbers(self, batch: Batch, parts: Sequence[Part]) -> np.ndarray:
         """Read a batch as numbers (n_rows, n_features), NaN where a cell is missing."""
         X = np.empty((batch.table.data.num_rows, len(self.columns)))
-        for j, name in enumerate(self.columns):
-            values = try_numbers(batch.table, name, self.missing)
+        for j, values in enumerate(try_columns(batch.table, self.columns, self.missing)):
             if isinstance(values, NotNumbers):
                 self._refuse_text(parts)
             X[:, j] = values

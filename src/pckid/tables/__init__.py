@@ -1,7 +1,7 @@
 """Tables from files: read them, find their numbers, write them back with new columns."""
 
 from pckid.tables.categories import Columns, is_categories, read_columns, text_cells
-from pckid.tables.numbers import MISSING_TOKENS, MissingTokens, try_numbers
+from pckid.tables.numbers import MISSING_TOKENS, MissingTokens, try_columns, try_numbers
 from pckid.tables.scanning import (
     Scan,
     read_table,
@@ -29,6 +29,7 @@ __all__ = [
     "scan_table",
     "table_format",
     "text_cells",
+    "try_columns",
     "try_numbers",
     "write_table",
 ]

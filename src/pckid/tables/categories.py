@@ -14,7 +14,7 @@ from pckid.tables.numbers import (
     observed_cells,
     refuse_infinite,
     refuse_text,
-    try_numbers,
+    try_columns,
 )
 from pckid.tables.table import Table
 
@@ -71,15 +71,16 @@ def read_columns(
     texts: dict[str, list[str | None]] = {}
     columns: dict[str, np.ndarray] = {}
     wrong: dict[str, NotNumbers] = {}
-    for name in names:
-        found = None if name in declared else try_numbers(table, name, missing)
-        if isinstance(found, np.ndarray):
-            columns[name] = found
-        elif found is None or (guess and is_categories(found, table, name)):
+    declared = set(declared)
+    for name, found in zip(names, try_columns(table, names, missing), strict=True):
+        guessed = isinstance(found, NotNumbers) and guess and is_categories(found, table, name)
+        if name in declared or guessed:
             texts[name] = text_cells(table, name, missing)
             columns[name] = _codes(name, texts[name])
-        else:
+        elif isinstance(found, NotNumbers):
             wrong[name] = found
+        else:
+            columns[name] = found
     if wrong:
         refuse_text(wrong, table.parts)
     X = np.column_stack([columns[name] for name in names])

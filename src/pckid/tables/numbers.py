@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -19,6 +19,7 @@ MISSING_TOKENS = (
 )  # fmt: skip
 """Cells that mean "missing", whatever their case and the blanks around them."""
 
+_CELLS_AT_ONCE, _BYTES_AT_ONCE = 1 << 16, 1 << 28
 _NUMBER = r"^[+-]?(\d+DECIMAL?\d*|DECIMAL\d+)([eE][+-]?\d+)?$|^[+-]?(?i:inf|infinity)$"
 
 
@@ -109,6 +110,25 @@ def try_numbers(table: Table, name: str, missing: MissingTokens) -> np.ndarray |
     if isinstance(values, np.ndarray) and missing.numbers:
         values[np.isin(values, missing.numbers)] = np.nan
     return values
+
+
+def try_columns(
+    table: Table, names: Sequence[str], missing: MissingTokens
+) -> Iterator[np.ndarray | NotNumbers]:
+    """Read columns as floats, or say why that cannot be; short columns of text many at a time."""
+    n_rows = table.data.num_rows
+    at_once = max(1, _CELLS_AT_ONCE // max(n_rows, 1))
+    for start in range(0, len(names), at_once):
+        group = names[start : start + at_once]
+        columns = [table.data.column(name) for name in group]
+        small = sum(column.nbytes for column in columns) < _BYTES_AT_ONCE
+        if len(group) > 1 and small and all(pa.types.is_string(c.type) for c in columns):
+            cells = pa.concat_arrays([chunk for column in columns for chunk in column.chunks])
+            joined = try_numbers(table._replace(data=pa.table({"": cells})), "", missing)
+            if isinstance(joined, np.ndarray):
+                yield from joined.reshape(len(group), n_rows)
+                continue
+        yield from (try_numbers(table, name, missing) for name in group)
 
 
 def count_text(table: Table, name: str, missing: MissingTokens) -> NotNumbers:
