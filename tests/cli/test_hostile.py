@@ -101,3 +101,43 @@ def test_formulas_are_escaped_on_request(pckid, hostile):
     numbers = [cell for row in rows[1:] for cell in row[: len(NAMES)] if cell]
     assert any(cell.startswith("-") for cell in numbers)
     assert all(np.isfinite(float(cell)) for cell in numbers)
+
+
+def test_endless_input_is_refused(pckid, tmp_path):
+    for path, says in (("/dev/zero", "is a device, not a table"), ("/dev/null", "is a device")):
+        result = pckid("inspect", path)
+        assert result.code == 3
+        assert says in result.err
+    result = pckid("cluster", "-", "-k", 2, "--max-unpacked", 0.001, stdin=b"1,2\n" * 300_000)
+    assert result.code == 3
+    assert "standard input gives more than 0.001 GB. Save it as a file" in result.err
+
+
+@pytest.mark.parametrize(
+    ("delimiter", "says"),
+    [
+        ("é", "'é' cannot separate cells. Give a sign of ASCII"),
+        ('"', "cannot separate cells"),
+        ("\n", "cannot separate cells"),
+        (",,", "',,' is not one sign"),
+    ],
+)
+@pytest.mark.parametrize("how", ["--stream", "--no-stream"])
+def test_signs_that_cannot_separate_cells(pckid, tmp_path, delimiter, says, how):
+    (tmp_path / "t.csv").write_text("aéb\n1é2\n3é5\n")
+    result = pckid("cluster", "t.csv", "-k", 2, "--delimiter", delimiter, how)
+    assert result.code == 2
+    assert says in result.err
+
+
+def test_one_of_something_is_called_so(pckid, tmp_path):
+    (tmp_path / "t.csv").write_text("a\n1\n5\n\ninf\n")
+    page = pckid("inspect", "t.csv").out.decode()
+    assert "t.csv: 4 rows, 1 column, 0 of categories" in page
+    assert "1 row holds no value at all" in page
+    assert "1 infinite number, to be replaced" in page
+    (tmp_path / "t.csv").write_text("a\n1\n5\n6\n")
+    assert "3 rows, 1 column, 0.0% of the cells" in pckid("cluster", "t.csv", "-k", 2).err
+    names = ",".join("abcdef")
+    (tmp_path / "t.csv").write_text(f"{names}\n" + "1,2,3,4,5,6\n" * 3 + "x,x,x,x,x,x\n")
+    assert "So does 1 more column." in pckid("cluster", "t.csv", "-k", 2).err

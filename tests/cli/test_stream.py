@@ -1,5 +1,6 @@
 """`pckid cluster` on tables that stay in their files."""
 
+import gzip
 import json
 
 import numpy as np
@@ -7,8 +8,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import sklearn
+from pyarrow.feather import write_feather
 
-from pckid import load
+from pckid import PCKID, load
 from pckid.tables import read_table
 
 QUICK = ["--inits", "4", "--max-components", "6"]
@@ -115,6 +117,55 @@ def test_wrong_use(pckid, parquet, tmp_path, arguments, says):
     result = pckid("cluster", "parts", "-k", 3, *arguments, *QUICK)
     assert result.code == 2
     assert says in result.err
+
+
+def test_the_size_unpacked_decides(pckid, tmp_path):
+    rows = np.tile([[0.0, 1.0, 5.0], [9.0, 7.0, 1.0]], (20_000, 1))
+    pq.write_table(pa.table(dict(zip("abc", rows.T, strict=True))), tmp_path / "t.parquet")
+    text = "a,b,c\n" + "".join(f"{a},{b},{c}\n" for a, b, c in rows.tolist())
+    (tmp_path / "t.csv.gz").write_bytes(gzip.compress(text.encode()))
+    write_feather(pa.table({"a": rows[:, 0], "b": rows[:, 1]}), tmp_path / "t.arrow")
+    for name in ("t.parquet", "t.csv.gz", "t.arrow"):
+        assert (tmp_path / name).stat().st_size < 16_000
+        with sklearn.config_context(working_memory=0.5):
+            result = pckid("cluster", name, "-k", 2, "--out", "o.csv", *QUICK)
+        assert result.code == 0, result.err
+        assert f"{name} (" in result.err
+        assert "is read in batches" in result.err
+        assert (tmp_path / "o.csv").read_bytes().count(b"\n") == 40_001
+
+
+def test_a_file_that_changes_meanwhile_is_refused(pckid, penguins, tmp_path, monkeypatch):
+    path = tmp_path / "t.csv"
+    path.write_bytes(penguins.read_bytes())
+    fit = PCKID.fit
+
+    def fit_then_add(self, rows):
+        fit(self, rows)
+        path.write_bytes(path.read_bytes() + path.read_bytes().splitlines()[-1])
+
+    monkeypatch.setattr(PCKID, "fit", fit_then_add)
+    result = pckid(
+        "cluster", path, "-k", 3, "--drop", "label", "--stream", "--out", "o.csv", *QUICK
+    )
+    assert result.code == 3
+    assert "t.csv changed while it was read. Cluster it again." in result.err
+    assert not (tmp_path / "o.csv").exists()
+
+
+def test_fewer_clusters_than_asked_for_are_pointed_out(pckid, tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n" + "1,2\n3,5\n" * 10)
+    result = pckid("cluster", "t.csv", "-k", 3, "--stream", *QUICK)
+    assert "Only 2 of the 3 clusters asked for hold rows" in result.err
+
+
+def test_a_folder_may_be_read_whole(pckid, parquet, tmp_path):
+    (tmp_path / "parts").mkdir()
+    parquet.rename(tmp_path / "parts" / "0.parquet")
+    arguments = ["cluster", "parts", "-k", 3, "--drop", "label", *QUICK]
+    whole, streamed = (pckid(*arguments, how) for how in ("--no-stream", "--stream"))
+    assert "read in batches" not in whole.err
+    assert whole.out == streamed.out
 
 
 def test_standard_input_cannot_be_streamed(pckid):

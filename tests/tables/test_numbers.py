@@ -5,7 +5,14 @@ import pyarrow as pa
 import pytest
 
 from pckid.exceptions import TableError
-from pckid.tables import MISSING_TOKENS, MissingTokens, Table, read_columns, try_numbers
+from pckid.tables import (
+    MISSING_TOKENS,
+    MissingTokens,
+    Table,
+    read_columns,
+    try_columns,
+    try_numbers,
+)
 from pckid.tables.sniffing import TextFormat
 
 DEFAULT = MissingTokens.with_defaults()
@@ -41,6 +48,23 @@ def test_further_tokens_match_as_text_and_by_value():
     found = numbers(["-9999", "-9999.0", "N.D.", "5", "-999"], missing)
     np.testing.assert_array_equal(found, [np.nan, np.nan, np.nan, 5, -999])
     np.testing.assert_array_equal(numbers([-9999, 5], missing), [np.nan, 5])
+
+
+@pytest.mark.parametrize("token", ["1_000", "\N{FULLWIDTH DIGIT ONE}000"])
+def test_what_python_alone_reads_as_a_number_is_text(token):
+    with pytest.raises(TableError, match=f"first '{token}' in row 2"):
+        numbers(["5", token])
+    missing = MissingTokens.with_defaults([token])
+    np.testing.assert_array_equal(numbers(["5", token, "1000"], missing), [5, np.nan, 1000])
+
+
+def test_short_columns_are_read_together_as_they_are_alone():
+    cells = {f"c{j}": [str(j), "NA", f"{j}.5", "x" if j % 7 == 3 else "-1"] for j in range(30)}
+    wide = Table(pa.table(cells), TextFormat(",", ".", 30), "t.csv", "", False)
+    for names in (list(cells), [name for name in cells if int(name[1:]) % 7 != 3]):
+        together = list(try_columns(wide, names, DEFAULT))
+        for name, found in zip(names, together, strict=True):
+            np.testing.assert_array_equal(found, try_numbers(wide, name, DEFAULT))
 
 
 @pytest.mark.parametrize(
