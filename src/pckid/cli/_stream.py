@@ -20,6 +20,8 @@ from pckid.cli import _cluster, _tables
 from pckid.cli._say import note, print_json, progress, say
 from pckid.cluster import PCKID
 from pckid.outofcore.files import FileRows
+from pckid.outofcore.rows import Survey
+from pckid.plots import used_columns
 from pckid.streaming import Layout, Totals, file_rows, origin, write_labels
 from pckid.tables import (
     MissingTokens,
@@ -109,14 +111,18 @@ def _fit(estimator: PCKID, rows: FileRows) -> None:
         estimator.fit(rows)
     seen = rows.surveyed
     assert seen is not None
-    share = seen.n_missing / (seen.n_rows * rows.n_features)
-    shape = f"{counted(seen.n_rows, 'row')}, {counted(rows.n_features, 'column')}"
-    say(f"{shape}, {share:.1%} of the cells missing.")
-    say(f"Fitted in {time.perf_counter() - start:.1f} s.")
+    share = _share_missing(estimator, seen)
+    say(f"{counted(seen.n_rows, 'row')}, {counted(rows.n_features, 'column')}.")
+    say(f"Fitted in {time.perf_counter() - start:.1f} s; {share:.1%} of the cells are missing.")
     _cluster.name_dropped(estimator)
     _cluster.tell_choice(estimator)
     sample = Table(rows.template, None, rows.scan.source, "", False)
     _tables.point_out(_tables.Selection(sample, rows.columns, seen.rows, None, None, {}))
+
+
+def _share_missing(estimator: PCKID, seen: Survey) -> float:
+    """Share of missing cells in the columns that the estimator did not drop."""
+    return 1 - float(seen.moments.n_seen[used_columns(estimator)].mean()) / seen.n_rows
 
 
 def _layout(scan: Scan, options: Mapping[str, Any]) -> Layout:
@@ -158,7 +164,8 @@ def _report(
         "n_rows": totals.n_rows,
         "columns": rows.columns,
         "categorical": [],
-        "share_missing": seen.n_missing / (seen.n_rows * rows.n_features),
+        "dropped": [str(name) for name in estimator.dropped_features_],
+        "share_missing": _share_missing(estimator, seen),
         "cluster_sizes": totals.cluster_sizes,
         "n_unclustered": totals.n_unclustered,
         "mean_confidence": totals.mean_confidence,
