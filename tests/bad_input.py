@@ -582,6 +582,11 @@ ROWS = [
     Row("UTF-16", None, fine(csv().decode().encode("utf-16"))),
     Row("UTF-8 with a byte-order mark", None, fine(b"\xef\xbb\xbf" + csv())),
     Row("Latin-1", None, bad("--encoding cp1252", csv(names="ä,b,c,d").decode().encode("latin-1"))),
+    Row(
+        "the euro sign of Windows",
+        None,
+        bad("--encoding cp1252", csv(names="€,b,c,d").decode().encode("cp1252")),
+    ),
     Row("zero bytes", None, bad("it holds zero bytes", csv() + b"\0,1,2,3\n")),
     Row(
         "no header",
@@ -609,6 +614,11 @@ ROWS = [
         "signs between thousands in every row",
         None,
         bad("Take the signs between thousands out of it", written('"{},100"')),
+    ),
+    Row(
+        "underscores between thousands",
+        None,
+        bad("Take the signs between thousands out of it", csv() + b"1_000,2,3,4\n"),
     ),
     Row("percentages", None, bad("Take the percent sign out of it", written("{}%"))),
     Row("amounts of money", None, bad("Take the currency out of it", written("€{}"))),
@@ -645,6 +655,16 @@ ROWS = [
         bad("is damaged or cut short", lambda: parquet(arrow_table())[:-40], name="t.parquet"),
     ),
     Row("a spreadsheet", None, bad("Save the sheet as CSV", b"PK\x03\x04rest", name="t.xlsx")),
+    Row(
+        "a device for a table",
+        None,
+        Run(3, "is a device, not a table", lambda folder: ["cluster", "/dev/zero", "-k", "3"]),
+    ),
+    Row(
+        "a delimiter beyond ASCII",
+        None,
+        usage("'é' cannot separate cells. Give a sign of ASCII", "--delimiter", "é"),
+    ),
     Row("a folder as output", None, usage("is a directory", "--out", ".")),
     Row(
         "a folder that is not there as output",

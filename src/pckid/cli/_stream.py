@@ -7,6 +7,7 @@ import time
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
@@ -65,8 +66,8 @@ def open_large(source: str, options: Mapping[str, Any], report_path: str | None)
     asked = bool(options["stream"] or options["scheduler"])
     if asked and report_path:
         raise click.UsageError("--report needs the table in memory: it explains single rows.")
-    is_pipe = not os.path.isfile(source) and not os.path.isdir(source)
-    if asked and is_pipe and (source == "-" or os.path.exists(source)):
+    is_pipe = source == "-" or Path(source).is_fifo()
+    if asked and is_pipe:
         raise click.UsageError(
             f"{source!r} cannot be read in batches. Give a file or folder of Parquet, or CSV."
         )

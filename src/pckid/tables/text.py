@@ -62,7 +62,9 @@ def _not_decoded(error: UnicodeError, source: Source, encoding: str, n_bytes: in
     wrong = getattr(error, "object", b"")
     line = wrong.count(b"\n", 0, getattr(error, "start", 0)) + 1
     for piece in source.pieces():
-        line += piece.count(b"\n", 0, max(n_bytes, 0))
+        if n_bytes <= 0:
+            break
+        line += piece.count(b"\n", 0, n_bytes)
         n_bytes -= len(piece)
     likely = "cp1252"
     try:
