@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pyarrow.feather import write_feather
 
 from pckid.exceptions import TableError
 from pckid.tables import read_table, scan_table, scanning, text
@@ -189,3 +190,13 @@ def test_blank_lines_before_the_header_are_skipped(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("\n\r\na\n1\n\n2\n")
     assert read_table(str(path)).data.to_pydict() == {"a": ["1", "", "2"]}
+
+
+def test_an_arrow_file_is_read_up_to_the_limit(tmp_path):
+    path = str(tmp_path / "t.arrow")
+    write_feather(pa.table({"a": [0.0] * 100_000}), path, compression="zstd", chunksize=10_000)
+    scan = scan_table(path, max_bytes=500_000)
+    with pytest.raises(TableError, match=r"takes more than .* unpacked"):
+        for _ in scanning.batches(scan, scan.parts, ["a"], 1000):
+            pass
+    assert read_table(path).data.num_rows == 100_000

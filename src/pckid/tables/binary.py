@@ -13,7 +13,7 @@ import pyarrow.parquet
 
 from pckid._text import brief, counted
 from pckid.exceptions import TableError
-from pckid.tables.sources import Source
+from pckid.tables.sources import Source, refuse_large
 from pckid.tables.table import Part
 
 PARQUET = b"PAR1"
@@ -95,7 +95,10 @@ def arrow_tables(source: Source) -> Iterator[Any]:
                 reader = pyarrow.ipc.open_stream(file)
                 schema, batches = reader.schema, iter(reader)
             yield schema.empty_table()
+            n_bytes = 0
             for batch in batches:
+                n_bytes += batch.nbytes
+                refuse_large(n_bytes, source.name, source.max_bytes)
                 yield pa.Table.from_batches([batch], schema)
     except _DAMAGED as error:
         raise TableError(_damaged(source.name, error)) from None

@@ -136,7 +136,8 @@ def scan_table(
     """
     most = max_bytes or MAX_UNPACKED
     if os.path.isdir(source):
-        scan = _scan_parquet(source, [Source(path, most) for path in find_files(source)])
+        files = [Source(path, most) for path in find_files(source)]
+        scan = Scan(source, *scan_parquet(files))
     else:
         scan = _scan_file(find_source(source, most), delimiter, decimal, encoding, header)
     if scan.text is None and max_bytes is not None:
@@ -156,7 +157,7 @@ def _scan_file(
             "first."
         )
     if start.startswith(PARQUET):
-        return _scan_parquet(source.name, [source])
+        return Scan(source.name, *scan_parquet([source]))
     part = Part(source, None, 0, None)
     if start.startswith(ARROW):
         names = next(arrow_tables(source)).column_names
@@ -176,12 +177,6 @@ def _scan_file(
     cells = first_record(text, kind.delimiter) if header else [""] * kind.n_columns
     names = [cell.strip() or f"column {index + 1}" for index, cell in enumerate(cells)]
     return Scan(source.name, names, (part,), source.n_bytes, kind, header, found)
-
-
-def _scan_parquet(name: str, sources: list[Source]) -> Scan:
-    """Open Parquet files that make up one table."""
-    names, parts, n_bytes = scan_parquet(sources)
-    return Scan(name, names, parts, n_bytes)
 
 
 def _check_names(scan: Scan) -> None:
@@ -206,15 +201,14 @@ def batches(
     scan: Scan, parts: Sequence[Part], columns: Sequence[str], n_rows: int
 ) -> Iterator[Batch]:
     """Read columns of some parts, at most `n_rows` rows at a time."""
-    found = _tables(scan, parts, columns, n_rows)
     here, row = None, 0
-    for part, data in found:
+    for part, data in _tables(scan, parts, columns, n_rows):
         here, row = part, row if part is here else part.start
         for start in range(0, data.num_rows, n_rows):
             table = Table(data.slice(start, n_rows), scan.text, scan.source, "", False, scan.parts)
             yield Batch(table, row + start, part)
         row += data.num_rows
-    if here is None or row == 0:
+    if row == 0:
         raise TableError(_no_rows(scan))
 
 
@@ -265,7 +259,9 @@ def read_up_to(scan: Scan, limit: float) -> Table | None:
             refuse_large(n_bytes, scan.source, scan.max_bytes)
         elif packed and n_bytes > _MEASURED_FROM:
             # Unpacked once without being kept, it is refused before it fills the memory.
-            packed = any(False for _ in source.pieces())
+            for _ in source.pieces():
+                pass
+            packed = False
     data = pa.concat_tables(kept)
     return Table(data, scan.text, scan.source, scan.sha256(), scan.header_is_numbers, scan.parts)
 
