@@ -178,11 +178,12 @@ def _quoted(text: bytes, delimiter: str) -> tuple[np.ndarray, np.ndarray, list[i
     # The text's own ends are edges too. A quote next to one that closes is a doubled one.
     begun = edge[signs[opened - 1]] | (opened == 0)
     ended = edge[signs[(closed + 1) % len(text)]] | (closed == len(text) - 1)
-    doubled = opened[1:] == closed[: len(opened) - 1] + 1
-    begins, ends = np.append(True, ~doubled), np.append(~doubled, True)[: len(closed)]
-    if begun[begins].all() and ended[ends].all():
-        left_open = [len(text)] * (len(opened) - len(closed))
-        return opened[begins], np.append(closed[ends], left_open), []
+    if not (begun.all() and ended.all()):
+        alone = opened[1:] != closed[: len(opened) - 1] + 1
+        begins, ends = np.append(True, alone), np.append(alone, True)[: len(closed)]
+        opened, begun, closed, ended = opened[begins], begun[begins], closed[ends], ended[ends]
+    if begun.all() and ended.all():
+        return opened, np.append(closed, [len(text)] * (len(opened) - len(closed))), []
     # Some quotes are part of a cell that has none around it: only one that begins a cell opens it.
     cell = re.compile(rb'(?<![^\r\n%b])"[^"]*+(?:""[^"]*+)*+("?)' % re.escape(delimiter.encode()))
     spans, wrong = [], []
