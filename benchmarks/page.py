@@ -142,7 +142,7 @@ def _peers(found: list[dict[str, Any]], _: Path) -> str:
     ]
     titles = ["rows", "method", "time", "times PCKID's", "memory above the input"]
     return (
-        "## Beside its peers\n\n20 features, 30 % missing, Q = G = 30, five clusters, defaults "
+        "## Beside its peers\n\n20 features, 30 % missing, five clusters, defaults "
         f"otherwise.\n\n{_table(titles, rows)}"
     )
 

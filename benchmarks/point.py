@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from sklearn.cluster import KMeans, SpectralClustering
 from sklearn.impute import KNNImputer, SimpleImputer
-from sklearn.mixture import GaussianMixture
 from sklearn.pipeline import make_pipeline
 from threadpoolctl import threadpool_limits
 
@@ -44,33 +43,16 @@ def table(n: int, d: int, share: float, patterns: int | None, seed: int = 0) -> 
     return np.where(shapes[rng.integers(patterns, size=n)], np.nan, X)
 
 
-def mixtures(X: np.ndarray, inits: int, components: int) -> None:
-    """Fit as many scikit-learn mixtures as the ensemble has, each on half of the rows, imputed."""
-    X = np.nan_to_num((X - np.nanmean(X, axis=0)) / np.nanstd(X, axis=0)).astype(np.float32)
-    rng = np.random.default_rng(0)
-    for g in range(2, components + 1):
-        for seed in range(inits):
-            half = X[rng.choice(len(X), len(X) // 2, replace=False)]
-            GaussianMixture(
-                g,
-                covariance_type="diag",
-                max_iter=10,
-                tol=0,
-                init_params="random_from_data",
-                reg_covar=1e-3,
-                random_state=seed,
-            ).fit(half)
-
-
 def fit(X: np.ndarray, spec: dict[str, Any]) -> None:
     """Cluster `X` by the method of the specification."""
-    if spec["method"] == "mixtures":
-        mixtures(X, spec["inits"], spec["components"])
-    elif spec["method"] == "knn_spectral":
+    if spec["method"] == "knn_spectral":
         spectral = SpectralClustering(5, assign_labels="kmeans", random_state=0)
         make_pipeline(KNNImputer(), spectral).fit(X)
     elif spec["method"] == "mean_kmeans":
         make_pipeline(SimpleImputer(), KMeans(5, n_init=100, random_state=0)).fit(X)
+    elif spec["method"] in ("default", "auto"):
+        n_clusters = 5 if spec["method"] == "default" else "auto"
+        PCKID(n_clusters, n_jobs=spec["threads"], random_state=0).fit(X)
     else:
         PCKID(
             5,

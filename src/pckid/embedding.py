@@ -144,10 +144,8 @@ def _ridge(kernel: Array, wanted: Array, weights: Array | None) -> Array:
         mean = xp.sum(diagonal * weights) / xp.sum(weights)
         kernel *= roots
         kernel *= xp.matrix_transpose(roots)
-    ridge = xp.eye(kernel.shape[0], dtype=kernel.dtype, device=device_of(kernel))
-    ridge *= mean
-    kernel += ridge
-    del ridge
+    diagonal = xp.reshape(kernel, (-1,), copy=False)[:: kernel.shape[0] + 1]
+    diagonal += mean
     if roots is None:
         return _solve_positive(kernel, wanted)
     return roots * _solve_positive(kernel, roots * wanted)

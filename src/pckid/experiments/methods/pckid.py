@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 from pckid.cluster import PAPER_SETTING, PCKID
 from pckid.experiments.methods import method
 
-_DEFAULT: dict[str, Any] = {"n_inits": 10, "max_components": "auto", "kmeans_n_init": 100}
+DEFAULT: dict[str, Any] = {"n_inits": 10, "max_components": "auto", "kmeans_n_init": 100}
 _PAPER: dict[str, Any] = {**PAPER_SETTING, "kmeans_n_init": 100}
 
 
-@method("PCKID", **_DEFAULT)
+@method("PCKID", **DEFAULT)
 @method("PCKID random walk", **{**_PAPER, "embedding": "random_walk"})
 @method("PCKID kernel PCA", **_PAPER)
-def _pckid(
+def cluster(
     X: NDArray, n_clusters: int, *, seed: int, device: str | None, **parameters: Any
 ) -> NDArray:
     """Cluster; nothing needs any tuning."""
