@@ -1,10 +1,13 @@
 """Embeddings through the feature map equal the eigenvectors of the kernel matrix."""
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import embed
+from sklearn.exceptions import ConvergenceWarning
 
 from pckid import embedding as room
 from pckid._arrays import to_numpy
@@ -182,3 +185,40 @@ def test_runs_alike_on_every_array_library(backend, kind, weighted):
         if b is not None:
             assert type(a) is type(backend.asarray(features))
             np.testing.assert_allclose(to_numpy(a), b, atol=1e-8)
+
+
+class TestFlatSpectra:
+    """Eigenvalues that hardly differ: slow to converge, which must not pass for rounding."""
+
+    @staticmethod
+    def problem(dtype, n=600):
+        rng = np.random.default_rng(0)
+        vectors, _ = np.linalg.qr(rng.standard_normal((n, n)))
+        matrix = ((vectors * np.linspace(1, 0.9, n)) @ vectors.T).astype(dtype)
+        return matrix, rng.standard_normal((n, 9)).astype(dtype)
+
+    @staticmethod
+    def residual(matrix, values, vectors):
+        return np.linalg.norm(matrix @ vectors - vectors * values, axis=0).max()
+
+    @pytest.mark.parametrize("dtype", ["float32", "float64"])
+    def test_on_a_cpu(self, dtype):
+        matrix, guess = self.problem(dtype)
+        values, vectors = room.leading_eigenpairs(lambda v: matrix @ v, guess, 3)
+        np.testing.assert_allclose(values, np.linspace(1, 0.9, 600)[:3], atol=1e-5)
+        assert self.residual(matrix, values, vectors) < 300 * np.finfo(dtype).eps
+
+    @pytest.mark.parametrize("dtype", ["float32", "float64"])
+    def test_where_arpack_does_not_run(self, dtype):
+        matrix, guess = self.problem(dtype)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            values, vectors = room._davidson(lambda v: matrix @ v, guess, 3)
+        small = self.residual(matrix, values, vectors) < 300 * np.finfo(dtype).eps
+        assert small or [w.category for w in caught] == [ConvergenceWarning]
+
+    def test_giving_up_is_said(self, monkeypatch):
+        matrix, guess = self.problem("float64")
+        monkeypatch.setattr(room, "_MAX_STEPS", 3)
+        with pytest.warns(ConvergenceWarning, match="not converged after 3 steps: their largest"):
+            room._davidson(lambda v: matrix @ v, guess, 3)
