@@ -13,7 +13,6 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from pckid import PCKID, missing
-from pckid.experiments.paper import setting
 from pckid.metrics import clustering_accuracy
 
 COLOURS = ("#1b6ca8", "#d1495b")
@@ -22,7 +21,7 @@ MARKERS = ("o", "^")
 
 def draw(ax: plt.Axes, X: np.ndarray, digits: np.ndarray, title: str) -> None:
     """Embed and cluster images in the paper's setting; marker = digit, colour = cluster."""
-    model = PCKID(2, **setting(), random_state=0).fit(X)
+    model = PCKID.as_in_paper(2, random_state=0).fit(X)
     for digit, marker in zip(np.unique(digits), MARKERS, strict=True):
         mine = digits == digit
         ax.scatter(

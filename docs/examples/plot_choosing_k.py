@@ -2,8 +2,8 @@
 How many clusters?
 ==================
 
-The number of clusters can be yours to say or be chosen from the table: by the drop of the
-kernel's spectrum, and by whether two halves of the ensemble find the same clusters.
+The number of clusters can be given, or chosen from the table: where the spectrum of the kernel
+drops most. On real tables that is a first guess, so look at the runners-up.
 """
 
 # %%
@@ -22,10 +22,10 @@ X = missing.apply(X, missing.mcar(X, 0.2, random_state=0))
 # %%
 # Let the table choose
 # --------------------
-# One ensemble serves all numbers. ``choice_`` holds the scores of each, and the display draws them.
-# Look at the runners-up, too.
+# The ensemble that finds the clusters also chooses their number. ``choice_`` holds the score of
+# each number, the drop of the eigenvalues after it, and the display draws them.
 model = PCKID("auto", random_state=0).fit(X)
-print("chosen:", model.n_clusters_)
+print("best first:", model.choice_.ranked[:3])
 ChoiceDisplay(model.choice_).plot()
 plt.show()
 

@@ -5,9 +5,8 @@ A survey with categories and unanswered questions
 Surveys mix numbers and categories, and people skip questions.
 
 **This survey is simulated.** No survey with categories and known groups comes with the packages
-that these pages are built from, and nothing is downloaded for them. Six real tables with
-categories, among them three on which declaring them gains nothing, are in the
-:doc:`notes on the method </method-notes>`.
+that these pages are built from, and nothing is downloaded for them.
+``python -m pckid.experiments.mixed FOLDER`` compares the same ways on tables of your own.
 
 The story: 400 people of three kinds answer how they get to work. Commuters by train live far out,
 own season tickets and read; drivers live far out and own cars; cyclists live near. Age and
