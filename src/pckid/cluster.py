@@ -261,9 +261,9 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
             block, and `labels_`, `confidence_` and `embedding_` are dask arrays, not yet computed.
         y : Ignored
         sample_weight : array-like of shape (n_samples,), default=None
-            How much each row counts. Whole numbers are numbers of rows: 2 counts as two such rows,
-            0 as none; a row of weight 0 gets its cluster as a new row would. Others tell how rows
-            compare and are divided by their mean first. None counts all alike.
+            How much each row counts; only ratios matter, since weights are divided by their mean.
+            In tables of up to 3,000 rows, weights of 2 equal rows that come twice. A row of weight
+            0 gets its cluster as a new row would. None counts all alike.
 
         Returns
         -------

@@ -162,9 +162,9 @@ class ProbabilisticClusterKernel(
             Rows, with NaN where a value is missing.
         y : Ignored
         sample_weight : array-like of shape (n_samples,), default=None
-            How much each row counts. Whole numbers are numbers of rows: 2 counts as two such rows,
-            0 as none. Others tell how rows compare and are divided by their mean first. None
-            counts all alike.
+            How much each row counts; only ratios matter, since weights are divided by their mean.
+            In tables of up to 3,000 rows, weights of 2 equal rows that come twice, and rows of
+            weight 0 count as none. None counts all alike.
 
         Returns
         -------
