@@ -99,16 +99,20 @@ def canonical_order(table: Table, weights: np.ndarray | None = None) -> np.ndarr
     """
     rng = np.random.default_rng(0)
     values, observed = to_numpy(table.values).astype(np.float64), to_numpy(table.observed)
-    skewness = np.average(values**3, axis=0, weights=weights)
-    turned = values * np.where(np.abs(skewness) > _SYMMETRIC, np.sign(skewness), 1.0)
-    flatness = np.average(values**4, axis=0, weights=weights)
-    shares = np.average(observed, axis=0, weights=weights)
-    key = np.sum(turned * (2 + np.sin(40 * (np.abs(skewness) + flatness))), axis=1)
-    key += np.sum(observed * (2 + np.sin(40 * shares)), axis=1)
-    fixed = np.sum(turned * rng.standard_normal(values.shape[1]), axis=1)
-    fixed += np.sum(observed * rng.standard_normal(observed.shape[1]), axis=1)
+    each = np.ones(len(values)) if weights is None else weights / weights.sum()
+    squares = values * values
+    skewness, flatness = each @ (squares * values), each @ (squares * squares)
+    total = each.sum()
+    skewness, flatness, shares = skewness / total, flatness / total, each @ observed / total
+    turn = np.where(np.abs(skewness) > _SYMMETRIC, np.sign(skewness), 1.0)
+    by_shape = turn * (2 + np.sin(40 * (np.abs(skewness) + flatness)))
+    by_chance = turn * rng.standard_normal(values.shape[1])
+    # Row by row in one order, unlike a product of matrices: equal rows have equal keys.
+    key = np.einsum("ij,j->i", values, by_shape, optimize=False)
+    fixed = np.einsum("ij,j->i", values, by_chance, optimize=False)
+    key += np.einsum("ij,j->i", observed, 2 + np.sin(40 * shares), optimize=False)
+    fixed += np.einsum("ij,j->i", observed, rng.standard_normal(observed.shape[1]), optimize=False)
     if table.codes.shape[1]:
-        each = np.ones(len(key)) if weights is None else weights
         numbers = _category_numbers(to_numpy(table.codes), key, each, rng)
         key, fixed = key + numbers.sum(axis=1), fixed + numbers.sum(axis=1)
     return np.lexsort((fixed, np.round(key, _DIGITS)))
