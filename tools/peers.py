@@ -34,6 +34,10 @@ LEFT_OUT = {
     "test_gaussian_mixture_all_init_does_not_estimate_gaussian_parameters": (
         "counts calls of a private function"
     ),
+    "test_gaussian_mixture_precisions_init_diag": (
+        "gives precisions in the order in which scikit-learn's k-means numbers two clusters; that "
+        "order is by chance, and theirs fails with half of the other seeds"
+    ),
     "test_regularisation": (
         "asserts that reg_covar=0 fails on collapsed rows; here variances have a floor, and it fits"
     ),
