@@ -17,7 +17,6 @@ def public():
     for module in MODULES:
         room = import_module(f"pckid.{module}")
         names = getattr(room, "__all__", [n for n in vars(room) if n.endswith("Display")])
-        names = [*names, "load_penguins", "penguins_path"] if module == "data" else names
         found |= {f"{module}.{n}": getattr(room, n) for n in names if not n.startswith("_")}
     return found
 

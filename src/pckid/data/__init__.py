@@ -5,12 +5,49 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 
+__all__ = ["Penguins", "load_penguins", "penguins_path"]
+
 
 class Penguins(NamedTuple):
-    """The Palmer penguins."""
+    """The Palmer penguins, under our names and under those of scikit-learn's loaders.
 
-    X: Any  # (344, 6) array of floats, NaN where a value is missing
-    species: Any  # (344,) array of text
+    Parameters
+    ----------
+    X : array or dataframe of shape (344, 6)
+        Measurements, NaN where a value is missing.
+    species : array or series of shape (344,)
+        Text.
+
+    Examples
+    --------
+    >>> from pckid.data import load_penguins
+    >>> load_penguins().feature_names[3]
+    'Body Mass (g)'
+    """
+
+    X: Any
+    species: Any
+
+    @property
+    def data(self) -> Any:
+        """The measurements, which are `X`."""
+        return self.X
+
+    @property
+    def target(self) -> Any:
+        """The species, as text."""
+        return self.species
+
+    @property
+    def feature_names(self) -> list[str]:
+        """The names of the six columns."""
+        with penguins_path().open(newline="", encoding="utf-8") as file:
+            return next(csv.reader(file))[:-1]
+
+    @property
+    def frame(self) -> Any:
+        """Both in one dataframe, or None where they are arrays."""
+        return self.X.assign(species=self.species) if hasattr(self.X, "assign") else None
 
 
 def penguins_path() -> Path:
@@ -19,6 +56,7 @@ def penguins_path() -> Path:
     Returns
     -------
     path : pathlib.Path
+        Where the file is.
 
     Examples
     --------
@@ -29,13 +67,22 @@ def penguins_path() -> Path:
     return Path(str(files("pckid.data").joinpath("penguins.csv")))
 
 
-def load_penguins() -> Penguins:
+def load_penguins(*, return_X_y: bool = False, as_frame: bool = False) -> Penguins:
     """Read the Palmer penguins: 344 birds of three species, two of them never measured.
+
+    Parameters
+    ----------
+    return_X_y : bool, default=False
+        Taken as scikit-learn's loaders take it. What comes back unpacks into (X, species) anyway.
+    as_frame : bool, default=False
+        Whether `X` is a pandas dataframe and `species` a pandas series.
 
     Returns
     -------
     penguins : Penguins
-        `X` of shape (344, 6), with NaN where a value is missing, and `species` of shape (344,).
+        With `X` of shape (344, 6), NaN where a value is missing, and `species` of shape (344,);
+        they are also `data` and `target`, together `frame` if `as_frame`;
+        `feature_names` names the columns.
 
     References
     ----------
@@ -51,7 +98,21 @@ def load_penguins() -> Penguins:
     import numpy as np
 
     with penguins_path().open(newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    features = [name for name in rows[0] if name != "label"]
-    X = np.array([[float(row[name] or "nan") for name in features] for row in rows])
-    return Penguins(X, np.array([row["label"] for row in rows]))
+        _, *rows = csv.reader(file)
+    X = np.array([[float(cell or "nan") for cell in cells] for *cells, _ in rows])
+    penguins = Penguins(X, np.array([row[-1] for row in rows]))
+    return _in_frames(penguins) if as_frame else penguins
+
+
+def _in_frames(penguins: Penguins) -> Penguins:
+    """Turn the two arrays into a dataframe and a series."""
+    try:
+        import pandas
+    except ImportError as error:
+        raise ImportError(
+            "load_penguins(as_frame=True) needs pandas. Install it, or leave as_frame out."
+        ) from error
+    return Penguins(
+        pandas.DataFrame(penguins.X, columns=penguins.feature_names),
+        pandas.Series(penguins.species, name="species"),
+    )
