@@ -142,6 +142,11 @@ class RBFSpectralClustering(ClusterMixin, BaseEstimator):
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Their names, if all are strings.
 
+    See Also
+    --------
+    pckid.PCKID : Clusters rows with missing values, without a kernel width.
+    sklearn.cluster.SpectralClustering : Spectral clustering by the normalised cut.
+
     Examples
     --------
     >>> from pckid.baselines import RBFSpectralClustering

@@ -176,6 +176,13 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
     feature_names_in_ : array of shape (`n_features_in_`,)
         Their names, if all are strings.
 
+    See Also
+    --------
+    ProbabilisticClusterKernel : The kernel alone, with its feature map.
+    IncompleteGaussianMixture : One mixture, with likelihoods and imputed values.
+    choose_n_clusters : The score of every number of clusters.
+    sklearn.cluster.SpectralClustering : Spectral clustering of complete rows.
+
     References
     ----------
     S. Løkse, F. M. Bianchi, A.-B. Salberg, R. Jenssen. Spectral Clustering using PCKID, a
@@ -260,6 +267,7 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
             Rows, with NaN where a value is missing. A dask array or dataframe is surveyed block by
             block, and `labels_`, `confidence_` and `embedding_` are dask arrays, not yet computed.
         y : Ignored
+            Not used, present here for API consistency by convention.
         sample_weight : array-like of shape (n_samples,), default=None
             How much each row counts; only ratios matter, since weights are divided by their mean.
             In tables of up to 3,000 rows, weights of 2 equal rows that come twice. A row of weight
@@ -267,7 +275,8 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
 
         Returns
         -------
-        self
+        self : PCKID
+            The fitted estimator.
         """
         blocks, restore = blocked(X), restorer(X)
         if blocks is None:
@@ -320,6 +329,7 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
         Returns
         -------
         estimator : PCKID
+            Not fitted yet.
 
         Examples
         --------
@@ -375,6 +385,7 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
         Returns
         -------
         embedding : array of shape (n_samples, n_clusters)
+            Coordinates, as in `embedding_`.
         """
         check_is_fitted(self)
         if (rows := blocked(X)) is not None:
@@ -382,11 +393,41 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
         return restorer(X)(self._project(self._read(X)))
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
-        """Fit, with `sample_weight` if given, and return the clusters (n_samples,) of `X`."""
+        """Fit and return the cluster of each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, with NaN where a value is missing.
+        y : Ignored
+            Not used, present here for API consistency by convention.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much each row counts, as in `fit`.
+
+        Returns
+        -------
+        labels : array of shape (n_samples,)
+            Cluster of each row, as in `labels_`.
+        """
         return self.fit(X, sample_weight=sample_weight).labels_
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
-        """Fit, with `sample_weight` if given, and return the embedding (n_samples, k) of `X`."""
+        """Fit and return the coordinates of the rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, with NaN where a value is missing.
+        y : Ignored
+            Not used, present here for API consistency by convention.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much each row counts, as in `fit`.
+
+        Returns
+        -------
+        embedding : array of shape (n_samples, n_clusters)
+            Coordinates, as in `embedding_`.
+        """
         return self.fit(X, sample_weight=sample_weight).embedding_
 
     def _known(self, rows: BlockedRows) -> BlockedRows:

@@ -89,6 +89,7 @@ def explain(
     Parameters
     ----------
     estimator : fitted PCKID
+        Whose clusters are explained.
     X : array-like of shape (n_samples, n_features)
         The table it was fitted on.
     n_examples : int, default=5
@@ -99,6 +100,7 @@ def explain(
     Returns
     -------
     explanation : Explanation
+        With typical and doubtful rows, and the stability of each cluster.
 
     References
     ----------

@@ -97,6 +97,12 @@ class ProbabilisticClusterKernel(
     feature_names_in_ : array of shape (`n_features_in_`,)
         Their names, if all are strings.
 
+    See Also
+    --------
+    PCKID : Spectral clustering with this kernel.
+    IncompleteGaussianMixture : One mixture of the ensemble's kind.
+    sklearn.kernel_approximation.Nystroem : Feature maps of other kernels, for complete rows.
+
     References
     ----------
     S. Løkse, F. M. Bianchi, A.-B. Salberg, R. Jenssen. Spectral Clustering using PCKID, a
@@ -161,6 +167,7 @@ class ProbabilisticClusterKernel(
         X : array-like of shape (n_samples, n_features)
             Rows, with NaN where a value is missing.
         y : Ignored
+            Not used, present here for API consistency by convention.
         sample_weight : array-like of shape (n_samples,), default=None
             How much each row counts; only ratios matter, since weights are divided by their mean.
             In tables of up to 3,000 rows, weights of 2 equal rows that come twice, and rows of
@@ -168,7 +175,8 @@ class ProbabilisticClusterKernel(
 
         Returns
         -------
-        self
+        self : ProbabilisticClusterKernel
+            The fitted estimator.
         """
         self._train(self._draw_sample(X, sample_weight=sample_weight).sample)
         self._n_features_out = self._kernel.ensemble.n_columns

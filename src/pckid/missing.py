@@ -43,7 +43,7 @@ def apply(X: ArrayLike, mask: ArrayLike) -> NDArray[np.floating]:
     Returns
     -------
     ndarray of shape (n_samples, n_features)
-        float32 if `X` is, else float64.
+        With dtype float32 if `X` has it, else float64.
 
     Examples
     --------

@@ -82,6 +82,7 @@ def cluster_file(
     Returns
     -------
     totals : Totals
+        Counts over the whole file.
 
     Examples
     --------

@@ -99,7 +99,7 @@ class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimato
         Returns
         -------
         K : array of shape (n_samples_X, n_samples_Y)
-            κ(x, y) = (1/Z) Σ_q Σ_g w_g γ(x; q, g)ᵀ γ(y; q, g), between 0 and 1.
+            Values κ(x, y) = (1/Z) Σ_q Σ_g w_g γ(x; q, g)ᵀ γ(y; q, g), between 0 and 1.
         """
         check_is_fitted(self)
         left = self._read(X)

@@ -84,6 +84,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     Parameters
     ----------
     path : str or path-like
+        A file written by `save`.
 
     Returns
     -------

@@ -36,6 +36,7 @@ def report(
     Parameters
     ----------
     estimator : fitted PCKID
+        Whose clusters are reported.
     X : array-like of shape (n_samples, n_features)
         The table it was fitted on.
     path : str or path-like, optional
