@@ -247,6 +247,10 @@ def _refuse_other_things(X: Any) -> None:
     """Raise for what is no table, or none yet."""
     if type(X).__name__ == "LazyFrame":
         raise TypeError("X is a LazyFrame, which holds no values yet. Give X.collect().")
+    if str(getattr(X, "layout", "")).startswith("torch.sparse"):
+        raise TypeError(
+            "X is a sparse tensor. Give X.to_dense(), with NaN where a value is missing."
+        )
     if isinstance(X, (str, bytes, os.PathLike)):
         raise TypeError(
             f"X is {str(X)[:80]!r}, not a table. Read the file first, for example with "

@@ -16,7 +16,7 @@ from sklearn.base import (
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from pckid._arrays import Array, restorer, to_numpy
+from pckid._arrays import Array, namespace, restorer, to_numpy
 from pckid._checks import all_or_nothing, feature_names
 from pckid._parallel import n_threads
 from pckid._progress import with_callbacks
@@ -373,6 +373,36 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
         table, restore = self._read(X), restorer(X)
         embedding = self._project(table)
         return Assignment(*map(restore, assign(embedding, self._centers, table)))
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Compute how clearly rows belong to their clusters: the mean of their confidence.
+
+        This is a simplified silhouette in the embedding, so that searches such as
+        :class:`sklearn.model_selection.GridSearchCV` work without `scoring`. It compares numbers
+        of clusters, and favours few of them. It is no likelihood and knows no truth: a high score
+        says that clusters are apart in their own embedding, not that they are the right ones, and
+        scores under different settings of the ensemble are not on one scale. To choose the number
+        of clusters, `n_clusters="auto"` is cheaper, since it trains one ensemble.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, with NaN where a value is missing, seen in `fit` or new.
+        y : Ignored
+            Not used, present here for API consistency by convention.
+
+        Returns
+        -------
+        score : float
+            From 0 to 1, the mean over rows with something observed of 1 − a/b, with a and b the
+            distances to the nearest and the second nearest centre. 0 for a single cluster, which
+            has no second centre, and NaN if no row has anything observed.
+        """
+        labels, confidence = self.assign(X)
+        xp = namespace(confidence)
+        n_rows = xp.sum(xp.astype(labels >= 0, confidence.dtype))
+        mean = float(xp.sum(confidence) / xp.where(n_rows > 0, n_rows, xp.nan))
+        return mean if self.n_clusters_ > 1 else 0.0
 
     def transform(self, X: Any) -> Array:
         """Embed rows, seen in `fit` or new.
