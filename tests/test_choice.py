@@ -70,6 +70,13 @@ def test_few_rows_bound_the_choice(n_rows):
     assert 2 <= model.n_clusters_ <= max(2, n_rows - 1)
 
 
+@pytest.mark.parametrize("n_patterns", [3, 5])
+def test_few_patterns_that_come_often_are_clusters(n_patterns):
+    patterns = np.random.default_rng(0).normal(size=(n_patterns, 4))
+    model = PCKID("auto", random_state=0).fit(np.repeat(patterns, 20, axis=0))
+    assert model.n_clusters_ == n_patterns
+
+
 def test_two_different_rows_are_two_clusters():
     table = np.repeat([[0.0, 1.0], [1.0, 0.0]], 20, axis=0)
     assert PCKID("auto", **SMALL).fit(table).n_clusters_ == 2
