@@ -76,7 +76,7 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
     max_components : int or "auto", default="auto"
         The largest number of components of a mixture; the paper's G, there 30. "auto" takes
         1.5 √n for n rows, at most 60. Never more than there are rows in a subsample.
-    n_sizes : int or None, default=16
+    n_sizes : int or None, default=8
         How many numbers of components there are, spread evenly from 2 to `max_components`. None
         takes all of them, as the paper does.
     max_samples : float, int or "auto", default="auto"
@@ -216,7 +216,7 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
         *,
         n_inits: int = 10,
         max_components: int | str = "auto",
-        n_sizes: int | None = 16,
+        n_sizes: int | None = 8,
         max_samples: float | str = "auto",
         max_iter: int = 5,
         covariance_type: str = "diag",

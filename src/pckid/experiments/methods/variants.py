@@ -12,7 +12,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "PCKID, kernel PCA": {"embedding": "kernel_pca"},
     "PCKID, 5 starts": {"n_inits": 5},
     "PCKID, 20 starts": {"n_inits": 20},
-    "PCKID, 8 sizes": {"n_sizes": 8},
+    "PCKID, 16 sizes": {"n_sizes": 16},
     "PCKID, all sizes": {"n_sizes": None},
     "PCKID, 10 iterations": {"max_iter": 10},
     "PCKID, half of the rows": {"max_samples": 0.5},
