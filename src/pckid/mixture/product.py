@@ -9,9 +9,9 @@ these columns stands for.
 Where missingness is informative, m has a Bernoulli distribution in each component, which changes
 the coefficients of m and the constant, and nothing else.
 
-Probabilities have a prior: each component sees, besides its rows, one that is made up of the whole
-table's shares, and five for what is observed. So none is ever zero, and EM never lowers the
-likelihood times the prior.
+Probabilities have a prior: each component sees, besides its rows, a tenth of one that is made up of
+the whole table's shares, and five for what is observed. So none is ever zero, and EM never lowers
+the likelihood times the prior.
 
 All arrays have a leading axis over the subsamples of a stack: each has rows of its own.
 """
@@ -29,7 +29,9 @@ STACKABLE = True
 MIXED = True
 MATRICES = False
 _LOG_2PI = math.log(2 * math.pi)
-_PRIOR_ROWS = 1.0
+# Most components hold few rows: with a whole row of prior, categories that all of these share would
+# tell less than the same column coded as a number does. From 0.01 to 0.3 the labels hardly differ.
+_PRIOR_ROWS = 0.1
 # Of missingness a few rows say little: with one row of prior, holes made at random cost accuracy.
 _PRIOR_ROWS_OBSERVED = 5.0
 
@@ -248,7 +250,7 @@ def _category_probabilities(
 ) -> Array:
     """Share out each component's rows among the categories (m, g, n_categories).
 
-    A missing category counts as the probabilities `old`, and the prior as one row.
+    A missing category counts as the probabilities `old`, and the prior as a tenth of a row.
     """
     if stats.margins.column.shape[0] == 0:
         return moments[..., :0]
