@@ -121,18 +121,26 @@ def test_no_room_but_one_names_torch_or_cupy():
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_exponentials_too_small_to_multiply_fast_are_zero(dtype):
-    low = float(np.log(np.finfo(dtype).smallest_normal))
-    scores = np.array([0.0, -1.0, low + 10, low - 1, low - 1000], dtype=dtype)
+def test_exponentials_too_small_to_multiply_fast_are_zero(backend, dtype):
+    smallest = np.finfo(dtype).smallest_normal
+    low = float(np.log(smallest))
+    scores = np.concatenate([[0.0, -1.0, low - 1, 2 * low], np.linspace(low, 0, 500)]).astype(dtype)
     expected = np.exp(scores)
-    assert 0 < expected[3] < np.finfo(dtype).smallest_normal
-    result = _arrays.exponential(scores)
-    assert result is scores
-    multiple = 1 << 13
-    closeness = multiple * np.finfo(dtype).smallest_normal
-    np.testing.assert_allclose(result[:3], expected[:3], rtol=0, atol=closeness)
-    assert expected[2] > 2 * closeness
-    np.testing.assert_array_equal(result[3:], 0)
+    assert 0 < expected[2] < smallest
+    found = _arrays.to_numpy(_arrays.exponential(_arrays.detach(backend.asarray(scores) + 0)))
+    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=np.sqrt(2.0**44 * smallest))
+    np.testing.assert_array_equal(found[2:4], 0)
+    above = found[found > 0]
+    assert len(above) > 100
+    assert above.min() ** 2 > 2.0**20 * smallest
+
+
+def test_what_is_tiny_is_dropped_in_place(backend):
+    X = backend.asarray(np.array([0.0, 1e-40, 1e-15, 1e-10, 1.0], dtype=np.float32)) + 0
+    found = _arrays.drop_tiny(X)
+    assert found is X
+    expected = np.array([0, 0, 0, 1e-10, 1])
+    np.testing.assert_allclose(_arrays.to_numpy(found), expected, rtol=0.01)
 
 
 @pytest.mark.parametrize(("g", "n"), [(3, 7), (7, 3), (1, 1)])

@@ -11,9 +11,9 @@ import numpy as np
 Array = Any
 Namespace = Any
 _NAMESPACES: dict[type, Namespace] = {}
-# Above this times the smallest normal number, sums of a thousand may be divided out.
-_NEARLY_ZERO = 1 << 10
-
+# Products of two numbers above the root of this times the smallest normal number stay normal, also
+# where both were scaled by weights.
+_HEADROOM = 2.0**40
 
 # Of a matrix this much stays in the cache of a CPU core.
 _CACHED_BYTES = 1 << 19
@@ -21,11 +21,11 @@ _CACHED_BYTES = 1 << 19
 
 def _rounding(dtype: Any) -> tuple[float, float]:
     """Return the least exponent worth computing, and a number that absorbs its exponential."""
-    limit = _NEARLY_ZERO * float(np.finfo(dtype).smallest_normal)
+    limit = float(np.sqrt(_HEADROOM * float(np.finfo(dtype).smallest_normal)))
     return float(np.log(limit)), 4 * limit / float(np.finfo(dtype).eps)
 
 
-_ROUNDING = {np.dtype(dtype): _rounding(dtype) for dtype in (np.float32, np.float64)}
+_ROUNDING = {dtype: _rounding(dtype) for dtype in ("float32", "float64")}
 
 
 def is_foreign(X: object) -> bool:
@@ -87,20 +87,38 @@ def contiguous(X: Array) -> Array:
 
 
 def exponential(X: Array) -> Array:
-    """Compute exp of every entry, none of which is positive, into `X` itself for NumPy arrays.
+    """Compute exp of every entry, none of which is positive; tiny results become zero on a CPU.
 
-    Results near the smallest number of full precision become zero: processors compute smaller
-    ones many times slower, and two in a thousand of them double the time of a matrix product.
+    A NumPy array is overwritten.
     """
-    if not isinstance(X, np.ndarray):
+    if not is_host(X):
         return namespace(X).exp(X)
-    smallest, coarse = _ROUNDING[X.dtype]
-    np.maximum(X, smallest, out=X)
-    np.exp(X, out=X)
-    # Rounds to multiples of what `coarse` can hold, the smallest of them to zero.
-    X += coarse
-    X -= coarse
+    smallest, _ = _rounding_of(X)
+    if isinstance(X, np.ndarray):
+        np.maximum(X, smallest, out=X)
+        np.exp(X, out=X)
+    else:
+        X = namespace(X).exp(at_least(X, smallest))
+    return drop_tiny(X)
+
+
+def drop_tiny(X: Array) -> Array:
+    """Set entries to zero, in place, whose products with each other would not be normal numbers.
+
+    CPUs compute subnormal numbers many times slower, and two in a thousand of them double the time
+    of a matrix product. GPUs do not: what lies there stays as it is.
+    """
+    if is_host(X):
+        # Rounds to multiples of what `coarse` can hold, the smallest of them to zero.
+        _, coarse = _rounding_of(X)
+        X += coarse
+        X -= coarse
     return X
+
+
+def _rounding_of(X: Array) -> tuple[float, float]:
+    """Look up the rounding of an array's dtype, whatever its library."""
+    return _ROUNDING[str(X.dtype).rpartition(".")[2]]
 
 
 def times_transposed(A: Array, B: Array) -> Array:

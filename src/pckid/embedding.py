@@ -18,7 +18,7 @@ from scipy import linalg
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 from sklearn.exceptions import ConvergenceWarning
 
-from pckid._arrays import Array, device_of, gram_times, like, namespace
+from pckid._arrays import Array, device_of, drop_tiny, gram_times, like, namespace
 
 _MAX_STEPS = 300
 _PATIENCE = 10
@@ -89,7 +89,7 @@ def local_walk(
     memory grows with the square of n_samples.
     """
     xp = namespace(features)
-    kernel = xp.matrix_transpose(features) @ features
+    kernel = drop_tiny(xp.matrix_transpose(features) @ features)
     guess = _guess(features, n_components, rng)
     values, wanted = walk_coordinates(kernel * kernel, guess, n_components, weights)
     basis = features @ _ridge(kernel, wanted[:, : n_components - 1], weights)
