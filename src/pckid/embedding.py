@@ -154,7 +154,9 @@ def _ridge(kernel: Array, wanted: Array, weights: Array | None) -> Array:
 def _solve_positive(matrix: Array, wanted: Array) -> Array:
     """Solve for a positive definite matrix, which a NumPy array may lose its content to."""
     if isinstance(matrix, np.ndarray):
-        return linalg.solve(matrix, wanted, assume_a="pos", overwrite_a=True, check_finite=False)
+        # The transpose, which is the same matrix, has the order of LAPACK: no copy is made.
+        factor = linalg.cho_factor(matrix.T, lower=True, overwrite_a=True, check_finite=False)
+        return linalg.cho_solve(factor, wanted, check_finite=False)
     return namespace(matrix).linalg.solve(matrix, wanted)
 
 

@@ -8,7 +8,12 @@ from pckid.mixture.families import FAMILIES
 
 
 def needed_bytes(
-    plan: Plan, shape: tuple[int, int], itemsize: int, n_landmarks: int, jobs: int
+    plan: Plan,
+    shape: tuple[int, int],
+    itemsize: int,
+    n_landmarks: int,
+    jobs: int,
+    embedding: str | None = None,
 ) -> int:
     """Estimate the memory of a fit beyond its input, in bytes.
 
@@ -24,6 +29,8 @@ def needed_bytes(
         Rows whose features are held at once.
     jobs : int
         Threads.
+    embedding : str, default=None
+        How the rows are embedded, if they are.
     """
     n, d = shape
     widest = plan.n_inits * plan.sizes[-1]
@@ -32,11 +39,12 @@ def needed_bytes(
     table = n * d * (itemsize + 1)
     reading = 3 * n * d * 8
     parameters = n_components * (spread + d) * itemsize
-    # Their features, and the graph of neighbours with what it takes to build it.
-    landmarks = n_landmarks * (n_components + 6 * n_landmarks) * itemsize
     training = jobs * plan.n_rows * (3 * d + 8 * plan.sizes[-1]) * itemsize
-    mapping = jobs * min(HOST_BLOCK, -(-n // jobs)) * (4 * widest + 6 * d) * 8
-    return table + max(reading, parameters + landmarks + max(training, mapping))
+    mapping = jobs * min(HOST_BLOCK, -(-n // jobs)) * (2 * widest + 6 * d) * itemsize
+    # The local walk holds the kernel and its squares, or what it takes to solve for the kernel.
+    walking = 2 * n_landmarks**2 * itemsize if embedding == "local_walk" else 0
+    landmarks = n_landmarks * n_components * itemsize + max(mapping, walking)
+    return table + max(reading, parameters + max(training, landmarks))
 
 
 def describe(plan: Plan, shape: tuple[int, int], n_bytes: int) -> str:

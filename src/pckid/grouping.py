@@ -62,8 +62,8 @@ def group(
         projection = EMBEDDINGS[embedding](features, n_clusters, rng, weights)
         if landmarks.shape[0] == sample.table.n_samples:
             points = project_features(features, projection)
+    del features
     if landmarks.shape[0] < sample.table.n_samples:
-        del features
         points = project(kernel, projection, sample.table, jobs)
     with blas_threads(jobs):
         rows = namespace(points).take(points, landmarks, axis=0)

@@ -212,8 +212,9 @@ class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimato
         shape = (sample.n_usable, sample.table.n_features)
         itemsize = 4 if sample.dtype == "float32" else 8
         landmarks = self._n_landmarks(sample.table.n_samples)
-        jobs = n_threads(self.n_jobs)
-        return describe(plan, shape, needed_bytes(plan, shape, itemsize, landmarks, jobs))
+        jobs, embedding = n_threads(self.n_jobs), getattr(self, "embedding", None)
+        n_bytes = needed_bytes(plan, shape, itemsize, landmarks, jobs, embedding)
+        return describe(plan, shape, n_bytes)
 
     def _n_landmarks(self, n_samples: int) -> int:
         """Say of how many rows the features are held at once."""
