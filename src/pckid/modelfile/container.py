@@ -72,7 +72,7 @@ def read_file(path: str | os.PathLike[str]) -> bytes:
 
 
 def has_hash_in_front(content: bytes) -> bool:
-    """Tell whether a file is of format 2 or newer: the hash stands at the place kept for it."""
+    """Tell whether the hash of a file has its place at the front."""
     return content[8:_HASH_AT] == _BEFORE_HASH
 
 
