@@ -6,7 +6,7 @@ from helpers import SMALL, close, groups
 from oracles import embed
 from sklearn.metrics import adjusted_rand_score
 
-from pckid import PCKID, ProbabilisticClusterKernel, choose_n_clusters, sample
+from pckid import PCKID, ProbabilisticClusterKernel, choose_n_clusters, load, sample, save
 from pckid._arrays import to_numpy
 from pckid.mixture.table import measure, standardise, take
 
@@ -284,3 +284,30 @@ def test_a_column_that_names_the_rows_is_dropped_however_often_they_come(weights
     repeated = rows if weights is not None else np.repeat(rows, 2, axis=0)
     model = PCKID(3, **QUICK, categorical_features=[4]).fit(repeated, sample_weight=weights)
     assert model.dropped_features_ == [4]
+
+
+@pytest.mark.parametrize("embedding", EMBEDDINGS)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("tiny", [1e-12, 1e-50, 1e-300])
+@pytest.mark.parametrize("n_light", [2, 59])
+def test_rows_of_almost_no_weight_do_no_harm(embedding, dtype, tiny, n_light, tmp_path):
+    cells = np.where(np.arange(60) < n_light, ORDER % 3, 3)[:, None]
+    rows = np.concatenate([X, cells], axis=1)
+    weights = np.where(np.arange(60) < n_light, tiny, 1.0)
+    parameters = {"embedding": embedding, "dtype": dtype, "missingness": "informative"}
+    model = PCKID(2, categorical_features=[4], **parameters, **QUICK)
+    model.fit(rows, sample_weight=weights)
+    assert np.isfinite(model.embedding_).all()
+    np.testing.assert_array_equal(model.predict(rows), model.labels_)
+    save(model, tmp_path / "m.pckid")
+    np.testing.assert_array_equal(load(tmp_path / "m.pckid").predict(rows), model.labels_)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_column_without_holes_is_wholly_observed_under_any_weights(seed):
+    weights = np.random.default_rng(seed).uniform(size=60)
+    rows = np.where(np.arange(4) == 0, ORDER[:, None], X)
+    shares = measure(rows, informative=True, weights=weights).margins.observed
+    seen = ~np.isnan(rows)
+    np.testing.assert_allclose(shares, np.average(seen, axis=0, weights=weights), rtol=1e-12)
+    assert shares[0] == 1

@@ -13,6 +13,8 @@ from pckid.mixture.weighting import canonical_order
 # Tables of up to this many rows are searched for rows that are the same. Beyond, the eigenvectors
 # come from random rows anyway, so that repeated rows and weights could only agree on average.
 MOST_COMPARED = 3_000
+# Beside rows of mean weight 1, no less than this can be told from nothing in float32.
+_LEAST_WEIGHT = 1e-7
 
 
 class Sample(NamedTuple):
@@ -87,7 +89,7 @@ def relative(weights: np.ndarray | None) -> np.ndarray | None:
     if weights is None or weights.min() == weights.max():
         return None
     shares = weights / weights.max()
-    return shares / shares.mean()
+    return np.maximum(shares / shares.mean(), _LEAST_WEIGHT)
 
 
 def _differs(table: Table) -> np.ndarray:

@@ -13,6 +13,8 @@ from pckid._arrays import Array, device_of, like, namespace, to_numpy
 _FARTHEST = 1e9
 # Columns of smaller numbers than this would lose digits in their mean and spread.
 _TINY = 1e-302
+# A category of rows of almost no weight has at least this share, so that its column varies.
+_RAREST = 1e-6
 
 
 class Margins(NamedTuple):
@@ -117,7 +119,7 @@ def measure(
     share = _shares_observed(xp.astype(_columns(observed, used), X.dtype), weights)
     margins = Margins(
         like(np.repeat(np.arange(len(counts)), list(map(len, counts))), X, dtype=xp.int64),
-        like(np.concatenate([np.zeros(0), *(each / each.sum() for each in counts)]), X),
+        like(np.concatenate([np.zeros(0), *map(_frequencies, counts)]), X),
         like(share, X),
     )
     return Scaling(mean * magnitude, spread * magnitude, kept, chosen, margins, unit)
@@ -230,7 +232,8 @@ def _shares_observed(observed: Array, weights: Array | None) -> np.ndarray:
     xp = namespace(observed)
     if weights is None:
         return to_numpy(xp.mean(observed, axis=0))
-    return to_numpy(weights @ observed / xp.sum(weights))
+    # From what is missing: a column without holes has a share of exactly 1, whatever the weights.
+    return np.maximum(to_numpy(1 - weights @ (1 - observed) / xp.sum(weights)), 0.0)
 
 
 def _count_categories(
@@ -247,6 +250,12 @@ def _count_categories(
     often = (np.unique(c[~np.isnan(c)], return_counts=True)[1] for c in codes.T)
     useful = [len(found) > 1 and found.max() > 1 for found in often]
     return columns[np.asarray(useful, dtype=bool)], list(compress(counts, useful))
+
+
+def _frequencies(counts: np.ndarray) -> np.ndarray:
+    """Turn the counts of a column's categories into shares."""
+    shares = np.maximum(counts / counts.sum(), _RAREST)
+    return shares / shares.sum()
 
 
 def _codes(X: Array, scaling: Scaling) -> Array:
