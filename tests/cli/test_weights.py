@@ -50,6 +50,8 @@ def test_that_are_none_are_refused(pckid, tmp_path, cell, words):
     assert done.code != 0
     assert words in done.err
     assert "weight" in done.err
+    assert "Weights are numbers from 0 on" in done.err
+    assert "--drop" not in done.err
 
 
 def test_all_zero_or_of_no_column_are_refused(pckid, tmp_path):
@@ -62,3 +64,10 @@ def test_need_the_table_in_memory(pckid, survey):
     done = pckid("cluster", "t.csv", "-k", 3, "--weights", "weight", "--stream", *QUICK)
     assert done.code != 0
     assert "--weights needs the table in memory: add --no-stream." in done.err
+
+
+def test_are_named_in_the_report_which_counts_rows(pckid, survey):
+    options = ("--weights", "weight", "--report", "r.html", "--out", "o.csv")
+    assert pckid("cluster", "t.csv", "-k", 3, *options, *QUICK).code == 0
+    words = "weights of the rows; the figures here count every row once"
+    assert words in (survey / "r.html").read_text()

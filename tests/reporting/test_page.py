@@ -203,3 +203,28 @@ def test_holes_that_tell_of_the_clusters_are_pointed_out(missingness):
     page = report(model, X)
     assert "All in all, which cells are missing tells" in page
     assert ("The clusters were allowed to use it" in page) == (missingness == "informative")
+
+
+@pytest.mark.parametrize("scaling", ["each", "common"])
+def test_says_whether_columns_count_alike(scaling, table):
+    X = table.drop(7)
+    model = pckid.PCKID(3, n_inits=2, max_components=4, scaling=scaling, random_state=0).fit(X)
+    page = pckid.report(model, X)
+    assert ("Every column counts alike, whatever its unit." in page) == (scaling == "each")
+    assert ("one that varies more tells more." in page) == (scaling == "common")
+
+
+@pytest.mark.parametrize("missingness", ["ignorable", "informative"])
+def test_says_what_the_clusters_take_for_granted(missingness, table):
+    X, parameters = table.drop(7), {"n_inits": 2, "max_components": 4, "random_state": 0}
+    page = pckid.report(pckid.PCKID(3, missingness=missingness, **parameters).fit(X), X)
+    assert ("The clusters rest on what was observed. " in page) == (missingness == "ignorable")
+    informative = "The clusters rest on what was observed, and on which cells are missing." in page
+    assert informative == (missingness == "informative")
+
+
+def test_a_single_cluster_differs_from_nothing(table):
+    X = table.drop(7)
+    page = pckid.report(pckid.PCKID(1, n_inits=2, max_components=4, random_state=0).fit(X), X)
+    assert "It is the only cluster: there is nothing to set it apart from." in page
+    assert "it differs in combinations of columns" not in page

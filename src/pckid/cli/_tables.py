@@ -15,6 +15,7 @@ from pckid._files import atomic_file
 from pckid._text import brief, counted
 from pckid.cli._say import note
 from pckid.describe.columns import find_outlier, find_sentinels, looks_like_identifier
+from pckid.exceptions import TableError
 from pckid.tables import (
     MissingTokens,
     Scan,
@@ -113,7 +114,12 @@ def _weights(table: Table, name: str | None, missing: MissingTokens) -> np.ndarr
     """Read the column of weights: a number from 0 on in every row."""
     if name is None:
         return None
-    values, _ = read_columns(table, [name], missing, [], guess=False)
+    try:
+        values, _ = read_columns(table, [name], missing, [], guess=False)
+    except TableError as error:
+        # What helps against text in a column to cluster by does not help here.
+        what, *_ = str(error).splitlines()
+        raise TableError(f"{what}\nWeights are numbers from 0 on. Check --weights.") from None
     found = values[:, 0]
     bad = np.flatnonzero(~(found >= 0))
     if len(bad) or not found.any():
@@ -141,7 +147,8 @@ def choose(table: Table | Scan, options: Mapping[str, Any]) -> tuple[list[str], 
     left_out = dict.fromkeys(dropped, "left out by --drop")
     left_out |= {name: "names the rows" for name in [named["id_column"]] if name}
     left_out |= {name: "known groups" for name in [named["label_column"]] if name}
-    left_out |= {name: "weights of the rows" for name in [named["weights_column"]] if name}
+    weights = "weights of the rows; the figures here count every row once"
+    left_out |= {name: weights for name in [named["weights_column"]] if name}
     names = [name for name in wanted if name not in left_out]
     chosen = set(wanted)
     left_out |= {name: "not among --columns" for name in every if name not in chosen}
