@@ -104,9 +104,12 @@ def strike_while_writing(folder: Path, number: int) -> End:
     out = folder / "out.csv"
     out.write_bytes(OLD)
     out.chmod(0o600)
-    name = table(folder, 20_000).name
+    path = table(folder, 20_000)
+    head, rows = path.read_text().split("\n", 1)
+    # Long enough that the signal never comes after the last row.
+    path.write_text(head + "\n" + 20 * rows)
     quick = ("-k", "2", "--inits", "2", "--max-components", "3", "--stream", "--only-labels")
-    command = [*PYTHON, "-m", "pckid", "cluster", name, *quick, "--out", "out.csv"]
+    command = [*PYTHON, "-m", "pckid", "cluster", path.name, *quick, "--out", "out.csv"]
     process = spawn(command, folder)
     while not (scraps := list(folder.glob(".out.csv.*.tmp"))):
         expect(process.poll() is None, WrongEnd, "no temporary file was seen")
