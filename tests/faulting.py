@@ -70,10 +70,17 @@ def cluster_command(folder: Path, out: Path) -> list[str]:
 
 
 def spawn(command: list[str], folder: Path) -> subprocess.Popen:
-    """Start a command in a process group of its own."""
+    """Start a process in a session of its own, in which signals mean what they usually do."""
     return subprocess.Popen(
-        command, cwd=folder, start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
+        command, cwd=folder, start_new_session=True, preexec_fn=_usual_signals,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+
+
+def _usual_signals() -> None:
+    """Undo what is inherited: under `nohup` SIGHUP is ignored, in the background SIGINT."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
 
 
 def start(folder: Path, out: Path | None = None) -> subprocess.Popen:
