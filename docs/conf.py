@@ -33,7 +33,7 @@ exclude_patterns = [
     "gallery/**/*.md5",
 ]
 nitpicky = True
-nitpick_ignore_regex = [("py:class", r".*")]
+nitpick_ignore_regex = [("py:class", r".*"), (r"py:.*", r"sklearn\..*")]
 
 # Equations become MathML while the pages are built: no script, nothing fetched by the reader.
 html_math_renderer = "mathml"
