@@ -158,19 +158,6 @@ def first_highest(scores: Array) -> Array:
     return found.astype(np.int64)
 
 
-def kth_largest(X: Array, k: int) -> Array:
-    """Return the k-th largest entry of each row of `X` (n, m), of shape (n,).
-
-    The standard knows only whole sorts; libraries have something faster under their own names.
-    """
-    xp = namespace(X)
-    if hasattr(xp, "partition"):
-        return xp.partition(X, X.shape[1] - k, axis=1)[:, X.shape[1] - k]
-    if hasattr(xp, "topk"):
-        return xp.topk(X, k, dim=1).values[:, -1]
-    return xp.sort(X, axis=1, descending=True)[:, k - 1]
-
-
 def place(X: Array, device: str | None) -> Array:
     """Move `X` onto `device` ("cuda", "cpu", …) as a torch tensor; None leaves it where it is."""
     if device is None:
