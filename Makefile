@@ -89,11 +89,11 @@ test-peers: $(VENV)/.test
 	$(BIN)/python tools/peers.py
 
 faults: $(VENV)/.test
-	PYTHONPATH=tests $(BIN)/python tests/faults.py 20
+	PYTHONPATH=tests/support $(BIN)/python tests/support/faults.py 20
 
 fuzz: $(VENV)/.test
-	PYTHONPATH=tests OMP_NUM_THREADS=1 $(BIN)/python tests/fuzz.py
-	PYTHONPATH=tests OMP_NUM_THREADS=1 $(BIN)/python tests/large_models.py
+	PYTHONPATH=tests/support OMP_NUM_THREADS=1 $(BIN)/python tests/support/fuzz.py
+	PYTHONPATH=tests/support OMP_NUM_THREADS=1 $(BIN)/python tests/support/large_models.py
 
 audit: $(VENV)/.test
 	$(INSTALL) pip-audit

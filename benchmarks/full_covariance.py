@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.timing import PeakMemory, write_json
 from pckid import PCKID, missing
-from pckid._parallel import n_threads
+from pckid._utils.parallel import n_threads
 
 
 def table(n_samples: int = 1000, n_features: int = 20, share: float = 0.4) -> np.ndarray:

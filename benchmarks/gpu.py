@@ -21,8 +21,8 @@ import torch
 from sklearn.metrics import adjusted_rand_score
 
 import pckid.cluster
-import pckid.grouping
-import pckid.training
+import pckid.ensemble.base
+import pckid.spectral.grouping
 from benchmarks.mnist_size import images, needed_operations, papers
 from benchmarks.timing import write_json
 from pckid import PCKID, missing
@@ -89,7 +89,7 @@ def of_the_images(X: np.ndarray, product: float, q: int, repeats: int) -> list[t
     model.fit(on_device)
     seconds = timed(lambda: model.fit(on_device), repeats)
     training = []
-    with stopwatch([(pckid.training, "train")]) as stages:
+    with stopwatch([(pckid.ensemble.base, "train")]) as stages:
         for _ in range(repeats):
             stages.clear()
             model.fit(on_device)
@@ -127,12 +127,12 @@ def of_the_rows(X: np.ndarray, quick: bool, with_cpu: bool) -> list[tuple[str, s
 
 
 _STAGES = [
-    (pckid.training, "standardise"),
-    (pckid.training, "train"),
-    (pckid.grouping, "feature_matrix"),
-    (pckid.grouping, "project"),
+    (pckid.ensemble.base, "standardise"),
+    (pckid.ensemble.base, "train"),
+    (pckid.spectral.grouping, "feature_matrix"),
+    (pckid.spectral.grouping, "project"),
     (pckid.cluster, "project"),
-    (pckid.grouping, "kmeans"),
+    (pckid.spectral.grouping, "kmeans"),
 ]
 
 

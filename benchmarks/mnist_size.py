@@ -21,9 +21,9 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.timing import PeakMemory, best_of, product_rate, write_json
 from pckid import PCKID, missing
-from pckid._parallel import n_threads
+from pckid._utils.parallel import n_threads
 from pckid.experiments.paper import setting
-from pckid.mixture.table import measure, standardise
+from pckid.input.table import measure, standardise
 
 
 def images(seed: int = 0, n_images: int = 1000) -> np.ndarray:

@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.timing import PeakMemory, best_of
 from pckid import PCKID, missing
-from pckid._parallel import n_threads
+from pckid._utils.parallel import n_threads
 
 USUAL = {
     "n": 4000,

@@ -11,9 +11,9 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.metrics import adjusted_rand_score
 
 from pckid import PCKID, EmptyClusterWarning, EmptyRowWarning
-from pckid._arrays import to_numpy
+from pckid._utils.arrays import to_numpy
 from pckid.cluster import PAPER_SETTING
-from pckid.ensemble import Member, draw_member
+from pckid.ensemble.members import Member, draw_member
 
 X, TRUTH = groups()
 EMBEDDINGS = ["kernel_pca", "random_walk", "local_walk"]

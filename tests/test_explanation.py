@@ -5,8 +5,8 @@ import pytest
 from helpers import SMALL, groups
 
 from pckid import PCKID, explain
-from pckid.describe.clusters import overlap
 from pckid.explanation import doubtful_rows, mean_kernel
+from pckid.inspection.clusters import overlap
 from pckid.plots import standardised_rows
 
 X, _ = groups(gap=1.0)

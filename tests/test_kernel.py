@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
 from pckid import EmptyRowWarning, ProbabilisticClusterKernel
-from pckid._arrays import to_numpy
+from pckid._utils.arrays import to_numpy
 
 X, TRUTH = groups()
 Z = (X - np.nanmean(X, axis=0)) / np.nanstd(X, axis=0)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import adjusted_rand_score
 
 from pckid import PCKID, IncompleteGaussianMixture
-from pckid.embedding import EMBEDDINGS
+from pckid.spectral.embedding import EMBEDDINGS
 
 X, TRUTH = groups(3, n_samples=75, n_features=4)
 

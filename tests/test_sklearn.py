@@ -17,8 +17,8 @@ from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from pckid import PCKID, IncompleteGaussianMixture, ProbabilisticClusterKernel
-from pckid.embedding import EMBEDDINGS
 from pckid.mixture.families import FAMILIES
+from pckid.spectral.embedding import EMBEDDINGS
 
 X, TRUTH = groups()
 QUICK = {"n_inits": 2, "max_components": 4}

@@ -11,15 +11,15 @@ if TYPE_CHECKING:
     from pckid import metrics as metrics
     from pckid import missing as missing
     from pckid import plots as plots
-    from pckid._categories import UnseenCategoryWarning
-    from pckid._warnings import EmptyClusterWarning, EmptyRowWarning, SentinelWarning
-    from pckid.choice import choose_n_clusters
     from pckid.cluster import PCKID
     from pckid.exceptions import PckidModelError
     from pckid.explanation import explain
+    from pckid.input.categories import UnseenCategoryWarning
+    from pckid.input.warnings import EmptyClusterWarning, EmptyRowWarning, SentinelWarning
     from pckid.kernel import ProbabilisticClusterKernel
     from pckid.mixture import IncompleteGaussianMixture
     from pckid.modelfile import load, save
+    from pckid.n_clusters import choose_n_clusters
     from pckid.reporting import report
     from pckid.streaming import cluster_file
 
@@ -45,14 +45,14 @@ __all__ = [
 # that scikit-learn takes to load.
 _HOMES = {
     "PCKID": "pckid.cluster",
-    "EmptyClusterWarning": "pckid._warnings",
-    "EmptyRowWarning": "pckid._warnings",
+    "EmptyClusterWarning": "pckid.input.warnings",
+    "EmptyRowWarning": "pckid.input.warnings",
     "IncompleteGaussianMixture": "pckid.mixture",
     "PckidModelError": "pckid.exceptions",
     "ProbabilisticClusterKernel": "pckid.kernel",
-    "SentinelWarning": "pckid._warnings",
-    "UnseenCategoryWarning": "pckid._categories",
-    "choose_n_clusters": "pckid.choice",
+    "SentinelWarning": "pckid.input.warnings",
+    "UnseenCategoryWarning": "pckid.input.categories",
+    "choose_n_clusters": "pckid.n_clusters",
     "explain": "pckid.explanation",
     "cluster_file": "pckid.streaming",
     "load": "pckid.modelfile",

@@ -16,12 +16,19 @@ from sklearn.base import (
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from pckid._arrays import Array, namespace, restorer, to_numpy
-from pckid._checks import all_or_nothing, feature_names
-from pckid._parallel import n_threads
-from pckid._progress import with_callbacks
-from pckid._warnings import warn_empty_clusters
-from pckid.assignment import (
+from pckid._utils.arrays import Array, namespace, restorer, to_numpy
+from pckid._utils.parallel import n_threads
+from pckid._utils.progress import with_callbacks
+from pckid.ensemble.base import EnsembleEstimator, check_no_weights
+from pckid.ensemble.feature_map import project
+from pckid.input.sample import Sample
+from pckid.input.table import Table, standardise
+from pckid.input.validation import all_or_nothing, feature_names
+from pckid.input.warnings import warn_empty_clusters
+from pckid.inspection.profiles import profile_clusters
+from pckid.n_clusters import MAX_CLUSTERS, choose
+from pckid.outofcore import BlockedRows, blocked
+from pckid.spectral.assignment import (
     Assignment,
     Fitted,
     assign,
@@ -29,15 +36,8 @@ from pckid.assignment import (
     label_blocks,
     place_blocks,
 )
-from pckid.choice import MAX_CLUSTERS, choose
-from pckid.embedding import EMBEDDINGS
-from pckid.featuremap import project
-from pckid.grouping import group
-from pckid.mixture.table import Table, standardise
-from pckid.outofcore import BlockedRows, blocked
-from pckid.profiles import profile_clusters
-from pckid.sample import Sample
-from pckid.training import EnsembleEstimator, check_no_weights
+from pckid.spectral.embedding import EMBEDDINGS
+from pckid.spectral.grouping import group
 
 # The eigenvectors come from at most this many rows unless `n_landmarks` says otherwise.
 _MAX_LANDMARKS = 3_000

@@ -7,16 +7,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from pckid._arrays import like, namespace, to_numpy
-from pckid._checks import feature_names
-from pckid._parallel import n_threads
-from pckid.describe.categories import CategoryFeature
-from pckid.describe.clusters import ClusterFeature, distinguishing_features, overlap
-from pckid.embedding import Projection
-from pckid.featuremap import Kernel, feature_blocks, project
-from pckid.halves import cluster_by_halves
+from pckid._utils.arrays import like, namespace, to_numpy
+from pckid._utils.parallel import n_threads
+from pckid.ensemble.feature_map import Kernel, Projection, feature_blocks, project
+from pckid.input.table import Table
+from pckid.input.validation import feature_names
+from pckid.inspection.categories import CategoryFeature
+from pckid.inspection.clusters import ClusterFeature, distinguishing_features, overlap
 from pckid.metrics import clustering_accuracy
-from pckid.mixture.table import Table
 from pckid.plots import (
     own_labels,
     sample_by_cluster,
@@ -24,6 +22,7 @@ from pckid.plots import (
     to_matrix,
     used_columns,
 )
+from pckid.spectral.split_half import cluster_by_halves
 
 MAX_ROWS = 1000
 """Likeness and stability are judged on a sample of so many rows, unless told otherwise."""

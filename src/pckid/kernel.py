@@ -7,12 +7,12 @@ from typing import Any
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
 from sklearn.utils.validation import check_is_fitted
 
-from pckid._arrays import Array, namespace, restorer
-from pckid._checks import all_or_nothing
-from pckid._parallel import n_threads
-from pckid._progress import with_callbacks
-from pckid.featuremap import feature_matrix
-from pckid.training import EnsembleEstimator
+from pckid._utils.arrays import Array, namespace, restorer
+from pckid._utils.parallel import n_threads
+from pckid._utils.progress import with_callbacks
+from pckid.ensemble.base import EnsembleEstimator
+from pckid.ensemble.feature_map import feature_matrix
+from pckid.input.validation import all_or_nothing
 
 
 class ProbabilisticClusterKernel(

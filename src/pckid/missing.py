@@ -20,8 +20,8 @@ from scipy.special import expit, logit
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
-from pckid._arrays import to_numpy
-from pckid._checks import read_table
+from pckid._utils.arrays import to_numpy
+from pckid.input.validation import read_table
 
 __all__ = ["apply", "cover_blocks", "drop_quadrants", "keep_one_per_row", "mar", "mcar", "nmar"]
 

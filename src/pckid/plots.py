@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from pckid._arrays import like, to_numpy
-from pckid._checks import feature_names, read_table
-from pckid.choice import MAX_CLUSTERS, Choice, choose_n_clusters
-from pckid.describe.clusters import distinguishing_features, standardised_medians
-from pckid.describe.columns import observed_bands
-from pckid.featuremap import kernel_matrix
-from pckid.mixture.table import Table, standardise
+from pckid._utils.arrays import like, to_numpy
+from pckid.ensemble.feature_map import kernel_matrix
+from pckid.input.table import Table, standardise
+from pckid.input.validation import feature_names, read_table
+from pckid.inspection.clusters import distinguishing_features, standardised_medians
+from pckid.inspection.columns import observed_bands
+from pckid.n_clusters import MAX_CLUSTERS, Choice, choose_n_clusters
 
 MARKERS = ("o", "s", "^", "D", "X", "P", "v", "*")
 """Matplotlib markers of the clusters, in turn: colour is never the only sign."""

@@ -11,14 +11,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pckid._files import atomic_file
-from pckid._parallel import n_threads
+from pckid._utils.files import atomic_file
+from pckid._utils.parallel import n_threads
 from pckid._version import __version__
-from pckid.assignment import Fitted, place_rows
 from pckid.cluster import PCKID
 from pckid.exceptions import TableError
 from pckid.metrics import accuracy_of_counts
 from pckid.outofcore.files import FileRows, Found
+from pckid.spectral.assignment import Fitted, place_rows
 from pckid.tables import (
     MissingTokens,
     Scan,

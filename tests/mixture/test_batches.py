@@ -5,8 +5,8 @@ from helpers import punch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pckid.input.table import Scaling, standardise
 from pckid.mixture.batches import sort_rows
-from pckid.mixture.table import Scaling, standardise
 
 shapes = {
     "seed": st.integers(0, 2**32 - 1),

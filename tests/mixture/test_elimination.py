@@ -6,7 +6,7 @@ from helpers import TOLERANCE, close
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pckid._arrays import to_numpy
+from pckid._utils.arrays import to_numpy
 from pckid.mixture.elimination import solve
 
 

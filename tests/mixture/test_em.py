@@ -9,8 +9,8 @@ from oracles import em_step, em_step_diagonal, log_densities, posteriors
 from scipy.special import logsumexp
 from sklearn.mixture import GaussianMixture
 
+from pckid.input.table import Scaling, measure, standardise
 from pckid.mixture import em, full, product
-from pckid.mixture.table import Scaling, measure, standardise
 
 FAMILIES = {"diag": product, "full": full}
 seeds = st.integers(0, 2**32 - 1)

@@ -14,9 +14,9 @@ from sklearn.mixture import GaussianMixture
 from sklearn.mixture._gaussian_mixture import _compute_precision_cholesky
 
 from pckid import EmptyRowWarning, IncompleteGaussianMixture
+from pckid.input.table import measure, standardise
+from pckid.input.weights import canonical_order
 from pckid.mixture.families import FAMILIES
-from pckid.mixture.table import measure, standardise
-from pckid.mixture.weighting import canonical_order
 
 KINDS = ["diag", "full"]
 UNITS = np.array([1.0, 20.0, 0.1, 5.0])

@@ -10,9 +10,9 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import GaussianMixture
 
 from pckid import PCKID
-from pckid._arrays import to_numpy
+from pckid._utils.arrays import to_numpy
+from pckid.input.table import Scaling, measure, standardise
 from pckid.mixture import batches, full
-from pckid.mixture.table import Scaling, measure, standardise
 
 seeds = st.integers(0, 2**32 - 1)
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles import initial
 
+from pckid.input.table import measure, standardise
 from pckid.mixture import full, product
-from pckid.mixture.table import measure, standardise
 
 seeds = st.integers(0, 2**32 - 1)
 

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from pckid._arrays import to_numpy
+from pckid._utils.arrays import to_numpy
+from pckid.input.table import block, measure, standardise, take
 from pckid.mixture import em, product
-from pckid.mixture.table import block, measure, standardise, take
 
 SIZES = (2, 4)
 seeds = st.integers(0, 10_000)

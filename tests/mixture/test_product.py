@@ -5,9 +5,9 @@ import pytest
 from helpers import TOLERANCE, begin, close, groups, steps
 from sklearn.mixture import GaussianMixture
 
-from pckid._arrays import to_numpy
+from pckid._utils.arrays import to_numpy
+from pckid.input.table import block, measure, standardise
 from pckid.mixture import em, product
-from pckid.mixture.table import block, measure, standardise
 
 DTYPES = ["float64", "float32"]
 

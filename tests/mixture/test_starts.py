@@ -9,9 +9,9 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import GaussianMixture
 
 from pckid import IncompleteGaussianMixture
+from pckid.input.table import measure, standardise
 from pckid.mixture import starts
 from pckid.mixture.families import FAMILIES
-from pckid.mixture.table import measure, standardise
 
 
 def make_rows(X, counts=None):

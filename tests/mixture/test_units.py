@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from helpers import close, groups
 
+from pckid.input.table import measure
 from pckid.mixture import units
-from pckid.mixture.table import measure
 
 X = np.insert(groups()[0] * [1.0, 20.0, 0.1, 5.0], 1, 7.0, axis=1)
 SCALING = measure(X)

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from helpers import SMALL, close, groups
 
-from pckid import PCKID, EmptyRowWarning, ProbabilisticClusterKernel, load, pool, save
+from pckid import PCKID, EmptyRowWarning, ProbabilisticClusterKernel, load, save
+from pckid.input import learning_rows as pool
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")

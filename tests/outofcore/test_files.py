@@ -11,8 +11,9 @@ import pytest
 import sklearn
 from helpers import SMALL, close, groups
 
-from pckid import PCKID, cluster_file, pool
+from pckid import PCKID, cluster_file
 from pckid.exceptions import TableError
+from pckid.input import learning_rows as pool
 from pckid.outofcore import files
 from pckid.outofcore.files import FileRows
 from pckid.tables import MissingTokens, scan_table

@@ -8,10 +8,10 @@ from helpers import groups
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pckid.mixture.table import measure
+from pckid.input.learning_rows import keys
+from pckid.input.table import measure
 from pckid.outofcore import rows as room
 from pckid.outofcore.moments import combine, moments, scaling
-from pckid.pool import keys
 
 X = groups(n_samples=120, gap=2.0)[0]
 

@@ -10,8 +10,8 @@ import click
 import numpy as np
 import pyarrow as pa
 
-from pckid._arrays import place
-from pckid._text import brief, counted
+from pckid._utils.arrays import place
+from pckid._utils.text import brief, counted
 from pckid.cli._say import note, progress, say
 from pckid.cli._tables import Selection
 from pckid.cluster import PCKID

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from pckid._text import brief, counted
-from pckid.describe.columns import (
+from pckid._utils.text import brief, counted
+from pckid.input.sentinels import find_sentinels
+from pckid.inspection.columns import (
     find_outlier,
-    find_sentinels,
     looks_like_identifier,
     missing_patterns,
     summarise_column,

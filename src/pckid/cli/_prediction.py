@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from pckid._text import brief
+from pckid._utils.text import brief
 from pckid.cli import _tables
 from pckid.cli._cluster import named_columns
 from pckid.cli._say import say

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from pckid._text import printable
+from pckid._utils.text import printable
 
 _quiet = False
 

@@ -14,12 +14,12 @@ import click
 import numpy as np
 from sklearn import get_config
 
-from pckid._files import atomic_file
-from pckid._text import counted
-from pckid._warnings import EmptyRowWarning
+from pckid._utils.files import atomic_file
+from pckid._utils.text import counted
 from pckid.cli import _cluster, _tables
 from pckid.cli._say import note, print_json, progress, say
 from pckid.cluster import PCKID
+from pckid.input.warnings import EmptyRowWarning
 from pckid.outofcore.files import FileRows
 from pckid.outofcore.rows import Survey
 from pckid.plots import used_columns

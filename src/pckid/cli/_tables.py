@@ -11,11 +11,12 @@ from typing import Any, NamedTuple
 import click
 import numpy as np
 
-from pckid._files import atomic_file
-from pckid._text import brief, counted
+from pckid._utils.files import atomic_file
+from pckid._utils.text import brief, counted
 from pckid.cli._say import note
-from pckid.describe.columns import find_outlier, find_sentinels, looks_like_identifier
 from pckid.exceptions import TableError
+from pckid.input.sentinels import find_sentinels
+from pckid.inspection.columns import find_outlier, looks_like_identifier
 from pckid.tables import (
     MissingTokens,
     Scan,

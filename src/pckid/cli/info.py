@@ -15,7 +15,7 @@ def info(model: str, as_json: bool) -> None:
       pckid info model.pckid
       pckid info model.pckid --json
     """
-    from pckid._text import brief, counted, printable
+    from pckid._utils.text import brief, counted, printable
     from pckid.cli._say import print_json
     from pckid.modelfile import describe
 

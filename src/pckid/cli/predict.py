@@ -35,7 +35,7 @@ def predict(
       pckid predict model.pckid new.parquet --out clusters.parquet
       cat new.csv | pckid predict model.pckid | head
     """
-    from pckid._text import counted
+    from pckid._utils.text import counted
     from pckid.cli import _tables
     from pckid.cli._say import be_quiet, note, print_json
 

@@ -13,7 +13,7 @@ import os
 from pathlib import Path
 from typing import IO
 
-from pckid._files import atomic_file
+from pckid._utils.files import atomic_file
 
 COLUMNS = (
     "dataset",

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pckid._arrays import Array, is_host, like, namespace, to_numpy
-from pckid.mixture.table import Table, find_patterns
+from pckid._utils.arrays import Array, is_host, like, namespace, to_numpy
+from pckid.input.table import Table, find_patterns
 
 # Numbers held at once by the arithmetic of a batch: what the cache of a CPU core takes, and what
 # keeps a GPU busy.

@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from pckid._arrays import Array, contiguous, device_of, namespace
+from pckid._utils.arrays import Array, contiguous, device_of, namespace
 from pckid.mixture.batches import Batch
 from pckid.mixture.elimination import solve
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from pckid._arrays import Array, namespace
+from pckid._utils.arrays import Array, namespace
 
 
 class Solved(NamedTuple):

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from pckid._arrays import Array, exponential, namespace
+from pckid._utils.arrays import Array, exponential, namespace
+from pckid.input.table import Table
 from pckid.mixture.mass import Share
-from pckid.mixture.table import Table
 
 
 class Family(Protocol):

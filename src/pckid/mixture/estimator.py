@@ -12,16 +12,16 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from pckid._arrays import Array, namespace, to_numpy
-from pckid._checks import all_or_nothing, read_table
-from pckid._warnings import warn_caller
+from pckid._utils.arrays import Array, namespace, to_numpy
+from pckid.input.reading import read_training
+from pckid.input.table import Table, smallest_variance, take
+from pckid.input.validation import all_or_nothing, read_table
+from pckid.input.warnings import warn_caller
+from pckid.input.weights import weighted_rows
 from pckid.mixture import em, starts, units
 from pckid.mixture.families import FAMILIES
 from pckid.mixture.fitted import FittedMixture
 from pckid.mixture.given import Given
-from pckid.mixture.reading import read_training
-from pckid.mixture.table import Table, smallest_variance, take
-from pckid.mixture.weighting import weighted_rows
 
 
 class IncompleteGaussianMixture(FittedMixture):

@@ -12,12 +12,12 @@ from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils.validation import check_is_fitted
 
-from pckid._arrays import Array, like, namespace, restorer, to_numpy
-from pckid._checks import IncompleteInputMixin, read_table
+from pckid._utils.arrays import Array, like, namespace, restorer, to_numpy
+from pckid.input.reading import read_new, standardise_at_home
+from pckid.input.table import Scaling, Table, block
+from pckid.input.validation import IncompleteInputMixin, read_table
 from pckid.mixture import em, units
 from pckid.mixture.families import FAMILIES
-from pckid.mixture.reading import read_new, standardise_at_home
-from pckid.mixture.table import Scaling, Table, block
 
 _BLOCK = 4096
 

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from pckid._arrays import Array, at_least, contiguous, device_of, namespace
+from pckid._utils.arrays import Array, at_least, contiguous, device_of, namespace
+from pckid.input.table import Table, gather, take
 from pckid.mixture.batches import WIDTH, Batch, sort_rows
 from pckid.mixture.completion import Completed, Components, complete, components, spread
 from pckid.mixture.mass import Share, holds_rows, log_weights
-from pckid.mixture.table import Table, gather, take
 
 STACKABLE = False
 MIXED = False

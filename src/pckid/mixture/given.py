@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pckid._arrays import is_foreign, like, to_numpy
+from pckid._utils.arrays import is_foreign, like, to_numpy
+from pckid.input.table import Scaling
 from pckid.mixture import units
-from pckid.mixture.table import Scaling
 
 # Weights in float32 sum to 1 within this.
 _ROUNDING = 1e-6

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pckid._arrays import Array, device_of, namespace, times_transposed
+from pckid._utils.arrays import Array, device_of, namespace, times_transposed
 from pckid.mixture.em import Family
 
 # In standardised units; its square is finite in float32.

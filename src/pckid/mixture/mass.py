@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pckid._arrays import Array, namespace
+from pckid._utils.arrays import Array, namespace
 
 # Takes the log-joint (m, g, n) of some rows, and which rows of the table these are (None: all of
 # them, in order), to their responsibilities (m, g, n).

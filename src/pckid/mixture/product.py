@@ -21,9 +21,9 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from pckid._arrays import Array, at_least, device_of, namespace, times_transposed
+from pckid._utils.arrays import Array, at_least, device_of, namespace, times_transposed
+from pckid.input.table import Margins, Table, gather, take
 from pckid.mixture.mass import Share, holds_rows, log_weights
-from pckid.mixture.table import Margins, Table, gather, take
 
 STACKABLE = True
 MIXED = True

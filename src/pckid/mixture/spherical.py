@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pckid._arrays import at_least, namespace
+from pckid._utils.arrays import at_least, namespace
 from pckid.mixture.product import (
     MATRICES,
     MIXED,

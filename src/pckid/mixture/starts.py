@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pckid._arrays import Array, at_least, device_of, like, namespace, to_numpy
+from pckid._utils.arrays import Array, at_least, device_of, like, namespace, to_numpy
+from pckid.input.table import Table
+from pckid.input.weights import canonical_order, draw_rows
 from pckid.mixture import em, initialise
 from pckid.mixture.em import Family, weights_of
-from pckid.mixture.table import Table
-from pckid.mixture.weighting import canonical_order, draw_rows
 
 WAYS = ("kmeans", "k-means++", "random", "random_from_data")
 _MOST_STEPS = 300

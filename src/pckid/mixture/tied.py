@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pckid._arrays import namespace
+from pckid._utils.arrays import namespace
 from pckid.mixture import full
 from pckid.mixture.full import (
     MATRICES,

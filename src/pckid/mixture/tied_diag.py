@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pckid._arrays import at_least
+from pckid._utils.arrays import at_least
 from pckid.mixture.mass import pool
 from pckid.mixture.product import (
     MATRICES,

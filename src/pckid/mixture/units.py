@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from pckid._arrays import Array, like, namespace, to_numpy
-from pckid.mixture.table import Scaling
+from pckid._utils.arrays import Array, like, namespace, to_numpy
+from pckid.input.table import Scaling
 
 
 def means_out(means: Array, scaling: Scaling, fill: np.ndarray) -> np.ndarray:

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from pckid._arrays import to_numpy
-from pckid._files import atomic_file
+from pckid._utils.arrays import to_numpy
+from pckid._utils.files import atomic_file
 from pckid._version import __version__
 from pckid.exceptions import PckidModelError
 from pckid.modelfile import checking, container

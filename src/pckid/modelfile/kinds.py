@@ -13,20 +13,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pckid._arrays import to_numpy
-from pckid._checks import is_blocked
+from pckid._utils.arrays import to_numpy
 from pckid.cluster import PCKID
-from pckid.embedding import Projection
-from pckid.ensemble import Ensemble, largest_size
+from pckid.ensemble.base import EnsembleEstimator
+from pckid.ensemble.feature_map import Kernel, Projection
+from pckid.ensemble.members import Ensemble, largest_size
 from pckid.exceptions import PckidModelError
-from pckid.featuremap import Kernel
+from pckid.input.table import Margins, Scaling
+from pckid.input.validation import is_blocked
 from pckid.kernel import ProbabilisticClusterKernel
 from pckid.mixture import IncompleteGaussianMixture
 from pckid.mixture.families import FAMILIES
-from pckid.mixture.table import Margins, Scaling
 from pckid.modelfile import checking
 from pckid.modelfile.checking import Shelf
-from pckid.training import EnsembleEstimator
 
 Facts = dict[str, Any]
 Named = dict[str, Any]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pckid._checks import is_blocked
+from pckid.input.validation import is_blocked
 from pckid.outofcore.rows import Block, BlockedRows, Survey
 
 __all__ = ["Block", "BlockedRows", "Survey", "blocked"]

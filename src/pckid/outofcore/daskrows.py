@@ -18,8 +18,8 @@ import dask.array as da
 import numpy as np
 from joblib import parallel_config
 
-from pckid._checks import block_values
 from pckid.exceptions import TableError
+from pckid.input.validation import block_values
 from pckid.outofcore.files import FileRows, Found, batch_rows
 from pckid.outofcore.rows import Block, BlockedRows, Kind, Survey, add, survey_block
 from pckid.tables.numbers import MissingTokens

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pckid.mixture.table import Scaling, unit_for
+from pckid.input.table import Scaling, unit_for
 
 
 class Moments(NamedTuple):

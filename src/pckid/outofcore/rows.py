@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pckid.input.learning_rows import keys, smallest
 from pckid.outofcore.moments import Moments, combine, moments
-from pckid.pool import keys, smallest
 
 
 class Block(NamedTuple):

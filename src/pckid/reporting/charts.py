@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pckid._text import counted
+from pckid._utils.text import counted
 from pckid.reporting.summary import MAX_PICTURE_COLUMNS, Summary
 
 N_LEVELS = 8

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pckid.describe.clusters import HoleLink, hole_links
-from pckid.describe.columns import missing_patterns
-from pckid.describe.holes import HoleInformation, hole_information
+from pckid.inspection.clusters import HoleLink, hole_links
+from pckid.inspection.columns import missing_patterns
+from pckid.inspection.missingness import HoleInformation, hole_information
 
 WARN_STRENGTH = 0.3
 """Cramér's V between a column's holes and the clusters from which on a reader is warned."""

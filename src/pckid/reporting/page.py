@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from pckid._files import atomic_file
-from pckid._text import brief, counted
-from pckid.choice import Choice
+from pckid._utils.files import atomic_file
+from pckid._utils.text import brief, counted
+from pckid.n_clusters import Choice
 from pckid.reporting.charts import N_COLOURS, N_SHAPES, block_means, layout, places
 from pckid.reporting.summary import (
     MAX_LISTED_COLUMNS,

@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from pckid._arrays import to_numpy
-from pckid._checks import feature_names
-from pckid._text import brief
-from pckid.choice import Choice
-from pckid.describe.categories import CategoryColumn, CategoryFeature, summarise_categories
-from pckid.describe.clusters import ClusterFeature, confidence_by_observed
-from pckid.describe.columns import ColumnSummary, summarise_column
+from pckid._utils.arrays import to_numpy
+from pckid._utils.text import brief
 from pckid.explanation import DoubtfulRow, Explanation, explain
+from pckid.input.validation import feature_names
+from pckid.inspection.categories import CategoryColumn, CategoryFeature, summarise_categories
+from pckid.inspection.clusters import ClusterFeature, confidence_by_observed
+from pckid.inspection.columns import ColumnSummary, summarise_column
+from pckid.n_clusters import Choice
 from pckid.plots import (
     EmbeddingDisplay,
     KernelDisplay,

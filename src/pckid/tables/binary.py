@@ -11,7 +11,7 @@ import pyarrow.feather
 import pyarrow.ipc
 import pyarrow.parquet
 
-from pckid._text import brief, counted
+from pckid._utils.text import brief, counted
 from pckid.exceptions import TableError
 from pckid.tables.sources import Source, refuse_large
 from pckid.tables.table import Part

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pckid._text import brief
+from pckid._utils.text import brief
 from pckid.exceptions import TableError
 from pckid.tables.numbers import (
     MissingTokens,

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pckid._text import NUMBER_LIKE, brief, counted, number_hint
+from pckid._utils.text import NUMBER_LIKE, brief, counted, number_hint
 from pckid.exceptions import TableError
 from pckid.tables.table import Part, Table, name_row
 

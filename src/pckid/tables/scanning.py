@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from pckid._text import brief
+from pckid._utils.text import brief
 from pckid.exceptions import TableError
 from pckid.tables.binary import (
     ARROW,

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
-from pckid._text import counted
+from pckid._utils.text import counted
 from pckid.exceptions import TableError
 from pckid.tables.sniffing import TextFormat
 from pckid.tables.sources import PIECE, Source

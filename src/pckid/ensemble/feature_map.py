@@ -1,0 +1,158 @@
+"""The kernel's explicit feature map: Φ stacks all posteriors, K = ΦΦᵀ, and Φ is never needed whole.
+
+Inside, Φ is kept transposed (n_columns, n_samples): the posteriors of one mixture lie in adjacent
+rows, and the arithmetic runs along the samples.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from itertools import accumulate
+from typing import Any, NamedTuple
+
+from sklearn import get_config
+
+from pckid._utils.arrays import Array, device_of, is_host, namespace
+from pckid._utils.parallel import run
+from pckid.ensemble.members import Ensemble, posteriors
+from pckid.input.table import Scaling, Table, block
+
+# Longer blocks of rows gain nothing on a CPU and fall out of its cache.
+HOST_BLOCK = 1024
+
+
+class Kernel(NamedTuple):
+    """A fitted kernel: how to standardise rows, and the mixtures that compare them."""
+
+    scaling: Scaling
+    ensemble: Ensemble
+    dtype: str
+    weighting: str = "equal"
+
+
+class Projection(NamedTuple):
+    """Coordinates are φ(x)ᵀ basis, divided by φ(x)ᵀ degree where there is one."""
+
+    basis: Array  # (n_columns, n_components)
+    degree: Array | None  # (n_columns,)
+    eigenvalues: Array  # (n_components,), descending
+
+
+# What a mixture of g components counts in the kernel. Two rows in the same one of many components
+# are more surely alike than two in the same one of few.
+WEIGHTINGS: dict[str, Callable[[int], float]] = {
+    "equal": lambda n_components: 1.0,
+    "fine": lambda n_components: float(n_components**2),
+}
+
+
+def feature_blocks(kernel: Kernel, table: Table) -> Iterator[Array]:
+    """Yield Φᵀ for the rows of the table, some of its n_columns at a time."""
+    compute = posteriors(kernel.ensemble, table)
+    for stack, scale in enumerate(_scales(kernel)):
+        yield compute(stack, scale)
+
+
+def _scales(kernel: Kernel) -> list[float]:
+    """Compute √(w_g / Z) for each stack, Z the sum of the weights w_g of all mixtures."""
+    shapes = [stack.log_weights.shape for stack in kernel.ensemble.stacks]
+    weights = [WEIGHTINGS[kernel.weighting](n_components) for _, n_components in shapes]
+    total = sum(weight * n for weight, (n, _) in zip(weights, shapes, strict=True))
+    return [math.sqrt(weight / total) for weight in weights]
+
+
+def feature_matrix(kernel: Kernel, table: Table, jobs: int) -> Array:
+    """Compute Φᵀ, of shape (n_columns, n_samples), block by block."""
+    values = table.values
+    shape = (kernel.ensemble.n_columns, table.n_samples)
+    out = namespace(values).empty(shape, dtype=values.dtype, device=device_of(values))
+
+    scales, stops = _scales(kernel), [0, *accumulate(kernel.ensemble.widths)]
+    # The widest first, so that threads end together.
+    stacks = sorted(range(len(scales)), key=lambda i: stops[i] - stops[i + 1])
+
+    def fill(start: int, stop: int, jobs: int) -> None:
+        compute = posteriors(kernel.ensemble, block(table, start, stop))
+        places = [(i, scales[i], out[stops[i] : stops[i + 1], start:stop]) for i in stacks]
+        run(compute, places, jobs)
+
+    jobs = jobs if is_host(values) else 1
+    blocks = _row_blocks(kernel, table, jobs, HOST_BLOCK)
+    # Coefficients are the same for all rows of a block: threads share its stacks, not its rows,
+    # unless there are blocks for all of them.
+    each = 1 if len(blocks) >= 4 * jobs else jobs
+    run(fill, [(*rows, each) for rows in blocks], jobs // each)
+    return out
+
+
+def kernel_matrix(kernel: Kernel, left: Table, right: Table) -> Array:
+    """Compute κ between the rows of two tables, of shape (n_left, n_right)."""
+    values = left.values
+    xp = namespace(values)
+    shape = (left.n_samples, right.n_samples)
+    total = xp.zeros(shape, dtype=values.dtype, device=device_of(values))
+    pairs = zip(feature_blocks(kernel, left), feature_blocks(kernel, right), strict=True)
+    for a, b in pairs:
+        total += xp.matrix_transpose(a) @ b
+    return total
+
+
+def project(kernel: Kernel, projection: Projection, table: Table, jobs: int) -> Array:
+    """Compute the rows' coordinates, of shape (n_samples, n_components), without holding Φ."""
+    xp = namespace(table.values)
+    basis, scales = _functionals(projection), _scales(kernel)
+
+    def project_block(start: int, stop: int) -> Array:
+        first = 0
+        total: Array = 0.0
+        compute = posteriors(kernel.ensemble, block(table, start, stop))
+        for stack, scale in enumerate(scales):
+            part = compute(stack)
+            # Scaling the basis spares a pass over the posteriors, which are many more numbers.
+            total = total + (scale * basis[:, first : first + part.shape[0]]) @ part
+            first += part.shape[0]
+        return total
+
+    blocks = _for_row_blocks(project_block, kernel, table, jobs)
+    return _coordinates(xp.concat(blocks, axis=1), projection)
+
+
+def project_features(features: Array, projection: Projection) -> Array:
+    """Compute the coordinates of rows whose features Φᵀ (n_columns, n_samples) are at hand."""
+    return _coordinates(_functionals(projection) @ features, projection)
+
+
+def _functionals(projection: Projection) -> Array:
+    """Stack what is taken of each row's features: its coordinates, and its degree if needed."""
+    xp = namespace(projection.basis)
+    basis = xp.matrix_transpose(projection.basis)
+    if projection.degree is None:
+        return basis
+    return xp.concat([basis, projection.degree[None, :]], axis=0)
+
+
+def _coordinates(values: Array, projection: Projection) -> Array:
+    """Turn the functionals' values (.., n_samples) into coordinates (n_samples, n_components)."""
+    if projection.degree is not None:
+        values = values[:-1, :] / values[-1:, :]
+    return namespace(values).matrix_transpose(values)
+
+
+def _for_row_blocks(function: Callable, kernel: Kernel, table: Table, jobs: int) -> list[Any]:
+    """Call `function(start, stop)` on blocks of rows that fit scikit-learn's `working_memory`.
+
+    Threads are for the host only: one keeps a GPU busy.
+    """
+    jobs = jobs if is_host(table.values) else 1
+    blocks = _row_blocks(kernel, table, jobs, min(HOST_BLOCK, -(-table.n_samples // jobs)))
+    return run(function, blocks, jobs)
+
+
+def _row_blocks(kernel: Kernel, table: Table, jobs: int, most: int) -> list[tuple[int, int]]:
+    """Cut the rows into blocks, each of which has a share of the memory; `most` is for a CPU."""
+    bytes_per_row = 8 * (4 * max(kernel.ensemble.widths) + 2 * table.width)
+    size = int(get_config()["working_memory"] * 2**20 / (bytes_per_row * jobs))
+    size = max(1, min(size, most) if is_host(table.values) else size)
+    starts = range(0, table.n_samples, size)
+    return [(start, min(start + size, table.n_samples)) for start in starts]

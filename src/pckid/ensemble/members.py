@@ -1,0 +1,289 @@
+"""The ensemble: mixtures of many sizes, each from several starts, each on its own random rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from itertools import groupby
+from numbers import Integral
+from threading import Lock
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from pckid._utils.arrays import Array, device_of, is_host, like, namespace
+from pckid._utils.parallel import is_remote, run, spread
+from pckid._utils.progress import Advance
+from pckid._utils.seeds import Stream, generator
+from pckid.input.table import Table, take
+from pckid.mixture import em, initialise
+from pckid.mixture.families import FAMILIES
+
+# Statistics of the mixtures trained in one call: small stacks stay in the cache of a CPU core,
+# large ones fill a GPU.
+_STACK_BYTES_HOST = 1 << 22
+_STACK_BYTES_DEVICE = 1 << 30
+_MAX_COMPONENTS = 60
+_MAX_ROWS = 500
+
+
+class Plan(NamedTuple):
+    """What to train: the paper's Q, G and the rest, resolved for a table."""
+
+    n_inits: int
+    sizes: tuple[int, ...]  # the numbers of components, ascending; in the paper 2 … G
+    n_rows: int
+    max_iter: int
+    covariance_type: str
+    floor: float
+    entropy: int
+
+
+class Member(NamedTuple):
+    """One mixture: its number of components, and which start it is."""
+
+    size: int
+    init: int
+
+
+class Posteriors(Protocol):
+    """Computes the rows' posteriors (n_inits · g, n_samples) under a stack, times `scale`.
+
+    They are written into `out` where it is given.
+    """
+
+    def __call__(self, stack: int, scale: float = 1.0, out: Array | None = None) -> Array: ...
+
+
+# What is trained in one call.
+Task = tuple[Member, ...]
+
+
+class Subsamples(NamedTuple):
+    """The rows of the m members of a task, padded with centres that do not count."""
+
+    rows: np.ndarray  # (m, n_rows), in the table
+    centers: np.ndarray  # (m, largest size), which of them are the first centres
+    weights: np.ndarray | None  # (m, n_rows), of mean 1 for each member; None: all alike
+
+
+class Ensemble(NamedTuple):
+    """Trained mixtures, one stack of n_inits for each number of components."""
+
+    covariance_type: str
+    stacks: tuple[Any, ...]
+
+    @property
+    def n_mixtures(self) -> int:
+        return sum(stack.log_weights.shape[0] for stack in self.stacks)
+
+    @property
+    def widths(self) -> list[int]:
+        """How many columns of the feature map come from each stack."""
+        return [math.prod(stack.log_weights.shape) for stack in self.stacks]
+
+    @property
+    def n_columns(self) -> int:
+        """The width of the feature map, C = Q (2 + … + G) in the paper."""
+        return sum(self.widths)
+
+
+def largest_size(max_components: int | str, n_samples: int) -> int:
+    """Resolve `max_components`: "auto" grows with the root of the rows, up to a point."""
+    if isinstance(max_components, Integral):
+        return int(max_components)
+    return min(max(2, round(1.5 * math.sqrt(n_samples))), _MAX_COMPONENTS)
+
+
+def spread_sizes(largest: int, n_sizes: int | None) -> tuple[int, ...]:
+    """Spread at most `n_sizes` numbers of components evenly from 2 to the largest; None: all."""
+    count = largest - 1 if n_sizes is None else min(n_sizes, largest - 1)
+    return tuple(np.linspace(largest, 2, count).round().astype(int)[::-1].tolist())
+
+
+def subsample_size(max_samples: float | str, n_samples: int) -> int:
+    """Resolve `max_samples`, a share (float) or a number (int) of rows; "auto" is half, up to 500.
+
+    More rows cost time and did not improve the labels, see `docs/method-notes.md`.
+    """
+    if isinstance(max_samples, Integral):
+        return min(int(max_samples), n_samples)
+    if isinstance(max_samples, str):
+        return min(subsample_size(0.5, n_samples), _MAX_ROWS)
+    return min(max(2, round(max_samples * n_samples)), n_samples)
+
+
+def smallest_variance(largest: int, n_columns: int) -> float:
+    """Return the floor of the variances that "auto" stands for, 0.4 G^(−2/d).
+
+    G components that tile d columns are each about G^(−1/d) of a column wide. Much narrower ones
+    come from columns of few values, and decide by such a column alone.
+    """
+    return 0.4 * largest ** (-2 / max(n_columns, 1))
+
+
+def draw_member(plan: Plan, n_samples: int, member: Member) -> tuple[np.ndarray, np.ndarray]:
+    """Draw the rows of a member, and which of them are its first centres.
+
+    The seed depends on the member alone, so neither order, nor threads, nor device change it.
+
+    Returns
+    -------
+    rows : array of shape (n_rows,)
+    centers : array of shape (size,), positions in `rows`
+    """
+    rng = generator(plan.entropy, Stream.MEMBERS, *member)
+    rows = np.sort(rng.choice(n_samples, size=plan.n_rows, replace=False))
+    return rows, rng.choice(plan.n_rows, size=member.size, replace=False)
+
+
+def schedule(table: Table, plan: Plan) -> list[Task]:
+    """Cut the plan into tasks: on a CPU stacks of one size, on a GPU of sizes not far apart."""
+    n_alike = _stack_size(table, plan)
+    key = (lambda size: size) if is_host(table.values) else (lambda size: int(3 * math.log2(size)))
+    tasks = []
+    for _, alike in groupby(plan.sizes, key=key):
+        members = [Member(size, init) for size in alike for init in range(plan.n_inits)]
+        tasks += [tuple(members[i : i + n_alike]) for i in range(0, len(members), n_alike)]
+    return tasks
+
+
+def train(
+    table: Table,
+    plan: Plan,
+    tasks: list[Task],
+    n_threads: int,
+    advance: Advance,
+    weights: np.ndarray | None = None,
+) -> Ensemble:
+    """Train all mixtures of the plan on the table, whose rows may have `weights` (n_samples,)."""
+    stacks = _Stacks(plan.n_inits)
+
+    def train_one(*task: Member) -> int:
+        subsamples = _draw(plan, table.n_samples, task, weights)
+        stacks.put(task, _train_task(table, plan, task, subsamples))
+        return len(task)
+
+    if is_host(table.values) and is_remote():
+        packed = (_pack_task(table, plan, task, weights) for task in tasks)
+        for task, params in zip(tasks, spread(_train_task, packed), strict=True):
+            stacks.put(task, params)
+            advance(len(task))
+    else:
+        run(train_one, tasks, n_threads if is_host(table.values) else 1, advance)
+    return Ensemble(plan.covariance_type, tuple(stacks.found[g] for g in plan.sizes))
+
+
+def posteriors(ensemble: Ensemble, table: Table) -> Posteriors:
+    """Return a function that computes the rows' posteriors under each stack.
+
+    Stacked, scaled by 1/√Z and transposed they are the feature map Φ.
+    """
+    family = FAMILIES[ensemble.covariance_type]
+    stats = family.statistics(table)
+    xp = namespace(table.values)
+
+    def compute(stack: int, scale: float = 1.0, out: Array | None = None) -> Array:
+        resp = em.posterior(family.log_joint(stats, ensemble.stacks[stack]))
+        resp = xp.reshape(resp, (-1, resp.shape[-1]))
+        if scale != 1:
+            resp *= scale
+        if out is None:
+            return resp
+        out[...] = resp
+        return out
+
+    return compute
+
+
+def _train_task(table: Table, plan: Plan, task: Task, subsamples: Subsamples) -> Any:
+    """Train the mixtures of a task, each on its own rows."""
+    family, home = FAMILIES[plan.covariance_type], table.values
+    int64 = namespace(home).int64
+    stats = family.statistics(table, like(subsamples.rows, home, dtype=int64))
+    weights = subsamples.weights
+    weights = None if weights is None else like(weights[:, None, :], home)
+    sizes = [member.size for member in task]
+    params = initialise.from_rows(
+        family,
+        stats,
+        like(subsamples.centers, home, dtype=int64),
+        plan.floor,
+        weights,
+        None if min(sizes) == max(sizes) else like(np.array(sizes), home, dtype=int64),
+    )
+    return em.iterate(
+        family, stats, params, n_iter=plan.max_iter, floor=plan.floor, weights=weights
+    )
+
+
+def _draw(plan: Plan, n_samples: int, task: Task, weights: np.ndarray | None) -> Subsamples:
+    """Draw the rows and first centres of the members of a task."""
+    drawn = [draw_member(plan, n_samples, member) for member in task]
+    rows = np.stack([mine for mine, _ in drawn])
+    widest = max(member.size for member in task)
+    centers = np.stack([np.resize(first, widest) for _, first in drawn])
+    if weights is None:
+        return Subsamples(rows, centers, None)
+    mine = weights[rows]
+    return Subsamples(rows, centers, mine / mine.mean(axis=1, keepdims=True))
+
+
+def _pack_task(table: Table, plan: Plan, task: Task, weights: np.ndarray | None) -> tuple[Any, ...]:
+    """Pack a task for another process: with its own rows, not with all of them."""
+    subsamples = _draw(plan, table.n_samples, task, weights)
+    needed, index = np.unique(subsamples.rows, return_inverse=True)
+    mine = take(table, like(needed, table.values, dtype=namespace(table.values).int64))
+    return mine, plan, task, subsamples._replace(rows=index.reshape(subsamples.rows.shape))
+
+
+def _stack_size(table: Table, plan: Plan) -> int:
+    """Decide how many members share a call, by the statistics and responsibilities they hold."""
+    if not FAMILIES[plan.covariance_type].STACKABLE:
+        return 1
+    budget = _STACK_BYTES_HOST if is_host(table.values) else _STACK_BYTES_DEVICE
+    itemsize = 4 if "32" in str(table.values.dtype) else 8
+    return max(1, budget // (plan.n_rows * (table.width + plan.sizes[-1]) * itemsize))
+
+
+class _Stacks:
+    """Where trained mixtures are put, each into its place in the stack of its size."""
+
+    def __init__(self, n_inits: int) -> None:
+        self.found: dict[int, Any] = {}  # the stacks, by numbers of components
+        self._n_inits = n_inits
+        self._lock = Lock()
+
+    def put(self, task: Task, params: Any) -> None:
+        """Copy what a task has trained; threads do so while others train."""
+        for size, first, part in _split(params, task):
+            with self._lock:
+                stack = self.found.get(size) or self._allocate(size, part)
+            last = first + part.log_weights.shape[0]
+            for target, array in zip(stack, part, strict=True):
+                target[first:last, ...] = array
+
+    def _allocate(self, size: int, part: Any) -> Any:
+        """Make a stack for all mixtures of a size."""
+        xp, n = namespace(part.means), self._n_inits
+        arrays = (xp.empty((n, *a.shape[1:]), dtype=a.dtype, device=device_of(a)) for a in part)
+        self.found[size] = type(part)(*arrays)
+        return self.found[size]
+
+
+def _split(params: Any, task: Task) -> Iterator[tuple[int, int, Any]]:
+    """Cut what a task has trained into mixtures of one size, and drop what padded them.
+
+    Yields
+    ------
+    size : int
+    first : int
+        The first of the starts, which follow each other.
+    part : Parameters
+    """
+    done = 0
+    for size, members in groupby(task, key=lambda member: member.size):
+        inits = [member.init for member in members]
+        mine = slice(done, done + len(inits))
+        yield size, inits[0], type(params)(*(array[mine, :size, ...] for array in params))
+        done += len(inits)

@@ -1,0 +1,1 @@
+"""What comes in: checked, read as numbers and categories, standardised, and weighted."""

@@ -1,0 +1,196 @@
+"""Columns of categories: which they are, and their values as numbers from 0."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from pckid.input.cells import is_missing
+from pckid.input.warnings import warn_caller
+
+MAX_CATEGORIES = 255
+_KINDS = {
+    "pandas": ("category", "bool", "string", "str", "large_string", "dictionary"),
+    "polars": ("String", "Categorical", "Enum", "Boolean"),
+    "pyarrow": ("string", "large_string", "dictionary", "bool"),
+}
+
+
+class UnseenCategoryWarning(UserWarning):
+    """Some cells hold a category that `fit` did not see; they are taken as missing.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import numpy as np
+    >>> from pckid import PCKID, UnseenCategoryWarning
+    >>> X = np.array([[1.0, "red"], [1.1, "red"], [8.0, "blue"], [8.1, "blue"]], dtype=object)
+    >>> model = PCKID(2, n_inits=5, categorical_features=[1], random_state=0).fit(X)
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always", UnseenCategoryWarning)
+    ...     _ = model.predict(np.array([[1.2, "green"]], dtype=object))
+    >>> len(caught)
+    1
+    """
+
+
+def chosen_columns(
+    features: Any, names: Sequence[Any] | None, by_dtype: Callable[[], list[int]], n: int
+) -> list[int]:
+    """Find the columns that `categorical_features` stands for.
+
+    Parameters
+    ----------
+    features : None, "from_dtype", or array-like of names, indices or booleans
+    names : sequence or None
+        Names of the columns.
+    by_dtype : function
+        Tells the columns whose type says that they hold categories.
+    n : int
+        Number of columns.
+
+    Returns
+    -------
+    columns : list of int, ascending
+    """
+    if features is None or n == 0:
+        return []
+    if isinstance(features, str):
+        if features == "from_dtype":
+            return sorted(by_dtype())
+        raise ValueError(
+            f"categorical_features={features!r} is not known. Give None, 'from_dtype', or a list "
+            "of names, indices or booleans."
+        )
+    asked = np.asarray(features, dtype=object).reshape(-1).tolist()
+    if asked and all(isinstance(each, bool | np.bool_) for each in asked):
+        if len(asked) != n:
+            raise ValueError(
+                f"categorical_features is a mask of {len(asked)} entries, but X has {n} columns. "
+                "Give one entry for each column."
+            )
+        return np.flatnonzero(asked).tolist()
+    return sorted({_find(each, names, n) for each in asked})
+
+
+def _find(asked: Any, names: Sequence[Any] | None, n: int) -> int:
+    """Find one column by its name or its index."""
+    if isinstance(asked, str):
+        if names is None:
+            raise ValueError(
+                f"categorical_features names {asked!r}, but the columns of X have no names. Give "
+                "indices, or a dataframe."
+            )
+        if asked not in names:
+            raise ValueError(
+                f"categorical_features names {asked!r}, which is no column of X. The columns are: "
+                + ", ".join(map(repr, names[:12]))
+            )
+        return list(names).index(asked)
+    if isinstance(asked, int | np.integer) and -n <= asked < n:
+        return int(asked) % n
+    raise ValueError(
+        f"categorical_features holds {asked!r}, which is no column of X: it has {n}, counted "
+        "from 0."
+    )
+
+
+def by_frame_dtype(kind: str, dtypes: Sequence[Any], values: Callable[[int], list]) -> list[int]:
+    """Tell which columns of a dataframe hold categories: category, text and boolean types.
+
+    A pandas column of objects does so if one of them is a text or a boolean.
+    """
+    found = []
+    for j, dtype in enumerate(dtypes):
+        name = str(dtype)
+        if name.startswith(_KINDS[kind]) or (
+            name in ("object", "Object") and any(isinstance(v, str | bool) for v in values(j))
+        ):
+            found.append(j)
+    return found
+
+
+def learn(values: list[Any], name: str) -> list[Any]:
+    """List the categories of a column, sorted; none if the column tells no groups apart.
+
+    So it is if all cells are the same, or if every one differs, as where they name the rows.
+    """
+    try:
+        distinct = {value for value in values if not is_missing(value)}
+    except TypeError as error:
+        raise TypeError(
+            f"Column {name} holds values that are no categories ({error}). Leave it out, or turn "
+            "them into text."
+        ) from None
+    n_observed = sum(not is_missing(value) for value in values)
+    if len(distinct) < 2 or len(distinct) == n_observed:
+        return []
+    if len(distinct) > MAX_CATEGORIES:
+        raise ValueError(
+            f"Column {name} holds {len(distinct)} categories in {n_observed} rows; at most "
+            f"{MAX_CATEGORIES} are taken. Leave the column out if it names the rows, join rare "
+            "categories, or give it as numbers if it measures something."
+        )
+    try:
+        return sorted(distinct)
+    except TypeError:
+        return sorted(distinct, key=lambda value: (type(value).__name__, str(value)))
+
+
+def encode(values: list[Any], categories: list[Any]) -> tuple[np.ndarray, set[Any]]:
+    """Number the cells of a column by their categories.
+
+    Returns
+    -------
+    codes : array of shape (n_samples,)
+        NaN where a cell is missing or holds another category.
+    unseen : set
+        The other categories; none for a column that is left out.
+    """
+    index = {category: float(code) for code, category in enumerate(categories)}
+    codes = np.array([np.nan if is_missing(v) else index.get(v, np.nan) for v in values])
+    unseen = {v for v in values if not is_missing(v) and v not in index} if index else set()
+    return codes.astype(np.float64), unseen
+
+
+def forget(known: list[Any], codes: np.ndarray, rows: np.ndarray) -> tuple[list[Any], np.ndarray]:
+    """Forget the categories of a column that none of `rows` holds.
+
+    Parameters
+    ----------
+    known : list
+        The categories.
+    codes : array of shape (n_samples,)
+        As from `encode`.
+    rows : array of shape (n_rows,), int
+
+    Returns
+    -------
+    known : list
+        None if fewer than two are left.
+    codes : array of shape (n_samples,)
+        NaN where a cell holds a forgotten category.
+    """
+    mine = codes[rows]
+    seen = np.unique(mine[~np.isnan(mine)]).astype(np.int64)
+    seen = seen if len(seen) > 1 else seen[:0]
+    renumbered = np.full(len(known) + 1, np.nan)
+    renumbered[seen] = np.arange(len(seen))
+    places = np.where(np.isnan(codes), len(known), codes).astype(np.int64)
+    return [known[code] for code in seen], renumbered[places]
+
+
+def warn_unseen(unseen: dict[str, set[Any]]) -> None:
+    """Warn once of all categories that `fit` did not see."""
+    if not unseen:
+        return
+    name, values = next(iter(unseen.items()))
+    more = sum(map(len, unseen.values())) - 1
+    others = f" and {more} more such {'category' if more == 1 else 'categories'}" if more else ""
+    warn_caller(
+        f"Column {name} holds {min(map(str, values))!r}{others} that fit did not see. They are "
+        "taken as missing.",
+        UnseenCategoryWarning,
+    )

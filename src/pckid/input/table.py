@@ -1,0 +1,298 @@
+"""What the mixtures read: standardised values, what is observed, and the patterns of holes."""
+
+from __future__ import annotations
+
+from itertools import compress
+from typing import NamedTuple
+
+import numpy as np
+
+from pckid._utils.arrays import Array, device_of, like, namespace, to_numpy
+
+# Standardised values of new rows are clipped here, so that their squares stay finite in float32.
+_FARTHEST = 1e9
+# Columns of smaller numbers than this would lose digits in their mean and spread.
+_TINY = 1e-302
+# A category of rows of almost no weight has at least this share, so that its column varies.
+_RAREST = 1e-6
+
+
+class Margins(NamedTuple):
+    """How common categories and observed cells are over all rows, whatever their component."""
+
+    column: Array  # (n_categories,), which of the categorical columns each category belongs to
+    frequencies: Array  # (n_categories,), shares among the observed cells of its column
+    observed: Array  # (n_columns,), shares observed; of length 0 where missingness is ignored
+
+
+class Scaling(NamedTuple):
+    """How the columns of the input are read: where numbers lie, how common categories are."""
+
+    center: Array  # (n_features,)
+    scale: Array  # (n_features,)
+    kept: np.ndarray  # (n_features,) columns of numbers that vary, on the host
+    categorical: np.ndarray = np.arange(0)  # (n_categorical,) those of categories, on the host
+    margins: Margins | None = None  # None: neither categories nor informative missingness
+    # Powers of two (n_features,) by which columns of the smallest floats are multiplied before
+    # anything else; centre and scale are in these units. None where no column needs it.
+    unit: Array | None = None
+
+    @property
+    def used(self) -> np.ndarray:
+        """Columns of the input that carry information, numbers before categories."""
+        return np.concatenate([self.kept, self.categorical])
+
+
+class Table(NamedTuple):
+    """Standardised rows with zeros where nothing was observed, and categories.
+
+    The columns are those of numbers (n_features), then those of categories (n_categorical).
+    `pattern` and `patterns` are None where rows share too few patterns of missingness for the
+    sharing to pay.
+    """
+
+    values: Array  # (n_samples, n_features)
+    observed: Array  # (n_samples, n_columns), bool
+    pattern: Array | None  # (n_samples,), int
+    patterns: Array | None  # (n_patterns, n_columns), same dtype as values
+    codes: Array  # (n_samples, n_categorical), int: categories, numbered through; −1 is missing
+    margins: Margins
+
+    @property
+    def n_samples(self) -> int:
+        return self.values.shape[0]
+
+    @property
+    def n_features(self) -> int:
+        return self.values.shape[1]
+
+    @property
+    def width(self) -> int:
+        """About how many numbers a row's statistics hold."""
+        return 3 * self.n_features + self.codes.shape[1] + self.margins.column.shape[0]
+
+
+def measure(
+    X: Array,
+    categorical: np.ndarray | None = None,
+    *,
+    informative: bool = False,
+    weights: Array | None = None,
+) -> Scaling:
+    """Compute the centre and spread of each feature from what is observed of it.
+
+    Parameters
+    ----------
+    X : array of shape (n_samples, n_features_in)
+        Rows with NaN where a value is missing; categories as numbers from 0.
+    categorical : array of shape (n_features_in,), bool, default=None
+        The columns of categories.
+    informative : bool, default=False
+        Whether what is missing tells of the components.
+    weights : array of shape (n_samples,), default=None
+        How much each row counts.
+
+    Returns
+    -------
+    Scaling
+        Of the columns that take at least two values; the others carry no information.
+    """
+    xp = namespace(X)
+    if categorical is None:
+        categorical = np.zeros(X.shape[1], dtype=bool)
+    observed = ~xp.isnan(X)
+    low = xp.min(xp.where(observed, X, xp.inf), axis=0)
+    high = xp.max(xp.where(observed, X, -xp.inf), axis=0)
+    kept = np.flatnonzero(to_numpy(high > low) & ~categorical)
+    numbers, seen = _columns(X, kept), _columns(observed, kept)
+    # Dividing by the largest magnitude first keeps sums of squares of 1e300 finite.
+    magnitude = xp.max(xp.where(seen, xp.abs(numbers), 0.0), axis=0)
+    unit = unit_for(magnitude)
+    if unit is not None:
+        numbers, magnitude = numbers * unit, magnitude * unit
+    Z = xp.where(seen, numbers / magnitude, 0.0)
+    count = _sum(xp.astype(seen, X.dtype), weights)
+    mean = _sum(Z, weights) / count
+    spread = xp.sqrt(_sum(xp.where(seen, (Z - mean) ** 2, 0.0), weights) / count)
+    chosen, counts = _count_categories(X, np.flatnonzero(categorical), weights)
+    used = np.concatenate([kept, chosen]) if informative else kept[:0]
+    share = _shares_observed(xp.astype(_columns(observed, used), X.dtype), weights)
+    margins = Margins(
+        like(np.repeat(np.arange(len(counts)), list(map(len, counts))), X, dtype=xp.int64),
+        like(np.concatenate([np.zeros(0), *map(_frequencies, counts)]), X),
+        like(share, X),
+    )
+    return Scaling(mean * magnitude, spread * magnitude, kept, chosen, margins, unit)
+
+
+def standardise(X: Array, scaling: Scaling, dtype: str) -> Table:
+    """Centre and scale `X` (n_samples, n_features_in) and find its patterns of missingness."""
+    xp = namespace(X)
+    numbers = _columns(X, scaling.kept)
+    observed = ~xp.isnan(numbers)
+    # A new row may lie farther out than floats reach; it is brought back to the farthest allowed.
+    with np.errstate(over="ignore"):
+        if scaling.unit is not None:
+            numbers = numbers * scaling.unit
+        # Halves, because the difference of two huge numbers of opposite sign would overflow.
+        Z = (numbers / 2 - scaling.center / 2) / (scaling.scale / 2)
+    Z = xp.where(observed, xp.clip(Z, -_FARTHEST, _FARTHEST), 0.0)
+    kind = getattr(xp, dtype)
+    values = xp.astype(Z, kind, copy=False)
+    codes = _codes(X, scaling)
+    if codes.shape[1]:
+        observed = xp.concat([observed, codes >= 0], axis=1)
+    margins = _margins(scaling, values)
+    return Table(values, observed, *_shared_patterns(values, observed), codes, margins)
+
+
+def with_one_scale(scaling: Scaling) -> Scaling:
+    """Give all columns of numbers the same scale: the root mean square of their own."""
+    xp = namespace(scaling.scale)
+    if scaling.scale.shape[0] == 0:
+        return scaling
+    unit = 1.0 if scaling.unit is None else scaling.unit
+    scales = scaling.scale / unit
+    largest = xp.max(scales)
+    # A column of the smallest floats may be nothing beside the others, and its scale beyond floats.
+    with np.errstate(over="ignore"):
+        common = xp.sqrt(xp.mean((scales / largest) ** 2)) * largest * unit
+    common = xp.clip(common, max=float(np.finfo(np.float64).max))
+    return scaling._replace(scale=0 * scaling.center + common)
+
+
+def smallest_variance(reg_covar: float, dtype: str) -> float:
+    """Return the floor of the variances: what was asked for, or what the arithmetic can bear."""
+    return max(float(reg_covar), 10 * float(np.finfo(dtype).eps))
+
+
+def take(table: Table, rows: Array) -> Table:
+    """Gather the rows whose integer indices are `rows`, of shape (n_rows,)."""
+    xp = namespace(table.values)
+    pattern = None if table.pattern is None else xp.take(table.pattern, rows, axis=0)
+    return table._replace(
+        values=xp.take(table.values, rows, axis=0),
+        observed=xp.take(table.observed, rows, axis=0),
+        pattern=pattern,
+        codes=xp.take(table.codes, rows, axis=0),
+    )
+
+
+def gather(rows: Array, chosen: Array) -> Array:
+    """Pick rows `chosen` (m, g) of a stack (m, n, d), each subsample from its own."""
+    xp = namespace(rows)
+    m, n, d = rows.shape
+    offset = n * xp.arange(m, dtype=chosen.dtype, device=device_of(rows))
+    flat = xp.reshape(chosen + offset[:, None], (-1,))
+    return xp.reshape(xp.take(xp.reshape(rows, (m * n, d)), flat, axis=0), (m, -1, d))
+
+
+def block(table: Table, start: int, stop: int) -> Table:
+    """Return rows `start` to `stop`, as a view where the arrays allow it."""
+    return table._replace(
+        values=table.values[start:stop, :],
+        observed=table.observed[start:stop, :],
+        pattern=None if table.pattern is None else table.pattern[start:stop],
+        codes=table.codes[start:stop, :],
+    )
+
+
+def find_patterns(observed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the distinct rows of `observed` (n, d) and for each row which of them it is."""
+    packed = np.packbits(observed, axis=1)
+    width = packed.shape[1]
+    # Eight bytes make one integer, and integers sort faster than byte strings.
+    padded = np.zeros((len(packed), max(width, 8)), dtype=np.uint8)
+    padded[:, :width] = packed
+    kind = np.dtype(np.uint64) if width <= 8 else np.dtype((np.void, width))
+    keys = padded.view(kind)[:, 0]
+    _, first, index = np.unique(keys, return_index=True, return_inverse=True)
+    return observed[first], index.reshape(-1)
+
+
+def _shared_patterns(values: Array, observed: Array) -> tuple[Array | None, Array | None]:
+    """Find each row's pattern and the patterns if sharing them saves arithmetic."""
+    n_samples, n_columns = observed.shape
+    patterns, index = find_patterns(to_numpy(observed))
+    # One indicator column per pattern replaces one mask column per feature in both products.
+    if len(patterns) * (n_samples + n_columns) >= n_samples * n_columns:
+        return None, None
+    xp = namespace(values)
+    return like(index, values, dtype=xp.int64), like(patterns.astype(np.float64), values)
+
+
+def _sum(values: Array, weights: Array | None) -> Array:
+    """Sum rows (n, d), each times its weight."""
+    weighted = values if weights is None else values * weights[:, None]
+    return namespace(values).sum(weighted, axis=0)
+
+
+def _shares_observed(observed: Array, weights: Array | None) -> np.ndarray:
+    """Compute the share of the rows in which each column is observed, on the host (d,)."""
+    xp = namespace(observed)
+    if weights is None:
+        return to_numpy(xp.mean(observed, axis=0))
+    # From what is missing: a column without holes has a share of exactly 1, whatever the weights.
+    return np.maximum(to_numpy(1 - weights @ (1 - observed) / xp.sum(weights)), 0.0)
+
+
+def _count_categories(
+    X: Array, columns: np.ndarray, weights: Array | None
+) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Find the columns of categories that tell rows apart, and how often each category occurs."""
+    codes = to_numpy(_columns(X, columns))
+    each = np.ones(len(codes)) if weights is None else to_numpy(weights)
+    counts = [
+        np.bincount(c[seen].astype(np.int64), weights=each[seen], minlength=1)
+        for c, seen in zip(codes.T, ~np.isnan(codes.T), strict=True)
+    ]
+    # Where no two rows agree, the column names the rows.
+    often = (np.unique(c[~np.isnan(c)], return_counts=True)[1] for c in codes.T)
+    useful = [len(found) > 1 and found.max() > 1 for found in often]
+    return columns[np.asarray(useful, dtype=bool)], list(compress(counts, useful))
+
+
+def _frequencies(counts: np.ndarray) -> np.ndarray:
+    """Turn the counts of a column's categories into shares."""
+    shares = np.maximum(counts / counts.sum(), _RAREST)
+    return shares / shares.sum()
+
+
+def _codes(X: Array, scaling: Scaling) -> Array:
+    """Number the categories of all columns through; −1 where one is missing."""
+    xp = namespace(X)
+    if len(scaling.categorical) == 0:
+        return xp.zeros((X.shape[0], 0), dtype=xp.int64, device=device_of(X))
+    sizes = np.bincount(to_numpy(_margins(scaling, X).column))
+    local = _columns(X, scaling.categorical)
+    offset = like(np.cumsum(sizes) - sizes, X, dtype=local.dtype)
+    return xp.astype(xp.where(xp.isnan(local), -1.0, local + offset), xp.int64)
+
+
+def _margins(scaling: Scaling, home: Array) -> Margins:
+    """Give the margins in the dtype of `home`, empty ones where there are none."""
+    xp = namespace(home)
+    if scaling.margins is None:
+        none = xp.zeros(0, dtype=home.dtype, device=device_of(home))
+        return Margins(xp.astype(none, xp.int64), none, none)
+    column, *shares = scaling.margins
+    return Margins(column, *(xp.astype(share, home.dtype, copy=False) for share in shares))
+
+
+def unit_for(magnitude: Array) -> Array | None:
+    """Choose powers of two that bring tiny magnitudes (d,) near 1; None if there are none.
+
+    Without them the spread of the smallest floats would be rounded to zero.
+    """
+    found = to_numpy(magnitude)
+    if (found >= _TINY).all():
+        return None
+    exponent = np.where(found < _TINY, np.minimum(-np.frexp(found)[1], 1022), 0)
+    return like(np.ldexp(1.0, exponent), magnitude)
+
+
+def _columns(X: Array, kept: np.ndarray) -> Array:
+    """Select the columns `kept`; all of them come back without a copy."""
+    if len(kept) == X.shape[1]:
+        return X
+    return namespace(X).take(X, like(kept, X, dtype=namespace(X).int64), axis=1)

@@ -1,0 +1,438 @@
+"""Input checks: tables of any kind become float arrays with NaN, or an error that helps."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Set
+from functools import wraps
+from numbers import Integral
+from types import MappingProxyType
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from sklearn.utils import check_array
+from sklearn.utils._param_validation import Interval, InvalidParameterError
+from sklearn.utils.validation import validate_data
+
+from pckid._utils.arrays import Array, detach, is_foreign, like, namespace, to_numpy
+from pckid.input import categories
+from pckid.input.cells import is_number_text, numbers
+
+_NONE: Mapping[int, np.ndarray] = MappingProxyType({})
+
+# Libraries whose arrays and dataframes are collections of blocks.
+_BLOCKED = ("dask", "dask_expr")
+# Types of Arrow columns that are read cell by cell.
+_ARROW_OBJECTS = (
+    "string", "large_string", "dictionary", "decimal",
+    "binary", "large_binary", "fixed_size_binary",
+)  # fmt: skip
+
+
+def read_table(estimator: Any, X: Any, *, reset: bool) -> Array:
+    """Turn `X` into a float array with NaN where a value is missing.
+
+    Parameters
+    ----------
+    estimator : object
+        Gets `n_features_in_` and `feature_names_in_` if `reset`, else `X` must match them.
+    X : array-like, dataframe or Array API array of shape (n_samples, n_features)
+        NaN, None, pd.NA, NaT, Arrow and polars nulls and masked entries are missing.
+    reset : bool
+        True in `fit`, which learns the categories of the columns that the estimator's
+        `categorical_features` stands for.
+
+    Returns
+    -------
+    X : array of shape (n_samples, n_features), float32 or float64
+        Categories are numbered from 0; one that `fit` did not see is missing.
+    """
+    _refuse_other_things(X)
+    if is_blocked(X):
+        raise TypeError("X comes in blocks, which only PCKID takes. Give X.compute() if it fits.")
+    kind = _frame_kind(X)
+    if kind is not None:
+        _refuse_twins(X, kind)
+        # Before any column is read, so that columns out of order are what the error is about.
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+    coded = _categories(estimator, X, kind, reset)
+    if is_foreign(X):
+        values = _foreign(X, coded)
+    elif kind is not None:
+        values = _frame(X, kind, coded)
+    else:
+        values = _array(estimator, X, coded)
+    if kind is None:
+        validate_data(estimator, values, reset=reset, skip_check_array=True)
+    _refuse_infinity(estimator, values)
+    return values
+
+
+def is_blocked(X: Any) -> bool:
+    """Tell whether `X` is a collection of blocks, such as a dask array, without importing any."""
+    return type(X).__module__.partition(".")[0] in _BLOCKED
+
+
+def block_values(X: Any) -> np.ndarray:
+    """Turn one block of a larger table (n_samples, n_features) into floats; it may have no rows."""
+    kind = _frame_kind(X)
+    if X.shape[0] == 0:
+        return np.empty(X.shape, dtype=np.float64)
+    values = _array(None, X) if kind is None else _frame(X, kind)
+    return values.astype(np.float64, copy=False)
+
+
+def column_name(estimator: Any, index: int) -> str:
+    """Name a column as the user knows it."""
+    names = getattr(estimator, "feature_names_in_", None)
+    return f"{index}" if names is None else f"{str(names[index])!r}"
+
+
+def dropped_features(estimator: Any, kept: np.ndarray) -> list[Any]:
+    """List the columns that are not `kept`, by name if the table had names."""
+    dropped = sorted(set(range(estimator.n_features_in_)) - set(kept.tolist()))
+    names = getattr(estimator, "feature_names_in_", None)
+    return dropped if names is None else [str(names[j]) for j in dropped]
+
+
+def feature_names(estimator: Any) -> list[str]:
+    """Name the columns that an estimator was fitted on; by numbers where they had no names."""
+    names = getattr(estimator, "feature_names_in_", None)
+    if names is None:
+        return [f"feature {index}" for index in range(estimator.n_features_in_)]
+    return [str(name) for name in names]
+
+
+def all_or_nothing(fit: Callable) -> Callable:
+    """Make a fit that raises leave the estimator as it was, fitted before or not."""
+
+    @wraps(fit)
+    def fit_or_restore(estimator: Any, *args: Any, **kwargs: Any) -> Any:
+        before = dict(vars(estimator))
+        try:
+            return fit(estimator, *args, **kwargs)
+        except BaseException:
+            vars(estimator).clear()
+            vars(estimator).update(before)
+            raise
+
+    return fit_or_restore
+
+
+class IncompleteInputMixin:
+    """What all estimators here have in common: X may have holes, and True is no number."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]]
+
+    def _validate_params(self) -> None:
+        """Raise also if a truth value stands where a number is wanted; Python takes True for 1."""
+        for name, constraints in self._parameter_constraints.items():
+            value = getattr(self, name)
+            numbers = any(isinstance(c, Interval) or c is Integral for c in constraints)
+            if isinstance(value, (bool, np.bool_)) and numbers:
+                raise InvalidParameterError(
+                    f"The {name!r} parameter of {type(self).__name__} must be a number. Got "
+                    f"{value!r} instead."
+                )
+        super()._validate_params()  # type: ignore[misc]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def refuse_too_few(n_samples: int, needed: int, what: str) -> None:
+    """Raise if there are fewer usable rows than something needs."""
+    if n_samples < needed:
+        raise ValueError(
+            f"Found n_samples={n_samples} with at least one observed value, but {what} needs "
+            f"at least {needed}. Give more rows or ask for less."
+        )
+
+
+def refuse_no_column(n_kept: int, shape: tuple[int, int], *, categories: bool = False) -> None:
+    """Raise if no column varies, or holds some category twice where there are such columns."""
+    if n_kept == 0:
+        or_agree = ", nor holds two categories of which one comes twice" if categories else ""
+        raise ValueError(
+            f"None of the {shape[1]} columns takes two different observed values in "
+            f"n_samples={shape[0]} rows{or_agree}, so there is nothing to tell rows apart by. "
+            "Check that the right columns were given."
+        )
+
+
+def categorical_mask(estimator: Any) -> np.ndarray:
+    """Tell which columns of a fitted estimator hold categories, of shape (n_features,)."""
+    mask = np.zeros(estimator.n_features_in_, dtype=bool)
+    mask[list(getattr(estimator, "_categories", {}))] = True
+    return mask
+
+
+def _categories(estimator: Any, X: Any, kind: str | None, reset: bool) -> dict[int, np.ndarray]:
+    """Number the cells of the columns of categories, learning the categories if `reset`."""
+    features = getattr(estimator, "categorical_features", None)
+    if reset and hasattr(estimator, "categorical_features"):
+        estimator._categories, estimator.categories_ = {}, {}
+    if features is None and not getattr(estimator, "_categories", None):
+        return {}
+    columns = _columns(X, kind)
+    if reset:
+        for j in categories.chosen_columns(
+            features, columns.names, columns.by_dtype, columns.number
+        ):
+            name = j if columns.names is None else str(columns.names[j])
+            known = categories.learn(columns.cells(j), repr(name))
+            estimator._categories[j] = estimator.categories_[name] = known
+    found = {
+        j: categories.encode(columns.cells(j), known)
+        for j, known in estimator._categories.items()
+        if j < columns.number
+    }
+    unseen = {column_name(estimator, j): other for j, (_, other) in found.items() if other}
+    categories.warn_unseen(unseen)
+    return {j: codes for j, (codes, _) in found.items()}
+
+
+class _Columns(NamedTuple):
+    """How to read a table's columns as lists, and what is known of them."""
+
+    number: int
+    names: list[Any] | None
+    cells: Callable[[int], list[Any]]
+    by_dtype: Callable[[], list[int]]  # which of them hold categories, by their type
+
+
+def _columns(X: Any, kind: str | None) -> _Columns:
+    """Look at a table's columns one by one; what is no table has none, and is refused later."""
+    readers: dict[str, Callable[[int], list[Any]]] = {
+        "pandas": lambda j: X.iloc[:, j].astype(object).tolist(),
+        "polars": lambda j: X.to_series(j).to_list(),
+        "pyarrow": lambda j: X.column(j).to_pylist(),
+    }
+    if kind is None:
+        objects = _objects(X)
+        return _Columns(
+            objects.shape[1],
+            None,
+            lambda j: objects[:, j].tolist(),
+            lambda: [j for j in range(objects.shape[1]) if _holds_text(objects[:, j].tolist())],
+        )
+    names = X.column_names if kind == "pyarrow" else list(X.columns)
+    dtypes = X.schema.types if kind == "pyarrow" else list(X.dtypes)
+    cells = readers[kind]
+    return _Columns(
+        len(names), names, cells, lambda: categories.by_frame_dtype(kind, dtypes, cells)
+    )
+
+
+def _objects(X: Any) -> np.ndarray:
+    """Make a 2-D array of objects, None where masked; without columns if `X` is no table."""
+    if isinstance(X, np.ma.MaskedArray):
+        values = X.data.astype(object)
+        values[np.ma.getmaskarray(X)] = None
+    elif is_foreign(X):
+        values = to_numpy(X)
+    else:
+        values = X if isinstance(X, np.ndarray) else np.asarray(X, dtype=object)
+    return values if values.ndim == 2 else np.empty((0, 0), dtype=object)
+
+
+def _holds_text(cells: list[Any]) -> bool:
+    """Tell whether a column holds a text that is no number."""
+    return any(isinstance(cell, str) and not is_number_text(cell) for cell in cells)
+
+
+def _refuse_other_things(X: Any) -> None:
+    """Raise for what is no table, or none yet."""
+    if type(X).__name__ == "LazyFrame":
+        raise TypeError("X is a LazyFrame, which holds no values yet. Give X.collect().")
+    if str(getattr(X, "layout", "")).startswith("torch.sparse"):
+        raise TypeError(
+            "X is a sparse tensor. Give X.to_dense(), with NaN where a value is missing."
+        )
+    if isinstance(X, (str, bytes, os.PathLike)):
+        raise TypeError(
+            f"X is {str(X)[:80]!r}, not a table. Read the file first, for example with "
+            "pandas.read_csv, or use the command `pckid cluster FILE`."
+        )
+    # Some sparse matrices are mappings; scikit-learn's own sentence is for them.
+    if X is None or (isinstance(X, (Mapping, Set, Iterator)) and not hasattr(X, "shape")):
+        raise TypeError(
+            f"Expected 2D array, got {type(X).__name__}. Give rows and columns: an array, a list "
+            "of rows or a dataframe."
+        )
+
+
+def _refuse_twins(X: Any, kind: str) -> None:
+    """Raise if two columns of a dataframe have the same name."""
+    seen = set()
+    for name in X.column_names if kind == "pyarrow" else X.columns:
+        if name in seen:
+            raise ValueError(f"X has two columns named {name!r}. Rename one of them.")
+        seen.add(name)
+
+
+def _array(estimator: Any, X: Any, coded: Mapping[int, np.ndarray] = _NONE) -> np.ndarray:
+    """Check lists, NumPy arrays and masked arrays; `coded` columns are numbers already."""
+    if coded:
+        X = _objects(X).astype(object)
+        for j, codes in coded.items():
+            X[:, j] = codes
+    if isinstance(X, np.ma.MaskedArray):
+        if X.dtype.kind in "biuf":
+            X = np.ma.filled(X.astype(np.float64), np.nan)
+        else:
+            values = X.data.astype(object)
+            values[np.ma.getmaskarray(X)] = None
+            X = values
+    elif not hasattr(X, "dtype") and isinstance(X, (list, tuple)):
+        X = _from_rows(X)
+    if isinstance(X, np.ndarray) and X.dtype.kind in "Mm":
+        raise ValueError(
+            "X holds dates or durations. Convert them to numbers first, for example days since "
+            "a fixed date."
+        )
+    if isinstance(X, np.ndarray) and X.dtype.kind == "V":
+        raise ValueError(
+            "X is a structured array. Give a plain array, for example by "
+            "numpy.lib.recfunctions.structured_to_unstructured(X)."
+        )
+    if isinstance(X, np.ndarray) and X.dtype.kind in "OUS" and X.ndim == 2:
+        X = _from_objects(X)
+    return check_array(
+        X,
+        dtype=(np.float64, np.float32),
+        ensure_all_finite=False,
+        estimator=estimator,
+        input_name="X",
+    )
+
+
+def _from_rows(X: Any) -> Any:
+    """Make an array of nested lists; rows of unequal length get a sentence of their own."""
+    try:
+        return np.asarray(X)
+    except ValueError:
+        lengths = [len(row) if hasattr(row, "__len__") else 0 for row in X]
+        odd = next((i for i, n in enumerate(lengths) if n != lengths[0]), 0)
+        raise ValueError(
+            f"Row {odd} holds {lengths[odd]} values where row 0 holds {lengths[0]}. "
+            "All rows of X must have the same number of values."
+        ) from None
+
+
+def _from_objects(X: np.ndarray) -> np.ndarray:
+    """Convert a 2-D object or string array cell by cell where it cannot be done at once."""
+    columns = [numbers(X[:, j].tolist(), f"{j}") for j in range(X.shape[1])]
+    return np.stack(columns, axis=1) if columns else np.empty(X.shape)
+
+
+def _foreign(X: Array, coded: Mapping[int, np.ndarray]) -> Array:
+    """Check an Array API array that stays where it is."""
+    xp = namespace(X)
+    if X.ndim != 2:
+        raise ValueError(
+            f"Expected 2D array, got an array of shape {tuple(X.shape)}. Rows go along the first "
+            "axis and features along the second."
+        )
+    if 0 in X.shape:
+        raise ValueError(
+            f"Found array of shape {tuple(X.shape)}; at least 1 row and column needed."
+        )
+    if xp.isdtype(X.dtype, "complex floating"):
+        raise ValueError(
+            "Complex data not supported. Give the real and imaginary parts as columns."
+        )
+    if X.dtype not in (xp.float32, xp.float64):
+        X = xp.astype(X, xp.float64)
+    X = detach(X)
+    if coded:
+        values = np.array(to_numpy(X))
+        for j, codes in coded.items():
+            values[:, j] = codes
+        X = like(values, X, dtype=X.dtype)
+    return X
+
+
+def _frame_kind(X: Any) -> str | None:
+    """Tell which library made a dataframe, without importing any."""
+    for kind in type(X).__mro__:
+        root = kind.__module__.partition(".")[0]
+        if root in ("pandas", "polars", "pyarrow") and kind.__name__ in ("DataFrame", "Table"):
+            return root
+    return None
+
+
+def _frame(X: Any, kind: str, coded: Mapping[int, np.ndarray] = _NONE) -> np.ndarray:
+    """Convert a dataframe column by column, so that an error can name its column."""
+    if X.shape[0] == 0 or X.shape[1] == 0:
+        raise ValueError(
+            f"Found array with {X.shape[0]} sample(s) and {X.shape[1]} feature(s) "
+            f"(shape={tuple(X.shape)}) while a minimum of 1 is required."
+        )
+    read = {"pandas": _pandas_column, "polars": _polars_column, "pyarrow": _arrow_column}[kind]
+    columns = [coded[j] if j in coded else read(X, j) for j in range(X.shape[1])]
+    return np.stack(columns, axis=1)
+
+
+def _pandas_column(X: Any, j: int) -> np.ndarray:
+    """Convert column `j` of a pandas frame, nullable and Arrow types included."""
+    column, name = X.iloc[:, j], f"{str(X.columns[j])!r}"
+    dtype = column.dtype
+    if hasattr(dtype, "categories"):
+        dtype = dtype.categories.dtype
+    kind = getattr(dtype, "kind", "O")
+    if kind in "Mm":
+        raise _not_numbers(name, dtype)
+    if kind == "c":
+        raise ValueError(f"Complex data not supported, as in column {name}.")
+    if kind in "biuf":
+        return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
+    return numbers(column.tolist(), name)
+
+
+def _polars_column(X: Any, j: int) -> np.ndarray:
+    """Convert column `j` of a polars frame."""
+    column, name = X.to_series(j), f"{X.columns[j]!r}"
+    kind = str(column.dtype)
+    if kind == "String" or kind.startswith(("Object", "Categorical", "Enum")):
+        return numbers(column.to_list(), name)
+    if not (column.dtype.is_numeric() or kind in ("Boolean", "Null")):
+        raise _not_numbers(name, column.dtype)
+    return column.cast(type(column)([0.0]).dtype).to_numpy().astype(np.float64)
+
+
+def _arrow_column(X: Any, j: int) -> np.ndarray:
+    """Convert column `j` of an Arrow table."""
+    # All names together are made anew each time they are asked for.
+    column, name = X.column(j), f"{X.field(j).name!r}"
+    kind = str(column.type)
+    if kind == "null":
+        return np.full(len(column), np.nan)
+    if kind.startswith(("int", "uint", "float", "double", "halffloat", "bool")):
+        return column.cast("float64", safe=False).to_numpy(zero_copy_only=False)
+    if kind.startswith(_ARROW_OBJECTS):
+        return numbers(column.to_pylist(), name)
+    raise _not_numbers(name, kind)
+
+
+def _not_numbers(name: str, dtype: Any) -> ValueError:
+    """Build the error for a column of dates and the like."""
+    return ValueError(
+        f"Column {name} holds values of type {dtype}, which are not numbers. Leave the column "
+        "out, or turn it into numbers, for example days since a fixed date."
+    )
+
+
+def _refuse_infinity(estimator: Any, X: Array) -> None:
+    """Raise if any entry is infinite, naming the first one."""
+    xp = namespace(X)
+    infinite = xp.isinf(X)
+    if not bool(xp.any(infinite)):
+        return
+    row, column = (int(i) for i in np.argwhere(to_numpy(infinite))[0])
+    raise ValueError(
+        f"Column {column_name(estimator, column)} holds {float(X[row, column])} in row {row} "
+        "(input X contains infinity). Replace it by NaN to treat it as missing."
+    )

@@ -1,0 +1,164 @@
+"""What users are warned of: each cause has a class of its own, and is told once, at their line."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+
+from pckid.input.sentinels import SENTINELS, find_sentinels
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_CALLERS = ("sklearn", "joblib")
+_SEARCH = os.path.join("sklearn", "model_selection")
+_SHOWN = 3
+# The kinds and lines of code of warnings from within a search that were shown.
+_warned: set[tuple[type[Warning], str, int]] = set()
+
+
+class EmptyRowWarning(UserWarning):
+    """Some rows have no observed value, so they cannot be clustered.
+
+    Examples
+    --------
+    Where such rows are expected, the warning can be silenced by its name:
+
+    >>> import warnings
+    >>> import numpy as np
+    >>> from pckid import PCKID, EmptyRowWarning
+    >>> X = np.array([[1.0, 2.0], [1.1, 2.1], [8.0, 9.0], [8.1, 9.1], [np.nan, np.nan]])
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", EmptyRowWarning)
+    ...     labels = PCKID(2, n_inits=5, max_samples=1.0, random_state=0).fit_predict(X)
+    >>> int(labels[4])
+    -1
+    """
+
+
+class EmptyClusterWarning(UserWarning):
+    """Fewer clusters hold rows than were asked for.
+
+    Examples
+    --------
+    Rows of two kinds only make two clusters, however many are asked for:
+
+    >>> import warnings
+    >>> import numpy as np
+    >>> from pckid import PCKID, EmptyClusterWarning
+    >>> X = np.repeat([[1.0, 2.0], [3.0, 5.0]], 10, axis=0)
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", EmptyClusterWarning)
+    ...     labels = PCKID(3, n_inits=5, max_components=4, random_state=0).fit_predict(X)
+    >>> sorted({int(label) for label in labels})
+    [0, 1]
+    """
+
+
+class SentinelWarning(UserWarning):
+    """A column holds a number such as -9999 that looks like a code for "missing".
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import numpy as np
+    >>> from pckid import PCKID, SentinelWarning
+    >>> X = np.random.default_rng(0).normal(size=(30, 2))
+    >>> X[:3, 0] = -9999
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always", SentinelWarning)
+    ...     model = PCKID(2, n_inits=2, max_components=3, random_state=0).fit(X)
+    >>> str(caught[0].message).partition(",")[0]
+    'Column 0 holds -9999 in 3 rows'
+    """
+
+
+def warn_empty_rows(n_empty: int, n_samples: int) -> None:
+    """Warn once that rows without any observed value get no cluster."""
+    if n_empty:
+        warn_caller(
+            f"{n_empty} of {n_samples} rows have no observed value in a column that varies. "
+            "They were left out of the fit and get the label -1.",
+            EmptyRowWarning,
+        )
+
+
+def warn_empty_clusters(labels: np.ndarray, n_clusters: int) -> None:
+    """Warn that fewer clusters hold rows, by their labels (n,), than were asked for."""
+    n_found = len(np.unique(labels[labels >= 0]))
+    if n_found < n_clusters:
+        warn_caller(
+            f"Only {n_found} of the {n_clusters} clusters asked for hold rows: the rows are too "
+            "alike for more. Ask for fewer with n_clusters.",
+            EmptyClusterWarning,
+        )
+
+
+def warn_sentinels(X: np.ndarray, name: Callable[[int], str]) -> None:
+    """Warn of numbers that look like codes for "missing".
+
+    Parameters
+    ----------
+    X : array of shape (n_samples, n_features)
+        As given, with NaN where a value is missing.
+    name : callable
+        Gives what to call column j.
+    """
+    found = [
+        f"column {name(j)} holds {code.value:g} in {code.n_cells} row{'s' * (code.n_cells > 1)}"
+        for j in _suspects(X)
+        for code in find_sentinels(X[:, j])
+    ]
+    if found:
+        more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+        listed = ", ".join(found[:_SHOWN]) + more
+        warn_caller(
+            f"{listed[0].upper()}{listed[1:]}, far from all other values. If that is a code for "
+            "missing, replace it by NaN.",
+            SentinelWarning,
+        )
+
+
+def warn_caller(message: str, category: type[Warning]) -> None:
+    """Warn at the line outside this package, scikit-learn and joblib that called into them.
+
+    The folds of a search or a cross-validation warn once together. Python's own memory of what was
+    shown does not see to that: scikit-learn clears it before each fold, and the counts differ.
+    """
+    level, frame, searching = 1, sys._getframe(0), False
+    while frame.f_back is not None and _is_inside(frame.f_code.co_filename):
+        searching = searching or _SEARCH in frame.f_code.co_filename
+        level, frame = level + 1, frame.f_back
+    place = (category, frame.f_code.co_filename, frame.f_lineno)
+    module = frame.f_globals.get("__name__", "")
+    if searching and _is_shown_once(message, category, module, frame.f_lineno):
+        if place in _warned:
+            return
+        _warned.add(place)
+    warnings.warn(message, category, stacklevel=level)
+
+
+def _is_inside(path: str) -> bool:
+    """Whether a source file belongs to this package or to others that call it back."""
+    return path.startswith(_PACKAGE) or any(f"{os.sep}{name}{os.sep}" in path for name in _CALLERS)
+
+
+def _is_shown_once(message: str, category: type[Warning], module: str, line: int) -> bool:
+    """Whether the user's filters let a warning through, and show it but once."""
+    for action, text, kind, where, at in warnings.filters:
+        if (
+            (text is None or text.match(message))
+            and issubclass(category, kind)
+            and (where is None or where.match(module))
+            and at in (0, line)
+        ):
+            return action in ("default", "module", "once")
+    return True
+
+
+def _suspects(X: np.ndarray) -> np.ndarray:
+    """Find the columns whose lowest or highest value is a known code; few are, most of the time."""
+    low, high = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
+    return np.flatnonzero(np.isin(low, SENTINELS) | np.isin(high, SENTINELS))

@@ -1,0 +1,168 @@
+"""Rows that count more than others, and draws that depend on the rows but not on their order."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.utils.random import sample_without_replacement
+from sklearn.utils.validation import _check_sample_weight
+
+from pckid._utils.arrays import Array, like, namespace, to_numpy
+from pckid.input.table import Table
+
+_SYMMETRIC = 1e-6
+# What tells rows apart that nothing else does.
+_TIE = 1e-9
+# Sums in another order agree in so many digits.
+_DIGITS = 9
+# Whole weights that sum to more are no counts of rows.
+_MOST_PLACES = 1 << 40
+_HEAVIEST = 1e290
+# NumPy's own draw shuffles all places, in memory.
+_MOST_SHUFFLED = 1 << 20
+
+
+class Places(NamedTuple):
+    """Where rows stand that count more than once: a row of weight w has ⌈w⌉ places.
+
+    Drawing places without replacement draws a row of weight 3 just as three such rows. Where
+    weights are no whole numbers, each place of a row counts w / ⌈w⌉.
+    """
+
+    stops: np.ndarray  # (n_samples,), one past the last place of each row
+    shares: np.ndarray | None  # (n_samples,), what a place of each row counts; None: 1
+
+    @classmethod
+    def of(cls, weights: np.ndarray) -> Places:
+        """Lay out the places of rows with positive `weights` (n_samples,), in their order."""
+        sizes = np.ceil(weights)
+        whole = bool(np.all(sizes == weights))
+        return cls(np.cumsum(sizes.astype(np.int64)), None if whole else weights / sizes)
+
+    @property
+    def total(self) -> int:
+        """How many places there are."""
+        return int(self.stops[-1])
+
+    def rows(self, places: np.ndarray) -> np.ndarray:
+        """Tell which rows some places belong to."""
+        return np.searchsorted(self.stops, places, side="right")
+
+
+def checked_weights(sample_weight: Any, n_samples: int) -> np.ndarray | None:
+    """Check weights (n_samples,) and bring them to the host; None stays None."""
+    if sample_weight is None:
+        return None
+    weights = _check_sample_weight(
+        to_numpy(sample_weight) if hasattr(sample_weight, "__dlpack__") else sample_weight,
+        np.empty((n_samples, 0)),
+        dtype=np.float64,
+        ensure_non_negative=True,
+    )
+    if not weights.any():
+        raise ValueError("sample_weight is 0 for all rows. Give at least some a positive weight.")
+    if weights.max() > _HEAVIEST:
+        raise ValueError(f"sample_weight holds {weights.max():g}, too large to add up. Divide it.")
+    return weights
+
+
+def weighted_rows(X: Array, sample_weight: Any) -> tuple[Array, Array | None]:
+    """Check weights, and leave out the rows that count nothing.
+
+    Parameters
+    ----------
+    X : array of shape (n_samples, n_features)
+    sample_weight : array-like of shape (n_samples,) or None
+
+    Returns
+    -------
+    X : array of shape (n_kept, n_features)
+    weights : array of shape (n_kept,), or None
+    """
+    weights = checked_weights(sample_weight, X.shape[0])
+    if weights is None:
+        return X, None
+    kept = np.flatnonzero(weights > 0)
+    xp = namespace(X)
+    rows = xp.take(X, like(kept, X, dtype=xp.int64), axis=0)
+    return rows, like(weights[kept], X, dtype=xp.float64)
+
+
+def canonical_order(table: Table, weights: np.ndarray | None = None) -> np.ndarray:
+    """Sort rows by what they hold, of shape (n_samples,): the same in whatever order they came.
+
+    The key is a sum over the columns, each turned so that its longer tail is positive and weighted
+    by a number that its distribution gives. So neither the order of the columns, nor their signs
+    and units, matter. A fixed random projection decides between rows of the same key, so that equal
+    rows lie side by side.
+    """
+    rng = np.random.default_rng(0)
+    values, observed = to_numpy(table.values).astype(np.float64), to_numpy(table.observed)
+    each = np.ones(len(values)) if weights is None else weights / weights.sum()
+    squares = values * values
+    skewness, flatness = each @ (squares * values), each @ (squares * squares)
+    total = each.sum()
+    skewness, flatness, shares = skewness / total, flatness / total, each @ observed / total
+    turn = np.where(np.abs(skewness) > _SYMMETRIC, np.sign(skewness), 1.0)
+    by_shape = turn * (2 + np.sin(40 * (np.abs(skewness) + flatness)))
+    by_chance = turn * rng.standard_normal(values.shape[1])
+    # Row by row in one order, unlike a product of matrices: equal rows have equal keys.
+    key = np.einsum("ij,j->i", values, by_shape, optimize=False)
+    fixed = np.einsum("ij,j->i", values, by_chance, optimize=False)
+    key += np.einsum("ij,j->i", observed, 2 + np.sin(40 * shares), optimize=False)
+    fixed += np.einsum("ij,j->i", observed, rng.standard_normal(observed.shape[1]), optimize=False)
+    if table.codes.shape[1]:
+        numbers = _category_numbers(to_numpy(table.codes), key, each, rng)
+        key, fixed = key + numbers.sum(axis=1), fixed + numbers.sum(axis=1)
+    return np.lexsort((fixed, np.round(key, _DIGITS)))
+
+
+def _category_numbers(
+    codes: np.ndarray, key: np.ndarray, weights: np.ndarray, rng: np.random.Generator
+) -> np.ndarray:
+    """Number the categories of rows (n, c) by how common they are, and by the rows' mean key.
+
+    Their names decide only between those that are alike in both; a missing one, −1, has number 0.
+    """
+    size = int(codes.max(initial=0)) + 2
+    places = np.where(codes < 0, size - 1, codes)
+
+    def total(each: np.ndarray) -> np.ndarray:
+        repeated = np.repeat(each, codes.shape[1])
+        return np.bincount(places.reshape(-1), weights=repeated, minlength=size)
+
+    count = total(weights)
+    numbers = np.sin(40 * count / weights.sum()) + total(weights * key) / np.maximum(count, _TIE)
+    numbers += _TIE * rng.standard_normal(size)
+    numbers[-1] = 0.0
+    return numbers[places]
+
+
+def draw_rows(
+    order: np.ndarray, weights: np.ndarray | None, size: int, rng: np.random.RandomState
+) -> np.ndarray:
+    """Draw rows without replacement, a row of weight w as w rows would be.
+
+    Parameters
+    ----------
+    order : array of shape (n_samples,)
+        As from `canonical_order`.
+    weights : array of shape (n_samples,) or None
+        A fraction counts as one row.
+    size : int
+    rng : RandomState
+
+    Returns
+    -------
+    rows : array of shape (size,)
+    """
+    if weights is None:
+        return order[rng.choice(len(order), size=size, replace=False)]
+    weights = weights[order]
+    if weights.sum() > _MOST_PLACES:
+        weights = weights / weights.max() * (_MOST_PLACES / len(weights))
+    places = Places.of(weights)
+    if places.total > _MOST_SHUFFLED:
+        return order[places.rows(sample_without_replacement(places.total, size, random_state=rng))]
+    return order[places.rows(rng.choice(places.total, size=size, replace=False))]

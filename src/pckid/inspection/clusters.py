@@ -1,0 +1,240 @@
+"""What sets clusters apart, and whether they merely follow the holes of the table."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.stats import rankdata
+
+from pckid.inspection.categories import CategoryFeature, compare_categories
+
+
+class ClusterFeature(NamedTuple):
+    """How one feature looks inside one cluster, from observed values alone.
+
+    Attributes
+    ----------
+    feature : int
+    n_observed : int
+        Rows of the cluster with a value.
+    n_missing : int
+        Rows of the cluster without.
+    lower_quartile, median, upper_quartile : float
+        NaN where nothing is observed.
+    median_outside : float
+        Median of the rows in other clusters.
+    chance_higher : float
+        Chance that a row of the cluster has a higher value than a row outside it, ties counting
+        half; 0.5 says nothing, 0 and 1 separate completely.
+    """
+
+    feature: int
+    n_observed: int
+    n_missing: int
+    lower_quartile: float
+    median: float
+    upper_quartile: float
+    median_outside: float
+    chance_higher: float
+
+    @property
+    def distinctness(self) -> float:
+        """From 0 (says nothing) to 1 (separates completely)."""
+        return abs(2 * self.chance_higher - 1)
+
+    @property
+    def share_missing(self) -> float:
+        """Share of the cluster's rows without a value."""
+        return self.n_missing / max(self.n_observed + self.n_missing, 1)
+
+
+class HoleLink(NamedTuple):
+    """How strongly a column's holes go with the clusters.
+
+    Attributes
+    ----------
+    feature : int
+    strength : float
+        Cramér's V between "observed" and the cluster, corrected for chance: 0 none, 1 complete.
+    missing_shares : ndarray of shape (n_clusters,)
+        Share missing in each cluster.
+    """
+
+    feature: int
+    strength: float
+    missing_shares: np.ndarray
+
+
+def distinguishing_features(
+    X: np.ndarray,
+    labels: np.ndarray,
+    categories: Mapping[int, list[Any]] | None = None,
+    features: Iterable[int] | None = None,
+) -> list[list[ClusterFeature | CategoryFeature]]:
+    """Rank, for each cluster, the features that set it apart from the other rows.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        NaN where missing; categories as numbers from 0.
+    labels : ndarray of shape (n_samples,)
+        Rows with a negative label are left out.
+    categories : mapping of int to list, optional
+        The categories of the columns that hold such.
+    features : iterable of int, optional
+        The columns to rank; all by default.
+
+    Returns
+    -------
+    ranked : list of list of ClusterFeature or CategoryFeature
+        One list per cluster 0…k−1, the most distinct feature first.
+    """
+    X, labels = X[labels >= 0], labels[labels >= 0]
+    n_clusters = int(labels.max(initial=-1)) + 1
+    sizes = np.bincount(labels, minlength=n_clusters)
+    ranked: list[list[ClusterFeature | CategoryFeature]] = [[] for _ in range(n_clusters)]
+    for feature in range(X.shape[1]) if features is None else features:
+        if categories and feature in categories:
+            known = categories[feature]
+            found = compare_categories(feature, X[:, feature], labels, known, n_clusters)
+            for mine, item in zip(ranked, found, strict=True):
+                mine.append(item)
+            continue
+        seen = ~np.isnan(X[:, feature])
+        values, groups = X[seen, feature], labels[seen]
+        ranks = rankdata(values)
+        for cluster in range(n_clusters):
+            inside = groups == cluster
+            ranked[cluster].append(_compare(feature, values, ranks, inside, int(sizes[cluster])))
+    return [sorted(found, key=lambda item: -item.distinctness) for found in ranked]
+
+
+def _compare(
+    feature: int, values: np.ndarray, ranks: np.ndarray, inside: np.ndarray, size: int
+) -> ClusterFeature:
+    """Compare a feature's values inside a cluster of `size` rows with those outside."""
+    n_inside = int(inside.sum())
+    n_outside = len(values) - n_inside
+    low, middle, high = np.quantile(values[inside], [0.25, 0.5, 0.75]) if n_inside else [np.nan] * 3
+    outside = float(np.median(values[~inside])) if n_outside else np.nan
+    chance = 0.5
+    if n_inside and n_outside:
+        # The Mann-Whitney statistic: pairs in which the inside value is the higher one.
+        pairs = ranks[inside].sum() - n_inside * (n_inside + 1) / 2
+        chance = float(pairs / (n_inside * n_outside))
+    quartiles = (float(low), float(middle), float(high))
+    return ClusterFeature(feature, n_inside, size - n_inside, *quartiles, outside, chance)
+
+
+def overlap(inside: np.ndarray, labels: np.ndarray) -> float:
+    """Measure how much of a cluster another clustering finds again (Hennig 2007).
+
+    Parameters
+    ----------
+    inside : ndarray of shape (n_samples,), bool
+        The rows of the cluster.
+    labels : ndarray of shape (n_samples,)
+        The other clustering.
+
+    Returns
+    -------
+    overlap : float
+        The highest Jaccard index |A ∩ B| / |A ∪ B| with one of the other's clusters.
+    """
+    common = np.bincount(labels[inside], minlength=int(labels.max(initial=-1)) + 1)
+    union = np.bincount(labels) + inside.sum() - common
+    return float(np.max(common / np.maximum(union, 1), initial=0.0))
+
+
+def standardised_medians(X: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Median of each feature in each cluster, in spreads from the table's median.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+    labels : ndarray of shape (n_samples,)
+
+    Returns
+    -------
+    medians : ndarray of shape (n_clusters, n_features)
+        NaN where a cluster has no observed value.
+    """
+    n_clusters = int(labels.max(initial=-1)) + 1
+    medians = np.full((n_clusters, X.shape[1]), np.nan)
+    for feature, column in enumerate(X.T):
+        seen = ~np.isnan(column)
+        spread = np.std(column[seen]) if seen.any() else 0.0
+        centre = np.median(column[seen]) if seen.any() else 0.0
+        for cluster in range(n_clusters):
+            values = column[seen & (labels == cluster)]
+            if len(values):
+                medians[cluster, feature] = (np.median(values) - centre) / (spread or 1.0)
+    return medians
+
+
+def hole_links(observed: np.ndarray, labels: np.ndarray) -> list[HoleLink]:
+    """Measure, column by column, whether the holes go with the clusters.
+
+    Parameters
+    ----------
+    observed : ndarray of shape (n_samples, n_features), bool
+    labels : ndarray of shape (n_samples,)
+        Rows with a negative label are left out.
+
+    Returns
+    -------
+    links : list of HoleLink
+        The strongest first.
+    """
+    observed, labels = observed[labels >= 0], labels[labels >= 0]
+    sizes = np.bincount(labels)
+    missing = np.zeros((len(sizes), observed.shape[1]))
+    np.add.at(missing, labels, ~observed)
+    shares = missing / np.maximum(sizes, 1)[:, None]
+    strengths = _cramers_v(missing, sizes)
+    links = [HoleLink(j, float(strengths[j]), shares[:, j]) for j in range(observed.shape[1])]
+    return sorted(links, key=lambda link: -link.strength)
+
+
+def _cramers_v(missing: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Bias-corrected Cramér's V of 2 × k tables, given missing cells (k, d) and sizes (k,)."""
+    n_samples, n_clusters = sizes.sum(), int((sizes > 0).sum())
+    overall = missing.sum(axis=0) / max(n_samples, 1)
+    expected = sizes[:, None] * overall
+    variance = np.maximum(expected * (1 - overall), 1e-12)
+    phi2 = ((missing - expected) ** 2 / variance).sum(axis=0) / max(n_samples, 1)
+    phi2[(overall <= 0) | (overall >= 1)] = 0.0
+    if n_samples < 2 or n_clusters < 2:
+        return np.zeros_like(phi2)
+    phi2 = np.maximum(phi2 - (n_clusters - 1) / (n_samples - 1), 0)
+    return np.sqrt(np.minimum(phi2 / (1 - 1 / (n_samples - 1)), 1.0))
+
+
+def confidence_by_observed(
+    confidence: np.ndarray, share_observed: np.ndarray, max_groups: int = 8
+) -> list[tuple[float, float, int, float, float, float]]:
+    """Summarise confidence for rows grouped by how much of them was observed.
+
+    Parameters
+    ----------
+    confidence, share_observed : ndarray of shape (n_samples,)
+    max_groups : int, default=8
+
+    Returns
+    -------
+    groups : list of (lowest share, highest share, n_rows, lower quartile, median, upper quartile)
+        From the emptiest rows to the fullest.
+    """
+    shares = np.unique(share_observed)
+    if len(shares) <= max_groups:
+        group = np.searchsorted(shares, share_observed)
+    else:
+        edges = np.linspace(shares[0], shares[-1], max_groups + 1)[1:-1]
+        group = np.searchsorted(edges, share_observed, side="right")
+    rows = []
+    for index in np.unique(group):
+        inside = group == index
+        quartiles = np.quantile(confidence[inside], [0.25, 0.5, 0.75]).tolist()
+        low, high = share_observed[inside].min(), share_observed[inside].max()
+        rows.append((float(low), float(high), int(inside.sum()), *quartiles))
+    return rows

@@ -1,0 +1,184 @@
+"""What each cluster looks like, column by column, from observed values alone."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import erf
+
+from pckid._utils.arrays import Array, device_of, like, namespace, to_numpy
+from pckid.input.table import Scaling, Table
+
+
+class ClusterProfiles(NamedTuple):
+    """Centre, spread and counts of each column in each cluster, in the units of the table.
+
+    Where rows have weights, they count in all but `n_rows`, `n_observed` and `share_missing`.
+
+    Attributes
+    ----------
+    feature_names : list of str
+        The columns used, d of them; numbers where they had no names.
+    n_rows : ndarray of shape (n_clusters,)
+    n_observed : ndarray of shape (n_clusters, d)
+        Rows of the cluster with a value in the column.
+    centers : ndarray of shape (n_clusters, d)
+        Means; NaN where nothing is observed.
+    spreads : ndarray of shape (n_clusters, d)
+        Standard deviations; NaN where nothing is observed.
+    separation : ndarray of shape (n_clusters, d)
+        How well the column tells the cluster from the other rows, from −1 (always lower) over 0
+        (no better than chance) to 1 (always higher).
+    category_shares : dict of name to ndarray of shape (n_clusters, n_categories)
+        For each column of categories that is used, the share of each category among the observed
+        cells of each cluster, in the order of the estimator's `categories_`; NaN where nothing is
+        observed. The arrays above are those of the columns of numbers.
+    """
+
+    feature_names: list[str]
+    n_rows: np.ndarray
+    n_observed: np.ndarray
+    centers: np.ndarray
+    spreads: np.ndarray
+    separation: np.ndarray
+    category_shares: dict[str, np.ndarray]
+
+    @property
+    def share_missing(self) -> np.ndarray:
+        """Share of the cluster's rows without a value, of shape (n_clusters, d)."""
+        return 1 - self.n_observed / np.maximum(self.n_rows, 1)[:, None]
+
+    def ranked(self, cluster: int) -> list[tuple[str, float]]:
+        """List the columns with their separation, the one that tells the cluster best first."""
+        order = np.argsort(-np.abs(self.separation[cluster]), kind="stable")
+        return [(self.feature_names[j], float(self.separation[cluster, j])) for j in order]
+
+    def records(self) -> list[dict[str, Any]]:
+        """One dict for each cluster and column, as `pandas.DataFrame` and others take them."""
+        share = self.share_missing
+        return [
+            {
+                "cluster": cluster,
+                "feature": self.feature_names[j],
+                "n_observed": int(self.n_observed[cluster, j]),
+                "share_missing": float(share[cluster, j]),
+                "center": float(self.centers[cluster, j]),
+                "spread": float(self.spreads[cluster, j]),
+                "separation": float(self.separation[cluster, j]),
+            }
+            for cluster, j in np.ndindex(*self.centers.shape)
+        ]
+
+
+def profile_clusters(
+    table: Table,
+    scaling: Scaling,
+    labels: Array,
+    n_clusters: int,
+    names: list[str],
+    weights: np.ndarray | None = None,
+) -> ClusterProfiles:
+    """Summarise the observed values of each cluster by a few sums over the rows.
+
+    Parameters
+    ----------
+    table : Table
+        Standardised rows, n_samples of them with d columns.
+    scaling : Scaling
+        Leads back to the units of the table.
+    labels : array of shape (n_samples,)
+        Rows with a negative label are left out.
+    n_clusters : int
+    names : list of str
+        Of all columns of the input.
+    weights : array of shape (n_samples,), default=None
+        How much each row counts in all but the numbers of rows.
+
+    Returns
+    -------
+    profiles : ClusterProfiles
+    """
+    xp, dtype = namespace(table.values), table.values.dtype
+    index = xp.arange(n_clusters, dtype=labels.dtype, device=device_of(labels))
+    counted = xp.astype(index[:, None] == labels, dtype)
+    seen_numbers = table.observed[:, : table.n_features]
+    observed = xp.astype(seen_numbers, dtype)
+    member = counted
+    if weights is not None:
+        # Of mean 1, so that no sum of them leaves the range of small floats.
+        member = counted * like(weights / weights.mean(), table.values)
+    count = member @ observed
+    mean = member @ table.values / xp.where(count > 0, count, 1.0)
+    # Deviations from each row's own centre: differences of large sums would lose their digits.
+    own = xp.take(mean, xp.where(labels < 0, 0, labels), axis=0)
+    squares = member @ (xp.where(seen_numbers, table.values - own, 0.0) ** 2)
+    counts, means, sums = (_host(array) for array in (count, mean, squares))
+    n_observed = counts if weights is None else _host(counted @ observed)
+    spreads = np.sqrt(sums / np.where(counts > 0, counts, 1))
+    seen, unit = counts > 0, 1.0 if scaling.unit is None else _host(scaling.unit)
+    center, scale = _host(scaling.center), _host(scaling.scale)
+    return ClusterProfiles(
+        feature_names=[names[column] for column in scaling.kept],
+        n_rows=np.rint(_host(xp.sum(counted, axis=1))).astype(np.int64),
+        n_observed=np.rint(n_observed).astype(np.int64),
+        centers=np.where(seen, (center + scale * means) / unit, np.nan),
+        spreads=np.where(seen, scale * spreads / unit, np.nan),
+        separation=separation(counts, means, spreads),
+        category_shares=_category_shares(table, scaling, member, names),
+    )
+
+
+def separation(counts: np.ndarray, means: np.ndarray, spreads: np.ndarray) -> np.ndarray:
+    """Tell how well each column sets each cluster apart, from −1 to 1.
+
+    With μ and σ inside the cluster, μ' and σ' in all the others together,
+
+        2 P(x > x') − 1 = erf( (μ − μ') / √(2 (σ² + σ'²)) )
+
+    were the values normal: the chance that a row inside has the higher value, stretched from
+    0 … 1 to −1 … 1.
+
+    Parameters
+    ----------
+    counts, means, spreads : ndarray of shape (n_clusters, n_features)
+
+    Returns
+    -------
+    separation : ndarray of shape (n_clusters, n_features)
+        0 where a side has no value.
+    """
+    found = np.zeros_like(means)
+    for cluster in range(len(means)):
+        others = np.arange(len(means)) != cluster
+        n, m, s = counts[others], means[others], spreads[others]
+        total = np.where(n.sum(axis=0) > 0, n.sum(axis=0), 1)
+        outside = (n * m).sum(axis=0) / total
+        variance = (n * (s**2 + (m - outside) ** 2)).sum(axis=0) / total
+        width = np.sqrt(2 * (spreads[cluster] ** 2 + variance))
+        apart = means[cluster] - outside
+        # Without any spread, any difference separates completely.
+        z = np.where(width > 0, apart / np.where(width > 0, width, 1), np.copysign(np.inf, apart))
+        known = (counts[cluster] > 0) & (n.sum(axis=0) > 0) & (apart != 0)
+        found[cluster] = np.where(known, erf(np.where(known, z, 0)), 0)
+    return found
+
+
+def _category_shares(
+    table: Table, scaling: Scaling, member: Array, names: list[str]
+) -> dict[str, np.ndarray]:
+    """Share out the observed cells of each cluster, `member` (k, n), among the categories."""
+    xp, column = namespace(table.values), table.margins.column
+    shares = {}
+    for place, source in enumerate(scaling.categorical):
+        codes = xp.nonzero(column == place)[0]
+        chosen = table.codes[:, place : place + 1] == codes
+        counts = _host(member @ xp.astype(chosen, member.dtype))
+        total = counts.sum(axis=1, keepdims=True)
+        shares[names[source]] = np.where(total > 0, counts / np.where(total > 0, total, 1), np.nan)
+    return shares
+
+
+def _host(array: Array) -> np.ndarray:
+    """Bring a small array to the host, as float64."""
+    return to_numpy(array).astype(np.float64)

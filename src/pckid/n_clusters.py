@@ -1,0 +1,130 @@
+"""Choose k automatically: where the spectrum of the random walk on the kernel drops most.
+
+With λ_1 ≥ λ_2 ≥ … the eigenvalues of D^-½ K D^-½, the number chosen is
+
+    argmax_k  λ_k − λ_{k+1},    k = 2, 3, …
+
+the eigengap (von Luxburg 2007). It comes from the ensemble that the clusters come from, and there
+is nothing to tune. `docs/results/choosing-k.md` tells how often it is right.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+
+from pckid._utils.arrays import to_numpy
+from pckid._utils.parallel import blas_threads, n_threads
+from pckid._utils.seeds import Stream, generator
+from pckid.ensemble.base import EnsembleEstimator, check_no_weights
+from pckid.ensemble.feature_map import Kernel, feature_matrix
+from pckid.input.sample import Sample
+from pckid.input.table import take
+from pckid.outofcore import blocked
+from pckid.spectral.embedding import random_walk
+
+MAX_CLUSTERS = 15
+MAX_ROWS = 1000
+
+
+class Choice(NamedTuple):
+    """The number of clusters that a table suggests, and what speaks for every other.
+
+    Attributes
+    ----------
+    n_clusters : int
+        The candidate of highest score.
+    candidates : ndarray of shape (n_candidates,)
+        2, 3, …
+    scores : ndarray of shape (n_candidates,)
+        λ_k − λ_{k+1}: how far the spectrum drops after k clusters.
+    eigenvalues : ndarray of shape (n_candidates + 2,)
+        The leading eigenvalues of D^-½ K D^-½.
+    """
+
+    n_clusters: int
+    candidates: np.ndarray
+    scores: np.ndarray
+    eigenvalues: np.ndarray
+
+    @property
+    def ranked(self) -> np.ndarray:
+        """The candidates, that of highest score first."""
+        return self.candidates[np.argsort(-self.scores, kind="stable")]
+
+
+def choose_n_clusters(
+    estimator: EnsembleEstimator,
+    X: Any,
+    *,
+    max_clusters: int = MAX_CLUSTERS,
+    sample_weight: Any = None,
+) -> Choice:
+    """Score every number of clusters by how far the kernel's spectrum drops after it.
+
+    Parameters
+    ----------
+    estimator : PCKID or ProbabilisticClusterKernel
+        An ensemble is trained with its parameters; the estimator stays as it is.
+    X : array-like of shape (n_samples, n_features)
+        Rows, with NaN where a value is missing. At most 1,000 random rows are compared.
+    max_clusters : int, default=15
+        The largest candidate; never more than there are rows, less one.
+    sample_weight : array-like of shape (n_samples,), default=None
+        How much each row counts, as in `PCKID.fit`.
+
+    Returns
+    -------
+    choice : Choice
+        `pckid.plots.ChoiceDisplay` draws it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pckid import PCKID, choose_n_clusters
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(90, 3)) + 6 * np.eye(3)[np.arange(90) % 3]
+    >>> X[::7, 1] = np.nan
+    >>> found = choose_n_clusters(PCKID(random_state=0), X)
+    >>> found.n_clusters
+    3
+    """
+    if max_clusters < 2:
+        raise ValueError(f"max_clusters={max_clusters}, but there is no choice below 2.")
+    model = clone(estimator)
+    if (rows := blocked(X)) is not None:
+        check_no_weights(sample_weight)
+        sample = model._draw_from_blocks(rows).sample
+    else:
+        sample = model._draw_sample(X, sample_weight=sample_weight).sample
+    model._train(sample)
+    return choose(model._kernel, sample, n_threads(model.n_jobs), max_clusters)
+
+
+def choose(kernel: Kernel, sample: Sample, jobs: int, max_clusters: int = MAX_CLUSTERS) -> Choice:
+    """Score the numbers of clusters by a trained kernel, on at most 1,000 rows of its sample.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    sample : Sample
+    jobs : int
+    max_clusters : int, default=15
+
+    Returns
+    -------
+    choice : Choice
+    """
+    rng = generator(sample.entropy, Stream.N_CLUSTERS)
+    rows, weights = sample.draw(MAX_ROWS, rng)
+    features = feature_matrix(kernel, take(sample.table, rows), jobs)
+    n_rows = features.shape[1]
+    candidates = np.arange(2, max(2, min(max_clusters, n_rows - 1)) + 1)
+    eigenvalues = np.zeros(len(candidates) + 2)
+    with blas_threads(jobs):
+        found = random_walk(features, min(len(eigenvalues), n_rows), rng, weights).eigenvalues
+    eigenvalues[: found.shape[0]] = to_numpy(found)
+    scores = -np.diff(eigenvalues)[1:]
+    return Choice(int(candidates[np.argmax(scores)]), candidates, scores, eigenvalues)

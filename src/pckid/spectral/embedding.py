@@ -1,0 +1,326 @@
+"""The embedding: leading eigenvectors of the kernel through its feature map, never the kernel.
+
+With Φ the feature map and K = ΦΦᵀ, only Φv and Φᵀv are used. A fitted embedding is a `Projection`
+that takes any row's features to its coordinates, training rows and new rows alike.
+
+Rows may have weights w, W = diag(w): a row of weight w counts as w rows in every sum. With the
+rows repeated, a matrix M would have the eigenvectors W^-½ u, with u those of W^½ M W^½.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+from scipy import linalg
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
+from sklearn.exceptions import ConvergenceWarning
+
+from pckid._utils.arrays import Array, device_of, drop_tiny, gram_times, like, namespace
+from pckid.ensemble.feature_map import Projection
+
+_MAX_STEPS = 300
+_PATIENCE = 10
+
+
+def kernel_pca(
+    features: Array, n_components: int, rng: np.random.Generator, weights: Array | None = None
+) -> Projection:
+    """Embed by the paper's equation Z = E_k Λ_k^½, uncentred.
+
+    Parameters
+    ----------
+    features : array of shape (n_columns, n_samples)
+        Φᵀ for the rows that span the embedding.
+    n_components : int
+        The number k of coordinates.
+    rng : numpy Generator
+        Draws the first guess of the eigenvectors.
+    weights : array of shape (n_samples,), default=None
+        How many rows each row counts for.
+    """
+    xp = namespace(features)
+    values, vectors = _eigenpairs_of_kernel(features, _roots(weights), n_components, rng, weights)
+    roots = xp.sqrt(_without_noise(values))
+    safe = xp.where(roots > 0, roots, 1.0)
+    basis = (features @ vectors) * xp.where(roots > 0, 1 / safe, 0.0)
+    return Projection(basis, None, values)
+
+
+def random_walk(
+    features: Array, n_components: int, rng: np.random.Generator, weights: Array | None = None
+) -> Projection:
+    """Embed by the right eigenvectors of D⁻¹K times their eigenvalues, D the rows' degrees.
+
+    These are Shi and Malik's normalised-cut coordinates on this kernel: eigenvectors u of
+    D^-½ K D^-½, divided by √degree, times λ. A row x lies at Σ_j κ(x, x_j) d_j^-½ u_j / degree(x),
+    the mean of its neighbours, which is λ d^-½ u at the training rows and needs no special case
+    for new ones. Parameters as in `kernel_pca`.
+    """
+    xp = namespace(features)
+    degree = xp.sum(features, axis=1) if weights is None else features @ weights
+    inverse_roots = 1 / xp.sqrt(degree @ features)[:, None]
+    if weights is not None:
+        inverse_roots = inverse_roots * _roots(weights)
+    values, vectors = _eigenpairs_of_kernel(features, inverse_roots, n_components, rng, weights)
+    real = xp.astype(_without_noise(values) > 0, features.dtype)
+    return Projection(features @ vectors * real, degree, values)
+
+
+def local_walk(
+    features: Array, n_components: int, rng: np.random.Generator, weights: Array | None = None
+) -> Projection:
+    """Embed by a random walk along the squares of the kernel's values, A = K ∘ K.
+
+    κ(x, y) is the chance that a random mixture puts x and y together, so κ² is the chance that two
+    of them do: steps between rows that are alike by accident become rare. Coordinates are those of
+    `random_walk` on A, without the first, which is the same for all rows and left at zero. They are
+    carried over to all rows by ridge regression on the features: with ψ those of the rows at hand,
+    a row x lies at κ(x, ·) (K + r W⁻¹)⁻¹ ψ, r the mean of κ(x, x). Parameters as in `kernel_pca`;
+    memory grows with the square of n_samples.
+    """
+    xp = namespace(features)
+    kernel = drop_tiny(xp.matrix_transpose(features) @ features)
+    guess = _guess(features, n_components, rng)
+    values, wanted = walk_coordinates(kernel * kernel, guess, n_components, weights)
+    basis = features @ _ridge(kernel, wanted[:, : n_components - 1], weights)
+    first = xp.zeros((basis.shape[0], 1), dtype=basis.dtype, device=device_of(basis))
+    one = xp.ones((1,), dtype=values.dtype, device=device_of(values))
+    return Projection(
+        xp.concat([first, basis], axis=1), None, xp.concat([one, values[: n_components - 1]])
+    )
+
+
+def _eigenpairs_of_kernel(
+    features: Array,
+    roots: Array | None,
+    n_wanted: int,
+    rng: np.random.Generator,
+    weights: Array | None,
+) -> tuple[Array, Array]:
+    """Find the leading eigenvalues of R K R and R times their vectors (n_samples, n_wanted).
+
+    R is the diagonal matrix of `roots` (n_samples, 1), which hold the roots of the weights.
+    """
+
+    def scaled(v: Array) -> Array:
+        return v if roots is None else roots * v
+
+    def apply(v: Array) -> Array:
+        return scaled(gram_times(features, scaled(v)))
+
+    guess = _guess(features, n_wanted, rng)
+    values, vectors = leading_eigenpairs(apply, guess, n_wanted)
+    if weights is not None:
+        vectors = _roots(weights) * _fix_signs(vectors / _roots(weights))
+    return values, scaled(vectors)
+
+
+def _roots(weights: Array | None) -> Array | None:
+    """Compute the roots of the weights as a column (n_samples, 1)."""
+    return None if weights is None else namespace(weights).sqrt(weights)[:, None]
+
+
+def _ridge(kernel: Array, wanted: Array, weights: Array | None) -> Array:
+    """Solve (K + r W⁻¹) α = ψ for ψ = `wanted` (n, c), r the mean of K's diagonal; spoils K.
+
+    As W^½ (W^½ K W^½ + r I)⁻¹ W^½ ψ, which tiny weights do no harm. All is done in place: arrays
+    as large as the kernel are what memory goes into.
+    """
+    xp, roots = namespace(kernel), _roots(weights)
+    diagonal = xp.linalg.diagonal(kernel)
+    if roots is None or weights is None:
+        mean = xp.mean(diagonal)
+    else:
+        mean = xp.sum(diagonal * weights) / xp.sum(weights)
+        kernel *= roots
+        kernel *= xp.matrix_transpose(roots)
+    diagonal = xp.reshape(kernel, (-1,), copy=False)[:: kernel.shape[0] + 1]
+    diagonal += mean
+    if roots is None:
+        return _solve_positive(kernel, wanted)
+    return roots * _solve_positive(kernel, roots * wanted)
+
+
+def _solve_positive(matrix: Array, wanted: Array) -> Array:
+    """Solve for a positive definite matrix, which a NumPy array may lose its content to."""
+    if isinstance(matrix, np.ndarray):
+        # The transpose, which is the same matrix, has the order of LAPACK: no copy is made.
+        factor = linalg.cho_factor(matrix.T, lower=True, overwrite_a=True, check_finite=False)
+        return linalg.cho_solve(factor, wanted, check_finite=False)
+    return namespace(matrix).linalg.solve(matrix, wanted)
+
+
+def walk_coordinates(
+    graph: Array, guess: Array, n_wanted: int, weights: Array | None = None
+) -> tuple[Array, Array]:
+    """Find the leading eigenvalues of D⁻¹ A W but the first, and (D W)^-½ u λ for their vectors u.
+
+    Parameters
+    ----------
+    graph : array of shape (n, n)
+        A, symmetric; D is the diagonal matrix of its row sums, A w.
+    guess : array of shape (n, b), b ≥ n_wanted
+    n_wanted : int
+    weights : array of shape (n,), default=None
+
+    Returns
+    -------
+    values : array of shape (n_wanted,)
+    coordinates : array of shape (n, n_wanted)
+    """
+    xp, own = namespace(graph), _roots(weights)
+    roots = xp.sqrt(xp.sum(graph, axis=1) if weights is None else graph @ weights)[:, None]
+    outer = roots if own is None else roots / own
+    constant = roots if own is None else roots * own
+    constant = constant / xp.sqrt(xp.sum(constant**2))
+
+    def step(v: Array) -> Array:
+        # The constant eigenvector is taken out.
+        return (graph @ (v / outer)) / outer - constant * (xp.matrix_transpose(constant) @ v)
+
+    values, vectors = leading_eigenpairs(step, guess, n_wanted)
+    if own is not None:
+        vectors = _fix_signs(vectors / own)
+    return values, vectors / roots * values
+
+
+EMBEDDINGS: dict[str, Callable[..., Projection]] = {
+    "kernel_pca": kernel_pca,
+    "random_walk": random_walk,
+    "local_walk": local_walk,
+}
+
+
+def leading_eigenpairs(
+    apply: Callable[[Array], Array], guess: Array, n_wanted: int
+) -> tuple[Array, Array]:
+    """Find the largest eigenvalues of a symmetric operator and their eigenvectors.
+
+    Parameters
+    ----------
+    apply : function
+        Takes (n_samples, b) to the operator times it.
+    guess : array of shape (n_samples, b), b ≥ n_wanted
+        The first block; a basis of the whole space where there are few rows.
+    n_wanted : int
+        How many pairs.
+
+    Returns
+    -------
+    values : array of shape (n_wanted,), descending
+    vectors : array of shape (n_samples, n_wanted), the entry of largest size positive
+    """
+    few = guess.shape[0] == guess.shape[1]
+    if isinstance(guess, np.ndarray) and not few:
+        found = _lanczos(apply, guess[:, 0], n_wanted)
+        if found is not None:
+            return found[0], _fix_signs(found[1])
+    values, vectors = _davidson(apply, guess, n_wanted)
+    return values, _fix_signs(vectors)
+
+
+def _lanczos(
+    apply: Callable[[Array], Array], first: np.ndarray, n_wanted: int
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """Find eigenpairs by ARPACK; None if it gives up."""
+    n = len(first)
+    operator = LinearOperator(
+        (n, n), matvec=lambda v: apply(v.reshape(n, 1))[:, 0], dtype=first.dtype
+    )
+    try:
+        values, vectors = eigsh(operator, n_wanted, which="LA", v0=first)
+    except ArpackError:
+        return None
+    order = np.argsort(-values, kind="stable")
+    return values[order], vectors[:, order]
+
+
+def _davidson(apply: Callable[[Array], Array], guess: Array, n_wanted: int) -> tuple[Array, Array]:
+    """Find eigenpairs on any device, where ARPACK does not run.
+
+    A block Krylov space grows by the residuals of the pairs not yet converged, with
+    Rayleigh–Ritz at each step and a thick restart when it gets large (block Davidson without
+    preconditioner; Saad, Numerical Methods for Large Eigenvalue Problems, ch. 8).
+    """
+    xp = namespace(guess)
+    block = guess.shape[1]
+    tolerance = 20 * float(xp.finfo(guess.dtype).eps)
+    least, stalled = float("inf"), 0
+    basis, _ = xp.linalg.qr(guess)
+    images = apply(basis)
+    for _ in range(_MAX_STEPS):
+        values, ritz, ritz_images = _rayleigh_ritz(basis, images)
+        residuals = (ritz_images - ritz * values)[:, :n_wanted]
+        norms = xp.sqrt(xp.sum(residuals**2, axis=0))
+        size = float(xp.max(xp.abs(values)))
+        open_pairs = norms > tolerance * size
+        worst = float(xp.max(norms))
+        # Rounding in long sums sets a limit above the tolerance, where nothing moves any more.
+        at_limit = worst < 10 * tolerance * size and worst > 0.9 * least
+        stalled = stalled + 1 if at_limit else 0
+        least = min(least, worst)
+        done = not bool(xp.any(open_pairs)) or stalled > _PATIENCE
+        if done or basis.shape[1] == basis.shape[0]:
+            break
+        if basis.shape[1] > 10 * block:
+            basis, images = ritz[:, : 4 * block], ritz_images[:, : 4 * block]
+        wanted = xp.nonzero(open_pairs)[0]
+        # The space may become the whole, never more than that.
+        wanted = wanted[: min(wanted.shape[0], basis.shape[0] - basis.shape[1])]
+        directions = residuals / xp.where(open_pairs, norms, 1.0)
+        new = _orthonormal(xp.take(directions, wanted, axis=1), basis)
+        basis = xp.concat([basis, new], axis=1)
+        images = xp.concat([images, apply(new)], axis=1)
+    else:
+        warnings.warn(
+            f"The eigenvectors of the embedding have not converged after {_MAX_STEPS} steps: "
+            f"their largest residual is {worst / size:.1g} of the largest eigenvalue. The kernel "
+            "shows no clear groups; treat the clusters with care.",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+    return values[:n_wanted], ritz[:, :n_wanted]
+
+
+def _rayleigh_ritz(basis: Array, images: Array) -> tuple[Array, Array, Array]:
+    """Rotate a basis and its images to the operator's eigenvectors within their span."""
+    xp = namespace(basis)
+    small = xp.matrix_transpose(basis) @ images
+    values, rotation = xp.linalg.eigh((small + xp.matrix_transpose(small)) / 2)
+    values, rotation = xp.flip(values, axis=0), xp.flip(rotation, axis=1)
+    return values, basis @ rotation, images @ rotation
+
+
+def _orthonormal(new: Array, basis: Array) -> Array:
+    """Make `new` columns orthonormal and orthogonal to `basis`; twice is enough."""
+    xp = namespace(new)
+    for _ in range(2):
+        new = new - basis @ (xp.matrix_transpose(basis) @ new)
+        new, _ = xp.linalg.qr(new)
+    return new
+
+
+def _guess(features: Array, n_components: int, rng: np.random.Generator) -> Array:
+    """Draw the first block on the host, so that every device starts alike."""
+    xp = namespace(features)
+    n_samples = features.shape[1]
+    width = n_components + 6
+    if n_samples <= 4 * width:
+        return xp.eye(n_samples, dtype=features.dtype, device=device_of(features))
+    return like(rng.standard_normal((n_samples, width)), features)
+
+
+def _without_noise(values: Array) -> Array:
+    """Set eigenvalues that are zero up to rounding to zero."""
+    xp = namespace(values)
+    noise = 100 * float(xp.finfo(values.dtype).eps)
+    return xp.where(values > noise * values[0], values, 0.0)
+
+
+def _fix_signs(vectors: Array) -> Array:
+    """Make the largest entry of each column positive."""
+    xp = namespace(vectors)
+    flip = xp.max(vectors, axis=0) < -xp.min(vectors, axis=0)
+    return xp.where(flip, -vectors, vectors)

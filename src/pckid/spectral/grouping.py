@@ -1,0 +1,107 @@
+"""From a trained kernel to clusters: landmarks, eigenvectors, k-means."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from pckid._utils.arrays import Array, like, namespace, to_numpy
+from pckid._utils.parallel import blas_threads
+from pckid._utils.seeds import Stream, generator
+from pckid.ensemble.feature_map import Kernel, Projection, feature_matrix, project, project_features
+from pckid.input.sample import Sample
+from pckid.input.table import take
+from pckid.spectral.embedding import EMBEDDINGS
+from pckid.spectral.kmeans import distances_to, first_of_nearest, kmeans, lloyd
+
+_TURNS = 20
+
+
+class Grouping(NamedTuple):
+    """The clusters of a sample, and how any row gets its coordinates."""
+
+    projection: Projection
+    centers: Array  # (n_clusters, n_clusters), the largest cluster first
+    inertia: float
+
+
+def group(
+    kernel: Kernel,
+    sample: Sample,
+    n_clusters: int,
+    *,
+    embedding: str,
+    n_landmarks: int,
+    n_init: int,
+    jobs: int,
+) -> Grouping:
+    """Embed the rows of a sample by its landmarks, and cluster them.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    sample : Sample
+    n_clusters : int
+    embedding : str
+        A name in `EMBEDDINGS`.
+    n_landmarks : int
+        The eigenvectors come from this many rows at most.
+    n_init : int
+        Starts of k-means.
+    jobs : int
+
+    Returns
+    -------
+    grouping : Grouping
+    """
+    rng = generator(sample.entropy, Stream.EMBEDDING)
+    landmarks, weights = sample.draw(n_landmarks, rng)
+    features = feature_matrix(kernel, take(sample.table, landmarks), jobs)
+    with blas_threads(jobs):
+        projection = EMBEDDINGS[embedding](features, n_clusters, rng, weights)
+        if landmarks.shape[0] == sample.table.n_samples:
+            points = project_features(features, projection)
+    del features
+    if landmarks.shape[0] < sample.table.n_samples:
+        points = project(kernel, projection, sample.table, jobs)
+    with blas_threads(jobs):
+        rows = namespace(points).take(points, landmarks, axis=0)
+        found = kmeans(rows, n_clusters, n_init=n_init, rng=rng, weights=weights)
+        every = None if sample.weights is None else like(sample.weights, points)
+        # All starts run on the landmarks, then the best of them on all rows.
+        if landmarks.shape[0] < points.shape[0]:
+            found = lloyd(points, found.centers[None, ...], weights=every)
+        centers = largest_first(points, found.centers, every)
+    return Grouping(projection, centers, found.inertia)
+
+
+def largest_first(rows: Array, centers: Array, weights: Array | None = None) -> Array:
+    """Order the centres (k, k) by the number, or weight, of the rows that belong to them.
+
+    A row equally near to two centres belongs to the first, so that the order itself may move it: it
+    is found again until it stays. Centres without rows, such as twins of others, come last.
+    """
+    xp = namespace(rows)
+    each = None if weights is None else to_numpy(weights).astype(np.float64)
+    for _ in range(_TURNS):
+        labels, _ = first_of_nearest(distances_to(rows, centers), centers)
+        order = _by_size(to_numpy(labels), centers.shape[0], each)
+        if np.array_equal(order, np.arange(len(order))):
+            break
+        centers = xp.take(centers, like(order, centers, dtype=xp.int64), axis=0)
+    return centers
+
+
+def _by_size(labels: np.ndarray, n_clusters: int, weights: np.ndarray | None) -> np.ndarray:
+    """Order clusters by their rows (n,), the largest first.
+
+    Where rows have weights, clusters that count alike come in the order of their first rows, so
+    that no rounding decides between them.
+    """
+    counts = np.bincount(labels, weights=weights, minlength=n_clusters)
+    if weights is None:
+        return np.argsort(-counts, kind="stable")
+    first = np.full(n_clusters, len(labels))
+    np.minimum.at(first, labels, np.arange(len(labels)))
+    return np.lexsort((first, -counts))

@@ -1,0 +1,188 @@
+"""k-means with all restarts at once, on any array namespace."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from pckid._utils.arrays import Array, at_least, device_of, first_highest, like, namespace, to_numpy
+
+# Restarts × clusters × rows held at once: 2^24 numbers.
+_CELLS = 1 << 24
+
+
+class Clusters(NamedTuple):
+    """The best partition found."""
+
+    centers: Array  # (n_clusters, n_features)
+    inertia: float  # sum of squared distances to the nearest centre
+
+
+def kmeans(
+    X: Array,
+    n_clusters: int,
+    *,
+    n_init: int,
+    rng: np.random.Generator,
+    max_iter: int = 300,
+    weights: Array | None = None,
+) -> Clusters:
+    """Run Lloyd's algorithm from `n_init` k-means++ starts and keep the lowest cost.
+
+    Parameters
+    ----------
+    X : array of shape (n_samples, n_features)
+    n_clusters : int
+    n_init : int
+        Number of starts.
+    rng : numpy Generator
+        Draws on the host, so that every device starts alike.
+    max_iter : int
+    weights : array of shape (n_samples,), default=None
+        How many rows each row counts for.
+    """
+    uniforms = rng.random((n_init, n_clusters))
+    size = max(1, _CELLS // (X.shape[0] * n_clusters))
+    parts = [
+        lloyd(X, plus_plus(X, uniforms[first : first + size, :], weights), max_iter, weights)
+        for first in range(0, n_init, size)
+    ]
+    return min(parts, key=lambda part: part.inertia)
+
+
+def partition(X: Array, n_clusters: int, *, n_init: int, rng: np.random.Generator) -> np.ndarray:
+    """Group the rows of `X` by `kmeans`; labels of shape (n_samples,), on the host."""
+    centers = kmeans(X, n_clusters, n_init=n_init, rng=rng).centers
+    return to_numpy(nearest(X, centers[None, ...])[0, :])
+
+
+def plus_plus(X: Array, uniforms: np.ndarray, weights: Array | None = None) -> Array:
+    """Seed by k-means++ (Arthur and Vassilvitskii 2007), all starts at once.
+
+    Parameters
+    ----------
+    X : array of shape (n_samples, n_features)
+    uniforms : NumPy array of shape (n_init, n_clusters), in [0, 1)
+        One draw for each centre.
+    weights : array of shape (n_samples,), default=None
+
+    Returns
+    -------
+    centers : array of shape (n_init, n_clusters, n_features)
+    """
+    xp = namespace(X)
+    n_samples = X.shape[0]
+    draws = like(uniforms, X)
+    if weights is None:
+        first = xp.astype(xp.floor(draws[:, 0] * n_samples), xp.int64)
+    else:
+        first = _pick(weights[None, :], draws[:, :1])
+    centers = [xp.take(X, xp.clip(first, max=n_samples - 1), axis=0)]
+    closest = squared_distances(X, centers[0])
+    for j in range(1, uniforms.shape[1]):
+        chances = closest if weights is None else closest * weights
+        picked = _pick(chances, draws[:, j : j + 1])
+        centers.append(xp.take(X, xp.clip(picked, max=n_samples - 1), axis=0))
+        closest = xp.minimum(closest, squared_distances(X, centers[-1]))
+    return xp.stack(centers, axis=1)
+
+
+def _pick(chances: Array, draws: Array) -> Array:
+    """Pick a row for each start (n_init,) by chances (n_init or 1, n) and a draw (n_init, 1)."""
+    xp = namespace(chances)
+    cumulative = xp.cumulative_sum(chances, axis=1)
+    target = draws * cumulative[:, -1:]
+    return xp.sum(xp.astype(cumulative <= target, xp.int64), axis=1)
+
+
+def lloyd(X: Array, centers: Array, max_iter: int = 300, weights: Array | None = None) -> Clusters:
+    """Iterate every start to its end and return the one of lowest cost.
+
+    Parameters
+    ----------
+    X : array of shape (n_samples, n_features)
+    centers : array of shape (n_init, n_clusters, n_features)
+        A start that has converged is set aside. A cluster that lost all rows keeps its centre.
+    max_iter : int
+    weights : array of shape (n_samples,), default=None
+    """
+    xp = namespace(X)
+    done = []
+    labels = nearest(X, centers)
+    for _ in range(max_iter):
+        centers = _means(X, labels, centers, weights)
+        moved = nearest(X, centers)
+        going = xp.any(moved != labels, axis=1)
+        still = xp.nonzero(going)[0]
+        if still.shape[0] < centers.shape[0]:
+            done.append(xp.take(centers, xp.nonzero(~going)[0], axis=0))
+            centers, moved = xp.take(centers, still, axis=0), xp.take(moved, still, axis=0)
+        labels = moved
+        if still.shape[0] == 0:
+            break
+    centers = xp.concat([*done, centers], axis=0)
+    costs = inertia(X, centers, weights)
+    best = int(xp.argmin(costs))
+    return Clusters(centers[best, ...], float(costs[best]))
+
+
+def nearest(X: Array, centers: Array) -> Array:
+    """Find each row's nearest centre for every start, of shape (n_init, n_samples)."""
+    xp = namespace(X)
+    n_init, n_clusters, n_features = centers.shape
+    flat = xp.reshape(centers, (-1, n_features))
+    scores = flat @ xp.matrix_transpose(X) - 0.5 * xp.sum(flat**2, axis=1)[:, None]
+    return first_highest(xp.reshape(scores, (n_init, n_clusters, -1)))
+
+
+def distances_to(X: Array, centers: Array) -> Array:
+    """Compute the distance of every row to every centre, of shape (n_clusters, n_samples)."""
+    xp = namespace(X)
+    differences = [X - centers[j, :] for j in range(centers.shape[0])]
+    return xp.stack([xp.sqrt(xp.sum(delta**2, axis=1)) for delta in differences])
+
+
+def first_of_nearest(distances: Array, centers: Array) -> tuple[Array, Array]:
+    """Find the first centre that is nearest up to rounding (n_samples,), and that rounding."""
+    xp = namespace(distances)
+    rounding = 100 * xp.finfo(centers.dtype).eps * xp.max(xp.abs(centers))
+    near = distances <= xp.min(distances, axis=0) + rounding
+    return xp.argmax(xp.astype(near, xp.int64), axis=0), rounding
+
+
+def inertia(X: Array, centers: Array, weights: Array | None = None) -> Array:
+    """Sum the squared distances to the nearest centre for every start, of shape (n_init,)."""
+    xp = namespace(X)
+    labels = nearest(X, centers)
+    costs = []
+    for start in range(centers.shape[0]):
+        mine = xp.take(centers[start, ...], labels[start, :], axis=0)
+        squares = (X - mine) ** 2
+        costs.append(xp.sum(squares if weights is None else squares * weights[:, None]))
+    return xp.stack(costs)
+
+
+def squared_distances(X: Array, centers: Array) -> Array:
+    """Compute squared distances from centres (k, d) to rows (n, d), of shape (k, n).
+
+    Centred on the rows' mean first, so that distances small against the offset keep their digits.
+    """
+    xp = namespace(X)
+    mean = xp.mean(X, axis=0)
+    X, centers = X - mean, centers - mean
+    cross = centers @ xp.matrix_transpose(X)
+    lengths = xp.sum(centers**2, axis=1)[:, None] + xp.sum(X**2, axis=1)
+    return at_least(lengths - 2 * cross, 0.0)
+
+
+def _means(X: Array, labels: Array, centers: Array, weights: Array | None) -> Array:
+    """Move each centre to the mean of its rows."""
+    xp = namespace(X)
+    n_init, n_clusters, _ = centers.shape
+    index = xp.arange(n_clusters, dtype=labels.dtype, device=device_of(X))
+    members = xp.astype(labels[:, None, :] == index[:, None], X.dtype)
+    members = members if weights is None else members * weights
+    counts = xp.sum(members, axis=-1)[..., None]
+    sums = xp.reshape(xp.reshape(members, (n_init * n_clusters, -1)) @ X, centers.shape)
+    return xp.where(counts > 0, sums / xp.where(counts > 0, counts, 1.0), centers)

@@ -1,0 +1,63 @@
+"""Warnings point to the caller's line, and one cause warns once."""
+
+import warnings
+
+import numpy as np
+import pytest
+from helpers import groups
+from sklearn.model_selection import GridSearchCV, cross_val_score
+
+from pckid import EmptyRowWarning, IncompleteGaussianMixture
+from pckid.input import warnings as _warnings
+
+X = groups()[0]
+X[::7] = np.nan
+
+
+@pytest.fixture(autouse=True)
+def _nothing_warned(monkeypatch):
+    monkeypatch.setattr(_warnings, "_warned", set())
+
+
+def search():
+    mixture = IncompleteGaussianMixture(random_state=0, reg_covar=1e-2)
+    return GridSearchCV(mixture, {"n_components": [1, 2]}, cv=3).fit(X)
+
+
+def caught(action, call):
+    """List the warnings of a call under a filter."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter(action, EmptyRowWarning)
+        call()
+    return [each for each in found if each.category is EmptyRowWarning]
+
+
+def test_the_folds_of_a_search_warn_once_together():
+    (found,) = caught("default", search)
+    assert found.filename == __file__
+    assert "60 rows have no observed value" in str(found.message)
+
+
+def test_those_who_ask_hear_of_every_fold():
+    assert len(caught("always", search)) == 3 * 2 + 1
+    assert caught("ignore", search) == []
+    with pytest.raises(EmptyRowWarning, match="of 60 rows have no observed value"):
+        caught("error", lambda: cross_val_score(
+            IncompleteGaussianMixture(), X, cv=3, error_score="raise"
+        ))  # fmt: skip
+
+
+def test_each_place_warns_for_itself():
+    def two_places():
+        cross_val_score(IncompleteGaussianMixture(), X, cv=3)
+        cross_val_score(IncompleteGaussianMixture(), X, cv=3)
+
+    assert len(caught("default", two_places)) == 2
+
+
+def test_fits_of_several_tables_at_one_place_all_warn():
+    def loop():
+        for rows in (X, X[1:], X[15:]):
+            IncompleteGaussianMixture().fit(rows)
+
+    assert len(caught("default", loop)) == 3

@@ -1,0 +1,108 @@
+"""Weights of rows in one mixture: a row of weight w is w rows."""
+
+import numpy as np
+import pytest
+from helpers import groups
+
+from pckid import IncompleteGaussianMixture
+from pckid.input.table import measure, standardise
+from pckid.input.weights import canonical_order, draw_rows
+from pckid.mixture.families import FAMILIES
+
+X, _ = groups(n_samples=60)
+RNG = np.random.default_rng(0)
+COUNTS = RNG.integers(0, 4, size=60)
+
+
+def fit(rows, weights=None, kind="full", **parameters):
+    model = IncompleteGaussianMixture(
+        3, covariance_type=kind, tol=0.0, max_iter=8, n_init=2, reg_covar=1e-2, random_state=0,
+        **parameters,
+    )  # fmt: skip
+    return model.fit(rows, sample_weight=weights)
+
+
+def assert_same(a, b, rtol=1e-7):
+    for name in ("weights_", "means_", "covariances_", "lower_bound_"):
+        np.testing.assert_allclose(getattr(a, name), getattr(b, name), rtol=rtol, err_msg=name)
+
+
+@pytest.mark.parametrize("kind", FAMILIES)
+def test_whole_weights_are_repeated_rows_in_any_order(kind):
+    order = np.random.default_rng(1).permutation(60)
+    assert_same(fit(X[order], COUNTS[order], kind), fit(np.repeat(X, COUNTS, axis=0), kind=kind))
+
+
+@pytest.mark.parametrize("kind", ["full", "diag"])
+def test_only_the_ratios_of_small_weights_count(kind):
+    weights = np.random.default_rng(2).uniform(0.1, 0.5, 60)
+    assert_same(fit(X, weights, kind), fit(X, 2 * weights, kind))
+
+
+@pytest.mark.parametrize("factor", [1e8, 1e15, 1e280])
+def test_weights_of_whole_nations_need_no_memory_for_everyone(factor):
+    # Drawn as so many rows they would fill any memory.
+    truth = np.arange(60) % 2
+    rows = 9.0 * truth[:, None] + np.random.default_rng(3).normal(size=(60, 2))
+    model = IncompleteGaussianMixture(2, n_init=10, random_state=0)
+    model.fit(rows, sample_weight=factor * COUNTS)
+    share = COUNTS[truth == 0].sum() / COUNTS.sum()
+    np.testing.assert_allclose(np.sort(model.weights_), np.sort([share, 1 - share]), rtol=1e-6)
+
+
+def test_heavy_rows_draw_the_means():
+    rows = np.array([[0.0], [1.0], [10.0], [11.0], [0.5], [10.5]])
+    mixture = IncompleteGaussianMixture(1).fit(rows, sample_weight=[1, 1, 9, 9, 1, 9])
+    expected = np.average(rows[:, 0], weights=[1, 1, 9, 9, 1, 9])
+    np.testing.assert_allclose(mixture.means_, [[expected]])
+    spread = np.average((rows[:, 0] - expected) ** 2, weights=[1, 1, 9, 9, 1, 9])
+    np.testing.assert_allclose(mixture.covariances_, [[[spread]]])
+
+
+def test_a_value_seen_only_without_weight_was_not_seen():
+    rows = np.column_stack([X, np.ones(60)])
+    rows[0, 4] = 7.0
+    weights = np.r_[0, np.ones(59)]
+    model = fit(rows, weights)
+    assert model.dropped_features_ == [4]
+    np.testing.assert_array_equal(model.means_[:, 4], 1.0)
+
+
+def test_weights_on_other_arrays(backend):
+    found = fit(backend.asarray(X), backend.asarray(COUNTS.astype(float)))
+    np.testing.assert_allclose(np.asarray(found.means_), fit(X, COUNTS).means_, rtol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("weights", "words"),
+    [
+        (np.zeros(60), "0 for all rows|at least one non-zero"),
+        (-np.ones(60), "[Nn]egative"),
+        (np.ones(59), "sample_weight.shape"),
+        (np.full(60, np.nan), "NaN"),
+        (np.full(60, 1e306), "too large to add up"),
+    ],
+)
+def test_weights_that_are_none_are_refused(weights, words):
+    with pytest.raises(ValueError, match=words):
+        fit(X, weights)
+
+
+def test_too_few_rows_with_weight_are_refused():
+    with pytest.raises(ValueError, match="n_components = 3, n_samples = 2"):
+        fit(X, np.r_[np.ones(2), np.zeros(58)])
+
+
+def test_the_canonical_order_follows_the_rows():
+    table = standardise(X, measure(X), "float64")
+    shuffle = np.random.default_rng(3).permutation(60)
+    shuffled = table._replace(values=table.values[shuffle], observed=table.observed[shuffle])
+    np.testing.assert_array_equal(shuffle[canonical_order(shuffled)], canonical_order(table))
+
+
+def test_draws_are_in_proportion_to_the_weights():
+    order, weights = np.array([2, 0, 1, 3]), np.array([1.0, 3.0, 0.5, 5.0])
+    rng = np.random.RandomState(0)
+    drawn = np.concatenate([draw_rows(order, weights, 1, rng) for _ in range(4000)])
+    np.testing.assert_allclose(np.bincount(drawn) / 4000, [0.1, 0.3, 0.1, 0.5], atol=0.03)
+    assert sorted(draw_rows(order, weights, 10, rng)) == [0, 1, 1, 1, 2, 3, 3, 3, 3, 3]

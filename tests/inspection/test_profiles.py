@@ -1,0 +1,75 @@
+"""Profiles of clusters, against loops over clusters and columns."""
+
+import numpy as np
+import pytest
+from helpers import SMALL, groups
+from scipy.stats import norm
+
+from pckid import PCKID
+from pckid._utils.arrays import namespace, to_numpy
+from pckid.input.table import measure, standardise
+from pckid.inspection.profiles import profile_clusters, separation
+
+X, _ = groups(n_groups=3)
+LABELS = np.random.default_rng(1).integers(-1, 4, size=len(X))
+NAMES = list("abcd")
+
+
+def test_profiles_are_those_of_a_loop(backend):
+    rows = backend.asarray(1e6 + X)
+    xp = namespace(rows)
+    scaling = measure(rows)
+    found = profile_clusters(
+        standardise(rows, scaling, "float64"), scaling, xp.asarray(LABELS), 4, NAMES
+    )
+    for cluster in range(4):
+        inside = to_numpy(rows)[cluster == LABELS]
+        assert found.n_rows[cluster] == len(inside)
+        for j, column in enumerate(inside.T):
+            seen = column[~np.isnan(column)]
+            assert found.n_observed[cluster, j] == len(seen)
+            assert found.share_missing[cluster, j] == pytest.approx(np.isnan(column).mean())
+            assert found.centers[cluster, j] == pytest.approx(seen.mean())
+            assert found.spreads[cluster, j] == pytest.approx(seen.std(), rel=1e-6)
+
+
+def test_separation_is_the_chance_of_a_higher_value_of_two_normals():
+    counts = np.array([[10.0], [30.0]])
+    found = separation(counts, np.array([[1.0], [3.0]]), np.array([[2.0], [1.0]]))
+    chance = norm.cdf((1.0 - 3.0) / np.sqrt(4 + 1))
+    np.testing.assert_allclose(found, [[2 * chance - 1], [1 - 2 * chance]])
+
+
+def test_others_are_taken_together():
+    rng = np.random.default_rng(2)
+    parts = [rng.normal(place, place + 1, size=20 * (place + 1)) for place in range(3)]
+    counts = np.array([[len(part)] for part in parts], dtype=float)
+    means = np.array([[part.mean()] for part in parts])
+    spreads = np.array([[part.std()] for part in parts])
+    outside = np.concatenate(parts[1:])
+    width = np.hypot(parts[0].std(), outside.std())
+    expected = 2 * norm.cdf((parts[0].mean() - outside.mean()) / width) - 1
+    assert separation(counts, means, spreads)[0, 0] == pytest.approx(expected)
+
+
+def test_columns_without_values_or_spread():
+    counts = np.array([[5.0, 0.0, 5.0], [5.0, 5.0, 5.0]])
+    found = separation(counts, np.array([[1.0, 0, 2], [3.0, 1, 2]]), np.zeros((2, 3)))
+    np.testing.assert_array_equal(found, [[-1, 0, 0], [1, 0, 0]])
+    assert (separation(counts[:1], np.ones((1, 3)), np.ones((1, 3))) == 0).all()
+
+
+def test_a_fit_profiles_its_clusters():
+    table = np.column_stack([X, np.ones(len(X))])
+    model = PCKID(3, **SMALL).fit(table)
+    profiles = model.cluster_profiles_
+    np.testing.assert_array_equal(profiles.n_rows, np.bincount(model.labels_))
+    assert profiles.feature_names == [f"feature {j}" for j in range(4)]
+    name, value = profiles.ranked(1)[0]
+    best = np.argmax(np.abs(profiles.separation[1]))
+    assert (name, value) == (f"feature {best}", profiles.separation[1, best])
+    assert len(profiles.records()) == 12
+    first = profiles.records()[0]
+    inside = table[model.labels_ == 0, 0]
+    assert first["center"] == pytest.approx(np.nanmean(inside))
+    assert first["cluster"] == 0

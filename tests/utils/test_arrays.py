@@ -1,0 +1,170 @@
+"""Array libraries: what comes in decides what goes out, and where it is computed."""
+
+import sys
+
+import numpy as np
+import pytest
+from helpers import SMALL, groups
+
+from pckid import PCKID, IncompleteGaussianMixture, ProbabilisticClusterKernel
+from pckid._utils import arrays as _arrays
+
+X = groups()[0]
+
+
+def test_only_other_libraries_are_foreign(backend):
+    assert _arrays.is_foreign(backend.asarray(X)) == (backend.name in ("array-api-strict", "torch"))
+    assert not _arrays.is_foreign(X.tolist())
+
+
+def test_there_and_back(backend):
+    for values in (X, X.astype(np.float32), np.arange(5), np.isnan(X)):
+        array = backend.asarray(values)
+        back = _arrays.to_numpy(array)
+        assert isinstance(back, np.ndarray)
+        assert back.dtype == values.dtype
+        np.testing.assert_array_equal(back, values)
+
+
+def test_results_go_to_the_kind_of_another_array(backend):
+    array = backend.asarray(X.astype(np.float32))
+    values = np.arange(3.0)
+    values.flags.writeable = False
+    result = _arrays.like(values, array)
+    assert type(result) is type(array)
+    assert result.dtype == array.dtype
+    integers = _arrays.like(np.arange(3), array, dtype=_arrays.namespace(array).int64)
+    assert str(integers.dtype).endswith("int64")
+    assert _arrays.is_host(array)
+
+
+def test_restoring_gives_back_the_kind_of_the_input(backend):
+    array = backend.asarray(X)
+    restore = _arrays.restorer(array)
+    for result in (array, X):
+        assert type(restore(result)) is type(array)
+    assert isinstance(_arrays.restorer(X.tolist())(array), np.ndarray)
+
+
+def test_lower_bounds(backend):
+    array = backend.asarray(np.array([-1.0, 0.5]))
+    np.testing.assert_array_equal(_arrays.to_numpy(_arrays.at_least(array, 0.0)), [0.0, 0.5])
+
+
+ESTIMATORS = [
+    PCKID(3, **SMALL),
+    ProbabilisticClusterKernel(**SMALL),
+    IncompleteGaussianMixture(3, random_state=0, tol=0, max_iter=5),
+]
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
+def test_a_fit_on_one_kind_serves_every_other(backend, estimator):
+    estimator.fit(backend.asarray(X))
+    method = "transform" if hasattr(estimator, "transform") else "predict_proba"
+    expected = _arrays.to_numpy(getattr(estimator, method)(backend.asarray(X)))
+    assert type(getattr(estimator, method)(X)) is np.ndarray
+    np.testing.assert_allclose(getattr(estimator, method)(X), expected, atol=1e-12)
+    strict = pytest.importorskip("array_api_strict").asarray(X)
+    result = getattr(estimator, method)(strict)
+    assert type(result) is type(strict)
+    np.testing.assert_allclose(_arrays.to_numpy(result), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
+def test_the_input_is_not_changed(backend, estimator):
+    array = backend.asarray(X)
+    estimator.fit(array)
+    method = "transform" if hasattr(estimator, "transform") else "impute"
+    getattr(estimator, method)(array)
+    np.testing.assert_array_equal(_arrays.to_numpy(array), X)
+
+
+class TestDevice:
+    def test_none_leaves_the_data_where_they_are(self):
+        assert _arrays.place(X, None) is X
+
+    def test_needs_torch(self, monkeypatch):
+        monkeypatch.setitem(sys.modules, "torch", None)
+        with pytest.raises(
+            ImportError, match=r"device='cpu' needs PyTorch. Install torch, or leav"
+        ):
+            PCKID(3, **SMALL, device="cpu").fit(X)
+
+    def test_an_unknown_one_is_named(self):
+        pytest.importorskip("torch")
+        with pytest.raises(ValueError, match="device='nowhere' cannot be used"):
+            PCKID(3, **SMALL, device="nowhere").fit(X)
+
+    @pytest.mark.parametrize("writeable", [True, False])
+    def test_numpy_in_numpy_out(self, writeable):
+        pytest.importorskip("torch")
+        rows = X.copy()
+        rows.flags.writeable = writeable
+        expected = PCKID(3, **SMALL).fit(X)
+        model = PCKID(3, **SMALL, device="cpu").fit(rows)
+        for result in (model.labels_, model.embedding_, model.predict(rows), model.kernel(rows)):
+            assert type(result) is np.ndarray
+        np.testing.assert_array_equal(model.labels_, expected.labels_)
+        np.testing.assert_array_equal(model.predict(rows), expected.labels_)
+        features = ProbabilisticClusterKernel(**SMALL, device="cpu").fit(rows).transform(rows)
+        assert type(features) is np.ndarray
+
+
+def test_no_room_but_one_names_torch_or_cupy():
+    from pathlib import Path
+
+    source = Path(_arrays.__file__).parents[1]
+    for file in source.rglob("*.py"):
+        if file != Path(_arrays.__file__):
+            for line in file.read_text().splitlines():
+                assert not line.strip().startswith(("import torch", "from torch", "import cupy"))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_exponentials_too_small_to_multiply_fast_are_zero(backend, dtype):
+    smallest = np.finfo(dtype).smallest_normal
+    low = float(np.log(smallest))
+    scores = np.concatenate([[0.0, -1.0, low - 1, 2 * low], np.linspace(low, 0, 500)]).astype(dtype)
+    expected = np.exp(scores)
+    assert 0 < expected[2] < smallest
+    found = _arrays.to_numpy(_arrays.exponential(_arrays.detach(backend.asarray(scores) + 0)))
+    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=np.sqrt(2.0**44 * smallest))
+    np.testing.assert_array_equal(found[2:4], 0)
+    above = found[found > 0]
+    assert len(above) > 100
+    assert above.min() ** 2 > 2.0**20 * smallest
+
+
+def test_what_is_tiny_is_dropped_in_place(backend):
+    X = backend.asarray(np.array([0.0, 1e-40, 1e-15, 1e-10, 1.0], dtype=np.float32)) + 0
+    found = _arrays.drop_tiny(X)
+    assert found is X
+    expected = np.array([0, 0, 0, 1e-10, 1])
+    np.testing.assert_allclose(_arrays.to_numpy(found), expected, rtol=0.01)
+
+
+@pytest.mark.parametrize(("g", "n"), [(3, 7), (7, 3), (1, 1)])
+def test_product_with_the_transpose(backend, g, n):
+    rng = np.random.default_rng(0)
+    A, B = rng.standard_normal((2, g, 5)), rng.standard_normal((2, n, 5))
+    found = _arrays.to_numpy(_arrays.times_transposed(backend.asarray(A), backend.asarray(B)))
+    np.testing.assert_allclose(found, np.einsum("mgc,mnc->mgn", A, B), rtol=1e-12, atol=1e-12)
+    assert found.flags.c_contiguous
+
+
+@pytest.mark.parametrize("cached", [1, 100, 1 << 20])
+def test_gram_matrix_times_vectors(backend, monkeypatch, cached):
+    monkeypatch.setattr(_arrays, "_CACHED_BYTES", cached)
+    rng = np.random.default_rng(0)
+    A, v = rng.standard_normal((9, 5)), rng.standard_normal((5, 2))
+    found = _arrays.to_numpy(_arrays.gram_times(backend.asarray(A), backend.asarray(v)))
+    np.testing.assert_allclose(found, A.T @ A @ v, rtol=1e-12)
+
+
+@pytest.mark.parametrize("k", [1, 2, 7, 300])
+def test_first_of_the_highest_scores(backend, k):
+    scores = np.random.default_rng(k).integers(0, 5, (3, k, 40)).astype(float)
+    found = _arrays.to_numpy(_arrays.first_highest(backend.asarray(scores)))
+    assert found.dtype == np.int64
+    np.testing.assert_array_equal(found, np.argmax(scores, axis=1))

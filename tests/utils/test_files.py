@@ -1,0 +1,84 @@
+"""Files appear whole or not at all."""
+
+import os
+
+import pytest
+
+from pckid._utils.files import atomic_file
+from pckid._utils.text import brief, printable
+
+
+def test_a_file_appears_when_it_is_complete(tmp_path):
+    path = tmp_path / "f"
+    with atomic_file(path) as file:
+        file.write(b"new")
+        assert not path.exists()
+    assert path.read_bytes() == b"new"
+    assert os.listdir(tmp_path) == ["f"]
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+def test_an_error_leaves_the_old_file(tmp_path, error):
+    path = tmp_path / "f"
+    path.write_bytes(b"old")
+
+    def write_half():
+        with atomic_file(path) as file:
+            file.write(b"new")
+            raise error
+
+    with pytest.raises(error):
+        write_half()
+    assert path.read_bytes() == b"old"
+    assert os.listdir(tmp_path) == ["f"]
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path):
+    with (
+        pytest.raises(FileNotFoundError, match=r"There is no folder to write into.*nowhere'"),
+        atomic_file(tmp_path / "nowhere" / "f"),
+    ):
+        pass
+
+
+def test_permissions_follow_the_umask_or_the_old_file(tmp_path):
+    path = tmp_path / "f"
+    umask = os.umask(0o027)
+    try:
+        with atomic_file(path) as file:
+            file.write(b"1")
+    finally:
+        os.umask(umask)
+    assert path.stat().st_mode & 0o777 == 0o640
+    path.chmod(0o604)
+    with atomic_file(path) as file:
+        file.write(b"2")
+    assert path.stat().st_mode & 0o777 == 0o604
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o400, 0o640])
+def test_a_file_being_written_is_as_private_as_the_one_it_replaces(tmp_path, mode):
+    path = tmp_path / "f"
+    path.write_bytes(b"old")
+    path.chmod(mode)
+    with atomic_file(path) as file:
+        file.write(b"new")
+        assert os.fstat(file.fileno()).st_mode & 0o777 == mode
+    assert path.stat().st_mode & 0o777 == mode
+
+
+def test_a_link_is_followed(tmp_path):
+    target, link = tmp_path / "target", tmp_path / "link"
+    target.write_bytes(b"old")
+    link.symlink_to(target)
+    with atomic_file(link) as file:
+        file.write(b"new")
+    assert link.is_symlink()
+    assert target.read_bytes() == b"new"
+
+
+def test_text_for_a_line():
+    assert printable("a\x1b[1m\u202eb\tc") == "a\ufffd[1m\ufffdb\ufffdc"
+    assert printable("می\u200cخواهم") == "می\u200cخواهم"
+    assert brief("x" * 100, 10) == "x" * 9 + "…"
+    assert brief("one\ntwo", 10) == "one two"

@@ -1,0 +1,215 @@
+"""Threads: as many as asked for, BLAS kept to one in each, results in order."""
+
+import os
+import threading
+import time
+from contextlib import closing
+
+import pytest
+from helpers import groups
+from joblib import parallel_config, register_parallel_backend
+from joblib.parallel import ThreadingBackend
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from pckid import PCKID
+from pckid._utils import parallel as _parallel
+
+
+def blas():
+    """Threads of the BLAS libraries with threads of their own; OpenMP counts per calling thread."""
+    pools = threadpool_info()
+    own = [p for p in pools if p["user_api"] == "blas" and p["threading_layer"] == "pthreads"]
+    return {pool["num_threads"] for pool in own}
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_results_come_in_order(n):
+    def slow_first(i):
+        time.sleep(0.02 if i == 0 else 0)
+        return i * i
+
+    tasks = [(i,) for i in range(7)]
+    assert list(_parallel.run(slow_first, tasks, n)) == [i * i for i in range(7)]
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_blas_has_one_thread_inside_and_its_own_again_after(n):
+    before = blas()
+    inside = list(_parallel.run(lambda i: blas(), [(0,), (1,)], n))
+    assert inside == [{1} if before else set()] * 2
+    assert blas() == before
+
+
+def test_work_is_done_in_threads_not_processes():
+    names = list(_parallel.run(lambda i: threading.get_ident(), [(0,), (1,)], 2))
+    assert all(isinstance(name, int) for name in names)
+    assert threading.get_ident() not in names
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_an_error_reaches_the_caller_and_frees_blas(n):
+    before = blas()
+
+    def fail(i):
+        raise KeyError(i)
+
+    with pytest.raises(KeyError):
+        list(_parallel.run(fail, [(0,), (1,)], n))
+    assert blas() == before
+
+
+@pytest.mark.parametrize("n", [1, 2])
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
+def test_an_error_between_tasks_frees_blas_and_begins_no_other(n, error):
+    begun = []
+
+    def work(i):
+        begun.append(i)
+        time.sleep(0.01)
+
+    def fail(result):
+        raise error
+
+    with threadpool_limits(2, user_api="blas"):
+        before = blas()
+        with pytest.raises(error) as held:
+            _parallel.run(work, [(i,) for i in range(50)], n, fail)
+        # The traceback, which an interactive session keeps, still holds all frames.
+        assert held.tb is not None
+        assert blas() == before
+    assert len(begun) < 50
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_callback_that_raises_in_training_frees_blas(n_jobs):
+    pytest.importorskip("sklearn.callback")
+    model = PCKID(2, n_inits=5, max_components=8, n_jobs=n_jobs, random_state=0)
+    with threadpool_limits(2, user_api="blas"):
+        before = blas()
+        with pytest.raises(KeyboardInterrupt) as held:
+            model.set_callbacks(Interrupting()).fit(groups()[0])
+        assert held.tb is not None
+        assert blas() == before
+
+
+class Interrupting:
+    """A callback during which Ctrl-C comes."""
+
+    def setup(self, estimator, context):
+        pass
+
+    on_fit_task_begin = teardown = setup
+
+    def on_fit_task_end(self, estimator, context):
+        raise KeyboardInterrupt
+
+
+def test_work_that_travels_stops_when_it_is_closed():
+    register_parallel_backend("far", Far)
+    begun = []
+
+    def work(i):
+        time.sleep(0.01)
+        begun.append(i)
+        return i
+
+    with (
+        parallel_config("far", n_jobs=2),
+        closing(_parallel.spread(work, [(i,) for i in range(200)])) as results,
+    ):
+        assert next(results) == 0
+    assert len(begun) < 200
+
+
+def test_an_interrupt_while_blas_is_limited_leaves_no_limit(monkeypatch):
+    libraries = _parallel._libraries()
+
+    class Interrupted:
+        """Limits BLAS, and is interrupted before it returns."""
+
+        def limit(self, **options):
+            found = libraries.limit(**options)
+            if options["limits"] is not None:
+                raise KeyboardInterrupt
+            return found
+
+    with threadpool_limits(2, user_api="blas"):
+        before = blas()
+        monkeypatch.setattr(_parallel, "_libraries", Interrupted)
+        with pytest.raises(KeyboardInterrupt), _parallel.blas_threads(1):
+            pass
+        assert blas() == before
+
+
+def test_numbers_of_jobs():
+    assert _parallel.n_threads(1) == 1
+    assert _parallel.n_threads(3) == 3
+    assert _parallel.n_threads(10**9) <= max(64, 4 * os.cpu_count())
+    assert _parallel.n_threads(-1) >= 1
+    with pytest.raises(ValueError, match=r"n_jobs == 0 has no meaning. Give a number"):
+        _parallel.n_threads(0)
+
+
+def test_none_is_what_blas_would_use():
+    with threadpool_limits(1, user_api="blas"):
+        assert _parallel.n_threads(None) == 1
+
+
+def test_none_is_joblibs_number_where_one_is_set():
+    with parallel_config("threading", n_jobs=3):
+        assert _parallel.n_threads(None) == 3
+
+
+class Far(ThreadingBackend):
+    """Stands for a backend whose workers share no memory with the caller."""
+
+    supports_sharedmem = False
+
+
+def test_only_backends_without_shared_memory_are_remote():
+    register_parallel_backend("far", Far)
+    assert not _parallel.is_remote()
+    with parallel_config("threading", n_jobs=2):
+        assert not _parallel.is_remote()
+    with parallel_config("far", n_jobs=7):
+        assert _parallel.is_remote()
+        assert _parallel.n_threads(None) != 7
+
+
+def test_work_that_travels_goes_where_the_context_says():
+    register_parallel_backend("far", Far)
+    before = blas()
+    with parallel_config("far", n_jobs=2):
+        found = list(_parallel.spread(lambda i: (i, threading.get_ident()), [(1,), (2,)]))
+        near = list(_parallel.run(lambda i: threading.get_ident(), [(0,), (1,)], 1))
+    assert [i for i, _ in found] == [1, 2]
+    assert threading.get_ident() not in {ident for _, ident in found}
+    assert set(near) == {threading.get_ident()}
+    assert blas() == before
+
+
+def test_blas_gets_the_number_within_the_context():
+    before = blas()
+    with _parallel.blas_threads(1):
+        assert blas() <= {1}
+    assert blas() == before
+
+
+def test_blas_gets_all_its_threads_back_where_contexts_overlap():
+    before = blas()
+    first, second = _parallel.blas_threads(1), _parallel.blas_threads(2)
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert blas() <= {2}
+    second.__exit__(None, None, None)
+    assert blas() == before
+
+
+def test_contexts_within_contexts_end_with_the_outer_number():
+    before = blas()
+    with _parallel.blas_threads(1):
+        with _parallel.blas_threads(2):
+            assert blas() <= {2}
+        assert blas() <= {1}
+    assert blas() == before
