@@ -80,7 +80,7 @@ def test_the_papers_mixtures_have_every_size_each_on_a_random_half_of_its_own():
     model = PCKID.as_in_paper(2, n_inits=2, max_components=6, random_state=0).fit(X)
     shapes = [stack.log_weights.shape for stack in model._kernel.ensemble.stacks]
     assert shapes == [(2, g) for g in (2, 3, 4, 5, 6)]
-    sample = model._draw_sample(X).sample
+    sample = model._draw(X).sample
     plan = model._plan(sample)
     assert plan.n_rows == len(X) // 2
     drawn = [draw_member(plan, len(X), Member(g, q))[0] for g in plan.sizes for q in range(2)]
@@ -89,7 +89,7 @@ def test_the_papers_mixtures_have_every_size_each_on_a_random_half_of_its_own():
 
 def test_what_auto_stands_for():
     model = PCKID(3, random_state=0)
-    plan = model._plan(model._draw_sample(X).sample)
+    plan = model._plan(model._draw(X).sample)
     assert plan.sizes == (2, 4, 5, 7, 9, 11, 12, 14)  # up to 1.5 √90
     assert plan.n_rows == 45
     close(plan.floor, 0.4 * 14 ** (-2 / 4))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from numbers import Integral
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -19,9 +19,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from pckid._utils.arrays import Array, namespace, restorer, to_numpy
 from pckid._utils.parallel import n_threads
 from pckid._utils.progress import with_callbacks
-from pckid.ensemble.base import EnsembleEstimator, check_no_weights
+from pckid.ensemble.base import EnsembleEstimator
 from pckid.ensemble.feature_map import project
-from pckid.input.sample import Sample
+from pckid.input.sample import RowsInMemory, Sample
 from pckid.input.table import Table, standardise
 from pckid.input.validation import all_or_nothing, feature_names
 from pckid.input.warnings import warn_empty_clusters
@@ -278,36 +278,21 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
         self : PCKID
             The fitted estimator.
         """
-        blocks, restore = blocked(X), restorer(X)
-        if blocks is None:
-            drawn = self._draw_sample(X, self._least_rows, sample_weight)
-        else:
-            check_no_weights(sample_weight)
-            drawn = self._draw_from_blocks(blocks, self._least_rows)
-        sample = drawn.sample
-        self._train(sample)
-        self.n_clusters_ = self._n_clusters_for(sample)
-        self._cluster(sample)
-        table = standardise(drawn.X, sample.scaling, sample.dtype)
-        embedding = self._project(table)
-        found = assign(embedding, self._centers, table)
-        warn_empty_clusters(to_numpy(found.labels), self.n_clusters_)
-        self.cluster_profiles_ = profile_clusters(
-            table,
-            sample.scaling,
-            found.labels,
-            self.n_clusters_,
-            feature_names(self),
-            drawn.weights,
+        rows, sample = self._draw(X, sample_weight, **self._needs())
+        self._kernel = self._train(
+            sample, n_landmarks=self._n_landmarks(), embedding=self.embedding
         )
-        self.cluster_centers_ = restore(self._centers)
-        self.eigenvalues_ = restore(self._projection.eigenvalues)
-        if blocks is None:
-            self.labels_, self.confidence_ = map(restore, found)
-            self.embedding_ = restore(embedding)
-        elif blocks.lazy:
-            results = place_blocks(self._fitted, self._known(blocks))
-            self.labels_, self.confidence_, self.embedding_ = results
+        self.n_clusters_ = self._choose_n_clusters(sample)
+        self._projection, self._centers, self.inertia_ = group(
+            self._kernel,
+            sample,
+            self.n_clusters_,
+            embedding=self.embedding,
+            n_landmarks=max(self._n_landmarks(), self.n_clusters_),
+            n_init=self.kmeans_n_init,
+            jobs=n_threads(self.n_jobs),
+        )
+        self._place(rows, sample, restorer(X))
         return self
 
     @classmethod
@@ -475,31 +460,19 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
         """All that new rows need to find their clusters."""
         return Fitted(self._kernel, self._projection, self._centers)
 
-    def _cluster(self, sample: Sample) -> None:
-        """Embed the rows of a sample and cluster them."""
-        found = group(
-            self._kernel,
-            sample,
-            self.n_clusters_,
-            embedding=self.embedding,
-            n_landmarks=self._n_landmarks(sample.table.n_samples),
-            n_init=self.kmeans_n_init,
-            jobs=n_threads(self.n_jobs),
-        )
-        self._projection, self._centers, self.inertia_ = found
-        self._n_features_out = self.n_clusters_
+    def _needs(self) -> dict[str, int]:
+        """Say how many rows the clusters need, in all and distinct, and for the eigenvectors."""
+        least = distinct = int(self.n_clusters) if self.n_clusters != "auto" else 2
+        if self.n_clusters == "auto":
+            distinct = MAX_CLUSTERS + 1
+        landmarks = self.n_landmarks or 0
+        return {"n_clusters": least, "n_landmarks": landmarks, "least_distinct": max(2, distinct)}
 
-    @property
-    def _least_rows(self) -> int:
-        """How many rows the clusters need."""
-        return 2 if isinstance(self.n_clusters, str) else self.n_clusters
+    def _n_landmarks(self) -> int:
+        """Say of how many rows the features are held at once."""
+        return _MAX_LANDMARKS if self.n_landmarks is None else self.n_landmarks
 
-    @property
-    def _least_distinct(self) -> int:
-        """How many rows must be left where rows that are the same are joined."""
-        return max(2, MAX_CLUSTERS + 1 if isinstance(self.n_clusters, str) else self.n_clusters)
-
-    def _n_clusters_for(self, sample: Sample) -> int:
+    def _choose_n_clusters(self, sample: Sample) -> int:
         """Return the number of clusters that was given, or choose one."""
         self.__dict__.pop("choice_", None)
         if not isinstance(self.n_clusters, str):
@@ -507,14 +480,29 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
         self.choice_ = choose(self._kernel, sample, n_threads(self.n_jobs))
         return self.choice_.n_clusters
 
-    def _pool_size(self, n_features: int) -> int:
-        """Decide how many rows to learn from, where there are more."""
-        return max(super()._pool_size(n_features), self.n_landmarks or 0, self._least_rows)
-
-    def _n_landmarks(self, n_samples: int) -> int:
-        """Say of how many rows the features are held at once."""
-        wanted = _MAX_LANDMARKS if self.n_landmarks is None else self.n_landmarks
-        return min(max(wanted, getattr(self, "n_clusters_", 0)), n_samples)
+    def _place(
+        self, rows: RowsInMemory | BlockedRows, sample: Sample, restore: Callable[[Array], Array]
+    ) -> None:
+        """Find the clusters of all rows, and describe them; those in blocks when asked for."""
+        X, weights = sample.X, None
+        if isinstance(rows, RowsInMemory):
+            X, weights = rows.X, rows.weights
+        table = standardise(X, sample.scaling, sample.dtype)
+        embedding = self._project(table)
+        found = assign(embedding, self._centers, table)
+        warn_empty_clusters(to_numpy(found.labels), self.n_clusters_)
+        self.cluster_profiles_ = profile_clusters(
+            table, sample.scaling, found.labels, self.n_clusters_, feature_names(self), weights
+        )
+        self.cluster_centers_ = restore(self._centers)
+        self.eigenvalues_ = restore(self._projection.eigenvalues)
+        self.n_iter_, self._n_features_out = self.max_iter, self.n_clusters_
+        if isinstance(rows, RowsInMemory):
+            self.labels_, self.confidence_ = map(restore, found)
+            self.embedding_ = restore(embedding)
+        elif rows.lazy:
+            results = place_blocks(self._fitted, self._known(rows))
+            self.labels_, self.confidence_, self.embedding_ = results
 
     def _project(self, table: Table) -> Array:
         """Compute the rows' coordinates, of shape (n_samples, n_clusters)."""

@@ -165,7 +165,8 @@ class ProbabilisticClusterKernel(
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows, with NaN where a value is missing.
+            Rows, with NaN where a value is missing. A dask array or dataframe is surveyed block by
+            block.
         y : Ignored
             Not used, present here for API consistency by convention.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -178,7 +179,8 @@ class ProbabilisticClusterKernel(
         self : ProbabilisticClusterKernel
             The fitted estimator.
         """
-        self._train(self._draw_sample(X, sample_weight=sample_weight).sample)
+        self._kernel = self._train(self._draw(X, sample_weight).sample)
+        self.n_iter_ = self.max_iter
         self._n_features_out = self._kernel.ensemble.n_columns
         return self
 

@@ -18,11 +18,10 @@ from sklearn.base import clone
 from pckid._utils.arrays import to_numpy
 from pckid._utils.parallel import blas_threads, n_threads
 from pckid._utils.seeds import Stream, generator
-from pckid.ensemble.base import EnsembleEstimator, check_no_weights
+from pckid.ensemble.base import EnsembleEstimator
 from pckid.ensemble.feature_map import Kernel, feature_matrix
 from pckid.input.sample import Sample
 from pckid.input.table import take
-from pckid.outofcore import blocked
 from pckid.spectral.embedding import random_walk
 
 MAX_CLUSTERS = 15
@@ -94,13 +93,9 @@ def choose_n_clusters(
     if max_clusters < 2:
         raise ValueError(f"max_clusters={max_clusters}, but there is no choice below 2.")
     model = clone(estimator)
-    if (rows := blocked(X)) is not None:
-        check_no_weights(sample_weight)
-        sample = model._draw_from_blocks(rows).sample
-    else:
-        sample = model._draw_sample(X, sample_weight=sample_weight).sample
-    model._train(sample)
-    return choose(model._kernel, sample, n_threads(model.n_jobs), max_clusters)
+    sample = model._draw(X, sample_weight).sample
+    kernel = model._train(sample)
+    return choose(kernel, sample, n_threads(model.n_jobs), max_clusters)
 
 
 def choose(kernel: Kernel, sample: Sample, jobs: int, max_clusters: int = MAX_CLUSTERS) -> Choice:

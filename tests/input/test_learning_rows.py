@@ -66,7 +66,13 @@ class TestFit:
 
     def test_landmarks_and_training_rows_enlarge_it(self, monkeypatch):
         self.small(monkeypatch, 10)
-        assert PCKID(3, max_samples=60)._pool_size(4) == 120
-        assert PCKID(3, max_samples=60, n_landmarks=333)._pool_size(4) == 333
-        assert PCKID(3)._pool_size(4) == 1_000
-        assert PCKID(3, max_samples=0.5)._pool_size(4) == 10
+
+        def n_learnt(**changes):
+            model = PCKID(3, random_state=0, **changes)
+            return model._draw(rows, **model._needs()).sample.table.n_samples
+
+        rows = np.random.default_rng(0).normal(size=(1200, 4))
+        assert n_learnt(max_samples=60) == 120
+        assert n_learnt(max_samples=60, n_landmarks=333) == 333
+        assert n_learnt() == 1_000
+        assert n_learnt(max_samples=0.5) == 10

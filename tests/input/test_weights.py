@@ -247,9 +247,9 @@ class TestUniqueRows:
 
     def test_nor_in_large_tables(self, monkeypatch):
         rows = np.repeat(X, 2, axis=0)
-        assert PCKID(3, **QUICK)._draw_sample(rows).sample.table.n_samples == 60
-        monkeypatch.setattr("pckid.ensemble.base.MOST_COMPARED", 100)
-        assert PCKID(3, **QUICK)._draw_sample(rows).sample.table.n_samples == 120
+        assert PCKID(3, **QUICK)._draw(rows).sample.table.n_samples == 60
+        monkeypatch.setattr("pckid.input.sample.MOST_COMPARED", 100)
+        assert PCKID(3, **QUICK)._draw(rows).sample.table.n_samples == 120
 
     def test_draws_are_right_on_average(self):
         weights = np.r_[np.full(50, 0.5), np.full(10, 30.0)]
@@ -265,8 +265,8 @@ class TestUniqueRows:
 
 @pytest.mark.parametrize("weight", [1000, 1000.5, 1e-9, 1e200])
 def test_the_unit_of_weights_does_not_matter(weight):
-    drawn = PCKID(3)._draw_sample(X, sample_weight=np.full(60, weight)).sample
-    plain = PCKID(3)._draw_sample(X).sample
+    drawn = PCKID(3)._draw(X, sample_weight=np.full(60, weight)).sample
+    plain = PCKID(3)._draw(X).sample
     assert (drawn.dtype, drawn.n_usable, drawn.weights) == ("float64", 60, None)
     np.testing.assert_array_equal(drawn.table.values, plain.table.values)
 

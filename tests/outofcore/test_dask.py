@@ -161,10 +161,13 @@ def test_blocks_that_hold_text_are_named():
         PCKID(3, **SMALL).fit(da.from_array(rows, chunks=(100, 5)))
 
 
-def test_what_takes_no_blocks_says_so():
+def test_the_kernel_learns_from_blocks_and_transforms_rows_in_memory():
     blocks = da.from_array(X, chunks=(100, 5))
+    found = ProbabilisticClusterKernel(**SMALL).fit(blocks)
+    expected = ProbabilisticClusterKernel(**SMALL).fit(X).kernel(X)
+    np.testing.assert_allclose(found.kernel(X), expected, atol=1e-6)
     with pytest.raises(TypeError, match=r"X comes in blocks, which only PCKID takes. Give X.comp"):
-        ProbabilisticClusterKernel().fit(blocks)
+        found.transform(blocks)
 
 
 def test_a_model_of_categories_takes_no_blocks():

@@ -1,7 +1,7 @@
 """The table of bad input: what is given, what the library answers, what the command line answers.
 
 Each row is a test (`cli/test_bad_input.py`) and a line of `docs/bad-input.md`, which is written by
-`python tests/support/bad_input.py` and compared with this file by the tests, so that neither can drift.
+`python tests/support/bad_input.py` and compared with this file by the tests: neither can drift.
 """
 
 import gzip
@@ -723,9 +723,9 @@ def render() -> str:
     lines = [
         "# Bad input, and what it gets",
         "",
-        "Every line is a test. The table is written by `python tests/support/bad_input.py`; a dash means",
-        "that the case cannot arise there, or that the line before says it. Exit codes of the",
-        "command line: 0 done, 2 wrong use, 3 bad table, 4 bad model.",
+        "Every line is a test. The table is written by `python tests/support/bad_input.py`; a dash",
+        "means that the case cannot arise there, or that the line before says it. Exit codes of",
+        "the command line: 0 done, 2 wrong use, 3 bad table, 4 bad model.",
         "",
         "| input | library | command line |",
         "|---|---|---|",

@@ -1,8 +1,8 @@
 """What can go wrong from outside, made to happen: nothing may be lost and nothing left running.
 
-`python tests/support/faults.py 20` makes each fault happen twenty times, at moments spread over the run;
-the tests make each happen once. Every fault is a function of a folder and of a share from 0 to 1,
-the moment at which it strikes; it returns the exit code, or a word for the end.
+`python tests/support/faults.py 20` makes each fault happen twenty times, at moments spread over the
+run; the tests make each happen once. Every fault is a function of a folder and of a share from 0 to
+1, the moment at which it strikes; it returns the exit code, or a word for the end.
 """
 
 import contextlib

@@ -1,7 +1,8 @@
 """Mutated model files, mutated tables and odd arrays: many of each, in one process.
 
-`python tests/support/fuzz.py` runs the full counts (100,000 model files, 100,000 tables, 2,000 arrays); the
-tests run a few hundred. Every case comes from a number, which is printed when a case fails.
+`python tests/support/fuzz.py` runs the full counts (100,000 model files, 100,000 tables, 2,000
+arrays); the tests run a few hundred. Every case comes from a number, which is printed when a case
+fails.
 """
 
 import contextlib

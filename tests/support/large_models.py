@@ -1,7 +1,7 @@
 """How much memory it takes to read large model files: whole, cut short, changed, made to do harm.
 
-`python tests/support/large_models.py` prints it for files of tens of megabytes, as Python counts it and as
-the system does; the tests do the same with smaller ones, as Python counts it.
+`python tests/support/large_models.py` prints it for files of tens of megabytes, as Python counts it
+and as the system does; the tests do the same with smaller ones, as Python counts it.
 """
 
 import gc

@@ -26,34 +26,28 @@ from pckid.ensemble.members import (
 )
 from pckid.ensemble.memory import describe, needed_bytes
 from pckid.input.categories import forget
-from pckid.input.learning_rows import keys, pool_size, smallest
-from pckid.input.reading import measure_training, read_new, usable_rows
-from pckid.input.sample import MOST_COMPARED, Sample, merge_duplicates, relative
-from pckid.input.table import Scaling, Table, standardise, with_one_scale
+from pckid.input.learning_rows import pool_size
+from pckid.input.reading import read_new
+from pckid.input.sample import RowsInMemory, Sample, Sampling, draw_sample
+from pckid.input.table import Table
 from pckid.input.table import smallest_variance as at_least_rounding
 from pckid.input.validation import (
     IncompleteInputMixin,
     categorical_mask,
+    column_name,
     dropped_features,
     read_table,
-    refuse_no_column,
-    refuse_too_few,
 )
-from pckid.input.warnings import warn_empty_rows
+from pckid.input.warnings import warn_empty_rows, warn_sentinels
 from pckid.input.weights import checked_weights
 from pckid.mixture.families import FAMILIES
-from pckid.outofcore import BlockedRows
-from pckid.outofcore.moments import scaling as scaling_of
-
-# Tables with at most this many entries are computed in float64: it costs nothing noticeable.
-_SMALL_TABLE = 10_000
+from pckid.outofcore import BlockedRows, blocked
 
 
 class Drawn(NamedTuple):
-    """A table that was read, and what a fit learns from it."""
+    """A table that was checked, and what a fit learns from it."""
 
-    X: Array  # (n_samples, n_features), numbers; of a table in blocks, the rows to learn from
-    weights: np.ndarray | None  # (n_samples,), as given
+    rows: RowsInMemory | BlockedRows
     sample: Sample
 
 
@@ -106,52 +100,68 @@ class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimato
         right = left if Y is None else self._read(Y)
         return restorer(X)(kernel_matrix(self._kernel, left, right))
 
-    def _draw_sample(self, X: Any, n_clusters: int = 1, sample_weight: Any = None) -> Drawn:
-        """Read a table that has rows for `n_clusters` clusters, and draw the rows to learn from."""
-        X = as_double(place(read_table(self, X, reset=True), self.device))
-        self._check_shape()
-        given = weights = checked_weights(sample_weight, X.shape[0])
-        counted = X
-        if weights is not None:
-            kept = np.flatnonzero(weights)
-            X = self._forget_categories(X, kept)
-            counted, weights = take_rows(X, kept), weights[kept]
-        scaling = self._measure(counted, weights)
-        usable = usable_rows(self, counted, scaling)
-        self._check_rows(usable.shape[0], n_clusters)
-        entropy = self._entropy()
-        rows = to_numpy(self._pool(counted, usable, entropy))
-        weights = None if weights is None else weights[rows]
-        pool = counted if len(rows) == counted.shape[0] else take_rows(counted, rows)
-        return Drawn(X, given, self._sample(pool, weights, scaling, usable.shape[0], entropy))
+    def _draw(
+        self,
+        X: Any,
+        sample_weight: Any = None,
+        *,
+        n_clusters: int = 1,
+        n_landmarks: int = 0,
+        least_distinct: int = 2,
+    ) -> Drawn:
+        """Check a table, in memory or in blocks, and draw the rows to learn from.
 
-    def _sample(
-        self, X: Array, weights: np.ndarray | None, scaling: Scaling, n_usable: int, entropy: int
-    ) -> Sample:
-        """Make a sample of rows X that stand for `n_usable` ones; small tables of distinct rows.
-
-        The columns are measured by the distinct rows anew: so weights and repeated rows give the
-        same to the last digit, and no tie is decided by rounding in two ways.
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        sample_weight : array-like of shape (n_samples,), default=None
+        n_clusters : int, default=1
+            How many rows there must be at least.
+        n_landmarks : int, default=0
+            How many rows must be kept of a large table.
+        least_distinct : int, default=2
+            Equal rows are merged if at least so many are left.
         """
-        if X.shape[0] == n_usable <= MOST_COMPARED:
-            table = standardise(X, scaling, "float64")
-            found = merge_duplicates(table, weights, self._least_distinct)
-            X, weights, n_usable = take_rows(X, found.rows), found.weights, len(found.rows)
-            scaling = self._measure(X, weights)
-        dtype = self._resolve_dtype((n_usable, X.shape[1]))
-        table = standardise(X, scaling, dtype)
-        return Sample(table, scaling, dtype, n_usable, entropy, relative(weights))
-
-    def _measure(self, X: Array, weights: np.ndarray | None) -> Scaling:
-        """Measure the columns of rows that count alike or by weights."""
-        weights = relative(weights)
-        return measure_training(
-            self,
-            X,
-            categorical_mask(self),
-            one_scale=self._one_scale,
-            weights=None if weights is None else like(weights, X),
+        blocks = blocked(X)
+        rows: RowsInMemory | BlockedRows
+        if blocks is None:
+            rows = self._check_table(X, sample_weight)
+        else:
+            rows = self._check_blocks(blocks, sample_weight)
+        matrices = FAMILIES[self.covariance_type].MATRICES
+        sampling = Sampling(
+            size=pool_size(self.n_features_in_, self._n_rows_needed(), n_landmarks, n_clusters),
+            n_clusters=n_clusters,
+            least_distinct=least_distinct,
+            entropy=int(check_random_state(self.random_state).randint(2**31)),
+            # The determinant of a covariance matrix near its floor has no digit left in float32.
+            dtype="float64" if matrices else self.dtype,
+            device=self.device,
+            one_scale=self.scaling == "common",
+            informative=self.missingness == "informative",
         )
+        sample = draw_sample(rows, sampling)
+        self.dropped_features_ = dropped_features(self, sample.scaling.used)
+        warn_empty_rows(sample.n_empty, sample.n_rows)
+        if isinstance(rows, RowsInMemory) and isinstance(rows.X, np.ndarray):
+            warn_sentinels(rows.X, lambda j: column_name(self, j))
+        return Drawn(rows, sample)
+
+    def _check_table(self, X: Any, sample_weight: Any) -> RowsInMemory:
+        """Check a table in memory, its categories and its weights."""
+        X = place(read_table(self, X, reset=True), self.device)
+        X = namespace(X).astype(X, namespace(X).float64, copy=False)
+        asked = "missingness='informative'" if self.missingness == "informative" else ""
+        asked = "categorical_features" if self._categories else asked
+        if asked and not FAMILIES[self.covariance_type].MIXED:
+            raise ValueError(
+                f"covariance_type={self.covariance_type!r} takes numbers alone, but {asked} was "
+                "given. Use covariance_type='diag'."
+            )
+        weights = checked_weights(sample_weight, X.shape[0])
+        if weights is not None:
+            X = self._forget_categories(X, np.flatnonzero(weights))
+        return RowsInMemory(X, weights, categorical_mask(self))
 
     def _forget_categories(self, X: Array, rows: np.ndarray) -> Array:
         """Forget categories that none of `rows` holds: in the others they are unknown."""
@@ -164,83 +174,14 @@ class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimato
             self._categories[j] = self.categories_[j if names is None else str(names[j])] = known
         return like(values, X, dtype=X.dtype)
 
-    @property
-    def _one_scale(self) -> bool:
-        """Whether all columns of numbers are divided by the same number."""
-        return self.scaling == "common"
-
-    @property
-    def _least_distinct(self) -> int:
-        """How many rows must be left where rows that are the same are joined."""
-        return 2
-
-    def _draw_from_blocks(self, rows: BlockedRows, n_clusters: int = 1) -> Drawn:
-        """Pass over a table that comes in blocks, and keep the rows to learn from."""
-        self._check_blocks()
-        validate_data(self, rows.template, reset=True, skip_check_array=True)
-        entropy = self._entropy()
-        found = rows.survey(entropy, self._pool_size(rows.n_features))
-        shape = (found.n_rows, rows.n_features)
-        scaling = scaling_of(found.moments)
-        scaling = with_one_scale(scaling) if self._one_scale else scaling
-        refuse_no_column(len(scaling.kept), shape)
-        self.dropped_features_ = dropped_features(self, scaling.kept)
-        warn_empty_rows(found.n_rows - found.n_filled, found.n_rows)
-        X = place(found.rows, self.device)
-        scaling = scaling._replace(center=like(scaling.center, X), scale=like(scaling.scale, X))
-        observed = ~np.isnan(found.rows[:, scaling.kept])
-        usable = np.flatnonzero(observed.any(axis=1))
-        n_usable = round(found.n_filled * len(usable) / max(X.shape[0], 1))
-        self._check_rows(n_usable, n_clusters)
-        X = X if len(usable) == X.shape[0] else take_rows(X, usable)
-        return Drawn(X, None, self._sample(X, None, scaling, n_usable, entropy))
-
-    def _train(self, sample: Sample) -> None:
-        """Train the ensemble on a sample."""
-        plan = self._plan(sample)
-        tasks = schedule(sample.table, plan)
-        if self.verbose:
-            print(f"[{type(self).__name__}] {self._outlook(sample, plan)}")
-        with progress(self, len(tasks), "mixtures", self.verbose) as advance:
-            jobs = n_threads(self.n_jobs)
-            ensemble = train(sample.table, plan, tasks, jobs, advance, sample.weights)
-        self._kernel = Kernel(sample.scaling, ensemble, sample.dtype, self.weighting)
-        self.n_iter_ = self.max_iter
-
-    def _outlook(self, sample: Sample, plan: Plan) -> str:
-        """Say what a fit is about to do, and how much memory it will take."""
-        shape = (sample.n_usable, sample.table.n_features)
-        itemsize = 4 if sample.dtype == "float32" else 8
-        landmarks = self._n_landmarks(sample.table.n_samples)
-        jobs, embedding = n_threads(self.n_jobs), getattr(self, "embedding", None)
-        n_bytes = needed_bytes(plan, shape, itemsize, landmarks, jobs, embedding)
-        return describe(plan, shape, n_bytes)
-
-    def _n_landmarks(self, n_samples: int) -> int:
-        """Say of how many rows the features are held at once."""
-        return 0
-
-    def _entropy(self) -> int:
-        """Draw the seed of everything from `random_state`."""
-        return int(check_random_state(self.random_state).randint(2**31))
-
-    def _check_rows(self, n_usable: int, n_clusters: int) -> None:
-        """Raise if there are too few rows with an observed value."""
-        refuse_too_few(n_usable, 2, "the ensemble")
-        refuse_too_few(n_usable, n_clusters, f"n_clusters={n_clusters}")
-
-    def _check_shape(self) -> None:
-        """Raise if components have a shape that knows numbers alone."""
-        asked = "missingness='informative'" if self.missingness == "informative" else ""
-        asked = "categorical_features" if self._categories else asked
-        if asked and not FAMILIES[self.covariance_type].MIXED:
-            raise ValueError(
-                f"covariance_type={self.covariance_type!r} takes numbers alone, but {asked} was "
-                "given. Use covariance_type='diag'."
-            )
-
-    def _check_blocks(self) -> None:
+    def _check_blocks(self, rows: BlockedRows, sample_weight: Any) -> BlockedRows:
         """Raise if more is asked for than one pass over blocks of numbers can find out."""
+        if sample_weight is not None:
+            raise ValueError(
+                "sample_weight needs a table in memory, but X comes in blocks. Draw rows with "
+                "chances in proportion to their weights, fit on these without weights, then "
+                "predict the others."
+            )
         self._categories, self.categories_ = {}, {}
         informative = self.missingness == "informative"
         if informative or self.categorical_features is not None:
@@ -249,27 +190,32 @@ class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimato
                 f"{asked} needs a table in memory, but X comes in blocks. Fit on a sample of its "
                 "rows in memory, then predict the others."
             )
+        validate_data(self, rows.template, reset=True, skip_check_array=True)
+        return rows
 
-    def _pool_size(self, n_features: int) -> int:
-        """Decide how many rows to learn from, where there are more."""
+    def _n_rows_needed(self) -> int:
+        """Say how many rows random subsets of a large table need; a share of it needs no more."""
         is_share = isinstance(self.max_samples, float)
-        return pool_size(
-            n_features, 0 if is_share else 2 * subsample_size(self.max_samples, 10**18)
-        )
+        return 0 if is_share else 2 * subsample_size(self.max_samples, 10**18)
 
-    def _pool(self, X: Array, usable: Array, entropy: int) -> Array:
-        """Choose the rows to learn from, of shape (n_pool,): the `usable` ones, if not too many.
+    def _train(
+        self, sample: Sample, *, n_landmarks: int = 0, embedding: str | None = None
+    ) -> Kernel:
+        """Train the ensemble on a sample; landmarks and embedding are for the estimate of memory.
 
-        What a row's place in the pool depends on can be told from the row alone, without knowing
-        which columns vary: that is why unusable rows may take a place and leave it empty.
+        `verbose` prints the estimate, and how far the training is.
         """
-        size = self._pool_size(X.shape[1])
-        if X.shape[0] <= size:
-            return usable
-        xp = namespace(X)
-        filled = np.flatnonzero(to_numpy(xp.any(~xp.isnan(X), axis=1)))
-        chosen = filled[smallest(keys(entropy, 0, X.shape[0])[filled], size)]
-        return like(np.intersect1d(chosen, to_numpy(usable)), X, dtype=xp.int64)
+        plan = self._plan(sample)
+        tasks, jobs = schedule(sample.table, plan), n_threads(self.n_jobs)
+        if self.verbose:
+            shape = (sample.n_usable, sample.table.n_features)
+            itemsize = 4 if sample.dtype == "float32" else 8
+            n_landmarks = min(n_landmarks, sample.table.n_samples)
+            n_bytes = needed_bytes(plan, shape, itemsize, n_landmarks, jobs, embedding)
+            print(f"[{type(self).__name__}] {describe(plan, shape, n_bytes)}")
+        with progress(self, len(tasks), "mixtures", self.verbose) as advance:
+            ensemble = train(sample.table, plan, tasks, jobs, advance, sample.weights)
+        return Kernel(sample.scaling, ensemble, sample.dtype, self.weighting)
 
     def _plan(self, sample: Sample) -> Plan:
         """Resolve the parameters for a table: no mixture has more components than rows."""
@@ -291,33 +237,3 @@ class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimato
     def _read(self, X: Any) -> Table:
         """Standardise rows for the fitted kernel."""
         return read_new(self, X, self._kernel.scaling, self._kernel.dtype)
-
-    def _resolve_dtype(self, shape: tuple[int, int]) -> str:
-        """Compute small tables in float64 and large ones in float32, unless told.
-
-        The determinant of a covariance matrix near its floor has no digit left in float32.
-        """
-        if FAMILIES[self.covariance_type].MATRICES:
-            return "float64"
-        if self.dtype != "auto":
-            return self.dtype
-        return "float64" if shape[0] * shape[1] <= _SMALL_TABLE else "float32"
-
-
-def as_double(X: Array) -> Array:
-    """Give the numbers of a table in the precision in which columns are measured."""
-    return namespace(X).astype(X, namespace(X).float64, copy=False)
-
-
-def take_rows(X: Array, rows: np.ndarray) -> Array:
-    """Gather rows by indices on the host."""
-    return namespace(X).take(X, like(rows, X, dtype=namespace(X).int64), axis=0)
-
-
-def check_no_weights(sample_weight: Any) -> None:
-    """Raise if weights come with a table in blocks."""
-    if sample_weight is not None:
-        raise ValueError(
-            "sample_weight needs a table in memory, but X comes in blocks. Draw rows with chances "
-            "in proportion to their weights, fit on these without weights, then predict the others."
-        )

@@ -2,83 +2,49 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from pckid._utils.arrays import Array, device_of, like, namespace, to_numpy
 from pckid.input.table import Scaling, Table, measure, standardise, with_one_scale
-from pckid.input.validation import column_name, dropped_features, read_table, refuse_no_column
-from pckid.input.warnings import warn_empty_rows, warn_sentinels
+from pckid.input.validation import read_table, refuse_no_column
 
 
-class Training(NamedTuple):
-    """The rows of a fit."""
-
-    table: Table  # all rows
-    usable: Array  # (n_usable,), indices of rows with a value in a column that varies
-    scaling: Scaling
-
-
-def measure_training(
-    estimator: Any,
+def measure_columns(
     X: Array,
     categorical: np.ndarray | None = None,
     *,
     one_scale: bool = False,
+    informative: bool = False,
     weights: Array | None = None,
 ) -> Scaling:
-    """Measure the columns of a fit and name those left out; parameters as in `read_training`."""
-    informative = getattr(estimator, "missingness", "ignorable") == "informative"
-    scaling = measure(X, categorical, informative=informative, weights=weights)
-    some = categorical is not None and bool(categorical.any())
-    refuse_no_column(len(scaling.used), X.shape, categories=some)
-    estimator.dropped_features_ = dropped_features(estimator, scaling.used)
-    return with_one_scale(scaling) if one_scale else scaling
-
-
-def usable_rows(estimator: Any, X: Array, scaling: Scaling) -> Array:
-    """Find the rows with a value in a column that is used; warn of the others, and of codes."""
-    xp = namespace(X)
-    observed = xp.take(~xp.isnan(X), like(scaling.used, X, dtype=xp.int64), axis=1)
-    usable = xp.nonzero(xp.any(observed, axis=1))[0]
-    warn_empty_rows(X.shape[0] - usable.shape[0], X.shape[0])
-    if isinstance(X, np.ndarray):
-        warn_sentinels(X, lambda j: column_name(estimator, j))
-    return usable
-
-
-def read_training(
-    estimator: Any,
-    X: Array,
-    dtype: str,
-    categorical: np.ndarray | None = None,
-    *,
-    one_scale: bool = False,
-    weights: Array | None = None,
-) -> Training:
-    """Measure and standardise the rows of a fit; name the columns left out.
+    """Measure the columns of the rows of a fit.
 
     Parameters
     ----------
-    estimator : estimator
-        Gets `dropped_features_`.
     X : array of shape (n_samples, n_features)
-        As from `read_table`, where it is to be computed.
-    dtype : str
-        Of the standardised values.
+        As from `read_table`, in float64, where it is to be computed.
     categorical : array of shape (n_features,), bool, default=None
         The columns of categories.
     one_scale : bool, default=False
         Divide all features by the same number, as where one variance is to hold for all of them.
+    informative : bool, default=False
+        Whether missingness itself carries information about the clusters.
     weights : array of shape (n_samples,), default=None
         How much each row counts.
     """
+    scaling = measure(X, categorical, informative=informative, weights=weights)
+    some = categorical is not None and bool(categorical.any())
+    refuse_no_column(len(scaling.used), X.shape, categories=some)
+    return with_one_scale(scaling) if one_scale else scaling
+
+
+def usable_rows(X: Array, scaling: Scaling) -> Array:
+    """Find the rows with a value in a column that is used, of shape (n_usable,)."""
     xp = namespace(X)
-    X = xp.astype(X, xp.float64, copy=False)
-    scaling = measure_training(estimator, X, categorical, one_scale=one_scale, weights=weights)
-    usable = usable_rows(estimator, X, scaling)
-    return Training(standardise(X, scaling, dtype), usable, scaling)
+    observed = xp.take(~xp.isnan(X), like(scaling.used, X, dtype=xp.int64), axis=1)
+    return xp.nonzero(xp.any(observed, axis=1))[0]
 
 
 def read_new(estimator: Any, X: Any, scaling: Scaling, dtype: str) -> Table:

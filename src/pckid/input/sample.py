@@ -2,19 +2,63 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from pckid._utils.arrays import Array, like, namespace, to_numpy
-from pckid.input.table import Scaling, Table, take
+from pckid._utils.arrays import Array, like, namespace, place, to_numpy
+from pckid.input.learning_rows import keys, smallest
+from pckid.input.reading import measure_columns, usable_rows
+from pckid.input.table import Scaling, Table, standardise, take, with_one_scale
+from pckid.input.validation import refuse_no_column, refuse_too_few
 from pckid.input.weights import canonical_order
 
 # Tables of up to this many rows are searched for rows that are the same. Beyond, the eigenvectors
 # come from random rows anyway, so that repeated rows and weights could only agree on average.
 MOST_COMPARED = 3_000
+# Tables with at most this many entries are computed in float64: it costs nothing noticeable.
+_SMALL_TABLE = 10_000
 # Beside rows of mean weight 1, no less than this can be told from nothing in float32.
 _LEAST_WEIGHT = 1e-7
+
+
+class RowsInMemory(NamedTuple):
+    """A table in memory that was checked."""
+
+    X: Array  # (n_samples, n_features), float64, categories as numbers from 0
+    weights: np.ndarray | None  # (n_samples,), as given
+    categorical: np.ndarray  # (n_features,), bool
+
+
+class RowsInBlocks(Protocol):
+    """A table of numbers that one pass surveys block by block."""
+
+    def survey(self, entropy: int, size: int) -> Any:
+        """Pass over all rows; choose `size` of them."""
+
+
+class Sampling(NamedTuple):
+    """How the rows that a fit learns from are drawn and measured."""
+
+    size: int  # how many rows a larger table is learnt from
+    n_clusters: int  # how many rows there must be at least
+    least_distinct: int  # equal rows are merged if at least so many are left
+    entropy: int  # the seed that `random_state` gave
+    dtype: str  # "auto": float64 for small tables, float32 for large ones
+    device: str | None = None  # where blocks are computed
+    one_scale: bool = False  # whether all columns of numbers are divided by the same number
+    informative: bool = False  # whether missingness itself carries information
+
+
+class _Measured(NamedTuple):
+    """The rows to learn from, and what the whole table says of its columns."""
+
+    X: Array  # (n_chosen, n_features)
+    weights: np.ndarray | None  # (n_chosen,)
+    scaling: Scaling
+    n_usable: int
+    n_rows: int
+    n_empty: int
 
 
 class Sample(NamedTuple):
@@ -26,6 +70,9 @@ class Sample(NamedTuple):
     n_usable: int  # how many rows it stands for
     entropy: int  # the seed that `random_state` gave
     weights: np.ndarray | None = None  # (n_samples,), of mean 1; None: all alike
+    X: Array | None = None  # (n_chosen, n_features), as given, before equal rows were merged
+    n_rows: int = 0  # of the whole table, that count
+    n_empty: int = 0  # those of them with nothing observed in a column that is used
 
     def draw(self, size: int, rng: np.random.Generator) -> tuple[Array, Array | None]:
         """Draw rows at random if there are more than `size`.
@@ -52,6 +99,109 @@ class Sample(NamedTuple):
         home = self.table.values
         found = like(rows, home, dtype=namespace(home).int64)
         return found, None if weights is None else like(weights, home)
+
+
+def draw_sample(rows: RowsInMemory | RowsInBlocks, sampling: Sampling) -> Sample:
+    """Draw the rows that a fit learns from, in memory or in blocks.
+
+    In small tables equal rows are merged, and the columns measured anew by the distinct rows: so
+    weights and repeated rows give the same to the last digit, and no tie is decided by rounding in
+    two ways.
+
+    Parameters
+    ----------
+    rows : RowsInMemory or RowsInBlocks
+    sampling : Sampling
+
+    Returns
+    -------
+    sample : Sample
+    """
+    if isinstance(rows, RowsInMemory):
+        found, categorical = _from_memory(rows, sampling), rows.categorical
+    else:
+        found, categorical = _from_blocks(rows, sampling), None
+    X, weights, scaling, n_usable, n_rows, n_empty = found
+    if X.shape[0] == n_usable <= MOST_COMPARED:
+        table = standardise(X, scaling, "float64")
+        distinct = merge_duplicates(table, weights, sampling.least_distinct)
+        X, weights, n_usable = take_rows(X, distinct.rows), distinct.weights, len(distinct.rows)
+        scaling = _measure(X, weights, categorical, sampling)
+    dtype = sampling.dtype
+    if dtype == "auto":
+        dtype = "float64" if n_usable * X.shape[1] <= _SMALL_TABLE else "float32"
+    return Sample(
+        standardise(X, scaling, dtype),
+        scaling,
+        dtype,
+        n_usable,
+        sampling.entropy,
+        relative(weights),
+        found.X,
+        n_rows,
+        n_empty,
+    )
+
+
+def _from_memory(rows: RowsInMemory, sampling: Sampling) -> _Measured:
+    """Measure the rows of a table in memory that count, and choose those to learn from."""
+    X, weights = rows.X, rows.weights
+    if weights is not None:
+        counted = np.flatnonzero(weights)
+        X, weights = take_rows(X, counted), weights[counted]
+    scaling = _measure(X, weights, rows.categorical, sampling)
+    usable = to_numpy(usable_rows(X, scaling))
+    _check_count(len(usable), sampling)
+    n_samples = X.shape[0]
+    chosen = usable
+    if n_samples > sampling.size:
+        # A row's place among the chosen ones can be told from the row alone, without knowing which
+        # columns vary: that is why unusable rows may take a place and leave it empty.
+        filled = np.flatnonzero(to_numpy(namespace(X).any(~namespace(X).isnan(X), axis=1)))
+        first = smallest(keys(sampling.entropy, 0, n_samples)[filled], sampling.size)
+        chosen = np.intersect1d(filled[first], usable)
+    if len(chosen) < n_samples:
+        X, weights = take_rows(X, chosen), None if weights is None else weights[chosen]
+    return _Measured(X, weights, scaling, len(usable), n_samples, n_samples - len(usable))
+
+
+def _from_blocks(rows: RowsInBlocks, sampling: Sampling) -> _Measured:
+    """Pass over a table that comes in blocks, and keep the rows to learn from."""
+    found = rows.survey(sampling.entropy, sampling.size)
+    scaling = with_one_scale(found.scaling) if sampling.one_scale else found.scaling
+    refuse_no_column(len(scaling.kept), (found.n_rows, found.rows.shape[1]))
+    usable = np.flatnonzero((~np.isnan(found.rows[:, scaling.kept])).any(axis=1))
+    n_usable = round(found.n_filled * len(usable) / max(len(found.rows), 1))
+    _check_count(n_usable, sampling)
+    X = place(found.rows[usable], sampling.device)
+    scaling = scaling._replace(center=like(scaling.center, X), scale=like(scaling.scale, X))
+    n_rows, n_filled = found.n_rows, found.n_filled
+    return _Measured(X, None, scaling, n_usable, n_rows, n_rows - n_filled)
+
+
+def _measure(
+    X: Array, weights: np.ndarray | None, categorical: np.ndarray | None, sampling: Sampling
+) -> Scaling:
+    """Measure the columns of rows that count alike or by weights."""
+    shares = relative(weights)
+    return measure_columns(
+        X,
+        categorical,
+        one_scale=sampling.one_scale,
+        informative=sampling.informative,
+        weights=None if shares is None else like(shares, X),
+    )
+
+
+def _check_count(n_usable: int, sampling: Sampling) -> None:
+    """Raise if there are too few rows with an observed value."""
+    refuse_too_few(n_usable, 2, "the ensemble")
+    refuse_too_few(n_usable, sampling.n_clusters, f"n_clusters={sampling.n_clusters}")
+
+
+def take_rows(X: Array, rows: np.ndarray) -> Array:
+    """Gather rows by indices on the host."""
+    return namespace(X).take(X, like(rows, X, dtype=namespace(X).int64), axis=0)
 
 
 class UniqueRows(NamedTuple):

@@ -13,10 +13,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from pckid._utils.arrays import Array, namespace, to_numpy
-from pckid.input.reading import read_training
-from pckid.input.table import Table, smallest_variance, take
-from pckid.input.validation import all_or_nothing, read_table
-from pckid.input.warnings import warn_caller
+from pckid.input.reading import measure_columns, usable_rows
+from pckid.input.table import Table, smallest_variance, standardise, take
+from pckid.input.validation import all_or_nothing, column_name, dropped_features, read_table
+from pckid.input.warnings import warn_caller, warn_empty_rows, warn_sentinels
 from pckid.input.weights import weighted_rows
 from pckid.mixture import em, starts, units
 from pckid.mixture.families import FAMILIES
@@ -233,13 +233,15 @@ class IncompleteGaussianMixture(FittedMixture):
         single = values.dtype == namespace(values).float32
         single = single and not FAMILIES[self.covariance_type].MATRICES
         self._dtype = "float32" if single else "float64"
-        table, usable, self._scaling = read_training(
-            self,
-            values,
-            self._dtype,
-            one_scale=self.covariance_type == "spherical",
-            weights=weights,
-        )
+        X = namespace(values).astype(values, namespace(values).float64, copy=False)
+        one_scale = self.covariance_type == "spherical"
+        self._scaling = measure_columns(X, one_scale=one_scale, weights=weights)
+        self.dropped_features_ = dropped_features(self, self._scaling.used)
+        usable = usable_rows(X, self._scaling)
+        warn_empty_rows(X.shape[0] - usable.shape[0], X.shape[0])
+        if isinstance(X, np.ndarray):
+            warn_sentinels(X, lambda j: column_name(self, j))
+        table = standardise(X, self._scaling, self._dtype)
         self._refuse_too_few(usable.shape[0])
         if usable.shape[0] < table.n_samples:
             table = take(table, usable)

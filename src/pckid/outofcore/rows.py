@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pckid.input.learning_rows import keys, smallest
-from pckid.outofcore.moments import Moments, combine, moments
+from pckid.input.table import Scaling
+from pckid.outofcore.moments import Moments, combine, moments, scaling
 
 
 class Block(NamedTuple):
@@ -36,6 +37,11 @@ class Survey(NamedTuple):
     moments: Moments
     rows: np.ndarray  # (n_chosen, n_features), those of smallest keys among the filled ones
     keys: np.ndarray  # (n_chosen,)
+
+    @property
+    def scaling(self) -> Scaling:
+        """Centre and spread of the columns that vary."""
+        return scaling(self.moments)
 
 
 class Kind(NamedTuple):
