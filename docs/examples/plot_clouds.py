@@ -21,11 +21,11 @@ import numpy as np
 
 from pckid import PCKID
 from pckid.baselines import baseline
-from pckid.experiments.datasets.mountain import draw
+from pckid.experiments.datasets.mountain import draw_mountain
 from pckid.metrics import clustering_accuracy
 from pckid.plots import EmbeddingDisplay, MissingnessDisplay
 
-X, y = draw(200, ("forest", "rock"), seed=0)
+X, y = draw_mountain(200, ("forest", "rock"), seed=0)
 print(f"{X.shape[0]} pixels, {X.shape[1]} columns, {np.isnan(X).mean():.0%} missing")
 
 # %%
@@ -67,7 +67,7 @@ plt.show()
 # Some pairs are easy, and both methods find them. On others clouds mislead one or both.
 pairs = [("ridge", "leeside"), ("snowbed", "mire"), ("mire", "forest"), ("leeside", "rock")]
 for pair in pairs:
-    X, y = draw(150, pair, seed=1)
+    X, y = draw_mountain(150, pair, seed=1)
     ours = PCKID(2, n_inits=5, max_components=15, random_state=0).fit_predict(X)
     simple = baseline("mean", "kmeans", 2, n_init=20, random_state=0).fit_predict(X)
     scores = [clustering_accuracy(y, labels) for labels in (ours, simple)]

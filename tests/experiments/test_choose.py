@@ -5,7 +5,7 @@ import pytest
 
 from pckid.experiments import choose
 from pckid.experiments.choosers import CHOOSERS
-from pckid.experiments.results import COLUMNS, read
+from pckid.experiments.results import COLUMNS, read_results
 
 
 def row(dataset, chosen, *, run=0, setting="as is"):
@@ -29,14 +29,14 @@ ROWS = [
 
 
 def test_a_data_set_counts_once_and_a_failure_is_not_right():
-    found = choose.score(ROWS)
+    found = choose.score_choices(ROWS)
     assert found.columns == ["right", "within one", "mean error", "ARI"]
     np.testing.assert_allclose(found.values, [[1 / 3, 2 / 3, 1 / 2, 1 / 2]])
     np.testing.assert_allclose(found.ends[:, 0], [[0, 0, 0, 0.5], [1, 1, 1, 0.5]])
 
 
 def test_the_summary_has_a_part_for_each_group():
-    text = choose.summary(ROWS)
+    text = choose.summarise_choices(ROWS)
     assert "| k by magic | **0.00** [0.00, 0.00] | **0.50** [0.00, 1.00] | **1.00**" in text
     titles = [line for line in text.splitlines() if line.startswith("## ")]
     assert titles == [
@@ -67,12 +67,12 @@ def test_every_chooser_counts_clear_groups(name):
 def test_choices_join_the_results_and_go_on_where_they_stopped(folder_of_tables, tmp_path):
     said = []
     for runs in (1, 2):
-        rows = choose.main(
+        rows = choose.compare_choosers(
             [folder_of_tables], tmp_path, runs=runs, methods=["k always 2"], say=said.append
         )
     assert [(r["dataset"], r["run"], r["n_clusters"], r["chosen"]) for r in rows] == [
         (name, run, "3", "2") for run in ("0", "1") for name in ("apart", "near")
     ]
-    assert len(read(tmp_path / "results.csv")) == 4
+    assert len(read_results(tmp_path / "results.csv")) == 4
     assert (tmp_path / "n_clusters.md").read_text() == said[-1]
     assert (tmp_path / "n_clusters_by_table.csv").read_text().startswith("table,classes,k always 2")

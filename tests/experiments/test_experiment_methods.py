@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.cluster import KMeans
 
-from pckid.experiments.compare import LEFT_OUT, select
+from pckid.experiments.compare import LEFT_OUT, find_methods
 from pckid.experiments.methods import _METHODS as REGISTERED
 from pckid.experiments.methods import all_methods, find, method
 from pckid.experiments.paper import METHODS
@@ -102,14 +102,14 @@ def test_an_unknown_method_is_refused():
     with pytest.raises(ValueError, match=r"There is no method 'magic'\. Choose among: "):
         find(["magic"])
     with pytest.raises(ValueError, match=r"There is no method 'magic'\. Choose among: "):
-        select(["magic"], all_methods(), print)
+        find_methods(["magic"], all_methods(), print)
 
 
 def test_a_method_whose_package_is_missing_is_left_out_aloud():
     said = []
     try:
         method("needy", needs=("no_such_package",))(lambda X, n_clusters, **more: X[:, 0])
-        names = [found.name for found in select(["needy", "PCKID"], REGISTERED, said.append)]
+        names = [found.name for found in find_methods(["needy", "PCKID"], REGISTERED, said.append)]
     finally:
         REGISTERED.pop("needy", None)
     assert names == ["PCKID"]

@@ -10,16 +10,16 @@ from functools import partial
 import numpy as np
 import pytest
 
-from pckid.experiments.datasets import Case, Sample, cases
+from pckid.experiments.datasets import Case, LabelledTable, cases
 from pckid.experiments.methods import Method, find
-from pckid.experiments.results import COLUMNS, MEASURED, ResultsFile, key, read
-from pckid.experiments.run import execute, plan, run
+from pckid.experiments.results import COLUMNS, MEASURED, ResultsFile, key, read_results
+from pckid.experiments.run import execute, plan, run_tasks
 
 SCRIPT = """
 import sys, time
 from pckid.experiments.datasets import cases
 from pckid.experiments.methods import find
-from pckid.experiments.run import plan, run
+from pckid.experiments.run import plan, run_tasks
 
 def slowly(X, n_clusters, **more):
     time.sleep(0.05)
@@ -28,14 +28,14 @@ def slowly(X, n_clusters, **more):
 fast, pckid = (m.override({"n_inits": 1, "max_components": 3, "kmeans_n_init": 2})
                for m in find(["AI+kmeans", "PCKID"]))
 tasks = plan(cases("wine"), [pckid, fast._replace(function=slowly)], runs=6, seed=5)
-run(tasks, sys.argv[1])
+run_tasks(tasks, sys.argv[1])
 """
 
 
 def _draw(seed):
     rng = np.random.default_rng(seed)
     y = np.repeat([0, 1], 10)
-    return Sample(rng.normal(size=(20, 2)) + 5 * y[:, None], y)
+    return LabelledTable(rng.normal(size=(20, 2)) + 5 * y[:, None], y)
 
 
 def _count(counter, X, n_clusters, *, seed, device):
@@ -80,57 +80,57 @@ def test_all_methods_see_the_same_table_and_every_run_another():
 
 def test_finished_rows_are_not_made_again(tmp_path):
     counter, method = counting()
-    first = run(plan(CASES, [method], runs=1), tmp_path)
+    first = run_tasks(plan(CASES, [method], runs=1), tmp_path)
     assert len(counter) == 2
-    more = run(plan(CASES, [method], runs=3), tmp_path)
+    more = run_tasks(plan(CASES, [method], runs=3), tmp_path)
     assert len(counter) == 6
     assert first[0] in more
-    fewer = run(plan(CASES, [method], runs=1), tmp_path)
+    fewer = run_tasks(plan(CASES, [method], runs=1), tmp_path)
     assert len(counter) == 6
     assert fewer == first
-    assert len(read(tmp_path / "results.csv")) == 6
+    assert len(read_results(tmp_path / "results.csv")) == 6
 
 
 def test_rows_come_in_the_order_of_the_plan_and_the_file_is_sorted(tmp_path):
     _, method = counting()
     tasks = plan(CASES[::-1], [method], runs=11)
-    rows = run(tasks, tmp_path)
+    rows = run_tasks(tasks, tmp_path)
     assert [key(row) for row in rows] == [task.key for task in tasks]
-    keys = [key(row) for row in read(tmp_path / "results.csv")]
+    keys = [key(row) for row in read_results(tmp_path / "results.csv")]
     assert keys == sorted(keys)
 
 
 def test_a_method_that_fails_gets_a_row_that_says_so(tmp_path):
-    (row,) = run(plan(CASES[:1], [Method("bad", _fail, {})], runs=1), tmp_path)
+    (row,) = run_tasks(plan(CASES[:1], [Method("bad", _fail, {})], runs=1), tmp_path)
     assert row["error"] == "RuntimeError: no luck"
     assert row["accuracy"] == ""
-    assert read(tmp_path / "results.csv") == [row]
+    assert read_results(tmp_path / "results.csv") == [row]
 
 
 def test_other_settings_in_the_same_folder_are_refused(tmp_path):
     _, method = counting()
-    run(plan(CASES, [method], runs=1, seed=1), tmp_path)
+    run_tasks(plan(CASES, [method], runs=1, seed=1), tmp_path)
     with pytest.raises(ValueError, match="made with seed 1, not 2"):
-        run(plan(CASES, [method], runs=1, seed=2), tmp_path)
+        run_tasks(plan(CASES, [method], runs=1, seed=2), tmp_path)
     with pytest.raises(ValueError, match=r"made with parameters \{\}, not"):
-        run(plan(CASES, [method._replace(parameters={"a": 1})], runs=1, seed=1), tmp_path)
+        run_tasks(plan(CASES, [method._replace(parameters={"a": 1})], runs=1, seed=1), tmp_path)
     other = [case._replace(source="elsewhere") for case in CASES]
     with pytest.raises(ValueError, match="made with data made, not elsewhere"):
-        run(plan(other, [method], runs=1, seed=1), tmp_path)
+        run_tasks(plan(other, [method], runs=1, seed=1), tmp_path)
 
 
 def test_a_torn_last_line_is_repaired(tmp_path):
     counter, method = counting()
     tasks = plan(CASES, [method], runs=4)
-    run(tasks, tmp_path)
+    run_tasks(tasks, tmp_path)
     path = tmp_path / "results.csv"
     whole = path.read_bytes()
     for cut in (10, 1, 200, len(whole) - 5):
         path.write_bytes(whole[:-cut])
         counter.clear()
-        run(tasks, tmp_path)
+        run_tasks(tasks, tmp_path)
         assert len(counter) == 8 - whole[:-cut].count(b"\n") + (cut != len(whole) - 5)
-        assert len(read(path)) == 8
+        assert len(read_results(path)) == 8
         path.write_bytes(whole)
 
 
@@ -138,7 +138,7 @@ def test_a_file_of_another_kind_is_left_alone(tmp_path):
     path = tmp_path / "results.csv"
     path.write_text("my,own,notes\n1,2,3\n")
     with pytest.raises(ValueError, match="has other columns"):
-        run(plan(CASES, [counting()[1]], runs=1), tmp_path)
+        run_tasks(plan(CASES, [counting()[1]], runs=1), tmp_path)
     assert path.read_text() == "my,own,notes\n1,2,3\n"
 
 
@@ -155,8 +155,8 @@ def test_two_processes_do_not_write_one_file(tmp_path):
 def test_processes_change_no_result(tmp_path, quick):
     methods = [found.override(quick) for found in find(["PCKID", "AI+kmeans"])]
     tasks = plan(cases("wine")[:2], methods, runs=1)
-    alone = run(tasks, tmp_path / "alone")
-    together = run(tasks, tmp_path / "together", jobs=2)
+    alone = run_tasks(tasks, tmp_path / "alone")
+    together = run_tasks(tasks, tmp_path / "together", jobs=2)
     assert without_timings(alone) == without_timings(together)
 
 
@@ -176,9 +176,9 @@ def test_killed_and_started_again_it_ends_the_same(tmp_path):
     processes = [_start(script, path.parent), _start(script, tmp_path / "whole")]
     assert [process.wait() for process in processes] == [0, 0]
     assert set(finished) <= set(path.read_bytes().splitlines())
-    whole = read(tmp_path / "whole" / "results.csv")
+    whole = read_results(tmp_path / "whole" / "results.csv")
     assert len(whole) == 36
-    assert without_timings(read(path)) == without_timings(whole)
+    assert without_timings(read_results(path)) == without_timings(whole)
 
 
 def _start(script, folder):

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import t
 
 from pckid.experiments import figures, paper, tables, verdict
-from pckid.experiments.measure import measure, scores
+from pckid.experiments.measure import agreement_scores, measure_call
 from pckid.experiments.ranks import Ranking, cliques, critical_difference, rank
 from pckid.experiments.resampling import interval
 from pckid.experiments.results import COLUMNS
@@ -187,7 +187,7 @@ def test_intervals_leave_out_what_is_absent():
 
 
 def test_the_summary_has_intervals_and_the_losses():
-    text = verdict.summary(several_settings())
+    text = verdict.summarise_ranks(several_settings())
     assert text.startswith("Data sets: 2, cases: 4, runs of each: 2.")
     assert (
         "| mean+kmeans | **0.660** [0.610, 0.710] | **0.500** [0.500, 0.500] | **1.5** [1.0, 2.0] "
@@ -229,14 +229,14 @@ def test_a_failure_is_a_loss_and_few_winners_are_named():
 
 def test_rows_without_a_cluster_do_not_help():
     y = np.array([0, 0, 1, 1])
-    assert scores(y, np.array([0, 0, 1, 1])) == {"accuracy": 1.0, "ari": 1.0, "nmi": 1.0}
-    partly = scores(y, np.array([0, -1, 1, -1]))
+    assert agreement_scores(y, np.array([0, 0, 1, 1])) == {"accuracy": 1.0, "ari": 1.0, "nmi": 1.0}
+    partly = agreement_scores(y, np.array([0, -1, 1, -1]))
     assert partly["accuracy"] == 0.5
     assert partly["ari"] < 0.5
 
 
 def test_peak_memory_sees_a_large_array():
-    found = measure(lambda: np.ones(8_000_000).argsort()[:3])
+    found = measure_call(lambda: np.ones(8_000_000).argsort()[:3])
     assert found.result.shape == (3,)
     assert found.seconds > 0
     assert np.isnan(found.peak_mib) or 60 < found.peak_mib < 400
@@ -250,11 +250,11 @@ def test_figures_are_drawn(tmp_path):
     panel = ("title", rng.normal(size=(9, 2)), np.repeat(["a", "b", "c"], 3), np.arange(9) % 3)
     images = np.where(rng.random((2, 4, 4)) < 0.3, np.nan, 1.0)
     draws = {
-        "ranks": lambda figure: figures.critical_difference(figure, found),
+        "ranks": lambda figure: figures.draw_critical_difference(figure, found),
         "curve": lambda figure: figures.accuracy_curves(figure, numbered, "share"),
         "maps": lambda figure: figures.embeddings(figure, [panel, panel], ["a", "b", "c"]),
-        "patterns": lambda figure: figures.missing_patterns(figure, images),
+        "patterns": lambda figure: figures.draw_patterns(figure, images),
     }
     for name, draw in draws.items():
-        path = figures.save(tmp_path / "figures" / f"{name}.png", draw)
+        path = figures.save_figure(tmp_path / "figures" / f"{name}.png", draw)
         assert path.read_bytes().startswith(b"\x89PNG")

@@ -57,4 +57,4 @@ def compare(choose_k: bool, **options: Any) -> int:
     from pckid.experiments import choose, compare
 
     given = {name: value for name, value in options.items() if value not in (None, ())}
-    return run_experiment(choose.main if choose_k else compare.main, given)
+    return run_experiment(choose.compare_choosers if choose_k else compare.compare_methods, given)

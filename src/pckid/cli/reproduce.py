@@ -49,9 +49,9 @@ def mnist(**options: Any) -> int:
       pckid reproduce mnist --data mnist56.npz --jobs -1
       pckid reproduce mnist --runs 3 --inits 5 --max-components 10
     """
-    from pckid.experiments.mnist import main
+    from pckid.experiments.mnist import reproduce_mnist
 
-    return run_experiment(main, options)
+    return run_experiment(reproduce_mnist, options)
 
 
 @reproduce.command(short_help="Pairs of land-cover classes under clouds.")
@@ -80,6 +80,6 @@ def landcover(**options: Any) -> int:
       pckid reproduce landcover
       pckid reproduce landcover --data pixels.csv.gz --jobs -1
     """
-    from pckid.experiments.landcover import main
+    from pckid.experiments.landcover import reproduce_landcover
 
-    return run_experiment(main, options)
+    return run_experiment(reproduce_landcover, options)

@@ -10,16 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pckid.experiments import tables
-from pckid.experiments.choosers import CHOOSERS, Choice
-from pckid.experiments.compare import GROUPS, find_cases, grouped, select
+from pckid.experiments.choosers import CHOOSERS, ChosenK
+from pckid.experiments.compare import GROUPS, find_cases, find_methods, grouped
 from pckid.experiments.datasets.tables import MAX_ROWS, NOT_FEATURES
-from pckid.experiments.measure import scores
+from pckid.experiments.measure import agreement_scores
 from pckid.experiments.resampling import interval
 from pckid.experiments.results import Row
-from pckid.experiments.run import plan, run
+from pckid.experiments.run import plan, run_tasks
 
 
-def main(
+def compare_choosers(
     folders: Sequence[str | Path] = (),
     out: str | Path = "results/compare",
     *,
@@ -42,40 +42,42 @@ def main(
         The rows of results.csv.
     """
     cases = find_cases(folders, half, drop, max_rows, say)
-    found = select(methods or list(CHOOSERS), CHOOSERS, say)
+    found = find_methods(methods or list(CHOOSERS), CHOOSERS, say)
     found = [chooser.override(parameters or {}) for chooser in found]
     tasks = plan(cases, found, runs=runs, seed=seed, device=device, score=record)
-    rows = run(tasks, out, jobs=jobs, what="Choosing k")
+    rows = run_tasks(tasks, out, jobs=jobs, what="Choosing k")
     name = f"{half}_n_clusters" if half else "n_clusters"
     tables.write(chosen(rows), Path(out), f"{name}_by_table")
-    (Path(out) / f"{name}.md").write_text(text := summary(rows), encoding="utf-8")
+    (Path(out) / f"{name}.md").write_text(text := summarise_choices(rows), encoding="utf-8")
     say(text)
     return rows
 
 
-def record(y: NDArray, choice: Choice) -> dict[str, float]:
+def record(y: NDArray, choice: ChosenK) -> dict[str, float]:
     """Note what was chosen, and how well as many clusters agree with the classes."""
-    return {"chosen": float(choice.n_clusters), **scores(y, choice.labels)}
+    return {"chosen": float(choice.n_clusters), **agreement_scores(y, choice.labels)}
 
 
-def chosen(rows: Sequence[Row]) -> tables.Table:
+def chosen(rows: Sequence[Row]) -> tables.ResultTable:
     """Tabulate what each chose, mean over runs; bold where every run was right."""
     classes, found = tables.collect(rows, "n_clusters"), tables.collect(rows, "chosen")
     values = np.hstack([tables.mean(classes)[:, :1], tables.mean(found)])
     right = np.pad((found == classes).all(axis=2), ((0, 0), (1, 0)))
     names = [tables.case_name(case) for case in tables.case_names(rows)]
     columns = ["classes", *tables.method_names(rows)]
-    return tables.Table("table", names, columns, values, (1,) * len(columns), right)
+    return tables.ResultTable("table", names, columns, values, (1,) * len(columns), right)
 
 
-def summary(rows: Sequence[Row]) -> str:
+def summarise_choices(rows: Sequence[Row]) -> str:
     """Write how often each chooser was right, by group of tables and over all, in Markdown."""
     parts = {GROUPS[name]: part for name, part in grouped(rows).items()} | {"All": list(rows)}
-    texts = [f"## {title}\n\n{tables.as_markdown(score(part))}" for title, part in parts.items()]
+    texts = [
+        f"## {title}\n\n{tables.as_markdown(score_choices(part))}" for title, part in parts.items()
+    ]
     return "\n".join(texts)
 
 
-def score(rows: Sequence[Row]) -> tables.Table:
+def score_choices(rows: Sequence[Row]) -> tables.ResultTable:
     """Tabulate how often each chooser was right and within one, how far off, and to what effect.
 
     The effect is the adjusted Rand index between the classes and as many clusters of PCKID.
@@ -97,6 +99,6 @@ def score(rows: Sequence[Row]) -> tables.Table:
     ends = np.stack([interval(value) for value in measured], axis=-1)
     best = tables.best_of_row((values * [1, 1, -1, 1]).T, 2).T
     columns = ["right", "within one", "mean error", "ARI"]
-    return tables.Table(
+    return tables.ResultTable(
         "chooser", tables.method_names(rows), columns, values, (2, 2, 2, 3), best, ends
     )

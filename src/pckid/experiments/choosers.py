@@ -24,7 +24,7 @@ CANDIDATES = range(2, MAX_CLUSTERS + 1)
 _ENSEMBLE = {"n_inits": 10, "max_components": "auto"}
 
 
-class Choice(NamedTuple):
+class ChosenK(NamedTuple):
     """A number of clusters, and the clusters that PCKID finds with it."""
 
     n_clusters: int
@@ -95,14 +95,14 @@ def _partition(points: NDArray, k: int, seed: int) -> NDArray:
     return KMeans(k, n_init=10, random_state=seed).fit_predict(points)
 
 
-def _then_cluster(choose: Callable[..., int]) -> Callable[..., Choice]:
+def _then_cluster(choose: Callable[..., int]) -> Callable[..., ChosenK]:
     """Let PCKID find as many clusters as were chosen."""
 
     @wraps(choose)
-    def cluster(X: NDArray, _: int, *, seed: int, device: str | None, **ensemble: Any) -> Choice:
+    def cluster(X: NDArray, _: int, *, seed: int, device: str | None, **ensemble: Any) -> ChosenK:
         n_clusters = choose(X, _, seed=seed, device=device, **ensemble)
         model = PCKID(n_clusters, device=device, random_state=seed, **ensemble)
-        return Choice(n_clusters, model.fit_predict(X))
+        return ChosenK(n_clusters, model.fit_predict(X))
 
     return cluster
 

@@ -16,14 +16,14 @@ from pckid.experiments.methods import Method, all_methods
 from pckid.experiments.methods.variants import VARIANTS
 from pckid.experiments.paper import METHODS as PAPER_METHODS
 from pckid.experiments.results import Row
-from pckid.experiments.run import plan, run
+from pckid.experiments.run import plan, run_tasks
 
 LEFT_OUT = ("incomplete gmm-full", "PCKID random walk", *PAPER_METHODS[1:], *VARIANTS)
 """Not compared unless named: too slow for many patterns, the paper's baselines, our variants."""
 GROUPS = {"tables": "Tables with missing values", "removed": "Complete tables, values removed"}
 
 
-def main(
+def compare_methods(
     folders: Sequence[str | Path] = (),
     out: str | Path = "results/compare",
     *,
@@ -69,10 +69,12 @@ def main(
     cases = find_cases(folders, half, drop, max_rows, say)
     known = all_methods()
     usual = [name for name in known if name not in LEFT_OUT]
-    found = [method.override(parameters or {}) for method in select(methods or usual, known, say)]
+    found = [
+        method.override(parameters or {}) for method in find_methods(methods or usual, known, say)
+    ]
     tasks = plan(cases, found, runs=runs, seed=seed, device=device)
-    rows = run(tasks, out, jobs=jobs, what="Comparing")
-    report(rows, Path(out), f"{half}_" if half else "", say)
+    rows = run_tasks(tasks, out, jobs=jobs, what="Comparing")
+    write_comparison(rows, Path(out), f"{half}_" if half else "", say)
     return rows
 
 
@@ -91,7 +93,7 @@ def find_cases(
     return cases
 
 
-def select(
+def find_methods(
     names: Sequence[str], known: Mapping[str, Method], say: Callable[[str], None]
 ) -> list[Method]:
     """Return the methods of these names, PCKID first; says which lack a package and are skipped."""
@@ -114,7 +116,9 @@ def grouped(rows: Sequence[Row]) -> dict[str, list[Row]]:
     return {name: part for name, part in parts.items() if part}
 
 
-def report(rows: Sequence[Row], out: Path, prefix: str, say: Callable[[str], None]) -> None:
+def write_comparison(
+    rows: Sequence[Row], out: Path, prefix: str, say: Callable[[str], None]
+) -> None:
     """Write the tables and the figure of each group of cases, and a summary of all."""
     texts = []
     for group, part in grouped(rows).items():
@@ -123,12 +127,12 @@ def report(rows: Sequence[Row], out: Path, prefix: str, say: Callable[[str], Non
             tables.write(table, out, f"{prefix}{group}_{field}")
         overall = verdict.overall(part)
         tables.write(overall, out, f"{prefix}{group}_overall")
-        texts.append(f"## {GROUPS[group]}\n\n{verdict.summary(part)}")
+        texts.append(f"## {GROUPS[group]}\n\n{verdict.summarise_ranks(part)}")
         say(tables.as_text(overall))
         say(verdict.losses(part))
         try:
-            draw = partial(figures.critical_difference, ranking=verdict.ranking(part))
-            say(f"wrote {figures.save(out / f'{prefix}{group}_ranks.png', draw, (9, 5))}")
+            draw = partial(figures.draw_critical_difference, ranking=verdict.ranking(part))
+            say(f"wrote {figures.save_figure(out / f'{prefix}{group}_ranks.png', draw, (9, 5))}")
         except ImportError:
             say("No figure: matplotlib is not installed.")
     path = out / f"{prefix}summary.md"

@@ -1,4 +1,4 @@
-"""The figures of the experiments. Each function draws into axes; `save` writes a file."""
+"""The figures of the experiments. Each function draws into axes; `save_figure` writes a file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from pckid.experiments.tables import case_names, collect, half_width, mean, meth
 _MARKERS = "o^sDvP*X"
 
 
-def save(path: Path, draw: Callable[[Any], None], size: tuple[float, float] = (6.4, 4.4)) -> Path:
+def save_figure(
+    path: Path, draw: Callable[[Any], None], size: tuple[float, float] = (6.4, 4.4)
+) -> Path:
     """Make a figure, have it drawn, and write it; no window, no display needed."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -49,7 +51,7 @@ def accuracy_curves(figure: Any, rows: Sequence[Row], xlabel: str) -> None:
     axes.legend(fontsize=8, ncols=2)
 
 
-def missing_patterns(figure: Any, images: NDArray) -> None:
+def draw_patterns(figure: Any, images: NDArray) -> None:
     """Show images (n, height, width) side by side; what is missing is grey-blue."""
     for axes, image in zip(figure.subplots(1, len(images), squeeze=False)[0], images, strict=True):
         axes.set_facecolor("#8aa0b8")
@@ -83,7 +85,7 @@ def embeddings(
         axes.legend(title="class", fontsize=8)
 
 
-def critical_difference(figure: Any, ranking: Ranking) -> None:
+def draw_critical_difference(figure: Any, ranking: Ranking) -> None:
     """Draw mean ranks on a line, best on the left; a bar joins methods not told apart."""
     axes = figure.subplots()
     axes.axis("off")

@@ -10,14 +10,14 @@ informative; the groups are known, so accuracy tells.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable
 from typing import Any
 
+import click
 import numpy as np
 from numpy.typing import NDArray
 
-from pckid.experiments.measure import scores
+from pckid.experiments.measure import agreement_scores
 from pckid.missing import apply, keep_one_per_row, mar, mcar, nmar
 
 MECHANISMS: dict[str, Any] = {"mcar": mcar, "mar": mar, "nmar": nmar}
@@ -25,7 +25,7 @@ SHARES = (0.2, 0.4)
 WAYS = ("ignorable", "informative")
 
 
-def draw(mechanism: str, share: float, seed: int) -> tuple[NDArray, NDArray]:
+def draw_groups(mechanism: str, share: float, seed: int) -> tuple[NDArray, NDArray]:
     """Draw 300 rows of three groups in ten columns, and remove values.
 
     In each column the groups' means are 0, 1.2 and 2.4 in random order; the spread is 1.5.
@@ -43,7 +43,7 @@ def draw(mechanism: str, share: float, seed: int) -> tuple[NDArray, NDArray]:
     return apply(X, keep_one_per_row(X, removed, random_state=rng)), y
 
 
-def main(
+def compare_missingness(
     runs: int = 20, *, say: Callable[[str], None] = print, **parameters: Any
 ) -> dict[tuple[str, float], NDArray]:
     """Compare the two ways; returns accuracies (runs, 2) by mechanism and share missing."""
@@ -54,10 +54,10 @@ def main(
         for share in SHARES:
             found = np.empty((runs, 2))
             for seed in range(runs):
-                X, y = draw(mechanism, share, seed)
+                X, y = draw_groups(mechanism, share, seed)
                 for j, way in enumerate(WAYS):
                     model = PCKID(3, missingness=way, random_state=seed, **parameters)
-                    found[seed, j] = scores(y, model.fit_predict(X))["accuracy"]
+                    found[seed, j] = agreement_scores(y, model.fit_predict(X))["accuracy"]
             results[mechanism, share] = found
             say(_line(f"{mechanism} {share:.0%}", found))
     return results
@@ -71,15 +71,14 @@ def _line(name: str, found: NDArray) -> str:
     return f"{name:10} {means}  gain {gain.mean():+.3f} ± {error:.3f}"
 
 
-def _arguments() -> dict[str, Any]:
-    """Read the command line."""
-    parser = argparse.ArgumentParser(description="Is informative missingness worth it?")
-    parser.add_argument("--runs", type=int, default=20)
-    parser.add_argument("--inits", dest="n_inits", type=int, help="Q")
-    parser.add_argument("--max-components", type=int, help="G")
-    given = vars(parser.parse_args())
-    return {key: value for key, value in given.items() if value is not None}
+@click.command()
+@click.option("--runs", default=20, show_default=True)
+@click.option("--inits", "n_inits", type=int, help="Q")
+@click.option("--max-components", type=int, help="G")
+def informative_command(**options: Any) -> None:
+    """Is informative missingness worth it?"""
+    compare_missingness(**{name: value for name, value in options.items() if value is not None})
 
 
 if __name__ == "__main__":
-    main(**_arguments())
+    informative_command()

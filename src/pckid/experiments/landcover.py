@@ -3,8 +3,7 @@
 The paper's Hardangervidda data are not public. Two tables of real pixels can stand in for them
 (see `datasets.slovenia`); without either, a simulated mountain scene does.
 
-Run it as ``pckid reproduce landcover`` or, where the command line is not installed, as
-``python -m pckid.experiments.landcover``.
+Run it as ``pckid reproduce landcover``.
 """
 
 from __future__ import annotations
@@ -19,14 +18,14 @@ import numpy as np
 from pckid.experiments import figures, tables
 from pckid.experiments.datasets import Case
 from pckid.experiments.datasets.mountain import mountain
-from pckid.experiments.datasets.slovenia import MAX_PER_CLASS, load, slovenia, slovenia_ndvi
+from pckid.experiments.datasets.slovenia import MAX_PER_CLASS, load_pixels, slovenia, slovenia_ndvi
 from pckid.experiments.methods import find
-from pckid.experiments.paper import METHODS, embed, report
+from pckid.experiments.paper import METHODS, embed, write_paper_table
 from pckid.experiments.results import Row
-from pckid.experiments.run import plan, run
+from pckid.experiments.run import plan, run_tasks
 
 
-def main(
+def reproduce_landcover(
     data: str | None = None,
     out: str | Path = "results/landcover",
     *,
@@ -69,21 +68,21 @@ def main(
     """
     out = Path(out)
     say("The Hardangervidda data of the paper are not public; other pixels stand in for them.")
-    cases = choose(data, masks, per_class)
+    cases = landcover_cases(data, masks, per_class)
     found = [method.override(parameters or {}) for method in find([*METHODS, *also])]
     tasks = plan(cases, found, runs=runs, seed=seed, device=device)
-    rows = run(tasks, out, jobs=jobs, what="Land cover")
+    rows = run_tasks(tasks, out, jobs=jobs, what="Land cover")
     name = cases[0].dataset.replace(" ", "_")
-    report(rows, out, f"{name}_accuracy", "classes", say)
+    write_paper_table(rows, out, f"{name}_accuracy", "classes", say)
     draw_figure(cases, rows, out / f"{name}_embedding.png", seed, device, parameters or {}, say)
     return rows
 
 
-def choose(data: str | None, masks: str | None, per_class: int) -> list[Case]:
+def landcover_cases(data: str | None, masks: str | None, per_class: int) -> list[Case]:
     """List the cases: a table with gaps as it is, a complete one under clouds, or a simulation."""
     if data is None:
         return mountain(per_class)
-    has_gaps = np.isnan(load(data)[1]).any()
+    has_gaps = np.isnan(load_pixels(data)[1]).any()
     return slovenia_ndvi(data, per_class) if has_gaps else slovenia(data, masks, per_class)
 
 
@@ -107,10 +106,4 @@ def draw_figure(
     points, y, labels = embed(case, seed, device, parameters)
     panel = (f"{case.dataset}: {case.setting}", points, y, labels)
     maps = partial(figures.embeddings, panels=[panel], names=np.unique(y).tolist())
-    say(f"wrote {figures.save(path, maps, (5.4, 4.4))}")
-
-
-if __name__ == "__main__":
-    from pckid.experiments.paper import arguments
-
-    main(**arguments("Repeat the paper's experiment on land cover.", "results/landcover"))
+    say(f"wrote {figures.save_figure(path, maps, (5.4, 4.4))}")

@@ -21,7 +21,7 @@ class Measured(NamedTuple):
     peak_mib: float
 
 
-def measure(function: Callable[[], Any]) -> Measured:
+def measure_call(function: Callable[[], Any]) -> Measured:
     """Call a function; time it and watch its memory.
 
     Peak memory is how far the process's resident memory rose above where it stood before the call,
@@ -36,7 +36,7 @@ def measure(function: Callable[[], Any]) -> Measured:
     return Measured(result, seconds, max(_memory("VmHWM") - before, 0.0))
 
 
-def scores(y: NDArray, labels: NDArray) -> dict[str, float]:
+def agreement_scores(y: NDArray, labels: NDArray) -> dict[str, float]:
     """Compare labels with classes; rows that got no cluster (−1) count as errors, or as singles."""
     from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 

@@ -10,16 +10,22 @@ in all three.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import click
 import numpy as np
 from numpy.typing import NDArray
 
-from pckid.experiments.datasets.tables import LABEL, MAX_ROWS, NOT_FEATURES, read, stratified
-from pckid.experiments.measure import scores
+from pckid.experiments.datasets.tables import (
+    LABEL,
+    MAX_ROWS,
+    NOT_FEATURES,
+    read_labelled,
+    stratified,
+)
+from pckid.experiments.measure import agreement_scores
 
 MAX_CATEGORIES = 50
 WAYS = ("categories", "codes", "indicators")
@@ -33,9 +39,9 @@ class Mixed(NamedTuple):
     y: NDArray  # (n_samples,)
 
 
-def load(path: str, drop: Sequence[str] = NOT_FEATURES) -> Mixed:
+def load_mixed(path: str, drop: Sequence[str] = NOT_FEATURES) -> Mixed:
     """Read a table; columns that are no numbers are categories."""
-    names, rows = read(path)
+    names, rows = read_labelled(path)
     cells = dict(zip(names, zip(*rows, strict=True), strict=True))
     columns, categorical = [], []
     for name in names:
@@ -70,7 +76,7 @@ def indicators(table: Mixed) -> NDArray:
     return np.stack(columns, axis=1)
 
 
-def cluster(table: Mixed, way: str, seed: int, **parameters: Any) -> NDArray:
+def cluster_coded(table: Mixed, way: str, seed: int, **parameters: Any) -> NDArray:
     """Cluster a table in one of three ways."""
     from pckid import PCKID
 
@@ -82,7 +88,7 @@ def cluster(table: Mixed, way: str, seed: int, **parameters: Any) -> NDArray:
     return model.fit_predict(X)
 
 
-def main(
+def compare_codings(
     folder: str | Path,
     *,
     runs: int = 10,
@@ -95,7 +101,7 @@ def main(
     """
     results: dict[str, dict[str, NDArray]] = {}
     for path in sorted(Path(folder).glob("*.csv")):
-        whole = load(str(path))
+        whole = load_mixed(str(path))
         if not whole.categorical.any():
             continue
         results[path.stem] = {way: np.empty((runs, 2)) for way in WAYS}
@@ -103,7 +109,7 @@ def main(
             index = stratified(whole.y, MAX_ROWS, np.random.default_rng(seed))
             table = Mixed(whole.codes[index], whole.categorical, whole.y[index])
             for way in WAYS:
-                found = scores(table.y, cluster(table, way, seed, **parameters))
+                found = agreement_scores(table.y, cluster_coded(table, way, seed, **parameters))
                 results[path.stem][way][seed] = found["accuracy"], found["ari"]
         say(_line(path.stem, [results[path.stem][way] for way in WAYS]))
     means = [np.mean([found[way] for found in results.values()], axis=0) for way in WAYS]
@@ -121,16 +127,15 @@ def _line(name: str, scored: Sequence[NDArray]) -> str:
     return "  ".join(cells)
 
 
-def _arguments() -> dict[str, Any]:
-    """Read the command line."""
-    parser = argparse.ArgumentParser(description="Categories declared, or coded as numbers?")
-    parser.add_argument("folder", help="folder of labelled tables")
-    parser.add_argument("--runs", type=int, default=10)
-    parser.add_argument("--inits", dest="n_inits", type=int, help="Q")
-    parser.add_argument("--max-components", type=int, help="G")
-    given = vars(parser.parse_args())
-    return {key: value for key, value in given.items() if value is not None}
+@click.command()
+@click.argument("folder", type=click.Path(exists=True, file_okay=False))
+@click.option("--runs", default=10, show_default=True)
+@click.option("--inits", "n_inits", type=int, help="Q")
+@click.option("--max-components", type=int, help="G")
+def mixed_command(**options: Any) -> None:
+    """Categories declared, or coded as numbers?"""
+    compare_codings(**{name: value for name, value in options.items() if value is not None})
 
 
 if __name__ == "__main__":
-    main(**_arguments())
+    mixed_command()

@@ -1,7 +1,6 @@
 """The paper's first experiment, "MNIST 5 vs. 6", as one command.
 
-Run it as ``pckid reproduce mnist`` or, where the command line is not installed, as
-``python -m pckid.experiments.mnist``.
+Run it as ``pckid reproduce mnist``.
 """
 
 from __future__ import annotations
@@ -17,15 +16,15 @@ from numpy.typing import NDArray
 
 from pckid.experiments import figures
 from pckid.experiments.datasets import Case
-from pckid.experiments.datasets.mnist import DIGITS, SHARES, load, locate, mnist56
+from pckid.experiments.datasets.mnist import DIGITS, SHARES, load_images, locate, mnist56
 from pckid.experiments.methods import find
-from pckid.experiments.paper import METHODS, embed, rename, report
+from pckid.experiments.paper import METHODS, embed, rename, write_paper_table
 from pckid.experiments.results import Row
-from pckid.experiments.run import plan, run
+from pckid.experiments.run import plan, run_tasks
 from pckid.missing import apply, drop_quadrants
 
 
-def main(
+def reproduce_mnist(
     data: str | None = None,
     out: str | Path = "results/mnist",
     *,
@@ -70,8 +69,8 @@ def main(
     cases = mnist56(locate(data, say), shares, n_samples)
     found = [method.override(parameters or {}) for method in find([*METHODS, *also])]
     tasks = plan(cases, found, runs=runs, seed=seed, device=device)
-    rows = run(tasks, out, jobs=jobs, what="MNIST 5 vs. 6")
-    report(rows, out, "accuracy", "p_m", say)
+    rows = run_tasks(tasks, out, jobs=jobs, what="MNIST 5 vs. 6")
+    write_paper_table(rows, out, "accuracy", "p_m", say)
     for path in draw_figures(cases, rows, out, seed, device, parameters or {}, say):
         say(f"wrote {path}")
     return rows
@@ -97,27 +96,21 @@ def draw_figures(
     curves = partial(
         figures.accuracy_curves, rows=rename(rows), xlabel="share of images without a quadrant"
     )
-    patterns = partial(figures.missing_patterns, images=_examples(cases[0], seed))
+    patterns = partial(figures.draw_patterns, images=_examples(cases[0], seed))
     maps = partial(figures.embeddings, panels=panels, names=[str(digit) for digit in DIGITS])
     return [
-        figures.save(out / "accuracy.png", curves),
-        figures.save(out / "patterns.png", patterns, (7, 1.6)),
-        figures.save(out / "embeddings.png", maps, (9.6, 4.4)),
+        figures.save_figure(out / "accuracy.png", curves),
+        figures.save_figure(out / "patterns.png", patterns, (7, 1.6)),
+        figures.save_figure(out / "embeddings.png", maps, (9.6, 4.4)),
     ]
 
 
 def _examples(case: Case, seed: int) -> NDArray:
     """Find an image with nothing missing and one for each quadrant; (5, height, width)."""
-    images, _ = load(case.draw.args[0])  # type: ignore[attr-defined]
+    images, _ = load_images(case.draw.args[0])  # type: ignore[attr-defined]
     rng = np.random.default_rng(seed)
     X = images[rng.choice(len(images), 100, replace=False)].astype(np.float64)
     removed = drop_quadrants(X, 0.8, random_state=rng)
     _, first = np.unique(removed, axis=0, return_index=True)
     side = isqrt(X.shape[1])
     return apply(X, removed)[first].reshape(-1, side, side)
-
-
-if __name__ == "__main__":
-    from pckid.experiments.paper import arguments
-
-    main(**arguments("Repeat the paper's experiment on MNIST 5 vs. 6.", "results/mnist"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -32,7 +31,7 @@ def rename(rows: Sequence[Row]) -> list[Row]:
     return [row | {"method": _paper_name(row["method"])} for row in rows]
 
 
-def report(
+def write_paper_table(
     rows: Sequence[Row], out: Path, name: str, corner: str, say: Callable[[str], None]
 ) -> None:
     """Write and show the paper's table; further methods go into a second one, NAME_also."""
@@ -47,7 +46,7 @@ def report(
         say(tables.as_text(table))
 
 
-def verdict(table: tables.Table) -> str:
+def verdict(table: tables.ResultTable) -> str:
     """Say on how many rows, the mean aside, PCKID is best, and where it is not."""
     ours = table.columns.index("PCKID")
     rows = [i for i, name in enumerate(table.rows) if name != "mean"]
@@ -73,22 +72,6 @@ def embed(
     given = setting(parameters)
     model = PCKID(len(np.unique(y)), device=device, random_state=method_seed, **given).fit(X)
     return np.asarray(model.embedding_), y, np.asarray(model.labels_)
-
-
-def arguments(description: str, out: str) -> dict[str, Any]:
-    """Read the command line of an experiment run as a module, where click is not installed."""
-    parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("--data", help="file with the data")
-    parser.add_argument("--out", default=out, help="folder for results")
-    parser.add_argument("--runs", type=int, default=30)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--jobs", type=int, default=1, help="processes; -1 for all cores")
-    parser.add_argument("--device", help='such as "cuda"')
-    parser.add_argument("--also", action="append", default=[], help="a further method")
-    parser.add_argument("--inits", type=int, help="Q; 30 in the paper")
-    parser.add_argument("--max-components", type=int, help="G; 30 in the paper")
-    parser.add_argument("--kmeans-starts", type=int, help="100 in the paper")
-    return with_parameters(vars(parser.parse_args()))
 
 
 def with_parameters(options: dict[str, Any]) -> dict[str, Any]:

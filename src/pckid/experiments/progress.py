@@ -11,7 +11,7 @@ _SECONDS_BETWEEN_LINES = 10.0
 
 
 @contextmanager
-def progress(total: int, what: str) -> Iterator[Callable[[], None]]:
+def experiment_progress(total: int, what: str) -> Iterator[Callable[[], None]]:
     """Yield a function to call whenever one of `total` steps is done; writes to standard error."""
     try:
         from rich.console import Console

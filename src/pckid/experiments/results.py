@@ -51,7 +51,7 @@ def key(row: Row) -> Key:
     return row["dataset"], row["setting"], int(row["run"]), row["method"]
 
 
-def read(path: Path) -> list[Row]:
+def read_results(path: Path) -> list[Row]:
     """Read all whole rows of a results file; a torn last line is left out."""
     text = path.read_text(encoding="utf-8") if path.exists() else ""
     return list(csv.DictReader(io.StringIO(text[: text.rfind("\n") + 1], newline="")))
@@ -91,7 +91,7 @@ class ResultsFile:
 
     def sort(self) -> None:
         """Put the rows in order, with one atomic rename, so that none can be lost."""
-        rows = sorted(read(self.path), key=key)
+        rows = sorted(read_results(self.path), key=key)
         with atomic_file(self.path) as file:
             file.write("".join([",".join(COLUMNS) + "\n", *map(_line, rows)]).encode())
 

@@ -24,11 +24,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pckid.experiments.datasets import Case, Sample
-from pckid.experiments.measure import measure, scores
+from pckid.experiments.datasets import Case, LabelledTable
+from pckid.experiments.measure import agreement_scores, measure_call
 from pckid.experiments.methods import Method
-from pckid.experiments.progress import progress
-from pckid.experiments.results import COLUMNS, Key, ResultsFile, Row, key, read
+from pckid.experiments.progress import experiment_progress
+from pckid.experiments.results import COLUMNS, Key, ResultsFile, Row, key, read_results
 
 RESULTS = "results.csv"
 Score = Callable[[NDArray, Any], dict[str, float]]
@@ -43,7 +43,7 @@ class Task(NamedTuple):
     method: Method
     seed: int
     device: str | None
-    score: Score = scores
+    score: Score = agreement_scores
 
     @property
     def key(self) -> Key:
@@ -85,7 +85,7 @@ def plan(
     runs: int,
     seed: int = 0,
     device: str | None = None,
-    score: Score = scores,
+    score: Score = agreement_scores,
 ) -> list[Task]:
     """List all tasks, run by run; `score` turns classes and what a method returned into results."""
     return [
@@ -96,7 +96,7 @@ def plan(
     ]
 
 
-def run(
+def run_tasks(
     tasks: Sequence[Task], out: str | Path, *, jobs: int = 1, what: str = "Clustering"
 ) -> list[Row]:
     """Do what is left to do of the tasks, and return the rows of all of them.
@@ -119,15 +119,15 @@ def run(
     path = Path(out) / RESULTS
     path.parent.mkdir(parents=True, exist_ok=True)
     with ResultsFile(path) as file:
-        finished = {key(row): row for row in read(path)}
+        finished = {key(row): row for row in read_results(path)}
         _refuse_other_settings(tasks, finished, path)
         left = [task for task in tasks if task.key not in finished]
-        with progress(len(left), what) as advance:
+        with experiment_progress(len(left), what) as advance:
             for row in _execute_all(left, jobs):
                 file.add(row)
                 advance()
         file.sort()
-    found = {key(row): row for row in read(path)}
+    found = {key(row): row for row in read_results(path)}
     return [found[task.key] for task in tasks]
 
 
@@ -150,7 +150,7 @@ def execute(task: Task) -> Row:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             cluster, table = task.method.cluster, X.copy()
-            measured = measure(lambda: cluster(table, n_clusters, method_seed, task.device))
+            measured = measure_call(lambda: cluster(table, n_clusters, method_seed, task.device))
             row |= {name: f"{score:.6g}" for name, score in task.score(y, measured.result).items()}
     except Exception as error:
         return row | {"error": f"{type(error).__name__}: {error}"}
@@ -194,7 +194,7 @@ def _warm_up(device: str | None) -> None:
 
 
 @lru_cache(maxsize=1)
-def _draw(case: Case, seed: int) -> Sample:
+def _draw(case: Case, seed: int) -> LabelledTable:
     """Draw a table, or return it again, as the methods of a case come one after another."""
     return case.draw(seed)
 

@@ -17,7 +17,7 @@ CaseName = tuple[str, str]
 _DIGITS = {"accuracy": 3, "ari": 3, "nmi": 3, "seconds": 2, "peak_mib": 0}
 
 
-class Table(NamedTuple):
+class ResultTable(NamedTuple):
     """Numbers with names for their rows and columns.
 
     Attributes
@@ -106,14 +106,16 @@ def half_width(values: NDArray) -> NDArray:
     return t.ppf(0.975, several - 1) * spread / np.sqrt(several - 1)
 
 
-def accuracy_table(rows: Sequence[Row], corner: str, name: Callable[[CaseName], str]) -> Table:
+def accuracy_table(
+    rows: Sequence[Row], corner: str, name: Callable[[CaseName], str]
+) -> ResultTable:
     """Tabulate mean accuracy by case and method; see `field_table`."""
     return field_table(rows, "accuracy", corner, name)
 
 
 def field_table(
     rows: Sequence[Row], field: str, corner: str, name: Callable[[CaseName], str]
-) -> Table:
+) -> ResultTable:
     """Tabulate the mean over runs of a field, a row for each case and a column for each method.
 
     The last row has the mean over data sets.
@@ -135,7 +137,7 @@ def field_table(
         values, cases = np.vstack([values, whole]), [*cases, "mean"]
     columns, digits = method_names(rows), _DIGITS[field]
     best = best_of_row(-values if field in MEASURED else values, digits)
-    return Table(corner, cases, columns, values, (digits,) * len(columns), best)
+    return ResultTable(corner, cases, columns, values, (digits,) * len(columns), best)
 
 
 def best_of_row(values: NDArray, digits: int) -> NDArray[np.bool_]:
@@ -145,7 +147,7 @@ def best_of_row(values: NDArray, digits: int) -> NDArray[np.bool_]:
     return (rounded == rounded.max(axis=1, keepdims=True)) & ~np.isnan(values)
 
 
-def as_text(table: Table) -> str:
+def as_text(table: ResultTable) -> str:
     """Render for a terminal; a star marks the best."""
     cells = _cells(table, lambda text, best: f"{text}*" if best else f"{text} ")
     header = [table.corner, *(f"{column} " for column in table.columns)]
@@ -162,14 +164,14 @@ def as_text(table: Table) -> str:
     return "\n".join([first, rule, *others]) + "\n"
 
 
-def as_markdown(table: Table) -> str:
+def as_markdown(table: ResultTable) -> str:
     """Render as Markdown; the best in bold."""
     cells = _cells(table, lambda text, best: f"**{text}**" if best else text)
     lines = [[table.corner, *table.columns], ["---", *["---:"] * len(table.columns)], *cells]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
-def as_csv(table: Table) -> str:
+def as_csv(table: ResultTable) -> str:
     """Render as CSV, with more digits and without marks; ends of intervals are columns."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -186,7 +188,7 @@ def as_csv(table: Table) -> str:
     return text.getvalue()
 
 
-def write(table: Table, folder: Path, name: str) -> list[Path]:
+def write(table: ResultTable, folder: Path, name: str) -> list[Path]:
     """Write a table in all three forms; returns the files."""
     folder.mkdir(parents=True, exist_ok=True)
     forms = {".txt": as_text, ".md": as_markdown, ".csv": as_csv}
@@ -196,7 +198,7 @@ def write(table: Table, folder: Path, name: str) -> list[Path]:
     return paths
 
 
-def _cells(table: Table, mark: Callable[[str, bool], str]) -> list[list[str]]:
+def _cells(table: ResultTable, mark: Callable[[str, bool], str]) -> list[list[str]]:
     """Write the numbers of each row out, the best marked, its name before them."""
     low, high = np.full((2, *table.values.shape), np.nan) if table.ends is None else table.ends
     lines = [[name] for name in table.rows]

@@ -11,7 +11,7 @@ from pckid.experiments.ranks import Ranking, rank, rank_each
 from pckid.experiments.resampling import interval
 from pckid.experiments.results import Row
 from pckid.experiments.tables import (
-    Table,
+    ResultTable,
     as_markdown,
     best_of_row,
     by_dataset,
@@ -36,7 +36,7 @@ def ranking(rows: Sequence[Row]) -> Ranking:
     return rank(method_names(rows), by_dataset(rows, collect(rows)))
 
 
-def overall(rows: Sequence[Row]) -> Table:
+def overall(rows: Sequence[Row]) -> ResultTable:
     """Tabulate each method's means over all data sets with 95 % intervals, best rank first.
 
     A data set counts once, whatever the number of its settings. The columns: accuracy, ARI, mean
@@ -58,10 +58,10 @@ def overall(rows: Sequence[Row]) -> Table:
     order = np.argsort(values[:, 2], kind="stable")
     columns = ["accuracy", "ARI", "rank", "ahead", "ahead in ARI", "won", "even", "lost", "failed"]
     names, digits = [methods[i] for i in order], (3, 3, 1, 3, 3, 0, 0, 0, 0)
-    return Table("method", names, columns, values[order], digits, best[order], ends[:, order])
+    return ResultTable("method", names, columns, values[order], digits, best[order], ends[:, order])
 
 
-def summary(rows: Sequence[Row]) -> str:
+def summarise_ranks(rows: Sequence[Row]) -> str:
     """Write means, ranks and losses in Markdown."""
     n_datasets, n_runs = (len({row[field] for row in rows}) for field in ("dataset", "run"))
     return (

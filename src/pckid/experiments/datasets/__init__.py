@@ -38,7 +38,7 @@ __all__ = [
 _DATASETS: dict[str, Callable[..., list[Case]]] = {}
 
 
-class Sample(NamedTuple):
+class LabelledTable(NamedTuple):
     """A table drawn for one run."""
 
     X: NDArray  # (n_samples, n_features), NaN where missing
@@ -61,7 +61,7 @@ class Case(NamedTuple):
     dataset: str
     setting: str
     source: str
-    draw: Callable[[int], Sample]
+    draw: Callable[[int], LabelledTable]
 
 
 def dataset(name: str) -> Callable[[Callable[..., list[Case]]], Callable[..., list[Case]]]:
@@ -95,7 +95,7 @@ def cases(name: str, **options: Any) -> list[Case]:
     return known[name](**options)
 
 
-def standardise(X: NDArray) -> NDArray:
+def scale_columns(X: NDArray) -> NDArray:
     """Centre and scale each column by its observed part; columns without variation go to 0."""
     count = np.maximum((~np.isnan(X)).sum(axis=0), 1)
     centred = X - np.nansum(X, axis=0) / count
@@ -103,11 +103,11 @@ def standardise(X: NDArray) -> NDArray:
     return centred / np.where(spread > 0, spread, 1.0)
 
 
-def prepare(X: NDArray, y: NDArray) -> Sample:
+def prepare(X: NDArray, y: NDArray) -> LabelledTable:
     """Keep the columns that vary and the rows that have something observed; standardise."""
     X = X[:, varying(X)]
     kept = ~np.isnan(X).all(axis=1)
-    return Sample(standardise(X[kept]), y[kept])
+    return LabelledTable(scale_columns(X[kept]), y[kept])
 
 
 def varying(X: NDArray) -> NDArray[np.bool_]:

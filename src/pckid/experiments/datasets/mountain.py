@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pckid.experiments.datasets import Case, Sample, dataset, standardise
+from pckid.experiments.datasets import Case, LabelledTable, dataset, scale_columns
 from pckid.experiments.datasets.slovenia import MAX_PER_CLASS, draw_classes
 from pckid.missing import apply, cover_blocks
 
@@ -31,19 +31,19 @@ def mountain(per_class: int = MAX_PER_CLASS) -> list[Case]:
     """List the pairs of classes; a new scene in every run."""
     source = f"simulated, at most {per_class} pixels of a class"
     return [
-        Case("mountain", f"{a}-{b}", source, partial(draw, per_class, (a, b)))
+        Case("mountain", f"{a}-{b}", source, partial(draw_mountain, per_class, (a, b)))
         for a, b in combinations(CLASSES, 2)
     ]
 
 
-def draw(per_class: int, classes: tuple[str, ...], seed: int) -> Sample:
+def draw_mountain(per_class: int, classes: tuple[str, ...], seed: int) -> LabelledTable:
     """Simulate a scene, take pixels of the classes, remove all bands of hidden dates."""
     rng = np.random.default_rng(seed)
     scene = simulate(rng)
     index = draw_classes(scene.y, classes, per_class, rng)
     X, hidden = scene.X[index], scene.hidden[index]
     dates = [range(_BANDS * date, _BANDS * (date + 1)) for date in range(_DATES)]
-    return Sample(standardise(apply(X, cover_blocks(X, dates, hidden))), scene.y[index])
+    return LabelledTable(scale_columns(apply(X, cover_blocks(X, dates, hidden))), scene.y[index])
 
 
 def simulate(rng: np.random.Generator) -> Scene:

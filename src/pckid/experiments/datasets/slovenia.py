@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from pckid.experiments.datasets import Case, Sample, dataset, standardise
-from pckid.experiments.datasets.tables import LABEL, read
+from pckid.experiments.datasets import Case, LabelledTable, dataset, scale_columns
+from pckid.experiments.datasets.tables import LABEL, read_labelled
 from pckid.missing import apply, cover_blocks
 
 MAX_PER_CLASS = 300
@@ -51,7 +51,7 @@ def slovenia_ndvi(data: str, per_class: int = MAX_PER_CLASS) -> list[Case]:
 def _pairs(name: str, data: str, per_class: int, draw: partial) -> list[Case]:
     """Make a case of every two classes."""
     source = f"{Path(data).name}, at most {per_class} pixels of a class"
-    classes = np.unique(load(data)[3]).tolist()
+    classes = np.unique(load_pixels(data)[3]).tolist()
     return [
         Case(name, f"{a}-{b}", source, partial(draw, (a, b))) for a, b in combinations(classes, 2)
     ]
@@ -59,27 +59,29 @@ def _pairs(name: str, data: str, per_class: int, draw: partial) -> list[Case]:
 
 def draw_clouded(
     data: str, masks: str, per_class: int, classes: tuple[str, ...], seed: int
-) -> Sample:
+) -> LabelledTable:
     """Lay a different genuine mask over each date: all bands of a covered date go missing.
 
     The masks are drawn anew in every run. Elevation and slope are always known.
     """
     rng = np.random.default_rng(seed)
-    names, X, place, y = load(data)
+    names, X, place, y = load_pixels(data)
     clouds = load_masks(masks)
     dates = _dates(names)
     drawn = clouds[rng.choice(len(clouds), len(dates), replace=False)]
     index = draw_classes(y, classes, per_class, rng)
     X, place = X[index], place[index]
     covered = drawn[:, place[:, 0], place[:, 1]].T
-    return Sample(standardise(apply(X, cover_blocks(X, list(dates.values()), covered))), y[index])
+    return LabelledTable(
+        scale_columns(apply(X, cover_blocks(X, list(dates.values()), covered))), y[index]
+    )
 
 
-def draw_as_is(data: str, per_class: int, classes: tuple[str, ...], seed: int) -> Sample:
+def draw_as_is(data: str, per_class: int, classes: tuple[str, ...], seed: int) -> LabelledTable:
     """Draw pixels with the gaps they have."""
-    _, X, _, y = load(data)
+    _, X, _, y = load_pixels(data)
     index = draw_classes(y, classes, per_class, np.random.default_rng(seed))
-    return Sample(standardise(X[index]), y[index])
+    return LabelledTable(scale_columns(X[index]), y[index])
 
 
 def draw_classes(
@@ -92,9 +94,9 @@ def draw_classes(
 
 
 @lru_cache(maxsize=2)
-def load(path: str) -> tuple[list[str], NDArray, NDArray, NDArray]:
+def load_pixels(path: str) -> tuple[list[str], NDArray, NDArray, NDArray]:
     """Read the features' names, X (n, d), places (n, 2) as row and column, classes (n,)."""
-    names, rows = read(path)
+    names, rows = read_labelled(path)
     lacking = {*_PLACE, LABEL} - set(names)
     if lacking:
         raise ValueError(f"{path} has no column {', '.join(sorted(lacking))}.")

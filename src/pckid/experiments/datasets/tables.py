@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pckid.experiments.datasets import Case, Sample, dataset, prepare
+from pckid.experiments.datasets import Case, LabelledTable, dataset, prepare
 from pckid.experiments.datasets.complete import SETTINGS, remove
 
 LABEL = "label"
@@ -75,17 +75,19 @@ def file_cases(
     max_rows : int
         Larger tables are drawn from anew in every run, each class in proportion.
     """
-    is_complete = not np.isnan(load(str(path), tuple(drop)).X).any()
+    is_complete = not np.isnan(load_labelled(str(path), tuple(drop)).X).any()
     source = f"{path.name}, at most {max_rows} rows"
     return [
-        Case(name, setting, source, partial(draw, str(path), tuple(drop), max_rows, setting))
+        Case(name, setting, source, partial(draw_table, str(path), tuple(drop), max_rows, setting))
         for setting in (SETTINGS if is_complete else (AS_IS,))
     ]
 
 
-def draw(path: str, drop: tuple[str, ...], max_rows: int, setting: str, seed: int) -> Sample:
+def draw_table(
+    path: str, drop: tuple[str, ...], max_rows: int, setting: str, seed: int
+) -> LabelledTable:
     """Take at most `max_rows` rows of a table, remove values if asked to, and prepare it."""
-    X, y, columns = load(path, drop)
+    X, y, columns = load_labelled(path, drop)
     rng = np.random.default_rng(seed)
     if len(y) > max_rows:
         index = stratified(y, max_rows, rng)
@@ -105,14 +107,14 @@ def stratified(y: NDArray, n_samples: int, rng: np.random.Generator) -> NDArray[
 
 
 @lru_cache(maxsize=2)
-def load(path: str, drop: tuple[str, ...] = NOT_FEATURES) -> Labelled:
+def load_labelled(path: str, drop: tuple[str, ...] = NOT_FEATURES) -> Labelled:
     """Read numbers and classes from a table.
 
     A column of text becomes one column of 0 and 1 for each category, all of them missing where the
     cell is; beyond 20 categories it is left out, as a name rather than a property. Rows with
     nothing observed are left out, as no method could place them.
     """
-    names, rows = read(path)
+    names, rows = read_labelled(path)
     if LABEL not in names:
         raise ValueError(f"{path} has no column {LABEL!r}. Name the column of known classes so.")
     cells = dict(zip(names, zip(*rows, strict=True), strict=True))
@@ -128,7 +130,7 @@ def load(path: str, drop: tuple[str, ...] = NOT_FEATURES) -> Labelled:
     return Labelled(X[kept], np.array(cells[LABEL])[kept], columns)
 
 
-def read(path: str) -> tuple[list[str], list[list[str]]]:
+def read_labelled(path: str) -> tuple[list[str], list[list[str]]]:
     """Read the names and the cells of a .csv or .csv.gz file."""
     opener = gzip.open if path.endswith(".gz") else open
     with opener(path, "rt", encoding="utf-8", newline="") as file:

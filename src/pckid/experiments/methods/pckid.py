@@ -16,7 +16,7 @@ _PAPER: dict[str, Any] = {**PAPER_SETTING, "kmeans_n_init": 100}
 @method("PCKID", **DEFAULT)
 @method("PCKID random walk", **{**_PAPER, "embedding": "random_walk"})
 @method("PCKID kernel PCA", **_PAPER)
-def cluster(
+def run_pckid(
     X: NDArray, n_clusters: int, *, seed: int, device: str | None, **parameters: Any
 ) -> NDArray:
     """Cluster; nothing needs any tuning."""

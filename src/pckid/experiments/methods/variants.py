@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pckid.experiments.methods import method
-from pckid.experiments.methods.pckid import DEFAULT, cluster
+from pckid.experiments.methods.pckid import DEFAULT, run_pckid
 
 VARIANTS: dict[str, dict[str, Any]] = {
     "PCKID, walk on K": {"embedding": "random_walk"},
@@ -25,4 +25,4 @@ VARIANTS: dict[str, dict[str, Any]] = {
 """Parameters by the names of the methods; not compared unless named."""
 
 for _name, _changes in VARIANTS.items():
-    method(_name, **{**DEFAULT, **_changes})(cluster)
+    method(_name, **{**DEFAULT, **_changes})(run_pckid)
