@@ -18,6 +18,7 @@ from pckid.input.table import Table, standardise
 from pckid.input.validation import feature_names, read_table
 from pckid.inspection.clusters import distinguishing_features, standardised_medians
 from pckid.inspection.columns import observed_bands
+from pckid.inspection.layout import map_coordinates
 from pckid.n_clusters import MAX_CLUSTERS, Choice, choose_n_clusters
 
 MARKERS = ("o", "s", "^", "D", "X", "P", "v", "*")
@@ -41,12 +42,15 @@ class _Display:
 
 
 class EmbeddingDisplay(_Display):
-    """The rows in the plane, coloured by cluster and sized by confidence.
+    """A map of the rows, coloured by cluster and sized by confidence.
+
+    Clusters that are apart in the embedding are apart on the map, and rows between two clusters
+    lie between them; see `pckid.inspection.layout.map_coordinates` for what distances mean.
 
     Parameters
     ----------
     points : ndarray of shape (n_samples, 2)
-        The embedding seen along the two directions in which it spreads most.
+        Where each row lies on the map.
     labels : ndarray of shape (n_samples,)
     confidence : ndarray of shape (n_samples,)
     rows : ndarray of shape (n_samples,)
@@ -93,7 +97,8 @@ class EmbeddingDisplay(_Display):
         labels = own_labels(estimator)
         rows = np.sort(sample_by_cluster(labels, max_rows, random_state))
         embedding = np.nan_to_num(to_numpy(estimator.embedding_)[rows])
-        return cls(plane(embedding), labels[rows], to_numpy(estimator.confidence_)[rows], rows)
+        points = map_coordinates(embedding, labels[rows], to_numpy(estimator.cluster_centers_))
+        return cls(points, labels[rows], to_numpy(estimator.confidence_)[rows], rows)
 
     def plot(self, ax: Any = None) -> EmbeddingDisplay:
         """Draw; a new figure is made where no axes are given."""
@@ -110,7 +115,7 @@ class EmbeddingDisplay(_Display):
                 label=f"cluster {cluster}",
             )
         ax.legend(frameon=False)
-        ax.set(xlabel="first direction", ylabel="second direction", xticks=[], yticks=[])
+        ax.set(xticks=[], yticks=[], aspect="equal")
         return self
 
 
@@ -451,24 +456,6 @@ def sample_by_cluster(labels: np.ndarray, max_rows: int, random_state: int = 0) 
         size = min(len(inside), max(1, int(len(inside) * share)))
         chosen.append(np.sort(rng.choice(inside, size, replace=False)))
     return np.concatenate(chosen) if chosen else clustered
-
-
-def plane(embedding: np.ndarray) -> np.ndarray:
-    """Rotate points to the two directions in which they spread most.
-
-    Parameters
-    ----------
-    embedding : ndarray of shape (n_samples, n_components)
-
-    Returns
-    -------
-    points : ndarray of shape (n_samples, 2)
-        Centred; the second coordinate is zero where there is only one direction.
-    """
-    centred = embedding - embedding.mean(axis=0)
-    _, _, directions = np.linalg.svd(centred, full_matrices=False)
-    points = centred @ directions[:2].T
-    return np.pad(points, ((0, 0), (0, 2 - points.shape[1])))
 
 
 def own_labels(estimator: Any) -> np.ndarray:
