@@ -21,7 +21,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from pckid._utils.arrays import to_numpy
-from pckid.input.validation import read_table
+from pckid.input.validation import validate_table
 
 __all__ = ["apply", "cover_blocks", "drop_quadrants", "keep_one_per_row", "mar", "mcar", "nmar"]
 
@@ -399,7 +399,7 @@ def _covered_pairs(covered: Any, shape: tuple[int, int], random_state: Seed) -> 
 
 def _table(X: Any) -> NDArray[np.floating]:
     """Copy a table of any kind, checked as the estimators do; (n_samples, n_features)."""
-    return np.array(to_numpy(read_table(BaseEstimator(), X, reset=True)))
+    return np.array(to_numpy(validate_table(BaseEstimator(), X, reset=True)))
 
 
 def _generator(random_state: Seed) -> Generator:

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from pckid._utils.arrays import like, to_numpy
 from pckid.ensemble.feature_map import kernel_matrix
 from pckid.input.table import Table, standardise
-from pckid.input.validation import feature_names, read_table
+from pckid.input.validation import feature_names, validate_table
 from pckid.inspection.clusters import distinguishing_features, standardised_medians
 from pckid.inspection.columns import observed_bands
 from pckid.inspection.layout import map_coordinates
@@ -485,7 +485,7 @@ def to_matrix(estimator: Any, X: Any) -> np.ndarray:
     with warnings.catch_warnings():
         # The numbers alone will do: names are checked where both sides have them.
         warnings.filterwarnings("ignore", "X does not have valid feature names")
-        values = to_numpy(read_table(estimator, X, reset=False)).astype(np.float64)
+        values = to_numpy(validate_table(estimator, X, reset=False)).astype(np.float64)
     if len(values) != n_samples:
         raise ValueError(
             f"X has {len(values)} rows, but the estimator was fitted on {n_samples}. Give the "

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from pckid.exceptions import TableError
-from pckid.tables import MissingTokens, read_columns, read_table
+from pckid.tables import MissingTokens, read_columns, read_source
 
 QUICK = ["--inits", "3", "--max-components", "6"]
 
@@ -85,7 +85,7 @@ def test_reports_and_parquet_keep_the_texts(pckid, mixed):
 
 
 def read(path, **options):
-    return read_columns(read_table(str(path)), ["a"], MissingTokens.with_defaults(), **options)
+    return read_columns(read_source(str(path)), ["a"], MissingTokens.with_defaults(), **options)
 
 
 def test_cells_are_trimmed_and_missing_ones_found(tmp_path):

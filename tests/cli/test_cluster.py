@@ -11,7 +11,7 @@ import pyarrow.parquet
 import pytest
 
 from pckid import PCKID, load
-from pckid.tables import MissingTokens, read_columns, read_table
+from pckid.tables import MissingTokens, read_columns, read_source
 
 QUICK = ["--inits", "4", "--max-components", "6"]
 
@@ -33,7 +33,7 @@ def test_rows_come_back_with_cluster_and_confidence(pckid, penguins):
 
 def test_clusters_are_those_of_the_library(pckid, penguins):
     result = pckid("cluster", penguins, "-k", 3, "--drop", "label", "--seed", 5, *QUICK)
-    table = read_table(str(penguins))
+    table = read_source(str(penguins))
     X = read_columns(table, table.names[:-1], MissingTokens.with_defaults()).X
     with pytest.warns(UserWarning, match="no observed value"):
         model = PCKID(3, n_inits=4, max_components=6, random_state=5).fit(X)
@@ -75,7 +75,7 @@ def test_out_takes_its_format_from_the_name(pckid, penguins, tmp_path, name):
     out = tmp_path / name
     result = pckid("cluster", penguins, "-k", 3, "--drop", "label", "-o", out, *QUICK)
     assert (result.code, result.out) == (0, b"")
-    table = read_table(str(out))
+    table = read_source(str(out))
     assert table.names[-2:] == ["cluster", "confidence"]
     assert table.data.num_rows == 344
     if name.endswith("parquet"):

@@ -11,14 +11,14 @@ import sklearn
 from pyarrow.feather import write_feather
 
 from pckid import PCKID, load
-from pckid.tables import read_table
+from pckid.tables import read_source
 
 QUICK = ["--inits", "4", "--max-components", "6"]
 
 
 @pytest.fixture
 def parquet(penguins, tmp_path):
-    table = read_table(str(penguins))
+    table = read_source(str(penguins))
     columns = {}
     for name in table.names:
         cells = [cell or None for cell in table.data[name].to_pylist()]

@@ -11,7 +11,7 @@ from helpers import SMALL
 
 import pckid
 from pckid import PCKID, ProbabilisticClusterKernel, UnseenCategoryWarning
-from pckid.input.validation import read_table
+from pckid.input.validation import validate_table
 from pckid.inspection.categories import compare_categories
 from pckid.inspection.clusters import distinguishing_features
 from pckid.metrics import clustering_accuracy
@@ -46,7 +46,7 @@ def frames():
 @pytest.mark.parametrize("features", ["from_dtype", ["colour"], [0], [True, False]])
 def test_frames_of_every_kind_read_alike(kind, features):
     model = PCKID(categorical_features=features)
-    values = read_table(model, frames()[kind], reset=True)
+    values = validate_table(model, frames()[kind], reset=True)
     np.testing.assert_array_equal(values[:, 0], CODES)
     np.testing.assert_array_equal(values[:, 1], np.array(NUMBERS, dtype=float))
     assert model.categories_ == {"colour": ["blue", "green", "red"]}
@@ -67,7 +67,7 @@ def test_frames_of_every_kind_read_alike(kind, features):
 @pytest.mark.parametrize("features", ["from_dtype", [0], [-2], np.array([True, False])])
 def test_arrays_of_objects_read_alike(X, features):
     model = PCKID(categorical_features=features)
-    values = read_table(model, X, reset=True)
+    values = validate_table(model, X, reset=True)
     np.testing.assert_array_equal(values, np.array([CODES, NUMBERS], dtype=float).T)
     assert model.categories_ == {0: ["blue", "green", "red"]}
 
@@ -76,16 +76,16 @@ def test_arrays_of_objects_read_alike(X, features):
 def test_booleans_are_categories_by_their_type_and_numbers_otherwise(library):
     frame = library({"flag": FLAGS, "x": NUMBERS})
     model = PCKID(categorical_features="from_dtype")
-    read_table(model, frame, reset=True)
+    validate_table(model, frame, reset=True)
     assert model.categories_ == {"flag": [False, True]}
-    values = read_table(PCKID(), frame, reset=True)
+    values = validate_table(PCKID(), frame, reset=True)
     np.testing.assert_array_equal(values[:, 0], [1, 0, 1, np.nan, 0, 1])
 
 
 def test_numbers_may_be_categories(backend):
     X = np.array([[3.0, 0.5], [7.0, 1.5], [np.nan, 2.5], [3.0, 3.5]])
     model = PCKID(categorical_features=[0])
-    values = read_table(model, backend.asarray(X), reset=True)
+    values = validate_table(model, backend.asarray(X), reset=True)
     np.testing.assert_array_equal(np.asarray(values)[:, 0], [0, 1, np.nan, 0])
     assert model.categories_ == {0: [3.0, 7.0]}
 
@@ -280,7 +280,7 @@ def test_profiles_share_out_the_categories(fitted):
 
 def test_clusters_are_described_by_their_commonest_categories(fitted):
     model, frame, _ = fitted
-    codes = read_table(model, frame, reset=False)
+    codes = validate_table(model, frame, reset=False)
     for cluster, ranked in enumerate(
         distinguishing_features(codes, model.labels_, model._categories)
     ):

@@ -10,7 +10,7 @@ import scipy.sparse
 from helpers import SMALL, groups
 
 from pckid import PCKID, IncompleteGaussianMixture, ProbabilisticClusterKernel
-from pckid.input.validation import read_table
+from pckid.input.validation import validate_table
 from pckid.mixture import IncompleteGaussianMixture as Mixture
 
 pd = pytest.importorskip("pandas")
@@ -27,7 +27,7 @@ MASKED = np.ma.masked_invalid(EXPECTED)
 
 
 def read(X):
-    return read_table(PCKID(), X, reset=True)
+    return validate_table(PCKID(), X, reset=True)
 
 
 def pandas_as(dtype):

@@ -13,7 +13,7 @@ import pyarrow.parquet
 import pytest
 
 from pckid.exceptions import TableError
-from pckid.tables import read_table
+from pckid.tables import read_source
 from pckid.tables.sniffing import sniff
 
 PLAIN = b"a,b\n1,2\n3,\n"
@@ -56,7 +56,7 @@ def stored(kind: str) -> bytes:
 def test_every_format_gives_the_same_table(tmp_path, content):
     path = tmp_path / "table"
     path.write_bytes(content)
-    assert read_table(str(path)).data.to_pydict() == {"a": ["1", "3"], "b": ["2", ""]}
+    assert read_source(str(path)).data.to_pydict() == {"a": ["1", "3"], "b": ["2", ""]}
 
 
 @pytest.mark.parametrize("codec", ["zstd", "lz4"])
@@ -64,13 +64,13 @@ def test_codecs_of_arrow_are_read(tmp_path, codec):
     path = tmp_path / "table"
     with pa.output_stream(str(path), compression=codec) as stream:
         stream.write(PLAIN)
-    assert read_table(str(path)).names == ["a", "b"]
+    assert read_source(str(path)).names == ["a", "b"]
 
 
 def test_cells_stay_as_they_were_written(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text('a,b\n"x, ""y""\nz",0010\n 1.50 ,NA\n')
-    assert read_table(str(path)).data.to_pydict() == {
+    assert read_source(str(path)).data.to_pydict() == {
         "a": ['x, "y"\nz', " 1.50 "],
         "b": ["0010", "NA"],
     }
@@ -79,42 +79,42 @@ def test_cells_stay_as_they_were_written(tmp_path):
 def test_a_single_column_keeps_its_empty_cells(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a\n1\n\n3\n")
-    assert read_table(str(path)).data.to_pydict() == {"a": ["1", "", "3"]}
+    assert read_source(str(path)).data.to_pydict() == {"a": ["1", "", "3"]}
 
 
 def test_long_and_odd_names_are_counted_right(tmp_path):
     names = [f"{index}\u2028\x0b" + "x" * 10_000 for index in range(150)]
     path = tmp_path / "t.csv"
     path.write_text(",".join(names) + "\n" + ",".join("1" * 150) + "\n")
-    assert read_table(str(path)).names == names
+    assert read_source(str(path)).names == names
 
 
 def test_names_may_be_absent(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("1,2\n3,4\n")
-    assert read_table(str(path)).header_is_numbers
-    table = read_table(str(path), header=False)
+    assert read_source(str(path)).header_is_numbers
+    table = read_source(str(path), header=False)
     assert table.names == ["column 1", "column 2"]
     assert table.data.num_rows == 2
     path.write_text(",b\n0,4\n")
-    assert read_table(str(path)).names == ["column 1", "b"]
+    assert read_source(str(path)).names == ["column 1", "b"]
 
 
 def test_encoding_can_be_given(tmp_path):
     path = tmp_path / "t.csv"
     path.write_bytes("größe\n1\n2\n".encode("latin-1"))
     with pytest.raises(TableError, match="line 1"):
-        read_table(str(path))
-    assert read_table(str(path), encoding="latin-1").names == ["größe"]
+        read_source(str(path))
+    assert read_source(str(path), encoding="latin-1").names == ["größe"]
     with pytest.raises(TableError, match="no encoding 'nonsense'"):
-        read_table(str(path), encoding="nonsense")
+        read_source(str(path), encoding="nonsense")
 
 
 def test_binary_rubbish_is_refused(tmp_path):
     path = tmp_path / "t"
     path.write_bytes(b"a,b\n\0\1,2\n")
     with pytest.raises(TableError, match="zero bytes"):
-        read_table(str(path))
+        read_source(str(path))
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pyarrow.feather import write_feather
 
 from pckid.exceptions import TableError
-from pckid.tables import read_table, scan_table, scanning, text
+from pckid.tables import read_source, scan_table, scanning, text
 from pckid.tables.sniffing import TextFormat
 from pckid.tables.sources import Source
 
@@ -70,7 +70,7 @@ def test_an_open_quote_is_named_by_its_line(tmp_path, n_rows):
     path = tmp_path / "t.csv"
     path.write_bytes(b"a,b\n" + b"1,2\n" * n_rows + b'3,"4\n' + b"5,6\n" * n_rows)
     with pytest.raises(TableError, match=f"opens a quote in line {n_rows + 2} that is not closed"):
-        read_table(str(path))
+        read_source(str(path))
 
 
 def test_a_record_has_its_limit(tmp_path, monkeypatch):
@@ -78,7 +78,7 @@ def test_a_record_has_its_limit(tmp_path, monkeypatch):
     path = tmp_path / "t.csv"
     path.write_bytes(b'a,b\n1,"2\n' + b"3,4\n" * (1 << 23))
     with pytest.raises(TableError, match="a record of more than 8 MB, which begins in line 2"):
-        read_table(str(path))
+        read_source(str(path))
 
 
 @pytest.mark.parametrize(
@@ -107,9 +107,9 @@ def test_a_text_that_unpacks_without_end_is_not_kept(tmp_path, monkeypatch):
     path = tmp_path / "t.csv.gz"
     path.write_bytes(gzip.compress(b"a,b\n" + b"0,0\n" * 1_000_000))
     with pytest.raises(TableError, match=r"takes more than 0\.00293 GB unpacked"):
-        read_table(str(path), max_bytes=3 << 20)
+        read_source(str(path), max_bytes=3 << 20)
     assert len(parsed) < 10
-    assert read_table(str(path), max_bytes=5 << 20).data.num_rows == 1_000_000
+    assert read_source(str(path), max_bytes=5 << 20).data.num_rows == 1_000_000
 
 
 def test_the_size_of_parquet_is_that_of_its_numbers(tmp_path):
@@ -124,7 +124,7 @@ def test_the_size_of_parquet_is_that_of_its_numbers(tmp_path):
 @pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="no such device")
 def test_a_device_is_no_table():
     with pytest.raises(TableError, match="'/dev/zero' is a device, not a table"):
-        read_table("/dev/zero")
+        read_source("/dev/zero")
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes")
@@ -152,9 +152,9 @@ def test_pipes_are_read_up_to_a_limit(tmp_path, line, times, says):
     try:
         if says:
             with pytest.raises(TableError, match=says):
-                read_table(path, max_bytes=1 << 21 if line.startswith(b"1") else None)
+                read_source(path, max_bytes=1 << 21 if line.startswith(b"1") else None)
         else:
-            assert read_table(path).data.to_pydict() == {"a": ["1", "3"], "b": ["2", ""]}
+            assert read_source(path).data.to_pydict() == {"a": ["1", "3"], "b": ["2", ""]}
     finally:
         feeder.join()
 
@@ -164,14 +164,14 @@ def test_a_compressed_parquet_file_is_read(tmp_path):
     pq.write_table(pa.table({"a": [1.0, 2.0]}), sink)
     path = tmp_path / "t.parquet.gz"
     path.write_bytes(gzip.compress(sink.getvalue()))
-    assert read_table(str(path)).data.to_pydict() == {"a": [1.0, 2.0]}
+    assert read_source(str(path)).data.to_pydict() == {"a": [1.0, 2.0]}
 
 
 def test_the_limit_of_the_csv_module_stays_as_it_was(tmp_path):
     before = csv.field_size_limit()
     path = tmp_path / "t.csv"
     path.write_bytes(b'a,b\n1,"' + b"x" * 300_000 + b'"\n')
-    assert read_table(str(path)).data["b"][0].as_py() == "x" * 300_000
+    assert read_source(str(path)).data["b"][0].as_py() == "x" * 300_000
     assert csv.field_size_limit() == before
 
 
@@ -179,17 +179,17 @@ def test_the_encoding_that_is_likely_is_named(tmp_path):
     path = tmp_path / "t.csv"
     path.write_bytes("preis\n5 €\n".encode("cp1252"))
     with pytest.raises(TableError, match=r"not utf-8 text \(line 2\).*--encoding cp1252"):
-        read_table(str(path))
-    assert read_table(str(path), encoding="cp1252").data["preis"].to_pylist() == ["5 €"]
+        read_source(str(path))
+    assert read_source(str(path), encoding="cp1252").data["preis"].to_pylist() == ["5 €"]
     path.write_bytes(b"preis\n\x81\n")  # which cp1252 lacks
     with pytest.raises(TableError, match="--encoding latin-1"):
-        read_table(str(path))
+        read_source(str(path))
 
 
 def test_blank_lines_before_the_header_are_skipped(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("\n\r\na\n1\n\n2\n")
-    assert read_table(str(path)).data.to_pydict() == {"a": ["1", "", "2"]}
+    assert read_source(str(path)).data.to_pydict() == {"a": ["1", "", "2"]}
 
 
 def test_an_arrow_file_is_read_up_to_the_limit(tmp_path):
@@ -199,4 +199,4 @@ def test_an_arrow_file_is_read_up_to_the_limit(tmp_path):
     with pytest.raises(TableError, match=r"takes more than .* unpacked"):
         for _ in scanning.batches(scan, scan.parts, ["a"], 1000):
             pass
-    assert read_table(path).data.num_rows == 100_000
+    assert read_source(path).data.num_rows == 100_000

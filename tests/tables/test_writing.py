@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pckid.exceptions import TableError
-from pckid.tables import Table, read_table, table_format, write_table
+from pckid.tables import Table, read_source, table_format, write_table
 from pckid.tables.sniffing import TextFormat
 
 cell = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8)
@@ -56,7 +56,7 @@ def test_compressed_text_is_the_same_every_time(tmp_path, codec):
     assert contents[0] == contents[1]
     path = tmp_path / "t"
     path.write_bytes(contents[0])
-    assert read_table(str(path)).data.to_pydict() == {"a": ["1"], "n": ["0"]}
+    assert read_source(str(path)).data.to_pydict() == {"a": ["1"], "n": ["0"]}
 
 
 def test_format_follows_the_name():

@@ -36,7 +36,7 @@ from pckid.input.validation import (
     categorical_mask,
     column_name,
     dropped_features,
-    read_table,
+    validate_table,
 )
 from pckid.input.warnings import warn_empty_rows, warn_sentinels
 from pckid.input.weights import checked_weights
@@ -149,7 +149,7 @@ class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimato
 
     def _check_table(self, X: Any, sample_weight: Any) -> RowsInMemory:
         """Check a table in memory, its categories and its weights."""
-        X = place(read_table(self, X, reset=True), self.device)
+        X = place(validate_table(self, X, reset=True), self.device)
         X = namespace(X).astype(X, namespace(X).float64, copy=False)
         asked = "missingness='informative'" if self.missingness == "informative" else ""
         asked = "categorical_features" if self._categories else asked

@@ -8,7 +8,7 @@ import numpy as np
 
 from pckid._utils.arrays import Array, device_of, like, namespace, to_numpy
 from pckid.input.table import Scaling, Table, measure, standardise, with_one_scale
-from pckid.input.validation import read_table, refuse_no_column
+from pckid.input.validation import refuse_no_column, validate_table
 
 
 def measure_columns(
@@ -24,7 +24,7 @@ def measure_columns(
     Parameters
     ----------
     X : array of shape (n_samples, n_features)
-        As from `read_table`, in float64, where it is to be computed.
+        As from `validate_table`, in float64, where it is to be computed.
     categorical : array of shape (n_features,), bool, default=None
         The columns of categories.
     one_scale : bool, default=False
@@ -49,11 +49,11 @@ def usable_rows(X: Array, scaling: Scaling) -> Array:
 
 def read_new(estimator: Any, X: Any, scaling: Scaling, dtype: str) -> Table:
     """Check rows against a fitted estimator and standardise them, where its arrays lie."""
-    return standardise_at_home(read_table(estimator, X, reset=False), scaling, dtype)
+    return standardise_at_home(validate_table(estimator, X, reset=False), scaling, dtype)
 
 
 def standardise_at_home(X: Array, scaling: Scaling, dtype: str) -> Table:
-    """Standardise rows as from `read_table`, moved to where the scaling lies."""
+    """Standardise rows as from `validate_table`, moved to where the scaling lies."""
     home = scaling.center
     if namespace(X) is not namespace(home) or device_of(X) != device_of(home):
         X = like(to_numpy(X), home)

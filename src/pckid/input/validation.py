@@ -29,7 +29,7 @@ _ARROW_OBJECTS = (
 )  # fmt: skip
 
 
-def read_table(estimator: Any, X: Any, *, reset: bool) -> Array:
+def validate_table(estimator: Any, X: Any, *, reset: bool) -> Array:
     """Turn `X` into a float array with NaN where a value is missing.
 
     Parameters

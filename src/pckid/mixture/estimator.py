@@ -15,7 +15,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from pckid._utils.arrays import Array, namespace, to_numpy
 from pckid.input.reading import measure_columns, usable_rows
 from pckid.input.table import Table, smallest_variance, standardise, take
-from pckid.input.validation import all_or_nothing, column_name, dropped_features, read_table
+from pckid.input.validation import all_or_nothing, column_name, dropped_features, validate_table
 from pckid.input.warnings import warn_caller, warn_empty_rows, warn_sentinels
 from pckid.input.weights import weighted_rows
 from pckid.mixture import em, starts, units
@@ -227,7 +227,7 @@ class IncompleteGaussianMixture(FittedMixture):
 
     def _fit(self, X: Any, sample_weight: Any) -> None:
         before = self._before()
-        values = read_table(self, X, reset=True)
+        values = validate_table(self, X, reset=True)
         values, weights = weighted_rows(values, sample_weight)
         # The determinant of a covariance matrix near its floor has no digit left in float32.
         single = values.dtype == namespace(values).float32

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from pckid._utils.arrays import Array, like, namespace, restorer, to_numpy
 from pckid.input.reading import read_new, standardise_at_home
 from pckid.input.table import Scaling, Table, block
-from pckid.input.validation import IncompleteInputMixin, read_table
+from pckid.input.validation import IncompleteInputMixin, validate_table
 from pckid.mixture import em, units
 from pckid.mixture.families import FAMILIES
 
@@ -205,7 +205,7 @@ class FittedMixture(DensityMixin, IncompleteInputMixin, BaseEstimator):
             Observed values as they were. A column that was never observed in `fit` stays NaN.
         """
         check_is_fitted(self)
-        given = read_table(self, X, reset=False)
+        given = validate_table(self, X, reset=False)
         table = standardise_at_home(given, self._scaling, self._dtype)
         values = to_numpy(given).astype(np.float64)
         completed = np.concatenate(

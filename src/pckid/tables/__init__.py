@@ -4,7 +4,7 @@ from pckid.tables.categories import Columns, is_categories, read_columns, text_c
 from pckid.tables.numbers import MISSING_TOKENS, MissingTokens, try_columns, try_numbers
 from pckid.tables.scanning import (
     Scan,
-    read_table,
+    read_source,
     read_up_to,
     read_whole,
     row_numbers,
@@ -22,7 +22,7 @@ __all__ = [
     "TableWriter",
     "is_categories",
     "read_columns",
-    "read_table",
+    "read_source",
     "read_up_to",
     "read_whole",
     "row_numbers",

@@ -231,7 +231,7 @@ def _tables(
             skipped = 0
 
 
-def read_table(source: str, **options: Any) -> Table:
+def read_source(source: str, **options: Any) -> Table:
     """Read a table whole; parameters as for `scan_table`."""
     return read_whole(scan_table(source, **options))
 
