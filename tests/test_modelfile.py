@@ -1,5 +1,6 @@
 """Models go through a file unchanged, and nothing else gets in."""
 
+import io
 import json
 import pickle
 import tracemalloc
@@ -71,6 +72,18 @@ def test_a_loaded_model_computes_the_same(tmp_path, parameters):
     assert loaded.dropped_features_ == model.dropped_features_ == ["d"]
     np.testing.assert_array_equal(loaded.cluster_centers_, model.cluster_centers_)
     assert list(loaded.get_feature_names_out()) == list(model.get_feature_names_out())
+
+
+def test_an_open_file_holds_the_same_bytes(saved):
+    file = io.BytesIO()
+    pckid.save(fit(), file)
+    assert file.getvalue() == saved.read_bytes()
+    file.seek(0)
+    np.testing.assert_array_equal(pckid.load(file).predict(FRAME), fit().labels_)
+    other = io.BytesIO(b"a,b\n1,2\n" * 9)
+    other.name = "table.csv"
+    with pytest.raises(pckid.exceptions.PckidModelError, match=r"table\.csv is not a pckid model"):
+        pckid.load(other)
 
 
 def test_a_kernel_can_be_saved_too(tmp_path):

@@ -121,6 +121,17 @@ def test_the_size_of_parquet_is_that_of_its_numbers(tmp_path):
         scan_table(str(path), max_bytes=1_500_000)
 
 
+def test_bytes_are_read_as_a_file_is(tmp_path):
+    content = gzip.compress(PLAIN)
+    (tmp_path / "t.csv").write_bytes(content)
+    from_file, from_bytes = read_source(str(tmp_path / "t.csv")), read_source(stored(content))
+    assert from_bytes.data.equals(from_file.data)
+    assert from_bytes.sha256 == from_file.sha256
+    assert from_bytes.source == "t.csv"
+    with pytest.raises(TableError, match=r"t.csv takes more than .* unpacked"):
+        read_source(stored(gzip.compress(PLAIN * 9999)), max_bytes=9999)
+
+
 @pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="no such device")
 def test_a_device_is_no_table():
     with pytest.raises(TableError, match="'/dev/zero' is a device, not a table"):

@@ -20,6 +20,7 @@ from pckid.inspection.columns import find_outlier, looks_like_identifier
 from pckid.tables import (
     MissingTokens,
     Scan,
+    Source,
     Table,
     read_columns,
     read_whole,
@@ -61,7 +62,7 @@ class Selection(NamedTuple):
     weights: np.ndarray | None = None
 
 
-def open_scan(source: str, options: Mapping[str, Any]) -> Scan:
+def open_scan(source: str | Source, options: Mapping[str, Any]) -> Scan:
     """Open a table as the reading options say."""
     limit = options.get("max_unpacked")
     scan = scan_table(
@@ -77,7 +78,7 @@ def open_scan(source: str, options: Mapping[str, Any]) -> Scan:
     return scan
 
 
-def open_table(source: str, options: Mapping[str, Any]) -> Table:
+def open_table(source: str | Source, options: Mapping[str, Any]) -> Table:
     """Read a table whole, as the reading options say."""
     return read_whole(open_scan(source, options))
 

@@ -12,7 +12,7 @@ import platform
 from collections.abc import Mapping
 from importlib.metadata import version
 from numbers import Integral
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -34,7 +34,10 @@ _PARTS = {"version": str, "libraries": dict, "parameters": dict, "reading": dict
 
 
 def save(
-    estimator: Any, path: str | os.PathLike[str], *, reading: Mapping[str, Any] | None = None
+    estimator: Any,
+    path: str | os.PathLike[str] | BinaryIO,
+    *,
+    reading: Mapping[str, Any] | None = None,
 ) -> None:
     """Write a fitted estimator to a file, without pickle and without the training rows.
 
@@ -43,8 +46,8 @@ def save(
     estimator : fitted PCKID, ProbabilisticClusterKernel or IncompleteGaussianMixture
         A random generator given as `random_state`, and starting values of a mixture, are no part
         of a fitted model: they come back as None.
-    path : str or path-like
-        The file appears whole or not at all.
+    path : str, path-like or binary file
+        A file given by its name appears whole or not at all.
     reading : mapping of str to list of str, optional
         How the table was read, for whoever reads another for this model; `describe` tells it.
 
@@ -72,18 +75,21 @@ def save(
         _construct(container.unpack(content))
     except PckidModelError as error:
         raise PckidModelError(f"This {name} cannot be saved: its file {error}") from None
-    with atomic_file(path) as file:
-        file.write(content)
+    if isinstance(path, str | os.PathLike):
+        with atomic_file(path) as file:
+            file.write(content)
+    else:
+        path.write(content)
 
 
-def load(path: str | os.PathLike[str]) -> Any:
+def load(path: str | os.PathLike[str] | BinaryIO) -> Any:
     """Read an estimator that `save` wrote.
 
     The file takes at most twice its size in memory, and nothing in it is run.
 
     Parameters
     ----------
-    path : str or path-like
+    path : str, path-like or binary file
         A file written by `save`.
 
     Returns
@@ -110,12 +116,12 @@ def load(path: str | os.PathLike[str]) -> Any:
     return load_with_description(path)[0]
 
 
-def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
+def describe(path: str | os.PathLike[str] | BinaryIO) -> dict[str, Any]:
     """Read what a model file says of itself, after its hash was checked.
 
     Parameters
     ----------
-    path : str or path-like
+    path : str, path-like or binary file
 
     Returns
     -------
@@ -134,9 +140,14 @@ def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
     }
 
 
-def load_with_description(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
+def load_with_description(
+    path: str | os.PathLike[str] | BinaryIO,
+) -> tuple[Any, dict[str, Any]]:
     """Read an estimator, and what its file says of itself."""
-    content = container.read_file(path)
+    if isinstance(path, str | os.PathLike):
+        content = container.read_file(path)
+    else:
+        content, path = container.read_open_file(path), getattr(path, "name", "The file")
     try:
         found = container.unpack(content)
     except PckidModelError as error:

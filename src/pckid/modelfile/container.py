@@ -15,7 +15,7 @@ import stat
 from collections.abc import Mapping
 from itertools import pairwise
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 from safetensors.numpy import save as write_tensors
@@ -69,6 +69,13 @@ def read_file(path: str | os.PathLike[str]) -> bytes:
         raise PckidModelError(f"{path} cannot be read: {error.strerror}.") from None
     except ValueError as error:
         raise PckidModelError(f"The path {str(path)[:80]!r} cannot be read: {error}.") from None
+
+
+def read_open_file(file: BinaryIO) -> bytes:
+    """Read a binary file from where it stands to its end."""
+    content = file.read()
+    _refuse_other_files(content[:_HASH_AT], getattr(file, "name", "The file"))
+    return content
 
 
 def has_hash_in_front(content: bytes) -> bool:

@@ -10,6 +10,7 @@ from pckid.tables.scanning import (
     row_numbers,
     scan_table,
 )
+from pckid.tables.sources import Source
 from pckid.tables.table import Table
 from pckid.tables.writing import TableWriter, table_format, write_table
 
@@ -18,6 +19,7 @@ __all__ = [
     "Columns",
     "MissingTokens",
     "Scan",
+    "Source",
     "Table",
     "TableWriter",
     "is_categories",

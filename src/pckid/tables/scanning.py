@@ -102,7 +102,7 @@ class Batch(NamedTuple):
 
 
 def scan_table(
-    source: str,
+    source: str | Source,
     *,
     delimiter: str | None = None,
     decimal: str | None = None,
@@ -114,9 +114,9 @@ def scan_table(
 
     Parameters
     ----------
-    source : str
+    source : str or Source
         Path of a CSV, TSV, Parquet or Arrow file, also compressed by gzip, bzip2, xz, zstd or lz4,
-        or of a folder of Parquet files; "-" is standard input.
+        or of a folder of Parquet files; "-" is standard input. Or the bytes of a file, as a Source.
     delimiter, decimal, encoding : str, optional
         How a text file is written; found out where not given.
     header : bool, default=True
@@ -135,7 +135,9 @@ def scan_table(
         With a sentence that says what is wrong and what to do.
     """
     most = max_bytes or MAX_UNPACKED
-    if os.path.isdir(source):
+    if isinstance(source, Source):
+        scan = _scan_file(source._replace(max_bytes=most), delimiter, decimal, encoding, header)
+    elif os.path.isdir(source):
         files = [Source(path, most) for path in find_files(source)]
         scan = Scan(source, *scan_parquet(files))
     else:
@@ -231,7 +233,7 @@ def _tables(
             skipped = 0
 
 
-def read_source(source: str, **options: Any) -> Table:
+def read_source(source: str | Source, **options: Any) -> Table:
     """Read a table whole; parameters as for `scan_table`."""
     return read_whole(scan_table(source, **options))
 
