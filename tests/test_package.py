@@ -23,12 +23,36 @@ def test_dir_lists_what_is_public_and_nothing_else():
     assert all(hasattr(pckid, name) for name in dir(pckid))
 
 
+def modules_after(script):
+    """Run a script in a new process; return the names of the modules it loaded."""
+    tell = "; import sys; print('loaded:', *sys.modules, file=sys.stderr)"
+    command = [sys.executable, "-c", script + tell]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return set(done.stderr.rpartition("loaded:")[2].split())
+
+
+def packages_after(script):
+    """Return the packages that a script loads, but Python's own."""
+    found = {name.partition(".")[0] for name in modules_after(script)}
+    mine = {name.partition(".")[0] for name in modules_after("pass")}
+    return found - mine - set(sys.stdlib_module_names)
+
+
 def test_importing_the_package_loads_no_other_module_of_it():
-    script = "import sys, pckid; print(*(m for m in sys.modules if m.startswith('pckid.')))"
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
-    )
-    assert done.stdout == "pckid._version\n"
+    loaded = modules_after("import pckid")
+    assert {name for name in loaded if name.startswith("pckid")} == {"pckid", "pckid._version"}
+    assert packages_after("import pckid") == {"pckid"}
+
+
+def test_an_estimator_loads_no_more_than_scikit_learn_does():
+    ours = packages_after("from pckid import PCKID")
+    theirs = packages_after("from sklearn.cluster import SpectralClustering")
+    assert ours - theirs == {"pckid", "array_api_compat"}
+
+
+def test_help_loads_nothing_but_the_parser():
+    script = "import pckid.cli._run as r; r.pckid(['--help'], standalone_mode=False)"
+    assert packages_after(script) == {"pckid", "click"}
 
 
 def test_a_name_that_does_not_exist_is_an_attribute_error():
