@@ -5,6 +5,10 @@ class TableError(ValueError):
     """A table cannot be read or used; the message says why and what to do."""
 
 
+class NeedsWholeTable(TableError):
+    """A table cannot be used batch by batch, but can be if it is read whole."""
+
+
 class PckidModelError(ValueError):
     """A model file cannot be used; the message says why and what to do.
 

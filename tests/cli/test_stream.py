@@ -11,7 +11,7 @@ import sklearn
 from pyarrow.feather import write_feather
 
 from pckid import PCKID, load
-from pckid.tables import read_source
+from pckid.tables import read_source, scan_table
 
 QUICK = ["--inits", "4", "--max-components", "6"]
 
@@ -43,7 +43,7 @@ def test_the_output_is_that_of_memory(pckid, penguins, parquet, tmp_path, kind, 
         assert result.code == 0, result.err
         assert "accuracy): 0.9" in result.err
         content = (tmp_path / out).read_bytes() if out else result.out
-        results.append(pq.read_table(tmp_path / out) if out == "out.parquet" else content)
+        results.append(pq.read_source(tmp_path / out) if out == "out.parquet" else content)
     if out == "out.parquet":
         np.testing.assert_allclose(results[0]["confidence"], results[1]["confidence"], atol=1e-6)
         results = [table.drop_columns(["confidence"]) for table in results]
@@ -63,6 +63,40 @@ def test_large_tables_are_streamed_without_asking(pckid, parquet):
         assert "read in batches" not in pckid(*arguments, "--no-stream").err
 
 
+def test_what_a_fit_would_take_decides_not_the_size_of_the_table(pckid, parquet):
+    arguments = ("cluster", parquet, "-k", 3, "--drop", "label", "--out", "o.csv", *QUICK)
+    # A fit takes eight times the table, and batches a quarter of the working memory.
+    megabytes = 4 * 8 * scan_table(str(parquet)).n_bytes / 2**20
+    for share, streamed in ((0.9, True), (2.0, False)):
+        with sklearn.config_context(working_memory=share * megabytes):
+            assert ("read in batches" in pckid(*arguments).err) is streamed
+
+
+@pytest.mark.parametrize("source", ["penguins", "parquet"])
+def test_text_is_read_whole_after_all(pckid, request, source, tmp_path):
+    path = request.getfixturevalue(source)
+    arguments = ("cluster", path, "-k", 3, *QUICK, "--out")
+    with sklearn.config_context(working_memory=0.3):
+        result = pckid(*arguments, "o.csv")
+        assert result.code == 0, result.err
+        assert "is read in batches" in result.err
+        assert "Columns of text are categories: the table is read whole." in result.err
+        assert pckid(*arguments, "w.csv", "--no-stream").code == 0
+        assert (tmp_path / "o.csv").read_bytes() == (tmp_path / "w.csv").read_bytes()
+        asked = pckid(*arguments, "s.csv", "--stream")
+        assert (asked.code, "add --no-stream" in asked.err) == (3, True)
+    with sklearn.config_context(working_memory=0.01):
+        assert pckid(*arguments, "s.csv").code == 3
+
+
+def test_weights_keep_a_table_whole(pckid, parquet):
+    arguments = ("cluster", parquet, "-k", 3, "--drop", "label", "--out", "o.csv", *QUICK)
+    weight = pq.read_source(parquet).column_names[-2]
+    with sklearn.config_context(working_memory=0.3):
+        result = pckid(*arguments, "--weights", weight)
+    assert "read in batches" not in result.err
+
+
 @pytest.mark.parametrize("how", ["--stream", "--no-stream"])
 def test_only_labels(pckid, penguins, how, tmp_path):
     base = ["cluster", penguins, "-k", 3, "--only-labels", "-q", how, *QUICK]
@@ -71,13 +105,13 @@ def test_only_labels(pckid, penguins, how, tmp_path):
     assert [line.split(",")[0] for line in numbered[1:]] == [str(i) for i in range(1, 345)]
     assert pckid(*base, "--id", "label").out.startswith(b"label,cluster,confidence\n")
     assert pckid(*base, "--id", "label", "--out", "o.parquet").code == 0
-    assert pq.read_table(tmp_path / "o.parquet").column_names == ["label", "cluster", "confidence"]
+    assert pq.read_source(tmp_path / "o.parquet").column_names == ["label", "cluster", "confidence"]
 
 
 def test_folders_models_and_json(pckid, parquet, tmp_path):
     folder = tmp_path / "parts"
     folder.mkdir()
-    whole = pq.read_table(parquet).drop_columns(["label"])
+    whole = pq.read_source(parquet).drop_columns(["label"])
     for i in range(4):
         pq.write_table(whole[86 * i : 86 * i + 86], folder / f"{i}.parquet")
     result = pckid(
@@ -96,7 +130,7 @@ def test_folders_models_and_json(pckid, parquet, tmp_path):
 
 
 def test_codes_for_missing_values_are_pointed_out(pckid, parquet, tmp_path):
-    table = pq.read_table(parquet).drop_columns(["label"])
+    table = pq.read_source(parquet).drop_columns(["label"])
     column = table.column_names[0]
     coded = table.set_column(0, column, table[column].fill_null(-9999.0))
     pq.write_table(coded, tmp_path / "coded.parquet")
@@ -175,7 +209,7 @@ def test_standard_input_cannot_be_streamed(pckid):
 
 
 def test_a_bad_block_is_named_and_leaves_no_output(pckid, parquet, tmp_path):
-    table = pq.read_table(parquet).drop_columns(["label"])
+    table = pq.read_source(parquet).drop_columns(["label"])
     column = table.column_names[1]
     values = table[column].to_numpy().copy()
     values[217] = np.inf

@@ -34,8 +34,17 @@ from pckid.tables import (
     table_format,
 )
 
-# Text takes about this many times its size when it is read whole.
-_TEXT_GROWTH = 8
+# A fit to a table that is read whole takes about this many times its size, as numbers or as text.
+_GROWTH = 8
+# Reading in batches takes about this share of `working_memory`, however large the table is: one
+# that would take more when it is read whole is read in batches.
+_SHARE_OF_BATCHES = 1 / 4
+# What needs the table whole, by the names of the options.
+_ONLY_WHOLE = {
+    "categorical": "categorical",
+    "informative": "informative",
+    "weights_column": "weights",
+}
 
 
 class Outputs(NamedTuple):
@@ -76,17 +85,29 @@ def open_large(source: str, options: Mapping[str, Any], report_path: str | None)
         return scan
     if is_pipe or report_path or options["stream"] is False:
         return read_whole(scan)
-    growth = _TEXT_GROWTH if scan.text else 1
-    limit = get_config()["working_memory"] * 2**20 / growth
+    if any(options.get(key) for key in _ONLY_WHOLE):
+        return _read_anyway(scan) or scan
+    limit = _SHARE_OF_BATCHES * get_config()["working_memory"] * 2**20 / _GROWTH
     return (None if scan.n_bytes > limit else read_up_to(scan, limit)) or scan
+
+
+def read_instead(scan: Scan, options: Mapping[str, Any]) -> Table | None:
+    """Read a table whole that batches will not do for; None if that was forbidden or takes much."""
+    return None if options["stream"] or options["scheduler"] else _read_anyway(scan)
+
+
+def _read_anyway(scan: Scan) -> Table | None:
+    """Read a table whole unless it fills `working_memory` itself, or so many times as text does."""
+    limit = get_config()["working_memory"] * 2**20 / (_GROWTH if scan.text else 1)
+    return None if scan.n_bytes > limit else read_up_to(scan, limit)
 
 
 def cluster(
     scan: Scan, n_clusters: int | str, options: Mapping[str, Any], outputs: Outputs
 ) -> None:
     """Cluster a table batch by batch, and write the result as it comes."""
-    for option in ("categorical", "informative", "weights"):
-        if options.get(option) or options.get(f"{option}_column"):
+    for key, option in _ONLY_WHOLE.items():
+        if options.get(key):
             raise click.UsageError(f"--{option} needs the table in memory: add --no-stream.")
     names, _ = _tables.choose(scan, options)
     many = f"{scan.n_rows:,} rows" if scan.n_rows else f"{scan.n_bytes / 2**20:,.0f} MB"

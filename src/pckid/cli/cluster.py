@@ -75,14 +75,22 @@ def cluster(
 
     from pckid import streaming
     from pckid.cli import _stream
+    from pckid.exceptions import NeedsWholeTable
     from pckid.tables import Scan
 
     codes = options["na_values"]
     outputs = _stream.Outputs(out, model_path, escape_formulas, as_json, codes)
     opened = _stream.open_large(table, options, report_path)
     if isinstance(opened, Scan):
-        _stream.cluster(opened, n_clusters or "auto", options, outputs)
-        return
+        try:
+            _stream.cluster(opened, n_clusters or "auto", options, outputs)
+            return
+        except NeedsWholeTable:
+            whole = _stream.read_instead(opened, options)
+            if whole is None:
+                raise
+            say("Columns of text are categories: the table is read whole.")
+            opened = whole
     selection = _tables.select(opened, options)
     _tables.point_out(selection)
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn import get_config
 
-from pckid.exceptions import TableError
+from pckid.exceptions import NeedsWholeTable
 from pckid.outofcore.rows import Block, BlockedRows, Kind, Survey, add, survey_block
 from pckid.tables.categories import is_categories
 from pckid.tables.numbers import (
@@ -113,7 +113,7 @@ class FileRows(BlockedRows):
         if wrong:
             refuse_text(wrong, self.scan.parts)
         if texts:
-            raise TableError(
+            raise NeedsWholeTable(
                 "\n".join(describe_text(texts, self.scan.parts)) + "\nOnly a table that is read "
                 "whole takes text as categories: add --no-stream, or leave the column out with "
                 "--drop."
