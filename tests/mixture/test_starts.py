@@ -125,3 +125,12 @@ def test_one_start_is_level_with_sklearns(load):
         imputed.append(adjusted_rand_score(truth, GaussianMixture(**options).fit_predict(filled)))
     assert np.mean(ours) > np.mean(theirs) - 0.01
     assert np.mean(incomplete) > np.mean(imputed) + 0.2
+
+
+@pytest.mark.parametrize("way", ["kmeans", "k-means++"])
+def test_components_are_numbered_by_their_first_means(way):
+    X = groups(share=0.2, gap=6.0)[0]
+    for seed in range(4):
+        mixture = IncompleteGaussianMixture(3, init_params=way, max_iter=0, random_state=seed)
+        means = mixture.fit(X).means_[:, 0]
+        assert np.all(np.diff(means) > 0)

@@ -44,7 +44,8 @@ class IncompleteGaussianMixture(FittedMixture):
     tol : float, default=1e-3
         EM stops when the mean log-likelihood of the observed part gains less than this.
     reg_covar : float, default=1e-6
-        The smallest variance in any direction, in units of the features' observed variances.
+        The smallest variance in any direction, in units of the features' observed variances. With
+        0, it is an error if EM converges to a component that has no extent in some direction.
     max_iter : int, default=100
         Most EM iterations. With 0 the mixture is what EM would have started from.
     n_init : int, default=1
@@ -54,6 +55,7 @@ class IncompleteGaussianMixture(FittedMixture):
         is observed, from five seedings, and starts from the best partition; "k-means++" gives
         each row to the nearest of its seeds; "random" draws responsibilities; "random_from_data"
         draws rows as centres and takes one k-means step on mean-imputed rows, as the paper does.
+        The first two number the components by their means at the start, first column first.
     weights_init : array-like of shape (n_components,), default=None
         Weights to start from, which sum to 1.
     means_init : array-like of shape (n_components, n_features), default=None
@@ -300,6 +302,8 @@ class IncompleteGaussianMixture(FittedMixture):
             report.end(fits[-1])
         scores = [fit.log_likelihood for fit in fits]
         best = fits[em.first_highest(scores, table.values.dtype)]
+        if self.reg_covar == 0 and best.converged:
+            _refuse_collapsed(best.params.covariances[0, ...], floor)
         if not best.converged and self.tol > 0 and self.max_iter > 0:
             warn_caller(
                 "Best performing initialization did not converge. Try different init parameters, "
@@ -320,6 +324,18 @@ class IncompleteGaussianMixture(FittedMixture):
         shift = float(np.average(volumes, weights=None if weights is None else to_numpy(weights)))
         self.lower_bound_ = fit.log_likelihood - shift
         self.lower_bounds_ = [each - shift for each in fit.log_likelihoods]
+
+
+def _refuse_collapsed(covariances: Array, floor: float) -> None:
+    """Raise if variances (g, d) or covariances (g, d, d) lie at the floor of the arithmetic."""
+    if covariances.ndim == 3:
+        covariances = namespace(covariances).linalg.eigvalsh(covariances)
+    if float(namespace(covariances).min(covariances)) < 2 * floor:
+        raise ValueError(
+            "Fitting the mixture model failed because some components have ill-defined empirical "
+            "covariance (for instance caused by singleton or collapsed samples). Try to decrease "
+            "the number of components, increase reg_covar, or scale the input data."
+        )
 
 
 class _Report:

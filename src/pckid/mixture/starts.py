@@ -22,6 +22,8 @@ WAYS = ("kmeans", "k-means++", "random", "random_from_data")
 _MOST_STEPS = 300
 # k-means is cheap beside EM, and one seeding in six ends badly on Fisher's irises.
 _SEEDINGS = 5
+# Means, in standardised units, whose order rounding does not decide.
+_DIGITS = 4
 
 
 class Rows(NamedTuple):
@@ -83,10 +85,11 @@ def start(
         drawn[:, rows.order] = rng.uniform(size=(len(rows.order), n_components)).T
         resp = like(drawn / drawn.sum(axis=0), rows.values)
     elif way == "k-means++":
-        resp = _nearest(rows, _seeds(rows, n_components, rng))
+        resp = _sorted(rows, _nearest(rows, _seeds(rows, n_components, rng)))
     else:
         tries = [lloyd(rows, _seeds(rows, n_components, rng)) for _ in range(_SEEDINGS)]
-        resp = tries[em.first_highest([-each.cost for each in tries], rows.values.dtype)].resp
+        best = em.first_highest([-each.cost for each in tries], rows.values.dtype)
+        resp = _sorted(rows, tries[best].resp)
     return from_partition(family, stats, rows, resp, floor)
 
 
@@ -174,6 +177,16 @@ def _closeness(rows: Rows, centers: Array) -> Array:
 def _nearest(rows: Rows, centers: Array) -> Array:
     """Give each row to its nearest centre (g, n_samples)."""
     return initialise.winner(_closeness(rows, centers)[None, ...])[0, ...]
+
+
+def _sorted(rows: Rows, resp: Array) -> Array:
+    """Number the parts of a partition (g, n_samples) by their means, first column first.
+
+    So it does not depend on the seed to which part the first of `precisions_init` belongs.
+    """
+    centers = np.round(to_numpy(_moments(rows, rows.weighted(resp))[0]), _DIGITS)
+    xp = namespace(resp)
+    return xp.take(resp, like(np.lexsort(centers.T[::-1]), resp, dtype=xp.int64), axis=0)
 
 
 def _moments(rows: Rows, weighted: Array, before: Array | None = None) -> tuple[Array, Array]:
