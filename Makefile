@@ -20,7 +20,7 @@ help:
 	@echo "make test    run the tests"
 	@echo "make test-lowest   run the tests with the lowest versions that pyproject.toml allows"
 	@echo "make test-pythons  run the tests on every Python from 3.11 to 3.14 found here; PYTHONS=3.12"
-	@echo "make test-peers    run scikit-learn's tests of its Gaussian mixture on ours"
+	@echo "make test-peers    run scikit-learn's own tests on the estimators here"
 	@echo "make faults  interrupt, kill and starve the program, twenty times each way"
 	@echo "make fuzz    100,000 mutated model files, 100,000 mutated tables, 2,000 odd arrays"
 	@echo "make audit   compare the dependencies with the list of known weaknesses; needs the network"
