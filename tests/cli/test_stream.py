@@ -43,7 +43,7 @@ def test_the_output_is_that_of_memory(pckid, penguins, parquet, tmp_path, kind, 
         assert result.code == 0, result.err
         assert "accuracy): 0.9" in result.err
         content = (tmp_path / out).read_bytes() if out else result.out
-        results.append(pq.read_source(tmp_path / out) if out == "out.parquet" else content)
+        results.append(pq.read_table(tmp_path / out) if out == "out.parquet" else content)
     if out == "out.parquet":
         np.testing.assert_allclose(results[0]["confidence"], results[1]["confidence"], atol=1e-6)
         results = [table.drop_columns(["confidence"]) for table in results]
@@ -91,7 +91,7 @@ def test_text_is_read_whole_after_all(pckid, request, source, tmp_path):
 
 def test_weights_keep_a_table_whole(pckid, parquet):
     arguments = ("cluster", parquet, "-k", 3, "--drop", "label", "--out", "o.csv", *QUICK)
-    weight = pq.read_source(parquet).column_names[-2]
+    weight = pq.read_table(parquet).column_names[-2]
     with sklearn.config_context(working_memory=0.3):
         result = pckid(*arguments, "--weights", weight)
     assert "read in batches" not in result.err
@@ -105,13 +105,13 @@ def test_only_labels(pckid, penguins, how, tmp_path):
     assert [line.split(",")[0] for line in numbered[1:]] == [str(i) for i in range(1, 345)]
     assert pckid(*base, "--id", "label").out.startswith(b"label,cluster,confidence\n")
     assert pckid(*base, "--id", "label", "--out", "o.parquet").code == 0
-    assert pq.read_source(tmp_path / "o.parquet").column_names == ["label", "cluster", "confidence"]
+    assert pq.read_table(tmp_path / "o.parquet").column_names == ["label", "cluster", "confidence"]
 
 
 def test_folders_models_and_json(pckid, parquet, tmp_path):
     folder = tmp_path / "parts"
     folder.mkdir()
-    whole = pq.read_source(parquet).drop_columns(["label"])
+    whole = pq.read_table(parquet).drop_columns(["label"])
     for i in range(4):
         pq.write_table(whole[86 * i : 86 * i + 86], folder / f"{i}.parquet")
     result = pckid(
@@ -130,7 +130,7 @@ def test_folders_models_and_json(pckid, parquet, tmp_path):
 
 
 def test_codes_for_missing_values_are_pointed_out(pckid, parquet, tmp_path):
-    table = pq.read_source(parquet).drop_columns(["label"])
+    table = pq.read_table(parquet).drop_columns(["label"])
     column = table.column_names[0]
     coded = table.set_column(0, column, table[column].fill_null(-9999.0))
     pq.write_table(coded, tmp_path / "coded.parquet")
@@ -209,7 +209,7 @@ def test_standard_input_cannot_be_streamed(pckid):
 
 
 def test_a_bad_block_is_named_and_leaves_no_output(pckid, parquet, tmp_path):
-    table = pq.read_source(parquet).drop_columns(["label"])
+    table = pq.read_table(parquet).drop_columns(["label"])
     column = table.column_names[1]
     values = table[column].to_numpy().copy()
     values[217] = np.inf
