@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pckid._utils.arrays import Array
 from pckid._utils.files import atomic_file
 from pckid._utils.parallel import n_threads
 from pckid._version import __version__
@@ -185,7 +186,7 @@ def write_labels(model: PCKID, rows: FileRows, writer: TableWriter, layout: Layo
     """Find the clusters of all rows of a file with a fitted model, and write them as they come."""
     others = list(dict.fromkeys([*layout.kept, *([layout.known] if layout.known else [])]))
     jobs = n_threads(model.n_jobs) if rows.local else 1
-    tally = _Tally(len(model.cluster_centers_))
+    tally = _Tally(model.cluster_centers_.shape[0])
     for found in rows.results(_label, (model._fitted, jobs), others):
         new = dict(zip(("cluster", "confidence"), found.results, strict=True))
         if layout.kept and found.table:
@@ -201,7 +202,7 @@ def write_labels(model: PCKID, rows: FileRows, writer: TableWriter, layout: Layo
     return tally.totals()
 
 
-def _label(state: tuple[Fitted, int], X: np.ndarray) -> tuple[np.ndarray, ...]:
+def _label(state: tuple[Fitted, int], X: np.ndarray) -> tuple[Array, ...]:
     """Label a batch of rows."""
     fitted, jobs = state
     return tuple(place_rows(fitted, X, jobs)[0])

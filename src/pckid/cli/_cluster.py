@@ -10,7 +10,7 @@ import click
 import numpy as np
 import pyarrow as pa
 
-from pckid._utils.arrays import place
+from pckid._utils.arrays import place, to_numpy
 from pckid._utils.text import brief, counted
 from pckid.cli._say import note, progress, say
 from pckid.cli._tables import Selection
@@ -43,7 +43,7 @@ def fit(selection: Selection, n_clusters: int | str, options: Mapping[str, Any])
     say(f"Clustered in {time.perf_counter() - start:.1f} s; {share:.1%} of the cells are missing.")
     name_dropped(estimator, selection.texts)
     tell_choice(estimator)
-    count_empty(estimator, len(set(estimator.labels_.tolist()) - {-1}))
+    count_empty(estimator, len(set(to_numpy(estimator.labels_).tolist()) - {-1}))
     return estimator
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from pckid._utils.arrays import to_numpy
 from pckid._utils.text import brief
 from pckid.cli import _tables
 from pckid.cli._cluster import named_columns
@@ -73,4 +74,4 @@ def select_known(estimator: Any, table: Table, options: Mapping[str, Any]) -> _t
 def assign(estimator: PCKID, selection: _tables.Selection) -> dict[str, np.ndarray]:
     """Find the cluster of each row, and how clearly it belongs there."""
     found = estimator.assign(named_columns(selection))
-    return {"cluster": found.labels, "confidence": found.confidence}
+    return {"cluster": to_numpy(found.labels), "confidence": to_numpy(found.confidence)}

@@ -105,7 +105,7 @@ def project(kernel: Kernel, projection: Projection, table: Table, jobs: int) -> 
 
     def project_block(start: int, stop: int) -> Array:
         first = 0
-        total: Array = 0.0
+        total: Any = 0.0
         compute = posteriors(kernel.ensemble, block(table, start, stop))
         for stack, scale in enumerate(scales):
             part = compute(stack)

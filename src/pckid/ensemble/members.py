@@ -201,8 +201,8 @@ def _train_task(table: Table, plan: Plan, task: Task, subsamples: Subsamples) ->
     family, home = FAMILIES[plan.covariance_type], table.values
     int64 = namespace(home).int64
     stats = family.statistics(table, like(subsamples.rows, home, dtype=int64))
-    weights = subsamples.weights
-    weights = None if weights is None else like(weights[:, None, :], home)
+    shares = subsamples.weights
+    weights = None if shares is None else like(shares[:, None, :], home)
     sizes = [member.size for member in task]
     params = initialise.from_rows(
         family,

@@ -17,6 +17,7 @@ from sklearn.metrics import calinski_harabasz_score, silhouette_score
 from sklearn.mixture import GaussianMixture
 
 from pckid import PCKID, IncompleteGaussianMixture, choose_n_clusters
+from pckid._utils.arrays import to_numpy
 from pckid.experiments.methods import Method
 
 MAX_CLUSTERS = 15
@@ -102,7 +103,7 @@ def _then_cluster(choose: Callable[..., int]) -> Callable[..., ChosenK]:
     def cluster(X: NDArray, _: int, *, seed: int, device: str | None, **ensemble: Any) -> ChosenK:
         n_clusters = choose(X, _, seed=seed, device=device, **ensemble)
         model = PCKID(n_clusters, device=device, random_state=seed, **ensemble)
-        return ChosenK(n_clusters, model.fit_predict(X))
+        return ChosenK(n_clusters, to_numpy(model.fit_predict(X)))
 
     return cluster
 

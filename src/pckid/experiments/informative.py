@@ -17,6 +17,7 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
+from pckid._utils.arrays import to_numpy
 from pckid.experiments.measure import agreement_scores
 from pckid.missing import apply, keep_one_per_row, mar, mcar, nmar
 
@@ -57,7 +58,7 @@ def compare_missingness(
                 X, y = draw_groups(mechanism, share, seed)
                 for j, way in enumerate(WAYS):
                     model = PCKID(3, missingness=way, random_state=seed, **parameters)
-                    found[seed, j] = agreement_scores(y, model.fit_predict(X))["accuracy"]
+                    found[seed, j] = agreement_scores(y, to_numpy(model.fit_predict(X)))["accuracy"]
             results[mechanism, share] = found
             say(_line(f"{mechanism} {share:.0%}", found))
     return results

@@ -18,6 +18,7 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
+from pckid._utils.arrays import to_numpy
 from pckid.experiments.datasets.tables import (
     LABEL,
     MAX_ROWS,
@@ -85,7 +86,7 @@ def cluster_coded(table: Mixed, way: str, seed: int, **parameters: Any) -> NDArr
     model = PCKID(
         len(np.unique(table.y)), categorical_features=declared, random_state=seed, **parameters
     )
-    return model.fit_predict(X)
+    return to_numpy(model.fit_predict(X))
 
 
 def compare_codings(

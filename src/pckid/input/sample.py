@@ -70,7 +70,7 @@ class Sample(NamedTuple):
     n_usable: int  # how many rows it stands for
     entropy: int  # the seed that `random_state` gave
     weights: np.ndarray | None = None  # (n_samples,), of mean 1; None: all alike
-    X: Array | None = None  # (n_chosen, n_features), as given, before equal rows were merged
+    X: Any = None  # (n_chosen, n_features), as given, before equal rows were merged
     n_rows: int = 0  # of the whole table, that count
     n_empty: int = 0  # those of them with nothing observed in a column that is used
 

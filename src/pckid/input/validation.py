@@ -151,7 +151,7 @@ def refuse_too_few(n_samples: int, needed: int, what: str) -> None:
         )
 
 
-def refuse_no_column(n_kept: int, shape: tuple[int, int], *, categories: bool = False) -> None:
+def refuse_no_column(n_kept: int, shape: tuple[int, ...], *, categories: bool = False) -> None:
     """Raise if no column varies, or holds some category twice where there are such columns."""
     if n_kept == 0:
         or_agree = ", nor holds two categories of which one comes twice" if categories else ""

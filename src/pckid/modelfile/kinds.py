@@ -56,7 +56,7 @@ def _unpack_kernel(estimator: EnsembleEstimator, facts: Facts, shelf: Shelf) -> 
     """Restore an ensemble: one stack for each number of components, ascending."""
     estimator._categories = checking.categories(facts, estimator.n_features_in_)
     scaling = _scaling(shelf, estimator.n_features_in_, estimator._categories)
-    has_shares = scaling.margins is not None and scaling.margins.observed.size > 0
+    has_shares = scaling.margins is not None and scaling.margins.observed.shape[0] > 0
     if has_shares != (estimator.missingness == "informative"):
         raise PckidModelError("its shares of observed cells do not fit its missingness.")
     dtype = checking.choice(facts, "dtype", _FLOATS)
@@ -286,7 +286,7 @@ def _probabilities(
     name = f"{prefix}.categories"
     chances = _some(shelf, name, (*size, n_categories), dtype, low=least, high=1.001)
     if margins is not None and n_categories:
-        sizes = np.bincount(margins.column).tolist()
+        sizes = np.bincount(to_numpy(margins.column)).tolist()
         checking.add_up(chances.reshape(-1, n_categories), sizes, name)
     name = f"{prefix}.observed"
     return [chances, _some(shelf, name, (*size, n_observed), dtype, low=0.0, high=1.001)]

@@ -83,7 +83,7 @@ def _kinds(fitted: Fitted) -> tuple[Kind, ...]:
     return Kind("int64", None), Kind(dtype, None), Kind(dtype, fitted.centers.shape[1])
 
 
-def _labels_of(fitted: Fitted, X: np.ndarray) -> tuple[np.ndarray, ...]:
+def _labels_of(fitted: Fitted, X: np.ndarray) -> tuple[Array, ...]:
     """Label a block of rows."""
     return tuple(place_rows(fitted, X)[0])
 
@@ -93,7 +93,7 @@ def _embedding_of(fitted: Fitted, X: np.ndarray) -> tuple[np.ndarray, ...]:
     return (place_rows(fitted, X)[1],)
 
 
-def _all_of(fitted: Fitted, X: np.ndarray) -> tuple[np.ndarray, ...]:
+def _all_of(fitted: Fitted, X: np.ndarray) -> tuple[Array, ...]:
     """Label and embed a block of rows."""
     found, embedding = place_rows(fitted, X)
     return (*found, embedding)

@@ -6,6 +6,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from pckid._utils.arrays import to_numpy
 from pckid.cluster import PAPER_SETTING, PCKID
 from pckid.experiments.methods import method
 
@@ -20,4 +21,5 @@ def run_pckid(
     X: NDArray, n_clusters: int, *, seed: int, device: str | None, **parameters: Any
 ) -> NDArray:
     """Cluster; nothing needs any tuning."""
-    return PCKID(n_clusters, device=device, random_state=seed, **parameters).fit_predict(X)
+    model = PCKID(n_clusters, device=device, random_state=seed, **parameters)
+    return to_numpy(model.fit_predict(X))
