@@ -97,6 +97,22 @@ def test_patterns_are_the_distinct_rows(seed, n_features):
     np.testing.assert_array_equal(patterns[index], observed)
 
 
+@pytest.mark.parametrize("n_patterns", [2, 5, 20, 30, 60])
+def test_a_look_at_few_rows_changes_no_decision(n_patterns, monkeypatch):
+    rng = np.random.default_rng(0)
+    masks = rng.random((n_patterns, 30)) < 0.6
+    # Sorted, so that the first rows have but one pattern, or each a pattern of its own.
+    for which in (np.sort(np.arange(60) % n_patterns), np.arange(60) % n_patterns):
+        X = np.where(masks[which], rng.standard_normal((60, 30)), np.nan)
+        scaling = room.measure(X)
+        monkeypatch.setattr(room, "_FEW_ROWS", 60)
+        expected = room.standardise(X, scaling, "float64")
+        monkeypatch.setattr(room, "_FEW_ROWS", 4)
+        found = room.standardise(X, scaling, "float64")
+        np.testing.assert_array_equal(found.patterns, expected.patterns)
+        np.testing.assert_array_equal(found.pattern, expected.pattern)
+
+
 @pytest.mark.parametrize("n_patterns", [2, 60])
 def test_few_patterns_are_kept_and_many_are_not(n_patterns):
     rng = np.random.default_rng(0)

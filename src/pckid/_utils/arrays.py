@@ -59,7 +59,7 @@ def _rounding(dtype: Any) -> tuple[float, float]:
     return float(np.log(limit)), 4 * limit / float(np.finfo(dtype).eps)
 
 
-_ROUNDING = {dtype: _rounding(dtype) for dtype in ("float32", "float64")}
+_ROUNDING: dict[Any, tuple[float, float]] = {}
 
 
 def is_foreign(X: object) -> bool:
@@ -152,7 +152,10 @@ def drop_tiny(X: Array) -> Array:
 
 def _rounding_of(X: Array) -> tuple[float, float]:
     """Look up the rounding of an array's dtype, whatever its library."""
-    return _ROUNDING[str(X.dtype).rpartition(".")[2]]
+    kind = (type(X), X.dtype)
+    if kind not in _ROUNDING:
+        _ROUNDING[kind] = _rounding(str(X.dtype).rpartition(".")[2])
+    return _ROUNDING[kind]
 
 
 def times_transposed(A: Array, B: Array) -> Array:

@@ -159,7 +159,8 @@ def _from_memory(rows: RowsInMemory, sampling: Sampling) -> _Measured:
         # columns vary: that is why unusable rows may take a place and leave it empty.
         filled = np.flatnonzero(to_numpy(namespace(X).any(~namespace(X).isnan(X), axis=1)))
         first = smallest(keys(sampling.entropy, 0, n_samples)[filled], sampling.size)
-        chosen = np.intersect1d(filled[first], usable)
+        chosen = filled[first]
+        chosen = chosen[np.isin(chosen, usable, assume_unique=True, kind="table")]
     if len(chosen) < n_samples:
         X, weights = take_rows(X, chosen), None if weights is None else weights[chosen]
     return _Measured(X, weights, scaling, len(usable), n_samples, n_samples - len(usable))

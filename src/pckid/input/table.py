@@ -11,6 +11,8 @@ from pckid._utils.arrays import Array, device_of, like, namespace, to_numpy
 
 # Standardised values of new rows are clipped here, so that their squares stay finite in float32.
 _FARTHEST = 1e9
+# So many rows are looked at before all are searched for patterns that they share.
+_FEW_ROWS = 4096
 # Columns of smaller numbers than this would lose digits in their mean and spread.
 _TINY = 1e-302
 # A category of rows of almost no weight has at least this share, so that its column varies.
@@ -213,10 +215,12 @@ def find_patterns(observed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _shared_patterns(values: Array, observed: Array) -> tuple[Array | None, Array | None]:
     """Find each row's pattern and the patterns if sharing them saves arithmetic."""
     n_samples, n_columns = observed.shape
-    patterns, index = find_patterns(to_numpy(observed))
-    # One indicator column per pattern replaces one mask column per feature in both products.
-    if len(patterns) * (n_samples + n_columns) >= n_samples * n_columns:
-        return None, None
+    # Where patterns are many, few rows have too many already, and all need not be compared.
+    for rows in sorted({min(_FEW_ROWS, n_samples), n_samples}):
+        patterns, index = find_patterns(to_numpy(observed[:rows, :]))
+        # One indicator column per pattern replaces one mask column per feature in both products.
+        if len(patterns) * (n_samples + n_columns) >= n_samples * n_columns:
+            return None, None
     xp = namespace(values)
     return like(index, values, dtype=xp.int64), like(patterns.astype(np.float64), values)
 

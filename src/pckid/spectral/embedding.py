@@ -17,7 +17,7 @@ from scipy import linalg
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 from sklearn.exceptions import ConvergenceWarning
 
-from pckid._utils.arrays import Array, device_of, drop_tiny, gram_times, like, namespace
+from pckid._utils.arrays import Array, device_of, drop_tiny, gram_times, like, namespace, to_numpy
 from pckid.ensemble.feature_map import Projection
 
 _MAX_STEPS = 300
@@ -213,32 +213,36 @@ def leading_eigenpairs(
     vectors : array of shape (n_samples, n_wanted), the entry of largest size positive
     """
     few = guess.shape[0] == guess.shape[1]
-    if isinstance(guess, np.ndarray) and not few:
-        found = _lanczos(apply, guess[:, 0], n_wanted)
-        if found is not None:
-            return found[0], _fix_signs(found[1])
+    found = None if few else _lanczos(apply, guess[:, :1], n_wanted)
+    if found is not None:
+        return found[0], _fix_signs(found[1])
     values, vectors = _davidson(apply, guess, n_wanted)
     return values, _fix_signs(vectors)
 
 
 def _lanczos(
-    apply: Callable[[Array], Array], first: np.ndarray, n_wanted: int
-) -> tuple[np.ndarray, np.ndarray] | None:
-    """Find eigenpairs by ARPACK; None if it gives up."""
-    n = len(first)
+    apply: Callable[[Array], Array], first: Array, n_wanted: int
+) -> tuple[Array, Array] | None:
+    """Find eigenpairs by ARPACK from a first vector (n_samples, 1); None if it gives up.
+
+    ARPACK itself runs on the host, the operator on any device: vectors are all that travels.
+    """
+    v0 = to_numpy(first)[:, 0]
     operator = LinearOperator(
-        (n, n), matvec=lambda v: apply(v.reshape(n, 1))[:, 0], dtype=first.dtype
+        (len(v0), len(v0)),
+        matvec=lambda v: to_numpy(apply(like(v.reshape(-1, 1), first, dtype=first.dtype)))[:, 0],
+        dtype=v0.dtype,
     )
     try:
-        values, vectors = eigsh(operator, n_wanted, which="LA", v0=first)
+        values, vectors = eigsh(operator, n_wanted, which="LA", v0=v0)
     except ArpackError:
         return None
     order = np.argsort(-values, kind="stable")
-    return values[order], vectors[:, order]
+    return like(values[order], first), like(vectors[:, order], first)
 
 
 def _davidson(apply: Callable[[Array], Array], guess: Array, n_wanted: int) -> tuple[Array, Array]:
-    """Find eigenpairs on any device, where ARPACK does not run.
+    """Find eigenpairs of few rows, or where ARPACK gives up.
 
     A block Krylov space grows by the residuals of the pairs not yet converged, with
     Rayleigh–Ritz at each step and a thick restart when it gets large (block Davidson without

@@ -154,13 +154,12 @@ def first_of_nearest(distances: Array, centers: Array) -> tuple[Array, Array]:
 def inertia(X: Array, centers: Array, weights: Array | None = None) -> Array:
     """Sum the squared distances to the nearest centre for every start, of shape (n_init,)."""
     xp = namespace(X)
-    labels = nearest(X, centers)
-    costs = []
-    for start in range(centers.shape[0]):
-        mine = xp.take(centers[start, ...], labels[start, :], axis=0)
-        squares = (X - mine) ** 2
-        costs.append(xp.sum(squares if weights is None else squares * weights[:, None]))
-    return xp.stack(costs)
+    n_init, n_clusters, n_features = centers.shape
+    first = n_clusters * xp.arange(n_init, dtype=xp.int64, device=device_of(X))
+    index = xp.reshape(nearest(X, centers) + first[:, None], (-1,))
+    own = xp.take(xp.reshape(centers, (-1, n_features)), index, axis=0)
+    squares = xp.sum((X - xp.reshape(own, (n_init, -1, n_features))) ** 2, axis=-1)
+    return xp.sum(squares if weights is None else squares * weights, axis=1)
 
 
 def squared_distances(X: Array, centers: Array) -> Array:
