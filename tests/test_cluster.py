@@ -116,13 +116,13 @@ class TestLabels:
         for k in range(3):
             close(model.cluster_centers_[k], model.embedding_[model.labels_ == k].mean(axis=0))
 
-    def test_confidence_compares_the_two_nearest_centres(self):
+    def test_confidence_is_the_largest_membership(self):
         model = PCKID(3, **SMALL).fit(X)
-        for row, confidence in zip(model.embedding_, model.confidence_, strict=True):
-            near = sorted(np.linalg.norm(row - center) for center in model.cluster_centers_)
-            close(confidence, 1 - near[0] / near[1])
-        assert model.confidence_.min() >= 0
-        assert model.confidence_.max() <= 1
+        shares = model.predict_proba(X)
+        close(model.confidence_, shares.max(axis=1))
+        np.testing.assert_array_equal(model.labels_, shares.argmax(axis=1))
+        np.testing.assert_allclose(shares.sum(axis=1), 1)
+        close(model.assign(X).confidence, model.confidence_)
 
     @settings(max_examples=8)
     @given(factor=st.floats(1e-6, 1e6), sign=st.sampled_from([-1, 1]), shift=st.floats(-10, 10))
@@ -363,8 +363,8 @@ def test_input_of_one_kind_gives_output_of_that_kind(backend, embedding):
     model = PCKID(3, **SMALL, embedding=embedding).fit(rows)
     for name in ("labels_", "embedding_", "eigenvalues_", "confidence_", "cluster_centers_"):
         assert type(getattr(model, name)) is type(rows), name
-    for result in (model.predict(rows), model.transform(rows), model.kernel(rows)):
-        assert type(result) is type(rows)
+    for method in ("predict", "transform", "kernel", "predict_proba"):
+        assert type(getattr(model, method)(rows)) is type(rows), method
     assert isinstance(model.inertia_, float)
     assert adjusted_rand_score(to_numpy(model.labels_), expected.labels_) >= 0.99
     np.testing.assert_allclose(to_numpy(model.embedding_), expected.embedding_, atol=1e-6)
@@ -377,6 +377,10 @@ def test_empty_rows_and_columns_on_every_array_library(backend):
     with pytest.warns(EmptyRowWarning, match="1 of 91"):
         labels = to_numpy(model.fit_predict(backend.asarray(rows)))
     assert labels[40] == -1
+    shares = to_numpy(model.predict_proba(backend.asarray(rows)))
+    np.testing.assert_allclose(shares[40], 1 / 3)
+    np.testing.assert_allclose(shares.sum(axis=1), 1)
+    assert to_numpy(model.confidence_)[40] == 0
     assert model.dropped_features_ == [2]
     assert adjusted_rand_score(np.delete(labels, 40), TRUTH) > 0.95
 

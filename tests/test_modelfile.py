@@ -68,6 +68,7 @@ def test_a_loaded_model_computes_the_same(tmp_path, parameters):
     np.testing.assert_array_equal(loaded.predict(FRAME), model.labels_)
     np.testing.assert_array_equal(loaded.transform(FRAME), model.transform(FRAME))
     np.testing.assert_array_equal(loaded.kernel(FRAME), model.kernel(FRAME))
+    np.testing.assert_array_equal(loaded.predict_proba(FRAME), model.predict_proba(FRAME))
     assert loaded.get_params() == model.get_params()
     assert loaded.dropped_features_ == model.dropped_features_ == ["d"]
     np.testing.assert_array_equal(loaded.cluster_centers_, model.cluster_centers_)
@@ -330,6 +331,7 @@ def put(name, value):
         lambda t, d: d["state"].update({"dtype": "object"}),
         lambda t, d: d["state"].update({"dtype": "float32"}),
         lambda t, d: d["state"].update({"inertia": "low"}),
+        lambda t, d: d["state"].update({"sharpness": 0.0}),
         lambda t, d: d["state"].update({"cluster_sizes": [1, 2]}),
         lambda t, d: d["state"].update({"cluster_sizes": [1, 2, -3]}),
         lambda t, d: d["state"].update({"cluster_sizes": {"0": 1}}),

@@ -34,7 +34,11 @@ from pckid.spectral.assignment import (
     assign,
     embed_blocks,
     label_blocks,
+    memberships,
+    memberships_of_blocks,
     place_blocks,
+    silhouettes,
+    silhouettes_of_blocks,
 )
 from pckid.spectral.embedding import EMBEDDINGS
 from pckid.spectral.grouping import group
@@ -153,9 +157,9 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
         The leading eigenvalues, of K for "kernel_pca", of D^-½ K D^-½ for "random_walk", and of
         the same with the squares of the kernel's values for "local_walk".
     confidence_ : array of shape (n_samples,)
-        How clearly a row belongs to its cluster, from 0 (as near to another centre) to 1 (at its
-        own centre): 1 − a/b, with a and b the distances in the embedding to the nearest and the
-        second nearest centre. 0 for a row with nothing observed.
+        How surely a row belongs to its cluster: the chance that it keeps its cluster with another
+        ensemble on resampled rows, which is its largest value in `predict_proba`. From
+        1 / n_clusters to 1, and 0 for a row with nothing observed.
     cluster_centers_ : array of shape (n_clusters, n_clusters)
         Centres in the embedding.
     cluster_profiles_ : ClusterProfiles
@@ -283,7 +287,7 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
             sample, n_landmarks=self._n_landmarks(), embedding=self.embedding
         )
         self.n_clusters_ = self._choose_n_clusters(sample)
-        self._projection, self._centers, self.inertia_ = group(
+        self._projection, self._centers, self.inertia_, self._sharpness = group(
             self._kernel,
             sample,
             self.n_clusters_,
@@ -357,17 +361,53 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
             return label_blocks(self._fitted, self._known(rows))
         table, restore = self._read(X), restorer(X)
         embedding = self._project(table)
-        return Assignment(*map(restore, assign(embedding, self._centers, table)))
+        return Assignment(*map(restore, assign(embedding, self._centers, table, self._sharpness)))
+
+    def predict_proba(self, X: Any) -> Array:
+        """Compute how surely each row, seen in `fit` or new, belongs to each cluster.
+
+        With a the distance in the embedding to the nearest centre and b_j that to centre j, the
+        membership in cluster j is in proportion to exp(−β (b_j − a) / (b_j + a)). The sharpness β
+        is found in `fit`: five times, a third of the mixtures finds clusters by itself from a
+        third of the rows, and β makes the clusters that rows get there most likely. So of the
+        rows at 0.9, about nine in ten keep their cluster with another ensemble on resampled rows.
+        It says how reproducible a row's cluster is, not that the cluster is real.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, with NaN where a value is missing. For a dask array or dataframe the result is a
+            dask array, not yet computed.
+
+        Returns
+        -------
+        memberships : array of shape (n_samples, n_clusters)
+            Rows add up to 1; that of the cluster from `predict` is the largest. 1 / n_clusters
+            each for a row with nothing observed.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pckid import PCKID
+        >>> X = np.random.default_rng(0).normal(size=(60, 3)) + 6 * (np.arange(60) % 2)[:, None]
+        >>> model = PCKID(2, n_inits=4, max_components=4, random_state=0).fit(X)
+        >>> model.predict_proba(X).shape
+        (60, 2)
+        """
+        check_is_fitted(self)
+        if (rows := blocked(X)) is not None:
+            return memberships_of_blocks(self._fitted, self._known(rows))
+        return restorer(X)(memberships(self._fitted, self._read(X), n_threads(self.n_jobs)))
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Compute how clearly rows belong to their clusters: the mean of their confidence.
+        """Compute how clearly rows lie in their clusters: a simplified silhouette.
 
-        This is a simplified silhouette in the embedding, so that searches such as
-        :class:`sklearn.model_selection.GridSearchCV` work without `scoring`. It compares numbers
-        of clusters, and favours few of them. It is no likelihood and knows no truth: a high score
-        says that clusters are apart in their own embedding, not that they are the right ones, and
-        scores under different settings of the ensemble are not on one scale. To choose the number
-        of clusters, `n_clusters="auto"` is cheaper, since it trains one ensemble.
+        It lets searches such as :class:`sklearn.model_selection.GridSearchCV` work without
+        `scoring`. It compares numbers of clusters, and favours few of them. It is no likelihood
+        and knows no truth: a high score says that clusters are apart in their own embedding, not
+        that they are the right ones, and scores under different settings of the ensemble are not
+        on one scale. To choose the number of clusters, `n_clusters="auto"` is cheaper, since it
+        trains one ensemble.
 
         Parameters
         ----------
@@ -383,11 +423,17 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
             distances to the nearest and the second nearest centre. 0 for a single cluster, which
             has no second centre, and NaN if no row has anything observed.
         """
-        labels, confidence = self.assign(X)
-        xp = namespace(confidence)
-        n_rows = xp.sum(xp.astype(labels >= 0, confidence.dtype))
-        mean = float(xp.sum(confidence) / xp.where(n_rows > 0, n_rows, xp.nan))
-        return mean if self.n_clusters_ > 1 else 0.0
+        check_is_fitted(self)
+        if (rows := blocked(X)) is not None:
+            found = silhouettes_of_blocks(self._fitted, self._known(rows))
+        else:
+            found = silhouettes(self._fitted, self._read(X), n_threads(self.n_jobs))
+        xp = namespace(found)
+        seen = ~xp.isnan(found)
+        n_rows = float(xp.sum(xp.astype(seen, found.dtype)))
+        if n_rows == 0:
+            return float("nan")
+        return float(xp.sum(xp.where(seen, found, 0.0))) / n_rows if self.n_clusters_ > 1 else 0.0
 
     def transform(self, X: Any) -> Array:
         """Embed rows, seen in `fit` or new.
@@ -458,7 +504,7 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
     @property
     def _fitted(self) -> Fitted:
         """All that new rows need to find their clusters."""
-        return Fitted(self._kernel, self._projection, self._centers)
+        return Fitted(self._kernel, self._projection, self._centers, self._sharpness)
 
     def _needs(self) -> dict[str, int]:
         """Say how many rows the clusters need, in all and distinct, and for the eigenvectors."""
@@ -489,7 +535,7 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
             X, weights = rows.X, rows.weights
         table = standardise(X, sample.scaling, sample.dtype)
         embedding = self._project(table)
-        found = assign(embedding, self._centers, table)
+        found = assign(embedding, self._centers, table, self._sharpness)
         warn_empty_clusters(to_numpy(found.labels), self.n_clusters_)
         self.cluster_profiles_ = profile_clusters(
             table, sample.scaling, found.labels, self.n_clusters_, feature_names(self), weights

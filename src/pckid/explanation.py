@@ -27,6 +27,8 @@ from pckid.spectral.split_half import cluster_by_halves
 MAX_ROWS = 1000
 """Likeness and stability are judged on a sample of so many rows, unless told otherwise."""
 
+_DOUBTFUL = 0.8
+
 
 class ClusterExplanation(NamedTuple):
     """One cluster: what sets it apart, its most typical rows, and its stability.
@@ -180,13 +182,14 @@ def doubtful_rows(estimator: Any, n_wanted: int) -> list[DoubtfulRow]:
     Returns
     -------
     doubtful : list of DoubtfulRow
-        Those with a confidence under one half, at most `n_wanted`; none for a single cluster.
+        Those with a confidence under 0.8, of which more than one in five would get another
+        cluster, at most `n_wanted`; none for a single cluster.
     """
     labels, confidence = own_labels(estimator), to_numpy(estimator.confidence_)
     centers = to_numpy(estimator.cluster_centers_)
     if len(centers) < 2:
         return []
-    rows = np.flatnonzero((labels >= 0) & (confidence < 0.5))
+    rows = np.flatnonzero((labels >= 0) & (confidence < _DOUBTFUL))
     rows = rows[np.argsort(confidence[rows], kind="stable")][:n_wanted]
     distances = cdist(to_numpy(estimator.embedding_)[rows], centers)
     distances[np.arange(len(rows)), labels[rows]] = np.inf

@@ -91,6 +91,9 @@ def test_results_are_lazy_and_in_the_collections_own_blocks():
     assert sorted(loaded) == [0, 100, 200]
     close(embedding.compute(), model.transform(X))
     close(found.confidence.compute(), model.assign(X).confidence)
+    shares = model.predict_proba(lazy)
+    assert shares.chunks == ((100, 100, 100), (3,))
+    close(shares.compute(), model.predict_proba(X))
 
 
 def test_fit_predict_and_fit_transform_give_dask_arrays_back():

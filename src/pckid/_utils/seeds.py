@@ -14,6 +14,7 @@ class Stream(IntEnum):
     LEARNING_ROWS = 1  # which rows a fit learns from
     MEMBERS = 2  # rows and first centres of each mixture, by its size and start
     N_CLUSTERS = 3  # what the choice of the number of clusters draws
+    MEMBERSHIP = 4  # the parts of the ensemble that tell how sure memberships are
 
 
 def sequence(entropy: int, stream: Stream, *key: int) -> np.random.SeedSequence:

@@ -45,7 +45,7 @@ def cluster(
 ) -> None:
     """Find clusters in TABLE and write its rows with two new columns: `cluster`, numbered by size
     from 0 (-1 where a row holds no value; above 100,000 rows, by size among those that the fit
-    learned from), and `confidence`, from 0 to 1.
+    learned from), and `confidence`, the chance that the row would get the same cluster again.
 
     TABLE is CSV, TSV, Parquet or Arrow, also compressed, or a folder of Parquet files; - or nothing
     reads standard input. Large tables are read in batches and need not fit in memory. Missing

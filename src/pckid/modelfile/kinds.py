@@ -84,6 +84,7 @@ def _pack_clusters(estimator: PCKID) -> tuple[Facts, Named]:
     facts, named = _pack_kernel(estimator)
     named |= _fields("projection", estimator._projection) | {"centers": estimator._centers}
     facts["inertia"] = float(estimator.inertia_)
+    facts["sharpness"] = float(estimator._sharpness)
     if (sizes := cluster_sizes(estimator)) is not None:
         facts["cluster_sizes"] = sizes
     return facts, named
@@ -118,6 +119,9 @@ def _unpack_clusters(estimator: PCKID, facts: Facts, shelf: Shelf) -> None:
     estimator._centers = estimator.cluster_centers_ = shelf.floats("centers", (k, k))
     estimator.eigenvalues_ = eigenvalues
     estimator.inertia_ = checking.number(facts, "inertia")
+    estimator._sharpness = checking.number(facts, "sharpness")
+    if not 0 < estimator._sharpness < np.inf:
+        raise PckidModelError("the sharpness of its memberships is not positive.")
     estimator.n_clusters_ = estimator._n_features_out = k
     if "cluster_sizes" in facts:
         estimator._cluster_sizes = checking.counts(facts, "cluster_sizes", k)

@@ -1,4 +1,4 @@
-"""From coordinates to clusters: the nearest centre of each row, and how clearly it is that."""
+"""From coordinates to clusters: the nearest centre of each row, and how surely it stays that."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from pckid.input.table import Table
 from pckid.outofcore import BlockedRows
 from pckid.outofcore.rows import Kind
 from pckid.spectral.kmeans import distances_to, first_of_nearest
+from pckid.spectral.membership import membership
 
 
 class Assignment(NamedTuple):
     """Rows and the clusters they belong to."""
 
     labels: Array  # (n_samples,), −1 for a row with nothing observed
-    confidence: Array  # (n_samples,), 1 − nearest / second nearest distance to a centre
+    confidence: Array  # (n_samples,), the membership in this cluster, 0 where there is none
 
 
 class Fitted(NamedTuple):
@@ -28,26 +29,47 @@ class Fitted(NamedTuple):
     kernel: Kernel
     projection: Projection
     centers: Array
+    sharpness: float  # of the memberships
 
 
-def assign(embedding: Array, centers: Array, table: Table) -> Assignment:
-    """Find the nearest centre of each row, and how clearly it is the nearest.
+def assign(embedding: Array, centers: Array, table: Table, sharpness: float) -> Assignment:
+    """Find the nearest centre of each row, and the chance that the row belongs to its cluster.
 
     Of centres equally near up to rounding the first is taken, so that a row gets the same label
     in whatever order its coordinates were summed.
     """
     xp = namespace(embedding)
     distances = distances_to(embedding, centers)
-    labels, rounding = first_of_nearest(distances, centers)
-    index = xp.arange(centers.shape[0], dtype=labels.dtype, device=device_of(embedding))
+    labels, _ = first_of_nearest(distances, centers)
+    confidence = xp.max(membership(distances, sharpness), axis=0)
+    empty = ~xp.any(table.observed, axis=1)
+    return Assignment(xp.where(empty, -1, labels), xp.where(empty, 0.0, confidence))
+
+
+def memberships(fitted: Fitted, table: Table, jobs: int = 1) -> Array:
+    """Compute memberships (n_samples, n_clusters); all the same where nothing is observed."""
+    xp, embedding = namespace(table.values), project(fitted.kernel, fitted.projection, table, jobs)
+    distances = distances_to(embedding, fitted.centers)
+    chances = xp.matrix_transpose(membership(distances, fitted.sharpness))
+    empty = ~xp.any(table.observed, axis=1)
+    return xp.where(empty[:, None], 1 / chances.shape[1], chances)
+
+
+def silhouettes(fitted: Fitted, table: Table, jobs: int = 1) -> Array:
+    """Compute simplified silhouettes 1 − a/b of the rows (n_samples,), NaN if nothing is observed.
+
+    a and b are the distances to the nearest and to the second nearest centre.
+    """
+    xp, embedding = namespace(table.values), project(fitted.kernel, fitted.projection, table, jobs)
+    distances = distances_to(embedding, fitted.centers)
+    labels, rounding = first_of_nearest(distances, fitted.centers)
+    index = xp.arange(distances.shape[0], dtype=labels.dtype, device=device_of(embedding))
     own = labels == index[:, None]
     first = xp.sum(xp.where(own, distances, 0.0), axis=0)
     second = xp.min(xp.where(own, xp.inf, distances), axis=0)
     apart = second > rounding
-    confidence = xp.where(apart, 1 - first / xp.where(apart, second, 1.0), 0.0)
-    empty = ~xp.any(table.observed, axis=1)
-    confidence = xp.where(empty, 0.0, at_least(confidence, 0.0))
-    return Assignment(xp.where(empty, -1, labels), confidence)
+    found = xp.where(apart, 1 - first / xp.where(apart, second, 1.0), 0.0)
+    return xp.where(xp.any(table.observed, axis=1), at_least(found, 0.0), xp.nan)
 
 
 def place_rows(fitted: Fitted, X: np.ndarray, jobs: int = 1) -> tuple[Assignment, np.ndarray]:
@@ -57,7 +79,7 @@ def place_rows(fitted: Fitted, X: np.ndarray, jobs: int = 1) -> tuple[Assignment
         return Assignment(np.empty(0, np.int64), none[:, 0]), none
     table = standardise_at_home(X, fitted.kernel.scaling, fitted.kernel.dtype)
     embedding = project(fitted.kernel, fitted.projection, table, jobs)
-    found = assign(embedding, fitted.centers, table)
+    found = assign(embedding, fitted.centers, table, fitted.sharpness)
     return Assignment(*map(to_numpy, found)), to_numpy(embedding)
 
 
@@ -69,6 +91,16 @@ def label_blocks(fitted: Fitted, rows: BlockedRows) -> Assignment:
 def embed_blocks(fitted: Fitted, rows: BlockedRows) -> Array:
     """Embed the rows of all blocks, when they are asked for."""
     return rows.arrays(_embedding_of, fitted, _kinds(fitted)[2:])[0]
+
+
+def memberships_of_blocks(fitted: Fitted, rows: BlockedRows) -> Array:
+    """Compute the memberships of the rows of all blocks, when they are asked for."""
+    return rows.arrays(_memberships_of, fitted, _kinds(fitted)[2:])[0]
+
+
+def silhouettes_of_blocks(fitted: Fitted, rows: BlockedRows) -> Array:
+    """Compute the silhouettes of the rows of all blocks, when they are asked for."""
+    return rows.arrays(_silhouettes_of, fitted, _kinds(fitted)[1:2])[0]
 
 
 def place_blocks(fitted: Fitted, rows: BlockedRows) -> tuple[Array, Array, Array]:
@@ -91,6 +123,22 @@ def _labels_of(fitted: Fitted, X: np.ndarray) -> tuple[Array, ...]:
 def _embedding_of(fitted: Fitted, X: np.ndarray) -> tuple[np.ndarray, ...]:
     """Embed a block of rows."""
     return (place_rows(fitted, X)[1],)
+
+
+def _memberships_of(fitted: Fitted, X: np.ndarray) -> tuple[Array, ...]:
+    """Compute the memberships of a block of rows."""
+    if len(X) == 0:
+        return (np.empty((0, fitted.centers.shape[0]), dtype=fitted.kernel.dtype),)
+    table = standardise_at_home(X, fitted.kernel.scaling, fitted.kernel.dtype)
+    return (to_numpy(memberships(fitted, table)),)
+
+
+def _silhouettes_of(fitted: Fitted, X: np.ndarray) -> tuple[Array, ...]:
+    """Compute the silhouettes of a block of rows."""
+    if len(X) == 0:
+        return (np.empty(0, dtype=fitted.kernel.dtype),)
+    table = standardise_at_home(X, fitted.kernel.scaling, fitted.kernel.dtype)
+    return (to_numpy(silhouettes(fitted, table)),)
 
 
 def _all_of(fitted: Fitted, X: np.ndarray) -> tuple[Array, ...]:

@@ -14,6 +14,7 @@ from pckid.input.sample import Sample
 from pckid.input.table import take
 from pckid.spectral.embedding import EMBEDDINGS
 from pckid.spectral.kmeans import distances_to, first_of_nearest, kmeans, lloyd
+from pckid.spectral.membership import cluster_parts, sharpness_of
 
 _TURNS = 20
 
@@ -24,6 +25,7 @@ class Grouping(NamedTuple):
     projection: Projection
     centers: Array  # (n_clusters, n_clusters), the largest cluster first
     inertia: float
+    sharpness: float  # of the rows' memberships, see `membership`
 
 
 def group(
@@ -62,6 +64,8 @@ def group(
         projection = EMBEDDINGS[embedding](features, n_clusters, rng, weights)
         if landmarks.shape[0] == sample.table.n_samples:
             points = project_features(features, projection)
+        own_rng = generator(sample.entropy, Stream.MEMBERSHIP)
+        parts = cluster_parts(kernel, features, n_clusters, embedding, own_rng, weights)
     del features
     if landmarks.shape[0] < sample.table.n_samples:
         points = project(kernel, projection, sample.table, jobs)
@@ -73,7 +77,8 @@ def group(
         if landmarks.shape[0] < points.shape[0]:
             found = lloyd(points, found.centers[None, ...], weights=every)
         centers = largest_first(points, found.centers, every)
-    return Grouping(projection, centers, found.inertia)
+        sharpness = sharpness_of(rows, centers, parts, weights)
+    return Grouping(projection, centers, found.inertia, sharpness)
 
 
 def largest_first(rows: Array, centers: Array, weights: Array | None = None) -> Array:

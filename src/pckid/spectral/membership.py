@@ -1,0 +1,214 @@
+"""How surely rows belong to clusters: soft membership, and its scale from parts of an ensemble."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment, minimize_scalar
+
+from pckid._utils.arrays import Array, like, namespace, to_numpy
+from pckid.ensemble.feature_map import Kernel, Projection, project_features
+from pckid.spectral.embedding import EMBEDDINGS
+from pckid.spectral.kmeans import distances_to, first_of_nearest, kmeans
+
+N_DRAWS = 5
+_N_STARTS = 10
+_COLUMNS = 64
+# Below the first all memberships are alike, above the second all are 0 or 1 but at the border.
+_SHARPNESS = (0.05, 50.0)
+
+
+def membership(distances: Array, sharpness: float) -> Array:
+    """Turn distances to the centres into the chances of belonging to the clusters.
+
+    With a the distance to the nearest centre, and b_j that to centre j,
+
+        p_j ∝ exp( −β (b_j − a) / (b_j + a) )
+
+    for the sharpness β. The fraction runs from 0, as near as the nearest, to 1 where the row lies
+    at its own centre; it knows no unit, so that β means the same in every embedding.
+
+    Parameters
+    ----------
+    distances : array of shape (n_clusters, n_samples)
+    sharpness : float
+
+    Returns
+    -------
+    chances : array of shape (n_clusters, n_samples)
+        Each column adds up to 1.
+    """
+    xp = namespace(distances)
+    nearest = xp.min(distances, axis=0)
+    total = distances + nearest
+    beyond = (distances - nearest) / xp.where(total > 0, total, 1.0)
+    chances = xp.exp(-sharpness * beyond)
+    return chances / xp.sum(chances, axis=0)
+
+
+def fit_sharpness(
+    distances: np.ndarray, labels: np.ndarray, weights: np.ndarray | None = None
+) -> float:
+    """Find the sharpness under which labels that were found again are most likely.
+
+    Parameters
+    ----------
+    distances : ndarray of shape (n_clusters, n_samples)
+    labels : ndarray of shape (n_draws, n_samples)
+        The cluster of each row in other clusterings, numbered alike.
+    weights : ndarray of shape (n_samples,), default=None
+        How much each row counts.
+
+    Returns
+    -------
+    sharpness : float
+        From 0.05 to 50.
+    """
+    rows = np.arange(distances.shape[1])
+
+    def loss(log_sharpness: float) -> float:
+        chances = membership(distances, float(np.exp(log_sharpness)))
+        found = np.log(np.maximum(chances[labels, rows], 1e-300)).mean(axis=0)
+        return -float(np.average(found, weights=weights))
+
+    bounds = tuple(np.log(_SHARPNESS))
+    return float(np.exp(minimize_scalar(loss, bounds=bounds, method="bounded").x))
+
+
+def sharpness_of(
+    points: Array, centers: Array, parts: np.ndarray, weights: Array | None = None
+) -> float:
+    """Find the sharpness of memberships from clusterings by parts of the ensemble.
+
+    Parameters
+    ----------
+    points : array of shape (n_samples, n_components)
+        The embedding.
+    centers : array of shape (n_clusters, n_components)
+    parts : ndarray of shape (n_draws, n_samples)
+        As from `cluster_parts`.
+    weights : array of shape (n_samples,), default=None
+
+    Returns
+    -------
+    sharpness : float
+    """
+    n_clusters = centers.shape[0]
+    if n_clusters == 1:
+        return 1.0
+    distances = distances_to(points, centers)
+    labels = to_numpy(first_of_nearest(distances, centers)[0])
+    matched = np.stack([match_labels(labels, part, n_clusters) for part in parts])
+    each = None if weights is None else to_numpy(weights).astype(np.float64)
+    return fit_sharpness(to_numpy(distances).astype(np.float64), matched, each)
+
+
+def match_labels(reference: np.ndarray, labels: np.ndarray, n_clusters: int) -> np.ndarray:
+    """Number clusters as in another clustering, so that as many rows as possible agree.
+
+    Parameters
+    ----------
+    reference, labels : ndarray of shape (n_samples,)
+        From 0 to `n_clusters` − 1.
+    n_clusters : int
+
+    Returns
+    -------
+    matched : ndarray of shape (n_samples,)
+    """
+    counts = np.zeros((n_clusters, n_clusters))
+    np.add.at(counts, (labels, reference), 1)
+    return linear_sum_assignment(counts, maximize=True)[1][labels]
+
+
+def cluster_parts(
+    kernel: Kernel,
+    features: Array,
+    n_clusters: int,
+    embedding: str,
+    rng: np.random.Generator,
+    weights: Array | None = None,
+) -> np.ndarray:
+    """Cluster rows by parts of an ensemble, each by a third of the mixtures and of the rows.
+
+    Where an estimate from all has the variance v around the truth, one from a third of the same
+    is 2 v away from it: as far as an estimate from as many new mixtures and rows would be. So the
+    parts tell how far clusters would change, without training anything anew.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    features : array of shape (n_columns, n_samples)
+        Φᵀ of the rows under all mixtures.
+    n_clusters : int
+    embedding : str
+        A name in `EMBEDDINGS`.
+    rng : numpy Generator
+    weights : array of shape (n_samples,), default=None
+
+    Returns
+    -------
+    labels : ndarray of shape (N_DRAWS, n_samples)
+        The numbers of clusters in one draw say nothing about another.
+    """
+    n_samples = features.shape[1]
+    if n_clusters == 1:
+        return np.zeros((N_DRAWS, n_samples), dtype=np.int64)
+    size = min(max(n_clusters + 1, -(-n_samples // 3)), n_samples)
+    found = []
+    for _ in range(N_DRAWS):
+        columns = _third(kernel, rng)
+        rows = np.sort(rng.choice(n_samples, size, replace=False))
+        found.append(_cluster_part(features, columns, rows, n_clusters, embedding, rng, weights))
+    return np.stack(found)
+
+
+def _third(kernel: Kernel, rng: np.random.Generator) -> np.ndarray:
+    """Draw a third of the mixtures of each size; the columns of the feature map that are theirs."""
+    chosen = []
+    first = [0, *accumulate(kernel.ensemble.widths)]
+    for start, stack in zip(first, kernel.ensemble.stacks, strict=False):
+        n_mixtures, n_components = stack.log_weights.shape
+        mixtures = np.sort(rng.choice(n_mixtures, max(1, round(n_mixtures / 3)), replace=False))
+        chosen.append(start + (mixtures[:, None] * n_components + np.arange(n_components)).ravel())
+    return np.concatenate(chosen)
+
+
+def _cluster_part(
+    features: Array,
+    columns: np.ndarray,
+    rows: np.ndarray,
+    n_clusters: int,
+    embedding: str,
+    rng: np.random.Generator,
+    weights: Array | None,
+) -> np.ndarray:
+    """Find clusters by some rows and columns of the feature map, and label all (n_samples,)."""
+    xp = namespace(features)
+    index = like(rows, features, dtype=xp.int64)
+    each = None if weights is None else xp.take(weights, index)
+    # Some columns at a time, so that no copy of all rows is made.
+    parts = [
+        xp.take(xp.take(features, like(some, features, dtype=xp.int64), axis=0), index, axis=1)
+        for some in np.array_split(columns, max(1, len(columns) // _COLUMNS))
+    ]
+    projection = EMBEDDINGS[embedding](xp.concat(parts, axis=0), n_clusters, rng, each)
+    points = project_features(features, _with_zeros(projection, columns, features))
+    some = xp.take(points, index, axis=0)
+    centers = kmeans(some, n_clusters, n_init=_N_STARTS, rng=rng, weights=each).centers
+    return to_numpy(first_of_nearest(distances_to(points, centers), centers)[0])
+
+
+def _with_zeros(projection: Projection, columns: np.ndarray, features: Array) -> Projection:
+    """Make a projection from some columns of the feature map one from all: zero at the others."""
+    xp = namespace(features)
+    places = np.full(features.shape[0], len(columns))
+    places[columns] = np.arange(len(columns))
+    index = like(places, features, dtype=xp.int64)
+
+    def widen(part: Array) -> Array:
+        return xp.take(xp.concat([part, 0 * part[:1, ...]], axis=0), index, axis=0)
+
+    degree = None if projection.degree is None else widen(projection.degree)
+    return projection._replace(basis=widen(projection.basis), degree=degree)

@@ -1,0 +1,104 @@
+"""Soft membership, its scale, and clusterings by parts of an ensemble."""
+
+import numpy as np
+import pytest
+from helpers import SMALL, close, groups
+from sklearn.metrics import adjusted_rand_score
+
+from pckid import PCKID
+from pckid.ensemble.feature_map import feature_matrix
+from pckid.plots import standardised_rows
+from pckid.spectral.membership import (
+    N_DRAWS,
+    cluster_parts,
+    fit_sharpness,
+    match_labels,
+    membership,
+)
+
+
+def slow_membership(distances, sharpness):
+    found = np.empty(distances.shape)
+    for i in range(distances.shape[1]):
+        a = min(distances[:, i])
+        weights = [np.exp(-sharpness * (b - a) / (b + a)) for b in distances[:, i]]
+        found[:, i] = np.array(weights) / sum(weights)
+    return found
+
+
+def test_memberships_equal_the_formula_in_every_library(backend):
+    distances = np.random.default_rng(0).uniform(0.1, 2, size=(4, 30))
+    found = membership(backend.asarray(distances), 7.0)
+    assert type(found) is type(backend.asarray(distances))
+    close(np.asarray(found), slow_membership(distances, 7.0))
+    np.testing.assert_allclose(np.asarray(found).sum(axis=0), 1)
+
+
+def test_a_row_at_two_centres_at_once_belongs_to_both():
+    np.testing.assert_array_equal(membership(np.zeros((2, 1)), 5.0), [[0.5], [0.5]])
+    assert membership(np.array([[0.0], [1.0]]), 5.0)[0, 0] == pytest.approx(1 / (1 + np.exp(-5)))
+
+
+@pytest.mark.parametrize("sharpness", [0.5, 3.0, 12.0])
+def test_the_sharpness_that_made_the_labels_is_found_again(sharpness):
+    rng = np.random.default_rng(0)
+    distances = rng.uniform(0, 1, size=(3, 4000))
+    chances = slow_membership(distances, sharpness)
+    labels = np.stack(
+        [(rng.random(4000) > np.cumsum(chances, axis=0)).sum(axis=0) for _ in range(3)]
+    )
+    assert fit_sharpness(distances, labels) == pytest.approx(sharpness, rel=0.1)
+
+
+def test_rows_of_no_weight_do_not_count():
+    rng = np.random.default_rng(0)
+    distances, labels = rng.uniform(0, 1, size=(3, 200)), rng.integers(3, size=(2, 200))
+    labels[:, :100] = distances[:, :100].argmin(axis=0)
+    weights = np.repeat([1.0, 0.0], 100)
+    alone = fit_sharpness(distances[:, :100], labels[:, :100])
+    assert fit_sharpness(distances, labels, weights) == pytest.approx(alone, rel=1e-6)
+    assert fit_sharpness(distances, labels) < alone
+
+
+def test_matched_labels_agree_as_often_as_can_be():
+    labels = np.array([2, 2, 0, 0, 1, 1, 1])
+    reference = np.array([0, 0, 1, 1, 2, 2, 0])
+    np.testing.assert_array_equal(match_labels(reference, labels, 3), [0, 0, 1, 1, 2, 2, 2])
+
+
+@pytest.mark.parametrize("embedding", ["local_walk", "random_walk", "kernel_pca"])
+@pytest.mark.parametrize("n_inits", [1, 2, 5])
+def test_parts_of_an_ensemble_find_separated_groups(embedding, n_inits):
+    X, truth = groups()
+    options = SMALL | {"n_inits": n_inits}
+    model = PCKID(3, embedding=embedding, **options).fit(X)
+    features = feature_matrix(model._kernel, standardised_rows(model, X), 1)
+    rng = np.random.default_rng(0)
+    parts = cluster_parts(model._kernel, features, 3, embedding, rng)
+    assert parts.shape == (N_DRAWS, len(X))
+    assert np.mean([adjusted_rand_score(truth, part) for part in parts]) > 0.8
+
+
+def test_noise_is_less_sure_than_groups():
+    X, _ = groups(share=0.1)
+    noise = np.random.default_rng(0).normal(size=X.shape)
+    model, unsure = (PCKID(3, **SMALL).fit(table) for table in (X, noise))
+    assert model.confidence_.mean() > 0.95
+    assert unsure.confidence_.mean() < 0.85
+
+
+def test_of_the_rows_at_nine_tenths_about_nine_in_ten_keep_their_cluster():
+    # Groups that overlap: many rows of every degree of confidence.
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 3)) + 1.5 * (np.arange(400) % 3)[:, None]
+    model = PCKID(3, n_inits=6, random_state=0).fit(X)
+    kept = []
+    for seed in range(1, 5):
+        rows = rng.choice(400, 400)
+        labels = PCKID(3, n_inits=6, random_state=seed).fit(X[rows]).predict(X)
+        kept.append(match_labels(model.labels_, labels, 3) == model.labels_)
+    kept = np.mean(kept, axis=0)
+    for low, high in ((0.4, 0.7), (0.7, 0.9), (0.9, 1)):
+        inside = (model.confidence_ >= low) & (model.confidence_ <= high)
+        assert inside.sum() > 20
+        assert kept[inside].mean() == pytest.approx(model.confidence_[inside].mean(), abs=0.12)
