@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from pckid import metrics as metrics
     from pckid import missing as missing
     from pckid import plots as plots
+    from pckid.assessment import assess
     from pckid.cluster import PCKID
     from pckid.exceptions import PckidModelError
     from pckid.explanation import explain
@@ -33,6 +34,7 @@ __all__ = [
     "SentinelWarning",
     "UnseenCategoryWarning",
     "__version__",
+    "assess",
     "choose_n_clusters",
     "cluster_file",
     "explain",
@@ -52,6 +54,7 @@ _HOMES = {
     "ProbabilisticClusterKernel": "pckid.kernel",
     "SentinelWarning": "pckid.input.warnings",
     "UnseenCategoryWarning": "pckid.input.categories",
+    "assess": "pckid.assessment",
     "choose_n_clusters": "pckid.n_clusters",
     "explain": "pckid.explanation",
     "cluster_file": "pckid.streaming",

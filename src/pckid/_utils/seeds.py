@@ -14,7 +14,9 @@ class Stream(IntEnum):
     LEARNING_ROWS = 1  # which rows a fit learns from
     MEMBERS = 2  # rows and first centres of each mixture, by its size and start
     N_CLUSTERS = 3  # what the choice of the number of clusters draws
-    MEMBERSHIP = 4  # the parts of the ensemble that tell how sure memberships are
+    NULL_TABLES = 4  # each null table, by its number, and the seed of its ensemble
+    RESAMPLES = 5  # the rows of each resample, by its number
+    MEMBERSHIP = 6  # the parts of the ensemble that tell how sure memberships are
 
 
 def sequence(entropy: int, stream: Stream, *key: int) -> np.random.SeedSequence:

@@ -1,0 +1,287 @@
+"""Whether there are groups at all, and whether other rows would show the same clusters."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from pckid._utils.parallel import n_threads
+from pckid._utils.progress import Advance
+from pckid._utils.text import counted
+from pckid.input.sentinels import find_sentinels
+from pckid.input.validation import categorical_mask, column_name
+from pckid.inspection.clusters import hole_links
+from pckid.inspection.missingness import hole_information
+from pckid.plots import own_labels, to_matrix, used_columns
+from pckid.significance.comparison import ALPHA, MIN_ROWS, Comparison, compare_with_null
+from pckid.significance.ensemble import kernel_maker, quick
+from pckid.significance.stability import Stability, measure_stability, resample_clusters
+from pckid.significance.structure import largest_gap, walk_spectrum
+
+MAX_ROWS = 500
+"""Clusters are compared with null tables on a sample of so many rows."""
+
+MAX_JUDGED = 3000
+"""The stability of so many rows is judged."""
+
+FEW_ROWS = 10
+"""Clusters of fewer rows than this are named."""
+
+CLEAR = 0.8
+"""Clusters that are found again in this share of the resamples count as clearly separated."""
+
+FOLLOWS = 0.3
+"""Cramér's V between a column's missing cells and the clusters from which on it is named."""
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """What `assess` found.
+
+    Attributes
+    ----------
+    n_clusters : int
+        The number of clusters compared: the model's, or that suggested by the table where the model
+        has one.
+    n_rows : int
+        Rows that belong to a cluster.
+    statistic : float
+        How clear the clusters are, in standard deviations of tables without groups: the mean of
+        the association within clusters, 1 − Ncut / k, and the dip of the first eigenvector, which
+        is how far it is from unimodal. NaN where there are too few rows.
+    null_statistics : ndarray of shape (n_null,)
+        The same for tables without groups; their mean is 0.
+    p_value : float or None
+        How likely a table without groups reaches the statistic, by Student's t; None where there
+        are too few rows to tell.
+    cluster_stability : ndarray of shape (n_clusters,) or None
+        How far each cluster is found again in random halves of the rows: the mean of its highest
+        Jaccard index with one of theirs. None for a single cluster and for too few rows.
+    cluster_recovery : ndarray of shape (n_clusters,) or None
+        The share of the halves in which that index is 0.75 or more.
+    row_stability : ndarray of shape (n_samples,) or None
+        The share of the halves that put a row into the same cluster; NaN for a row without a
+        cluster and, in tables of more than 3,000 rows, for those that were not judged.
+    notes : list of str
+        What else to know: small clusters, codes for missing values left in the table, clusters
+        that follow the missing cells.
+    """
+
+    n_clusters: int
+    n_rows: int
+    statistic: float
+    null_statistics: np.ndarray
+    p_value: float | None
+    cluster_stability: np.ndarray | None = None
+    cluster_recovery: np.ndarray | None = None
+    row_stability: np.ndarray | None = field(default=None, repr=False)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def has_groups(self) -> bool | None:
+        """Whether the clusters are more than tables without groups show; None: cannot be told."""
+        return None if self.p_value is None else self.p_value <= ALPHA
+
+    @property
+    def sentence(self) -> str:
+        """The verdict in one sentence."""
+        if self.p_value is None:
+            return f"Only {counted(self.n_rows, 'row')}: too few to tell whether there are groups."
+        n_null = len(self.null_statistics)
+        n_alike = int((self.null_statistics >= self.statistic).sum())
+        if not self.has_groups:
+            return (
+                f"No clear groups: {n_alike} of {n_null} tables without groups fall into "
+                f"{counted(self.n_clusters, 'cluster')} at least as clearly."
+            )
+        nulls = f"{n_alike or 'none'} of {n_null} tables without groups looked like this"
+        if self.cluster_recovery is None:
+            return f"There are groups: {nulls}."
+        least = self.cluster_recovery.min()
+        if least >= CLEAR:
+            return (
+                f"{self.n_clusters} groups, clearly separated: {nulls}; each is found again in "
+                f"at least {least:.0%} of resamples."
+            )
+        worst = int(self.cluster_recovery.argmin())
+        return (
+            f"There are groups, but not surely these {self.n_clusters}: {nulls}, but cluster "
+            f"{worst} is found again in only {least:.0%} of resamples."
+        )
+
+    def __repr__(self) -> str:
+        p_value = "None" if self.p_value is None else f"{self.p_value:.2g}"
+        return f"<Assessment: {self.sentence} p = {p_value}>"
+
+
+def assess(
+    estimator: Any,
+    X: Any,
+    *,
+    n_null: int = 99,
+    n_resamples: int = 30,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    advance: Advance = lambda count: None,
+) -> Assessment:
+    """Test whether there are groups at all, and whether other rows show the same clusters.
+
+    Clusters are compared with those of null tables, which have no groups: the same size, the same
+    missing cells, the same correlations, and columns that are distributed alike but have one mode;
+    discrete columns keep their distribution. And random halves of the rows are clustered anew.
+    Both with few mixtures and on samples of rows, so that it takes seconds.
+
+    Parameters
+    ----------
+    estimator : fitted PCKID
+        Whose clusters are assessed.
+    X : array-like of shape (n_samples, n_features)
+        The table it was fitted on. Every row counts alike.
+    n_null : int, default=99
+        The number of null tables; at least 5.
+    n_resamples : int, default=30
+        How many random halves of the rows are clustered; 0 for none.
+    random_state : int, RandomState instance or None, default=None
+        An int gives the same result at every call.
+    n_jobs : int, default=None
+        Threads, as in `PCKID`.
+    advance : callable, default=None
+        Called with 1 whenever a null table or a resample is done, for a progress bar.
+
+    Returns
+    -------
+    assessment : Assessment
+        `sentence` says it in words.
+
+    References
+    ----------
+    E. Toffalini et al. Clusters that are not there. 2024.
+
+    C. Hennig. Cluster-wise assessment of cluster stability. Computational Statistics & Data
+    Analysis 52(1), 2007.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pckid import PCKID, assess
+    >>> X = np.random.default_rng(0).normal(size=(60, 3)) + 6 * (np.arange(60) % 2)[:, None]
+    >>> X[::7, 1] = np.nan
+    >>> model = PCKID(2, random_state=0).fit(X)
+    >>> found = assess(model, X, n_null=9, n_resamples=5, random_state=0)
+    >>> found.sentence.partition(":")[0]
+    '2 groups, clearly separated'
+    """
+    if n_null < 5 or n_resamples < 0:
+        raise ValueError(
+            f"n_null={n_null} and n_resamples={n_resamples} were given, but at least 5 null tables "
+            "are needed, and 0 resamples."
+        )
+    values, labels = to_matrix(estimator, X), own_labels(estimator)
+    rows = np.flatnonzero(labels >= 0)
+    n_clusters = len(estimator.cluster_centers_)
+    notes = describe_problems(estimator, values, labels)
+    if len(rows) < MIN_ROWS:
+        none = np.empty(0)
+        return Assessment(n_clusters, len(rows), float("nan"), none, None, notes=notes)
+    entropy, jobs = int(check_random_state(random_state).randint(2**31)), n_threads(n_jobs)
+    with warnings.catch_warnings():
+        # The model's own fit has told them.
+        warnings.simplefilter("ignore")
+        compared, found = _compare(estimator, values[rows], n_null, entropy, jobs, advance)
+        stability = _resample(
+            estimator, values[rows], labels[rows], n_resamples, entropy, jobs, advance
+        )
+    if stability is None:
+        return Assessment(compared, len(rows), *found, found.p_value, notes=notes)
+    each = np.full(len(labels), np.nan)
+    each[rows] = stability.rows
+    return Assessment(compared, len(rows), *found, found.p_value, *stability[:2], each, notes)
+
+
+def describe_problems(estimator: Any, values: np.ndarray, labels: np.ndarray) -> list[str]:
+    """Name small clusters, codes for missing values, and columns whose holes clusters follow.
+
+    Parameters
+    ----------
+    estimator : fitted PCKID
+    values : ndarray of shape (n_samples, n_features)
+    labels : ndarray of shape (n_samples,)
+
+    Returns
+    -------
+    notes : list of str
+    """
+    used, notes = used_columns(estimator), []
+    sizes = np.bincount(labels[labels >= 0], minlength=1)
+    small = [str(cluster) for cluster in np.flatnonzero(sizes < FEW_ROWS)]
+    if small:
+        some = f"Cluster {small[0]} has" if len(small) == 1 else f"Clusters {', '.join(small)} have"
+        notes.append(f"{some} fewer than {FEW_ROWS} rows: too few to describe a group.")
+    numbers = [j for j in used if not categorical_mask(estimator)[j]]
+    for j in numbers:
+        for code in find_sentinels(values[:, j]):
+            notes.append(
+                f"Column {column_name(estimator, j)} holds {code.value:g} in "
+                f"{counted(code.n_cells, 'row')}: if that is a code for missing, replace it by NaN."
+            )
+    observed = ~np.isnan(values[:, used])
+    if hole_information(observed, labels).tells:
+        links = [link for link in hole_links(observed, labels) if link.strength >= FOLLOWS]
+        names = ", ".join(column_name(estimator, used[link.feature]) for link in links[:3])
+        if links:
+            notes.append(f"The clusters follow which cells are missing, most of all in {names}.")
+    return notes
+
+
+def _compare(
+    estimator: Any, values: np.ndarray, n_null: int, entropy: int, jobs: int, advance: Advance
+) -> tuple[int, Comparison]:
+    """Compare a sample of the rows with null tables, in the model's number of clusters."""
+    rng = np.random.default_rng(entropy)
+    if len(values) > MAX_ROWS:
+        values = values[np.sort(rng.choice(len(values), size=MAX_ROWS, replace=False))]
+    kernel_of = kernel_maker(estimator)
+    n_clusters = len(estimator.cluster_centers_)
+    if n_clusters == 1:
+        n_clusters = largest_gap(walk_spectrum(kernel_of(values, entropy), 17).eigenvalues)
+    categorical = categorical_mask(estimator)
+    found = compare_with_null(
+        values, categorical, kernel_of, n_clusters, n_null, entropy, jobs, advance
+    )
+    return n_clusters, found
+
+
+def _resample(
+    estimator: Any,
+    values: np.ndarray,
+    labels: np.ndarray,
+    n_resamples: int,
+    entropy: int,
+    jobs: int,
+    advance: Advance,
+) -> Stability | None:
+    """Cluster random halves of the rows; None where there is nothing to compare."""
+    n_clusters = len(estimator.cluster_centers_)
+    if n_resamples == 0 or n_clusters == 1 or len(values) < 4 * n_clusters:
+        return None
+    judged = np.arange(len(values))
+    if len(values) > MAX_JUDGED:
+        rng = np.random.default_rng(entropy)
+        judged = np.sort(rng.choice(len(values), size=MAX_JUDGED, replace=False))
+    values = values[judged]
+
+    def labels_of(rows: np.ndarray, seed: int) -> np.ndarray:
+        model = quick(estimator, n_clusters=n_clusters, kmeans_n_init=10, random_state=seed)
+        found = np.asarray(model.fit(values[rows]).predict(values))
+        # A row with values only in columns that do not vary in the resample.
+        return np.maximum(found, 0)
+
+    resamples = resample_clusters(labels_of, len(values), n_resamples, entropy, jobs, advance)
+    found = measure_stability(labels[judged], resamples, n_clusters)
+    rows = np.full(len(labels), np.nan)
+    rows[judged] = found.rows
+    return found._replace(rows=rows)

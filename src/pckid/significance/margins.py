@@ -1,0 +1,184 @@
+"""Distributions of the columns of null tables: discrete ones as they are, others unimodal."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import ndtri
+
+FEW_LEVELS = 10
+"""A column of so few distinct values, each of which comes twice on average, is discrete."""
+
+N_HERMITE = 24
+"""How many Hermite polynomials describe how a column was cut from a Gaussian."""
+
+_N_MODES = 25
+
+
+class Margin(NamedTuple):
+    """The distribution of a column, by its quantile function, and how its values show a Gaussian.
+
+    Attributes
+    ----------
+    levels : ndarray of shape (n_levels,)
+        Values, ascending.
+    cumulative : ndarray of shape (n_levels,)
+        The probability up to each level.
+    discrete : bool
+        Whether the levels are all that there is; else quantiles lie between them too.
+    scores : ndarray of shape (n_samples,)
+        Of each row the expected value of the standard Gaussian that its value was cut from, of
+        mean 0 and variance 1 over the rows; NaN where missing.
+    hermite : ndarray of shape (24,)
+        Coefficients of the scores as a function of that Gaussian, in Hermite polynomials of
+        degrees 1, 2, …
+    """
+
+    levels: np.ndarray
+    cumulative: np.ndarray
+    discrete: bool
+    scores: np.ndarray
+    hermite: np.ndarray
+
+    def quantile(self, probabilities: np.ndarray) -> np.ndarray:
+        """Return the values at probabilities (n,)."""
+        if self.discrete:
+            places = np.searchsorted(self.cumulative, probabilities)
+            return self.levels[np.minimum(places, len(self.levels) - 1)]
+        return np.interp(probabilities, self.cumulative, self.levels)
+
+
+def fit_margin(column: np.ndarray, order: np.ndarray | None = None) -> Margin:
+    """Fit the distribution of a column without groups.
+
+    Parameters
+    ----------
+    column : ndarray of shape (n_samples,)
+        With NaN where a value is missing; at least two distinct values.
+    order : ndarray of shape (n_levels,), default=None
+        Of a column of categories, these from first to last; None for a column of numbers.
+
+    Returns
+    -------
+    margin : Margin
+    """
+    observed = ~np.isnan(column)
+    levels, place, counts = np.unique(column[observed], return_inverse=True, return_counts=True)
+    if order is not None:
+        position = np.argsort(order)
+        levels, place = order, position[place]
+        counts = np.bincount(place, minlength=len(order))
+    shares = counts / counts.sum()
+    means, variance, hermite = gaussian_scores(shares)
+    scores = np.full(len(column), np.nan)
+    scores[observed] = means[place] / np.sqrt(variance)
+    few = len(levels) <= FEW_LEVELS and 2 * len(levels) <= counts.sum()
+    if few or order is not None:
+        return Margin(levels, np.cumsum(shares), True, scores, hermite)
+    return Margin(*unimodal(levels, shares), False, scores, hermite)
+
+
+def gaussian_scores(shares: np.ndarray) -> tuple[np.ndarray, float, np.ndarray]:
+    """Cut a standard Gaussian into levels of given shares (n_levels,).
+
+    Returns
+    -------
+    means : ndarray of shape (n_levels,)
+        Of the Gaussian within each level.
+    variance : float
+        Of these means over the levels.
+    hermite : ndarray of shape (24,)
+        Coefficients of the means / √variance in the normalised Hermite polynomials h_m,
+        m = 1, 2, …; their squares add up to 1 but for higher degrees.
+    """
+    cuts = ndtri(np.clip(np.cumsum(shares)[:-1], 1e-12, 1 - 1e-12))
+    density = np.exp(-(cuts**2) / 2) / np.sqrt(2 * np.pi)
+    # The integral of h_m φ over (a, b) is (h_{m-1} φ)(a) − (h_{m-1} φ)(b), over √m.
+    edge = np.stack([h * density for h in _hermite_polynomials(cuts, N_HERMITE)])
+    integrals = -np.diff(edge, axis=1, prepend=0.0, append=0.0)
+    integrals /= np.sqrt(np.arange(1, N_HERMITE + 1))[:, None]
+    means = integrals[0] / shares
+    variance = float(means @ integrals[0])
+    return means, variance, integrals @ means / np.sqrt(variance)
+
+
+def _hermite_polynomials(x: np.ndarray, count: int) -> list[np.ndarray]:
+    """Evaluate the normalised Hermite polynomials h_0, …, h_{count − 1} at x (n,)."""
+    found = [np.ones_like(x), x]
+    for m in range(2, count):
+        found.append((x * found[-1] - np.sqrt(m - 1) * found[-2]) / np.sqrt(m))
+    return found[:count]
+
+
+def unimodal(levels: np.ndarray, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Find the unimodal distribution closest to that of a column, as a piecewise linear CDF.
+
+    Left of its mode it is the greatest convex minorant of the empirical distribution function,
+    right of it the least concave majorant, as in the dip test (Hartigan and Hartigan 1985); at the
+    mode it may jump. Of 25 modes at quantiles of the column, that of the smallest largest
+    difference is taken.
+
+    Parameters
+    ----------
+    levels : ndarray of shape (n_levels,)
+        Distinct values, ascending.
+    shares : ndarray of shape (n_levels,)
+
+    Returns
+    -------
+    knots, cumulative : ndarrays of shape (n_knots,)
+        Values, and the probability up to each.
+    """
+    return _closest_unimodal(levels, shares)[0]
+
+
+def dip(values: np.ndarray) -> float:
+    """Measure how far values (n,) are from unimodal: the largest difference between their middle
+    empirical distribution function and that of `unimodal`, from 0 to 1/4.
+    """
+    levels, counts = np.unique(values, return_counts=True)
+    return _closest_unimodal(levels, counts / len(values))[1]
+
+
+def _closest_unimodal(
+    levels: np.ndarray, shares: np.ndarray
+) -> tuple[tuple[np.ndarray, np.ndarray], float]:
+    """Find the closest unimodal distribution, and its largest difference."""
+    after = np.cumsum(shares) / shares.sum()
+    before = np.concatenate([[0.0], after[:-1]])
+    middle, last = (before + after) / 2, len(levels) - 1
+    modes = np.unique(np.searchsorted(after, (np.arange(_N_MODES) + 0.5) / _N_MODES))
+    modes = np.minimum(modes, last)
+    left = _convex_minorants(levels, before, modes)
+    right = _convex_minorants(-levels[::-1], -after[::-1], last - modes)
+    fits = []
+    for mode in modes:
+        rising, falling = left[mode], last - right[last - mode][::-1]
+        knots = np.concatenate([levels[rising], levels[falling]])
+        cumulative = np.concatenate([before[rising], after[falling]])
+        error = float(np.abs(np.interp(levels, knots, cumulative) - middle).max())
+        fits.append(((knots, cumulative), error))
+    return min(fits, key=lambda fit: fit[1])
+
+
+def _convex_minorants(x: np.ndarray, y: np.ndarray, ends: np.ndarray) -> dict[int, np.ndarray]:
+    """Find the corners of the greatest convex function under the points 0, …, end (x ascending).
+
+    Returns
+    -------
+    corners : dict of int to ndarray
+        Indices of points, by `end`.
+    """
+    wanted, found = set(ends.tolist()), {}
+    corners: list[tuple[int, float, float]] = []
+    for i, (xi, yi) in enumerate(zip(x.tolist(), y.tolist(), strict=True)):
+        while len(corners) > 1:
+            (_, xa, ya), (_, xb, yb) = corners[-2:]
+            if (yb - ya) * (xi - xa) < (yi - ya) * (xb - xa):
+                break
+            corners.pop()
+        corners.append((i, xi, yi))
+        if i in wanted:
+            found[i] = np.array([corner[0] for corner in corners])
+    return found

@@ -1,0 +1,169 @@
+"""Null tables: tables without groups, otherwise as similar to a given one as possible.
+
+Rows are draws from a Gaussian copula: from a Gaussian with the table's correlations, each column of
+which is then given the distribution of the table's column. Discrete columns keep theirs, all others
+get the closest unimodal one. The same cells are missing.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import ndtr
+
+from pckid.significance.margins import N_HERMITE, Margin, fit_margin
+
+_GRID = np.linspace(-0.999, 0.999, 81)
+_LEAST_EIGENVALUE = 1e-3
+# Correlations shrink by n / (n + 2) for n rows in which both columns are observed.
+_PRIOR_ROWS = 2.0
+
+
+class NullModel(NamedTuple):
+    """What null tables are drawn from.
+
+    Attributes
+    ----------
+    margins : list of Margin
+        Of the columns used.
+    used : ndarray of shape (n_used,)
+        Columns of the table that take two values at least; null tables lack the others.
+    root : ndarray of shape (n_used, n_used)
+        Times its transpose, the correlations of the Gaussian.
+    observed : ndarray of shape (n_samples, n_features), bool
+    """
+
+    margins: list[Margin]
+    used: np.ndarray
+    root: np.ndarray
+    observed: np.ndarray
+
+
+def fit_null_model(X: np.ndarray, categorical: np.ndarray) -> NullModel:
+    """Fit a Gaussian copula whose columns are discrete, as in the table, or unimodal.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        With NaN where a value is missing.
+    categorical : ndarray of shape (n_features,), bool
+        Columns of categories, as numbers without an order. They get one: by where their rows lie
+        along the direction in which the table varies most.
+
+    Returns
+    -------
+    model : NullModel
+    """
+    observed = ~np.isnan(X)
+    low, high = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
+    used = np.flatnonzero(low < high)
+    orders = order_categories(X[:, used], categorical[used])
+    margins = [fit_margin(X[:, j], order) for j, order in zip(used, orders, strict=True)]
+    correlations = copula_correlations(margins, observed[:, used])
+    return NullModel(margins, used, _root(correlations), observed)
+
+
+def draw_null_table(model: NullModel, rng: np.random.Generator) -> np.ndarray:
+    """Draw a table without groups, of shape (n_samples, n_features), NaN where missing."""
+    n_samples = len(model.observed)
+    latent = rng.standard_normal((n_samples, len(model.used))) @ model.root.T
+    X = np.full(model.observed.shape, np.nan)
+    for j, margin, column in zip(model.used, model.margins, latent.T, strict=True):
+        X[:, j] = margin.quantile(ndtr(column))
+    X[~model.observed] = np.nan
+    return X
+
+
+def copula_correlations(margins: list[Margin], observed: np.ndarray) -> np.ndarray:
+    """Estimate the correlations of the Gaussian that the columns come from.
+
+    With c_i the Hermite coefficients of column i's scores, the scores of two columns cut from
+    Gaussians of correlation ρ have the correlation Σ_m ρ^m c_im c_jm, which grows with ρ. It is
+    estimated from rows in which both are observed, and solved for ρ: tetrachoric and polychoric
+    correlations for discrete columns, those of normal scores for others.
+
+    Parameters
+    ----------
+    margins : list of Margin, one for each column
+    observed : ndarray of shape (n_samples, n_columns), bool
+
+    Returns
+    -------
+    correlations : ndarray of shape (n_columns, n_columns)
+        Not necessarily positive semidefinite.
+    """
+    scores = np.column_stack([np.nan_to_num(margin.scores) for margin in margins])
+    hermite = np.stack([margin.hermite for margin in margins])
+    found, counts = pairwise_correlations(scores, observed)
+    found *= counts / (counts + _PRIOR_ROWS)
+    degrees = np.arange(1, N_HERMITE + 1)
+    curves = np.stack([(hermite * rho**degrees) @ hermite.T for rho in _GRID])
+    place = np.clip((curves < found).sum(axis=0), 1, len(_GRID) - 1)[None]
+    low, high = (np.take_along_axis(curves, place + step, axis=0)[0] for step in (-1, 0))
+    share = np.clip((found - low) / np.where(high > low, high - low, 1.0), 0.0, 1.0)
+    solved = _GRID[place[0] - 1] + share * (_GRID[1] - _GRID[0])
+    np.fill_diagonal(solved, 1.0)
+    return (solved + solved.T) / 2
+
+
+def pairwise_correlations(
+    scores: np.ndarray, observed: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Correlate columns (n, d), zero where not observed, over the rows that both are observed in.
+
+    Returns
+    -------
+    correlations : ndarray of shape (d, d)
+        0 where a column does not vary in these rows.
+    counts : ndarray of shape (d, d)
+        The number of these rows.
+    """
+    seen = observed.astype(np.float64)
+    counts = seen.T @ seen
+    n = np.maximum(counts, 1.0)
+    sums, squares = scores.T @ seen, (scores**2).T @ seen
+    covariances = scores.T @ scores - sums * sums.T / n
+    variances = np.maximum(squares - sums**2 / n, 0.0)
+    spread = np.sqrt(variances * variances.T)
+    varies = spread > 1e-9 * n
+    return np.where(varies, covariances / np.where(varies, spread, 1.0), 0.0), counts
+
+
+def order_categories(X: np.ndarray, categorical: np.ndarray) -> list[np.ndarray | None]:
+    """Order the categories of each column by the table's direction of largest variance.
+
+    The direction is the first left singular vector of the standardised numbers and the centred
+    indicators of the categories, zeros where missing.
+
+    Returns
+    -------
+    orders : list of ndarray or None
+        The categories of a column, first to last; None for a column of numbers.
+    """
+    if not categorical.any():
+        return [None] * len(categorical)
+    blocks, known = [], []
+    for column, is_category in zip(X.T, categorical, strict=True):
+        seen = ~np.isnan(column)
+        levels = np.unique(column[seen])
+        known.append(levels if is_category else None)
+        block = column[:, None] == levels if is_category else column[:, None]
+        block = (block - block[seen].mean(axis=0)) / np.sqrt(block[seen].var(axis=0).sum())
+        blocks.append(np.where(seen[:, None], block, 0.0))
+    direction = np.linalg.svd(np.hstack(blocks), full_matrices=False)[0][:, 0]
+    orders: list[np.ndarray | None] = []
+    for column, categories in zip(X.T, known, strict=True):
+        if categories is None:
+            orders.append(None)
+        else:
+            means = [direction[column == level].mean() for level in categories]
+            orders.append(categories[np.argsort(means, kind="stable")])
+    return orders
+
+
+def _root(correlations: np.ndarray) -> np.ndarray:
+    """Factorise the closest correlations that are positive definite."""
+    values, vectors = np.linalg.eigh(correlations)
+    root = vectors * np.sqrt(np.maximum(values, _LEAST_EIGENVALUE))
+    return root / np.linalg.norm(root, axis=1, keepdims=True)

@@ -1,0 +1,96 @@
+"""How far clusters, and rows in them, are found again when other rows are clustered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from pckid._utils.parallel import run
+from pckid._utils.progress import Advance
+from pckid._utils.seeds import Stream, generator
+
+FOUND_AGAIN = 0.75
+"""A cluster is found again in a resample that has one of this Jaccard index with it (Hennig)."""
+
+LabelsOf = Callable[[np.ndarray, int], np.ndarray]
+"""Clusters the rows (n_drawn,) of a table by a seed and returns labels of all rows (n,)."""
+
+
+class Stability(NamedTuple):
+    """What resamples agree on.
+
+    Attributes
+    ----------
+    clusters : ndarray of shape (n_clusters,)
+        The mean over resamples of the highest Jaccard index of each cluster with one of theirs.
+    recovery : ndarray of shape (n_clusters,)
+        The share of resamples in which that index is 0.75 or more.
+    rows : ndarray of shape (n_samples,)
+        The share of resamples that put a row into the cluster matched with its own.
+    """
+
+    clusters: np.ndarray
+    recovery: np.ndarray
+    rows: np.ndarray
+
+
+def resample_clusters(
+    labels_of: LabelsOf,
+    n_samples: int,
+    n_resamples: int,
+    entropy: int,
+    jobs: int,
+    advance: Advance,
+) -> list[np.ndarray]:
+    """Cluster random halves of the rows, and label all rows by each.
+
+    Parameters
+    ----------
+    labels_of : callable
+    n_samples, n_resamples, entropy, jobs : int
+    advance : callable
+        Called with 1 whenever a resample is done.
+
+    Returns
+    -------
+    resamples : list of ndarray of shape (n_samples,)
+    """
+
+    def resample(number: int) -> np.ndarray:
+        rng = generator(entropy, Stream.RESAMPLES, number)
+        rows = np.sort(rng.choice(n_samples, size=(n_samples + 1) // 2, replace=False))
+        return labels_of(rows, int(rng.integers(2**31)))
+
+    return run(resample, [(number,) for number in range(n_resamples)], jobs, lambda _: advance(1))
+
+
+def measure_stability(
+    labels: np.ndarray, resamples: Sequence[np.ndarray], n_clusters: int
+) -> Stability:
+    """Compare clusters with those of resamples.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n_samples,)
+        Clusters from 0, none negative.
+    resamples : sequence of ndarray of shape (n_samples,)
+        Labels of the same rows; their numbers need not agree.
+    n_clusters : int
+
+    Returns
+    -------
+    stability : Stability
+    """
+    overlaps, kept = [], []
+    for other in resamples:
+        table = np.zeros((n_clusters, n_clusters))
+        np.add.at(table, (labels, other), 1.0)
+        union = table.sum(axis=1, keepdims=True) + table.sum(axis=0) - table
+        overlaps.append((table / np.maximum(union, 1)).max(axis=1))
+        own, theirs = linear_sum_assignment(-table)
+        kept.append(theirs[np.argsort(own)][labels] == other)
+    found = np.stack(overlaps)
+    return Stability(found.mean(axis=0), (found >= FOUND_AGAIN).mean(axis=0), np.mean(kept, axis=0))

@@ -1,0 +1,75 @@
+"""How clearly the kernel between rows falls into clusters."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import linalg
+
+from pckid.significance.margins import dip
+from pckid.spectral.kmeans import partition
+
+_N_STARTS = 10
+
+
+class Spectrum(NamedTuple):
+    """The leading eigenvalues of the random walk on a kernel, and coordinates of the rows."""
+
+    eigenvalues: np.ndarray  # (n_wanted,), descending
+    coordinates: np.ndarray  # (n_samples, n_wanted), eigenvectors of D⁻¹K times eigenvalues
+
+
+def walk_spectrum(kernel: np.ndarray, n_wanted: int) -> Spectrum:
+    """Decompose the random walk D⁻¹K on a kernel (n, n) of few rows."""
+    n = len(kernel)
+    inverse_roots = 1 / np.sqrt(kernel.sum(axis=1))
+    symmetric = inverse_roots[:, None] * kernel * inverse_roots
+    values, vectors = linalg.eigh(symmetric, subset_by_index=(max(n - n_wanted, 0), n - 1))
+    values, vectors = values[::-1], vectors[:, ::-1]
+    return Spectrum(values, inverse_roots[:, None] * vectors * values)
+
+
+def association_within(kernel: np.ndarray, labels: np.ndarray, n_clusters: int) -> float:
+    """Compute the mean over clusters of the share of their kernel values that stay within.
+
+    This is 1 − Ncut / k, with Ncut the normalised cut (Shi and Malik 2000): for each cluster, the
+    sum of κ between its rows over the sum of κ between them and all rows.
+
+    Parameters
+    ----------
+    kernel : ndarray of shape (n_samples, n_samples)
+    labels : ndarray of shape (n_samples,)
+    n_clusters : int
+
+    Returns
+    -------
+    association : float
+        From 0 to 1; a cluster without rows adds nothing.
+    """
+    member = (labels[:, None] == np.arange(n_clusters)).astype(np.float64)
+    within = (member * (kernel @ member)).sum(axis=0)
+    total = member.T @ kernel.sum(axis=1)
+    return float(np.sum(within[total > 0] / total[total > 0]) / n_clusters)
+
+
+def measure_structure(kernel: np.ndarray, n_clusters: int) -> tuple[float, float]:
+    """Cluster rows by the random walk on their kernel (n, n), and measure how clear that is.
+
+    Returns
+    -------
+    association : float
+        Within the clusters, see `association_within`.
+    dip : float
+        How far the rows are from unimodal along the first eigenvector that is not constant. It
+        tells two groups from rows along one broad direction, of which the association is high too.
+    """
+    points = walk_spectrum(kernel, n_clusters).coordinates[:, 1:]
+    rng = np.random.default_rng(0)
+    labels = partition(points, n_clusters, n_init=_N_STARTS, rng=rng)
+    return association_within(kernel, labels, n_clusters), dip(points[:, 0])
+
+
+def largest_gap(eigenvalues: np.ndarray) -> int:
+    """Return k ≥ 2 for which λ_k − λ_{k+1} is largest, of eigenvalues (n,), descending."""
+    return int(np.argmax(-np.diff(eigenvalues)[1:])) + 2

@@ -1,0 +1,141 @@
+"""Null tables against slow oracles: margins, correlations, missing cells."""
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+
+from pckid.significance.margins import dip, fit_margin, gaussian_scores, unimodal
+from pckid.significance.null_tables import (
+    copula_correlations,
+    draw_null_table,
+    fit_null_model,
+    order_categories,
+    pairwise_correlations,
+)
+
+
+def no_categories(X):
+    return np.zeros(X.shape[1], dtype=bool)
+
+
+def test_scores_are_the_gaussian_means_of_the_levels():
+    shares = np.array([0.2, 0.5, 0.3])
+    means, variance, hermite = gaussian_scores(shares)
+    ends = stats.norm.ppf([0, 0.2, 0.7, 1])
+    expected = [stats.truncnorm.mean(low, high) for low, high in itertools.pairwise(ends)]
+    np.testing.assert_allclose(means, expected, rtol=1e-6)
+    assert variance == pytest.approx(shares @ np.square(expected))
+    third = [
+        integrate.quad(lambda z: (z**3 - 3 * z) / np.sqrt(6) * stats.norm.pdf(z), low, high)[0]
+        for low, high in itertools.pairwise(ends)
+    ]
+    assert hermite[2] == pytest.approx(expected @ np.array(third) / np.sqrt(variance))
+
+
+def test_the_correlation_of_cut_columns_is_the_gaussian_one():
+    rng = np.random.default_rng(0)
+    rho = 0.7
+    latent = rng.multivariate_normal([0, 0, 0], [[1, rho, 0], [rho, 1, 0], [0, 0, 1]], size=20_000)
+    X = np.column_stack([latent[:, 0] > 0.8, np.digitize(latent[:, 1], [-1, 0, 0.5]), latent[:, 2]])
+    margins = [fit_margin(column) for column in X.T]
+    found = copula_correlations(margins, ~np.isnan(X))
+    assert found[0, 1] == pytest.approx(rho, abs=0.03)
+    assert found[0, 2] == pytest.approx(0, abs=0.03)
+
+
+def test_pairwise_correlations_use_the_rows_in_which_both_are_observed():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(40, 3)) @ rng.normal(size=(3, 3))
+    observed = rng.random(X.shape) < 0.7
+    found, counts = pairwise_correlations(np.where(observed, X, 0), observed)
+    both = observed[:, 0] & observed[:, 2]
+    assert counts[0, 2] == both.sum()
+    assert found[0, 2] == pytest.approx(np.corrcoef(X[both, 0], X[both, 2])[0, 1])
+
+
+def slow_minorant(x, y, at):
+    """The greatest convex function under points, at one of them: the lowest chord above it."""
+    chords = [
+        y[i] + (y[j] - y[i]) * (x[at] - x[i]) / (x[j] - x[i])
+        for i in range(at + 1)
+        for j in range(at, len(x))
+        if x[i] < x[j]
+    ]
+    return min(chords, default=y[at])
+
+
+def test_unimodal_is_convex_then_concave_and_next_to_the_column():
+    rng = np.random.default_rng(2)
+    values = np.sort(np.concatenate([rng.normal(size=30), rng.normal(3, 0.5, size=20)]))
+    shares = np.full(50, 1 / 50)
+    knots, cumulative = unimodal(values, shares)
+    jump = int(np.flatnonzero(np.diff(knots) == 0)[0])
+    mode = int(np.searchsorted(values, knots[jump]))
+    before, after = np.arange(50) / 50, np.arange(1, 51) / 50
+    for i in range(50):
+        if i < mode:
+            expected = slow_minorant(values[: mode + 1], before[: mode + 1], i)
+        elif i > mode:
+            expected = -slow_minorant(-values[mode:][::-1], -after[mode:][::-1], 49 - i)
+        else:
+            continue
+        assert np.interp(values[i], knots, cumulative) == pytest.approx(expected)
+
+
+def test_two_groups_dip_more_than_one():
+    rng = np.random.default_rng(3)
+    one = rng.normal(size=200)
+    assert dip(np.concatenate([one - 4, one + 4])) > 3 * dip(one)
+    assert dip(np.arange(100.0)) <= 1 / 100
+
+
+def test_null_tables_have_the_missing_cells_margins_and_correlations_of_the_table():
+    rng = np.random.default_rng(4)
+    latent = rng.normal(size=(3000, 1)) + 0.5 * rng.normal(size=(3000, 3))
+    X = np.column_stack([np.exp(latent[:, 0]), latent[:, 1] > 0.5, latent[:, 2]])
+    X[rng.random(X.shape) < 0.3] = np.nan
+    drawn = draw_null_table(fit_null_model(X, no_categories(X)), rng)
+    np.testing.assert_array_equal(np.isnan(drawn), np.isnan(X))
+    assert set(np.unique(drawn[~np.isnan(drawn[:, 1]), 1])) == {0.0, 1.0}
+    assert np.nanmean(drawn[:, 1]) == pytest.approx(np.nanmean(X[:, 1]), abs=0.03)
+    quantiles = [0.1, 0.5, 0.9]
+    np.testing.assert_allclose(
+        np.nanquantile(drawn[:, 0], quantiles), np.nanquantile(X[:, 0], quantiles), rtol=0.15
+    )
+
+    def rank_correlation(table):
+        both = ~np.isnan(table[:, 0]) & ~np.isnan(table[:, 2])
+        return stats.spearmanr(table[both, 0], table[both, 2]).statistic
+
+    assert rank_correlation(drawn) == pytest.approx(rank_correlation(X), abs=0.05)
+
+
+def test_null_tables_of_two_groups_have_no_gap():
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(400, 1)) + 8 * (np.arange(400) % 2)[:, None]
+    drawn = draw_null_table(fit_null_model(X, no_categories(X)), rng)
+    assert dip(X[:, 0]) > 0.1
+    assert dip(drawn[:, 0]) < 0.04
+    assert drawn.min() >= X.min()
+    assert drawn.max() <= X.max()
+
+
+def test_categories_are_ordered_along_the_direction_of_largest_variance():
+    rng = np.random.default_rng(6)
+    position = rng.normal(size=300)
+    codes = np.array([2.0, 0.0, 1.0])[np.digitize(position, [-0.5, 0.5])]
+    X = np.column_stack([position, position + 0.1 * rng.normal(size=300), codes])
+    order = order_categories(X, np.array([False, False, True]))[2]
+    assert order.tolist() in ([2.0, 0.0, 1.0], [1.0, 0.0, 2.0])
+    drawn = draw_null_table(fit_null_model(X, np.array([False, False, True])), rng)
+    counts = [np.bincount(table[:, 2].astype(int)) for table in (X, drawn)]
+    np.testing.assert_allclose(*counts, atol=40)
+    assert drawn[drawn[:, 2] == 2, 0].mean() < drawn[drawn[:, 2] == 1, 0].mean() - 1
+
+
+def test_columns_without_two_values_stay_empty():
+    X = np.column_stack([np.arange(30.0), np.ones(30), np.full(30, np.nan)])
+    drawn = draw_null_table(fit_null_model(X, no_categories(X)), np.random.default_rng(0))
+    assert np.isnan(drawn[:, 1:]).all()

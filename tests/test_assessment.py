@@ -1,0 +1,121 @@
+"""The verdict on a clustering: groups, none, too few rows; stability; notes."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from pckid import PCKID, SentinelWarning, assess
+
+QUICK = {"n_null": 9, "n_resamples": 6, "random_state": 0, "n_jobs": 1}
+
+
+def blobs(n_rows=90, n_groups=3, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, 4)) + 7 * np.eye(4)[np.arange(n_rows) % n_groups]
+    X[rng.random(X.shape) < 0.2] = np.nan
+    return X
+
+
+def fitted(X, n_clusters, **parameters):
+    return PCKID(n_clusters, random_state=0, n_jobs=1, **parameters).fit(X)
+
+
+def test_separated_groups_are_found_and_found_again():
+    X = blobs()
+    model = fitted(X, 3)
+    found = assess(model, X, **QUICK)
+    assert found.has_groups
+    assert found.sentence == (
+        "3 groups, clearly separated: none of 9 tables without groups looked like this; each is "
+        "found again in at least 100% of resamples."
+    )
+    assert repr(found).startswith("<Assessment: 3 groups, clearly separated")
+    assert found.null_statistics.shape == (9,)
+    assert found.statistic > found.null_statistics.max()
+    assert found.cluster_stability.shape == (3,)
+    assert found.cluster_stability.min() > 0.9
+    assert found.row_stability.shape == (90,)
+    assert np.nanmean(found.row_stability) > 0.9
+    again = assess(model, X, **QUICK)
+    assert again.p_value == found.p_value
+    np.testing.assert_array_equal(again.row_stability, found.row_stability)
+
+
+def test_noise_has_no_clear_groups():
+    X = np.random.default_rng(0).normal(size=(150, 5))
+    found = assess(fitted(X, 4), X, **QUICK)
+    assert not found.has_groups
+    assert found.sentence.startswith("No clear groups: ")
+    assert found.sentence.endswith(
+        "of 9 tables without groups fall into 4 clusters at least as clearly."
+    )
+    assert found.cluster_stability.max() < 0.75
+
+
+def test_few_rows_are_too_few_to_tell():
+    X = blobs(12)
+    found = assess(fitted(X, 3), X, **QUICK)
+    assert found.has_groups is None
+    assert found.p_value is None
+    assert found.sentence == "Only 12 rows: too few to tell whether there are groups."
+    assert found.cluster_stability is None
+    assert found.notes == ["Clusters 0, 1, 2 have fewer than 10 rows: too few to describe a group."]
+
+
+def test_one_cluster_is_compared_by_the_number_that_the_table_suggests():
+    X = blobs()
+    found = assess(fitted(X, 1), X, **QUICK)
+    assert found.n_clusters == 3
+    assert found.sentence == ("There are groups: none of 9 tables without groups looked like this.")
+
+
+def test_groups_that_other_rows_do_not_show_are_said_to_be_unsure():
+    X = blobs()
+    found = assess(fitted(X, 5), X, **QUICK)
+    assert found.sentence.startswith("There are groups, but not surely these 5: none of 9 ")
+    assert "% of resamples." in found.sentence
+
+
+def test_codes_for_missing_values_are_noted():
+    X = np.random.default_rng(1).normal(size=(60, 3))
+    X[:12, 1] = -999
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SentinelWarning)
+        model = fitted(X, 2)
+    found = assess(model, X, n_null=5, n_resamples=0, random_state=0)
+    assert found.notes == [
+        "Column 1 holds -999 in 12 rows: if that is a code for missing, replace it by NaN."
+    ]
+    assert found.row_stability is None
+
+
+def test_clusters_that_follow_the_missing_cells_are_noted():
+    X = blobs(120, 2)
+    X[::2, 3] = np.nan
+    found = assess(fitted(X, 2), X, n_null=5, n_resamples=0, random_state=0)
+    assert found.notes == ["The clusters follow which cells are missing, most of all in 3."]
+
+
+def test_categories_have_null_tables_too():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(80, 3))
+    X[:, 2] = rng.integers(3, size=80)
+    model = fitted(X, 2, categorical_features=[2])
+    assert assess(model, X, n_null=9, n_resamples=0, random_state=1).has_groups is False
+
+
+def test_rows_without_a_value_have_no_stability():
+    X = blobs()
+    X[5] = np.nan
+    with pytest.warns(UserWarning, match="no observed value"):
+        model = fitted(X, 3)
+    found = assess(model, X, n_null=5, n_resamples=3, random_state=0)
+    assert found.n_rows == 89
+    np.testing.assert_array_equal(np.flatnonzero(np.isnan(found.row_stability)), [5])
+
+
+def test_too_few_null_tables_are_refused():
+    X = blobs()
+    with pytest.raises(ValueError, match="n_null=4 and n_resamples=30 were given, but at least 5"):
+        assess(fitted(X, 3), X, n_null=4)
