@@ -102,3 +102,18 @@ def test_impossible_requests_are_refused():
         choose_n_clusters(PCKID(), X, max_clusters=1)
     with pytest.raises(ValueError, match="'n_clusters' parameter of PCKID must be"):
         PCKID("many").fit(X)
+
+
+def test_noise_is_one_cluster():
+    noise = np.random.default_rng(0).normal(size=(120, 5))
+    model = PCKID("auto", random_state=0).fit(noise)
+    assert model.n_clusters_ == 1
+    assert model.choice_.n_clusters == 1
+    assert model.choice_.p_value > 0.01
+    assert model.choice_.ranked[0] == model.choice_.candidates[model.choice_.scores.argmax()]
+    assert set(model.labels_) == {0}
+    assert choose_n_clusters(PCKID(random_state=0), noise).n_clusters == 1
+
+
+def test_groups_are_clearer_than_those_of_tables_without():
+    assert choose_n_clusters(PCKID(**ENSEMBLE), X).p_value < 0.001

@@ -26,7 +26,7 @@ from pckid.input.table import Table, standardise
 from pckid.input.validation import all_or_nothing, feature_names
 from pckid.input.warnings import warn_empty_clusters
 from pckid.inspection.profiles import profile_clusters
-from pckid.n_clusters import MAX_CLUSTERS, choose
+from pckid.n_clusters import MAX_CLUSTERS, choose_or_none
 from pckid.outofcore import BlockedRows, blocked
 from pckid.spectral.assignment import (
     Assignment,
@@ -73,8 +73,8 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
     Parameters
     ----------
     n_clusters : int or "auto", default=8
-        The number of clusters k. "auto" chooses among 2 to 15, see `pckid.choose_n_clusters`, and
-        goes on as if that number had been given.
+        The number of clusters k. "auto" chooses among 1 to 15, see `pckid.choose_n_clusters`, and
+        goes on as if that number had been given; 1 says that there are no clear groups.
     n_inits : int, default=10
         Random starts for each number of components; the paper's Q, there 30.
     max_components : int or "auto", default="auto"
@@ -523,7 +523,7 @@ class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Ens
         self.__dict__.pop("choice_", None)
         if not isinstance(self.n_clusters, str):
             return int(self.n_clusters)
-        self.choice_ = choose(self._kernel, sample, n_threads(self.n_jobs))
+        self.choice_ = choose_or_none(self, self._kernel, sample)
         return self.choice_.n_clusters
 
     def _place(

@@ -6,10 +6,14 @@ With λ_1 ≥ λ_2 ≥ … the eigenvalues of D^-½ K D^-½, the number chosen i
 
 the eigengap (von Luxburg 2007). It comes from the ensemble that the clusters come from, and there
 is nothing to tune. `docs/results/choosing-k.md` tells how often it is right.
+
+Before that number is taken, the clusters are compared with those of tables without groups, see
+`pckid.significance`: where these are as clear, the answer is 1.
 """
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,12 +24,17 @@ from pckid._utils.parallel import blas_threads, n_threads
 from pckid._utils.seeds import Stream, generator
 from pckid.ensemble.base import EnsembleEstimator
 from pckid.ensemble.feature_map import Kernel, feature_matrix
-from pckid.input.sample import Sample
+from pckid.input.sample import Sample, take_rows
 from pckid.input.table import take
+from pckid.input.validation import categorical_mask
+from pckid.significance.comparison import ALPHA, MIN_ROWS, compare_until_clear
+from pckid.significance.ensemble import kernel_maker
 from pckid.spectral.embedding import random_walk
 
 MAX_CLUSTERS = 15
 MAX_ROWS = 1000
+MAX_TESTED = 300
+"""So many rows are compared with tables without groups."""
 
 
 class Choice(NamedTuple):
@@ -34,19 +43,23 @@ class Choice(NamedTuple):
     Attributes
     ----------
     n_clusters : int
-        The candidate of highest score.
+        The candidate of highest score; 1 where tables without groups look the same.
     candidates : ndarray of shape (n_candidates,)
         2, 3, …
     scores : ndarray of shape (n_candidates,)
         λ_k − λ_{k+1}: how far the spectrum drops after k clusters.
     eigenvalues : ndarray of shape (n_candidates + 2,)
         The leading eigenvalues of D^-½ K D^-½.
+    p_value : float or None
+        How likely a table without groups falls into as many clusters as clearly; None where that
+        was not tested: with fewer than 20 rows, or no more distinct rows than clusters.
     """
 
     n_clusters: int
     candidates: np.ndarray
     scores: np.ndarray
     eigenvalues: np.ndarray
+    p_value: float | None = None
 
     @property
     def ranked(self) -> np.ndarray:
@@ -94,8 +107,57 @@ def choose_n_clusters(
         raise ValueError(f"max_clusters={max_clusters}, but there is no choice below 2.")
     model = clone(estimator)
     sample = model._draw(X, sample_weight).sample
-    kernel = model._train(sample)
-    return choose(kernel, sample, n_threads(model.n_jobs), max_clusters)
+    return choose_or_none(model, model._train(sample), sample, max_clusters)
+
+
+def choose_or_none(
+    estimator: EnsembleEstimator,
+    kernel: Kernel,
+    sample: Sample,
+    max_clusters: int = MAX_CLUSTERS,
+) -> Choice:
+    """Choose the number of clusters of a sample; 1 where tables without groups look the same.
+
+    Parameters
+    ----------
+    estimator : PCKID or ProbabilisticClusterKernel
+        Whose kernel was trained on the sample.
+    kernel : Kernel
+    sample : Sample
+    max_clusters : int, default=15
+
+    Returns
+    -------
+    choice : Choice
+    """
+    jobs = n_threads(estimator.n_jobs)
+    choice = choose(kernel, sample, jobs, max_clusters)
+    rows = _rows_to_test(sample)
+    if len(rows) < MIN_ROWS or len(np.unique(rows, axis=0)) <= choice.n_clusters:
+        return choice
+    with warnings.catch_warnings():
+        # The table itself has been warned of.
+        warnings.simplefilter("ignore")
+        compared = compare_until_clear(
+            rows,
+            categorical_mask(estimator),
+            kernel_maker(estimator),
+            choice.n_clusters,
+            sample.entropy,
+            jobs,
+        )
+    n_clusters = choice.n_clusters if compared.p_value <= ALPHA else 1
+    return choice._replace(n_clusters=n_clusters, p_value=compared.p_value)
+
+
+def _rows_to_test(sample: Sample) -> np.ndarray:
+    """Draw rows of a sample as given, on the host (n_rows, n_features)."""
+    assert sample.X is not None
+    kept = np.arange(sample.X.shape[0])
+    if len(kept) > MAX_TESTED:
+        rng = generator(sample.entropy, Stream.NULL_TABLES)
+        kept = np.sort(rng.choice(len(kept), size=MAX_TESTED, replace=False))
+    return to_numpy(take_rows(sample.X, kept)).astype(np.float64)
 
 
 def choose(kernel: Kernel, sample: Sample, jobs: int, max_clusters: int = MAX_CLUSTERS) -> Choice:

@@ -21,6 +21,12 @@ from pckid.cli._experiment import experiment_options, run_experiment
     is_flag=True,
     help="Compare ways to choose the number of clusters instead of clusterings.",
 )
+@click.option(
+    "--assess",
+    is_flag=True,
+    help="How often groups are told from none: in every run on one simulated table without groups "
+    "and one with groups of each of eight families, or on the tables of the folders.",
+)
 @experiment_options(runs=10, out="results/compare")
 @click.option(
     "--method",
@@ -37,7 +43,7 @@ from pckid.cli._experiment import experiment_options, run_experiment
     "field and death, where a table has them.",
 )
 @click.option("--max-rows", type=click.IntRange(10), help="Rows drawn from larger tables; 2000.")
-def compare(choose_k: bool, **options: Any) -> int:
+def compare(choose_k: bool, assess: bool, **options: Any) -> int:
     """Compare PCKID with imputation followed by k-means, mixtures and spectral clustering, with
     k-means on what is observed, and with single mixtures for incomplete data.
 
@@ -53,8 +59,12 @@ def compare(choose_k: bool, **options: Any) -> int:
       pckid compare tables/ --runs 3 --method PCKID --method mean+kmeans
       pckid compare tables/ more/ --half report
       pckid compare tables/ more/ --half report --choose-k --runs 1
+      pckid compare --assess --runs 25 --out results/assess --jobs -1
     """
-    from pckid.experiments import choose, compare
+    from pckid.experiments.assess import assess_tables
+    from pckid.experiments.choose import compare_choosers
+    from pckid.experiments.compare import compare_methods
 
     given = {name: value for name, value in options.items() if value not in (None, ())}
-    return run_experiment(choose.compare_choosers if choose_k else compare.compare_methods, given)
+    other = compare_choosers if choose_k else compare_methods
+    return run_experiment(assess_tables if assess else other, given)

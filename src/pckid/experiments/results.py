@@ -24,6 +24,7 @@ COLUMNS = (
     "ari",
     "nmi",
     "chosen",
+    "p_value",
     "seconds",
     "peak_mib",
     "n_samples",

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
+
+from pckid.experiments.datasets import Case, LabelledTable
 
 FAMILIES = (
     "independent Gaussian",
@@ -22,6 +24,9 @@ FAMILIES = (
 )
 """What the columns hold."""
 
+NO_GROUPS, GROUPS = "no groups", "groups"
+"""Settings of the cases."""
+
 SEPARATED = 0.9
 """Groups are separated where k-means on the complete table reaches this adjusted Rand index."""
 
@@ -31,28 +36,28 @@ _LEAST_PER_GROUP = 15
 _N_TRIES = 25
 
 
-class Simulated(NamedTuple):
-    """A simulated table.
-
-    Attributes
-    ----------
-    family : str
-        A name in `FAMILIES`.
-    n_groups : int
-        1 for a table without groups.
-    X : ndarray of shape (n_samples, n_features)
-        With NaN where a value is missing.
-    y : ndarray of shape (n_samples,)
-        The group of each row.
-    """
-
-    family: str
-    n_groups: int
-    X: NDArray
-    y: NDArray
+def simulated_cases() -> list[Case]:
+    """List the families, each without groups and with 2 to 8 of them."""
+    drawn = {NO_GROUPS: _draw_without, GROUPS: _draw_with}
+    return [
+        Case(family, setting, "simulated", partial(draw, family))
+        for family in FAMILIES
+        for setting, draw in drawn.items()
+    ]
 
 
-def draw_without_groups(family: str, rng: np.random.Generator) -> Simulated:
+def _draw_without(family: str, seed: int) -> LabelledTable:
+    """Draw a table without groups by a seed."""
+    return draw_without_groups(family, np.random.default_rng(seed))
+
+
+def _draw_with(family: str, seed: int) -> LabelledTable:
+    """Draw a table with groups by a seed."""
+    rng = np.random.default_rng(seed)
+    return draw_with_groups(family, int(rng.integers(2, 9)), rng)
+
+
+def draw_without_groups(family: str, rng: np.random.Generator) -> LabelledTable:
     """Draw a table without groups: 60 to 1,000 rows, 4 to 20 columns, up to half of it missing.
 
     Rows are draws from one Gaussian, independent or correlated, that is then given the margins of
@@ -62,10 +67,10 @@ def draw_without_groups(family: str, rng: np.random.Generator) -> Simulated:
     correlated = family == "correlated Gaussian" or (family != FAMILIES[0] and rng.random() < 0.5)
     latent = _latent(n_rows, n_columns, correlated, rng)
     X = _with_margins(latent, family, rng)
-    return Simulated(family, 1, _with_missing(X, rng), np.zeros(n_rows, dtype=int))
+    return LabelledTable(_with_missing(X, rng), np.zeros(n_rows, dtype=int))
 
 
-def draw_with_groups(family: str, n_groups: int, rng: np.random.Generator) -> Simulated:
+def draw_with_groups(family: str, n_groups: int, rng: np.random.Generator) -> LabelledTable:
     """Draw a table of separated groups: at least 15 rows per group on average.
 
     Rows are the centre of their group plus noise of the family; discrete columns are cut from such
@@ -90,7 +95,7 @@ def draw_with_groups(family: str, n_groups: int, rng: np.random.Generator) -> Si
         distance *= 1.15
     else:
         return draw_with_groups(family, n_groups, rng)
-    return Simulated(family, n_groups, _with_missing(X, rng), y)
+    return LabelledTable(_with_missing(X, rng), y)
 
 
 def _latent(n: int, d: int, correlated: bool, rng: np.random.Generator) -> NDArray:
