@@ -117,5 +117,5 @@ def test_rows_without_a_value_have_no_stability():
 
 def test_too_few_null_tables_are_refused():
     X = blobs()
-    with pytest.raises(ValueError, match="n_null=4 and n_resamples=30 were given, but at least 5"):
+    with pytest.raises(ValueError, match="n_null=4 and n_resamples=20 were given, but at least 5"):
         assess(fitted(X, 3), X, n_null=4)

@@ -122,8 +122,8 @@ def assess(
     estimator: Any,
     X: Any,
     *,
-    n_null: int = 99,
-    n_resamples: int = 30,
+    n_null: int = 49,
+    n_resamples: int = 20,
     random_state: Any = None,
     n_jobs: int | None = None,
     advance: Advance = lambda count: None,
@@ -141,9 +141,9 @@ def assess(
         Whose clusters are assessed.
     X : array-like of shape (n_samples, n_features)
         The table it was fitted on. Every row counts alike.
-    n_null : int, default=99
+    n_null : int, default=49
         The number of null tables; at least 5.
-    n_resamples : int, default=30
+    n_resamples : int, default=20
         How many random halves of the rows are clustered; 0 for none.
     random_state : int, RandomState instance or None, default=None
         An int gives the same result at every call.

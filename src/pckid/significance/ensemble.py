@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import clone
 
 from pckid.ensemble.base import EnsembleEstimator
-from pckid.ensemble.feature_map import kernel_matrix
+from pckid.ensemble.feature_map import feature_matrix
 from pckid.input.table import standardise
 from pckid.input.validation import categorical_mask
 from pckid.significance.comparison import KernelOf
@@ -32,6 +32,7 @@ def quick(estimator: EnsembleEstimator, **changes: Any) -> EnsembleEstimator:
         "n_jobs": 1,
         "verbose": 0,
         "device": None,
+        "dtype": "float32" if estimator.dtype == "auto" else estimator.dtype,
         "categorical_features": np.flatnonzero(categorical_mask(estimator)),
     }
     copy = clone(estimator).set_params(**{**given, **changes})
@@ -47,6 +48,7 @@ def kernel_maker(estimator: EnsembleEstimator) -> KernelOf:
         model = quick(estimator, random_state=seed)
         kernel = model._train(model._draw(X).sample)
         table = standardise(X, kernel.scaling, kernel.dtype)
-        return kernel_matrix(kernel, table, table).astype(np.float64)
+        features = feature_matrix(kernel, table, 1)
+        return (features.T @ features).astype(np.float64)
 
     return kernel_of

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy import linalg
 
 from pckid.significance.margins import dip
+from pckid.spectral.embedding import leading_eigenpairs
 from pckid.spectral.kmeans import partition
 
 _N_STARTS = 10
@@ -22,12 +22,15 @@ class Spectrum(NamedTuple):
 
 def walk_spectrum(kernel: np.ndarray, n_wanted: int) -> Spectrum:
     """Decompose the random walk D⁻¹K on a kernel (n, n) of few rows."""
-    n = len(kernel)
-    inverse_roots = 1 / np.sqrt(kernel.sum(axis=1))
-    symmetric = inverse_roots[:, None] * kernel * inverse_roots
-    values, vectors = linalg.eigh(symmetric, subset_by_index=(max(n - n_wanted, 0), n - 1))
-    values, vectors = values[::-1], vectors[:, ::-1]
-    return Spectrum(values, inverse_roots[:, None] * vectors * values)
+    n_wanted = min(n_wanted, len(kernel))
+    inverse_roots = 1 / np.sqrt(kernel.sum(axis=1, keepdims=True))
+    symmetric = inverse_roots * kernel * inverse_roots.T
+    guess = np.eye(len(kernel), dtype=kernel.dtype)
+    if len(kernel) > 4 * n_wanted:
+        rng = np.random.default_rng(0)
+        guess = rng.standard_normal((len(kernel), n_wanted)).astype(kernel.dtype)
+    values, vectors = leading_eigenpairs(lambda v: symmetric @ v, guess, n_wanted)
+    return Spectrum(values, inverse_roots * vectors * values)
 
 
 def association_within(kernel: np.ndarray, labels: np.ndarray, n_clusters: int) -> float:
