@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from pckid._utils.arrays import to_numpy
 from pckid.ensemble.base import EnsembleEstimator
 from pckid.ensemble.feature_map import feature_matrix
 from pckid.input.table import standardise
@@ -48,7 +49,7 @@ def kernel_maker(estimator: EnsembleEstimator) -> KernelOf:
         model = quick(estimator, random_state=seed)
         kernel = model._train(model._draw(X).sample)
         table = standardise(X, kernel.scaling, kernel.dtype)
-        features = feature_matrix(kernel, table, 1)
+        features = to_numpy(feature_matrix(kernel, table, 1))
         return (features.T @ features).astype(np.float64)
 
     return kernel_of

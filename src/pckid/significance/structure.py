@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pckid._utils.arrays import to_numpy
 from pckid.significance.margins import dip
 from pckid.spectral.embedding import leading_eigenpairs
 from pckid.spectral.kmeans import partition
@@ -30,7 +31,7 @@ def walk_spectrum(kernel: np.ndarray, n_wanted: int) -> Spectrum:
         rng = np.random.default_rng(0)
         guess = rng.standard_normal((len(kernel), n_wanted)).astype(kernel.dtype)
     values, vectors = leading_eigenpairs(lambda v: symmetric @ v, guess, n_wanted)
-    return Spectrum(values, inverse_roots * vectors * values)
+    return Spectrum(to_numpy(values), inverse_roots * to_numpy(vectors) * to_numpy(values))
 
 
 def association_within(kernel: np.ndarray, labels: np.ndarray, n_clusters: int) -> float:
