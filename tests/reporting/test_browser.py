@@ -1,24 +1,17 @@
-"""The page in a real browser: nothing fails, nothing leaves, everything shows."""
+"""The report in a real browser, from disk and without a network: all answers, nothing leaves."""
 
-import json
+import csv
 import re
-import shutil
-import subprocess
 
+import pandas as pd
 import pytest
+from browser import needs_browser, open_browser
 
 import pckid
+from pckid import PCKID
+from pckid.reporting import Background
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))),
-                None)  # fmt: skip
-FLAGS = [
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-    "--hide-scrollbars", "--enable-logging=stderr", "--window-size=1000,2500",
-    "--host-resolver-rules=MAP * ~NOTFOUND",
-]  # fmt: skip
-
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed")
+pytestmark = needs_browser
 
 
 @pytest.fixture(scope="module")
@@ -28,56 +21,211 @@ def page(fitted, table, background, tmp_path_factory):
     return path
 
 
-def browse(page, profile, *flags):
-    """Open the page; return what was printed, and what the console said."""
-    command = [CHROMIUM, *FLAGS, f"--user-data-dir={profile}", *flags, page.as_uri()]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
-    return done.stdout, re.findall(r"CONSOLE.*", done.stderr)
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    with open_browser(tmp_path_factory.mktemp("downloads")) as opened:
+        yield opened
 
 
-def requests_of_page(page, folder):
-    """List the addresses that the page itself asked for; the browser's own have no origin."""
-    log = folder / "net.json"
-    dom, console = browse(page, folder / "p", "--dump-dom", f"--log-net-log={log}")
-    asked = [event.get("params", {}) for event in json.loads(log.read_text())["events"]]
-    own = [p for p in asked if p.get("initiator", "not an origin") != "not an origin"]
-    return dom, console, {p["url"] for p in own if "url" in p}
+@pytest.fixture
+def report(browser, page):
+    """The report, opened; after a test it has neither complained nor asked for anything."""
+    browser.view(height=1600)
+    open_report(browser, page)
+    yield browser
+    assert browser.console() == []
+    assert browser.requests() == [page.as_uri()]
 
 
-def test_text_and_figures_are_there_and_nothing_is_requested(page, tmp_path):
-    dom, console, asked = requests_of_page(page, tmp_path)
-    assert console == []
-    assert asked == set()
-    assert "The clusters follow the holes." in dom
-    assert dom.count('role="img"') == 6
+def open_report(browser, path):
+    browser.open(path)
+    browser.wait(lambda: browser.find("html.ready"))
+    browser.wait(lambda: browser.find("#map-chart svg"))
 
 
-def test_a_request_would_be_noticed(tmp_path):
-    page = tmp_path / "page.html"
-    page.write_text('<!DOCTYPE html><title>t</title><img src="http://127.0.0.1:9/x.png" alt="">')
-    assert requests_of_page(page, tmp_path)[2] == {"http://127.0.0.1:9/x.png"}
+def shown_rows(browser):
+    return int(re.search(r"of ([\d,]+) rows?", browser.find("#rows-status").text).group(1))
 
 
-def test_light_dark_and_paper_look_different(page, tmp_path):
-    light, dark, paper = (tmp_path / name for name in ("light.png", "dark.png", "paper.pdf"))
-    for path, flags in (
-        (light, [f"--screenshot={light}"]),
-        (dark, [f"--screenshot={dark}", "--blink-settings=preferredColorScheme=0"]),
-        (paper, [f"--print-to-pdf={paper}"]),
-    ):
-        _, console = browse(page, tmp_path / path.stem, *flags)
-        assert console == []
-        assert path.stat().st_size > 20_000
-    from matplotlib.image import imread
-
-    assert imread(light)[:, :, :3].mean() > 0.8
-    assert imread(dark)[:, :, :3].mean() < 0.3
+def dots(browser):
+    """Count the dots on the map that stand out, and all."""
+    return len(browser.find_all(".dots > :not(.off)")), len(browser.find_all(".dots > *"))
 
 
-def test_a_script_that_got_in_would_not_run(page, tmp_path):
+def test_the_verdict_comes_first(report, fitted, table):
+    verdict = pckid.report(fitted, table).summary.verdict
+    assert report.find("body").text.splitlines()[:2] == ["Clusters in table.csv", verdict]
+
+
+def test_a_cluster_is_shown_everywhere(report, fitted):
+    size = int((fitted.labels_ == 1).sum())
+    assert dots(report) == (149, 149)
+    report.find_all(".choose")[1].click()
+    assert report.find_all(".choose")[1].get_attribute("aria-pressed") == "true"
+    assert report.find("#status").text.startswith(f"Cluster 1: {size} rows")
+    assert dots(report) == (size, 149)
+    assert shown_rows(report) == size
+    assert len(report.find_all("[data-cluster].off")) == 2
+    report.find("#clear").click()
+    assert dots(report) == (149, 149)
+    assert shown_rows(report) == 150
+
+
+def test_a_box_on_the_map_and_a_click_select_rows(report, fitted):
+    from selenium.webdriver import ActionChains
+
+    chart = report.find("#map-chart svg")
+    width, height = chart.size["width"], chart.size["height"]
+    drag = ActionChains(report.driver)
+    drag.move_to_element_with_offset(chart, -width // 2 + 3, -height // 2 + 3).click_and_hold()
+    drag.move_by_offset(int(0.95 * width), height // 2).release().perform()
+    found = shown_rows(report)
+    assert 0 < found < 149
+    assert report.find("#status").text.startswith(f"{found} row")
+    assert dots(report) == (found, 149)
+    dot = report.find(".dots > *:last-child")
+    ActionChains(report.driver).move_to_element(dot).click().perform()
+    cluster = int(re.match(r"Cluster (\d)", report.find("#status").text).group(1))
+    assert shown_rows(report) == (fitted.labels_ == cluster).sum()
+
+
+def test_a_row_is_found_and_read(report, table, fitted):
+    report.find("#search").send_keys("NAME 42")
+    assert shown_rows(report) == 1
+    report.run("document.querySelector('#rows-body tr').focus()")
+    detail = report.find("#row-detail").text
+    assert "name 42" in detail
+    assert f"Cluster {fitted.labels_[42]}, confidence {fitted.confidence_[42]:.2f}" in detail
+    for name in ("one", "two", "three", "holes"):
+        value = table.loc[42, name]
+        assert f"{name}\n{'–' if pd.isna(value) else format(value, '.4g')}" in detail
+    assert len(report.find_all(".hovered")) == 1
+    assert "No row matches." not in report.find("#rows-status").text
+    report.find("#search").send_keys("x")
+    assert report.find("#rows-status").text == "No row matches."
+
+
+@pytest.mark.parametrize("column", ["one", "Confidence"])
+def test_rows_are_sorted_with_missing_values_last(report, column, table, fitted):
+    heads = [button.text.strip(" ↕↑↓") for button in report.find_all("#rows-head button")]
+    place = heads.index(column)
+    values = (
+        table["one"]
+        if column == "one"
+        else pd.Series(fitted.confidence_).where(fitted.labels_ >= 0)
+    )
+    for order, ascending in (("ascending", True), ("descending", False)):
+        report.find_all("#rows-head button")[place].click()
+        assert report.find_all("#rows-head th")[place].get_attribute("aria-sort") == order
+        first = [
+            float(cell.text) for cell in report.find_all(f"#rows-body tr > :nth-child({place + 1})")
+        ]
+        expected = values.sort_values(ascending=ascending).head(15)
+        assert first == pytest.approx(expected.tolist(), rel=1e-3, abs=0.006)
+
+
+def test_clusters_are_renamed_and_the_labels_downloaded(report, fitted):
+    from selenium.webdriver.common.keys import Keys
+
+    report.find_all(".rename")[2].click()
+    report.find("#cluster-list input").send_keys(Keys.CONTROL, "a")
+    report.find("#cluster-list input").send_keys('=Third, the "best"', Keys.ENTER)
+    assert not report.find_all("#cluster-list input")
+    assert 'the "best"' in report.find("#profiles").text
+    report.find_all(".rename")[0].click()
+    report.find("#cluster-list input").send_keys("lost", Keys.ESCAPE)
+    report.find("#download").click()
+    path = report.downloads / "cluster-labels.csv"
+    report.wait(path.exists)
+    with open(path, newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [int(row["cluster"]) for row in rows] == fitted.labels_.tolist()
+    assert [row["name"] for row in rows] == [f"name {index}" for index in range(150)]
+    assert [int(row["row"]) for row in rows] == list(range(1, 151))
+    names = ["Cluster 0", "Cluster 1", '\'=Third, the "best"', ""]
+    assert [row["cluster_name"] for row in rows] == [names[label] for label in fitted.labels_]
+    confidence = [float(row["confidence"]) for row in rows]
+    assert confidence == pytest.approx(fitted.confidence_.tolist(), abs=1e-3)
+
+
+@pytest.mark.parametrize(("width", "dark"), [(1280, False), (400, True)], ids=["light", "dark"])
+def test_nobody_is_shut_out(browser, page, width, dark):
+    browser.view(width, dark=dark)
+    open_report(browser, page)
+    browser.run("document.querySelectorAll('details').forEach((part) => (part.open = true))")
+    browser.find_all(".choose")[0].click()
+    assert browser.violations() == []
+    assert browser.run("return document.documentElement.scrollWidth") <= width
+    grey = browser.run("return getComputedStyle(document.body).backgroundColor")
+    assert (sum(map(int, re.findall(r"\d+", grey))) < 200) == dark
+
+
+def test_every_part_is_reached_by_keyboard(report):
+    from selenium.webdriver import ActionChains
+    from selenium.webdriver.common.keys import Keys
+
+    seen = set()
+    for _ in range(60):
+        ActionChains(report.driver).send_keys(Keys.TAB).perform()
+        seen.add(report.run("return document.activeElement.id || document.activeElement.className"))
+    assert {"choose", "rename", "row-detail", "search", "download", "rows-after"} <= seen
+
+
+def test_without_scripts_it_tells_the_same_in_words_and_tables(browser, page):
+    browser.disable_scripts()
+    try:
+        browser.open(page)
+        text = browser.find("body").text
+    finally:
+        browser.disable_scripts(False)
+    assert "Scripts are switched off." in text
+    assert "Explore" not in text
+    assert "Stands out by" in text
+    assert text.count("Data table:") == 12
+
+
+def test_it_prints(report, tmp_path):
+    report.pdf(tmp_path / "report.pdf")
+    assert (tmp_path / "report.pdf").stat().st_size > 20_000
+
+
+def test_a_request_would_be_noticed(browser, tmp_path):
+    path = tmp_path / "page.html"
+    path.write_text('<!DOCTYPE html><title>t</title><img src="http://127.0.0.1:9/x.png" alt="">')
+    browser.open(path)
+    assert browser.requests() == [path.as_uri(), "http://127.0.0.1:9/x.png"]
+    assert browser.console() != []
+
+
+HARM = "<img src=x onerror=\"document.title='ran'\"></script><script>document.title='ran'</script>"
+
+
+def test_names_values_and_files_are_text_whatever_they_hold(browser, table, fitted, tmp_path):
+    frame = (
+        table.drop(7)
+        .rename(columns={"one": HARM})
+        .assign(category=[HARM, "b", None] * 49 + [HARM] * 2)
+    )
+    model = PCKID(2, n_inits=2, max_components=3, categorical_features=["category"], random_state=0)
+    model.fit(frame)
+    names = [f"{HARM}{row}" for row in range(149)]
+    known = [HARM, "other"] * 74 + [HARM]
+    background = Background(f"{HARM}.csv", row_names=names, known=known, left_out={HARM: HARM})
+    pckid.report(model, frame, tmp_path / "report.html", background)
+    browser.view()
+    open_report(browser, tmp_path / "report.html")
+    browser.find_all(".choose")[1].click()
+    browser.find("#search").send_keys("onerror")
+    assert browser.driver.title.startswith("Clusters in <img")
+    assert browser.find_all("img") == []
+    assert len(browser.find_all("script")) == 4
+    assert browser.console() == []
+    assert browser.requests() == [(tmp_path / "report.html").as_uri()]
+
+
+def test_a_script_that_got_in_would_not_run(browser, page, tmp_path):
     hostile = tmp_path / "hostile.html"
-    script = "<script>document.title = 'ran'</script><img src=x onerror=\"document.title='ran'\">"
-    hostile.write_text(page.read_text("utf-8").replace("</main>", f"{script}</main>"), "utf-8")
-    dom, console = browse(hostile, tmp_path / "p", "--dump-dom")
-    assert "<title>ran</title>" not in dom
-    assert any("Content Security Policy" in line for line in console)
+    hostile.write_text(page.read_text("utf-8").replace("</main>", f"{HARM}</main>"), "utf-8")
+    open_report(browser, hostile)
+    assert browser.driver.title == "Clusters in table.csv"
+    assert any("Content Security Policy" in line for line in browser.console())

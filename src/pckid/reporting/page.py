@@ -1,70 +1,38 @@
-"""Write a summary as one HTML file: no script, no network, every name and value escaped."""
+"""Write a summary as one HTML file: its own scripts, no network, every name and value escaped."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
-import os
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
 import numpy as np
 
-from pckid._utils.files import atomic_file
 from pckid._utils.text import brief, counted
 from pckid.n_clusters import Choice
-from pckid.reporting.charts import N_COLOURS, N_SHAPES, block_means, layout, places
-from pckid.reporting.summary import (
-    MAX_LISTED_COLUMNS,
-    MAX_PICTURE_COLUMNS,
-    Background,
-    Summary,
-    summarise,
-)
+from pckid.reporting.payload import MAX_DOTS, block_means, observed_range, pack
+from pckid.reporting.summary import MAX_LISTED_COLUMNS, MAX_PICTURE_COLUMNS, Summary
 
-_NOTHING_ELSE = "base-uri 'none'; form-action 'none'"
+LIBRARIES = ("d3.min.js", "plot.min.js")
+SCRIPTS = (
+    "data.js", "store.js", "clusters.js", "map.js", "distributions.js", "rows.js", "figures.js",
+    "main.js",
+)  # fmt: skip
 
-
-def report(
-    estimator: Any,
-    X: Any,
-    path: str | os.PathLike[str] | None = None,
-    background: Background | None = None,
-) -> str:
-    """Write a report on a fitted estimator as one self-contained HTML page.
-
-    Parameters
-    ----------
-    estimator : fitted PCKID
-        Whose clusters are reported.
-    X : array-like of shape (n_samples, n_features)
-        The table it was fitted on.
-    path : str or path-like, optional
-        Where to write the page. The file appears whole or not at all.
-    background : Background, optional
-        Where the table comes from, names of its rows, known groups, columns left out.
-
-    Returns
-    -------
-    html : str
-        The page.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from pckid import PCKID, report
-    >>> X = np.random.default_rng(0).normal(size=(60, 3)) + 6 * (np.arange(60) % 2)[:, None]
-    >>> X[::7, 1] = np.nan
-    >>> model = PCKID(2, n_inits=4, max_components=4, random_state=0).fit(X)
-    >>> page = report(model, X)
-    >>> page.startswith("<!DOCTYPE html>")
-    True
-    """
-    html = render(summarise(estimator, X, background))
-    if path is not None:
-        with atomic_file(path) as file:
-            file.write(html.encode("utf-8"))
-    return html
+# Observable Plot puts this style into every chart; the policy has to know it.
+_CHART_STYLE = """:where(.chart) {
+  --plot-background: white;
+  display: block;
+  height: auto;
+  height: intrinsic;
+  max-width: 100%;
+}
+:where(.chart text),
+:where(.chart tspan) {
+  white-space: pre;
+}"""
 
 
 def render(summary: Summary) -> str:
@@ -93,23 +61,47 @@ def render(summary: Summary) -> str:
         "percent": _percent,
         "number": _number,
     }
-    style = files("pckid.reporting").joinpath("templates/style.css").read_text("utf-8")
-    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    charts, n_clusters = layout(summary), len(summary.clusters)
+    style, scripts = _read("templates/style.css"), _scripts()
     return environment.get_template("report.html").render(
         summary=summary,
-        charts=charts,
-        places=places(charts.map, n_clusters),
-        likeness=block_means(summary.kernel.kernel, summary.kernel.labels, n_clusters),
+        data=pack(summary),
+        n_dots=min(MAX_DOTS, len(summary.map.rows)),
+        likeness=block_means(summary.kernel, len(summary.clusters)),
+        observed_range=observed_range,
         second_choice=_second(summary.choice),
         largest_gap=_largest_gap(summary.spectrum.eigenvalues),
         max_columns=MAX_PICTURE_COLUMNS,
         max_listed=MAX_LISTED_COLUMNS,
         style=style,
-        policy=f"default-src 'none'; style-src 'sha256-{digest}'; {_NOTHING_ELSE}",
-        n_shapes=N_SHAPES,
-        n_colours=N_COLOURS,
+        scripts=scripts,
+        policy=_policy(scripts, (style, _CHART_STYLE)),
     )
+
+
+@cache
+def _scripts() -> tuple[str, ...]:
+    """Read the scripts that travel in the page: the libraries, then our own in one."""
+    own = "\n".join(_read(f"static/{name}") for name in SCRIPTS)
+    return (*(_read(f"static/{name}") for name in LIBRARIES), own)
+
+
+def _read(name: str) -> str:
+    """Read a file that is installed with the package."""
+    return files("pckid.reporting").joinpath(name).read_text("utf-8")
+
+
+def _policy(scripts: tuple[str, ...], styles: tuple[str, ...]) -> str:
+    """Allow these scripts and styles, and nothing else."""
+    return (
+        f"default-src 'none'; script-src {_hashes(scripts)}; style-src {_hashes(styles)}; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _hashes(texts: tuple[str, ...]) -> str:
+    """Write hashes as a content security policy wants them."""
+    digests = (base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in texts)
+    return " ".join(f"'sha256-{digest}'" for digest in digests)
 
 
 def _largest_gap(eigenvalues: np.ndarray) -> int:

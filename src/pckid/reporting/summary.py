@@ -31,10 +31,11 @@ from pckid.plots import (
 )
 from pckid.reporting.agreement import KnownGroups, compare_known
 from pckid.reporting.holes import Holes, summarise_holes
+from pckid.reporting.rows import MAX_ROWS, RowTable, collect_rows
+from pckid.reporting.verdict import verdict
 
-MAX_MAP_ROWS = 2000
 MAX_KERNEL_ROWS = 100
-MAX_BANDS = 120
+MAX_BANDS = 80
 MAX_PICTURE_COLUMNS = 60
 MAX_LISTED_COLUMNS = 100
 MAX_RANKED = 8
@@ -85,6 +86,8 @@ class Summary:
 
     Attributes
     ----------
+    verdict : str
+        How far the clusters can be trusted, in one sentence.
     n_rows, n_columns, n_unclustered, n_complete : int
     share_missing : float
     columns : list of ColumnSummary
@@ -95,8 +98,8 @@ class Summary:
     map, kernel, missingness, spectrum, profile : displays
     choice : Choice or None
         What spoke for each number of clusters, where the number was chosen automatically.
-    map_names : list of str
-        Name and state of each row of the map.
+    rows : RowTable
+        What a reader may look through, sort and search.
     holes : Holes
     confidence : list of (lowest share, highest share, n_rows, lower quartile, median, upper
         quartile)
@@ -110,6 +113,7 @@ class Summary:
     parameters, provenance : dict of str to str
     """
 
+    verdict: str
     n_rows: int
     n_columns: int
     n_unclustered: int
@@ -119,7 +123,7 @@ class Summary:
     categories: list[CategoryColumn]
     clusters: list[ClusterSummary]
     map: EmbeddingDisplay
-    map_names: list[str]
+    rows: RowTable
     kernel: KernelDisplay
     missingness: MissingnessDisplay
     spectrum: SpectrumDisplay
@@ -155,9 +159,10 @@ def summarise(estimator: Any, X: Any, background: Background | None = None) -> S
     observed = ~np.isnan(values[:, used])
     confidence = to_numpy(estimator.confidence_)
     clustered = labels >= 0
-    embedding = EmbeddingDisplay.from_estimator(estimator, max_rows=MAX_MAP_ROWS)
+    embedding = EmbeddingDisplay.from_estimator(estimator, max_rows=MAX_ROWS)
     explained, row_names = explain(estimator, X), background.row_names
     return Summary(
+        verdict=verdict(explained),
         n_rows=len(values),
         n_columns=len(used),
         n_unclustered=int((~clustered).sum()),
@@ -173,7 +178,7 @@ def summarise(estimator: Any, X: Any, background: Background | None = None) -> S
         ],
         clusters=_clusters(explained, labels, confidence, row_names),
         map=embedding,
-        map_names=_map_names(embedding, observed, row_names),
+        rows=collect_rows(estimator, values, embedding, explained, row_names, background.known),
         kernel=KernelDisplay.from_estimator(estimator, X, max_rows=MAX_KERNEL_ROWS),
         missingness=MissingnessDisplay.from_estimator(estimator, X, max_bands=MAX_BANDS),
         spectrum=SpectrumDisplay.from_estimator(estimator, X),
@@ -212,21 +217,6 @@ def _clusters(
             )
         )
     return found
-
-
-def _map_names(
-    embedding: EmbeddingDisplay, observed: np.ndarray, names: list[str] | None
-) -> list[str]:
-    """Say of each row on the map what a reader may want to know of it."""
-    n_features = observed.shape[1]
-    counts = observed[embedding.rows].sum(axis=1)
-    return [
-        f"{_row_name(row, names)}: cluster {label}, confidence "
-        f"{confidence:.2f}, {count} of {n_features} observed"
-        for row, label, confidence, count in zip(
-            embedding.rows, embedding.labels, embedding.confidence, counts, strict=True
-        )
-    ]
 
 
 def _row_name(row: int, names: list[str] | None) -> str:

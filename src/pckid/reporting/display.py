@@ -1,0 +1,97 @@
+"""The report as an object: it shows itself in a notebook, and is saved as one file."""
+
+from __future__ import annotations
+
+import os
+from functools import cached_property
+from html import escape
+from typing import Any
+
+from pckid._utils.files import atomic_file
+from pckid.reporting.page import render
+from pckid.reporting.summary import Background, Summary, summarise
+
+NOTEBOOK_HEIGHT = 760
+
+
+class Report:
+    """A report on a clustering. The last value of a notebook's cell shows itself.
+
+    Parameters
+    ----------
+    summary : Summary
+        Everything that the report shows, with the displays of `pckid.plots` among it: `map`,
+        `kernel`, `missingness`, `spectrum` and `profile` each have a `plot`.
+    """
+
+    def __init__(self, summary: Summary) -> None:
+        self.summary = summary
+
+    @cached_property
+    def html(self) -> str:
+        """The page, as one text."""
+        return render(self.summary)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the page as one file, which appears whole or not at all.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Where to write it.
+        """
+        with atomic_file(path) as file:
+            file.write(self.html.encode("utf-8"))
+
+    def __repr__(self) -> str:
+        """Say the verdict."""
+        return f"<Report: {self.summary.verdict}>"
+
+    def _repr_html_(self) -> str:
+        """Show the page in a frame of its own: its scripts run, and reach nothing outside it."""
+        return (
+            f'<iframe title="Report on a clustering" srcdoc="{escape(self.html)}" '
+            'sandbox="allow-scripts allow-downloads" width="100%" '
+            f'height="{NOTEBOOK_HEIGHT}" style="border: 0"></iframe>'
+        )
+
+
+def report(
+    estimator: Any,
+    X: Any,
+    path: str | os.PathLike[str] | None = None,
+    background: Background | None = None,
+) -> Report:
+    """Report on a fitted estimator in one self-contained, interactive HTML page.
+
+    Parameters
+    ----------
+    estimator : fitted PCKID
+        Whose clusters are reported.
+    X : array-like of shape (n_samples, n_features)
+        The table it was fitted on.
+    path : str or path-like, optional
+        Where to write the page. The file appears whole or not at all.
+    background : Background, optional
+        Where the table comes from, names of its rows, known groups, columns left out.
+
+    Returns
+    -------
+    report : Report
+        Shows itself in a notebook; `save` writes it, `html` is the page.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pckid import PCKID, report
+    >>> X = np.random.default_rng(0).normal(size=(60, 3)) + 6 * (np.arange(60) % 2)[:, None]
+    >>> X[::7, 1] = np.nan
+    >>> model = PCKID(2, n_inits=4, max_components=4, random_state=0).fit(X)
+    >>> found = report(model, X)
+    >>> found.html.startswith("<!DOCTYPE html>")
+    True
+    """
+    made = Report(summarise(estimator, X, background))
+    if path is not None:
+        made.save(path)
+    return made

@@ -1,0 +1,150 @@
+"""What the report's script draws from, packed so that nothing in it can end a script or a tag."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+from typing import Any
+
+import numpy as np
+
+from pckid.plots import KernelDisplay, sample_by_cluster
+from pckid.reporting.rows import RowTable
+from pckid.reporting.summary import MAX_PICTURE_COLUMNS, Summary
+
+MAX_DOTS = 3000
+"""Dots on the map: browsers become slow with more."""
+
+
+def pack(summary: Summary) -> str:
+    """Pack the data of a report's charts: base64 of gzip of JSON.
+
+    Parameters
+    ----------
+    summary : Summary
+
+    Returns
+    -------
+    text : str
+        Letters, digits and "+/=" only; the same for the same summary.
+    """
+    text = json.dumps(chart_data(summary), separators=(",", ":"), allow_nan=False)
+    return base64.b64encode(gzip.compress(text.encode("ascii"), mtime=0)).decode("ascii")
+
+
+def chart_data(summary: Summary) -> dict[str, Any]:
+    """Write everything that is drawn as lists, numbers and texts.
+
+    Parameters
+    ----------
+    summary : Summary
+
+    Returns
+    -------
+    data : dict
+        Missing values are None.
+    """
+    n_clusters = len(summary.clusters)
+    return {
+        "clusters": [cluster.n_rows for cluster in summary.clusters],
+        "rows": _rows(summary.rows),
+        "confidence": [
+            {"share": observed_range(low, high), "rows": n_rows, "quartiles": _plain(quartiles, 4)}
+            for low, high, n_rows, *quartiles in summary.confidence
+        ],
+        "likeness": _plain(block_means(summary.kernel, n_clusters), 3),
+        "chosen": summary.choice is not None,
+        "numbers": _numbers(summary),
+        "missing": _missing(summary),
+    }
+
+
+def observed_range(low: float, high: float) -> str:
+    """Write a range of shares, or one share where both ends read alike."""
+    ends = f"{low:.0%}", f"{high:.0%}"
+    return ends[0] if ends[0] == ends[1] else "–".join(ends)
+
+
+def block_means(display: KernelDisplay, n_clusters: int) -> np.ndarray:
+    """Average a kernel within and between clusters.
+
+    Parameters
+    ----------
+    display : KernelDisplay
+    n_clusters : int
+
+    Returns
+    -------
+    means : ndarray of shape (n_clusters, n_clusters)
+        NaN for clusters without rows.
+    """
+    member = (display.labels[:, None] == np.arange(n_clusters)).astype(float)
+    sizes = member.sum(axis=0)
+    pairs = np.outer(sizes, sizes)
+    sums = member.T @ display.kernel @ member
+    return np.where(pairs > 0, sums / np.maximum(pairs, 1), np.nan)
+
+
+def _rows(table: RowTable) -> dict[str, Any]:
+    """Write the rows column by column."""
+    dots = np.sort(sample_by_cluster(table.labels, MAX_DOTS))
+    return {
+        "number": (table.rows + 1).tolist(),
+        "name": table.names,
+        "label": table.labels.tolist(),
+        "confidence": _plain(table.confidence, 3),
+        "x": _plain(table.points[:, 0], 4),
+        "y": _plain(table.points[:, 1], 4),
+        "dots": dots.tolist(),
+        "columns": [
+            {
+                "name": column.name,
+                "values": _plain(column.values, 5),
+                "categories": column.categories,
+                "used": column.used,
+            }
+            for column in table.columns
+        ],
+    }
+
+
+def _numbers(summary: Summary) -> list[dict[str, Any]]:
+    """Write a bar for each number of clusters that was tried, or else for each eigenvalue."""
+    if summary.choice is not None:
+        bars = zip(summary.choice.candidates.tolist(), summary.choice.scores, strict=True)
+        chosen = summary.choice.n_clusters
+        return [{"n": k, "value": round(float(v), 4), "strong": k == chosen} for k, v in bars]
+    return [
+        {"n": n, "value": round(float(value), 4), "strong": n <= summary.spectrum.n_clusters}
+        for n, value in enumerate(summary.spectrum.eigenvalues, 1)
+    ]
+
+
+def _missing(summary: Summary) -> dict[str, Any]:
+    """Write the share missing of each column in each band of rows, and where clusters end."""
+    shares = 1 - summary.missingness.shares[:, :MAX_PICTURE_COLUMNS]
+    ends = np.cumsum([cluster.n_rows for cluster in summary.clusters])
+    return {
+        "columns": summary.missingness.feature_names[:MAX_PICTURE_COLUMNS],
+        "shares": _plain(shares, 2),
+        "ends": (ends * len(shares) / summary.n_rows).round(2).tolist(),
+    }
+
+
+def _plain(values: Any, digits: int) -> list[Any]:
+    """Round to significant digits, whole numbers excepted; None where not a number."""
+    values = np.asarray(values, dtype=np.float64)
+    if values.ndim > 1:
+        return [_plain(row, digits) for row in values]
+    return [_number(value, digits) for value in values.tolist()]
+
+
+def _number(value: float, digits: int) -> float | int | None:
+    """Write one number as short as it may be."""
+    if value != value:
+        return None
+    if value == int(value) and abs(value) < 1e15:
+        return int(value)
+    short = float(f"{value:.{digits}g}")
+    return int(short) if short == int(short) else short

@@ -1,0 +1,149 @@
+"""The rows that a report lets its reader look through, as plain data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pckid._utils.arrays import to_numpy
+from pckid._utils.text import brief
+from pckid.explanation import Explanation
+from pckid.input.validation import feature_names
+from pckid.plots import EmbeddingDisplay, own_labels, used_columns
+
+MAX_ROWS = 10_000
+MAX_COLUMNS = 60
+MAX_CELLS = 300_000
+"""Rows times columns in a page: more would make the file larger than 2 MB."""
+
+KNOWN_GROUP = "Known group"
+
+
+class RowColumn(NamedTuple):
+    """One column of the rows.
+
+    Attributes
+    ----------
+    name : str
+    values : ndarray of shape (n_rows,)
+        NaN where missing; indices into `categories` for a column of categories.
+    categories : list of str or None
+    used : bool
+        Whether the clusters rest on it.
+    """
+
+    name: str
+    values: np.ndarray
+    categories: list[str] | None
+    used: bool
+
+
+@dataclass(frozen=True)
+class RowTable:
+    """Rows with their clusters, their places on the map and their values.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n_rows,)
+        Which rows of the table these are, ascending.
+    names : list of str or None
+    labels : ndarray of shape (n_rows,)
+    confidence : ndarray of shape (n_rows,)
+    points : ndarray of shape (n_rows, 2)
+        NaN for rows without a cluster.
+    columns : list of RowColumn
+        The column that sets clusters apart most comes first.
+    n_columns_left_out : int
+        Columns used by the clusters for which there is no space.
+    """
+
+    rows: np.ndarray
+    names: list[str] | None
+    labels: np.ndarray
+    confidence: np.ndarray
+    points: np.ndarray
+    columns: list[RowColumn]
+    n_columns_left_out: int
+
+
+def collect_rows(
+    estimator: Any,
+    values: np.ndarray,
+    display: EmbeddingDisplay,
+    explained: Explanation,
+    names: list[str] | None,
+    known: list[str] | None,
+) -> RowTable:
+    """Collect rows for a reader to look through: all of them, or a sample of a long table.
+
+    Parameters
+    ----------
+    estimator : fitted PCKID
+    values : ndarray of shape (n_samples, n_features)
+        NaN where missing.
+    display : EmbeddingDisplay
+        Its rows are the sample.
+    explained : Explanation
+    names : list of str or None
+        Of all rows.
+    known : list of str or None
+        Known groups of all rows, "" where unknown.
+
+    Returns
+    -------
+    table : RowTable
+    """
+    labels = own_labels(estimator)
+    rows = np.arange(len(labels)) if len(labels) <= MAX_ROWS else display.rows
+    points = np.full((len(labels), 2), np.nan)
+    points[display.rows] = display.points
+    order = rank_columns(explained, used_columns(estimator))
+    shown = order[: min(MAX_COLUMNS, MAX_CELLS // max(len(rows), 1))]
+    columns = [_column(estimator, values[rows], j) for j in shown]
+    if known is not None:
+        columns.append(_known_column([known[row] for row in rows]))
+    return RowTable(
+        rows=rows,
+        names=None if names is None else [names[row][:200] for row in rows],
+        labels=labels[rows],
+        confidence=to_numpy(estimator.confidence_)[rows],
+        points=points[rows],
+        columns=columns,
+        n_columns_left_out=len(order) - len(shown),
+    )
+
+
+def rank_columns(explained: Explanation, used: np.ndarray) -> list[int]:
+    """Order columns by how clearly any cluster stands out by them, the clearest first.
+
+    Parameters
+    ----------
+    explained : Explanation
+    used : ndarray of int
+
+    Returns
+    -------
+    columns : list of int
+    """
+    best = dict.fromkeys(used.tolist(), 0.0)
+    for cluster in explained.clusters:
+        for _, item in cluster.features:
+            best[item.feature] = max(best[item.feature], item.distinctness)
+    return sorted(best, key=lambda column: -best[column])
+
+
+def _column(estimator: Any, values: np.ndarray, j: int) -> RowColumn:
+    """Take one column of the rows (n_rows, n_features)."""
+    name, categories = brief(feature_names(estimator)[j], 80), estimator._categories.get(j)
+    texts = None if categories is None else [brief(str(each), 60) for each in categories]
+    return RowColumn(name, values[:, j], texts, True)
+
+
+def _known_column(groups: list[str]) -> RowColumn:
+    """Make a column of groups that were known beforehand."""
+    texts = sorted(set(groups) - {""})
+    codes = {text: float(code) for code, text in enumerate(texts)}
+    values = np.array([codes.get(group, np.nan) for group in groups])
+    return RowColumn(KNOWN_GROUP, values, [brief(text, 60) for text in texts], False)

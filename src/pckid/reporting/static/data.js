@@ -1,0 +1,66 @@
+"use strict";
+// Reading the data that travels in the page, and writing it as text.
+
+const N_COLOURS = 10;
+const SYMBOLS = ["circle", "square", "triangle", "diamond", "star", "cross", "wye"];
+
+/** Unpack the data block: base64 of gzip of JSON. */
+async function readData() {
+  const text = document.getElementById("data").textContent.trim();
+  const bytes = Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Response(stream).json();
+}
+
+/** Write a number with four figures that count. */
+function formatNumber(value) {
+  if (Number.isInteger(value) || Math.abs(value) >= 10000) {
+    return Math.abs(value) >= 10000 ? Math.round(value).toLocaleString("en") : String(value);
+  }
+  return String(Number(value.toPrecision(4)));
+}
+
+/** Write a cell as text; a dash where it is missing. */
+function cellText(column, row) {
+  const value = column.values[row];
+  if (value === null) return "–";
+  return column.categories ? column.categories[value] : formatNumber(value);
+}
+
+/** Write a number of things: "1 row", "1,200 rows". */
+function counted(number, thing) {
+  return `${number.toLocaleString("en")} ${thing}${number === 1 ? "" : "s"}`;
+}
+
+/** Cut a text that is too long for its place. */
+function brief(text, width) {
+  return text.length <= width ? text : `${text.slice(0, width - 1)}…`;
+}
+
+/** Make an element; text is never read as markup. */
+function element(tag, attributes = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  made.append(...children);
+  return made;
+}
+
+/** The colour of a cluster, as the style sheet has it. */
+function colourOf(cluster) {
+  return cluster < 0 ? "var(--soft)" : `var(--c${cluster % N_COLOURS})`;
+}
+
+/** Draw the sign of a cluster into an element. */
+function drawSign(place, cluster) {
+  const shape = d3[`symbol${SYMBOLS[cluster % SYMBOLS.length].replace(/^./, (s) => s.toUpperCase())}`];
+  const svg = d3.select(place).classed("drawn", true).selectAll("svg").data([0]).join("svg")
+    .attr("viewBox", "-8 -8 16 16").attr("aria-hidden", "true").attr("focusable", "false");
+  svg.selectAll("path").data([0]).join("path").attr("d", d3.symbol(shape, 90)()).attr("fill", colourOf(cluster));
+}
+
+/** Draw a chart; the words for readers who do not see it stand at the place it goes to. */
+function drawChart(options) {
+  const chart = Plot.plot({ className: "chart", ...options });
+  chart.querySelectorAll("[aria-label]").forEach((part) => part.removeAttribute("aria-label"));
+  return chart;
+}

@@ -1,0 +1,128 @@
+// How the values of each column are spread in each cluster; what is selected stands out.
+
+const N_BINS = 24;
+const MAX_BARS = 12;
+const N_FIRST = 12;
+
+/** Draw a card for each column; those beyond the first dozen when asked for. */
+function showDistributions(store) {
+  const place = document.getElementById("distribution-cards");
+  const columns = store.rows.columns;
+  const more = document.getElementById("more-columns");
+  const add = (some) => some.forEach((column) => place.append(distributionCard(store, column)));
+  add(columns.slice(0, N_FIRST));
+  more.hidden = columns.length <= N_FIRST;
+  more.textContent = `Show ${counted(columns.length - N_FIRST, "more column")}`;
+  more.addEventListener("click", () => {
+    more.hidden = true;
+    add(columns.slice(N_FIRST));
+  });
+}
+
+/** Make the card of a column. */
+function distributionCard(store, column) {
+  const bars = column.categories ? categoryBars(column) : numberBars(column);
+  const value = element("span", { class: "value" });
+  const needle = element("span", { class: "needle", "aria-hidden": "true" });
+  needle.hidden = true;
+  const missing = column.values.filter((each) => each === null).length;
+  const words = `Histograms of ${column.name}, one for each cluster. The data tables below give its quartiles or shares.`;
+  const chartPlace = element("div", { class: "chart-place", role: "img", "aria-label": words });
+  const title = element("h3", {}, element("bdi", {}, brief(column.name, 40)), column.used ? "" : " (not used)");
+  const note = element("p", { class: "soft" }, missing ? `${((100 * missing) / store.n).toFixed(1)} % missing` : "none missing");
+  const card = element("article", { class: "card" }, element("div", { class: "card-head" }, title, value), chartPlace, note);
+  let chart = null;
+  const point = () => {
+    const known = chart && store.hovered !== null && column.values[store.hovered] !== null;
+    value.textContent = known ? brief(cellText(column, store.hovered), 24) : "";
+    needle.hidden = !known;
+    if (known) needle.style.left = `${needlePlace(chart, bars, column, store.hovered)}px`;
+    if (known) needle.style.height = `${chart.scale("fy").range[1]}px`;
+  };
+  const draw = () => {
+    chart = drawBars(store, column, bars, Math.floor(chartPlace.clientWidth));
+    chartPlace.replaceChildren(chart, needle);
+    point();
+  };
+  whenWidthChanges(chartPlace, draw);
+  store.on("select", () => chart && draw());
+  store.on("hover", point);
+  return card;
+}
+
+/** Cut the values of a column of numbers into bars; few different values have one each. */
+function numberBars(column) {
+  const seen = column.values.filter((value) => value !== null).sort(d3.ascending);
+  const distinct = Array.from(new Set(seen.slice(0, 2000).concat(seen.slice(-2000))));
+  if (distinct.length <= MAX_BARS && new Set(seen).size <= MAX_BARS) {
+    const values = Array.from(new Set(seen));
+    return { labels: values.map(formatNumber), of: (value) => values.indexOf(value) };
+  }
+  const [first, last] = [d3.quantileSorted(seen, 0.01), d3.quantileSorted(seen, 0.99)];
+  const reach = (last - first) / 2 || 1;
+  const low = Math.max(seen[0], first - reach);
+  const high = Math.min(seen[seen.length - 1], last + reach);
+  const width = (high - low) / N_BINS;
+  const clamp = (bin) => Math.max(0, Math.min(N_BINS - 1, bin));
+  return { low, high, width, of: (value) => clamp(Math.floor((value - low) / width)) };
+}
+
+/** Give each of the commonest categories a bar, and one to all the others. */
+function categoryBars(column) {
+  const counts = d3.rollup(column.values.filter((value) => value !== null), (found) => found.length, (value) => value);
+  const order = Array.from(counts.keys()).sort((a, b) => counts.get(b) - counts.get(a) || a - b);
+  const kept = order.length > 8 ? order.slice(0, 7) : order;
+  const labels = kept.map((code) => column.categories[code]);
+  if (order.length > kept.length) labels.push(`${order.length - kept.length} others`);
+  const places = new Map(order.map((code, place) => [code, Math.min(place, labels.length - 1)]));
+  return { labels, of: (code) => places.get(code) };
+}
+
+/** Count rows by cluster and bar, as shares of the cluster's rows that have a value. */
+function countBars(store, column, bars, wanted) {
+  const counts = store.data.clusters.map(() => new Map());
+  const sizes = store.data.clusters.map(() => 0);
+  column.values.forEach((value, row) => {
+    const cluster = store.rows.label[row];
+    if (value === null || cluster < 0) return;
+    sizes[cluster] += 1;
+    if (wanted(row)) counts[cluster].set(bars.of(value), (counts[cluster].get(bars.of(value)) ?? 0) + 1);
+  });
+  return counts.flatMap((found, cluster) =>
+    Array.from(found, ([bar, count]) => ({ cluster, bar, share: count / sizes[cluster] })));
+}
+
+/** Draw one strip of bars for each cluster, above each other on one axis. */
+function drawBars(store, column, bars, width) {
+  const clusters = d3.range(store.data.clusters.length);
+  const all = countBars(store, column, bars, () => true);
+  const shown = store.isAll() ? all : countBars(store, column, bars, store.isSelected);
+  const slanted = bars.labels && bars.labels.some((label) => label.length > width / bars.labels.length / 7);
+  const bottom = slanted ? 72 : 22; // for the axis
+  const strip = Math.max(18, Math.min(34, 150 / clusters.length));
+  const x = bars.labels
+    ? { type: "band", domain: d3.range(bars.labels.length), label: null, tickFormat: (bar) => brief(bars.labels[bar], 14), tickRotate: slanted ? -40 : 0 }
+    : { domain: [bars.low, bars.high], label: null, ticks: 4 };
+  const mark = (found, opacity) => {
+    const options = { fy: "cluster", y: "share", fill: "cluster", fillOpacity: opacity };
+    return bars.labels
+      ? Plot.barY(found, { ...options, x: "bar" })
+      : Plot.rectY(found, { ...options, x1: (each) => bars.low + each.bar * bars.width, x2: (each) => bars.low + (each.bar + 1) * bars.width, insetLeft: 0.5, insetRight: 0.5 });
+  };
+  return drawChart({
+    width, height: Math.round(strip * clusters.length + bottom + 4),
+    marginTop: 4, marginLeft: 24, marginRight: 8, marginBottom: bottom, x,
+    y: { axis: null, domain: [0, d3.max(all, (each) => each.share) || 1] },
+    fy: { domain: clusters, label: null, padding: 0.12, tickFormat: String, axis: "left" },
+    color: { type: "ordinal", domain: clusters, range: clusters.map(colourOf) },
+    marks: [Plot.ruleY([0], { stroke: "var(--line)" }), store.isAll() ? null : mark(all, 0.22), mark(shown, 1)],
+  });
+}
+
+/** Find where a row's value lies in the chart of its column. */
+function needlePlace(chart, bars, column, row) {
+  const scale = chart.scale("x");
+  const value = column.values[row];
+  if (bars.labels) return scale.apply(bars.of(value)) + scale.bandwidth / 2;
+  return scale.apply(Math.max(bars.low, Math.min(bars.high, value)));
+}

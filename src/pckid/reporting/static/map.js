@@ -1,0 +1,108 @@
+// The map: point at a row, click a cluster, draw a box around rows.
+
+/** Draw the map, and again when its place changes its width. */
+function showMap(store) {
+  const place = document.getElementById("map-chart");
+  let nodes = new Map();
+  let brush = null;
+  const mark = () => {
+    for (const [row, node] of nodes) node.classList.toggle("off", !store.isSelected(row));
+    if (brush && !store.chosen) brush.clear();
+  };
+  const point = () => {
+    place.querySelector(".hovered")?.classList.remove("hovered");
+    const node = nodes.get(store.hovered);
+    if (node) node.parentNode.appendChild(node).classList.add("hovered");
+  };
+  whenWidthChanges(place, (width) => {
+    const chart = drawDots(store, width);
+    nodes = new Map(d3.selectAll(chart.querySelectorAll(".dots > *")).nodes().map((node) => [store.rows.dots[node.__data__], node]));
+    place.replaceChildren(chart);
+    brush = followPointer(store, chart);
+    mark();
+    point();
+  });
+  store.on("select", mark);
+  store.on("hover", point);
+}
+
+/** Draw again whenever an element has another width. */
+function whenWidthChanges(place, draw) {
+  let drawn = 0;
+  new ResizeObserver(() => {
+    const width = Math.floor(place.clientWidth);
+    if (width > 0 && width !== drawn) draw((drawn = width));
+  }).observe(place);
+}
+
+/** Draw a dot for each row: sign and colour by cluster, size by confidence. */
+function drawDots(store, width) {
+  const { rows } = store;
+  const height = Math.round(Math.min(width, Math.max(320, 0.75 * width), 560));
+  const [x, y] = equalDomains(rows, width - 40, height - 40);
+  const clusters = d3.range(store.data.clusters.length);
+  return drawChart({
+    width, height, margin: 20, axis: null,
+    x: { domain: x }, y: { domain: y }, r: { type: "identity" },
+    color: { type: "ordinal", domain: clusters, range: clusters.map(colourOf) },
+    symbol: { domain: clusters, range: clusters.map((cluster) => SYMBOLS[cluster % SYMBOLS.length]) },
+    marks: [
+      Plot.dot(rows.dots, {
+        className: "dots", sort: null,
+        x: (row) => rows.x[row], y: (row) => rows.y[row],
+        r: (row) => 2.2 + 2.8 * rows.confidence[row],
+        fill: (row) => rows.label[row], symbol: (row) => rows.label[row],
+      }),
+    ],
+  });
+}
+
+/** Find domains in which a unit is as long across as it is up. */
+function equalDomains(rows, width, height) {
+  const extents = [d3.extent(rows.x), d3.extent(rows.y)].map(([low, high]) => [low ?? 0, high ?? 0]);
+  const spans = extents.map(([low, high]) => high - low);
+  const unit = Math.max(spans[0] / width, spans[1] / height) || 1;
+  return [width, height].map((length, axis) => {
+    const middle = (extents[axis][0] + extents[axis][1]) / 2;
+    return [middle - (unit * length) / 2, middle + (unit * length) / 2];
+  });
+}
+
+/** Let the pointer show rows, choose them by a box, or choose a cluster by a click. */
+function followPointer(store, chart) {
+  const { rows } = store;
+  const [x, y] = ["x", "y"].map((name) => chart.scale(name));
+  const tree = d3.quadtree(rows.dots, (row) => x.apply(rows.x[row]), (row) => y.apply(rows.y[row]));
+  const nearest = (event) => tree.find(...d3.pointer(event, chart), 24) ?? null;
+  const brush = d3.brush().touchable(false).on("end", (event) => {
+    if (!event.sourceEvent) return;
+    if (event.selection) {
+      store.selectRows(rowsInside(rows, event.selection, x, y));
+    } else {
+      choose(store, nearest(event.sourceEvent));
+    }
+  });
+  const layer = d3.select(chart).append("g").attr("class", "brush").call(brush);
+  chart.addEventListener("pointermove", (event) => store.hover(nearest(event)));
+  chart.addEventListener("click", (event) => {
+    if (event.pointerType !== "touch") return;
+    store.hover(nearest(event));
+    choose(store, nearest(event));
+  });
+  return { clear: () => layer.call(brush.clear) };
+}
+
+/** Choose the cluster of a row; nothing where there is no row. */
+function choose(store, row) {
+  if (row === null) store.clear();
+  else if (store.cluster !== store.rows.label[row]) store.selectCluster(store.rows.label[row]);
+}
+
+/** List the rows inside a box, those that are not drawn among them. */
+function rowsInside(rows, [[left, top], [right, bottom]], x, y) {
+  return d3.range(rows.label.length).filter((row) => {
+    if (rows.x[row] === null) return false;
+    const [across, down] = [x.apply(rows.x[row]), y.apply(rows.y[row])];
+    return left <= across && across <= right && top <= down && down <= bottom;
+  });
+}

@@ -1,0 +1,159 @@
+// The rows: sort, search, read one in full, and download all labels.
+
+const ROWS_A_PAGE = 15;
+
+/** Show the rows that are selected and match the search, page by page. */
+function showRows(store) {
+  const view = { page: 0, sort: null, descending: false, query: "", found: [] };
+  const update = () => {
+    view.found = findRows(store, view);
+    view.page = 0;
+    writeRows(store, view);
+  };
+  const turn = (step) => {
+    view.page += step;
+    writeRows(store, view);
+  };
+  document.getElementById("rows-head").append(...rowHeaders(store, view, update));
+  document.getElementById("search").addEventListener("input", (event) => {
+    view.query = event.target.value;
+    update();
+  });
+  document.getElementById("rows-before").addEventListener("click", () => turn(-1));
+  document.getElementById("rows-after").addEventListener("click", () => turn(1));
+  document.getElementById("download").addEventListener("click", () => download(store));
+  store.on("select", update);
+  store.on("rename", update);
+  store.on("hover", () => showRow(store));
+  update();
+}
+
+/** List what a reader may sort by: a name, and a value for each row, null where missing. */
+function sortKeys(store) {
+  const { rows } = store;
+  return [
+    { name: "Row", text: true, of: (row) => (rows.name ? rows.name[row] : rows.number[row]) },
+    { name: "Cluster", text: true, of: (row) => (rows.label[row] < 0 ? null : rows.label[row]) },
+    { name: "Confidence", of: (row) => (rows.label[row] < 0 ? null : rows.confidence[row]) },
+    ...rows.columns.map((column) => ({
+      name: column.name,
+      text: Boolean(column.categories),
+      of: (row) => (column.categories && column.values[row] !== null ? cellText(column, row) : column.values[row]),
+    })),
+  ];
+}
+
+/** Make the headers; a press sorts, another turns the order round. */
+function rowHeaders(store, view, update) {
+  const headers = sortKeys(store).map((key) => {
+    const button = element("button", { type: "button" }, element("bdi", {}, brief(key.name, 30)));
+    const header = element("th", { scope: "col", "aria-sort": "none", class: key.text ? "text" : "" }, button);
+    button.addEventListener("click", () => {
+      view.descending = view.sort === key.of && !view.descending;
+      view.sort = key.of;
+      headers.forEach((each) => each.setAttribute("aria-sort", "none"));
+      header.setAttribute("aria-sort", view.descending ? "descending" : "ascending");
+      update();
+    });
+    return header;
+  });
+  return headers;
+}
+
+/** Find the rows to show, in their order. */
+function findRows(store, view) {
+  const wanted = view.query.trim().toLowerCase();
+  const found = store.selected().filter((row) => !wanted || rowText(store, row).includes(wanted));
+  if (!view.sort) return found;
+  const order = view.descending ? d3.descending : d3.ascending;
+  const missing = (row) => view.sort(row) === null;
+  return found.sort((a, b) => missing(a) - missing(b) || order(view.sort(a), view.sort(b)) || a - b);
+}
+
+/** Everything that a search looks at, of one row. */
+function rowText(store, row) {
+  const cells = store.rows.columns.map((column) => cellText(column, row));
+  return [store.rowName(row), store.clusterName(store.rows.label[row]), ...cells].join("\n").toLowerCase();
+}
+
+/** Write one page of rows. */
+function writeRows(store, view) {
+  const first = view.page * ROWS_A_PAGE;
+  const shown = view.found.slice(first, first + ROWS_A_PAGE);
+  document.getElementById("rows-body").replaceChildren(...shown.map((row) => rowLine(store, row)));
+  document.getElementById("rows-before").disabled = first === 0;
+  document.getElementById("rows-after").disabled = first + ROWS_A_PAGE >= view.found.length;
+  document.getElementById("rows-status").textContent = view.found.length
+    ? `${(first + 1).toLocaleString("en")}–${(first + shown.length).toLocaleString("en")} of ${counted(view.found.length, "row")}`
+    : "No row matches.";
+}
+
+/** Make the line of one row. */
+function rowLine(store, row) {
+  const cluster = store.rows.label[row];
+  const name = element("td", { class: "text" });
+  if (cluster >= 0) {
+    const sign = element("span", { class: "sign" });
+    drawSign(sign, cluster);
+    name.append(sign, " ");
+  }
+  name.append(element("bdi", {}, store.clusterName(cluster)));
+  const cells = store.rows.columns.map((column) =>
+    element("td", column.categories ? { class: "text" } : {}, element("bdi", {}, brief(cellText(column, row), 40))));
+  const confidence = cluster < 0 ? "–" : store.rows.confidence[row].toFixed(2);
+  const line = element("tr", { tabindex: 0 },
+    element("th", { scope: "row" }, element("bdi", {}, brief(store.rowName(row), 40))), name, element("td", {}, confidence), ...cells);
+  line.addEventListener("pointerenter", () => store.hover(row));
+  line.addEventListener("focus", () => store.hover(row));
+  return line;
+}
+
+/** Show the row that is pointed at in full. */
+function showRow(store) {
+  const row = store.hovered;
+  if (row === null) return;
+  const cluster = store.rows.label[row];
+  const place = document.getElementById("row-detail");
+  const confidence = cluster < 0 ? "" : `, confidence ${store.rows.confidence[row].toFixed(2)}`;
+  const state = element("p", { class: "soft" });
+  if (cluster >= 0) {
+    const sign = element("span", { class: "sign" });
+    drawSign(sign, cluster);
+    state.append(sign, " ");
+  }
+  state.append(element("bdi", {}, store.clusterName(cluster)), confidence);
+  const values = element("dl");
+  for (const column of store.rows.columns) {
+    values.append(element("div", {}, element("dt", {}, element("bdi", {}, brief(column.name, 40))),
+      element("dd", {}, element("bdi", {}, cellText(column, row)))));
+  }
+  const hint = element("p", { class: "soft" }, "Point at another row, on the map or in the list of rows, to read it here.");
+  place.replaceChildren(element("h3", {}, element("bdi", {}, brief(store.rowName(row), 60))), state, values, hint);
+}
+
+/** Write the labels of all rows as CSV: row, name, cluster, the cluster's name, confidence. */
+function labelsAsCsv(store) {
+  const { rows } = store;
+  const head = ["row", ...(rows.name ? ["name"] : []), "cluster", "cluster_name", "confidence"];
+  const lines = d3.range(store.n).map((row) => {
+    const cluster = rows.label[row];
+    const name = rows.name ? [inertText(rows.name[row])] : [];
+    return [rows.number[row], ...name, cluster, cluster < 0 ? "" : inertText(store.names[cluster]), rows.confidence[row]];
+  });
+  return `${d3.csvFormatRows([head, ...lines])}\n`;
+}
+
+/** Put an apostrophe before text that a spreadsheet would run as a formula; numbers stay. */
+function inertText(text) {
+  return /^[=+\-@\t\r]/.test(text) && Number.isNaN(Number(text)) ? `'${text}` : text;
+}
+
+/** Offer the labels as a file. */
+function download(store) {
+  const address = URL.createObjectURL(new Blob([labelsAsCsv(store)], { type: "text/csv" }));
+  const link = element("a", { href: address, download: "cluster-labels.csv" });
+  document.body.append(link);
+  link.click();
+  link.remove();
+  setTimeout(() => URL.revokeObjectURL(address), 10000);
+}

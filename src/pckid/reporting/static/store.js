@@ -1,0 +1,61 @@
+// What is selected, pointed at and named: every part of the page listens to it.
+
+/** Make the state of the page. */
+function makeStore(data) {
+  const listeners = { select: [], hover: [], rename: [] };
+  const emit = (event) => listeners[event].forEach((listen) => listen());
+  const rows = data.rows;
+  const store = {
+    data,
+    rows,
+    n: rows.label.length,
+    cluster: null,
+    chosen: null, // a Uint8Array over the rows, where some are chosen on the map
+    hovered: null,
+    names: data.clusters.map((_, number) => `Cluster ${number}`),
+    on(event, listen) {
+      listeners[event].push(listen);
+    },
+    isSelected(row) {
+      if (store.chosen) return store.chosen[row] === 1;
+      return store.cluster === null || rows.label[row] === store.cluster;
+    },
+    isAll() {
+      return store.cluster === null && store.chosen === null;
+    },
+    selected() {
+      return d3.range(store.n).filter(store.isSelected);
+    },
+    selectCluster(cluster) {
+      store.cluster = cluster === store.cluster ? null : cluster;
+      store.chosen = null;
+      emit("select");
+    },
+    selectRows(indices) {
+      store.cluster = null;
+      store.chosen = new Uint8Array(store.n);
+      for (const row of indices) store.chosen[row] = 1;
+      emit("select");
+    },
+    clear() {
+      store.cluster = store.chosen = null;
+      emit("select");
+    },
+    hover(row) {
+      if (row === store.hovered) return;
+      store.hovered = row;
+      emit("hover");
+    },
+    rename(cluster, name) {
+      store.names[cluster] = name.trim() || `Cluster ${cluster}`;
+      emit("rename");
+    },
+    clusterName(cluster) {
+      return cluster < 0 ? "no cluster" : store.names[cluster];
+    },
+    rowName(row) {
+      return rows.name ? rows.name[row] : `row ${rows.number[row]}`;
+    },
+  };
+  return store;
+}

@@ -1,0 +1,26 @@
+"""The report as an object: it shows itself in a notebook."""
+
+import re
+from html import unescape
+
+import pckid
+
+
+def test_it_shows_itself_in_a_frame_that_reaches_nothing_outside(fitted, table):
+    made = pckid.report(fitted, table)
+    frame = made._repr_html_()
+    assert unescape(re.search('srcdoc="(.*?)"', frame, re.DOTALL).group(1)) == made.html
+    assert 'sandbox="allow-scripts allow-downloads"' in frame
+    assert made.summary.verdict in repr(made)
+    assert "<" not in made.summary.verdict
+
+
+def test_displays_for_papers_share_its_data(fitted, table):
+    import matplotlib
+
+    matplotlib.use("agg")
+    made = pckid.report(fitted, table)
+    drawn = made.summary.map.plot()
+    points = made.summary.rows.points[made.summary.map.rows]
+    assert (points == drawn.points).all()
+    assert len(drawn.ax_.collections) == 3
