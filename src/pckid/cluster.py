@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from pckid._utils.arrays import Array, namespace, restorer, to_numpy
 from pckid._utils.parallel import n_threads
 from pckid._utils.progress import with_callbacks
+from pckid._utils.representation import ClusterReprMixin
 from pckid.ensemble.base import EnsembleEstimator
 from pckid.ensemble.feature_map import project
 from pckid.input.sample import RowsInMemory, Sample
@@ -63,7 +64,13 @@ PAPER_SETTING: Mapping[str, Any] = MappingProxyType(
 """The paper's parameters where they differ from the defaults."""
 
 
-class PCKID(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, EnsembleEstimator):
+class PCKID(
+    ClusterReprMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    ClusterMixin,
+    TransformerMixin,
+    EnsembleEstimator,
+):
     """Cluster rows with missing values, without imputing and without a kernel width.
 
     An ensemble of Gaussian mixtures of many sizes is fitted to the rows as they are. Rows that
