@@ -70,7 +70,10 @@ class Shell(SphinxDirective):
 
 
 class Picture(SphinxDirective):
-    """Show a picture of `pictures.py` in its light and its dark form; the content describes it."""
+    """Show a picture in its light and its dark form; the content describes it.
+
+    Screenshots lie in `images`, made by `screenshots.py`; all others are drawn by `pictures.py`.
+    """
 
     has_content = True
     required_arguments = 1
@@ -78,8 +81,10 @@ class Picture(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         alt = " ".join(self.content)
         name = self.arguments[0]
+        taken = (DOCS / "images" / f"{name}-light.png").exists()
+        place, kind = ("images", "png") if taken else ("_pictures", "svg")
         return [
-            nodes.image(uri=f"/_pictures/{name}-{mode}.svg", alt=alt, classes=[f"only-{mode}"])
+            nodes.image(uri=f"/{place}/{name}-{mode}.{kind}", alt=alt, classes=[f"only-{mode}"])
             for mode in ("light", "dark")
         ]
 

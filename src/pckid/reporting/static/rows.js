@@ -4,7 +4,7 @@ const ROWS_A_PAGE = 15;
 
 /** Show the rows that are selected and match the search, page by page. */
 function showRows(store) {
-  const view = { page: 0, sort: null, descending: false, query: "", found: [] };
+  const view = { page: 0, sort: null, descending: false, query: "", found: [], texts: null };
   const update = () => {
     view.found = findRows(store, view);
     view.page = 0;
@@ -23,7 +23,10 @@ function showRows(store) {
   document.getElementById("rows-after").addEventListener("click", () => turn(1));
   document.getElementById("download").addEventListener("click", () => download(store));
   store.on("select", update);
-  store.on("rename", update);
+  store.on("rename", () => {
+    view.texts = null;
+    update();
+  });
   store.on("hover", () => showRow(store));
   update();
 }
@@ -63,7 +66,8 @@ function rowHeaders(store, view, update) {
 /** Find the rows to show, in their order. */
 function findRows(store, view) {
   const wanted = view.query.trim().toLowerCase();
-  const found = store.selected().filter((row) => !wanted || rowText(store, row).includes(wanted));
+  if (wanted && !view.texts) view.texts = d3.range(store.n).map((row) => rowText(store, row));
+  const found = store.selected().filter((row) => !wanted || view.texts[row].includes(wanted));
   if (!view.sort) return found;
   const order = view.descending ? d3.descending : d3.ascending;
   const missing = (row) => view.sort(row) === null;
