@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -22,8 +22,11 @@ from pckid.outofcore.files import FileRows, Found
 from pckid.spectral.assignment import Fitted, place_rows
 from pckid.tables import (
     MissingTokens,
+    Reading,
+    ReadingRules,
     Scan,
     TableWriter,
+    find_readings,
     row_numbers,
     scan_table,
     table_format,
@@ -105,7 +108,10 @@ def cluster_file(
     if unknown:
         raise TableError(f"{source} has no column '{unknown[0]}'.")
     kind, codec = table_format(out)
-    with file_rows(scan, wanted, MissingTokens.with_defaults(na_values), scheduler) as rows:
+    missing, rules = MissingTokens.with_defaults(na_values), ReadingRules(kept=frozenset(wanted))
+    found = find_readings(scan, wanted, missing, rules)
+    readings = {n: way for n, way in found.items() if way.kind == "number" and not way.doubt}
+    with file_rows(scan, wanted, missing, scheduler, readings, rules) as rows:
         model.fit(rows)
         made_by = json.dumps(origin(model, scan.source, scan.sha256()))
         with (
@@ -129,16 +135,21 @@ def origin(model: PCKID, source: str, sha256: str) -> dict[str, Any]:
 
 @contextmanager
 def file_rows(
-    scan: Scan, names: Sequence[str], missing: MissingTokens, scheduler: str | None
+    scan: Scan,
+    names: Sequence[str],
+    missing: MissingTokens,
+    scheduler: str | None,
+    readings: Mapping[str, Reading],
+    rules: ReadingRules,
 ) -> Iterator[FileRows]:
     """Give the rows of a file, to be read here or by the workers of a scheduler."""
     if scheduler is None:
-        yield FileRows(scan, names, missing)
+        yield FileRows(scan, names, missing, readings, rules)
         return
     from pckid.outofcore.daskrows import ClusterRows, connected
 
     with connected(scheduler) as client:
-        yield ClusterRows(scan, names, missing, client)
+        yield ClusterRows(scan, names, missing, client, readings)
 
 
 class _Tally:

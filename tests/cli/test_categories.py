@@ -7,7 +7,13 @@ import numpy as np
 import pytest
 
 from pckid.exceptions import TableError
-from pckid.tables import MissingTokens, read_columns, read_source
+from pckid.tables import (
+    MissingTokens,
+    ReadingRules,
+    read_columns,
+    read_source,
+    refuse_unread,
+)
 
 QUICK = ["--inits", "3", "--max-components", "6"]
 
@@ -30,10 +36,10 @@ def test_text_is_clustered_as_categories(pckid, mixed):
         "cluster", "t.csv", "-k", "3", "--label", "group", "--categorical", "code", "--json", *QUICK
     )
     found = json.loads(done.out)
-    assert found["categorical"] == ["colour", "code", "name"]
+    assert found["categorical"] == ["colour", "code"]
     assert found["accuracy"] > 0.95
-    assert "4 columns (3 of categories)" in done.err
-    assert "Left out, because no two texts agree: name." in done.err
+    assert "3 columns (2 of categories)" in done.err
+    assert "Left out, because they name the rows (--columns takes them): name." in done.err
 
 
 def test_new_rows_are_read_as_the_model_was(pckid, mixed):
@@ -84,13 +90,16 @@ def test_reports_and_parquet_keep_the_texts(pckid, mixed):
     assert str(written.schema.field("x").type) == "double"
 
 
-def read(path, **options):
-    return read_columns(read_source(str(path)), ["a"], MissingTokens.with_defaults(), **options)
+def read(path, declared=()):
+    table, rules = read_source(str(path)), ReadingRules(categorical=frozenset(declared))
+    columns = read_columns(table, ["a"], MissingTokens.with_defaults(), rules)
+    refuse_unread(columns, ["a"], table)
+    return columns
 
 
 def test_cells_are_trimmed_and_missing_ones_found(tmp_path):
     (tmp_path / "t.csv").write_text("a,b\n red ,1\nNA,2\nblue,3\n-,4\nred,5\n")
-    X, texts = read(tmp_path / "t.csv")
+    X, texts, *_ = read(tmp_path / "t.csv")
     assert texts == {"a": ["red", None, "blue", None, "red"]}
     np.testing.assert_array_equal(X[:, 0], [1, np.nan, 0, np.nan, 1])
 

@@ -141,9 +141,9 @@ def test_columns_that_are_dropped_are_not_counted_as_missing(pckid, penguins, tm
     (tmp_path / "t.csv").write_text("\n".join(named), "utf-8")
     result = pckid("cluster", "t.csv", "-k", 3, "--drop", "label", "--json", *QUICK)
     found = json.loads(result.out)
-    assert found["dropped"] == ["name", "nothing"]
+    assert found["dropped"] == ["nothing"]
     assert round(100 * found["share_missing"], 1) == 1.7
-    assert "344 rows, 8 columns (1 of categories)." in result.err
+    assert "344 rows, 7 columns." in result.err
     assert "1.7% of the cells are missing." in result.err
 
 
@@ -153,7 +153,7 @@ def test_what_looks_wrong_is_pointed_out(pckid, tmp_path):
     (tmp_path / "t.csv").write_text("n,a\n" + "\n".join(lines))
     result = pckid("cluster", "t.csv", "-k", 2, *QUICK)
     assert "Column 'a' holds -9999 in 2 rows" in result.err
-    assert "Column 'n' names the rows rather than describing them" in result.err
+    assert "Left out, because they name the rows (--columns takes them): n." in result.err
 
 
 def test_empty_clusters_are_pointed_out(pckid, tmp_path):

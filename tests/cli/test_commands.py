@@ -140,13 +140,14 @@ def test_inspect_shows_holes_and_sentinels(pckid, tmp_path):
     text = pckid("inspect", "t.csv").out.decode()
     assert "--na-values -9999" in text
     assert "c: categories, commonest x (48), y (2)" in text
-    assert "d: text such as 'low' among numbers" in text
-    assert "e: names the rows, it seems" in text
+    assert "Column 'd' holds text in 1 of 50 cells, first 'low' in row 4." in text
+    assert "e: names the rows; left out, and kept in the output" in text
+    assert "  pckid cluster t.csv --na-values -9999 --na-values low --out" in text
     assert "Which cells are missing together (2 patterns in all)\n" in text
     found = json.loads(pckid("inspect", "t.csv", "--json", "--na-values", "-9999").out)
     assert found["n_patterns"] == 2
     assert found["patterns"][1] == {"n_rows": 2, "missing": ["a", "b"]}
-    assert found["columns"][0]["warnings"] == []
+    assert found["columns"][0]["problems"] == []
 
 
 def test_demo_writes_labels_and_a_report(pckid, tmp_path):

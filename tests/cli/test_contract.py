@@ -20,7 +20,6 @@ def tables(tmp_path):
     (tmp_path / "ragged.csv").write_text("a,b\n1,2\n3\n4,5\n")
     (tmp_path / "empty.csv").write_text("")
     (tmp_path / "header.csv").write_text("a,b\n")
-    (tmp_path / "twins.csv").write_text("a,a\n1,2\n")
     (tmp_path / "latin.csv").write_bytes("n,ä\n1,2\n".encode("latin-1"))
     (tmp_path / "sheet.xlsx").write_bytes(b"PK\x03\x04rest")
     (tmp_path / "cut.csv.gz").write_bytes(b"\x1f\x8b\x08\0\0")
@@ -39,7 +38,6 @@ def tables(tmp_path):
         ("ragged.csv", "has 1 cell, the first has 2"),
         ("empty.csv", "empty.csv is empty."),
         ("header.csv", "has no rows below its header"),
-        ("twins.csv", "two columns named 'a'"),
         ("latin.csv", "--encoding cp1252"),
         ("sheet.xlsx", "Save the sheet as CSV"),
         ("cut.csv.gz", "damaged or cut short"),

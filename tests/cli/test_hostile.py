@@ -136,9 +136,9 @@ def test_one_of_something_is_called_so(pckid, tmp_path):
     page = pckid("inspect", "t.csv").out.decode()
     assert "t.csv: 4 rows, 1 column, 0 of categories" in page
     assert "1 row holds no value at all" in page
-    assert "1 infinite number, to be replaced" in page
+    assert "Column 'a' holds an infinite number in row 4." in page
     (tmp_path / "t.csv").write_text("a\n1\n5\n6\n")
     assert "3 rows, 1 column.\n" in pckid("cluster", "t.csv", "-k", 2).err
     names = ",".join("abcdef")
     (tmp_path / "t.csv").write_text(f"{names}\n" + "1,2,3,4,5,6\n" * 3 + "x,x,x,x,x,x\n")
-    assert "So does 1 more column." in pckid("cluster", "t.csv", "-k", 2).err
+    assert "6 columns need a decision in t.csv:" in pckid("cluster", "t.csv", "-k", 2).err

@@ -27,20 +27,18 @@ def counted(number: int, thing: str) -> str:
 
 
 _OTHER_DIGITS = "[٠-٩۰-۹०-९０-９]+"
-_NUMBER_HINTS = (
+_HINTS = (
     (r"[+-]?\d{1,3}([,.'_\s]\d{3})+([.,]\d+)?", "Take the signs between thousands out of it. "),
     (r"[+-]?\d+,\d+([eE][+-]?\d+)?", "Write a point for the decimal comma. "),
     (r"[+-]?0[xX][0-9a-fA-F]+", "It is hexadecimal: write it in decimals. "),
     (r"[+-]?[\d.]+\s*%", "Take the percent sign out of it. "),
     (r"[$€£¥]\s*[\d.,]+|[\d.,]+\s*[$€£¥]", "Take the currency out of it. "),
     (rf"[+-]?{_OTHER_DIGITS}([.,٫]{_OTHER_DIGITS})?", "Write it in the digits 0 to 9. "),
-)
-_HINTS = (
-    *_NUMBER_HINTS,
     (r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}.*", "Write a date as a number, such as days. "),
 )
-NUMBER_LIKE = "^(" + "|".join(pattern for pattern, _ in _NUMBER_HINTS) + ")$"
-"""A pattern of texts that are numbers to a reader but not to a program; no dates."""
+
+UNREAD_NUMBER = rf"^[+-]?(0[xX][0-9a-fA-F]+|\d+(_\d+)+|{_OTHER_DIGITS}([.,٫]{_OTHER_DIGITS})?)$"
+"""A pattern of texts that are numbers to a reader but are not taken as such."""
 
 
 def number_hint(cell: Any) -> str:

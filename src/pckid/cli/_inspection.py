@@ -1,145 +1,79 @@
-"""What `pckid inspect` finds out, and how it prints it."""
+"""How `pckid inspect` prints what it found out."""
 
-from collections import Counter
+import shlex
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
-from pckid._utils.text import brief, counted
-from pckid.input.sentinels import find_sentinels
-from pckid.inspection.columns import (
-    find_outlier,
-    looks_like_identifier,
-    missing_patterns,
-    summarise_column,
-)
-from pckid.tables import MissingTokens, Table, is_categories, text_cells, try_columns
-from pckid.tables.categories import MAX_CATEGORIES
+from pckid._utils.text import brief, counted, printable
+from pckid.cli._tables import RESULT_COLUMNS
+from pckid.inspection.tables import ColumnInspection, Option, TableInspection, as_arguments
 
 _COLUMNS = 1000
-_PATTERNS = 8
-_COMMON = 3
-_QUARTILES = ("minimum", "lower_quartile", "median", "upper_quartile", "maximum")
+_HOLDS = {"number": "numbers", "category": "categories", "date": "dates", "duration": "durations",
+          "row name": "names of rows", "constant": "one value", "empty": "nothing"}  # fmt: skip
 
 
-def inspect_table(table: Table, missing: MissingTokens) -> dict[str, Any]:
-    """Summarise a table as plain data, ready for JSON.
-
-    Parameters
-    ----------
-    table : Table
-    missing : MissingTokens
-
-    Returns
-    -------
-    found : dict
-        With the keys source, sha256, n_rows, n_columns, delimiter, decimal, share_missing, columns,
-        n_patterns and patterns.
-    """
-    columns, read = [], {}
-    names = table.names
-    for name, values in zip(names, try_columns(table, names, missing), strict=True):
-        if isinstance(values, np.ndarray):
-            read[name] = values
-            columns.append(_numeric_column(name, values))
-        elif is_categories(values, table, name):
-            cells = text_cells(table, name, missing)
-            read[name] = np.array([np.nan if cell is None else 0.0 for cell in cells])
-            columns.append(_category_column(name, cells))
-        else:
-            columns.append(
-                {"name": name, "kind": "text", "n_text": values.n_cells, "example": values.example}
-            )
-    X = np.column_stack(list(read.values())) if read else np.empty((table.data.num_rows, 0))
+def as_json_data(found: TableInspection, command: str) -> dict[str, Any]:
+    """Put the findings into plain data for JSON."""
     return {
-        "source": table.source,
-        "sha256": table.sha256,
-        "n_rows": table.data.num_rows,
-        "n_columns": table.data.num_columns,
-        "delimiter": table.text.delimiter if table.text else None,
-        "decimal": table.decimal,
-        "share_missing": float(np.isnan(X).mean()) if X.size else 0.0,
-        "n_empty_rows": int(np.isnan(X).all(axis=1).sum()) if X.size else 0,
-        "columns": columns,
-        **_pattern_part(X, list(read)),
+        "source": found.source,
+        "sha256": found.sha256,
+        "n_rows": found.n_rows,
+        "n_columns": len(found.columns),
+        "delimiter": found.delimiter,
+        "decimal": found.decimal,
+        "row_names": found.row_names,
+        "share_missing": found.share_missing,
+        "n_empty_rows": found.n_empty_rows,
+        "columns": [_column_data(column) for column in found.columns],
+        "n_patterns": found.n_patterns,
+        "patterns": [{"n_rows": n, "missing": list(names)} for n, names in found.patterns],
+        "command": command,
     }
 
 
-def _numeric_column(name: str, values: np.ndarray) -> dict[str, Any]:
-    """Summarise a column of numbers and what looks wrong with it."""
-    summary = summarise_column(name, values)
-    warnings = [
-        f"{sentinel.value:g} in {counted(sentinel.n_cells, 'row')} looks like a code for missing; "
-        f"if so, add --na-values {sentinel.value:g}"
-        for sentinel in find_sentinels(values)
-    ]
-    outlier = find_outlier(values)
-    if outlier is not None and not warnings:
-        warnings.append(f"{outlier:g} lies so far out that all other values look alike; a mistake?")
-    if looks_like_identifier(values):
-        warnings.append("names the rows, it seems; leave it out with --drop or --id")
-    if np.isinf(values).any():
-        n_infinite = int(np.isinf(values).sum())
-        warnings.append(f"{counted(n_infinite, 'infinite number')}, to be replaced or left empty")
-    if summary.n_distinct <= 1:
-        warnings.append("says nothing: no two values differ")
-    numbers = {key: _finite(getattr(summary, key)) for key in _QUARTILES}
-    return {
-        "name": name,
-        "kind": "number",
-        "n_observed": summary.n_observed,
-        "share_missing": summary.share_missing,
-        "n_distinct": summary.n_distinct,
-        **numbers,
-        "warnings": warnings,
-    }
-
-
-def _category_column(name: str, cells: list[str | None]) -> dict[str, Any]:
-    """Summarise a column of categories and what looks wrong with it."""
-    counts = Counter(cell for cell in cells if cell is not None)
-    n_observed = sum(counts.values())
-    warnings = []
-    if len(counts) == n_observed > 1:
-        warnings.append("names the rows, it seems: no two texts agree, so it will be left out")
-    elif len(counts) > MAX_CATEGORIES:
-        warnings.append(
-            f"{len(counts):,} different texts are too many for categories; leave it out with --drop"
-        )
-    if len(counts) <= 1:
-        warnings.append("says nothing: no two values differ")
-    return {
-        "name": name,
-        "kind": "category",
-        "n_observed": n_observed,
-        "share_missing": 1 - n_observed / max(len(cells), 1),
-        "n_distinct": len(counts),
-        "common": [{"category": text, "n_rows": n} for text, n in counts.most_common(_COMMON)],
-        "warnings": warnings,
-    }
-
-
-def _finite(value: float) -> float | None:
-    """JSON knows no NaN."""
-    return value if np.isfinite(value) else None
-
-
-def _pattern_part(X: np.ndarray, names: list[str]) -> dict[str, Any]:
-    """List the commonest patterns by the columns that are missing."""
-    if not names:
-        return {"n_patterns": 0, "patterns": []}
-    patterns = missing_patterns(~np.isnan(X))
-    shown = [
+def _column_data(column: ColumnInspection) -> dict[str, Any]:
+    """Put what is known of a column into plain data."""
+    keys = ["name", "kind", "used", "evidence", "number_format", "unit"]
+    keys += ["n_observed", "share_missing", "n_distinct"]
+    problems = [
         {
-            "n_rows": int(patterns.counts[index]),
-            "missing": [names[j] for j in np.flatnonzero(~patterns.observed[index])],
+            "kind": problem.kind,
+            "evidence": problem.evidence,
+            "fix": problem.fix,
+            "options": [str(option) for option in problem.options],
+            "stops": problem.stops,
         }
-        for index in range(min(_PATTERNS, len(patterns.counts)))
+        for problem in column.problems
     ]
-    return {"n_patterns": len(patterns.counts), "patterns": shown}
+    return {
+        **{key: getattr(column, key) for key in keys},
+        "missing_codes": list(column.missing_codes),
+        **column.quartiles,
+        "common": [{"category": text, "n_rows": n} for text, n in column.common],
+        "problems": problems,
+    }
 
 
-def print_page(found: dict[str, Any]) -> None:
+def cluster_command(source: str, options: Mapping[str, Any], found: TableInspection) -> str:
+    """Write a command that clusters the table as it was read, with all advice taken."""
+    words = ["pckid", "cluster", shlex.quote(source)]
+    for key in ("delimiter", "decimal", "encoding", "max_unpacked"):
+        if options.get(key) is not None:
+            words += [f"--{key.replace('_', '-')}", shlex.quote(str(options[key]))]
+    words += ["--no-header"] if options.get("no_header") else []
+    given = [Option(key, v) for key in ("na_values", "numbers", "dates") for v in options[key]]
+    old = [Option("drop", name) for name in RESULT_COLUMNS if name in _names(found)]
+    words.append(as_arguments(list(dict.fromkeys([*given, *found.options, *old]))))
+    return " ".join([*filter(None, words), "--out", "clusters.csv"])
+
+
+def _names(found: TableInspection) -> list[str]:
+    """Name the columns."""
+    return [column.name for column in found.columns]
+
+
+def print_page(found: TableInspection, command: str) -> None:
     """Print the findings to standard output as tables, as wide as the terminal."""
     from rich.console import Console
     from rich.text import Text
@@ -147,25 +81,35 @@ def print_page(found: dict[str, Any]) -> None:
     console = Console()
     if not console.is_terminal:
         console = Console(width=110)
-    kinds, n_empty = [column["kind"] for column in found["columns"]], found["n_empty_rows"]
+    kinds, n_empty = [column.kind for column in found.columns], found.n_empty_rows
     console.print(Text(
-        f"{brief(found['source'], 80)}: {counted(found['n_rows'], 'row')}, "
-        f"{counted(found['n_columns'], 'column')}, {kinds.count('category')} of categories, "
+        f"{brief(found.source, 80)}: {counted(found.n_rows, 'row')}, "
+        f"{counted(len(kinds), 'column')}, {kinds.count('category')} of categories, "
         f"{kinds.count('text')} of text among numbers\n"
-        f"{found['share_missing']:.1%} of the cells are missing; {counted(n_empty, 'row')} "
+        f"{found.share_missing:.1%} of the cells are missing; {counted(n_empty, 'row')} "
         f"{'holds' if n_empty == 1 else 'hold'} no value at all\n"
     ))  # fmt: skip
-    console.print(_columns_table(found["columns"][:_COLUMNS]))
+    console.print(_columns_table(found.columns[:_COLUMNS]))
     if len(kinds) > _COLUMNS:
         more = counted(len(kinds) - _COLUMNS, "more column")
         console.print(Text(f"and {more}; --json lists them all"))
-    console.print(Text(_patterns_heading(found["n_patterns"])))
-    console.print(_patterns_table(found["patterns"]))
+    console.print(Text(_patterns_heading(found.n_patterns)))
+    console.print(_patterns_table(found.patterns))
     # As they are: a line that is not wrapped can be copied.
-    console.file.writelines(f"{line}\n" for line in _to_look_at(found["columns"]))
+    lines = [
+        *_section("How columns are read:", _readings(found)),
+        *_section("To look at:", _list(found)),
+    ]
+    lines += ["", "To cluster the table as advised:", f"  {command}"]
+    console.file.writelines(f"{printable(line)}\n" for line in lines)
 
 
-def _columns_table(columns: list[dict[str, Any]]) -> Any:
+def _section(title: str, lines: list[str]) -> list[str]:
+    """Put a title over lines, if there are any."""
+    return ["", title, *lines] if lines else []
+
+
+def _columns_table(columns: Sequence[ColumnInspection]) -> Any:
     """Lay out one line per column."""
     from rich.table import Table as Grid
     from rich.text import Text
@@ -174,12 +118,14 @@ def _columns_table(columns: list[dict[str, Any]]) -> Any:
     for heading in ("missing", "distinct", "lowest", "median", "highest"):
         grid.add_column(heading, justify="right")
     for column in columns:
-        holds = {"number": "numbers", "category": "categories"}
-        cells = [brief(column["name"], 40), holds.get(column["kind"], "text")]
-        if column["kind"] != "text":
-            cells += [f"{column['share_missing']:.1%}", f"{column['n_distinct']:,}"]
-        if column["kind"] == "number":
-            cells += [_number(column[key]) for key in ("minimum", "median", "maximum")]
+        cells = [brief(column.name, 40), _HOLDS.get(column.kind, "text")]
+        if column.kind != "text":
+            cells += [f"{column.share_missing:.1%}", f"{column.n_distinct:,}"]
+            cells += [
+                _number(column.quartiles[key])
+                for key in ("minimum", "median", "maximum")
+                if key in column.quartiles
+            ]
         grid.add_row(*map(Text, cells))
     return grid
 
@@ -189,45 +135,53 @@ def _patterns_heading(n_patterns: int) -> str:
     return f"\nWhich cells are missing together ({counted(n_patterns, 'pattern')} in all)"
 
 
-def _patterns_table(patterns: list[dict[str, Any]]) -> Any:
+def _patterns_table(patterns: Sequence[tuple[int, tuple[str, ...]]]) -> Any:
     """Lay out the commonest patterns."""
     from rich.table import Table as Grid
     from rich.text import Text
 
     grid = Grid("rows", "missing", box=None, pad_edge=False)
-    for pattern in patterns:
-        names = pattern["missing"]
+    for n_rows, names in patterns:
         text = ", ".join(brief(name, 30) for name in names[:6]) or "nothing"
         if len(names) > 6:
             text += f" and {len(names) - 6} more"
-        grid.add_row(*map(Text, [f"{pattern['n_rows']:,}", text]))
+        grid.add_row(*map(Text, [f"{n_rows:,}", text]))
     return grid
 
 
-def _to_look_at(columns: list[dict[str, Any]]) -> list[str]:
-    """List what may be wrong, one line each, so that options can be copied."""
-    lines = []
-    for column in columns:
-        name = brief(column["name"], 40)
-        if column["kind"] == "text":
-            example = brief(column["example"], 30)
-            lines.append(
-                f"  {name}: text such as '{example}' among numbers; leave it out with --drop, or "
-                "name the text with --na-values if it means missing"
+def _readings(found: TableInspection) -> list[str]:
+    """Say why columns are taken as what they are; names of rows in one line."""
+    named = [brief(column.name, 40) for column in found.columns if column.kind == "row name"]
+    lines = [f"  {', '.join(named)}: names the rows; left out, and kept in the output"] * bool(
+        named
+    )
+    for column in found.columns:
+        name = brief(column.name, 40)
+        if column.kind == "row name":
+            continue
+        if column.evidence:
+            out = (
+                "" if column.used or column.kind == "text" else "; left out, --dates use takes them"
             )
-        else:
-            lines += [f"  {name}: {warning}" for warning in column["warnings"]]
-            lines += _commonest(name, column)
-    return ["", "To look at:", *lines] if lines else []
+            lines.append(f"  {name}: {column.evidence}{out}")
+        if column.kind == "category" and not column.problems:
+            lines.append(f"  {name}: {_commonest(column)}")
+        if column.kind in ("constant", "empty"):
+            lines.append(f"  {name}: says nothing, no two values differ; left out")
+    return lines
 
 
-def _commonest(name: str, column: dict[str, Any]) -> list[str]:
-    """Say which categories are the commonest, where there are some."""
-    if column["kind"] != "category" or column["warnings"]:
-        return []
-    shown = [f"{brief(each['category'], 20)} ({each['n_rows']:,})" for each in column["common"]]
-    more = f" and {column['n_distinct'] - len(shown)} more" * (column["n_distinct"] > len(shown))
-    return [f"  {name}: categories, commonest {', '.join(shown)}{more}"]
+def _list(found: TableInspection) -> list[str]:
+    """List all that is wrong or doubtful, what stops the clustering first."""
+    problems = sorted(found.problems, key=lambda problem: not problem.stops)
+    return [f"  {problem.evidence} {problem.fix}" for problem in problems]
+
+
+def _commonest(column: ColumnInspection) -> str:
+    """Say which categories are the commonest."""
+    shown = [f"{brief(text, 20)} ({n:,})" for text, n in column.common]
+    more = f" and {column.n_distinct - len(shown)} more" * (column.n_distinct > len(shown))
+    return f"categories, commonest {', '.join(shown)}{more}"
 
 
 def _number(value: float | None) -> str:

@@ -41,7 +41,24 @@ reading_options = _stack(
         metavar="TOKEN",
         help="A further content of cells that means missing, such as -9999. May be repeated. "
         "Always missing, in upper or lower case: an empty cell, NA, N/A, NaN, null, none, nil, "
-        "missing, ?, ., -, -- and a spreadsheet's error values.",
+        "missing, ?, ., -, --, a spreadsheet's error values, and the like in other languages, such "
+        "as k.A., n/d and s/d.",
+    ),
+    click.option(
+        "--numbers",
+        multiple=True,
+        metavar="[NAME=]FORMAT",
+        help="How numbers are written, as 1234.56 would be: 1,234.56 or 1.234,56 or 1 234,56 or "
+        "1'234.56 or 1234,56, for instance. For one column or for all. Found out by default; "
+        "currency, percent signs and units always are. May be repeated.",
+    ),
+    click.option(
+        "--dates",
+        multiple=True,
+        metavar="[NAME=]CHOICE",
+        help="What becomes of dates and durations: leave-out (default), use (days; durations in "
+        "hours), month, hour; day-first or month-first use dates such as 3/4/2021. For one column "
+        "or for all. May be repeated.",
     ),
     click.option("--delimiter", help='Sign between cells; "tab" for a tab. Found out by default.'),
     click.option(

@@ -1,5 +1,6 @@
 """New rows and a model: the model's columns, and the clusters."""
 
+import difflib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,27 +16,32 @@ from pckid.exceptions import PckidModelError, TableError
 from pckid.tables import Table
 
 
-def with_known_codes(description: Mapping[str, Any], given: Sequence[str]) -> tuple[str, ...]:
-    """Add the codes for missing values that the model's own table was read with.
+def with_known_reading(
+    description: Mapping[str, Any], options: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Add what the model's own table was read with: codes for missing values, formats, dates.
 
     Parameters
     ----------
     description : mapping
         What the model file says of itself.
-    given : sequence of str
-        Codes from the command line.
+    options : mapping
+        From the command line; they hold where both say something.
 
     Returns
     -------
-    codes : tuple of str
+    options : dict
     """
     reading = description.get("reading")
-    known = reading.get("na_values", []) if isinstance(reading, Mapping) else []
-    if not isinstance(known, list) or not all(isinstance(code, str) for code in known):
-        raise PckidModelError("The model's list of codes for missing values is no list of texts.")
-    if known:
-        say(f"Missing, as for the model's own table: {', '.join(map(brief, known[:10]))}.")
-    return (*given, *known)
+    reading = reading if isinstance(reading, Mapping) else {}
+    known = {key: reading.get(key, []) for key in ("na_values", "numbers", "dates")}
+    for values in known.values():
+        if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+            raise PckidModelError("The model's notes on how to read tables are no lists of texts.")
+    if known["na_values"]:
+        codes = ", ".join(map(brief, known["na_values"][:10]))
+        say(f"Missing, as for the model's own table: {codes}.")
+    return {**options, **{key: (*known[key], *options[key]) for key in known}}
 
 
 def select_known(estimator: Any, table: Table, options: Mapping[str, Any]) -> _tables.Selection:
@@ -58,17 +64,35 @@ def select_known(estimator: Any, table: Table, options: Mapping[str, Any]) -> _t
         raise PckidModelError(
             "The model does not know the names of its columns. Fit it on a table with names."
         )
+    others = [name for name in table.names if name not in set(names)]
     absent = [str(name) for name in names if name not in table.names]
     if absent:
         many = f"{len(absent)} of the model's {len(names)} columns, first"
         raise TableError(
             f"{table.source} lacks {many if len(names) > 1 else 'the only column of the model,'} "
-            f"'{brief(absent[0])}'. Add it; its cells may be empty."
+            f"'{brief(absent[0])}'. {_did_you_mean(absent, others)}Add it; its cells may be empty."
         )
-    others = [name for name in table.names if name not in set(names)]
     known = {"columns": tuple(map(str, names)), "categorical": tuple(estimator.categories_)}
-    chosen = _tables.select(table, {**options, "drop": (), **known}, guess=False)
+    planned = _tables.plan(table, {**options, "drop": (), **known}, guess=False)
+    chosen = _tables.read_selection(table, planned, options)
     return chosen._replace(left_out=dict.fromkeys(others, "not known to the model"))
+
+
+def _did_you_mean(absent: Sequence[str], others: Sequence[str]) -> str:
+    """Say which columns of the table may be the absent ones under other names."""
+    plain = {_letters(name): name for name in reversed(others)}
+    pairs = []
+    for name in absent:
+        near = difflib.get_close_matches(_letters(name), plain, n=1)
+        if near:
+            pairs.append(f"'{brief(plain[near[0]])}' for '{brief(name)}'")
+    more = f" and {len(pairs) - 5} more" if len(pairs) > 5 else ""
+    return f"Did you mean {', '.join(pairs[:5])}{more}? " if pairs else ""
+
+
+def _letters(name: str) -> str:
+    """Write a name without case and without signs between words."""
+    return "".join(sign for sign in name.casefold() if sign.isalnum())
 
 
 def assign(estimator: PCKID, selection: _tables.Selection) -> dict[str, np.ndarray]:

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import click
@@ -20,19 +21,22 @@ from pckid.cli import _cluster, _tables
 from pckid.cli._say import note, print_json, progress, say
 from pckid.cluster import PCKID
 from pckid.input.warnings import EmptyRowWarning
+from pckid.inspection.tables import Problem, advice, as_arguments, find_problems
 from pckid.outofcore.files import FileRows
 from pckid.outofcore.rows import Survey
 from pckid.plots import used_columns
 from pckid.streaming import Layout, Totals, file_rows, origin, write_labels
 from pckid.tables import (
-    MissingTokens,
+    Columns,
     Scan,
     Table,
     TableWriter,
+    read_columns,
     read_up_to,
     read_whole,
     table_format,
 )
+from pckid.tables.kinds import first_rows
 
 # A fit to a table that is read whole takes about this many times its size, as numbers or as text.
 _GROWTH = 8
@@ -54,7 +58,7 @@ class Outputs(NamedTuple):
     model_path: str | None
     escape_formulas: bool
     as_json: bool
-    na_values: tuple[str, ...] = ()  # codes for missing values, kept with the model
+    reading: Mapping[str, Any] = MappingProxyType({})  # how columns were read, kept with the model
 
 
 def open_large(source: str, options: Mapping[str, Any], report_path: str | None) -> Scan | Table:
@@ -102,29 +106,57 @@ def _read_anyway(scan: Scan) -> Table | None:
     return None if scan.n_bytes > limit else read_up_to(scan, limit)
 
 
-def cluster(
-    scan: Scan, n_clusters: int | str, options: Mapping[str, Any], outputs: Outputs
-) -> None:
+def cluster(scan: Scan, n_clusters: int | str, options: dict[str, Any], outputs: Outputs) -> None:
     """Cluster a table batch by batch, and write the result as it comes."""
     for key, option in _ONLY_WHOLE.items():
         if options.get(key):
             raise click.UsageError(f"--{option} needs the table in memory: add --no-stream.")
-    names, _ = _tables.choose(scan, options)
+    planned = _take_advice(scan, options)
     many = f"{scan.n_rows:,} rows" if scan.n_rows else f"{scan.n_bytes / 2**20:,.0f} MB"
     say(f"{scan.source} ({many}) is read in batches; it need not fit in memory.")
     estimator = _cluster.make_estimator(n_clusters, options)
-    missing = MissingTokens.with_defaults(options["na_values"] or ())
-    with file_rows(scan, names, missing, options["scheduler"]) as rows:
-        _fit(estimator, rows)
+    reading = _tables.reading_of(options, planned.names)
+    outputs = outputs._replace(reading=reading)
+    how = (planned.missing, options["scheduler"], planned.readings, planned.rules)
+    with file_rows(scan, planned.names, *how) as rows:
+        _fit(estimator, rows, planned)
         made_by = origin(estimator, scan.source, scan.sha256())
         start = time.perf_counter()
         with _writer(outputs, json.dumps(made_by)) as writer:
-            totals = write_labels(estimator, rows, writer, _layout(scan, options))
+            totals = write_labels(estimator, rows, writer, _layout(scan, options, planned))
         say(f"All rows labelled in {time.perf_counter() - start:.1f} s.")
         _report(estimator, rows, totals, outputs, made_by)
 
 
-def _fit(estimator: PCKID, rows: FileRows) -> None:
+def _take_advice(scan: Scan, options: dict[str, Any]) -> _tables.Plan:
+    """Choose columns by the first rows; with the option "yes", mend what is wrong as advised."""
+    for _ in range(5):
+        planned = _tables.plan(scan, options)
+        problems = _problems(scan, planned)
+        changed = _tables.with_advice(options, problems)
+        if not options.get("yes") or changed == options:
+            break
+        say(f"Advice taken: {as_arguments(advice(problems))}")
+        options.update(changed)
+    _tables.tell_readings(planned.left_out, planned.readings)
+    _tables.refuse_problems(scan.source, problems)
+    return planned
+
+
+def _problems(scan: Scan, planned: _tables.Plan) -> list[Problem]:
+    """List what is wrong in the first rows; of texts among numbers, in all rows."""
+    names = [name for name in planned.names if planned.readings[name].kind != "category"]
+    if not names:
+        return []
+    head = first_rows(scan, names, len(scan.names))
+    found = read_columns(head, names, planned.missing, planned.rules, planned.readings)
+    if found.wrong:
+        rows = FileRows(scan, list(found.wrong), planned.missing, planned.readings)
+        found.wrong.update(rows.count_wrong(scan.parts))
+    return find_problems(found, names, head, planned.rules)
+
+
+def _fit(estimator: PCKID, rows: FileRows, planned: _tables.Plan) -> None:
     """Fit, and say what was found on the way."""
     start = time.perf_counter()
     with progress(estimator, "Fitting mixture models"), warnings.catch_warnings():
@@ -139,7 +171,9 @@ def _fit(estimator: PCKID, rows: FileRows) -> None:
     _cluster.name_dropped(estimator)
     _cluster.tell_choice(estimator)
     sample = Table(rows.template, None, rows.scan.source, "", False)
-    _tables.point_out(_tables.Selection(sample, rows.columns, seen.rows, None, None, {}))
+    found = Columns(seen.rows, {}, dict(rows.readings), {})
+    for problem in find_problems(found, rows.columns, sample, planned.rules):
+        note(f"{problem.evidence} {problem.fix}")
 
 
 def _share_missing(estimator: PCKID, seen: Survey) -> float:
@@ -147,9 +181,9 @@ def _share_missing(estimator: PCKID, seen: Survey) -> float:
     return 1 - float(seen.moments.n_seen[used_columns(estimator)].mean()) / seen.n_rows
 
 
-def _layout(scan: Scan, options: Mapping[str, Any]) -> Layout:
+def _layout(scan: Scan, options: Mapping[str, Any], planned: _tables.Plan) -> Layout:
     """Decide which columns are written."""
-    id_column = options["id_column"]
+    id_column = planned.id_column
     if options["only_labels"]:
         return Layout((id_column,) if id_column else (), options["label_column"])
     return Layout(tuple(scan.names), options["label_column"])
@@ -201,7 +235,7 @@ def _report(
     if outputs.model_path:
         from pckid.modelfile import save
 
-        save(estimator, outputs.model_path, reading={"na_values": list(outputs.na_values)})
+        save(estimator, outputs.model_path, reading=dict(outputs.reading))
         say(f"Model: {outputs.model_path}")
     if outputs.as_json:
         print_json(found)

@@ -13,17 +13,31 @@ import numpy as np
 
 from pckid._utils.files import atomic_file
 from pckid._utils.text import brief, counted
-from pckid.cli._say import note
+from pckid.cli._say import note, say
 from pckid.exceptions import TableError
-from pckid.input.sentinels import find_sentinels
-from pckid.inspection.columns import find_outlier, looks_like_identifier
+from pckid.inspection.tables import (
+    Option,
+    Problem,
+    advice,
+    as_arguments,
+    choose_row_names,
+    explain_reading,
+    find_problems,
+    is_used,
+)
 from pckid.tables import (
+    DATE_CHOICES,
+    FORMATS,
     MissingTokens,
+    Reading,
+    ReadingRules,
     Scan,
     Source,
     Table,
+    find_readings,
     read_columns,
     read_whole,
+    refuse_unread,
     row_numbers,
     scan_table,
     table_format,
@@ -31,6 +45,7 @@ from pckid.tables import (
 )
 
 RESULT_COLUMNS = ("cluster", "confidence")
+_SHOWN, _LONGEST_ADVICE = 12, 500
 
 
 class Selection(NamedTuple):
@@ -50,6 +65,12 @@ class Selection(NamedTuple):
         The cells of the columns of categories.
     weights : ndarray of shape (n_rows,) or None
         How much each row counts.
+    id_column : str or None
+        The column that names the rows.
+    readings : mapping of name to Reading
+        How the columns were read.
+    problems : list of Problem
+        What is wrong or doubtful about them.
     """
 
     table: Table
@@ -60,6 +81,32 @@ class Selection(NamedTuple):
     left_out: dict[str, str]
     texts: Mapping[str, list[str | None]] = MappingProxyType({})
     weights: np.ndarray | None = None
+    id_column: str | None = None
+    readings: Mapping[str, Reading] = MappingProxyType({})
+    problems: Sequence[Problem] = ()
+
+
+class Plan(NamedTuple):
+    """Which columns are clustered and how they are read, before they are.
+
+    Attributes
+    ----------
+    names : list of str
+    left_out : dict of name to reason
+    missing : MissingTokens
+    rules : ReadingRules
+    readings : dict of name to Reading
+        Those left out as names of rows or dates among them.
+    id_column : str or None
+        The column that names the rows.
+    """
+
+    names: list[str]
+    left_out: dict[str, str]
+    missing: MissingTokens
+    rules: ReadingRules
+    readings: dict[str, Reading]
+    id_column: str | None
 
 
 def open_scan(source: str | Source, options: Mapping[str, Any]) -> Scan:
@@ -73,6 +120,8 @@ def open_scan(source: str | Source, options: Mapping[str, Any]) -> Scan:
         header=not options.get("no_header"),
         max_bytes=None if limit is None else int(limit * 2**30),
     )
+    for old, new in scan.renamed[:_SHOWN]:
+        note(f"Two columns named '{brief(old)}': the second is now '{brief(new)}'.")
     if scan.header_is_numbers:
         note("The first row holds only numbers and is taken for names; --no-header if it is data.")
     return scan
@@ -98,18 +147,100 @@ def _delimiter(options: Mapping[str, Any]) -> str | None:
     return delimiter
 
 
-def select(table: Table, options: Mapping[str, Any], *, guess: bool = True) -> Selection:
-    """Choose the columns to cluster and read their numbers, and texts as categories.
+def select(table: Table, options: Mapping[str, Any]) -> Selection:
+    """Choose the columns to cluster and read their numbers, and texts as categories."""
+    return read_selection(table, plan(table, options), options)
 
-    Without `guess`, only the columns named in the option "categorical" hold categories.
+
+def plan(source: Table | Scan, options: Mapping[str, Any], *, guess: bool = True) -> Plan:
+    """Choose the columns to cluster, and find out how they are written.
+
+    Without `guess`, only the columns named in the option "categorical" hold categories, and no
+    column names the rows.
     """
-    names, left_out = choose(table, options)
+    names, left_out = choose(source, options)
     missing = MissingTokens.with_defaults(options.get("na_values") or ())
-    declared = _find(table, options.get("categorical") or (), "--categorical")
-    X, texts = read_columns(table, names, missing, declared, guess=guess)
-    ids, known = (_texts(table, options.get(key)) for key in ("id_column", "label_column"))
-    weights = _weights(table, options.get("weights_column"), missing)
-    return Selection(table, names, X, ids, known, left_out, texts, weights)
+    rules = reading_rules(source, options)
+    if not guess:
+        rules = rules._replace(kept=frozenset(names))
+    readings = find_readings(source, names, missing, rules)
+    if all(readings[name].kind == "row name" for name in names):
+        rules = rules._replace(kept=frozenset(names))
+        readings = find_readings(source, names, missing, rules)
+    if not guess:
+        readings = {
+            name: _expect_numbers(reading, name, rules) for name, reading in readings.items()
+        }
+    used = [name for name in names if is_used(readings[name], rules, name)]
+    for name in names:
+        if name not in used:
+            named = readings[name].kind == "row name"
+            left_out[name] = "names the rows" if named else "dates; --dates use takes them"
+    if not used:
+        raise click.UsageError(
+            "No column is left to cluster: all hold dates or names of rows. Add --dates use."
+        )
+    row_names = options.get("id_column") or (choose_row_names(readings) if guess else None)
+    return Plan(used, left_out, missing, rules, readings, row_names)
+
+
+def _expect_numbers(reading: Reading, name: str, rules: ReadingRules) -> Reading:
+    """Take a column of text that is not declared to be categories as numbers, to be refused."""
+    if reading.kind == "category" and name not in rules.categorical:
+        return Reading("text")
+    return reading
+
+
+def read_selection(table: Table, planned: Plan, options: Mapping[str, Any]) -> Selection:
+    """Read the columns that were chosen."""
+    found = read_columns(table, planned.names, planned.missing, planned.rules, planned.readings)
+    problems = find_problems(found, planned.names, table, planned.rules)
+    ids, known = (_texts(table, name) for name in (planned.id_column, options.get("label_column")))
+    weights = _weights(table, options.get("weights_column"), planned.missing)
+    return Selection(
+        table, planned.names, found.X, ids, known, planned.left_out, found.texts, weights,
+        planned.id_column, {**planned.readings, **found.readings}, problems,
+    )  # fmt: skip
+
+
+def reading_rules(table: Table | Scan, options: Mapping[str, Any]) -> ReadingRules:
+    """Put together what the options say about how columns are written."""
+    numbers = _by_column(table, options.get("numbers") or (), tuple(FORMATS), "--numbers")
+    return ReadingRules(
+        numbers={name: FORMATS[form] for name, form in numbers.items()},
+        dates=_by_column(table, options.get("dates") or (), DATE_CHOICES, "--dates"),
+        decimal=options.get("decimal"),
+        categorical=frozenset(_find(table, options.get("categorical") or (), "--categorical")),
+        kept=frozenset(_find(table, options.get("columns") or (), "--columns")),
+    )
+
+
+def reading_of(options: Mapping[str, Any], names: Sequence[str]) -> dict[str, list[str]]:
+    """Say how the columns of a model were read, for its file."""
+    kept = {"na_values": list(options.get("na_values") or ())}
+    for key in ("numbers", "dates"):
+        values = options.get(key) or ()
+        kept[key] = [value for value in values if value.rpartition("=")[0] in ("", *names)]
+    return kept
+
+
+def _by_column(
+    table: Table | Scan, values: Sequence[str], choices: Sequence[str], option: str
+) -> dict[str, str]:
+    """Read values such as "use" for all columns, or "visit=use" for one; the last one holds."""
+    found: dict[str, str] = {}
+    for value in values:
+        name, _, choice = value.rpartition("=")
+        if choice not in choices:
+            raise click.BadParameter(
+                f"{choice!r} is none of {', '.join(choices)}. Give one of them for all columns, or "
+                "NAME=ONE for a column.",
+                param_hint=option,
+            )
+        if name and name not in table.names:
+            raise click.BadParameter(no_such_column(name, table.names), param_hint=option)
+        found[name] = choice
+    return found
 
 
 def _weights(table: Table, name: str | None, missing: MissingTokens) -> np.ndarray | None:
@@ -117,12 +248,16 @@ def _weights(table: Table, name: str | None, missing: MissingTokens) -> np.ndarr
     if name is None:
         return None
     try:
-        values, _ = read_columns(table, [name], missing, [], guess=False)
+        rules = ReadingRules(kept=frozenset([name]))
+        readings = find_readings(table, [name], missing, rules)
+        readings = {name: _expect_numbers(readings[name], name, rules)}
+        columns = read_columns(table, [name], missing, rules, readings)
+        refuse_unread(columns, [name], table)
     except TableError as error:
         # What helps against text in a column to cluster by does not help here.
         what, *_ = str(error).splitlines()
         raise TableError(f"{what}\nWeights are numbers from 0 on. Check --weights.") from None
-    found = values[:, 0]
+    found = columns.X[:, 0]
     bad = np.flatnonzero(~(found >= 0))
     if len(bad) or not found.any():
         where = "holds 0 in all rows"
@@ -144,6 +279,8 @@ def choose(table: Table | Scan, options: Mapping[str, Any]) -> tuple[list[str], 
         if name is not None:
             _find(table, [name], f"--{key.removesuffix('_column')}")
     dropped = _find(table, options.get("drop") or (), "--drop")
+    if options.get("yes"):
+        dropped += [name for name in RESULT_COLUMNS if name in table.names]
     every = table.names
     wanted = _find(table, options.get("columns") or (), "--columns") or every
     left_out = dict.fromkeys(dropped, "left out by --drop")
@@ -168,12 +305,12 @@ def _find(table: Table | Scan, values: Sequence[str], option: str) -> list[str]:
         parts = [value] if value in known else [part.strip() for part in value.split(",")]
         for part in filter(None, parts):
             if part not in known:
-                raise click.BadParameter(_no_such_column(part, table.names), param_hint=option)
+                raise click.BadParameter(no_such_column(part, table.names), param_hint=option)
             found.append(part)
     return list(dict.fromkeys(found))
 
 
-def _no_such_column(name: str, names: list[str]) -> str:
+def no_such_column(name: str, names: list[str]) -> str:
     """Say that a column does not exist, and which comes close."""
     near = difflib.get_close_matches(name, names, n=1)
     hint = (
@@ -201,28 +338,82 @@ def _texts(table: Table, name: str | None) -> list[str] | None:
     return ["" if cell is None else str(cell) for cell in table.data.column(name).to_pylist()]
 
 
+def with_advice(options: Mapping[str, Any], problems: Sequence[Problem]) -> dict[str, Any]:
+    """Add the options that mend what is wrong."""
+    changed = dict(options)
+    for key, value in advice(problems):
+        changed[key] = (*(changed.get(key) or ()), value)
+    return changed
+
+
+def take_advice(table: Table, options: dict[str, Any]) -> Selection:
+    """Choose columns and read them; with the option "yes", mend what is wrong as advised."""
+    selection = select(table, options)
+    # What is mended may bring more to light: a code for missing that hid an outlier.
+    for _ in range(5):
+        taken = [option for option in advice(selection.problems) if not _given(option, options)]
+        if not options.get("yes") or not taken:
+            break
+        say(f"Advice taken: {as_arguments(taken)}")
+        options.update(with_advice(options, selection.problems))
+        selection = select(table, options)
+    return selection
+
+
+def _given(option: Option, options: Mapping[str, Any]) -> bool:
+    """Tell whether an option was given already."""
+    return option.value in (options.get(option.key) or ())
+
+
 def point_out(selection: Selection) -> None:
-    """Say what looks wrong in the columns chosen."""
-    for name, values in zip(selection.names, selection.X.T, strict=True):
-        if name in selection.texts:
-            continue
-        for sentinel in find_sentinels(values):
-            code = f"{sentinel.value:g}"
-            note(
-                f"Column '{brief(name)}' holds {code} in {counted(sentinel.n_cells, 'row')}, far "
-                f"from its other values. If that means missing, add --na-values {code}"
-            )
-        outlier = find_outlier(values)
-        if outlier is not None and not find_sentinels(values):
-            note(
-                f"Column '{brief(name)}' holds {outlier:g}, so far from its other values that "
-                "these look all alike. If it is a mistake, mend it or leave the cell empty."
-            )
-        if looks_like_identifier(values):
-            note(
-                f"Column '{brief(name)}' names the rows rather than describing them. "
-                "Leave it out: --drop or --id."
-            )
+    """Say how columns were read, which were left out and what looks wrong; stop if it must be."""
+    tell_readings(selection.left_out, selection.readings)
+    refuse_problems(selection.table.source, selection.problems)
+    for problem in selection.problems:
+        note(f"{problem.evidence} {problem.fix}")
+
+
+def tell_readings(left_out: Mapping[str, str], readings: Mapping[str, Reading]) -> None:
+    """Say in one line each which columns name rows, hold dates, or write numbers in some way."""
+    reasons = {
+        "row name": "because they name the rows (--columns takes them)",
+        "date": "because they hold dates (--dates use takes them as days)",
+        "duration": "because they hold durations (--dates use takes them as hours)",
+    }
+    for kind, reason in reasons.items():
+        named = [n for n, reading in readings.items() if reading.kind == kind and n in left_out]
+        if named:
+            note(f"Left out, {reason}: {_listed(named)}.")
+    ways: dict[str, list[str]] = {}
+    for name, reading in readings.items():
+        if reading.choice and reading.number and name not in left_out and not reading.doubt:
+            ways.setdefault(reading.number.name, []).append(name)
+    for names in ways.values():
+        note(f"Numbers read in {_listed(names)}: {explain_reading(readings[names[0]])}.")
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Name the first few of some columns."""
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    return ", ".join(brief(name) for name in names[:5]) + more
+
+
+def refuse_problems(source: str, problems: Sequence[Problem]) -> None:
+    """Raise if something must be mended first, with all that is wrong or doubtful."""
+    stops = [problem for problem in problems if problem.stops]
+    if not stops:
+        return
+    others = [problem for problem in problems if not problem.stops]
+    lines = [f"{problem.evidence} {problem.fix}" for problem in (*stops, *others)]
+    if len(lines) > 1:
+        many = counted(len(stops), "column") + (" needs" if len(stops) == 1 else " need")
+        more = [f"- and {counted(len(lines) - _SHOWN, 'more point')}"] * (len(lines) > _SHOWN)
+        listed = [f"- {line}" for line in lines[:_SHOWN]]
+        lines = [f"{many} a decision in {brief(source)}:", *listed, *more]
+    options = as_arguments(advice(problems))
+    by_hand = f", or {options}" if len(options) <= _LONGEST_ADVICE else ""
+    lines.append(f"To take this advice: --yes{by_hand}")
+    raise TableError("\n".join(lines))
 
 
 def _name_replaced(selection: Selection, new: Mapping[str, np.ndarray]) -> None:
@@ -272,9 +463,9 @@ def _is_stdout(path: str) -> bool:
         return False
 
 
-def without_columns(selection: Selection, id_column: str | None) -> Selection:
+def without_columns(selection: Selection) -> Selection:
     """Leave all columns out of what is written, but for the names or numbers of the rows."""
-    table = selection.table
+    table, id_column = selection.table, selection.id_column
     ids = table.data.select([id_column]) if id_column else row_numbers(0, table.data.num_rows).data
     return selection._replace(table=table._replace(data=ids))
 

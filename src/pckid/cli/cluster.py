@@ -23,6 +23,9 @@ from pckid.cli._options import (
 @click.option("--weights", "weights_column", metavar="NAME",
               help="Column that says how much each row counts, as in a survey; not used "
               "otherwise.")  # fmt: skip
+@click.option("--yes", is_flag=True,
+              help="Take the advice that `pckid inspect` would give: codes for missing values, "
+              "columns to leave out, formats of numbers.")  # fmt: skip
 @writing_options
 @click.option("--report", "report_path", type=click.Path(dir_okay=False), metavar="FILE.html",
               callback=html_name, help="Write a report that explains the clusters.")  # fmt: skip
@@ -78,8 +81,7 @@ def cluster(
     from pckid.exceptions import NeedsWholeTable
     from pckid.tables import Scan
 
-    codes = options["na_values"]
-    outputs = _stream.Outputs(out, model_path, escape_formulas, as_json, codes)
+    outputs = _stream.Outputs(out, model_path, escape_formulas, as_json)
     opened = _stream.open_large(table, options, report_path)
     if isinstance(opened, Scan):
         try:
@@ -91,7 +93,7 @@ def cluster(
                 raise
             say("Columns of text are categories: the table is read whole.")
             opened = whole
-    selection = _tables.select(opened, options)
+    selection = _tables.take_advice(opened, options)
     _tables.point_out(selection)
 
     from pckid.cli import _cluster
@@ -109,10 +111,10 @@ def cluster(
     if model_path:
         from pckid.modelfile import save
 
-        save(estimator, model_path, reading={"na_values": list(options["na_values"])})
+        save(estimator, model_path, reading=_tables.reading_of(options, selection.names))
         say(f"Model: {model_path}")
     if options["only_labels"]:
-        selection = _tables.without_columns(selection, options["id_column"])
+        selection = _tables.without_columns(selection)
     if out or not as_json:
         _tables.write_result(selection, new, out, escape_formulas, origin)
     if as_json:

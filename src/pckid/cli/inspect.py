@@ -12,8 +12,9 @@ from pckid.cli._options import reading_options
 @reading_options
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a page of text.")
 def inspect(table: str, as_json: bool, **options: Any) -> None:
-    """Show what TABLE holds: its columns, the share missing, which cells are missing together,
-    and numbers such as -9999 that look like codes for "missing". Nothing is clustered.
+    """Show what TABLE holds: its columns, how their numbers are written, the share missing, which
+    cells are missing together, and all that is wrong or doubtful, each with what to do about it.
+    The last line is a command to cluster the table. Nothing is clustered yet.
 
     TABLE is CSV, TSV, Parquet or Arrow, also compressed; - reads standard input.
 
@@ -23,16 +24,17 @@ def inspect(table: str, as_json: bool, **options: Any) -> None:
       pckid inspect table.csv.gz --na-values -9999
       pckid inspect table.parquet --json
     """
-    from pckid.cli._inspection import inspect_table
+    from pckid.cli._inspection import as_json_data, cluster_command, print_page
     from pckid.cli._say import print_json
-    from pckid.cli._tables import open_table
+    from pckid.cli._tables import open_table, reading_rules
+    from pckid.inspection.tables import inspect_table
     from pckid.tables import MissingTokens
 
     opened = open_table(table, options)
-    found = inspect_table(opened, MissingTokens.with_defaults(options["na_values"]))
+    missing = MissingTokens.with_defaults(options["na_values"])
+    found = inspect_table(opened, missing, reading_rules(opened, options))
+    command = cluster_command(table, options, found)
     if as_json:
-        print_json(found)
-        return
-    from pckid.cli._inspection import print_page
-
-    print_page(found)
+        print_json(as_json_data(found, command))
+    else:
+        print_page(found, command)

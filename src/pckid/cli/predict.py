@@ -50,7 +50,7 @@ def predict(
 
     estimator, description = load_with_description(model)
     estimator.n_jobs = jobs
-    options["na_values"] = _prediction.with_known_codes(description, options["na_values"])
+    options = _prediction.with_known_reading(description, options)
     opened = _tables.open_table(table, options)
     selection = _prediction.select_known(estimator, opened, options)
     _tables.point_out(selection)

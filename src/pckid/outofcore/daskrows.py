@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from typing import Any
@@ -22,6 +22,7 @@ from pckid.exceptions import TableError
 from pckid.input.validation import block_values
 from pckid.outofcore.files import FileRows, Found, batch_rows
 from pckid.outofcore.rows import Block, BlockedRows, Kind, Survey, add, survey_block
+from pckid.tables.kinds import Reading
 from pckid.tables.numbers import MissingTokens
 from pckid.tables.scanning import Part, Scan, batches
 
@@ -96,7 +97,7 @@ class ClusterRows(FileRows):
 
     Parameters
     ----------
-    scan, names, missing
+    scan, names, missing, readings
         As for `FileRows`.
     client : distributed.Client
     """
@@ -104,19 +105,25 @@ class ClusterRows(FileRows):
     local = False
 
     def __init__(
-        self, scan: Scan, names: Sequence[str], missing: MissingTokens, client: Any
+        self,
+        scan: Scan,
+        names: Sequence[str],
+        missing: MissingTokens,
+        client: Any,
+        readings: Mapping[str, Reading] | None = None,
     ) -> None:
         if scan.text is not None:
             raise TableError(
                 f"{scan.source} is text, which workers cannot read in pieces. Write it as Parquet, "
                 "or leave the scheduler out."
             )
-        super().__init__(scan, names, missing)
+        super().__init__(scan, names, missing, readings)
         self.client = client
 
     def _alone(self, part: Part) -> FileRows:
         """Make rows of one part: all that a task needs."""
-        return FileRows(self.scan._replace(parts=(part,)), self.columns, self.missing)
+        alone = self.scan._replace(parts=(part,))
+        return FileRows(alone, self.columns, self.missing, self.readings)
 
     def survey(self, entropy: int, size: int) -> Survey:
         """Pass over all rows on the workers; choose `size` of them."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,8 +12,11 @@ from sklearn import get_config
 
 from pckid.exceptions import NeedsWholeTable
 from pckid.outofcore.rows import Block, BlockedRows, Kind, Survey, add, survey_block
-from pckid.tables.categories import is_categories
+from pckid.tables.dates import DateFormat
+from pckid.tables.formats import NumberFormat
+from pckid.tables.kinds import Reading, ReadingRules, find_reading_anew
 from pckid.tables.numbers import (
+    MAX_TEXTS,
     MissingTokens,
     NotNumbers,
     count_text,
@@ -39,6 +43,14 @@ class Found(NamedTuple):
     numbers: dict[str, np.ndarray] | None = None  # of columns that the file holds as text
 
 
+class _OtherFormat(Exception):
+    """A column is written otherwise than its first rows are."""
+
+    def __init__(self, name: str, reading: Reading) -> None:
+        super().__init__(name)
+        self.name, self.reading = name, reading
+
+
 class FileRows(BlockedRows):
     """The rows of a table in one or more files.
 
@@ -48,15 +60,29 @@ class FileRows(BlockedRows):
     names : sequence of str
         The columns to cluster by.
     missing : MissingTokens
+    readings : mapping of name to Reading, optional
+        How columns are written, as from `find_readings`; plainly by default.
+    rules : ReadingRules, optional
+        Where given, a column that turns out to be written otherwise than its first rows is looked
+        at anew.
     """
 
     lazy = False
     local = True  # whether functions run in this process
 
-    def __init__(self, scan: Scan, names: Sequence[str], missing: MissingTokens) -> None:
+    def __init__(
+        self,
+        scan: Scan,
+        names: Sequence[str],
+        missing: MissingTokens,
+        readings: Mapping[str, Reading] | None = None,
+        rules: ReadingRules | None = None,
+    ) -> None:
         self.scan = scan
         self.columns = list(names)
         self.missing = missing
+        self.readings = dict(readings or {})
+        self.rules = rules
         self.template = scan.template(names)
         self.surveyed: Survey | None = None  # what the last fit found
 
@@ -67,8 +93,12 @@ class FileRows(BlockedRows):
 
     def survey(self, entropy: int, size: int) -> Survey:
         """Pass over all rows; choose `size` of them."""
-        self.surveyed = self.survey_parts(self.scan.parts, entropy, size, math.inf)
-        return self.surveyed
+        while True:
+            try:
+                self.surveyed = self.survey_parts(self.scan.parts, entropy, size, math.inf)
+                return self.surveyed
+            except _OtherFormat as found:
+                self.readings[found.name] = found.reading
 
     def survey_parts(self, parts: Sequence[Part], entropy: int, size: int, limit: float) -> Survey:
         """Pass over some parts of the table, choosing among keys below `limit`."""
@@ -92,8 +122,10 @@ class FileRows(BlockedRows):
     def _numbers(self, batch: Batch, parts: Sequence[Part]) -> np.ndarray:
         """Read a batch as numbers (n_rows, n_features), NaN where a cell is missing."""
         X = np.empty((batch.table.data.num_rows, len(self.columns)))
-        for j, values in enumerate(try_columns(batch.table, self.columns, self.missing)):
+        forms = self._forms()
+        for j, values in enumerate(try_columns(batch.table, self.columns, self.missing, forms)):
             if isinstance(values, NotNumbers):
+                self._look_anew(self.columns[j])
                 self._refuse_text(parts)
             X[:, j] = values
         if np.isinf(X).any():
@@ -101,15 +133,34 @@ class FileRows(BlockedRows):
             refuse_infinite(X, self.columns, self.scan.parts, batch.start)
         return X
 
-    def _refuse_text(self, parts: Sequence[Part]) -> None:
-        """Raise if there is text, with the sentence that the table gets when it is read whole."""
+    def _forms(self) -> dict[str, NumberFormat | DateFormat | None]:
+        """Give the formats of the columns."""
+        return {name: reading.form for name, reading in self.readings.items()}
+
+    def _look_anew(self, name: str) -> None:
+        """Raise to begin again if all rows show another format than the first ones."""
+        reading = self.readings.get(name)
+        if self.rules is None or reading is None or reading.kind != "number" or reading.number:
+            return
+        found = find_reading_anew(self.scan, name, self.missing, self.rules)
+        if found.kind == "number" and not found.doubt:
+            raise _OtherFormat(name, found)
+
+    def count_wrong(self, parts: Sequence[Part]) -> dict[str, NotNumbers]:
+        """Count the cells of each column that cannot be read, where there are some."""
         total: dict[str, NotNumbers] = {}
+        forms = self._forms()
         for batch in batches(self.scan, parts, self.columns, batch_rows(len(self.columns))):
             for name in self.columns:
-                found = count_text(batch.table, name, self.missing)
+                found = count_text(batch.table, name, self.missing, forms.get(name))
                 total[name] = _add_text(total.get(name), found, batch.start)
-        texts = {name: found for name, found in total.items() if found.n_cells}
-        wrong = {n: found for n, found in texts.items() if not is_categories(found, batch.table, n)}
+        return {name: found for name, found in total.items() if found.n_cells}
+
+    def _refuse_text(self, parts: Sequence[Part]) -> None:
+        """Raise if there is text, with the sentence that the table gets when it is read whole."""
+        texts = self.count_wrong(parts)
+        categories = {name for name, reading in self.readings.items() if reading.kind == "category"}
+        wrong = {name: found for name, found in texts.items() if name not in categories}
         if wrong:
             refuse_text(wrong, self.scan.parts)
         if texts:
@@ -152,7 +203,7 @@ def _add_text(total: NotNumbers | None, found: NotNumbers, start: int) -> NotNum
         total.n_observed + found.n_observed,
         first.example,
         first.row,
-        total.n_number_like + found.n_number_like,
+        tuple((Counter(dict(total.texts)) + Counter(dict(found.texts))).most_common(MAX_TEXTS)),
     )
 
 

@@ -1,6 +1,9 @@
 """Tables from files: read them, find their numbers, write them back with new columns."""
 
-from pckid.tables.categories import Columns, is_categories, read_columns, text_cells
+from pckid.tables.categories import Columns, read_columns, refuse_unread, text_cells
+from pckid.tables.dates import DateFormat
+from pckid.tables.formats import FORMATS, NumberFormat
+from pckid.tables.kinds import DATE_CHOICES, Reading, ReadingRules, find_readings
 from pckid.tables.numbers import MISSING_TOKENS, MissingTokens, try_columns, try_numbers
 from pckid.tables.scanning import (
     Scan,
@@ -15,18 +18,25 @@ from pckid.tables.table import Table
 from pckid.tables.writing import TableWriter, table_format, write_table
 
 __all__ = [
+    "DATE_CHOICES",
+    "FORMATS",
     "MISSING_TOKENS",
     "Columns",
+    "DateFormat",
     "MissingTokens",
+    "NumberFormat",
+    "Reading",
+    "ReadingRules",
     "Scan",
     "Source",
     "Table",
     "TableWriter",
-    "is_categories",
+    "find_readings",
     "read_columns",
     "read_source",
     "read_up_to",
     "read_whole",
+    "refuse_unread",
     "row_numbers",
     "scan_table",
     "table_format",

@@ -1,12 +1,13 @@
-"""Columns of a table as numbers or as categories: text is categories, and what is named such."""
+"""Columns of a table as numbers or as categories, as their readings say."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from pckid._utils.text import brief
 from pckid.exceptions import TableError
+from pckid.tables.kinds import Reading, ReadingRules, find_reading_anew, find_readings
 from pckid.tables.numbers import (
     MissingTokens,
     NotNumbers,
@@ -15,10 +16,20 @@ from pckid.tables.numbers import (
     refuse_infinite,
     refuse_text,
     try_columns,
+    try_numbers,
 )
 from pckid.tables.table import Table
 
 MAX_CATEGORIES = 255
+_YES = frozenset({
+    "y", "yes", "true", "t", "ja", "j", "wahr", "oui", "o", "vrai", "v", "sí", "si", "s",
+    "verdadero", "sim", "verdadeiro", "sì", "vero", "tak", "ano", "evet", "kyllä", "igen", "да",
+    "是", "はい", "हाँ", "نعم",
+})  # fmt: skip
+_NO = frozenset({
+    "n", "no", "false", "f", "nein", "falsch", "non", "faux", "falso", "não", "nao", "nie", "ne",
+    "hayır", "ei", "nee", "nej", "nem", "нет", "否", "いいえ", "नहीं", "لا",
+})  # fmt: skip
 
 
 class Columns(NamedTuple):
@@ -27,22 +38,28 @@ class Columns(NamedTuple):
     Attributes
     ----------
     X : ndarray of shape (n_rows, n_columns), float64
-        NaN where a cell is missing; categories are numbered in alphabetical order.
+        NaN where a cell is missing or cannot be read; categories are numbered in alphabetical
+        order.
     texts : dict of name to list of str or None
         The cells of the columns of categories.
+    readings : dict of name to Reading
+        How the columns were read.
+    wrong : dict of name to NotNumbers
+        What could not be read.
     """
 
     X: np.ndarray
     texts: dict[str, list[str | None]]
+    readings: dict[str, Reading]
+    wrong: dict[str, NotNumbers]
 
 
 def read_columns(
     table: Table,
     names: Sequence[str],
     missing: MissingTokens,
-    declared: Collection[str] = (),
-    *,
-    guess: bool = True,
+    rules: ReadingRules | None = None,
+    readings: Mapping[str, Reading] | None = None,
 ) -> Columns:
     """Read columns as numbers or as categories.
 
@@ -52,40 +69,65 @@ def read_columns(
     names : sequence of str
         The columns wanted, in this order.
     missing : MissingTokens
-    declared : collection of str
-        Columns that hold categories, whatever they look like.
-    guess : bool, default=True
-        Take columns of text as categories too. A column in which most cells are numbers is
-        refused: its texts are more likely codes for missing values. So is one in which most are
-        numbers to a reader alone, such as 1,234 or 5 %.
+    rules : ReadingRules, optional
+    readings : mapping of name to Reading, optional
+        How the columns are to be read, as from `find_readings`; found out by default, and no
+        column names the rows then. Names of the rows are read as categories.
 
     Returns
     -------
     columns : Columns
 
-    Raises
-    ------
-    TableError
-        If a column can be read neither way, or holds too many categories.
+    See Also
+    --------
+    refuse_unread : Raise for what could not be read.
     """
+    rules = rules or ReadingRules()
+    if readings is None:
+        readings = find_readings(table, names, missing, rules._replace(kept=frozenset(names)))
+    found = dict(readings)
     texts: dict[str, list[str | None]] = {}
     columns: dict[str, np.ndarray] = {}
     wrong: dict[str, NotNumbers] = {}
-    declared = set(declared)
-    for name, found in zip(names, try_columns(table, names, missing), strict=True):
-        guessed = isinstance(found, NotNumbers) and guess and is_categories(found, table, name)
-        if name in declared or guessed:
-            texts[name] = text_cells(table, name, missing)
-            columns[name] = _codes(name, texts[name])
-        elif isinstance(found, NotNumbers):
-            wrong[name] = found
-        else:
-            columns[name] = found
-    if wrong:
-        refuse_text(wrong, table.parts)
-    X = np.column_stack([columns[name] for name in names])
-    refuse_infinite(X, names, table.parts)
-    return Columns(X, texts)
+    numeric = [name for name in names if _is_number(found[name])]
+    forms = {name: found[name].form for name in numeric}
+    for name, values in zip(numeric, try_columns(table, numeric, missing, forms), strict=True):
+        plainly = found[name].kind == "number" and forms[name] is None
+        if isinstance(values, NotNumbers) and plainly and is_text(table.data.column(name).type):
+            found[name] = find_reading_anew(table, name, missing, rules)
+            if _is_number(found[name]):
+                values = try_numbers(table, name, missing, found[name].form)
+        if isinstance(values, np.ndarray):
+            columns[name] = values
+        elif _is_number(found[name]):
+            wrong[name] = values
+            columns[name] = np.full(table.data.num_rows, np.nan)
+    for name in names:
+        if name not in columns:
+            texts[name] = unify_booleans(text_cells(table, name, missing))
+            columns[name] = _codes(texts[name])
+    return Columns(np.column_stack([columns[name] for name in names]), texts, found, wrong)
+
+
+def refuse_unread(columns: Columns, names: Sequence[str], table: Table) -> None:
+    """Raise for what could not be read, for too many categories and for infinite numbers."""
+    if columns.wrong:
+        refuse_text(columns.wrong, table.parts)
+    for name, cells in columns.texts.items():
+        n_distinct, n_observed = count_categories(cells)
+        if MAX_CATEGORIES < n_distinct < n_observed:
+            raise TableError(
+                f"Column '{brief(name)}' holds {n_distinct:,} different texts in {n_observed:,} "
+                f"rows, too many for categories (at most {MAX_CATEGORIES}). Leave it out with "
+                "--drop, or name it as --id or --label."
+            )
+    refuse_infinite(columns.X, names, table.parts)
+
+
+def count_categories(cells: Sequence[str | None]) -> tuple[int, int]:
+    """Count the different texts of a column, and those cells that are not missing."""
+    observed = [cell for cell in cells if cell is not None]
+    return len(set(observed)), len(observed)
 
 
 def text_cells(table: Table, name: str, missing: MissingTokens) -> list[str | None]:
@@ -96,13 +138,23 @@ def text_cells(table: Table, name: str, missing: MissingTokens) -> list[str | No
     return [_as_text(cell, missing) for cell in column.to_pylist()]
 
 
-def is_categories(found: NotNumbers, table: Table, name: str) -> bool:
-    """Tell whether a column that holds no numbers is taken as categories.
+def unify_booleans(cells: list[str | None]) -> list[str | None]:
+    """Write yes and no in one way where a column writes them in several, such as Yes, y and TRUE.
 
-    At least half of its observed cells are texts, and no numbers to a reader either.
+    A column with one text for each keeps them.
     """
-    mostly = (found.n_cells - found.n_number_like) * 2 >= found.n_observed
-    return mostly and is_text(table.data.column(name).type)
+    distinct = {cell for cell in cells if cell is not None}
+    if not 2 < len(distinct) <= len(_YES) + len(_NO):
+        return cells
+    answers = {cell: "yes" if cell.lower() in _YES else "no" for cell in distinct}
+    if any(cell.lower() not in _YES | _NO for cell in distinct) or len(set(answers.values())) < 2:
+        return cells
+    return [None if cell is None else answers[cell] for cell in cells]
+
+
+def _is_number(reading: Reading) -> bool:
+    """Tell whether a column is to be read as numbers."""
+    return reading.kind in ("number", "date", "duration", "text")
 
 
 def _as_text(cell: Any, missing: MissingTokens) -> str | None:
@@ -112,15 +164,8 @@ def _as_text(cell: Any, missing: MissingTokens) -> str | None:
     return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
 
 
-def _codes(name: str, cells: list[str | None]) -> np.ndarray:
-    """Number the categories of a column, of shape (n_rows,); too many are refused."""
-    observed = [cell for cell in cells if cell is not None]
-    distinct = sorted(set(observed))
-    if MAX_CATEGORIES < len(distinct) < len(observed):
-        raise TableError(
-            f"Column '{brief(name)}' holds {len(distinct):,} different texts in "
-            f"{len(observed):,} rows, too many for categories (at most {MAX_CATEGORIES}). Leave "
-            "it out with --drop, or name it as --id or --label."
-        )
+def _codes(cells: list[str | None]) -> np.ndarray:
+    """Number the categories of a column, of shape (n_rows,)."""
+    distinct = sorted({cell for cell in cells if cell is not None})
     index = {category: float(code) for code, category in enumerate(distinct)}
-    return np.array([np.nan if cell is None else index[cell] for cell in cells])
+    return np.array([np.nan if cell is None else index[cell] for cell in cells], dtype=np.float64)

@@ -2,23 +2,36 @@
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pckid._utils.text import NUMBER_LIKE, brief, counted, number_hint
+from pckid._utils.text import brief, counted, number_hint
 from pckid.exceptions import TableError
+from pckid.tables.dates import DateFormat, is_temporal, read_dates, read_temporal
+from pckid.tables.formats import NumberFormat, read_numbers
 from pckid.tables.table import Part, Table, name_row
 
 MISSING_TOKENS = (
-    "", "NA", "N/A", "#N/A", "#NA", "<NA>", "NaN", "-NaN", "null", "none", "nil", "missing",
-    "?", ".", "-", "--", "#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NUM!", "#NAME?",
+    "", "NA", "N/A", "#N/A", "#NA", "<NA>", "NaN", "-NaN", "null", "none", "nil", "missing", "?",
+    ".", "-", "--", "\N{EN DASH}", "\N{EM DASH}", "\N{HORIZONTAL ELLIPSIS}", "...", "(null)",
+    r"\N", "#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NUM!", "#NAME?", "#NV", "#WERT!", "#BEZUG!",
+    "#ZAHL!", "#N/D", "#VALEUR!", "#NOMBRE!", "#VALORE!", "#VALOR!", "#Ñ/D", "n.a.", "n. a.",
+    "not available", "not applicable", "no data", "k.A.", "k. A.", "keine Angabe",
+    "keine Angaben", "nicht verfügbar", "fehlt", "fehlend", "n.d.", "n/d", "n. d.",
+    "non disponible", "non renseigné", "non renseignée", "manquant", "s/d", "sin dato",
+    "sin datos", "no disponible", "non disponibile", "mancante", "não disponível",
+    "não informado", "sem dados", "n.v.t.", "niet beschikbaar", "geen gegevens", "saknas",
+    "ej tillgänglig", "brak danych", "нет данных",
 )  # fmt: skip
 """Cells that mean "missing", whatever their case and the blanks around them."""
 
+MAX_TEXTS = 20
 _CELLS_AT_ONCE, _BYTES_AT_ONCE = 1 << 16, 1 << 28
 _NUMBER = r"^[+-]?(\d+DECIMAL?\d*|DECIMAL\d+)([eE][+-]?\d+)?$|^[+-]?(?i:inf|infinity)$"
 
@@ -38,13 +51,18 @@ class MissingTokens(NamedTuple):
 
 
 class NotNumbers(NamedTuple):
-    """Why a column is not numeric: how many cells, and the first of them."""
+    """Why a column is not numeric: how many cells, the first of them, and the commonest."""
 
     n_cells: int
     n_observed: int
     example: str
     row: int
-    n_number_like: int = 0  # of these cells, those that are numbers to a reader, such as 1,234
+    texts: tuple[tuple[str, int], ...] = ()  # at most MAX_TEXTS of them, with their counts
+
+    @property
+    def all_texts(self) -> bool:
+        """Whether `texts` lists every text that is no number."""
+        return sum(count for _, count in self.texts) == self.n_cells
 
 
 def refuse_text(texts: dict[str, NotNumbers], parts: Sequence[Part] = ()) -> NoReturn:
@@ -91,29 +109,47 @@ def refuse_infinite(
         )
 
 
-def try_numbers(table: Table, name: str, missing: MissingTokens) -> np.ndarray | NotNumbers:
-    """Read one column as floats of shape (n_rows,), or say why that cannot be."""
+def try_numbers(
+    table: Table, name: str, missing: MissingTokens, form: NumberFormat | DateFormat | None = None
+) -> np.ndarray | NotNumbers:
+    """Read one column as floats of shape (n_rows,), or say why that cannot be.
+
+    Parameters
+    ----------
+    table : Table
+    name : str
+    missing : MissingTokens
+    form : NumberFormat or DateFormat, optional
+        How texts are written, by default with the decimal sign of the table and nothing else. Only
+        with a DateFormat are dates numbers.
+    """
     column = table.data.column(name)
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     kind = column.type
     if is_text(kind):
-        values = _parse(column, missing, table.decimal)
+        values = _parse(column, missing, table.decimal, form)
     elif pa.types.is_boolean(kind):
         values = _floats(column.cast(pa.uint8()))
     elif pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_decimal(kind):
         values = _floats(column)
     elif pa.types.is_null(kind):
         values = np.full(len(column), np.nan)
+    elif isinstance(form, DateFormat) and is_temporal(kind):
+        values = read_temporal(column, form.part)
     else:
-        return NotNumbers(len(column) - column.null_count, len(column), f"values of type {kind}", 1)
+        example = f"values of type {kind}"
+        return NotNumbers(len(column) - column.null_count, len(column), example, 1)
     if isinstance(values, np.ndarray) and missing.numbers:
         values[np.isin(values, missing.numbers)] = np.nan
     return values
 
 
 def try_columns(
-    table: Table, names: Sequence[str], missing: MissingTokens
+    table: Table,
+    names: Sequence[str],
+    missing: MissingTokens,
+    forms: Mapping[str, NumberFormat | DateFormat | None] = MappingProxyType({}),
 ) -> Iterator[np.ndarray | NotNumbers]:
     """Read columns as floats, or say why that cannot be; short columns of text many at a time."""
     n_rows = table.data.num_rows
@@ -121,19 +157,23 @@ def try_columns(
     for start in range(0, len(names), at_once):
         group = names[start : start + at_once]
         columns = [table.data.column(name) for name in group]
-        small = sum(column.nbytes for column in columns) < _BYTES_AT_ONCE
-        if len(group) > 1 and small and all(pa.types.is_string(c.type) for c in columns):
+        alike = all(pa.types.is_string(c.type) for c in columns) and not any(
+            forms.get(name) for name in group
+        )
+        if len(group) > 1 and alike and sum(column.nbytes for column in columns) < _BYTES_AT_ONCE:
             cells = pa.concat_arrays([chunk for column in columns for chunk in column.chunks])
             joined = try_numbers(table._replace(data=pa.table({"": cells})), "", missing)
             if isinstance(joined, np.ndarray):
                 yield from joined.reshape(len(group), n_rows)
                 continue
-        yield from (try_numbers(table, name, missing) for name in group)
+        yield from (try_numbers(table, name, missing, forms.get(name)) for name in group)
 
 
-def count_text(table: Table, name: str, missing: MissingTokens) -> NotNumbers:
+def count_text(
+    table: Table, name: str, missing: MissingTokens, form: NumberFormat | DateFormat | None = None
+) -> NotNumbers:
     """Count the cells of a column that are no numbers, if there are any."""
-    found = try_numbers(table, name, missing)
+    found = try_numbers(table, name, missing, form)
     if isinstance(found, NotNumbers):
         return found
     cells = table.data.column(name)
@@ -157,20 +197,34 @@ def observed_cells(column: Any, missing: MissingTokens) -> Any:
     return pc.if_else(absent, pa.scalar(None, cells.type), cells)
 
 
-def _parse(column: Any, missing: MissingTokens, decimal: str) -> np.ndarray | NotNumbers:
+def _parse(
+    column: Any, missing: MissingTokens, decimal: str, form: NumberFormat | DateFormat | None
+) -> np.ndarray | NotNumbers:
     """Parse a column of text."""
-    cells = pc.replace_substring(observed_cells(column, missing), "\N{MINUS SIGN}", "-")
-    pattern = _NUMBER.replace("DECIMAL", "," if decimal == "," else r"\.")
-    wrong = pc.fill_null(pc.invert(pc.match_substring_regex(cells, pattern)), False).to_numpy()
-    if wrong.any():
-        row = int(np.argmax(wrong))
-        n_observed = len(cells) - cells.null_count
-        like = pc.fill_null(pc.match_substring_regex(cells, NUMBER_LIKE), False).to_numpy()
-        n_like = int((wrong & like).sum())
-        return NotNumbers(int(wrong.sum()), n_observed, cells[row].as_py(), row + 1, n_like)
-    if decimal == ",":
-        cells = pc.replace_substring(cells, ",", ".")
-    return _floats(pc.utf8_ltrim(cells, "+"))
+    observed = observed_cells(column, missing)
+    if isinstance(form, DateFormat):
+        values, wrong = read_dates(observed, form)
+    elif form is not None and not form.is_plain:
+        values, wrong = read_numbers(observed, form)
+    else:
+        decimal = form.decimal if form else decimal
+        cells = pc.replace_substring(observed, "\N{MINUS SIGN}", "-")
+        pattern = _NUMBER.replace("DECIMAL", "," if decimal == "," else r"\.")
+        wrong = pc.fill_null(pc.invert(pc.match_substring_regex(cells, pattern)), False).to_numpy()
+        if not wrong.any():
+            if decimal == ",":
+                cells = pc.replace_substring(cells, ",", ".")
+            return _floats(pc.utf8_ltrim(cells, "+"))
+    if not wrong.any():
+        return values
+    row, texts = int(np.argmax(wrong)), Counter(observed.filter(pa.array(wrong)).to_pylist())
+    return NotNumbers(
+        int(wrong.sum()),
+        len(observed) - observed.null_count,
+        observed[row].as_py(),
+        row + 1,
+        tuple(texts.most_common(MAX_TEXTS)),
+    )
 
 
 def _floats(column: Any) -> np.ndarray:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import os
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
@@ -56,6 +57,8 @@ class Scan(NamedTuple):
     encoding : str
     max_bytes : int
         The most that it may take when it is read whole.
+    renamed : tuple of (str, str)
+        Names that were given to two columns, and what the second is called now.
     """
 
     source: str
@@ -66,6 +69,7 @@ class Scan(NamedTuple):
     header: bool = True
     encoding: str = "utf-8"
     max_bytes: int = MAX_UNPACKED
+    renamed: tuple[tuple[str, str], ...] = ()
 
     @property
     def n_rows(self) -> int | None:
@@ -177,8 +181,25 @@ def _scan_file(
         )
     kind = sniff(text, delimiter, decimal)
     cells = first_record(text, kind.delimiter) if header else [""] * kind.n_columns
-    names = [cell.strip() or f"column {index + 1}" for index, cell in enumerate(cells)]
-    return Scan(source.name, names, (part,), source.n_bytes, kind, header, found)
+    given = [cell.strip() or f"column {index + 1}" for index, cell in enumerate(cells)]
+    names = unique_names(given)
+    renamed = tuple((old, new) for old, new in zip(given, names, strict=True) if old != new)
+    return Scan(source.name, names, (part,), source.n_bytes, kind, header, found, renamed=renamed)
+
+
+def unique_names(names: Sequence[str]) -> list[str]:
+    """Give columns of one name numbers: a second "a" becomes "a (2)"."""
+    taken, found = set(names), []
+    seen: Counter[str] = Counter()
+    for name in names:
+        seen[name] += 1
+        new = name
+        while seen[name] > 1 and new in taken:
+            new = f"{name} ({seen[name]})"
+            seen[name] += new in taken
+        taken.add(new)
+        found.append(new)
+    return found
 
 
 def _check_names(scan: Scan) -> None:

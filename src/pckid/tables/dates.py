@@ -1,0 +1,149 @@
+"""Dates, times and durations: found in texts and in Arrow's types, and turned into numbers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+_TIME = (
+    r"(?:(?:T| +|, *)(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2}(?:[.,]\d+)?))?"
+    r" *(?P<half>[AaPp]\.?[Mm]\.?)? *(?:Z|UTC|[+-]\d{2}:?\d{2})?)?"
+)
+_MONTHS = (
+    "jan", "feb fév fev", "mar mär mrz", "apr avr abr", "may mai mag maj mei maggio",
+    "jun jui giu", "jul juil lug", "aug aoû aou ago", "sep set", "oct okt ott out", "nov",
+    "dec dez déc dic",
+)  # fmt: skip
+_NUMBER_OF = {name: month for month, names in enumerate(_MONTHS, 1) for name in names.split()}
+_PATTERNS = {
+    "year-month-day": rf"^(?P<a>\d{{4}})[-/.](?P<b>\d{{1,2}})[-/.](?P<c>\d{{1,2}}){_TIME}$",
+    "day-month-year": rf"^(?P<c>\d{{1,2}})[-/.](?P<b>\d{{1,2}})[-/.](?P<a>\d{{4}}|\d{{2}}){_TIME}$",
+    "month-day-year": rf"^(?P<b>\d{{1,2}})[-/](?P<c>\d{{1,2}})[-/](?P<a>\d{{4}}|\d{{2}}){_TIME}$",
+    "day month year": r"^(?P<c>\d{1,2})(?:\.|er|º)?[ -](?:de )?(?P<b>\pL{3,10})\.?,?[ -](?:de )?"
+    rf"(?P<a>\d{{4}}|\d{{2}}){_TIME}$",
+    "month day year": r"^(?P<b>\pL{3,10})\.? (?P<c>\d{1,2})(?:st|nd|rd|th)?,? "
+    rf"(?P<a>\d{{4}}){_TIME}$",
+}
+_DURATION = r"^(?P<sign>-?)(?P<hour>\d+):(?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d(?:[.,]\d+)?))?$"
+LAYOUTS = (*_PATTERNS, "hours:minutes")
+PARTS = ("days", "month", "hour")
+# Years of two digits from here on are of the last century.
+_FIRST_SHORT_YEAR = 70
+
+
+class DateFormat(NamedTuple):
+    """How a column writes dates, and what number becomes of one.
+
+    Attributes
+    ----------
+    layout : str
+        One of LAYOUTS, or "" for a column of one of Arrow's types.
+    part : {"days", "month", "hour"}
+        Days since 1970 began, the month from 1 to 12, or the hour of the day. A duration is hours.
+    """
+
+    layout: str = ""
+    part: str = "days"
+
+
+def is_temporal(kind: Any) -> bool:
+    """Tell whether an Arrow type is a date, a time or a duration."""
+    return pa.types.is_temporal(kind) and not pa.types.is_interval(kind)
+
+
+def is_duration(kind: Any) -> bool:
+    """Tell whether an Arrow type is a duration or a time of the day."""
+    return pa.types.is_duration(kind) or pa.types.is_time(kind)
+
+
+def count_dates(cells: Any) -> Counter[str]:
+    """Count the texts of an Arrow column that are dates, or durations, in each layout."""
+    found: Counter[str] = Counter()
+    for layout in LAYOUTS:
+        found[layout] = int(np.count_nonzero(~np.isnan(read_dates(cells, DateFormat(layout))[0])))
+    return found
+
+
+def read_dates(cells: Any, form: DateFormat) -> tuple[np.ndarray, np.ndarray]:
+    """Read texts as dates or durations; returns as `formats.read_numbers` does."""
+    if isinstance(cells, pa.ChunkedArray):
+        cells = cells.combine_chunks()
+    observed = pc.is_valid(cells).to_numpy(zero_copy_only=False)
+    pattern = _DURATION if form.layout == "hours:minutes" else _PATTERNS[form.layout]
+    parts = pc.extract_regex(cells, pattern)
+    hours = _number(parts, "hour", 0) + _number(parts, "minute", 0) / 60
+    hours += _number(parts, "second", 0) / 3600
+    matched = pc.is_valid(parts).to_numpy(zero_copy_only=False)
+    if form.layout == "hours:minutes":
+        negative = pc.fill_null(pc.equal(pc.struct_field(parts, "sign"), "-"), False)
+        hours = np.where(negative.to_numpy(zero_copy_only=False), -hours, hours)
+        return np.where(matched, hours, np.nan), observed & ~matched
+    half = pc.fill_null(pc.utf8_lower(pc.struct_field(parts, "half")), "")
+    late = pc.starts_with(half, "p").to_numpy(zero_copy_only=False)
+    twelve = pc.not_equal(half, "").to_numpy(zero_copy_only=False) & (hours >= 12) & (hours < 13)
+    hours = hours - 12 * twelve + 12 * late
+    days, month = _days(parts)
+    valid = matched & ~np.isnan(days) & (hours < 24)
+    values = {"days": days + hours / 24, "month": month, "hour": hours}[form.part]
+    return np.where(valid, values, np.nan), observed & ~valid
+
+
+def read_temporal(column: Any, part: str) -> np.ndarray:
+    """Read a column of one of Arrow's types of dates, times or durations, of shape (n_rows,)."""
+    kind = column.type
+    if is_duration(kind):
+        per_hour = 3600 * {"s": 1, "ms": 1e3, "us": 1e6, "ns": 1e9}[kind.unit]
+        whole = column.cast(pa.int32()) if kind.bit_width == 32 else column
+        return _floats(whole.cast(pa.int64())) / per_hour
+    if part == "days":
+        return _floats(column.cast(pa.timestamp("us")).cast(pa.int64())) / 86_400e6
+    stamps = column.cast(pa.timestamp("us"))
+    return _floats(pc.month(stamps) if part == "month" else pc.hour(stamps))
+
+
+def _days(parts: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Count the days since 1970 began, and give the month; NaN for what is no date."""
+    year, day = _number(parts, "a", np.nan), _number(parts, "c", np.nan)
+    short = pc.equal(pc.utf8_length(pc.struct_field(parts, "a")), 2)
+    short = pc.fill_null(short, False).to_numpy(zero_copy_only=False)
+    year = np.where(short, year + np.where(year < _FIRST_SHORT_YEAR, 2000, 1900), year)
+    month = _months(pc.struct_field(parts, "b"))
+    valid = (month >= 1) & (month <= 12) & (day >= 1) & (day <= 31)
+    months = np.where(valid, (year - 1970) * 12 + month - 1, 0).astype(np.int64)
+    first = months.astype("M8[M]").astype("M8[D]")
+    length = ((months + 1).astype("M8[M]").astype("M8[D]") - first).astype(np.int64)
+    valid &= day <= length
+    return np.where(valid, first.astype(np.int64) + day - 1, np.nan), np.where(valid, month, np.nan)
+
+
+def _months(texts: Any) -> np.ndarray:
+    """Read months, as numbers or as names in several languages; NaN for other words."""
+    codes = texts.dictionary_encode()
+    words = [_month(word) for word in codes.dictionary.to_pylist()]
+    index = pc.fill_null(codes.indices, len(words)).to_numpy(zero_copy_only=False)
+    return np.array([*words, np.nan])[index]
+
+
+def _month(word: str) -> float:
+    """Read one month."""
+    if word.isdigit():
+        return float(word)
+    word = word.lower()
+    # "juin" and "juillet" differ in the fourth letter only.
+    return _NUMBER_OF.get(word[:4], _NUMBER_OF.get(word[:3], np.nan))
+
+
+def _number(parts: Any, name: str, absent: float) -> np.ndarray:
+    """Read one part of the cells as floats."""
+    texts = pc.replace_substring(pc.struct_field(parts, name), ",", ".")
+    texts = pc.if_else(pc.equal(texts, ""), pa.scalar(None, texts.type), texts)
+    return pc.fill_null(texts.cast(pa.float64()), absent).to_numpy(zero_copy_only=False)
+
+
+def _floats(column: Any) -> np.ndarray:
+    """Cast a column of whole numbers to float64, null becoming NaN."""
+    return np.array(pc.fill_null(column.cast(pa.float64(), safe=False), np.nan).to_numpy())

@@ -1,0 +1,316 @@
+"""How a column writes numbers: decimal and thousands signs, currency, percent and units.
+
+A format is chosen for a column by the shapes of its cells, which add up over batches: the shape of
+"$5,345.73" is "$9,999.99".
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+_CURRENCIES = {
+    "$": "$ US$ USD A$ AUD C$ CAD NZ$ NZD", "€": "€ EUR Euro", "£": "£ GBP", "¥": "¥ JPY CNY RMB",
+    "₹": "₹ INR Rs. Rs", "CHF": "CHF SFr. SFr Fr.", "R$": "R$ BRL", "kr": "kr. kr SEK NOK DKK",
+    "zł": "zł PLN", "Kč": "Kč CZK", "Ft": "Ft HUF", "₽": "₽ RUB", "₩": "₩ KRW", "₺": "₺ TRY",
+    "₪": "₪ ILS", "฿": "฿ THB", "₫": "₫ VND", "₴": "₴ UAH", "₱": "₱ PHP", "R": "ZAR", "MXN": "MXN",
+}  # fmt: skip
+_UNITS = frozenset({
+    "%", "‰", "kg", "g", "mg", "µg", "t", "lb", "lbs", "oz", "km", "m", "cm", "mm", "mi", "ft",
+    "in", "l", "ml", "cl", "dl", "h", "min", "s", "ms", "d", "°c", "°f", "°c.", "°f.", "k", "w",
+    "kw", "kwh", "mwh", "v", "a", "mv", "hz", "khz", "mhz", "ghz", "pa", "hpa", "kpa", "bar",
+    "mmhg", "n", "j", "kj", "kcal", "mb", "gb", "tb", "kb", "m²", "m2", "km²", "ha", "m³", "m3",
+    "km/h", "kmh", "m/s", "mph", "mg/dl", "mg/l", "g/l", "g/dl", "mmol/l", "µmol/l", "u/l",
+    "iu/l", "ppm", "ppb", "bpm", "pcs", "stk", "stk.", "st.", "years", "yrs", "year", "jahre",
+    "ans", "años", "days", "tage", "jours", "months", "monate", "mois",
+})  # fmt: skip
+_MEANING = {
+    written.lower(): sign for sign, names in _CURRENCIES.items() for written in names.split()
+}
+_WRITTEN = "|".join(
+    re.escape(written) for written in sorted(_MEANING, key=len, reverse=True)
+)  # longer ones first: "Rs." before "Rs"
+_CELL = re.compile(
+    rf"\(?\s*[+-]?\s*(?P<before>{_WRITTEN})?\s*[+-]?\s*"
+    r"(?P<core>[.,]?\d(?:[\d.,' ]*\d)?[.,]?(?:e[+-]?\d+)?)(?P<gap>\s*)"
+    rf"(?P<after>{_WRITTEN}|[^\W\d]{{1,12}}\.?|[%‰]|[^\d\s()+'-][^\d\s()+]{{0,11}})?\s*-?\s*\)?",
+    re.IGNORECASE,
+)
+# A sign that is followed by other than three digits, or that follows a lone 0.
+_DECIMAL = re.compile(
+    r"(?:[\d' ]*|[\d,' ]*(?=\.)|[\d.' ]*(?=,))([.,])(?:\d{1,2}|\d{4,})|0([.,])\d+"
+)
+_MAX_SHAPES = 5000
+_LONGEST_CELL = 40
+
+
+class NumberFormat(NamedTuple):
+    """How the numbers of a column are written.
+
+    Attributes
+    ----------
+    decimal : {".", ","}
+    thousands : {"", ",", ".", " ", "'"}
+    units : tuple of str
+        Currency, percent sign or unit that stands before or after the number, in lower case.
+    """
+
+    decimal: str = "."
+    thousands: str = ""
+    units: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The format as it writes one thousand two hundred thirty-four and a half or so."""
+        return f"1{self.thousands}234{self.decimal}56"
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether numbers have nothing but a decimal sign."""
+        return not (self.thousands or self.units)
+
+
+SIGNS = tuple(
+    NumberFormat(decimal, thousands)
+    for decimal in ".,"
+    for thousands in ("", *".,' ")
+    if thousands != decimal
+)
+FORMATS = {form.name: form for form in SIGNS}
+"""Formats by the names that the option --numbers takes, such as "1.234,56"."""
+
+
+class FormatChoice(NamedTuple):
+    """The format that fits a column best, and how well.
+
+    Attributes
+    ----------
+    format : NumberFormat
+    n_fitting, n_observed : int
+        Cells that the format reads, of all that are not missing.
+    rival : NumberFormat or None
+        Another format that reads as many cells, as other numbers: "1,234" is 1234 or 1.234.
+    example : str
+        A cell that the format reads.
+    units : dict of str to int
+        What stands around the numbers, and in how many cells; of more than one meaning, they are
+        not one number each.
+    """
+
+    format: NumberFormat
+    n_fitting: int
+    n_observed: int
+    rival: NumberFormat | None
+    example: str
+    units: Mapping[str, int]
+
+    @property
+    def mixes_units(self) -> bool:
+        """Whether cells are in different units."""
+        return len({_MEANING.get(unit, unit) for unit in self.units}) > 1
+
+    @property
+    def n_bare(self) -> int:
+        """Cells without the unit that others have."""
+        return self.n_fitting - sum(self.units.values()) if self.units else 0
+
+
+class Shapes:
+    """Counts of the shapes of cells, a first example of each; adds up over batches."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+        self.examples: dict[str, str] = {}
+        self.n_observed = 0
+
+    def add(self, cells: Any) -> None:
+        """Count an Arrow column of texts, null where missing."""
+        self.n_observed += len(cells) - cells.null_count
+        if len(self.counts) > _MAX_SHAPES:
+            return
+        shapes = pc.replace_substring_regex(normalise(cells), "[1-9]", "9")
+        for found in pc.value_counts(shapes).to_pylist():
+            shape = found["values"]
+            if shape is None or len(shape) > _LONGEST_CELL:
+                continue
+            if shape not in self.counts and len(self.examples) < 50:
+                self.examples[shape] = cells[pc.index(shapes, shape).as_py()].as_py()
+            self.counts[shape] += found["counts"]
+
+
+def normalise(cells: Any) -> Any:
+    """Write the spaces, apostrophes and minus signs of all kinds as those of ASCII."""
+    for pattern, plain in (
+        ("[\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}\N{THIN SPACE}\N{FIGURE SPACE}]", " "),
+        ("[\N{RIGHT SINGLE QUOTATION MARK}\N{MODIFIER LETTER APOSTROPHE}`´]", "'"),
+        ("\N{MINUS SIGN}|^\N{EN DASH}", "-"),
+        # Swiss prices: 120.- and 120.–
+        ("([0-9])[.,](?:-|\N{EN DASH}|\N{EM DASH})+", r"\1"),
+    ):
+        cells = pc.replace_substring_regex(cells, pattern, plain)
+    return cells
+
+
+def choose_format(
+    shapes: Shapes,
+    *,
+    decimal: str | None = None,
+    evidence: str | None = None,
+    form: NumberFormat | None = None,
+) -> FormatChoice | None:
+    """Choose the format that reads most cells of a column.
+
+    Parameters
+    ----------
+    shapes : Shapes
+    decimal : {".", ","}, optional
+        The decimal sign, where it is known for sure.
+    evidence : {".", ","}, optional
+        The decimal sign of the table's other columns: it decides between formats that read the
+        same cells.
+    form : NumberFormat, optional
+        The format, where it is set by hand.
+
+    Returns
+    -------
+    choice : FormatChoice or None
+        None if no cell is a number.
+    """
+    parsed = {shape: cell for shape in shapes.counts if (cell := _split(shape)) is not None}
+    fits: list[tuple[int, NumberFormat, dict[str, float]]] = []
+    for signs in SIGNS if form is None else [form]:
+        if form or decimal in (None, signs.decimal):
+            values = {
+                shape: float(plain)
+                for shape, (core, _) in parsed.items()
+                if (plain := _plain(core, signs)) is not None
+            }
+            fits.append((sum(shapes.counts[shape] for shape in values), signs, values))
+    if not fits or not (most := max(n for n, _, _ in fits)):
+        return None
+    best = [(signs, values) for n, signs, values in fits if n == most]
+    signs, values = best[0]
+    rivals = [other for other, read in best if read != values]
+    if rivals and evidence is not None and signs.decimal != evidence:
+        matching = [other for other in rivals if other.decimal == evidence]
+        if matching:
+            signs, values = next(pair for pair in best if pair[0] == matching[0])
+    rivals = [] if evidence is not None else rivals
+    units: Counter[str] = Counter()
+    for shape in values:
+        units[parsed[shape][1]] += shapes.counts[shape]
+    del units[""]
+    telling = max(
+        values,
+        key=lambda shape: (
+            shape in shapes.examples,
+            bool(signs.thousands) and signs.thousands in shape,
+            len(shape),
+        ),
+    )
+    return FormatChoice(
+        signs._replace(units=tuple(sorted(units))), most, shapes.n_observed,
+        rivals[0] if rivals else None, shapes.examples.get(telling, telling), dict(units),
+    )  # fmt: skip
+
+
+def decimal_sign(shapes: Iterable[str]) -> str | None:
+    """Tell the decimal sign that shapes show beyond doubt, if one does: 0.5 does, 1.234 not."""
+    cores = [cell[0] for shape in shapes if (cell := _split(shape)) is not None]
+    signs = {found[1] or found[2] for core in cores if (found := _DECIMAL.fullmatch(core))}
+    return signs.pop() if len(signs) == 1 else None
+
+
+def is_ambiguous_plain(cells: Any) -> bool:
+    """Tell whether all texts with a point are thousands in some countries, such as 1.234."""
+    pointed = pc.sum(pc.match_substring(cells, ".")).as_py()
+    pattern = r"^[+-]?(?:[1-9]\d{0,2}\.\d{3}|\d{1,3})$"
+    return bool(pointed) and pc.all(pc.match_substring_regex(cells, pattern)).as_py()
+
+
+def read_numbers(cells: Any, form: NumberFormat) -> tuple[np.ndarray, np.ndarray]:
+    """Read texts as numbers.
+
+    Parameters
+    ----------
+    cells : Arrow column of n_rows texts, null where missing
+    form : NumberFormat
+
+    Returns
+    -------
+    values : ndarray of shape (n_rows,)
+        NaN where a cell is missing or cannot be read.
+    wrong : ndarray of shape (n_rows,), bool
+        Whether a cell cannot be read.
+    """
+    cells = normalise(cells)
+    if isinstance(cells, pa.ChunkedArray):
+        cells = cells.combine_chunks()
+    parts = pc.extract_regex(cells, _pattern(form))
+    wrong = np.asarray(
+        pc.and_(pc.is_valid(cells), pc.is_null(parts)).to_numpy(zero_copy_only=False)
+    )
+    core = pc.struct_field(parts, "core")
+    if form.thousands:
+        core = pc.replace_substring(core, form.thousands, "")
+    if form.decimal != ".":
+        core = pc.replace_substring(core, form.decimal, ".")
+    values = pc.fill_null(core.cast(pa.float64()), np.nan).to_numpy(zero_copy_only=False)
+    signs = [pc.struct_field(parts, name) for name in ("open", "sign", "inner", "minus")]
+    signs = pc.binary_join_element_wise(*signs, "")
+    negative = pc.fill_null(pc.match_substring_regex(signs, "[(-]"), False)
+    negative = negative.to_numpy(zero_copy_only=False)
+    return np.where(negative, -values, values), wrong
+
+
+@cache
+def _pattern(form: NumberFormat) -> str:
+    """Write the pattern of a whole cell for Arrow."""
+    unit = "|".join(re.escape(unit) for unit in sorted(form.units, key=len, reverse=True))
+    unit = f"(?i:{unit})?" if unit else ""
+    return (
+        rf"^(?P<open>\(?) *(?P<sign>[+-]?) *{unit} *(?P<inner>[+-]?) *(?P<core>{_core(form)}) *"
+        rf"{unit} *(?P<minus>-?) *\)?$"
+    )
+
+
+@cache
+def _core(form: NumberFormat) -> str:
+    """Write the pattern of the digits and the signs between them."""
+    point, between = re.escape(form.decimal), re.escape(form.thousands)
+    whole = r"\d+"
+    if form.thousands:
+        # In India groups of two digits precede the last three.
+        groups = rf"(?:{between}\d{{2,3}})*" if form.thousands == "," else rf"(?:{between}\d{{3}})*"
+        whole = rf"[1-9]\d{{0,2}}{groups}{between}\d{{3}}|\d+"
+    return rf"(?:(?:{whole})(?:{point}\d*)?|{point}\d+)(?:[eE][+-]?\d+)?"
+
+
+def _plain(core: str, form: NumberFormat) -> str | None:
+    """Rewrite a number with a decimal point and no other sign; None if it is written otherwise."""
+    if re.fullmatch(_core(form), core) is None:
+        return None
+    return core.replace(form.thousands, "").replace(form.decimal, ".")
+
+
+def _split(shape: str) -> tuple[str, str] | None:
+    """Split a cell into its number and its unit in lower case; None if it is no number."""
+    found = _CELL.fullmatch(shape)
+    if found is None:
+        return None
+    before, after = (found["before"] or "").lower(), (found["after"] or "").lower()
+    if before and after:
+        return None
+    # "12m" is a length, "12A" is the door of a house.
+    known = not after or after in _MEANING or (after in _UNITS and len(after.strip(".")) > 1)
+    known = known or (after in _UNITS and found["after"] in _UNITS)
+    if not known and not (found["gap"] and after.isalpha()):
+        return None
+    return found["core"], before or after

@@ -1,0 +1,295 @@
+"""What each column of a table holds, and how it is written: found out before it is read.
+
+The first rows tell it for most columns. Where they show numbers or dates that are not written
+plainly, all rows of the column are counted, so that a table that is read in batches gets the same
+answer as one that is read whole.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pckid._utils.text import UNREAD_NUMBER
+from pckid.tables.dates import DateFormat, count_dates, is_duration, is_temporal
+from pckid.tables.formats import (
+    FormatChoice,
+    NumberFormat,
+    Shapes,
+    choose_format,
+    decimal_sign,
+    is_ambiguous_plain,
+)
+from pckid.tables.numbers import MissingTokens, is_text, observed_cells, try_numbers
+from pckid.tables.row_names import numbers_name_rows, texts_name_rows
+from pckid.tables.scanning import Scan, batches
+from pckid.tables.table import Table
+
+# The first rows: as many cells in a table of any width.
+_HEAD_ROWS, _HEAD_CELLS = 10_000, 2_000_000
+_DATE_ORDERS = ("day-month-year", "month-day-year")
+DATE_CHOICES = ("leave-out", "use", "month", "hour", "day-first", "month-first")
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+Batches = Callable[[Sequence[str]], Iterator[Table]]
+
+
+class ReadingRules(NamedTuple):
+    """What is said about how columns are to be read; "" stands for all of them.
+
+    Attributes
+    ----------
+    numbers : mapping of name to NumberFormat
+        Formats set by hand; their units are found out.
+    dates : mapping of name to str
+        One of DATE_CHOICES.
+    decimal : {".", ","}, optional
+        The decimal sign, where it is known for sure.
+    categorical : frozenset of str
+        Columns of categories, whatever they look like.
+    kept : frozenset of str
+        Columns that do not name the rows, whatever they look like.
+    """
+
+    numbers: Mapping[str, NumberFormat] = _NOTHING
+    dates: Mapping[str, str] = _NOTHING
+    decimal: str | None = None
+    categorical: frozenset[str] = frozenset()
+    kept: frozenset[str] = frozenset()
+
+    def dates_of(self, name: str) -> str:
+        """What is to become of a column if it holds dates."""
+        return self.dates.get(name, self.dates.get("", "leave-out"))
+
+    def format_of(self, name: str) -> NumberFormat | None:
+        """The format set for a column."""
+        return self.numbers.get(name, self.numbers.get(""))
+
+
+class Reading(NamedTuple):
+    """How a column is to be read.
+
+    Attributes
+    ----------
+    kind : {"number", "category", "date", "duration", "row name", "text"}
+        "text" is what can be read neither as numbers nor as categories.
+    number : NumberFormat or None
+        None is the plain format with the decimal sign of the table.
+    date : DateFormat or None
+    choice : FormatChoice or None
+        What spoke for the format.
+    doubt : {"", "format", "units", "order"}
+        What must be asked about: which of two formats, which unit, or day and month.
+    """
+
+    kind: str
+    number: NumberFormat | None = None
+    date: DateFormat | None = None
+    choice: FormatChoice | None = None
+    doubt: str = ""
+
+    @property
+    def form(self) -> NumberFormat | DateFormat | None:
+        """The format of the cells."""
+        return self.date or self.number
+
+
+def find_readings(
+    source: Table | Scan,
+    names: Sequence[str],
+    missing: MissingTokens,
+    rules: ReadingRules | None = None,
+) -> dict[str, Reading]:
+    """Find out what columns hold and how they are written.
+
+    Parameters
+    ----------
+    source : Table or Scan
+    names : sequence of str
+    missing : MissingTokens
+    rules : ReadingRules, optional
+
+    Returns
+    -------
+    readings : dict of name to Reading
+    """
+    rules = rules or ReadingRules()
+    n_columns = len(source.names)
+    head = first_rows(source, names, n_columns)
+    found = {name: _glance(head, name, missing, rules) for name in names}
+    unsettled = [name for name in names if found[name] is None]
+    counts = count_cells(source, unsettled, missing)
+    evidence = None
+    if any(_has_rival(counts[name], rules, name) for name in unsettled):
+        evidence = _decimal_evidence(head, names, missing)
+    for name in unsettled:
+        found[name] = _decide(name, counts[name], head, missing, rules, evidence)
+    return {name: reading for name, reading in found.items() if reading is not None}
+
+
+def find_reading_anew(
+    source: Table | Scan, name: str, missing: MissingTokens, rules: ReadingRules
+) -> Reading:
+    """Find out how a column is written by all of its rows, where the first did not tell."""
+    head = first_rows(source, [name], len(source.names))
+    counts = count_cells(source, [name], missing)[name]
+    return _decide(name, counts, head, missing, rules, None)
+
+
+class CellCounts:
+    """Counts of the cells of a column; they add up over batches."""
+
+    def __init__(self) -> None:
+        self.shapes, self.dates = Shapes(), Counter[str]()
+
+    def add(self, cells: Any) -> None:
+        """Count an Arrow column of texts, null where missing."""
+        self.shapes.add(cells)
+        self.dates.update(count_dates(cells))
+
+
+def count_cells(
+    source: Table | Scan, names: Sequence[str], missing: MissingTokens
+) -> dict[str, CellCounts]:
+    """Count the cells of columns of text, in all rows."""
+    counts = {name: CellCounts() for name in names}
+    for table in _all_rows(source, names) if names else ():
+        for name in names:
+            counts[name].add(observed_cells(table.data.column(name), missing))
+    return counts
+
+
+def first_rows(source: Table | Scan, names: Sequence[str], n_columns: int) -> Table:
+    """Read the first rows; as many from a table in memory as from its file."""
+    n_rows = max(1, min(_HEAD_ROWS, _HEAD_CELLS // n_columns))
+    if isinstance(source, Table):
+        return source._replace(data=source.data.select(list(names)).slice(0, n_rows))
+    kept: list[Any] = []
+    for batch in batches(source, source.parts, names, n_rows):
+        kept.append(batch.table.data)
+        if sum(map(len, kept)) >= n_rows:
+            break
+    return batch.table._replace(data=pa.concat_tables(kept).slice(0, n_rows))
+
+
+def _all_rows(source: Table | Scan, names: Sequence[str]) -> Iterator[Table]:
+    """Yield all rows: at once from a table in memory, in batches from a file."""
+    if isinstance(source, Table):
+        yield source
+        return
+    for batch in batches(source, source.parts, names, _HEAD_ROWS):
+        yield batch.table
+
+
+def _glance(head: Table, name: str, missing: MissingTokens, rules: ReadingRules) -> Reading | None:
+    """Tell what a column holds by its first rows; None where all rows must be counted."""
+    column = head.data.column(name)
+    if name in rules.categorical:
+        return Reading("category")
+    if is_temporal(column.type):
+        part = rules.dates_of(name)
+        part = part if part in ("month", "hour") else "days"
+        kind = "duration" if is_duration(column.type) else "date"
+        return Reading(kind, date=DateFormat("", part))
+    values = try_numbers(head, name, missing)
+    if not is_text(column.type):
+        if not isinstance(values, np.ndarray):
+            return Reading("text")
+        return _numbers(values, name, rules)
+    cells = observed_cells(column, missing)
+    if rules.format_of(name):
+        return None
+    if isinstance(values, np.ndarray):
+        semicolons = head.text is not None and head.text.delimiter == ";"
+        if (
+            semicolons
+            and head.decimal == "."
+            and rules.decimal is None
+            and is_ambiguous_plain(cells)
+        ):
+            return None
+        return _numbers(values, name, rules)
+    counts = CellCounts()
+    counts.add(cells)
+    choice = choose_format(counts.shapes, decimal=rules.decimal)
+    most = max([*counts.dates.values(), choice.n_fitting if choice else 0])
+    if 2 * most > counts.shapes.n_observed:
+        return None
+    unread = pc.sum(pc.match_substring_regex(cells, UNREAD_NUMBER)).as_py() or 0
+    return Reading("text") if 2 * unread > counts.shapes.n_observed else _text(cells, name, rules)
+
+
+def _numbers(values: np.ndarray, name: str, rules: ReadingRules) -> Reading:
+    """Tell measurements from names of the rows, by the first rows."""
+    named = name not in rules.kept and numbers_name_rows(values, name)
+    return Reading("row name" if named else "number")
+
+
+def _text(cells: Any, name: str, rules: ReadingRules) -> Reading:
+    """Tell categories from names of the rows, by the first rows (null where missing)."""
+    n_observed = len(cells) - cells.null_count
+    n_distinct = pc.count_distinct(cells).as_py()
+    named = name not in rules.kept and texts_name_rows(len(cells), n_observed, n_distinct)
+    return Reading("row name" if named else "category")
+
+
+def _has_rival(counts: CellCounts, rules: ReadingRules, name: str) -> bool:
+    """Tell whether two formats read a column equally well."""
+    choice = choose_format(counts.shapes, decimal=rules.decimal, form=rules.format_of(name))
+    return choice is not None and choice.rival is not None
+
+
+def _decimal_evidence(head: Table, names: Sequence[str], missing: MissingTokens) -> str | None:
+    """Find the decimal sign that the columns of text show beyond doubt."""
+    shapes: set[str] = set()
+    for name in names:
+        column = head.data.column(name)
+        if is_text(column.type):
+            seen = Shapes()
+            seen.add(observed_cells(column.slice(0, 1000), missing))
+            shapes.update(seen.counts)
+    return decimal_sign(shapes)
+
+
+def _decide(
+    name: str,
+    counts: CellCounts,
+    head: Table,
+    missing: MissingTokens,
+    rules: ReadingRules,
+    evidence: str | None,
+) -> Reading:
+    """Tell how a column of text is written by the counts of its cells."""
+    n_observed = counts.shapes.n_observed
+    choice = choose_format(
+        counts.shapes, decimal=rules.decimal, evidence=evidence, form=rules.format_of(name)
+    )
+    n_numbers = choice.n_fitting if choice else 0
+    layout, n_dates = max(counts.dates.items(), key=lambda item: item[1], default=("", 0))
+    if 2 * n_dates > n_observed and n_dates > n_numbers:
+        return _date(name, layout, counts.dates, rules)
+    if choice is None or 2 * n_numbers <= n_observed:
+        return _text(observed_cells(head.data.column(name), missing), name, rules)
+    if choice.mixes_units:
+        return Reading("text", choice=choice, doubt="units")
+    return Reading(
+        "number", number=choice.format, choice=choice, doubt="format" if choice.rival else ""
+    )
+
+
+def _date(name: str, layout: str, dates: Mapping[str, int], rules: ReadingRules) -> Reading:
+    """Tell how a column of dates is read."""
+    asked = rules.dates_of(name)
+    if layout == "hours:minutes":
+        return Reading("duration", date=DateFormat(layout))
+    either = dates[_DATE_ORDERS[0]] == dates[_DATE_ORDERS[1]] == dates[layout]
+    if layout in _DATE_ORDERS and asked in ("day-first", "month-first"):
+        layout, either = _DATE_ORDERS[asked == "month-first"], False
+    part = asked if asked in ("month", "hour") else "days"
+    return Reading("date", date=DateFormat(layout, part), doubt="order" if either else "")

@@ -1,0 +1,50 @@
+"""Columns that name the rows, such as a customer number, rather than measure something."""
+
+import re
+
+import numpy as np
+
+_WORDS = frozenset({
+    "id", "ids", "uuid", "guid", "no", "nr", "num", "number", "nummer", "numero", "número",
+    "numéro", "code", "key", "ref", "reference", "index", "row", "zeile", "zip", "zipcode",
+    "postcode", "plz", "postal", "customer", "kunde", "client", "cliente", "patient", "matricule",
+    "account", "konto", "iban", "isbn", "ean", "sku", "barcode", "serial", "kennung",
+    "kennzeichen",
+})  # fmt: skip
+_ENDS = ("number", "nummer", "code")
+_FEWEST_ROWS = 10
+# Repeats that chance would give; none of so many has a probability below 0.001.
+_REPEATS = 7.0
+
+
+def name_tells_rows(name: str) -> bool:
+    """Tell whether a column is called as what names rows is: "customer_no", "PLZ", "PatientID"."""
+    words = re.sub(r"([a-z])([A-Z])", r"\1 \2", name)
+    parts = re.split(r"[\W_]+", words.lower())
+    return any(part in _WORDS for part in parts) or parts[-1].endswith(_ENDS)
+
+
+def numbers_name_rows(values: np.ndarray, name: str) -> bool:
+    """Tell whether the numbers of a column name the rows.
+
+    All are whole, present and different, and either the column's name says so, or they would not
+    all be different by chance: n draws from a range R repeat n (n - 1) / 2R times.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_rows,)
+        NaN where a value is missing.
+    name : str
+    """
+    n = len(values)
+    if n < 3 or not bool(np.all(values == np.round(values))) or len(np.unique(values)) < n:
+        return False
+    if name_tells_rows(name):
+        return True
+    spread = float(np.ptp(values)) + 1
+    return n >= _FEWEST_ROWS and n * (n - 1) / (2 * spread) > _REPEATS
+
+
+def texts_name_rows(n_rows: int, n_observed: int, n_distinct: int) -> bool:
+    """Tell whether the texts of a column name the rows: each has one, and no two agree."""
+    return 1 < n_rows == n_observed == n_distinct
