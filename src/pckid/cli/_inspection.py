@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pckid._utils.text import brief, counted, printable
-from pckid.cli._tables import RESULT_COLUMNS
 from pckid.inspection.tables import ColumnInspection, Option, TableInspection, as_arguments
 
 _COLUMNS = 1000
@@ -63,14 +62,8 @@ def cluster_command(source: str, options: Mapping[str, Any], found: TableInspect
             words += [f"--{key.replace('_', '-')}", shlex.quote(str(options[key]))]
     words += ["--no-header"] if options.get("no_header") else []
     given = [Option(key, v) for key in ("na_values", "numbers", "dates") for v in options[key]]
-    old = [Option("drop", name) for name in RESULT_COLUMNS if name in _names(found)]
-    words.append(as_arguments(list(dict.fromkeys([*given, *found.options, *old]))))
+    words.append(as_arguments(list(dict.fromkeys([*given, *found.options]))))
     return " ".join([*filter(None, words), "--out", "clusters.csv"])
-
-
-def _names(found: TableInspection) -> list[str]:
-    """Name the columns."""
-    return [column.name for column in found.columns]
 
 
 def print_page(found: TableInspection, command: str) -> None:

@@ -16,6 +16,7 @@ from pckid._utils.text import brief, counted
 from pckid.cli._say import note, say
 from pckid.exceptions import TableError
 from pckid.inspection.tables import (
+    RESULT_COLUMNS,
     Option,
     Problem,
     advice,
@@ -44,7 +45,6 @@ from pckid.tables import (
     write_table,
 )
 
-RESULT_COLUMNS = ("cluster", "confidence")
 _SHOWN, _LONGEST_ADVICE = 12, 500
 
 

@@ -25,6 +25,8 @@ from pckid.tables.formats import NumberFormat
 from pckid.tables.numbers import NotNumbers, describe_text
 from pckid.tables.table import name_row
 
+RESULT_COLUMNS = ("cluster", "confidence")
+"""What a clustering adds to a table."""
 _PATTERNS, _COMMON, _MOST_CODES = 8, 3, 5
 _FIRST_CELLS, _ZEROS = 1000, re.compile(r"0\d+")
 _THOUSANDS = {"": "no thousands sign", " ": "thousands ' '"}
@@ -256,7 +258,10 @@ def find_problems(
         reading = columns.readings[name]
         if not is_used(reading, rules, name):
             continue
-        found += _doubts(name, reading)
+        doubts = _earlier_result(name) + _doubts(name, reading)
+        found += doubts
+        if any(doubt.stops for doubt in doubts):
+            continue
         if name in columns.wrong:
             found.append(_text_among_numbers(name, reading, columns.wrong[name], table))
         elif name in columns.texts:
@@ -266,6 +271,16 @@ def find_problems(
             if table.text is not None and reading.kind == "number" and not reading.choice:
                 found += _codes_with_zeros(name, columns.X[:, j], table)
     return found
+
+
+def _earlier_result(name: str) -> list[Problem]:
+    """Say that a column seems to be the result of an earlier run."""
+    if name not in RESULT_COLUMNS:
+        return []
+    drop = Option("drop", name)
+    evidence = f"The table already has a column '{name}', as an earlier result would."
+    fix = f"Leave it out ({drop}); the new result then takes its place."
+    return [Problem(name, "earlier result", evidence, fix, (drop,), True)]
 
 
 def _doubts(name: str, reading: Reading) -> list[Problem]:

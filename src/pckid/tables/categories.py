@@ -7,6 +7,7 @@ import numpy as np
 
 from pckid._utils.text import brief
 from pckid.exceptions import TableError
+from pckid.tables.booleans import unify_booleans
 from pckid.tables.kinds import Reading, ReadingRules, find_reading_anew, find_readings
 from pckid.tables.numbers import (
     MissingTokens,
@@ -21,15 +22,6 @@ from pckid.tables.numbers import (
 from pckid.tables.table import Table
 
 MAX_CATEGORIES = 255
-_YES = frozenset({
-    "y", "yes", "true", "t", "ja", "j", "wahr", "oui", "o", "vrai", "v", "sí", "si", "s",
-    "verdadero", "sim", "verdadeiro", "sì", "vero", "tak", "ano", "evet", "kyllä", "igen", "да",
-    "是", "はい", "हाँ", "نعم",
-})  # fmt: skip
-_NO = frozenset({
-    "n", "no", "false", "f", "nein", "falsch", "non", "faux", "falso", "não", "nao", "nie", "ne",
-    "hayır", "ei", "nee", "nej", "nem", "нет", "否", "いいえ", "नहीं", "لا",
-})  # fmt: skip
 
 
 class Columns(NamedTuple):
@@ -136,20 +128,6 @@ def text_cells(table: Table, name: str, missing: MissingTokens) -> list[str | No
     if is_text(column.type):
         return observed_cells(column, missing).to_pylist()
     return [_as_text(cell, missing) for cell in column.to_pylist()]
-
-
-def unify_booleans(cells: list[str | None]) -> list[str | None]:
-    """Write yes and no in one way where a column writes them in several, such as Yes, y and TRUE.
-
-    A column with one text for each keeps them.
-    """
-    distinct = {cell for cell in cells if cell is not None}
-    if not 2 < len(distinct) <= len(_YES) + len(_NO):
-        return cells
-    answers = {cell: "yes" if cell.lower() in _YES else "no" for cell in distinct}
-    if any(cell.lower() not in _YES | _NO for cell in distinct) or len(set(answers.values())) < 2:
-        return cells
-    return [None if cell is None else answers[cell] for cell in cells]
 
 
 def _is_number(reading: Reading) -> bool:

@@ -23,9 +23,9 @@ _PATTERNS = {
     "year-month-day": rf"^(?P<a>\d{{4}})[-/.](?P<b>\d{{1,2}})[-/.](?P<c>\d{{1,2}}){_TIME}$",
     "day-month-year": rf"^(?P<c>\d{{1,2}})[-/.](?P<b>\d{{1,2}})[-/.](?P<a>\d{{4}}|\d{{2}}){_TIME}$",
     "month-day-year": rf"^(?P<b>\d{{1,2}})[-/](?P<c>\d{{1,2}})[-/](?P<a>\d{{4}}|\d{{2}}){_TIME}$",
-    "day month year": r"^(?P<c>\d{1,2})(?:\.|er|º)?[ -](?:de )?(?P<b>\pL{3,10})\.?,?[ -](?:de )?"
+    "day month year": r"^(?P<c>\d{1,2})(?:\.|er|º)?[ -](?:de )?(?P<b>[^\d\s.,:;/-]{3,10})\.?,?[ -](?:de )?"
     rf"(?P<a>\d{{4}}|\d{{2}}){_TIME}$",
-    "month day year": r"^(?P<b>\pL{3,10})\.? (?P<c>\d{1,2})(?:st|nd|rd|th)?,? "
+    "month day year": r"^(?P<b>[^\d\s.,:;/-]{3,10})\.? (?P<c>\d{1,2})(?:st|nd|rd|th)?,? "
     rf"(?P<a>\d{{4}}){_TIME}$",
 }
 _DURATION = r"^(?P<sign>-?)(?P<hour>\d+):(?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d(?:[.,]\d+)?))?$"
@@ -62,10 +62,19 @@ def is_duration(kind: Any) -> bool:
 
 def count_dates(cells: Any) -> Counter[str]:
     """Count the texts of an Arrow column that are dates, or durations, in each layout."""
-    found: Counter[str] = Counter()
+    found: Counter[str] = Counter(dict.fromkeys(LAYOUTS, 0))
+    if not pc.any(pc.match_substring_regex(cells, r"\d[-/. :]|[a-z] \d")).as_py():
+        return found
     for layout in LAYOUTS:
-        found[layout] = int(np.count_nonzero(~np.isnan(read_dates(cells, DateFormat(layout))[0])))
+        if pc.any(pc.match_substring_regex(cells, _pattern(layout))).as_py():
+            values, _ = read_dates(cells, DateFormat(layout))
+            found[layout] = int(np.count_nonzero(~np.isnan(values)))
     return found
+
+
+def _pattern(layout: str) -> str:
+    """Give the pattern of a layout."""
+    return _DURATION if layout == "hours:minutes" else _PATTERNS[layout]
 
 
 def read_dates(cells: Any, form: DateFormat) -> tuple[np.ndarray, np.ndarray]:
@@ -73,8 +82,7 @@ def read_dates(cells: Any, form: DateFormat) -> tuple[np.ndarray, np.ndarray]:
     if isinstance(cells, pa.ChunkedArray):
         cells = cells.combine_chunks()
     observed = pc.is_valid(cells).to_numpy(zero_copy_only=False)
-    pattern = _DURATION if form.layout == "hours:minutes" else _PATTERNS[form.layout]
-    parts = pc.extract_regex(cells, pattern)
+    parts = pc.extract_regex(cells, _pattern(form.layout))
     hours = _number(parts, "hour", 0) + _number(parts, "minute", 0) / 60
     hours += _number(parts, "second", 0) / 3600
     matched = pc.is_valid(parts).to_numpy(zero_copy_only=False)

@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pckid._utils.text import UNREAD_NUMBER
+from pckid.tables.booleans import are_booleans
 from pckid.tables.dates import DateFormat, count_dates, is_duration, is_temporal
 from pckid.tables.formats import (
     FormatChoice,
@@ -236,6 +237,7 @@ def _text(cells: Any, name: str, rules: ReadingRules) -> Reading:
     n_observed = len(cells) - cells.null_count
     n_distinct = pc.count_distinct(cells).as_py()
     named = name not in rules.kept and texts_name_rows(len(cells), n_observed, n_distinct)
+    named = named and not (n_distinct < 100 and are_booleans(cells.unique().to_pylist()))
     return Reading("row name" if named else "category")
 
 

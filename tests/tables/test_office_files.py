@@ -1,0 +1,75 @@
+"""Files as offices write them: what comes out of each, whole and in batches alike."""
+
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pckid.cli._tables import plan, read_selection, reading_rules
+from pckid.inspection.tables import RESULT_COLUMNS, as_arguments, inspect_table
+from pckid.outofcore.files import FileRows
+from pckid.tables import MissingTokens, find_readings, read_whole, scan_table, text
+
+FOLDER = Path(__file__).parent / "files"
+EXPECTED = tomllib.loads((FOLDER / "expected.toml").read_text("utf-8"))
+DEFAULT = MissingTokens.with_defaults()
+
+
+def scan_file(name):
+    read = EXPECTED[name].get("read", {})
+    given = {key: read[key] for key in read if key not in ("numbers", "dates")}
+    scan = scan_table(str(FOLDER / name), **given)
+    return scan, {key: read.get(key, []) for key in ("numbers", "dates")}
+
+
+def test_every_file_is_listed():
+    stored = {path.name for path in FOLDER.iterdir()} - {"expected.toml"}
+    assert stored == set(EXPECTED)
+    assert len(stored) >= 40
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_what_comes_out(name):
+    scan, options = scan_file(name)
+    table, expected = read_whole(scan), EXPECTED[name]
+    found = inspect_table(table, DEFAULT, reading_rules(table, options))
+    assert {column.name: column.kind for column in found.columns} == expected["kinds"]
+    assert [problem.kind for problem in found.problems] == expected.get("problems", [])
+    assert as_arguments(found.options) == expected.get("options", "")
+    every = {**options, "columns": found_names(found, expected)}
+    selection = read_selection(table, plan(table, every), every)
+    for column, values in expected.get("values", {}).items():
+        if isinstance(values[0], str):
+            assert selection.texts[column] == values
+        else:
+            read = selection.X[:, selection.names.index(column)]
+            np.testing.assert_allclose(read, values, rtol=1e-12)
+
+
+def found_names(found, expected):
+    """Name the columns whose values are expected, or else all."""
+    return list(expected.get("values", {})) or [column.name for column in found.columns][:1]
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_batches_read_the_same(name, monkeypatch):
+    monkeypatch.setattr(text, "PIECE", 100)
+    monkeypatch.setattr(text, "_BYTES_PER_COLUMN", 1)
+    scan, options = scan_file(name)
+    table = read_whole(scan)
+    rules = reading_rules(table, options)
+    whole = find_readings(table, table.names, DEFAULT, rules)
+    streamed = find_readings(scan, scan.names, DEFAULT, rules)
+    assert streamed == whole
+    numbers = [n for n, r in whole.items() if r.kind in ("number", "date", "duration")]
+    unread = {n for n, kind in EXPECTED[name]["kinds"].items() if kind == "text"}
+    numbers = [n for n in numbers if n not in {*unread, *RESULT_COLUMNS}]
+    if not numbers:
+        return
+    rows = FileRows(scan, numbers, DEFAULT, streamed, rules)
+    (read,) = rows.arrays(lambda _, X: (X,), None, ())
+    options["columns"] = numbers
+    kept = plan(table, {**options, "dates": [*options["dates"], "use"][:1]})
+    selection = read_selection(table, kept, options)
+    np.testing.assert_array_equal(read, selection.X)
