@@ -23,7 +23,7 @@ except ImportError:  # scikit-learn before 1.9
 
 
 Advance = Callable[[int], None]
-__all__ = ["Advance", "CallbackSupportMixin", "progress", "with_callbacks"]
+__all__ = ["Advance", "CallbackSupportMixin", "StepCounter", "progress", "with_callbacks"]
 
 
 @contextmanager
@@ -68,3 +68,34 @@ def _open(estimator: Any, n_tasks: int) -> Any:
     context = estimator._init_callback_context(max_subtasks=n_tasks)
     context.call_on_fit_task_begin(estimator=estimator)
     return context
+
+
+class StepCounter:
+    """Scikit-learn callback that counts the steps of a fit.
+
+    Parameters
+    ----------
+    tell : callable
+        Called with the number of steps done and the number of all steps, None if unknown, when
+        the fit begins and after every step.
+    """
+
+    def __init__(self, tell: Callable[[int, int | None], None]) -> None:
+        self.tell = tell
+
+    def setup(self, estimator: Any, context: Any) -> None:
+        """Tell that nothing is done yet."""
+        self._n_done, self._n_steps = 0, context.max_subtasks
+        self.tell(0, self._n_steps)
+
+    def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
+        """Count nothing before a step is done."""
+
+    def on_fit_task_end(self, estimator: Any, context: Any) -> None:
+        """Count one of the fit's own steps."""
+        if context.parent is not None and context.parent.parent is None:
+            self._n_done += 1
+            self.tell(self._n_done, self._n_steps)
+
+    def teardown(self, estimator: Any, context: Any) -> None:
+        """Do nothing more at the end."""

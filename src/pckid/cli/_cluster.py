@@ -2,7 +2,8 @@
 
 import os
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
 from types import MappingProxyType
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from pckid._utils.arrays import place, to_numpy
+from pckid._utils.files import atomic_file
 from pckid._utils.text import brief, counted
 from pckid.cli._say import note, progress, say
 from pckid.cli._tables import Selection
@@ -18,7 +20,12 @@ from pckid.cluster import PCKID
 from pckid.plots import used_columns
 
 
-def fit(selection: Selection, n_clusters: int | str, options: Mapping[str, Any]) -> PCKID:
+def fit(
+    selection: Selection,
+    n_clusters: int | str,
+    options: Mapping[str, Any],
+    watch: Callable[[PCKID, str], AbstractContextManager] = progress,
+) -> PCKID:
     """Fit an estimator to the chosen columns.
 
     Parameters
@@ -27,6 +34,8 @@ def fit(selection: Selection, n_clusters: int | str, options: Mapping[str, Any])
     n_clusters : int or "auto"
     options : mapping
         With the keys inits, max_components, max_samples, embedding, seed, jobs and device.
+    watch : callable
+        Context manager around the fit that shows its progress.
 
     Returns
     -------
@@ -37,7 +46,7 @@ def fit(selection: Selection, n_clusters: int | str, options: Mapping[str, Any])
     kinds = f" ({len(selection.texts)} of categories)" if selection.texts else ""
     say(f"{counted(n_rows, 'row')}, {counted(n_columns, 'column')}{kinds}.")
     start = time.perf_counter()
-    with progress(estimator, "Fitting mixture models"):
+    with watch(estimator, "Fitting mixture models"):
         estimator.fit(named_columns(selection), sample_weight=selection.weights)
     share = share_missing(estimator, selection)
     say(f"Clustered in {time.perf_counter() - start:.1f} s; {share:.1%} of the cells are missing.")
@@ -207,6 +216,13 @@ def tell(found: dict[str, Any]) -> None:
 
 def write_report(selection: Selection, estimator: PCKID, path: str) -> None:
     """Write the report on a clustering."""
+    with atomic_file(path) as file:
+        file.write(make_report(selection, estimator).encode())
+    say(f"Report: {path}")
+
+
+def make_report(selection: Selection, estimator: PCKID) -> str:
+    """Make the report on a clustering: a page of HTML."""
     from pckid.reporting import Background, report
 
     background = Background(
@@ -216,5 +232,4 @@ def write_report(selection: Selection, estimator: PCKID, path: str) -> None:
         known=selection.known,
         left_out=selection.left_out,
     )
-    report(estimator, named_columns(selection), path, background)
-    say(f"Report: {path}")
+    return report(estimator, named_columns(selection), background=background)

@@ -1,43 +1,25 @@
 """A progress bar for a fit."""
 
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
+from pckid._utils.progress import StepCounter
 
-class FitProgress:
-    """Scikit-learn callback that draws one bar on standard error.
 
-    Parameters
-    ----------
-    what : str
-        The words before the bar.
-    """
-
-    def __init__(self, what: str) -> None:
-        self.what = what
-
-    def setup(self, estimator: Any, context: Any) -> None:
-        """Draw the empty bar."""
-        self._bar = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TaskProgressColumn(),
-            TimeRemainingColumn(elapsed_when_finished=True),
-            console=Console(stderr=True),
+@contextmanager
+def bar(what: str) -> Iterator[StepCounter]:
+    """Draw a bar on standard error, with `what` before it, for the callback that is yielded."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeRemainingColumn(elapsed_when_finished=True),
+    )
+    with Progress(*columns, console=Console(stderr=True)) as drawn:
+        task = drawn.add_task(what, total=None)
+        yield StepCounter(
+            lambda n_done, n_steps: drawn.update(task, completed=n_done, total=n_steps)
         )
-        self._task = self._bar.add_task(self.what, total=context.max_subtasks)
-        self._bar.start()
-
-    def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
-        """Nothing is drawn before a step is done."""
-
-    def on_fit_task_end(self, estimator: Any, context: Any) -> None:
-        """Advance by one of the fit's own steps."""
-        if context.parent is not None and context.parent.parent is None:
-            self._bar.advance(self._task)
-
-    def teardown(self, estimator: Any, context: Any) -> None:
-        """Leave the bar as it stands."""
-        self._bar.stop()

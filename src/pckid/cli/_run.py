@@ -6,7 +6,7 @@ import os
 import sys
 import traceback
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from typing import Any, NoReturn
 
@@ -84,14 +84,7 @@ def run(arguments: list[str]) -> NoReturn:
     arguments : list of str
         What follows the program's name.
     """
-    with warnings.catch_warnings():
-        # What the library has to say to its user is shown, what concerns programmers is not.
-        warnings.simplefilter("ignore")
-        warnings.simplefilter("default", UserWarning)
-        # The commands say these themselves, with the option that helps.
-        warnings.filterwarnings("ignore", "Only .* clusters asked for hold rows")
-        warnings.filterwarnings("ignore", ".* far from all other values")
-        warnings.showwarning = _show_warning
+    with warnings_as_notes():
         code = _exit_code(lambda: pckid.main(arguments, prog_name="pckid", standalone_mode=False))
     if code == _interrupt.exit_code():
         # Threads may be deep in a matrix product; an ordinary exit would wait for them.
@@ -99,6 +92,19 @@ def run(arguments: list[str]) -> NoReturn:
             sys.stderr.flush()
         os._exit(code)
     sys.exit(code)
+
+
+@contextlib.contextmanager
+def warnings_as_notes() -> Iterator[None]:
+    """Show what the library has to say to its user, and not what concerns programmers."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("default", UserWarning)
+        # The commands say these themselves, with the option that helps.
+        warnings.filterwarnings("ignore", "Only .* clusters asked for hold rows")
+        warnings.filterwarnings("ignore", ".* far from all other values")
+        warnings.showwarning = _show_warning
+        yield
 
 
 def _exit_code(command: Callable[[], Any]) -> int:

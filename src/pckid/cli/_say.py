@@ -54,10 +54,11 @@ def progress(estimator: Any, what: str) -> Iterator[None]:
     if _quiet or not sys.stderr.isatty() or not hasattr(estimator, "set_callbacks"):
         yield
         return
-    from pckid.cli._progress import FitProgress
+    from pckid.cli._progress import bar
 
-    estimator.set_callbacks(FitProgress(what))
-    try:
-        yield
-    finally:
-        estimator.set_callbacks()
+    with bar(what) as counter:
+        estimator.set_callbacks(counter)
+        try:
+            yield
+        finally:
+            estimator.set_callbacks()
