@@ -5,6 +5,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
 PYTEST_ARGS ?= -n auto
+APT ?= --quiet=2 --yes -o Acquire::Retries=1 -o Acquire::http::Timeout=30
 PYTHONS ?= 3.11 3.12 3.13 3.14
 
 ifdef UV
@@ -13,14 +14,16 @@ else
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 endif
 
-.PHONY: demo test test-lowest test-pythons test-peers faults fuzz audit lint format bench docs docs-quick dist torch clean help
+.PHONY: demo app browser test test-lowest test-pythons test-peers faults fuzz audit lint format bench docs docs-quick dist torch clean help
 
 help:
 	@echo "make demo    cluster the built-in table; labels and a report go to demo-output/"
+	@echo "make app     start the app in the browser: cluster tables without commands"
 	@echo "make test    run the tests"
 	@echo "make test-lowest   run the tests with the lowest versions that pyproject.toml allows"
 	@echo "make test-pythons  run the tests on every Python from 3.11 to 3.14 found here; PYTHONS=3.12"
 	@echo "make test-peers    run scikit-learn's own tests on the estimators here"
+	@echo "make browser install Debian's Chromium, so that the tests in a real browser run too; needs root"
 	@echo "make faults  interrupt, kill and starve the program, twenty times each way"
 	@echo "make fuzz    100,000 mutated model files, 100,000 mutated tables, 2,000 odd arrays"
 	@echo "make audit   compare the dependencies with the list of known weaknesses; needs the network"
@@ -43,13 +46,17 @@ $(VENV)/.demo: $(BIN)/python pyproject.toml
 	$(INSTALL) -e ".[all]"
 	@touch $@
 
+$(VENV)/.app: $(BIN)/python pyproject.toml
+	$(INSTALL) -e ".[app]"
+	@touch $@ $(VENV)/.demo
+
 $(VENV)/.test: $(BIN)/python pyproject.toml
 	$(INSTALL) -e ".[test]"
-	@touch $@ $(VENV)/.demo
+	@touch $@ $(VENV)/.app $(VENV)/.demo
 
 $(VENV)/.lint: $(BIN)/python pyproject.toml
 	$(INSTALL) -e ".[lint]"
-	@touch $@ $(VENV)/.test $(VENV)/.demo
+	@touch $@ $(VENV)/.test $(VENV)/.app $(VENV)/.demo
 
 $(VENV)/.docs: $(BIN)/python pyproject.toml
 	$(INSTALL) -e ".[docs]"
@@ -57,6 +64,20 @@ $(VENV)/.docs: $(BIN)/python pyproject.toml
 
 demo: $(VENV)/.demo
 	$(BIN)/pckid demo --out demo-output
+
+app: $(VENV)/.app
+	$(BIN)/pckid app
+
+# Once more if it fails, and no failure if it cannot be done: the tests that need it are skipped then.
+browser:
+	@command -v chromium > /dev/null && command -v chromedriver > /dev/null && exit; \
+	if command -v apt-get > /dev/null && test "$$(id -u)" = 0; then \
+		for try in 1 2; do \
+			apt-get $(APT) update && apt-get $(APT) install --no-install-recommends \
+				chromium chromium-driver && exit; \
+		done; \
+	fi; \
+	echo "No Chromium could be installed: the tests that need one are skipped."
 
 test: $(VENV)/.test
 	$(BIN)/python -m pytest $(PYTEST_ARGS)

@@ -11,6 +11,7 @@ COMMANDS = {
     "inspect": "pckid.cli.inspect:inspect",
     "info": "pckid.cli.info:info",
     "demo": "pckid.cli.demo:demo",
+    "app": "pckid.cli.app:app",
     "reproduce": "pckid.cli.reproduce:reproduce",
     "compare": "pckid.cli.compare:compare",
     "completion": "pckid.cli.completion:completion",

@@ -12,7 +12,6 @@ import numpy as np
 import pyarrow as pa
 
 from pckid._utils.arrays import place, to_numpy
-from pckid._utils.files import atomic_file
 from pckid._utils.text import brief, counted
 from pckid.cli._say import note, progress, say
 from pckid.cli._tables import Selection
@@ -216,13 +215,12 @@ def tell(found: dict[str, Any]) -> None:
 
 def write_report(selection: Selection, estimator: PCKID, path: str) -> None:
     """Write the report on a clustering."""
-    with atomic_file(path) as file:
-        file.write(make_report(selection, estimator).encode())
+    make_report(selection, estimator, path)
     say(f"Report: {path}")
 
 
-def make_report(selection: Selection, estimator: PCKID) -> str:
-    """Make the report on a clustering: a page of HTML."""
+def make_report(selection: Selection, estimator: PCKID, path: str | None = None) -> Any:
+    """Make the report on a clustering, and write it where a path is given."""
     from pckid.reporting import Background, report
 
     background = Background(
@@ -232,4 +230,4 @@ def make_report(selection: Selection, estimator: PCKID) -> str:
         known=selection.known,
         left_out=selection.left_out,
     )
-    return report(estimator, named_columns(selection), background=background)
+    return report(estimator, named_columns(selection), path, background)

@@ -10,7 +10,7 @@ from pckid._utils.progress import StepCounter
 
 
 @contextmanager
-def bar(what: str) -> Iterator[StepCounter]:
+def draw_progress(what: str) -> Iterator[StepCounter]:
     """Draw a bar on standard error, with `what` before it, for the callback that is yielded."""
     columns = (
         TextColumn("{task.description}"),

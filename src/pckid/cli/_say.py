@@ -54,9 +54,9 @@ def progress(estimator: Any, what: str) -> Iterator[None]:
     if _quiet or not sys.stderr.isatty() or not hasattr(estimator, "set_callbacks"):
         yield
         return
-    from pckid.cli._progress import bar
+    from pckid.cli._progress import draw_progress
 
-    with bar(what) as counter:
+    with draw_progress(what) as counter:
         estimator.set_callbacks(counter)
         try:
             yield

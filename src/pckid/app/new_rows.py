@@ -1,0 +1,31 @@
+"""New rows, placed into the groups of a model."""
+
+import streamlit as st
+
+from pckid.app import result, run
+from pckid.app.upload import KINDS
+from pckid.app.work import Upload, place_new_rows
+
+
+def ask_for_new_rows() -> None:
+    """Ask for a model and a table, and place its rows."""
+    st.subheader("Place new rows into groups found before")
+    st.markdown("The columns are found by their names; others are kept and not used.")
+    model = _ask_for_file("A model, as downloaded after a run", ["pckid"], "model-file")
+    made = st.session_state.get("made")
+    if model is None and made is not None:
+        st.caption("Without a file, the model of the run on this page is used.")
+        model = Upload("the model of this page", made.files["model.pckid"])
+    table = _ask_for_file("The table with the new rows", KINDS, "new-file")
+    nothing = model is None or table is None
+    run.offer_job("Place rows", "placing", "placed", nothing, place_new_rows, model, table)
+    placed = st.session_state.get("placed")
+    if placed is not None:
+        result.show_sizes(placed)
+        result.offer_downloads(placed, placed.found["source"])
+
+
+def _ask_for_file(label: str, kinds: list[str], key: str) -> Upload | None:
+    """Ask for a file."""
+    file = st.file_uploader(label, kinds, key=key)
+    return file and Upload(file.name, file.getvalue())

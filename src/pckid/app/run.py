@@ -1,0 +1,79 @@
+"""Step 3: how many groups, and the run, which can be watched and cancelled."""
+
+from typing import Any
+
+import streamlit as st
+
+from pckid.app.job import Job
+from pckid.app.text import escape
+from pckid.app.upload import Opened
+from pckid.app.work import Settings, find_groups
+
+
+def ask_for_run(opened: Opened, options: dict[str, Any]) -> Settings:
+    """Ask for the number of groups and run."""
+    st.subheader("3. Find the groups")
+    how = st.radio("How many groups?", ["Find out", "I know the number"], horizontal=True)
+    n_clusters: int | str = "auto"
+    if how != "Find out":
+        n_clusters = st.number_input("Number of groups", 1, 1000, 3, width=200)
+    settings = Settings(opened.upload, n_clusters, options)
+    kept_aside = {*options["drop"], options["id_column"], options["label_column"]}
+    nothing = kept_aside.issuperset(opened.table.names)
+    if nothing:
+        st.warning("Tick at least one column.")
+    offer_job("Find groups", "job", "made", nothing, find_groups, settings)
+    return settings
+
+
+def offer_job(what: str, job: str, made: str, disabled: bool, *work: Any) -> None:
+    """Draw a button that starts work, and while it runs, its progress and a button to cancel it.
+
+    `job` and `made` name the places in the session's state for the work and for what it gives.
+    """
+    running = job in st.session_state
+    st.button(
+        what,
+        type="primary",
+        disabled=disabled or running,
+        on_click=_start_job,
+        args=(job, made, *work),
+    )
+    if running:
+        _watch_job(job, made)
+    elif f"{job}-said" in st.session_state:
+        st.info(st.session_state[f"{job}-said"])
+
+
+def _start_job(job: str, made: str, *work: Any) -> None:
+    """Start a run."""
+    st.session_state.pop(f"{job}-said", None)
+    st.session_state.pop(made, None)
+    st.session_state[job] = Job(*work)
+
+
+@st.fragment(run_every=0.4)
+def _watch_job(key: str, made: str) -> None:
+    """Draw the progress of a run until it ends."""
+    job = st.session_state.get(key)
+    if job is None:
+        st.rerun()
+    job.update()
+    st.progress(job.share, "Fitting mixture models" if job.share else "Getting ready")
+    st.button("Cancel", on_click=_cancel_job, args=[key], icon=":material/close:")
+    if not job.finished:
+        return
+    del st.session_state[key]
+    if job.error:
+        st.session_state[f"{key}-said"] = escape(job.error, 1000)
+    else:
+        st.session_state[made] = job.result
+    st.rerun()
+
+
+def _cancel_job(key: str) -> None:
+    """Stop a run."""
+    job = st.session_state.pop(key, None)
+    if job is not None:
+        job.stop()
+        st.session_state[f"{key}-said"] = "Cancelled."

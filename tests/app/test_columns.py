@@ -1,0 +1,68 @@
+"""What the page suggests for each column, and what becomes of ticks and menus."""
+
+import pytest
+
+pytest.importorskip("streamlit")
+from streamlit.testing.v1 import AppTest
+
+from pckid.app import columns
+
+
+def page(content, known=None):
+    """Draw the second step alone for a table."""
+
+    def script(content, known):
+        import streamlit as st
+
+        from pckid.app import columns
+        from pckid.app.upload import Opened
+        from pckid.app.work import Upload
+
+        upload = Upload("table.csv", content, known=known)
+        st.session_state["options"] = columns.ask_for_columns(Opened(upload, upload.read({})))
+
+    return AppTest.from_function(script, args=(content, known)).run()
+
+
+def rows(*names, n_rows=12):
+    cells = [",".join(str((3 * i + 5 * j) % 7) for j in range(len(names))) for i in range(n_rows)]
+    return "\n".join([",".join(names), *cells]).encode()
+
+
+def test_columns_are_recognised():
+    lines = ["name,sex,size,same,mixed,known"]
+    lines += [f"n{i},{'fm'[i % 2]},{i * 7 % 5},1,{'x' if i == 3 else i},{i % 3}" for i in range(30)]
+    options = page("\n".join(lines).encode(), known="known").session_state["options"]
+    assert options == {
+        "drop": ("same", "mixed"),
+        "categorical": ("sex",),
+        "id_column": "name",
+        "label_column": "known",
+        "na_values": (),
+    }
+
+
+def test_ticks_and_menus_change_the_options():
+    app = page(rows("a", "b", "c"))
+    app.checkbox[0].uncheck()
+    app.selectbox[1].select("category")
+    options = app.run().session_state["options"]
+    assert options["drop"] == ("a",)
+    assert options["categorical"] == ("b",)
+    app.selectbox[2].select("id")
+    assert app.run().session_state["options"]["id_column"] == "c"
+
+
+def test_choices_on_another_page_are_kept():
+    app = page(rows(*(f"c{j}" for j in range(columns.PER_PAGE + 5))))
+    assert len(app.checkbox) == columns.PER_PAGE
+    app.checkbox[3].uncheck()
+    app.run()
+    for number, n_shown in ((2, 5), (1, columns.PER_PAGE)):
+        app.number_input[0].set_value(number)
+        app.run()
+        assert len(app.checkbox) == n_shown
+        assert app.session_state["options"]["drop"] == ("c3",)
+    assert not app.checkbox[3].value
+    assert not app.exception
+    assert not app.warning
