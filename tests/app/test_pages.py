@@ -6,84 +6,20 @@ import os
 import shlex
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
 from browser import needs_browser
 from helpers import groups
+from running_app import AppPage, count_workers, wait_until
 
 pytest.importorskip("streamlit")
-pytest.importorskip("selenium")
-from selenium.common.exceptions import (
-    ElementClickInterceptedException,
-    StaleElementReferenceException,
-)
-
 pytestmark = needs_browser
-
-
-class Page:
-    """One visit to the app, by what its reader sees."""
-
-    def __init__(self, browser, server):
-        self.browser = browser
-        browser.open(server.url)
-        self.see("1. Your table")
-
-    def text(self):
-        return self.browser.run("return document.body.innerText")
-
-    def see(self, text, seconds=40):
-        self.browser.wait(lambda: text in self.text(), seconds)
-
-    def drop(self, path, label="A table"):
-        """Give a file to the uploader whose label begins so."""
-        script = """return [...document.querySelectorAll('[data-testid=stFileUploader]')]
-            .find(each => each.innerText.startsWith(arguments[0]))?.querySelector('input')"""
-        self.browser.wait(lambda: self.browser.run(script, label)).send_keys(str(path))
-
-    def click(self, text, selector="button"):
-        """Click what shows the text and is not disabled."""
-        script = """return [...document.querySelectorAll(arguments[0])].find(each =>
-            each.innerText.trim().endsWith(arguments[1]) && !each.disabled
-            && each.offsetParent !== null)"""
-
-        def clicked():
-            found = self.browser.run(script, selector, text)
-            if found is None:
-                return False
-            try:
-                self.browser.run("arguments[0].scrollIntoView({block: 'center'})", found)
-                found.click()
-            except (ElementClickInterceptedException, StaleElementReferenceException):
-                # The page was being drawn anew.
-                return False
-            return True
-
-        self.browser.wait(clicked)
-
-    def tick(self, name):
-        self.click(name, "[data-testid=stCheckbox] label")
-
-    def download(self, text, name):
-        """Click a button and wait for the file; return its bytes."""
-        path = self.browser.downloads / name
-        path.unlink(missing_ok=True)
-        self.click(text)
-        self.browser.wait(path.exists)
-        return path.read_bytes()
-
-    def ready(self):
-        """Wait until Streamlit has drawn what the last click changed."""
-        self.browser.wait(lambda: not self.browser.find_all("[data-testid=stStatusWidget]"))
-        time.sleep(0.3)
 
 
 @pytest.fixture
 def page(chromium, server):
-    page = Page(chromium, server)
-    yield page
+    yield AppPage(chromium, server.url)
     hosts = {url.split("/")[2] for url in chromium.requests() if "://" in url}
     assert hosts <= {server.url.removeprefix("http://")}
     # Of these features Streamlit's frames speak to browsers that may not know them.
@@ -110,19 +46,20 @@ def test_from_a_file_to_labels_and_new_rows(page, tmp_path):
     truth = write_table(tmp_path / "people.csv")
     page.drop(tmp_path / "people.csv")
     page.see("90 rows, 5 columns")
-    page.ready()
+    page.wait_for_drawing()
     page.tick("d")
-    page.ready()
-    page.click("I know the number", "[data-testid=stRadio] label")
+    page.wait_for_drawing()
+    page.choose("I know the number")
     page.see("Number of groups")
     page.click("Find groups")
     page.see("4. The groups")
+    page.see("The 3 clusters are stable")
     page.see("Cluster 2\n\n30")
     content = page.download("Table with clusters (CSV)", "people-clusters.csv")
     assert len({*zip(clusters(content), truth, strict=True)}) == 3
 
     # The command on the page gives the same files.
-    page.click("The same as a command", "summary")
+    page.unfold("The same as a command")
     command = page.browser.wait(lambda: page.browser.find("code.language-bash").text)
     assert shlex.split(command)[:5] == ["pckid", "cluster", "people.csv", "-k", "3"]
     assert "--drop=d" in command
@@ -136,9 +73,9 @@ def test_from_a_file_to_labels_and_new_rows(page, tmp_path):
     assert (tmp_path / "people-report.html").read_bytes() == report
 
     # New rows get the same clusters, by the model of the page and by the one downloaded.
-    page.click("Place new rows", "[role=tab]")
+    page.turn_to("Place new rows")
     page.drop(tmp_path / "people.csv", "The table with the new rows")
-    page.ready()
+    page.wait_for_drawing()
     page.click("Place rows")
     page.see("Cluster 2\n\n30")
     placed = page.download("Table with clusters (CSV)", "people-clusters.csv")
@@ -148,9 +85,10 @@ def test_from_a_file_to_labels_and_new_rows(page, tmp_path):
 def test_the_demo_is_one_click_away(page):
     page.click("Try it with the penguins")
     page.see("344 rows, 7 columns")
-    page.ready()
+    page.wait_for_drawing()
     page.click("Find groups")
     page.see("4. The groups")
+    page.unfold("Notes (1)")
     page.see("2 of 344 rows have no observed value")
     content = page.download("Table with clusters (CSV)", "penguins-clusters.csv")
     found = list(csv.DictReader(io.StringIO(content.decode())))
@@ -166,13 +104,13 @@ def test_a_bad_file_gets_its_sentence_and_the_app_goes_on(page, tmp_path):
     assert "2. What the columns hold" not in page.text()
     (tmp_path / "no-model.pckid").write_text("a,b\n1,2\n")
     write_table(tmp_path / "people.csv")
-    page.click("Place new rows", "[role=tab]")
+    page.turn_to("Place new rows")
     page.drop(tmp_path / "no-model.pckid", "A model")
     page.drop(tmp_path / "people.csv", "The table with the new rows")
-    page.ready()
+    page.wait_for_drawing()
     page.click("Place rows")
     page.see("no-model.pckid is not a pckid model. Give a file written by pckid.")
-    page.click("Find groups", "[role=tab]")
+    page.turn_to("Find groups")
     page.click("Try it with the penguins")
     page.see("344 rows, 7 columns")
 
@@ -181,29 +119,18 @@ def test_a_cancelled_run_ends_and_another_can_follow(page, tmp_path, server):
     write_table(tmp_path / "long.csv", n_samples=30_000, names="abcdefgh")
     page.drop(tmp_path / "long.csv")
     page.see("30,000 rows")
-    page.ready()
+    page.wait_for_drawing()
     page.click("Find groups")
+    wait_until(lambda: count_workers(server) == 1)
     page.click("Cancel")
     page.see("Cancelled.")
     assert "4. The groups" not in page.text()
-    deadline = time.monotonic() + 5
-    while workers(server.pid) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert workers(server.pid) == 0
+    wait_until(lambda: count_workers(server) == 0)
     page.click("Try it with the penguins")
     page.see("344 rows, 7 columns")
-    page.ready()
+    page.wait_for_drawing()
     page.click("Find groups")
     page.see("4. The groups")
-
-
-def workers(group):
-    """Count the processes that the process with the libraries loaded has started."""
-    listed = subprocess.run(["ps", "-eo", "pgid=,ppid=,pid=,stat="], capture_output=True, text=True)
-    rows = [line.split() for line in listed.stdout.splitlines()]
-    mine = [row for row in rows if int(row[0]) == group and not row[3].startswith("Z")]
-    children = {row[2] for row in mine if int(row[1]) == group}
-    return sum(row[1] in children for row in mine)
 
 
 def test_two_people_do_not_see_each_others_tables(page, chromium, server, tmp_path):
@@ -213,7 +140,7 @@ def test_two_people_do_not_see_each_others_tables(page, chromium, server, tmp_pa
     first = chromium.driver.current_window_handle
     chromium.driver.switch_to.new_window("window")
     try:
-        other = Page(chromium, server)
+        other = AppPage(chromium, server.url)
         assert "mine.csv" not in other.text()
         other.click("Try it with the penguins")
         other.see("344 rows, 7 columns")
@@ -221,7 +148,7 @@ def test_two_people_do_not_see_each_others_tables(page, chromium, server, tmp_pa
         chromium.driver.close()
         chromium.driver.switch_to.window(first)
     page.tick("d")
-    page.ready()
+    page.wait_for_drawing()
     assert "90 rows, 5 columns" in page.text()
     assert "penguins.csv" not in page.text()
 
@@ -247,14 +174,14 @@ def test_names_and_cells_are_shown_and_not_run(page, tmp_path, chromium):
             writer.writerow([HOSTILE[row % 5], *cells])
     page.drop(path)
     page.see("90 rows, 5 columns")
-    page.ready()
+    page.wait_for_drawing()
     ticks = chromium.find_all("[data-testid=stCheckbox] label")
     shown = [each.text.replace("\N{WORD JOINER}", "") for each in ticks]
     assert set(HOSTILE) <= set(shown)
     page.click("Find groups")
     page.see("4. The groups")
-    page.click("The same as a command", "summary")
-    page.ready()
+    page.unfold("The same as a command")
+    page.wait_for_drawing()
     assert "window.hit" in page.text()
     assert page.browser.run("return window.hit") is None
     (frame,) = chromium.wait(lambda: chromium.find_all("iframe"))

@@ -14,7 +14,7 @@ ROLES = {
     "number": "number",
     "category": "category",
     "id": "name of the row",
-    "label": "known group, to compare",
+    "label": "known group",
 }
 
 
@@ -68,12 +68,12 @@ def _ask_for_column(
     """Draw one column's tick and menu."""
     name, roles = escape(column["name"]), list(ROLES)[column["kind"] != "number" :]
     with st.container(horizontal=True, vertical_alignment="center"):
-        used = st.checkbox(name, suggested[0], key=f"use-{key}", width=280)
+        used = st.checkbox(name, suggested[0], key=f"use-{key}", width=260)
         role = st.selectbox(
-            f"What {name} holds", roles, roles.index(suggested[1]), key=f"role-{key}", width=220,
+            f"What {name} holds", roles, roles.index(suggested[1]), key=f"role-{key}", width=200,
             format_func=ROLES.__getitem__, label_visibility="collapsed",
         )  # fmt: skip
-        st.caption(_describe(column))
+        st.caption(_describe(column), width=390)
     return used, role
 
 

@@ -25,6 +25,7 @@ def show_result(settings: Settings) -> None:
     st.subheader("4. The groups")
     if made.settings != settings:
         st.info("This is the result of the run before your last changes.")
+    st.markdown(f"**{escape(made.verdict, 500)}**")
     show_sizes(made)
     offer_downloads(made, made.settings.upload.name)
     with st.expander("The same as a command"):
@@ -37,14 +38,15 @@ def show_result(settings: Settings) -> None:
 def show_sizes(made: Made) -> None:
     """Draw the groups' sizes and what was noted."""
     found = made.found
-    for note in made.notes:
-        st.warning(escape(note, 500))
     shown = [(f"Cluster {index}", size) for index, size in enumerate(found["cluster_sizes"])]
     if found["n_unclustered"]:
-        shown.append(("Without any value", found["n_unclustered"]))
+        shown.append(("No value", found["n_unclustered"]))
     with st.container(horizontal=True):
         for name, size in shown:
             st.metric(name, f"{size:,}", border=True, width=150)
+    if made.notes:
+        with st.expander(f"Notes ({len(made.notes)})"):
+            st.markdown("\n".join(f"- {escape(note, 500)}" for note in made.notes))
 
 
 def offer_downloads(made: Made, name: str) -> None:

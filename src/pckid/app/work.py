@@ -45,10 +45,11 @@ class Settings(NamedTuple):
 class Made(NamedTuple):
     """What a run gives: what `--json` would print, what was noted, and files by their endings."""
 
-    settings: Settings | None
     found: dict[str, Any]
     notes: list[str]
     files: dict[str, bytes]
+    settings: Settings | None = None
+    verdict: str = ""
 
 
 def find_groups(settings: Settings, tell: Tell) -> Made:
@@ -59,11 +60,9 @@ def find_groups(settings: Settings, tell: Tell) -> Made:
     new, model = _cluster.new_columns(estimator), io.BytesIO()
     save(estimator, model, reading={"na_values": list(options["na_values"])})
     page = _cluster.make_report(selection, estimator)
-    files = {
-        "report.html": getattr(page, "html", page).encode(),
-        "model.pckid": model.getvalue(),
-    }
-    return _made(settings, selection, estimator, new, files)
+    files = {"report.html": page.html.encode(), "model.pckid": model.getvalue()}
+    made = _made(selection, estimator, new, files)
+    return made._replace(settings=settings, verdict=page.summary.verdict)
 
 
 def place_new_rows(model: Upload, upload: Upload, tell: Tell) -> Made:
@@ -74,11 +73,10 @@ def place_new_rows(model: Upload, upload: Upload, tell: Tell) -> Made:
     options = {"na_values": _prediction.with_known_codes(description, ())}
     selection = _prediction.select_known(estimator, upload.read(options), options)
     tell(0.5)
-    return _made(None, selection, estimator, _prediction.assign(estimator, selection), {})
+    return _made(selection, estimator, _prediction.assign(estimator, selection), {})
 
 
 def _made(
-    settings: Settings | None,
     selection: _tables.Selection,
     estimator: Any,
     new: dict[str, np.ndarray],
@@ -90,7 +88,7 @@ def _made(
     write_table(rows, selection.table, new, escape_formulas=True)
     said = getattr(sys.stderr, "getvalue", str)().splitlines()
     notes = [line.removeprefix("Note: ") for line in said if line.startswith("Note: ")]
-    return Made(settings, found, notes, {"clusters.csv": rows.getvalue(), **files})
+    return Made(found, notes, {"clusters.csv": rows.getvalue(), **files})
 
 
 def _watcher(tell: Tell) -> Callable[..., Any]:

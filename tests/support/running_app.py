@@ -1,0 +1,147 @@
+"""The app as it runs on a desk, for tests and screenshots: its server, and what a reader does."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from browser import Browser
+
+
+@contextmanager
+def running_app() -> Iterator[SimpleNamespace]:
+    """Start `pckid app` on a free port; stop it at the end and see that nothing of it is left."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pckid", "app", "--port", "0", "--no-browser"],
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
+    assert process.stderr is not None
+    found = re.search(r"http://127\.0\.0\.1:(\d+) \(Ctrl-C", process.stderr.readline())
+    assert found is not None
+    port = int(found.group(1))
+    try:
+        yield SimpleNamespace(port=port, url=f"http://127.0.0.1:{port}", pid=process.pid)
+    finally:
+        process.send_signal(signal.SIGINT)
+        said = process.communicate(timeout=20)[1]
+    assert process.returncode == 0, said
+    assert said.endswith("Stopped.\n")
+    assert "Traceback" not in said
+    wait_until(lambda: not _processes(process.pid))
+
+
+def count_workers(server: SimpleNamespace) -> int:
+    """Count the processes that compute: those that the one with the libraries loaded started."""
+    rows = _processes(server.pid)
+    children = {row[2] for row in rows if int(row[1]) == server.pid}
+    return sum(row[1] in children for row in rows)
+
+
+def _processes(group: int) -> list[list[str]]:
+    """List group, parent, number and state of a group's processes that have not ended."""
+    listed = subprocess.run(["ps", "-eo", "pgid=,ppid=,pid=,stat="], capture_output=True, text=True)
+    rows = [line.split() for line in listed.stdout.splitlines()]
+    return [row for row in rows if int(row[0]) == group and not row[3].startswith("Z")]
+
+
+def wait_until(condition: Any, seconds: float = 10) -> None:
+    """Wait until something holds; fail if it does not in time."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+class AppPage:
+    """One visit to the app, by what its reader sees and does.
+
+    Parameters
+    ----------
+    browser : Browser
+    url : str
+    """
+
+    def __init__(self, browser: Browser, url: str) -> None:
+        self.browser = browser
+        browser.open(url)
+        self.see("1. Your table")
+
+    def text(self) -> str:
+        """Return all that is to be read."""
+        return self.browser.run("return document.body.innerText")
+
+    def see(self, text: str, seconds: float = 40) -> None:
+        """Wait for a text."""
+        self.browser.wait(lambda: text in self.text(), seconds)
+
+    def drop(self, path: Path, label: str = "A table") -> None:
+        """Give a file to the uploader whose label begins so."""
+        script = """return [...document.querySelectorAll('[data-testid=stFileUploader]')]
+            .find(each => each.innerText.startsWith(arguments[0]))?.querySelector('input')"""
+        self.browser.wait(lambda: self.browser.run(script, label)).send_keys(str(path))
+
+    def click(self, text: str, selector: str = "button") -> None:
+        """Click what ends with the text and can be clicked."""
+        from selenium.common.exceptions import (
+            ElementClickInterceptedException,
+            StaleElementReferenceException,
+        )
+
+        script = """return [...document.querySelectorAll(arguments[0])].find(each =>
+            each.innerText.trim().endsWith(arguments[1]) && !each.disabled
+            && each.offsetParent !== null)"""
+
+        def is_clicked() -> bool:
+            found = self.browser.run(script, selector, text)
+            if found is None:
+                return False
+            try:
+                self.browser.run("arguments[0].scrollIntoView({block: 'center'})", found)
+                found.click()
+            except (ElementClickInterceptedException, StaleElementReferenceException):
+                # The page was being drawn anew.
+                return False
+            return True
+
+        self.browser.wait(is_clicked)
+
+    def tick(self, name: str) -> None:
+        """Tick or untick a column."""
+        self.click(name, "[data-testid=stCheckbox] label")
+
+    def choose(self, text: str) -> None:
+        """Choose one of several answers."""
+        self.click(text, "[data-testid=stRadio] label")
+
+    def turn_to(self, tab: str) -> None:
+        """Go to a tab."""
+        self.click(tab, "[role=tab]")
+
+    def unfold(self, title: str) -> None:
+        """Open what is folded."""
+        self.click(title, "summary")
+
+    def download(self, text: str, name: str) -> bytes:
+        """Click a button and wait for the file; return its bytes."""
+        path = self.browser.downloads / name
+        path.unlink(missing_ok=True)
+        self.click(text)
+        self.browser.wait(path.exists)
+        return path.read_bytes()
+
+    def wait_for_drawing(self) -> None:
+        """Wait until Streamlit has drawn what the last click changed."""
+        self.browser.wait(lambda: not self.browser.find_all("[data-testid=stStatusWidget]"))
+        time.sleep(0.3)
