@@ -59,6 +59,7 @@ def cluster_file(
     keep: Sequence[str] | None = None,
     na_values: Sequence[str] = (),
     scheduler: str | None = None,
+    sheet: str | None = None,
 ) -> Totals:
     """Fit a model to a table in a file or folder, and write a cluster for every row.
 
@@ -70,9 +71,11 @@ def cluster_file(
     model : PCKID
         Is fitted; it gets no `labels_` and no `embedding_`.
     source : str
-        A Parquet file, a folder of Parquet files, or a CSV or TSV file.
+        A Parquet file, a folder of Parquet files, or a CSV or TSV file. A spreadsheet or a file of
+        Stata, SPSS or SAS is taken, too, but read whole.
     out : str
-        Where the labels go (.parquet, .csv, .csv.gz, …). The file appears when it is complete.
+        Where the labels go (.parquet, .csv, .csv.gz, .xlsx, …). The file appears when it is
+        complete.
     columns : sequence of str, default=None
         The columns to cluster by; None takes all but those kept.
     keep : sequence of str, default=None
@@ -82,6 +85,8 @@ def cluster_file(
     scheduler : str, default=None
         The address of a Dask scheduler whose workers do the work; they read Parquet themselves,
         so they must find it under the same path.
+    sheet : str, default=None
+        The name of a spreadsheet's sheet, or its number from 1; None takes the first with cells.
 
     Returns
     -------
@@ -100,7 +105,7 @@ def cluster_file(
     >>> cluster_file(model, source, out, columns=["x", "y"], keep=["id"]).cluster_sizes
     [2, 2]
     """
-    scan = scan_table(source)
+    scan = scan_table(source, sheet=sheet)
     layout = Layout(tuple(keep or ()))
     known, kept = set(scan.names), set(layout.kept)
     wanted = columns or [name for name in scan.names if name not in kept]

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import xlsxwriter
 
 import pckid as package
 from pckid.cli import COMMANDS
@@ -186,7 +187,13 @@ def example_files(pckid, penguins, tmp_path):
     for name in ("table.parquet", "table.csv.gz", "new.parquet"):
         pckid("cluster", "plain.csv", "-k", 2, "--save", "model.pckid", "-o", name, *QUICK)
     noted = [f"{row},note,name" for row in rows]
-    (tmp_path / "table.csv").write_text("\n".join(["height,weight,c,d,e,f,notes,name", *noted]))
+    table = ["height,weight,c,d,e,f,notes,name", *noted]
+    (tmp_path / "table.csv").write_text("\n".join(table))
+    with xlsxwriter.Workbook("table.xlsx", {"strings_to_numbers": True}) as book:
+        book.add_worksheet("Cover")
+        sheet = book.add_worksheet("Data")
+        for i, line in enumerate(table):
+            sheet.write_row(i, 0, line.split(","))
     return tmp_path
 
 

@@ -39,7 +39,7 @@ def tables(tmp_path):
         ("empty.csv", "empty.csv is empty."),
         ("header.csv", "has no rows below its header"),
         ("latin.csv", "--encoding cp1252"),
-        ("sheet.xlsx", "Save the sheet as CSV"),
+        ("sheet.xlsx", "is damaged or cut short"),
         ("cut.csv.gz", "damaged or cut short"),
         ("cut.parquet", "damaged or cut short"),
         ("flat.csv", "None of the 2 columns takes two different observed values"),

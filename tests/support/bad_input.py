@@ -662,7 +662,11 @@ ROWS = [
         None,
         bad("is damaged or cut short", lambda: parquet(arrow_table())[:-40], name="t.parquet"),
     ),
-    Row("a spreadsheet", None, bad("Save the sheet as CSV", b"PK\x03\x04rest", name="t.xlsx")),
+    Row(
+        "a damaged spreadsheet",
+        None,
+        bad("is damaged or cut short", b"PK\x03\x04rest", name="t.xlsx"),
+    ),
     Row(
         "a device for a table",
         None,

@@ -1,6 +1,7 @@
 """Tables go out as they came in, and something more."""
 
 import csv
+import datetime
 import io
 
 import numpy as np
@@ -66,3 +67,40 @@ def test_format_follows_the_name():
     for name in ("x", "x.docx", "x.parquet.gz", "csv"):
         with pytest.raises(TableError, match="does not say a format"):
             table_format(name)
+
+
+def test_a_workbook_keeps_what_cells_are(tmp_path):
+    day, hour = datetime.date(2024, 1, 31), datetime.datetime(2024, 1, 31, 12, 30)
+    columns = {
+        "text": ["=1+1", None, "http://a.b"],
+        "number": [1.5, None, float("nan")],
+        "code": [2**53 + 1, 7, None],
+        "flag": [True, None, False],
+        "day": [day, None, datetime.date(1850, 1, 1)],
+        "at": [hour, None, hour],
+        "span": [datetime.timedelta(hours=30), None, None],
+    }
+    path = tmp_path / "t.xlsx"
+    with open(path, "wb") as file:
+        table = Table(pa.table(columns), None, "t", "", False)
+        write_table(file, table, {"cluster": np.array([0, -1, 1])}, kind="xlsx", origin="{}")
+    assert read_source(str(path)).data.to_pydict() == {
+        "text": ["=1+1", None, "http://a.b"],
+        "number": [1.5, None, None],
+        "code": ["9007199254740993", "7", None],
+        "flag": [True, None, False],
+        "day": ["2024-01-31", None, "1850-01-01"],
+        "at": columns["at"],
+        "span": [datetime.timedelta(hours=30), None, None],
+        "cluster": [0, -1, 1],
+    }
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_text_too_long_for_a_cell_is_cut_with_a_warning(tmp_path):
+    table = Table(pa.table({"a": ["x" * 40_000]}), None, "t", "", False)
+    with (
+        open(tmp_path / "t.xlsx", "wb") as file,
+        pytest.warns(UserWarning, match=r"1 text\(s\) of more than 32,767 signs were cut"),
+    ):
+        write_table(file, table, {}, kind="xlsx")

@@ -17,6 +17,7 @@ from pckid.cli._say import note, progress, say
 from pckid.cli._tables import Selection
 from pckid.cluster import PCKID
 from pckid.plots import used_columns
+from pckid.tables import Share, Sheets
 
 
 def fit(
@@ -157,6 +158,24 @@ def new_columns(estimator: PCKID) -> dict[str, np.ndarray]:
         "cluster": np.asarray(estimator.labels_),
         "confidence": np.asarray(estimator.confidence_),
     }
+
+
+def profile_sheets(estimator: PCKID) -> Sheets:
+    """Lay the clusters' profiles out as a sheet: a column for each cluster, figures in rows."""
+    found = estimator.cluster_profiles_
+    clusters = range(len(found.n_rows))
+    rows: list[list[Any]] = [["column", "figure", *(f"cluster {k}" for k in clusters)]]
+    rows.append(["", "rows", *found.n_rows.tolist()])
+    share_missing = found.share_missing
+    for j, name in enumerate(found.feature_names):
+        rows.append([str(name), "mean", *found.centers[:, j].tolist()])
+        rows.append([str(name), "standard deviation", *found.spreads[:, j].tolist()])
+        rows.append([str(name), "share missing", *map(Share, share_missing[:, j])])
+    for name, shares in found.category_shares.items():
+        texts = estimator.categories_[name]
+        for text, of_clusters in zip(texts, shares.T, strict=True):
+            rows.append([str(name), f"is {text}", *map(Share, of_clusters)])
+    return {"profiles": rows}
 
 
 def score(selection: Selection, labels: np.ndarray) -> float | None:

@@ -65,6 +65,12 @@ reading_options = _stack(
         "--decimal", type=click.Choice([".", ","]), help="Decimal sign. Found out by default."
     ),
     click.option("--encoding", help="Encoding of a text table. UTF-8 by default."),
+    click.option(
+        "--sheet",
+        metavar="NAME",
+        help="Sheet of a spreadsheet: its name, or its number from 1. By default the first that "
+        "holds anything.",
+    ),
     click.option("--no-header", is_flag=True, help="The first row holds data, not names."),
     click.option(
         "--max-unpacked",
@@ -152,8 +158,8 @@ running_options = _stack(
 writing_options = _stack(
     click.option(
         "--out", "-o", type=click.Path(dir_okay=False), metavar="FILE",
-        help="Write the rows here (.csv, .tsv, .parquet, .arrow; .csv.gz and the like are "
-        "compressed) instead of to standard output.",
+        help="Write the rows here (.csv, .tsv, .xlsx, .parquet, .arrow; .csv.gz and the like "
+        "are compressed) instead of to standard output.",
     ),
     click.option(
         "--escape-formulas", is_flag=True,

@@ -144,7 +144,11 @@ def _explain(error: Exception) -> int:
         fail(f"{error.strerror or error}{where}.")
         return EXIT_RUNTIME
     if isinstance(error, ImportError):
-        fail(f"{error}. Install what is missing with: python -m pip install 'pckid[all]'")
+        said = "pip install" in str(error)
+        install = (
+            "" if said else ". Install what is missing with: python -m pip install 'pckid[all]'"
+        )
+        fail(f"{error}{install}")
         return EXIT_RUNTIME
     fail(str(error) or type(error).__name__)
     if isinstance(error, ValueError):

@@ -29,6 +29,7 @@ from pckid.streaming import Layout, Totals, file_rows, origin, write_labels
 from pckid.tables import (
     Columns,
     Scan,
+    Sheets,
     Table,
     TableWriter,
     read_columns,
@@ -113,7 +114,8 @@ def cluster(scan: Scan, n_clusters: int | str, options: dict[str, Any], outputs:
             raise click.UsageError(f"--{option} needs the table in memory: add --no-stream.")
     planned = _take_advice(scan, options)
     many = f"{scan.n_rows:,} rows" if scan.n_rows else f"{scan.n_bytes / 2**20:,.0f} MB"
-    say(f"{scan.source} ({many}) is read in batches; it need not fit in memory.")
+    if scan.loaded is None:
+        say(f"{scan.source} ({many}) is read in batches; it need not fit in memory.")
     estimator = _cluster.make_estimator(n_clusters, options)
     reading = _tables.reading_of(options, planned.names)
     outputs = outputs._replace(reading=reading)
@@ -122,7 +124,8 @@ def cluster(scan: Scan, n_clusters: int | str, options: dict[str, Any], outputs:
         _fit(estimator, rows, planned)
         made_by = origin(estimator, scan.source, scan.sha256())
         start = time.perf_counter()
-        with _writer(outputs, json.dumps(made_by)) as writer:
+        sheets = _cluster.profile_sheets(estimator)
+        with _writer(outputs, json.dumps(made_by), sheets) as writer:
             totals = write_labels(estimator, rows, writer, _layout(scan, options, planned))
         say(f"All rows labelled in {time.perf_counter() - start:.1f} s.")
         _report(estimator, rows, totals, outputs, made_by)
@@ -190,7 +193,7 @@ def _layout(scan: Scan, options: Mapping[str, Any], planned: _tables.Plan) -> La
 
 
 @contextmanager
-def _writer(outputs: Outputs, made_by: str) -> Iterator[TableWriter]:
+def _writer(outputs: Outputs, made_by: str, sheets: Sheets) -> Iterator[TableWriter]:
     """Open where rows go: a file that appears when it is complete, or standard output."""
     how: dict[str, Any] = {"escape_formulas": outputs.escape_formulas, "origin": made_by}
     if outputs.out is None and outputs.as_json:
@@ -204,7 +207,7 @@ def _writer(outputs: Outputs, made_by: str) -> Iterator[TableWriter]:
         kind, codec = table_format(outputs.out)
         with (
             atomic_file(outputs.out) as file,
-            TableWriter(file, kind=kind, codec=codec, **how) as writer,
+            TableWriter(file, kind=kind, codec=codec, sheets=sheets, **how) as writer,
         ):
             yield writer
 

@@ -33,6 +33,7 @@ from pckid.tables import (
     Reading,
     ReadingRules,
     Scan,
+    Sheets,
     Source,
     Table,
     find_readings,
@@ -118,10 +119,13 @@ def open_scan(source: str | Source, options: Mapping[str, Any]) -> Scan:
         decimal=options.get("decimal"),
         encoding=options.get("encoding"),
         header=not options.get("no_header"),
+        sheet=options.get("sheet"),
         max_bytes=None if limit is None else int(limit * 2**30),
     )
     for old, new in scan.renamed[:_SHOWN]:
         note(f"Two columns named '{brief(old)}': the second is now '{brief(new)}'.")
+    for text in scan.notes:
+        note(text)
     if scan.header_is_numbers:
         note("The first row holds only numbers and is taken for names; --no-header if it is data.")
     return scan
@@ -476,6 +480,7 @@ def write_result(
     out: str | None,
     escape_formulas: bool,
     origin: Mapping[str, Any] | None = None,
+    sheets: Sheets | None = None,
 ) -> None:
     """Write the rows with their new columns to a file, or to standard output as CSV."""
     _name_replaced(selection, new)
@@ -491,5 +496,5 @@ def write_result(
         write_table(
             file, selection.table, new, kind=kind, codec=codec,
             numbers=numbers if selection.table.text else None, escape_formulas=escape_formulas,
-            origin=json.dumps(origin) if origin else None,
+            origin=json.dumps(origin) if origin else None, sheets=sheets,
         )  # fmt: skip

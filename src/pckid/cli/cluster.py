@@ -50,16 +50,18 @@ def cluster(
     from 0 (-1 where a row holds no value; above 100,000 rows, by size among those that the fit
     learned from), and `confidence`, the chance that the row would get the same cluster again.
 
-    TABLE is CSV, TSV, Parquet or Arrow, also compressed, or a folder of Parquet files; - or nothing
-    reads standard input. Large tables are read in batches and need not fit in memory. Missing
-    values stay missing. Columns of text are categories. Every column counts alike, whatever its
-    unit: there is nothing to scale.
+    TABLE is CSV, TSV, Excel (.xlsx, .xls), OpenDocument (.ods), Parquet or Arrow, or a file of
+    Stata, SPSS or SAS, also compressed, or a folder of Parquet files; - or nothing reads standard
+    input. Large tables are read in batches and need not fit in memory. Missing values stay missing.
+    Columns of text are categories. Every column counts alike, whatever its unit: there is nothing
+    to scale. An .xlsx file as --out has a second sheet with the profiles of the clusters.
     Rows go to standard output unless --out is given; everything else goes to standard error.
 
     \b
     Examples:
       pckid cluster table.csv > clusters.csv
       pckid cluster table.csv -k 3 > clusters.csv
+      pckid cluster table.xlsx --sheet Data --out clusters.xlsx
       pckid cluster table.csv -k 3 --drop notes --id name --out clusters.csv --report report.html
       pckid cluster table.parquet -k 5 --columns height,weight --out clusters.parquet
       pckid cluster table.csv -k 3 --na-values -9999 --save model.pckid --json
@@ -116,6 +118,7 @@ def cluster(
     if options["only_labels"]:
         selection = _tables.without_columns(selection)
     if out or not as_json:
-        _tables.write_result(selection, new, out, escape_formulas, origin)
+        sheets = _cluster.profile_sheets(estimator)
+        _tables.write_result(selection, new, out, escape_formulas, origin, sheets)
     if as_json:
         print_json(found)

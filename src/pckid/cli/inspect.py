@@ -16,11 +16,13 @@ def inspect(table: str, as_json: bool, **options: Any) -> None:
     cells are missing together, and all that is wrong or doubtful, each with what to do about it.
     The last line is a command to cluster the table. Nothing is clustered yet.
 
-    TABLE is CSV, TSV, Parquet or Arrow, also compressed; - reads standard input.
+    TABLE is CSV, TSV, Excel (.xlsx, .xls), OpenDocument (.ods), Parquet or Arrow, or a file of
+    Stata, SPSS or SAS, also compressed; - reads standard input.
 
     \b
     Examples:
       pckid inspect table.csv
+      pckid inspect table.xlsx --sheet 2
       pckid inspect table.csv.gz --na-values -9999
       pckid inspect table.parquet --json
     """

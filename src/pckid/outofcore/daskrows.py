@@ -112,10 +112,11 @@ class ClusterRows(FileRows):
         client: Any,
         readings: Mapping[str, Reading] | None = None,
     ) -> None:
-        if scan.text is not None:
+        if scan.text is not None or scan.loaded is not None:
+            kind = "text" if scan.text else "a spreadsheet or of a statistics program"
             raise TableError(
-                f"{scan.source} is text, which workers cannot read in pieces. Write it as Parquet, "
-                "or leave the scheduler out."
+                f"{scan.source} is {kind}, which workers cannot read in pieces. Write it as "
+                "Parquet, or leave the scheduler out."
             )
         super().__init__(scan, names, missing, readings)
         self.client = client

@@ -15,6 +15,7 @@ from pckid.tables.scanning import (
 )
 from pckid.tables.sources import Source
 from pckid.tables.table import Table
+from pckid.tables.workbook_writing import Share, Sheets
 from pckid.tables.writing import TableWriter, table_format, write_table
 
 __all__ = [
@@ -28,6 +29,8 @@ __all__ = [
     "Reading",
     "ReadingRules",
     "Scan",
+    "Share",
+    "Sheets",
     "Source",
     "Table",
     "TableWriter",

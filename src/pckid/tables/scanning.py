@@ -29,8 +29,10 @@ from pckid.tables.binary import (
 )
 from pckid.tables.sniffing import TextFormat, first_record, sniff
 from pckid.tables.sources import MAX_UNPACKED, Source, find_source, hash_sources, refuse_large
+from pckid.tables.statfiles import is_statistics, read_statistics
 from pckid.tables.table import Part, Table
 from pckid.tables.text import find_encoding, text_tables, utf8_pieces
+from pckid.tables.workbooks import OLE, ZIP, read_sheet
 
 _SAMPLE = 1 << 20
 # Rows read at a time where all of them are kept.
@@ -59,6 +61,12 @@ class Scan(NamedTuple):
         The most that it may take when it is read whole.
     renamed : tuple of (str, str)
         Names that were given to two columns, and what the second is called now.
+    loaded : pyarrow.Table or None
+        All rows of a format that is always read whole, such as a spreadsheet.
+    is_sheet : bool
+        Whether it is a spreadsheet.
+    notes : tuple of str
+        What was decided about the table and might have been decided otherwise.
     """
 
     source: str
@@ -70,6 +78,9 @@ class Scan(NamedTuple):
     encoding: str = "utf-8"
     max_bytes: int = MAX_UNPACKED
     renamed: tuple[tuple[str, str], ...] = ()
+    loaded: Any = None
+    is_sheet: bool = False
+    notes: tuple[str, ...] = ()
 
     @property
     def n_rows(self) -> int | None:
@@ -79,9 +90,10 @@ class Scan(NamedTuple):
 
     @property
     def header_is_numbers(self) -> bool:
-        """Whether a text's header may be none: every name is a number."""
+        """Whether a header may be none: every name in a text or spreadsheet is a number."""
         number = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-        return bool(self.text) and self.header and all(map(number.fullmatch, self.names))
+        named_by_row = bool(self.text) or self.is_sheet
+        return named_by_row and self.header and all(map(number.fullmatch, self.names))
 
     def template(self, names: Sequence[str]) -> Any:
         """Make a table of some columns and no rows."""
@@ -112,6 +124,7 @@ def scan_table(
     decimal: str | None = None,
     encoding: str | None = None,
     header: bool = True,
+    sheet: str | None = None,
     max_bytes: int | None = None,
 ) -> Scan:
     """Open a table to read it in batches, or whole.
@@ -120,11 +133,14 @@ def scan_table(
     ----------
     source : str or Source
         Path of a CSV, TSV, Parquet or Arrow file, also compressed by gzip, bzip2, xz, zstd or lz4,
-        or of a folder of Parquet files; "-" is standard input. Or the bytes of a file, as a Source.
+        of a spreadsheet (.xlsx, .xls, .ods), of a file of Stata, SPSS or SAS, or of a folder of
+        Parquet files; "-" is standard input. Or the bytes of a file, as a Source.
     delimiter, decimal, encoding : str, optional
         How a text file is written; found out where not given.
     header : bool, default=True
-        Whether the first row of a text file holds the column names.
+        Whether the first row of a text file or spreadsheet holds the column names.
+    sheet : str, optional
+        The name of a spreadsheet's sheet, or its number from 1. By default the first with cells.
     max_bytes : int, optional
         A table that takes more than this unpacked is refused. By default 4 GiB, and no limit for
         Parquet that is read in batches.
@@ -139,29 +155,45 @@ def scan_table(
         With a sentence that says what is wrong and what to do.
     """
     most = max_bytes or MAX_UNPACKED
-    if isinstance(source, Source):
-        scan = _scan_file(source._replace(max_bytes=most), delimiter, decimal, encoding, header)
-    elif os.path.isdir(source):
+    if isinstance(source, str) and os.path.isdir(source):
         files = [Source(path, most) for path in find_files(source)]
         scan = Scan(source, *scan_parquet(files))
     else:
-        scan = _scan_file(find_source(source, most), delimiter, decimal, encoding, header)
+        found = find_source(source, most) if isinstance(source, str) else source
+        found = found._replace(max_bytes=most)
+        scan = _scan_whole(found, header, sheet) or _scan_file(
+            found, delimiter, decimal, encoding, header
+        )
+    if sheet is not None and not scan.is_sheet:
+        raise TableError(f"{scan.source} has no sheets: it is not a spreadsheet. Omit --sheet.")
     if scan.text is None and max_bytes is not None:
         refuse_large(scan.n_bytes, scan.source, max_bytes)
     _check_names(scan)
     return scan._replace(max_bytes=most)
 
 
+def _scan_whole(source: Source, header: bool, sheet: str | None) -> Scan | None:
+    """Read a file of a kind that is only read whole; None if it is of another kind."""
+    start = next(source.pieces(64), b"")
+    is_sheet = start.startswith((ZIP, OLE))
+    if is_sheet:
+        data, notes = read_sheet(source, sheet, header)
+    elif is_statistics(start):
+        data, notes = read_statistics(source), ()
+    else:
+        return None
+    part = Part(source, None, 0, data.num_rows)
+    return Scan(
+        source.name, data.column_names, (part,), data.nbytes, header=header, loaded=data,
+        is_sheet=is_sheet, notes=notes,
+    )  # fmt: skip
+
+
 def _scan_file(
     source: Source, delimiter: str | None, decimal: str | None, encoding: str | None, header: bool
 ) -> Scan:
-    """Open a file of any kind."""
+    """Open a file of a kind that is read in batches."""
     start = next(source.pieces(64), b"")
-    if start.startswith(b"PK\x03\x04"):
-        raise TableError(
-            f"{source.name} is a zip archive or a spreadsheet. Save the sheet as CSV, or unpack it "
-            "first."
-        )
     if start.startswith(PARQUET):
         return Scan(source.name, *scan_parquet([source]))
     part = Part(source, None, 0, None)
@@ -242,6 +274,8 @@ def _tables(
     part, names = parts[0], list(columns)
     if part.row_group is not None:
         yield from parquet_tables(parts, names, n_rows)
+    elif scan.loaded is not None:
+        yield part, scan.loaded.select(names)
     elif scan.text is None:
         for table in arrow_tables(part.source):
             yield part, table.select(names)

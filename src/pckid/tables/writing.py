@@ -19,11 +19,13 @@ import pyarrow.parquet
 from pckid.exceptions import TableError
 from pckid.tables.sniffing import TextFormat
 from pckid.tables.table import Table
+from pckid.tables.workbook_writing import Sheets, WorkbookWriter, load_xlsxwriter
 
 _BLOCK_ROWS = 8192
 _SUFFIXES = {
     ".csv": "csv", ".txt": "csv", ".tsv": "tsv", ".tab": "tsv",
     ".parquet": "parquet", ".pq": "parquet", ".arrow": "arrow", ".feather": "arrow",
+    ".xlsx": "xlsx",
 }  # fmt: skip
 _CODECS = {".gz": "gzip", ".bz2": "bz2", ".xz": "xz"}
 _FORMULA = re.compile(r"[=+\-@\t\r\N{FULLWIDTH EQUALS SIGN}\N{FULLWIDTH PLUS SIGN}"
@@ -40,7 +42,7 @@ def table_format(path: str) -> tuple[str, str | None]:
 
     Returns
     -------
-    kind : {"csv", "tsv", "parquet", "arrow"}
+    kind : {"csv", "tsv", "parquet", "arrow", "xlsx"}
     codec : str or None
     """
     suffixes = [suffix.lower() for suffix in Path(path).suffixes]
@@ -51,6 +53,8 @@ def table_format(path: str) -> tuple[str, str | None]:
     if kind is None or (codec and kind not in ("csv", "tsv")):
         known = ", ".join(sorted(_SUFFIXES))
         raise TableError(f"The name {path!r} does not say a format. End it in one of {known}.")
+    if kind == "xlsx":
+        load_xlsxwriter()
     return kind, codec
 
 
@@ -64,6 +68,7 @@ def write_table(
     numbers: Mapping[str, np.ndarray] | None = None,
     escape_formulas: bool = False,
     origin: str | None = None,
+    sheets: Sheets | None = None,
 ) -> None:
     """Write a table's columns as they came, and new ones after them.
 
@@ -73,18 +78,21 @@ def write_table(
     table : Table
     new : mapping of name to ndarray of shape (n_rows,)
         Integers or floats. A column of the table that has the same name is replaced.
-    kind : {"csv", "tsv", "parquet", "arrow"}
+    kind : {"csv", "tsv", "parquet", "arrow", "xlsx"}
     codec : str, optional
         Compression of a text file.
     numbers : mapping of name to ndarray of shape (n_rows,), optional
-        Columns of a text table which are to be stored as numbers in Parquet and Arrow.
+        Columns of a text table which are to be stored as numbers in Parquet, Arrow and .xlsx.
     escape_formulas : bool, default=False
         Put an apostrophe before text that a spreadsheet would run as a formula.
     origin : str, optional
         JSON on what made the new columns, kept as the schema's metadata "pckid" in Parquet and
-        Arrow. Text formats have no place for it.
+        Arrow, and as the comment of a workbook. Text formats have no place for it.
+    sheets : mapping of name to rows, optional
+        Further sheets of a workbook; other formats have no place for them.
     """
     options: dict[str, Any] = {"escape_formulas": escape_formulas, "origin": origin}
+    options["sheets"] = sheets
     with TableWriter(file, kind=kind, codec=codec, **options) as writer:
         writer.write(table, new, numbers)
 
@@ -100,9 +108,10 @@ class TableWriter:
         codec: str | None = None,
         escape_formulas: bool = False,
         origin: str | None = None,
+        sheets: Sheets | None = None,
     ) -> None:
         self.file, self.kind, self.codec = file, kind, codec
-        self.escape_formulas, self.origin = escape_formulas, origin
+        self.escape_formulas, self.origin, self.sheets = escape_formulas, origin, sheets or {}
         self._sink: Any = None
 
     def __enter__(self) -> TableWriter:
@@ -122,6 +131,8 @@ class TableWriter:
         kept = table.data.select([name for name in table.names if name not in new])
         if self.kind in ("parquet", "arrow"):
             self._write_binary(_with_columns(kept, {**(numbers or {}), **new}))
+        elif self.kind == "xlsx":
+            self._write_workbook(_with_columns(kept, {**(numbers or {}), **new}))
         else:
             self._write_text(kept, new, table.text or TextFormat(",", ".", 0))
 
@@ -135,6 +146,13 @@ class TableWriter:
                 pyarrow.parquet.ParquetWriter if self.kind == "parquet" else pyarrow.ipc.new_file
             )
             self._sink = self._open.enter_context(opener(self.file, data.schema))
+        self._sink.write_table(data)
+
+    def _write_workbook(self, data: Any) -> None:
+        """Write rows to the first sheet of a workbook."""
+        if self._sink is None:
+            writer = WorkbookWriter(self.file, self.sheets, self.origin)
+            self._sink = self._open.enter_context(writer)
         self._sink.write_table(data)
 
     def _write_text(self, kept: Any, new: Mapping[str, np.ndarray], text: TextFormat) -> None:

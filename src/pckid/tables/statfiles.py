@@ -1,0 +1,137 @@
+"""Files of statistics programs: Stata (.dta), SPSS (.sav, .zsav), SAS (.sas7bdat, .xpt).
+
+The library that reads them, written in C, crashes on some damaged files. So they are read by a
+process of its own, which gets the bytes and returns an Arrow stream.
+"""
+
+import importlib.util
+import io
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from pckid._utils.text import brief
+from pckid.exceptions import TableError
+from pckid.tables.sources import Source, refuse_large
+
+SPSS = (b"$FL2", b"$FL3")
+STATA = (
+    b"<stata_dta>",
+    *(bytes([version, order]) for version in range(104, 116) for order in (1, 2)),
+)
+SAS = bytes(12) + bytes.fromhex("c2ea8160b31411cfbd92080009c7318c181f1011")
+XPORT = (b"HEADER RECORD*******LIBRARY", b"HEADER RECORD*******LIBV8")
+
+_ROWS_AT_ONCE = 1 << 16
+_REFUSED = 3
+_CHILD = "from pckid.tables.statfiles import main; main()"
+
+
+def is_statistics(start: bytes) -> bool:
+    """Tell by its first bytes whether a file comes from a statistics program."""
+    return start.startswith((*SPSS, *STATA, SAS, *XPORT))
+
+
+def read_statistics(source: Source) -> Any:
+    """Read a file of Stata, SPSS or SAS.
+
+    A column all of whose values have labels is read as these labels, one in which some have none,
+    such as a scale with its ends named, as numbers. What the file declares missing is missing.
+
+    Parameters
+    ----------
+    source : Source
+
+    Returns
+    -------
+    data : pyarrow.Table of shape (n_rows, n_columns)
+    """
+    if importlib.util.find_spec("pyreadstat") is None:
+        raise ImportError(
+            "Reading Stata, SPSS and SAS needs pyreadstat: python -m pip install 'pckid[stats]'"
+        )
+    done = subprocess.run(
+        [sys.executable, "-c", _CHILD, source.name, str(source.max_bytes)],
+        input=b"".join(source.pieces()),
+        capture_output=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    if done.returncode == _REFUSED:
+        raise TableError(done.stderr.decode("utf-8", "replace").strip())
+    if done.returncode != 0:
+        raise TableError(_damaged(source.name, "its reader failed"))
+    return pa.ipc.open_stream(done.stdout).read_all()
+
+
+def main() -> None:
+    """Read the file that comes by standard input; write it to standard output."""
+    name, max_bytes = sys.argv[1], int(sys.argv[2])
+    try:
+        table = parse(sys.stdin.buffer.read(), name, max_bytes)
+    except TableError as error:
+        sys.stderr.buffer.write(str(error).encode())
+        sys.exit(_REFUSED)
+    with pa.ipc.new_stream(sys.stdout.buffer, table.schema) as stream:
+        stream.write_table(table)
+
+
+def parse(content: bytes, name: str, max_bytes: int) -> Any:
+    """Read the bytes of a file, a number of rows at a time."""
+    import pyreadstat
+
+    reader = _reader(pyreadstat, content[:64])
+    wrong = (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, OverflowError, ValueError)
+    parts: list[dict[str, list[Any]]] = []
+    n_rows, found = 0, _ROWS_AT_ONCE
+    while found == _ROWS_AT_ONCE:
+        limits = {"row_limit": _ROWS_AT_ONCE, "row_offset": n_rows}
+        try:
+            columns, told = reader(io.BytesIO(content), output_format="dict", **limits)
+        except wrong as error:
+            raise TableError(_damaged(name, str(error))) from None
+        found = len(next(iter(columns.values()), ()))
+        n_rows += found
+        refuse_large(8 * n_rows * len(columns), name, max_bytes)
+        parts.append(columns)
+    labels = told.variable_value_labels
+    return pa.table(
+        {key: _column([part[key] for part in parts], labels.get(key, {})) for key in parts[0]}
+    )
+
+
+def _damaged(name: str, reason: str) -> str:
+    """Say that a file cannot be read."""
+    return (
+        f"{name} is damaged or cut short ({brief(reason, 200)}). Copy or download it again, or "
+        "export it as CSV."
+    )
+
+
+def _reader(pyreadstat: Any, start: bytes) -> Any:
+    """Choose the function that reads a file by its first bytes."""
+    if start.startswith(SPSS):
+        return pyreadstat.read_sav
+    if start.startswith(SAS):
+        return pyreadstat.read_sas7bdat
+    return pyreadstat.read_xport if start.startswith(XPORT) else pyreadstat.read_dta
+
+
+def _column(parts: Sequence[Sequence[Any]], labels: Mapping[Any, str]) -> Any:
+    """Make a column; its values are replaced by labels if every one of them has one."""
+    cells = [cell for part in parts for cell in part]
+    observed = {cell for cell in cells if cell is not None and cell == cell}
+    if labels and observed and all(cell in labels for cell in observed):
+        return pa.array([labels.get(cell) for cell in cells], pa.string())
+    if all(isinstance(cell, str) for cell in observed):
+        return pa.array([cell or None for cell in cells], pa.string())
+    column = pa.array(cells, from_pandas=True)
+    if pa.types.is_floating(column.type):
+        try:
+            return column.cast(pa.int64())
+        except pa.ArrowInvalid:
+            pass
+    return column

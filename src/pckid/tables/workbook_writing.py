@@ -1,0 +1,182 @@
+"""Write a table to an .xlsx file, with further sheets beside it."""
+
+from __future__ import annotations
+
+import datetime
+import math
+import os
+import tempfile
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+
+from pckid.exceptions import TableError
+
+MOST_ROWS = 1 << 20  # of a sheet, its header among them
+MOST_COLUMNS = 1 << 14
+_LONGEST_TEXT = 32_767
+_LARGEST_WHOLE = 2**53
+# A table that is written twice gives the same bytes.
+_CREATED = datetime.datetime(2000, 1, 1)
+
+Sheets = Mapping[str, Sequence[Sequence[Any]]]
+"""Further sheets by name: rows of cells, the first of them the header; a share is a `Share`."""
+
+
+def load_xlsxwriter() -> Any:
+    """Import the library that writes workbooks, or say how to install it."""
+    try:
+        import xlsxwriter
+    except ImportError:
+        raise ImportError(
+            "Writing .xlsx needs xlsxwriter: python -m pip install 'pckid[excel]'"
+        ) from None
+    return xlsxwriter
+
+
+class Share(float):
+    """A number that is shown in percent."""
+
+
+class WorkbookWriter:
+    """Write the rows of a table to the first sheet of a workbook, part by part.
+
+    Parameters
+    ----------
+    file : binary file
+    sheets : mapping of name to rows
+        Written after the table.
+    origin : str, optional
+        JSON on what made the table, kept as the workbook's comment.
+    """
+
+    def __init__(self, file: BinaryIO, sheets: Sheets, origin: str | None) -> None:
+        self._stack = ExitStack()
+        # Beside the file, in a folder that nobody else may open, removed in the end.
+        beside = os.path.dirname(file.name) if isinstance(getattr(file, "name", 0), str) else None
+        folder = tempfile.TemporaryDirectory(prefix=".pckid-", suffix=".tmp", dir=beside)
+        options = {
+            "constant_memory": True,
+            "tmpdir": self._stack.enter_context(folder),
+            "strings_to_formulas": False,
+            "strings_to_numbers": False,
+            "strings_to_urls": False,
+        }
+        self._book = load_xlsxwriter().Workbook(file, options)
+        self._book.set_properties({"created": _CREATED, "comments": origin or ""})
+        self._formats = {
+            name: self._book.add_format(how)
+            for name, how in {
+                "header": {"bold": True, "bottom": 1},
+                "date": {"num_format": "yyyy-mm-dd"},
+                "datetime": {"num_format": "yyyy-mm-dd hh:mm:ss"},
+                "span": {"num_format": "[h]:mm:ss"},
+                "share": {"num_format": "0.0%"},
+                "figure": {"num_format": "0.00"},
+            }.items()
+        }
+        self._sheets, self._table, self._n_rows, self._n_cut = sheets, None, 0, 0
+
+    def __enter__(self) -> WorkbookWriter:
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        with self._stack:
+            if error[0] is None:
+                self._finish()
+            elif self._table is not None:
+                # Where rows wait for the end; nothing is written of them.
+                self._table.row_data_fh.close()
+
+    def write_table(self, data: Any) -> None:
+        """Write some rows; all parts have the same columns."""
+        if self._table is None:
+            self._table = self._add_sheet("clusters", data.column_names)
+        if self._n_rows + data.num_rows >= MOST_ROWS:
+            raise TableError(
+                f"A sheet of .xlsx takes {MOST_ROWS - 1:,} rows, and the table has more. Write "
+                ".csv or .parquet, or --only-labels."
+            )
+        put = [self._writer(field) for field in data.schema]
+        columns = [column.to_pylist() for column in data.columns]
+        for row, cells in enumerate(zip(*columns, strict=True), self._n_rows + 1):
+            for j, cell in enumerate(cells):
+                if cell is not None:
+                    put[j](self._table, row, j, cell)
+        self._n_rows += data.num_rows
+
+    def _add_sheet(self, name: str, header: Sequence[str]) -> Any:
+        """Begin a sheet with its names, which stay in sight and can be filtered by."""
+        if len(header) > MOST_COLUMNS:
+            raise TableError(
+                f"A sheet of .xlsx takes {MOST_COLUMNS:,} columns, and the table has "
+                f"{len(header):,}. Write .csv or .parquet."
+            )
+        sheet = self._book.add_worksheet(name)
+        sheet.freeze_panes(1, 0)
+        for j, text in enumerate(header):
+            sheet.set_column(j, j, min(max(len(text) + 2, 9), 40))
+            sheet.write_string(0, j, text[:_LONGEST_TEXT], self._formats["header"])
+        return sheet
+
+    def _writer(self, field: Any) -> Callable[[Any, int, int, Any], None]:
+        """Choose how the cells of a column are written, by their type."""
+        kind = field.type
+        if pa.types.is_boolean(kind):
+            return lambda sheet, i, j, cell: sheet.write_boolean(i, j, cell)
+        if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+            shown = self._formats["figure"] if field.name == "confidence" else None
+            return lambda sheet, i, j, cell: self._write_number(sheet, i, j, cell, shown)
+        if pa.types.is_temporal(kind):
+            return self._write_time
+        return lambda sheet, i, j, cell: self._write_text(sheet, i, j, str(cell))
+
+    def _write_number(self, sheet: Any, i: int, j: int, cell: Any, shown: Any) -> None:
+        """Write a number; one that Excel would round as text, none where it is no number."""
+        if isinstance(cell, int) and abs(cell) > _LARGEST_WHOLE:
+            sheet.write_string(i, j, str(cell))
+        elif math.isfinite(cell):
+            sheet.write_number(i, j, cell, shown)
+
+    def _write_time(self, sheet: Any, i: int, j: int, cell: Any) -> None:
+        """Write a date, time or span; what lies before Excel's first day as text."""
+        kind = "span" if isinstance(cell, datetime.timedelta | datetime.time) else "date"
+        if isinstance(cell, datetime.datetime):
+            kind, cell = "datetime", cell.replace(tzinfo=None)
+        if isinstance(cell, datetime.date) and cell.year < 1900:
+            sheet.write_string(i, j, str(cell))
+        else:
+            sheet.write_datetime(i, j, cell, self._formats[kind])
+
+    def _write_text(self, sheet: Any, i: int, j: int, text: str) -> None:
+        """Write a text as text, whatever it begins with."""
+        self._n_cut += len(text) > _LONGEST_TEXT
+        sheet.write_string(i, j, text[:_LONGEST_TEXT])
+
+    def _finish(self) -> None:
+        """Write the further sheets, and close the file."""
+        if self._table is not None and self._n_rows:
+            n_columns = self._table.dim_colmax
+            self._table.autofilter(0, 0, self._n_rows, n_columns)
+        for name, rows in self._sheets.items():
+            self._write_sheet(self._add_sheet(name, rows[0]), rows[1:])
+        self._book.close()
+        if self._n_cut:
+            warnings.warn(
+                f"{self._n_cut:,} text(s) of more than {_LONGEST_TEXT:,} signs were cut: a cell "
+                "of .xlsx takes no more.",
+                stacklevel=2,
+            )
+
+    def _write_sheet(self, sheet: Any, rows: Sequence[Sequence[Any]]) -> None:
+        """Write a sheet of texts, whole numbers, figures and shares."""
+        for i, cells in enumerate(rows, 1):
+            for j, cell in enumerate(cells):
+                if isinstance(cell, str):
+                    self._write_text(sheet, i, j, cell)
+                elif cell is not None:
+                    shown = self._formats["share"] if isinstance(cell, Share) else None
+                    self._write_number(sheet, i, j, cell, shown)

@@ -1,0 +1,291 @@
+"""Spreadsheets (.xlsx, .xls, .ods): one sheet as a table, its cells typed as they are stored.
+
+Nothing in a workbook is run or followed: of a formula the value is taken that was stored with it,
+macros and links to other files are not looked at.
+"""
+
+import datetime
+import io
+import zipfile
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
+from typing import Any, BinaryIO, NamedTuple
+
+import pyarrow as pa
+
+from pckid._utils.text import brief, counted
+from pckid.exceptions import TableError
+from pckid.tables.headers import Range, cell_text, find_header
+from pckid.tables.sources import Source
+from pckid.tables.workbook_limits import DAMAGED, check_archive, check_xls, protected
+
+ZIP = b"PK\x03\x04"
+OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+
+_ROWS_AT_ONCE = 1 << 15
+_HEADER_ROWS = 100
+_MOST_NOTES = 5
+_NUMBERS = {int, float}
+_DATES = {datetime.date, datetime.datetime}
+_SPANS = {datetime.time, datetime.timedelta}
+
+
+class Sheet(NamedTuple):
+    """A sheet that was read.
+
+    Attributes
+    ----------
+    data : pyarrow.Table of shape (n_rows, n_columns)
+    notes : tuple of str
+        What was decided about the sheet and might have been decided otherwise.
+    """
+
+    data: Any
+    notes: tuple[str, ...]
+
+
+def read_sheet(source: Source, sheet: str | None = None, header: bool = True) -> Sheet:
+    """Read a sheet of a spreadsheet.
+
+    Parameters
+    ----------
+    source : Source
+    sheet : str, optional
+        Its name, or its number from 1; by default the first that is visible and not empty.
+    header : bool, default=True
+        Whether a row holds the names of the columns.
+
+    Returns
+    -------
+    sheet : Sheet
+    """
+    workbook = _open_workbook(source)
+    name, cells, others = _choose_sheet(workbook, sheet, source.name)
+    # The reader gives blank rows above the first cell, and no blank columns left of it.
+    top, left = cells.start
+    rows: Iterator[list[Any]] = islice(cells.iter_rows(), top, None)
+    merged = [_shifted(r, top, left) for r in cells.merged_cell_ranges or ()]
+    names, offset, notes = None, 0, []
+    if others:
+        listed = ", ".join(f"'{brief(other)}'" for other in others[:5])
+        notes.append(f"Sheet '{brief(name)}' is read, not {listed}; --sheet chooses another.")
+    if header:
+        first = list(islice(rows, _HEADER_ROWS))
+        found = find_header(first, merged)
+        names, offset, rows = found.names, found.end, chain(first[found.end :], rows)
+        if any(row.count("") < len(row) for row in first[: found.first]):
+            notes.append(
+                f"The names of the columns are in row {top + found.first + 1} of sheet "
+                f"'{brief(name)}'; what stands above them is left out."
+            )
+    data, n_notes = _read_rows(_fill_down(rows, merged, offset), names, cells.width)
+    if n_notes:
+        many = counted(n_notes, "row")
+        is_are = "is" if n_notes == 1 else "are"
+        notes.append(f"Below the table, {many} of notes {is_are} left out.")
+    return Sheet(data, tuple(notes))
+
+
+def _open_workbook(source: Source) -> Any:
+    """Open a workbook that was found to be neither too large nor damaged nor locked."""
+    try:
+        import olefile  # noqa: F401
+        import python_calamine
+    except ImportError as error:
+        raise ImportError(
+            f"Reading spreadsheets needs {error.name}: python -m pip install 'pckid[excel]'"
+        ) from None
+    with _content(source) as file:
+        _check(file, source)
+        file.seek(0)
+        try:
+            return python_calamine.load_workbook(file)
+        except python_calamine.PasswordError:
+            raise TableError(protected(source.name)) from None
+        except (python_calamine.CalamineError, OSError, ValueError) as error:
+            raise TableError(_damaged(source.name, error)) from None
+
+
+def _content(source: Source) -> BinaryIO:
+    """Open the bytes of a workbook, unpacked if they are compressed once more."""
+    return source.open() if source.unpacker is None else io.BytesIO(b"".join(source.pieces()))
+
+
+def _check(file: BinaryIO, source: Source) -> None:
+    """Refuse what is no spreadsheet, is damaged, or takes too much memory."""
+    try:
+        if file.read(8) == OLE:
+            check_xls(file, source.name, source.max_bytes)
+            return
+        with zipfile.ZipFile(file) as archive:
+            members = set(archive.namelist())
+        if "xl/workbook.bin" in members:
+            raise TableError(f"{source.name} is a binary workbook (.xlsb). Save it as .xlsx.")
+        if not any(name.startswith("xl/") or name == "content.xml" for name in members):
+            raise TableError(f"{source.name} is a zip archive, not a table. Unpack it first.")
+        check_archive(file, source.name, source.max_bytes)
+    except TableError:
+        raise
+    except DAMAGED as error:
+        raise TableError(_damaged(source.name, error)) from None
+
+
+def _damaged(name: str, error: BaseException) -> str:
+    """Say that a workbook cannot be read."""
+    reason = brief(str(error) or type(error).__name__, 200)
+    return (
+        f"{name} is damaged or cut short ({reason}). Copy or download it again, or open it in a "
+        "spreadsheet program and save it as .xlsx."
+    )
+
+
+def _choose_sheet(workbook: Any, wanted: str | None, name: str) -> tuple[str, Any, list[str]]:
+    """Find a sheet by its name or number; give its name, its cells and the other sheets' names."""
+    import python_calamine
+
+    kinds = python_calamine.SheetTypeEnum, python_calamine.SheetVisibleEnum
+    every = [s for s in workbook.sheets_metadata if s.typ == kinds[0].WorkSheet]
+    names = [s.name for s in every]
+    visible = [s.name for s in every if s.visible == kinds[1].Visible] or names
+    chosen = visible if wanted is None else [_find_sheet(names, wanted, name)]
+    for candidate in chosen:
+        try:
+            cells = workbook.get_sheet_by_name(candidate)
+        except (python_calamine.CalamineError, OSError, ValueError) as error:
+            raise TableError(_damaged(name, error)) from None
+        if cells.height:
+            others = [] if wanted else [other for other in visible if other != candidate]
+            return candidate, cells, others
+    where = f"Sheet '{brief(chosen[0])}' of {name}" if chosen else name
+    raise TableError(f"{where} is empty. Give a table with a header and at least one row.")
+
+
+def _find_sheet(names: list[str], wanted: str, source: str) -> str:
+    """Find the sheet that --sheet means: by its name, or its number from 1."""
+    if wanted in names:
+        return wanted
+    if wanted.isdecimal() and 1 <= int(wanted) <= len(names):
+        return names[int(wanted) - 1]
+    alike = [name for name in names if name.strip().casefold() == wanted.strip().casefold()]
+    if alike:
+        return alike[0]
+    listed = ", ".join(f"{i} '{brief(name)}'" for i, name in enumerate(names[:12], 1))
+    raise TableError(f"{source} has no sheet '{brief(wanted)}'. Its sheets are: {listed}.")
+
+
+def _shifted(merge: Range, n_rows: int, n_columns: int) -> Range:
+    """Count the rows and columns of a merged range from the first cell that holds something."""
+    (top, left), (bottom, right) = merge
+    first = max(top - n_rows, 0), max(left - n_columns, 0)
+    return first, (max(bottom - n_rows, 0), max(right - n_columns, 0))
+
+
+def _fill_down(rows: Iterable[list[Any]], merged: Sequence[Range], start: int) -> Iterator[Any]:
+    """Give every row that a merged cell covers the content of that cell."""
+    begins: dict[int, list[tuple[int, int]]] = {}
+    for (top, left), (bottom, _) in merged:
+        if bottom > top:
+            begins.setdefault(top, []).append((left, bottom))
+    if not begins:
+        yield from rows
+        return
+    running: dict[int, tuple[Any, int]] = {}
+    for number, row in enumerate(rows, start):
+        for column, (cell, last) in list(running.items()):
+            if number > last:
+                del running[column]
+            else:
+                row[column] = cell
+        for column, last in begins.get(number, ()):
+            running[column] = row[column], last
+        yield row
+
+
+def _read_rows(rows: Iterator[list[Any]], names: list[str] | None, width: int) -> tuple[Any, int]:
+    """Read rows into columns, those that are blank left out; count the notes left out below."""
+    blocks: list[list[Any]] = []
+    notes: list[list[Any]] = []
+    body = _without_notes(rows, width, notes)
+    while block := list(islice(body, _ROWS_AT_ONCE)):
+        blocks.append([_column(cells) for cells in zip(*block, strict=True)])
+    columns = [_join(parts) for parts in zip(*blocks, strict=True)] or [pa.nulls(0)] * width
+    named = names or [""] * width
+    shown = [j for j in range(width) if named[j] or columns[j].null_count < len(columns[j])]
+    labels = [named[j] or f"column {place}" for place, j in enumerate(shown, 1)]
+    return pa.Table.from_arrays([columns[j] for j in shown], names=labels), len(notes)
+
+
+def _without_notes(
+    rows: Iterable[list[Any]], width: int, notes: list[list[Any]]
+) -> Iterator[list[Any]]:
+    """Yield the rows that hold something; `notes` gets the last ones, if these are single texts.
+
+    A note stands apart from the table: after a blank row.
+    """
+    after_blank = False
+    for row in rows:
+        filled = width - row.count("")
+        if not filled:
+            after_blank = True
+        elif (
+            after_blank
+            and filled == 1 < width - 1
+            and len(notes) < _MOST_NOTES
+            and any(isinstance(cell, str) and cell for cell in row)
+        ):
+            notes.append(row)
+        else:
+            yield from notes
+            notes.clear()
+            after_blank = False
+            yield row
+
+
+def _column(cells: Sequence[Any]) -> Any:
+    """Make a column of some cells: of numbers, truth values, dates or spans, otherwise of text."""
+    found = [None if cell == "" else cell for cell in cells]
+    kinds = set(map(type, found)) - {type(None)}
+    if not kinds:
+        return pa.nulls(len(found))
+    if kinds <= _NUMBERS:
+        return pa.array(found, pa.float64())
+    if kinds == {bool}:
+        return pa.array(found, pa.bool_())
+    if kinds == {datetime.date}:
+        return pa.array(found, pa.date32())
+    if kinds <= _DATES:
+        return pa.array(found, pa.timestamp("us"))
+    if kinds <= _SPANS:
+        return pa.array([_span(cell) for cell in found], pa.duration("us"))
+    return pa.array([None if cell is None else cell_text(cell) for cell in found], pa.string())
+
+
+def _span(cell: Any) -> datetime.timedelta | None:
+    """Take a time of the day as the span since midnight."""
+    if isinstance(cell, datetime.time):
+        return datetime.datetime.combine(datetime.date.min, cell) - datetime.datetime.min
+    return cell
+
+
+def _join(parts: Sequence[Any]) -> Any:
+    """Put the parts of a column together; where their kinds differ, as text."""
+    kinds = {part.type for part in parts if not pa.types.is_null(part.type)} or {pa.null()}
+    if kinds == {pa.date32(), pa.timestamp("us")}:
+        kinds.remove(pa.date32())
+    if len(kinds) > 1:
+        kinds, parts = {pa.string()}, [_as_text(part) for part in parts]
+    kind = kinds.pop()
+    column = pa.chunked_array([part.cast(kind) for part in parts], kind)
+    if pa.types.is_floating(kind):
+        try:
+            # Whole numbers are often codes or names: they are written as they are read.
+            return column.cast(pa.int64())
+        except pa.ArrowInvalid:
+            pass
+    return column
+
+
+def _as_text(part: Any) -> Any:
+    """Write the cells of a part as text."""
+    cells = part.to_pylist()
+    return pa.array([None if cell is None else cell_text(cell) for cell in cells], pa.string())

@@ -1,0 +1,166 @@
+"""Excel in and out at the command line: looked at, clustered, predicted, streamed."""
+
+import csv
+import io
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+import python_calamine
+
+FILES = Path(__file__).parents[1] / "tables" / "workbooks"
+CHEAP = ["-k", "3", "--inits", "4", "--max-components", "6"]
+
+
+@pytest.fixture
+def workbook(tmp_path, penguins):
+    """Write the penguins as a workbook, below a title; the path of it."""
+    import xlsxwriter
+
+    rows = list(csv.reader(penguins.read_text().splitlines()))
+    path = tmp_path / "penguins.xlsx"
+    with xlsxwriter.Workbook(str(path), {"strings_to_numbers": True}) as book:
+        sheet = book.add_worksheet("Birds")
+        sheet.merge_range(0, 0, 0, 6, "Penguins near Palmer Station")
+        for i, row in enumerate(rows):
+            sheet.write_row(i + 2, 0, row)
+        book.add_worksheet("Notes").write(0, 0, "Nothing to see")
+    return path
+
+
+def sheets(path):
+    """Read the sheets of a workbook as lists of rows."""
+    book = python_calamine.load_workbook(str(path))
+    return {name: book.get_sheet_by_name(name).to_python() for name in book.sheet_names}
+
+
+def labels(out):
+    return [row["cluster"] for row in csv.DictReader(io.StringIO(out.decode()))]
+
+
+def test_a_workbook_gives_the_clusters_of_the_same_text(pckid, workbook, penguins):
+    from_text = pckid("cluster", penguins, *CHEAP, "--label", "label")
+    from_workbook = pckid("cluster", workbook, *CHEAP, "--label", "label")
+    assert from_workbook.code == 0, from_workbook.err
+    assert labels(from_workbook.out) == labels(from_text.out)
+    assert "Note: Sheet 'Birds' is read, not 'Notes'; --sheet chooses another." in from_workbook.err
+    assert "in row 3 of sheet 'Birds'" in from_workbook.err
+
+
+@pytest.mark.parametrize("how", ["--no-stream", "--stream"])
+def test_the_result_is_a_workbook_with_profiles(pckid, workbook, how):
+    result = pckid("cluster", workbook, *CHEAP, "--label", "label", "--out", "c.xlsx", how)
+    assert result.code == 0, result.err
+    assert "is read in batches" not in result.err
+    found = sheets("c.xlsx")
+    assert list(found) == ["clusters", "profiles"]
+    header, *rows = found["clusters"]
+    assert header[-3:] == ["label", "cluster", "confidence"]
+    assert len(rows) == 344
+    column = [row[-2] for row in rows]
+    profile = {tuple(row[:2]): row[2:] for row in found["profiles"]}
+    assert profile["column", "figure"] == ["cluster 0", "cluster 1", "cluster 2"]
+    assert profile["", "rows"] == [column.count(k) for k in range(3)]
+    name = header[3]
+    first = [row[3] for row in rows if row[-2] == 0 and row[3] != ""]
+    assert profile[name, "mean"][0] == pytest.approx(sum(first) / len(first))
+    missing = sum(row[3] == "" for row in rows if row[-2] == 0) / column.count(0)
+    assert profile[name, "share missing"][0] == pytest.approx(missing)
+    assert not list(Path().glob(".*"))
+
+
+def test_profiles_count_categories(pckid, workbook):
+    result = pckid("cluster", workbook, *CHEAP, "--out", "c.xlsx")
+    assert result.code == 0, result.err
+    found = sheets("c.xlsx")
+    rows = [row for row in found["clusters"][1:] if row[-2] == 1]
+    for line in found["profiles"]:
+        if line[0] == "label":
+            share = sum(f"is {row[6]}" == line[1] for row in rows) / len(rows)
+            assert line[3] == pytest.approx(share)
+    assert sum(line[0] == "label" for line in found["profiles"]) == 3
+
+
+def test_the_same_table_gives_the_same_bytes(pckid, workbook):
+    for name in ("a.xlsx", "b.xlsx"):
+        assert pckid("cluster", workbook, *CHEAP, "--out", name).code == 0
+    assert Path("a.xlsx").read_bytes() == Path("b.xlsx").read_bytes()
+
+
+def test_a_model_predicts_workbooks(pckid, workbook, penguins):
+    assert pckid("cluster", penguins, *CHEAP, "--drop", "label", "--save", "m.pckid").code == 0
+    from_text = pckid("predict", "m.pckid", penguins)
+    from_workbook = pckid("predict", "m.pckid", workbook)
+    assert from_workbook.code == 0, from_workbook.err
+    assert labels(from_workbook.out) == labels(from_text.out)
+    assert pckid("predict", "m.pckid", workbook, "--out", "p.xlsx").code == 0
+    assert [str(int(row[-2])) for row in sheets("p.xlsx")["clusters"][1:]] == labels(from_text.out)
+
+
+def test_sheets_are_named_where_one_is_not_found(pckid):
+    path = FILES / "several-sheets.xlsx"
+    result = pckid("inspect", path, "--sheet", "Dta")
+    assert result.code == 3
+    assert "has no sheet 'Dta'. Its sheets are: 1 'Cover', 2 'Empty', 3 'Data'" in result.err
+    assert b"region" in pckid("inspect", path, "--sheet", "3").out
+
+
+def test_files_of_statistics_programs_are_looked_at(pckid):
+    result = pckid("inspect", FILES / "survey.sav")
+    assert result.code == 0, result.err
+    assert b"categories" in result.out
+
+
+def test_a_missing_extra_is_named_once(pckid, monkeypatch):
+    monkeypatch.setitem(sys.modules, "python_calamine", None)
+    result = pckid("inspect", FILES / "plain.xlsx")
+    assert result.code == 1
+    needs = "Reading spreadsheets needs python_calamine: python -m pip install 'pckid[excel]'"
+    assert result.err.strip() == f"pckid: {needs}"
+
+
+def test_a_missing_extra_shows_before_the_work(pckid, penguins, monkeypatch):
+    monkeypatch.setitem(sys.modules, "xlsxwriter", None)
+    result = pckid("cluster", penguins, *CHEAP, "--out", "c.xlsx")
+    assert result.code == 1
+    assert (
+        result.err
+        == "pckid: Writing .xlsx needs xlsxwriter: python -m pip install 'pckid[excel]'\n"
+    )
+
+
+def test_cluster_file_takes_workbooks(workbook, tmp_path):
+    from pckid import PCKID, EmptyRowWarning, cluster_file
+
+    model = PCKID(3, n_inits=3, max_components=6, random_state=0)
+    columns = ["Culmen Length (mm)", "Culmen Depth (mm)", "Body Mass (g)"]
+    out = str(tmp_path / "c.xlsx")
+    with pytest.warns(EmptyRowWarning, match="2 of 344 rows"):
+        totals = cluster_file(model, str(workbook), out, columns=columns, sheet="Birds")
+    assert totals.n_rows == 344
+    rows = sheets(tmp_path / "c.xlsx")["clusters"]
+    assert rows[0] == ["row", "cluster", "confidence"]
+    counts = [[row[1] for row in rows].count(k) for k in range(3)]
+    assert counts == totals.cluster_sizes
+
+
+def test_workers_do_not_read_workbooks(workbook):
+    from pckid.exceptions import TableError
+    from pckid.outofcore.daskrows import ClusterRows
+    from pckid.tables import MissingTokens, scan_table
+
+    with pytest.raises(TableError, match="which workers cannot read in pieces"):
+        ClusterRows(scan_table(str(workbook)), ["a"], MissingTokens.with_defaults(), None)
+
+
+def test_only_so_many_rows_fit_a_sheet(tmp_path, monkeypatch):
+    from pckid.exceptions import TableError
+    from pckid.tables import Table, workbook_writing, write_table
+
+    monkeypatch.setattr(workbook_writing, "MOST_ROWS", 4)
+    table = Table(pa.table({"a": [1, 2, 3]}), None, "t", "", False)
+    write_table(io.BytesIO(), table, {}, kind="xlsx")
+    table = Table(pa.table({"a": [1, 2, 3, 4]}), None, "t", "", False)
+    with pytest.raises(TableError, match=r"takes 3 rows, and the table has more. Write .csv"):
+        write_table(io.BytesIO(), table, {}, kind="xlsx")

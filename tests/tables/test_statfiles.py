@@ -1,0 +1,75 @@
+"""Files of Stata, SPSS and SAS come in with labels as categories and missing values missing."""
+
+import datetime
+from pathlib import Path
+
+import pytest
+
+from pckid.exceptions import TableError
+from pckid.tables import read_whole, scan_table, statfiles
+
+FILES = Path(__file__).parent / "workbooks"
+SURVEY = {
+    "sex": ["male", "female", "male", None],
+    "age": [30.5, None, 40.0, 50.0],
+    "agree": [1, 2, 3, 5],
+    "day": [datetime.date(2024, 1, 31)] * 4,
+    "town": ["Bergen", "Oslo", None, "Oslo"],
+}
+
+
+def read(path, **options):
+    return read_whole(scan_table(str(path), **options)).data
+
+
+@pytest.mark.parametrize("name", ["survey.sav", "survey.dta"])
+def test_labels_are_categories_and_declared_codes_are_missing(name):
+    assert read(FILES / name).to_pydict() == SURVEY
+
+
+@pytest.mark.parametrize("at_once", [1, 2, 3, 4])
+@pytest.mark.parametrize("name", ["survey.sav", "survey.zsav", "survey.dta"])
+def test_rows_come_in_parts(monkeypatch, name, at_once):
+    monkeypatch.setattr(statfiles, "_ROWS_AT_ONCE", at_once)
+    content = (FILES / name).read_bytes()
+    assert statfiles.parse(content, "t", 1 << 20).to_pydict() == SURVEY
+
+
+def test_a_transport_file_of_sas_has_no_labels():
+    expected = {name: SURVEY[name] for name in ("age", "agree", "town")}
+    assert read(FILES / "survey.xpt").to_pydict() == {"sex": [1, 2, 1, 9], **expected}
+
+
+def test_the_magic_of_sas_is_known():
+    start = bytes(12) + bytes.fromhex("c2ea8160b31411cfbd92080009c7318c181f1011")
+    assert statfiles.is_statistics(start + bytes(32))
+    assert not statfiles.is_statistics(b"a,b\n1,2\n")
+    assert not statfiles.is_statistics(bytes(64))
+
+
+@pytest.mark.parametrize("name", ["survey.sav", "survey.dta", "survey.xpt"])
+def test_damaged_files_get_a_sentence(name):
+    content = (FILES / name).read_bytes()
+    with pytest.raises(TableError, match=r"t is damaged or cut short \(.*export it as CSV"):
+        statfiles.parse(content[: len(content) // 3], "t", 1 << 20)
+
+
+def test_a_file_that_crashes_its_reader_gets_a_sentence(tmp_path):
+    content = bytearray((FILES / "survey.sav").read_bytes())
+    content[409] ^= 211  # how many labels follow: more than there are bytes
+    (tmp_path / "t.sav").write_bytes(content)
+    with pytest.raises(TableError, match=r"t.sav is damaged or cut short \("):
+        read(tmp_path / "t.sav")
+
+
+def test_the_limit_holds():
+    with pytest.raises(TableError, match="takes more than"):
+        read(FILES / "survey.sav", max_bytes=100)
+
+
+def test_what_is_not_installed_is_named(monkeypatch):
+    monkeypatch.setattr(statfiles.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(
+        ImportError, match=r"needs pyreadstat: python -m pip install 'pckid\[stats\]'"
+    ):
+        read(FILES / "survey.sav")

@@ -1,0 +1,389 @@
+"""Spreadsheets come in as tables, with their cells typed; hostile ones are refused or harmless."""
+
+import datetime
+import gzip
+import io
+import re
+import struct
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+import xlsxwriter
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pckid.exceptions import TableError
+from pckid.tables import read_whole, scan_table, workbook_limits
+from pckid.tables.headers import find_header
+from pckid.tables.workbook_limits import _XlsxExtent
+
+FILES = Path(__file__).parent / "workbooks"
+REGIONS = {
+    "region": ["North", "South", "West", "East"],
+    "income": [12.5, 7.25, None, 9.0],
+    "age": [30, None, 41, 18],
+}
+DAY = datetime.date(2024, 1, 31)
+EXPECTED = {
+    "plain.xlsx": REGIONS,
+    "title-rows.xlsx": REGIONS,
+    "title-rows.ods": REGIONS,
+    "title-rows.xls": REGIONS | {"day": [datetime.date(2024, 1, i) for i in (1, 2, 3, 4)]},
+    "several-sheets.xlsx": REGIONS,
+    "offset.xlsx": REGIONS,
+    "notes-below.xlsx": REGIONS,
+    "group-headings.xlsx": {
+        "region": ["North", "South"],
+        "2023 spring": [1.5, 5.5],
+        "2023 autumn": [2.5, None],
+        "2024 spring": [3.5, 6.5],
+        "2024 autumn": [4.5, 7.5],
+    },
+    "dates.xlsx": {
+        "day": [DAY, datetime.date(2023, 12, 1)],
+        "seen at": [datetime.datetime(2024, 1, 31, 12, 30), None],
+        "value": [1.5, 2.5],
+    },
+    "formats.xlsx": {"rate": [0.087, 0.5], "price": [5345.73, -20.0]},
+    "merged-rows.xlsx": {
+        "region": ["North", "North", "South"],
+        "year": [2023, 2024, 2023],
+        "value": [1.5, 2.5, 3.0],
+    },
+    "numbers-as-text.xlsx": {
+        "revenue": ["5.345,73", "12,50", "1.000,00"],
+        "share": ["8,7 %", "n/a", "4,0 %"],
+    },
+    "mixed.xlsx": {"code": ["101", "A7", "103"], "value": ["1", "n/a", "2.5"]},
+}
+NOTES = {
+    "title-rows.xlsx": "The names of the columns are in row 4 of sheet 'Report'; what stands above",
+    "title-rows.xls": "The names of the columns are in row 3 of sheet 'Tabelle1'",
+    "title-rows.ods": "The names of the columns are in row 3 of sheet 'Feuille1'",
+    "several-sheets.xlsx": "Sheet 'Data' is read, not 'Empty', 'Codes'; --sheet chooses another.",
+    "notes-below.xlsx": "Below the table, 2 rows of notes are left out.",
+}
+
+
+def read(path, **options):
+    return read_whole(scan_table(str(path), **options)).data
+
+
+def written(path, rows, **options):
+    """Write rows to the sheet of a workbook."""
+    with xlsxwriter.Workbook(str(path), options) as book:
+        sheet = book.add_worksheet("Data")
+        for i, row in enumerate(rows):
+            sheet.write_row(i, 0, row)
+    return path
+
+
+def changed(source, target, name, change, method=zipfile.ZIP_DEFLATED, **more):
+    """Copy a zip archive with one member changed, and further members added."""
+    with zipfile.ZipFile(source) as old, zipfile.ZipFile(target, "w", method) as new:
+        for member in old.namelist():
+            content = old.read(member)
+            new.writestr(member, change(content) if member == name else content)
+        for member, content in more.items():
+            new.writestr(member.replace("__", "/").replace("_dot_", "."), content)
+    return target
+
+
+SHEET = "xl/worksheets/sheet1.xml"
+
+
+def with_cells(tmp_path, cells: bytes):
+    """Add XML to the cells of a small sheet."""
+    path = written(tmp_path / "small.xlsx", [["a", "b"], [1, 2], [3, 4]])
+    add = b"</sheetData>"
+    return changed(path, tmp_path / "t.xlsx", SHEET, lambda xml: xml.replace(add, cells + add))
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_sheets_are_read_as_offices_write_them(name):
+    scan = scan_table(str(FILES / name))
+    assert read_whole(scan).data.to_pydict() == EXPECTED[name]
+    assert "; ".join(scan.notes).startswith(NOTES.get(name, ""))
+    assert bool(scan.notes) == (name in NOTES)
+
+
+def test_a_sheet_is_chosen_by_its_name_or_number():
+    path = FILES / "several-sheets.xlsx"
+    codes = {"code": [1, 2], "meaning": ["yes", "no"]}
+    for sheet in ("Codes", " codes ", "4"):
+        scan = scan_table(str(path), sheet=sheet)
+        assert read_whole(scan).data.to_pydict() == codes
+        assert scan.notes == ()
+    with pytest.raises(TableError, match=r"no sheet 'Data2'.*: 1 'Cover', 2 'Empty', 3 'Data'"):
+        read(path, sheet="Data2")
+    with pytest.raises(TableError, match=r"Sheet 'Empty' of .* is empty"):
+        read(path, sheet="Empty")
+
+
+def test_only_spreadsheets_have_sheets(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a\n1\n")
+    with pytest.raises(TableError, match=r"has no sheets: it is not a spreadsheet. Omit --sheet"):
+        read(path, sheet="Data")
+
+
+def test_names_may_be_absent(tmp_path):
+    path = written(tmp_path / "t.xlsx", [[1.5, 2], [3, 4]])
+    assert scan_table(str(path)).header_is_numbers
+    assert read(path, header=False).to_pydict() == {"column 1": [1.5, 3.0], "column 2": [2, 4]}
+
+
+def test_a_workbook_in_gzip_or_from_a_pipe_is_read(tmp_path, monkeypatch):
+    content = (FILES / "plain.xlsx").read_bytes()
+    (tmp_path / "t.xlsx.gz").write_bytes(gzip.compress(content))
+    assert read(tmp_path / "t.xlsx.gz").to_pydict() == REGIONS
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+    assert read("-").to_pydict() == REGIONS
+
+
+@pytest.mark.parametrize(
+    ("rows", "first", "names"),
+    [
+        ([["a", "b"], [1.0, 2.0]], 0, ["a", "b"]),
+        ([["", ""], ["a", "b"], [1.0, 2.0]], 1, ["a", "b"]),
+        ([["country", 2023.0, 2024.0], ["x", "n/a", "n/a"]], 0, ["country", "2023", "2024"]),
+        ([["date:", DAY], ["", ""], ["a", "b"], [1.0, 2.0]], 2, ["a", "b"]),
+        ([["title", "", ""], ["a", "", "c"], ["x", 1.0, 2.0]], 2, None),
+        ([["title", "", "", "", ""], ["a", "b", "c", "", "e"]], 1, ["a", "b", "c", "", "e"]),
+        ([["two\nlines", " x "], [1.0, 2.0]], 0, ["two lines", "x"]),
+    ],
+)
+def test_the_header_is_the_first_row_that_is_nearly_full(rows, first, names):
+    found = find_header(rows)
+    assert found.first == first
+    assert names is None or found.names == names
+
+
+def test_a_heading_over_data_does_not_take_a_row_of_data():
+    rows = [["name", "", "age"], ["Ann", "Smith", 34.0], ["Bo", "Lee", 50.0]]
+    assert find_header(rows, [((0, 0), (0, 1))]).end == 1
+
+
+def test_a_formula_gives_the_value_stored_with_it_and_an_error_is_missing(tmp_path):
+    path = tmp_path / "t.xlsx"
+    with xlsxwriter.Workbook(str(path)) as book:
+        sheet = book.add_worksheet()
+        sheet.write_row(0, 0, ["sum", "link", "error"])
+        sheet.write_formula(1, 0, "=1+1", None, 42)
+        sheet.write_formula(1, 1, "='[other.xlsx]Sheet1'!A1", None, 7.5)
+        sheet.write_formula(1, 2, "=NA()", None, "#N/A")
+        sheet.write_row(2, 0, [1, 2, 3.5])
+    found = {"sum": [42, 1], "link": [7.5, 2.0], "error": [None, 3.5]}
+    assert read(path).to_pydict() == found
+    links = {
+        "xl__externalLinks__externalLink1_dot_xml": b'<externalLink r:id="rId1"/>',
+        "xl__vbaProject_dot_bin": b"\xd0\xcf\x11\xe0 macro",
+    }
+    assert read(changed(path, tmp_path / "m.xlsm", "", bytes, **links)).to_pydict() == found
+
+
+def test_an_archive_that_unpacks_without_end_is_refused(tmp_path):
+    path = FILES / "plain.xlsx"
+    bomb = changed(path, tmp_path / "t.xlsx", "", bytes, xl__media=bytes(50_000_000))
+    assert bomb.stat().st_size < 100_000
+    with pytest.raises(TableError, match=r"takes more than 0.0466 GB unpacked. If you trust it"):
+        read(bomb, max_bytes=50_000_000)
+    assert read(bomb, max_bytes=60_000_000).num_rows == 4
+
+
+def test_a_directory_that_lies_about_sizes_is_not_believed(tmp_path):
+    bomb = changed(FILES / "plain.xlsx", tmp_path / "t.xlsx", "", bytes, xl__x=bytes(50_000_000))
+    content = bomb.read_bytes()
+    told = struct.pack("<I", 50_000_000)
+    assert content.count(told) == 2
+    bomb.write_bytes(content.replace(told, struct.pack("<I", 50)))
+    with pytest.raises(TableError, match="takes more than"):
+        read(bomb, max_bytes=40_000_000)
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        b'<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>',
+        b"<row r = '1048576'><c s='1' r = 'XFD1048576'><v>1</v></c></row>",
+        b'<row><c r="XFD0000000001048576"><v>1</v></c></row>',
+        b'<row r="1048576"><c r="AAA1"/></row><row><c/></row>',
+        b'<x:row r="1048576"><x:c r="XFD3"/></x:row>',
+        b'<row r="1048575">' + b'<c r="A3"/>' * 60 + b"<c/>" * 60 + b"</row>",
+    ],
+)
+def test_a_cell_far_out_does_not_take_gigabytes(tmp_path, cells):
+    with pytest.raises(TableError, match="takes more than 4 GB unpacked"):
+        read(with_cells(tmp_path, cells))
+
+
+def test_cells_at_one_place_count_each(tmp_path):
+    path = with_cells(tmp_path, b'<row r="5">' + b'<c r="A5"><v>1</v></c>' * 20_000 + b"</row>")
+    with pytest.raises(TableError, match="takes more than"):
+        read(path, max_bytes=1_000_000)
+
+
+cell = st.tuples(st.integers(1, 99), st.sampled_from(["A", "Z", "AB", "BC"]), st.booleans())
+
+
+@given(st.lists(cell, min_size=1, max_size=30), st.integers(10, 200))
+def test_the_extent_is_that_of_the_cells(cells, size):
+    """Places are compared with a plain loop, in whatever pieces the XML comes."""
+    xml, rows, columns = "<sheetData>", [], []
+    for row, letters, plain in cells:
+        place = f'r="{letters}{row}"' if plain else f"s='1' r = '{letters}{row}'"
+        xml += f'<row r="{row}" ht="20"><c {place}><v>{row}</v></c></row>'
+        rows.append(row)
+        columns.append(sum(26**i * (ord(c) - 64) for i, c in enumerate(reversed(letters))))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(workbook_limits, "_PIECE", size)
+        found = []
+        patch.setattr(
+            workbook_limits, "_XlsxExtent", lambda: found.append(_XlsxExtent()) or found[0]
+        )
+        stream = io.BytesIO(xml.encode())
+        workbook_limits._measure_part(stream, "t", 1 << 20, 1 << 20)
+    assert (found[0].n_rows, found[0].n_columns) == (max(rows), max(columns))
+    assert found[0].n_tags == 2 * len(cells)
+
+
+def ods(tmp_path, body: str):
+    """Write a sheet of OpenDocument."""
+    names = "".join(
+        f' xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
+        for name in ("office", "table", "text")
+    )
+    content = (
+        f"<office:document-content{names}><office:body><office:spreadsheet>{body}"
+        "</office:spreadsheet></office:body></office:document-content>"
+    )
+    path = tmp_path / "t.ods"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
+        archive.writestr("META-INF/manifest.xml", "<manifest/>")
+        archive.writestr("content.xml", content)
+    return path
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        '<table:table-row table:number-rows-repeated="90000"><table:table-cell '
+        'office:value-type="float" office:value="1" table:number-columns-repeated="900"/>'
+        "</table:table-row>",
+        '<table:table-row table:number-rows-repeated="90000"><table:table-cell/></table:table-row>'
+        '<table:table-row><table:table-cell table:number-columns-repeated="900"/>'
+        "<table:table-cell><text:p>x</text:p></table:table-cell></table:table-row>",
+    ],
+)
+def test_repeated_cells_do_not_take_gigabytes(tmp_path, table):
+    path = ods(tmp_path, f'<table:table table:name="A">{table}</table:table>')
+    with pytest.raises(TableError, match="takes more than 4 GB unpacked"):
+        read(path)
+
+
+def test_sheets_of_repeated_cells_are_added_up(tmp_path):
+    row = (
+        '<table:table-row table:number-rows-repeated="1000"><table:table-cell '
+        'office:value-type="float" office:value="1" table:number-columns-repeated="10"/>'
+        "</table:table-row>"
+    )
+    tables = [f'<table:table table:name="{i}">{row}</table:table>' for i in range(3)]
+    path = ods(tmp_path, "".join(tables))
+    assert read(path, header=False, max_bytes=2_500_000).shape == (1000, 10)
+    with pytest.raises(TableError, match="takes more than"):
+        read(path, max_bytes=2_300_000)
+
+
+def test_a_document_type_is_refused(tmp_path):
+    path = ods(tmp_path, "")
+    bad = b'<!DOCTYPE x [<!ENTITY a "aaaa">]>'
+    target = changed(path, tmp_path / "u.ods", "content.xml", lambda xml: bad + xml)
+    with pytest.raises(TableError, match=r"damaged or cut short \(declares a document type"):
+        read(target)
+
+
+def test_an_old_workbook_with_a_cell_far_out_does_not_take_gigabytes(tmp_path):
+    content = (FILES / "title-rows.xls").read_bytes()
+    # The last row's numbers: records with the row, the column and the value.
+    far = struct.pack("<HH", 65_535, 255)
+    moved = re.sub(rb"(?s)(?<=\xbd\x00..)\x06\x00..", lambda found: far, content)
+    assert moved != content
+    (tmp_path / "t.xls").write_bytes(moved)
+    with pytest.raises(TableError, match=r"takes more than 0.931 GB unpacked"):
+        read(tmp_path / "t.xls", max_bytes=10**9)
+
+
+def test_a_password_is_told_of(tmp_path):
+    content = (FILES / "title-rows.xls").read_bytes()
+    old, new = "Workbook".encode("utf-16-le"), "EncryptedPackage".encode("utf-16-le")
+    entry = old.ljust(64, b"\0") + struct.pack("<H", 18)
+    assert entry in content
+    content = content.replace(entry, new.ljust(64, b"\0") + struct.pack("<H", 34))
+    (tmp_path / "t.xlsx").write_bytes(content)
+    with pytest.raises(TableError, match=r"protected by a password. Open it, save it without one"):
+        read(tmp_path / "t.xlsx")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("t.xlsx", b"PK\x03\x04rest", "damaged or cut short .* save it as .xlsx"),
+        ("t.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1rest", "damaged or cut short"),
+        ("t.xlsx", (FILES / "plain.xlsx").read_bytes()[:3000], "damaged or cut short"),
+        ("t.xls", (FILES / "title-rows.xls").read_bytes()[:2000], "damaged or cut short|no spread"),
+    ],
+)
+def test_damaged_workbooks_get_a_sentence(tmp_path, name, content, says):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(TableError, match=says):
+        read(tmp_path / name)
+
+
+def test_other_archives_get_a_sentence(tmp_path):
+    path = tmp_path / "t.zip"
+    for member, says in [
+        ("a.csv", "is a zip archive, not a table. Unpack it first"),
+        ("xl/workbook.bin", r"is a binary workbook \(.xlsb\). Save it as .xlsx"),
+        ("xl/nothing.xml", "damaged or cut short"),
+    ]:
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr(member, "<a/>")
+        with pytest.raises(TableError, match=says):
+            read(path)
+
+
+@pytest.mark.parametrize("seed", range(45))
+def test_mutated_workbooks_are_read_or_refused(tmp_path, seed):
+    name = ("title-rows.xlsx", "title-rows.xls", "title-rows.ods")[seed % 3]
+    content = bytearray((FILES / name).read_bytes())
+    for k in range(1 + seed % 7):
+        content[(seed * 7919 + k * 104_729) % len(content)] ^= 1 + (seed * 31 + k) % 255
+    (tmp_path / name).write_bytes(content)
+    try:
+        said = f"{name} {read(tmp_path / name).num_columns}"
+    except TableError as error:
+        said = str(error)
+    assert name in said
+
+
+def test_the_longest_sheet_is_read(tmp_path):
+    path = written(tmp_path / "small.xlsx", [["a", "b"]])
+    rows = [b'<row r="%d"><c r="A%d"><v>%d</v></c></row>' % (i, i, i) for i in range(2, 2**20 + 1)]
+    add = b"</sheetData>"
+    added = b"".join(rows) + add
+    changed(path, tmp_path / "t.xlsx", SHEET, lambda xml: xml.replace(add, added), method=0)
+    data = read(tmp_path / "t.xlsx")
+    assert data.num_rows == 2**20 - 1
+    assert data["a"][-1].as_py() == 2**20
+
+
+@pytest.mark.parametrize("module", ["python_calamine", "olefile"])
+def test_what_is_not_installed_is_named(monkeypatch, module):
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(
+        ImportError, match=rf"needs {module}: python -m pip install 'pckid\[excel\]'"
+    ):
+        read(FILES / "plain.xlsx")
