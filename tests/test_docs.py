@@ -6,15 +6,14 @@ the blocks of `console`.
 
 import re
 import shlex
-import warnings
 from importlib import import_module
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
+from snippets import run_python
 
 import pckid
-from pckid import EmptyRowWarning
 from pckid.cli import COMMANDS
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -26,26 +25,19 @@ FURTHER = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md
 FURTHER += [ROOT / "benchmarks" / "README.md"]
 # Blocks that are run, or are no code. Any other kind must first be given a test.
 KINDS = {"python", "console", "{shell}"}
-NO_CODE = {"{eval-rst}", "{include}", "{layers}", "{literalinclude}", "{picture}", "{toctree}"}
-
-
-def blocks(page, language):
-    """The fenced blocks of one language."""
-    return re.findall(rf"```{language}\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+NO_CODE = {
+    "{eval-rst}",
+    "{include}",
+    "{layers}",
+    "{literalinclude}",
+    "{picture}",
+    "{toctree}",
+    "text",
+}
 
 
 def name_of(page):
     return str(page.relative_to(ROOT if page in FURTHER else DOCS))
-
-
-def runnable(snippet):
-    """A snippet as it is, or, where it needs a GPU and none is here, on fewer rows and the CPU."""
-    if "# needs a GPU" not in snippet:
-        return snippet
-    torch = pytest.importorskip("torch")
-    if torch.cuda.is_available():
-        return snippet
-    return snippet.replace('"cuda"', '"cpu"').replace("100_000", "300")
 
 
 @pytest.mark.parametrize("page", [*PAGES, *FURTHER], ids=name_of)
@@ -63,11 +55,7 @@ def test_python_snippets_run_one_after_the_other(page, tmp_path, monkeypatch):
         room = import_module(f"pckid.experiments.{registry}")
         held = f"_{registry.upper()}"
         monkeypatch.setattr(room, held, dict(getattr(room, held)))
-    scope = {"__name__": "__main__"}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", EmptyRowWarning)
-        for snippet in blocks(page, "python"):
-            exec(compile(runnable(snippet), str(page), "exec"), scope)
+    run_python(page)
 
 
 def commands():

@@ -1,24 +1,17 @@
 """The commands that the pages show run, one after the other, on a table of the names they use."""
 
 import csv
-import re
 import shlex
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from snippets import commands
 
 DOCS = Path(__file__).parents[2] / "docs"
 pytestmark = pytest.mark.skipif(not DOCS.exists(), reason="an installed package has no docs")
 QUICK = ("--inits", "2", "--max-components", "4")
 MAKES = ("--out", "--report", "--save")
-
-
-def commands(page):
-    """The `pckid` commands of the console blocks of a page."""
-    blocks = re.findall(r"```console\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
-    lines = [line for block in blocks for line in block.splitlines()]
-    return [line[2:] for line in lines if line.startswith("$ pckid ")]
 
 
 PAGES = [page for page in sorted(DOCS.rglob("*.md")) if commands(page)]
