@@ -101,6 +101,20 @@ class TestNothingButTheSeed:
     def test_threads(self):
         assert_same(train(make_plan(), n_threads=2), train(make_plan()))
 
+    @pytest.mark.parametrize("kind", ["diag", "tied_diag", "spherical"])
+    @pytest.mark.parametrize("weighted", [False, True])
+    def test_rows_that_mixtures_share(self, backend, kind, weighted, monkeypatch):
+        rng = np.random.default_rng(0)
+        weights = rng.integers(1, 5, len(X)).astype(float) if weighted else None
+        plan = make_plan(kind)
+        expected = train(plan, weights=weights)
+        rows = backend.asarray(X)
+        table = standardise(rows, measure(rows), "float64")
+        monkeypatch.setattr(ensemble, "_shares_rows", lambda *_: True)
+        monkeypatch.setattr(ensemble, "is_host", lambda _: False)
+        assert len(ensemble.schedule(table, plan)) == 2
+        assert_same(train(plan, table=table, weights=weights), expected)
+
     def test_order(self):
         plan = make_plan(n_inits=1, sizes=(2, 3, 5, 8))
         assert len(ensemble.schedule(TABLE, plan)) > 1

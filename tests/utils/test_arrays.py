@@ -153,6 +153,17 @@ def test_product_with_the_transpose(backend, g, n):
     assert found.flags.c_contiguous
 
 
+def test_products_with_rows_that_all_share(backend):
+    rng = np.random.default_rng(0)
+    A, B = rng.standard_normal((3, 4, 5)), rng.standard_normal((1, 5, 6))
+    expected = np.stack([each @ B[0] for each in A])
+    shared = _arrays.times_shared(backend.asarray(A), backend.asarray(B))
+    np.testing.assert_allclose(_arrays.to_numpy(shared), expected, rtol=1e-12, atol=1e-12)
+    transposed = backend.asarray(np.ascontiguousarray(B.transpose(0, 2, 1)))
+    found = _arrays.times_transposed(backend.asarray(A), transposed)
+    np.testing.assert_allclose(_arrays.to_numpy(found), expected, rtol=1e-12, atol=1e-12)
+
+
 @pytest.mark.parametrize("cached", [1, 100, 1 << 20])
 def test_gram_matrix_times_vectors(backend, monkeypatch, cached):
     monkeypatch.setattr(_arrays, "_CACHED_BYTES", cached)

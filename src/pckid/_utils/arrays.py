@@ -158,11 +158,22 @@ def _rounding_of(X: Array) -> tuple[float, float]:
     return _ROUNDING[kind]
 
 
+def times_shared(A: Array, B: Array) -> Array:
+    """Compute A B for stacks (m, g, n) and (m, n, c); where all share one B (1, n, c), at once."""
+    if B.shape[0] == A.shape[0]:
+        return A @ B
+    xp = namespace(A)
+    flat = xp.reshape(A, (-1, A.shape[2])) @ B[0, ...]
+    return xp.reshape(flat, (A.shape[0], A.shape[1], -1))
+
+
 def times_transposed(A: Array, B: Array) -> Array:
-    """Compute A Bᵀ for stacks (m, g, c) and (m, n, c).
+    """Compute A Bᵀ for stacks (m, g, c) and (m, n, c), or (1, n, c) that all share.
 
     OpenBLAS is a quarter faster with the longer of two unequal matrices first.
     """
+    if B.shape[0] < A.shape[0]:
+        return times_shared(A, namespace(B).matrix_transpose(B))
     if isinstance(A, np.ndarray) and A.shape[-2] < B.shape[-2]:
         return np.ascontiguousarray(np.matrix_transpose(B @ np.matrix_transpose(A)))
     return A @ namespace(A).matrix_transpose(B)

@@ -23,6 +23,9 @@ from pckid.mixture.families import FAMILIES
 # large ones fill a GPU.
 _STACK_BYTES_HOST = 1 << 22
 _STACK_BYTES_DEVICE = 1 << 30
+# A GPU computes all rows of a table for every mixture if each learns from at least this share of
+# them: so the table is read once for all mixtures, and products are large.
+_SHARED_FROM = 0.25
 _MAX_COMPONENTS = 60
 _MAX_ROWS = 500
 
@@ -140,7 +143,7 @@ def draw_member(plan: Plan, n_samples: int, member: Member) -> tuple[np.ndarray,
 def schedule(table: Table, plan: Plan) -> list[Task]:
     """Cut the plan into tasks: on a CPU stacks of one size, on a GPU of sizes not far apart."""
     n_alike = _stack_size(table, plan)
-    key = (lambda size: size) if is_host(table.values) else (lambda size: int(3 * math.log2(size)))
+    key = (lambda size: size) if is_host(table.values) else (lambda size: int(math.log2(size)))
     tasks = []
     for _, alike in groupby(plan.sizes, key=key):
         members = [Member(size, init) for size in alike for init in range(plan.n_inits)]
@@ -200,7 +203,11 @@ def _train_task(table: Table, plan: Plan, task: Task, subsamples: Subsamples) ->
     """Train the mixtures of a task, each on its own rows."""
     family, home = FAMILIES[plan.covariance_type], table.values
     int64 = namespace(home).int64
-    stats = family.statistics(table, like(subsamples.rows, home, dtype=int64))
+    if _shares_rows(table, plan):
+        subsamples = _in_whole_table(subsamples, table.n_samples)
+        stats = family.statistics(table)._replace(n_counted=plan.n_rows)
+    else:
+        stats = family.statistics(table, like(subsamples.rows, home, dtype=int64))
     shares = subsamples.weights
     weights = None if shares is None else like(shares[:, None, :], home)
     sizes = [member.size for member in task]
@@ -229,6 +236,21 @@ def _draw(plan: Plan, n_samples: int, task: Task, weights: np.ndarray | None) ->
     return Subsamples(rows, centers, mine / mine.mean(axis=1, keepdims=True))
 
 
+def _shares_rows(table: Table, plan: Plan) -> bool:
+    """Tell whether mixtures are computed on all rows of a table, with weights that pick theirs."""
+    stackable = FAMILIES[plan.covariance_type].STACKABLE
+    many = plan.n_rows >= _SHARED_FROM * table.n_samples
+    return stackable and many and not is_host(table.values)
+
+
+def _in_whole_table(subsamples: Subsamples, n_samples: int) -> Subsamples:
+    """Make all rows of the table those of each subsample, with weight 0 where they are not."""
+    rows, centers, weights = subsamples
+    every = np.zeros((len(rows), n_samples))
+    np.put_along_axis(every, rows, 1.0 if weights is None else weights, axis=1)
+    return Subsamples(rows, np.take_along_axis(rows, centers, axis=1), every)
+
+
 def _pack_task(table: Table, plan: Plan, task: Task, weights: np.ndarray | None) -> tuple[Any, ...]:
     """Pack a task for another process: with its own rows, not with all of them."""
     subsamples = _draw(plan, table.n_samples, task, weights)
@@ -243,6 +265,8 @@ def _stack_size(table: Table, plan: Plan) -> int:
         return 1
     budget = _STACK_BYTES_HOST if is_host(table.values) else _STACK_BYTES_DEVICE
     itemsize = 4 if "32" in str(table.values.dtype) else 8
+    if _shares_rows(table, plan):
+        return max(1, budget // (table.n_samples * plan.sizes[-1] * itemsize))
     return max(1, budget // (plan.n_rows * (table.width + plan.sizes[-1]) * itemsize))
 
 

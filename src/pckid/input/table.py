@@ -181,12 +181,13 @@ def take(table: Table, rows: Array) -> Table:
 
 
 def gather(rows: Array, chosen: Array) -> Array:
-    """Pick rows `chosen` (m, g) of a stack (m, n, d), each subsample from its own."""
+    """Pick rows `chosen` (m, g) of a stack (m, n, d), or of rows (1, n, d) that all share."""
     xp = namespace(rows)
     m, n, d = rows.shape
     offset = n * xp.arange(m, dtype=chosen.dtype, device=device_of(rows))
     flat = xp.reshape(chosen + offset[:, None], (-1,))
-    return xp.reshape(xp.take(xp.reshape(rows, (m * n, d)), flat, axis=0), (m, -1, d))
+    picked = xp.take(xp.reshape(rows, (m * n, d)), flat, axis=0)
+    return xp.reshape(picked, (chosen.shape[0], -1, d))
 
 
 def block(table: Table, start: int, stop: int) -> Table:

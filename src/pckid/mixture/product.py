@@ -13,7 +13,8 @@ Probabilities have a prior: each component sees, besides its rows, a tenth of on
 the whole table's shares, and five for what is observed. So none is ever zero, and EM never lowers
 the likelihood times the prior.
 
-All arrays have a leading axis over the subsamples of a stack: each has rows of its own.
+All arrays have a leading axis over the subsamples of a stack: each has rows of its own, or all
+share the rows of one table, of which only those of its subsample have a weight.
 """
 
 from __future__ import annotations
@@ -21,7 +22,14 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from pckid._utils.arrays import Array, at_least, device_of, namespace, times_transposed
+from pckid._utils.arrays import (
+    Array,
+    at_least,
+    device_of,
+    namespace,
+    times_shared,
+    times_transposed,
+)
 from pckid.input.table import Margins, Table, gather, take
 from pckid.mixture.mass import Share, holds_rows, log_weights
 
@@ -39,10 +47,11 @@ _PRIOR_ROWS_OBSERVED = 5.0
 class Statistics(NamedTuple):
     """What EM needs of the rows of each mixture in a stack."""
 
-    rows: Array  # (n_mixtures, n_samples, n_columns), F
+    rows: Array  # (n_mixtures or 1, n_samples, n_columns), F
     link: Array | None  # (n_patterns, n_columns + 1); None: the columns are [m, 1] themselves
     n_features: int
     margins: Margins
+    n_counted: int  # how many rows count in a mixture, all together
 
 
 class Parameters(NamedTuple):
@@ -79,7 +88,8 @@ def statistics(table: Table, rows: Array | None = None) -> Statistics:
         known = xp.arange(n_patterns, dtype=table.pattern.dtype, device=device_of(x))
         indicators = [xp.astype(table.pattern[:, None] == known, x.dtype)]
     F = xp.concat([x * x, x, *_one_hot(table), *indicators], axis=1)
-    return Statistics(xp.reshape(F, (*shape, F.shape[1])), link, table.n_features, table.margins)
+    F = xp.reshape(F, (*shape, F.shape[1]))
+    return Statistics(F, link, table.n_features, table.margins, shape[1])
 
 
 def filled(stats: Statistics) -> Array:
@@ -96,14 +106,14 @@ def start(stats: Statistics, resp: Array, centers: Array) -> Parameters:
     """Compute empirical moments of mean-imputed rows, given `resp` (m, g, n)."""
     xp = namespace(resp)
     d = stats.n_features
-    moments = resp @ stats.rows
+    moments = times_shared(resp, stats.rows)
     total, seen = _totals(moments, stats)
     share = 1 / xp.where(total > 0, total, 1.0)[..., None]
     means = moments[..., d : 2 * d] * share
     variances = moments[..., :d] * share - means * means
     empty = (total <= 0)[..., None]
     return Parameters(
-        log_weights(total, stats.rows.shape[1]),
+        log_weights(total, stats.n_counted),
         xp.where(empty, centers[..., :d], means),
         xp.where(empty, 1.0, variances),
         _category_probabilities(moments, total, seen, stats.margins.frequencies, stats),
@@ -116,17 +126,12 @@ def log_joint(stats: Statistics, params: Parameters) -> Array:
 
     Rows shared by all mixtures (a leading axis of one) meet all components in one product.
     """
-    xp = namespace(params.means)
-    B = _coefficients(stats, params)
-    if stats.rows.shape[0] == 1 and B.shape[0] > 1:
-        flat = xp.reshape(B, (-1, B.shape[2])) @ xp.matrix_transpose(stats.rows[0, ...])
-        return xp.reshape(flat, (B.shape[0], B.shape[1], -1))
-    return times_transposed(B, stats.rows)
+    return times_transposed(_coefficients(stats, params), stats.rows)
 
 
 def expect(stats: Statistics, params: Parameters, share: Share) -> Sums:
     """Sum the statistics of the rows, weighted by what `share` makes of their log-joint."""
-    return Sums(share(log_joint(stats, params), None) @ stats.rows)
+    return Sums(times_shared(share(log_joint(stats, params), None), stats.rows))
 
 
 def update(stats: Statistics, params: Parameters, sums: Sums) -> Parameters:
@@ -148,7 +153,7 @@ def update(stats: Statistics, params: Parameters, sums: Sums) -> Parameters:
     squares = sums.moments[..., :d] * share + unseen * squares
     variances = squares - means * means
     return Parameters(
-        log_weights(total, stats.rows.shape[1]),
+        log_weights(total, stats.n_counted),
         means,
         variances,
         _category_probabilities(sums.moments, total, seen, params.categories, stats),
