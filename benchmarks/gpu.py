@@ -2,14 +2,18 @@
 
     python -m benchmarks.gpu --images I.npz --rows R.npz --out docs/performance/gpu.json
 
-I.npz has images in X (default: drawn ones), R.npz rows with −9999 for missing. The CPU fits both
-too, to compare labels; `--no-cpu` leaves the many rows to the device alone. Without a CUDA device
-it runs on the CPU through torch, which shows that it runs; `--quick` makes everything small.
+I.npz has images in X (default: drawn ones), R.npz rows with −9999 for missing (default: a million
+drawn ones). The CPU fits both too, to compare labels; `--no-cpu` leaves the many rows to the device
+alone. Times are medians of warm fits. Of the time of a fit the named steps are listed, each with
+the device idle before and after it, which makes their sum longer than a fit without such stops.
+`--trace FILE.json` writes what the profiler of torch sees of one fit of the images. Without a CUDA
+device it runs on the CPU through torch, which shows that it runs; `--quick` makes all small.
 """
 
 from __future__ import annotations
 
 import argparse
+import statistics
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -22,9 +26,11 @@ from sklearn.metrics import adjusted_rand_score
 
 import pckid.cluster
 import pckid.ensemble.base
+import pckid.ensemble.members
 import pckid.spectral.grouping
 from benchmarks.mnist_size import images, needed_operations, papers
 from benchmarks.timing import write_json
+from benchmarks.workers import table
 from pckid import PCKID, missing
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
@@ -37,7 +43,7 @@ def synchronize() -> None:
 
 
 def timed(function: Callable[[], Any], repeats: int) -> float:
-    """Return the shortest of some run times with the device idle before and after."""
+    """Return the median of some run times with the device idle before and after."""
     times = []
     for _ in range(repeats):
         synchronize()
@@ -45,7 +51,7 @@ def timed(function: Callable[[], Any], repeats: int) -> float:
         function()
         synchronize()
         times.append(time.perf_counter() - begin)
-    return min(times)
+    return statistics.median(times)
 
 
 def ceilings(size: int) -> tuple[float, float]:
@@ -57,23 +63,49 @@ def ceilings(size: int) -> tuple[float, float]:
     return product, 2 * 4 * source.numel() / timed(lambda: target.copy_(source), 5)
 
 
-@contextmanager
-def stopwatch(places: list[tuple[Any, str]]) -> Iterator[dict[str, float]]:
-    """Time every call of some functions while the context is open, by their names."""
-    times: dict[str, float] = {}
-    originals = [(room, name, getattr(room, name)) for room, name in places]
+# Steps of a fit: what the page calls them, and where they are called from. Those of the ensemble
+# are parts of it.
+STEPS: list[tuple[str, Any, str]] = [
+    ("check the table", pckid.cluster.PCKID, "_check_table"),
+    ("draw the rows to learn from", pckid.ensemble.base, "draw_sample"),
+    ("ensemble", pckid.ensemble.base, "train"),
+    ("ensemble: draw rows, on the host", pckid.ensemble.members, "_draw"),
+    ("ensemble: EM", pckid.ensemble.members, "_train_task"),
+    ("features of the landmarks", pckid.spectral.grouping, "feature_matrix"),
+    ("eigenvectors", pckid.spectral.grouping, "EMBEDDINGS"),
+    ("k-means", pckid.spectral.grouping, "kmeans"),
+    ("k-means on all rows to learn from", pckid.spectral.grouping, "lloyd"),
+    ("order of the clusters", pckid.spectral.grouping, "largest_first"),
+    ("coordinates of the rows to learn from", pckid.spectral.grouping, "project"),
+    ("standardise all rows", pckid.cluster, "standardise"),
+    ("coordinates of all rows", pckid.cluster, "project"),
+    ("nearest centres", pckid.cluster, "assign"),
+    ("profiles", pckid.cluster, "profile_clusters"),
+]
 
-    def watched(name: str, original: Callable) -> Callable:
+
+@contextmanager
+def stopwatch() -> Iterator[dict[str, float]]:
+    """Time every step while the context is open, by its name."""
+    times: dict[str, float] = {}
+
+    def watched(title: str, original: Callable) -> Callable:
         def call(*args: Any, **kwargs: Any) -> Any:
-            result: list[Any] = []
-            seconds = timed(lambda: result.append(original(*args, **kwargs)), 1)
-            times[name] = times.get(name, 0.0) + seconds
-            return result[0]
+            synchronize()
+            begin = time.perf_counter()
+            result = original(*args, **kwargs)
+            synchronize()
+            times[title] = times.get(title, 0.0) + time.perf_counter() - begin
+            return result
 
         return call
 
-    for room, name, original in originals:
-        setattr(room, name, watched(name, original))
+    originals = [(room, name, getattr(room, name)) for _, room, name in STEPS]
+    for (title, room, name), (*_, original) in zip(STEPS, originals, strict=True):
+        if isinstance(original, dict):
+            setattr(room, name, {key: watched(title, each) for key, each in original.items()})
+        else:
+            setattr(room, name, watched(title, original))
     try:
         yield times
     finally:
@@ -81,59 +113,73 @@ def stopwatch(places: list[tuple[Any, str]]) -> Iterator[dict[str, float]]:
             setattr(room, name, original)
 
 
-def of_the_images(X: np.ndarray, product: float, q: int, repeats: int) -> list[tuple[str, str]]:
-    """Cluster the images on the device and on the CPU."""
-    model = PCKID(2, **papers(q), random_state=0)
-    labels = model.fit_predict(X)
-    on_device = torch.asarray(X, device=DEVICE)
-    model.fit(on_device)
-    seconds = timed(lambda: model.fit(on_device), repeats)
-    training = []
-    with stopwatch([(pckid.ensemble.base, "train")]) as stages:
-        for _ in range(repeats):
-            stages.clear()
-            model.fit(on_device)
-            training.append(stages["train"])
-    floor = needed_operations(X, model) / product
-    agreement = adjusted_rand_score(labels, model.labels_.cpu().numpy())
+def steps_of(fit: Callable[[], Any], repeats: int) -> list[tuple[str, str]]:
+    """List the medians of the steps of a fit, and what is left of it."""
+    runs = []
+    for _ in range(repeats):
+        with stopwatch() as times:
+            total = timed(fit, 1)
+        parts = sum(seconds for title, seconds in times.items() if ": " not in title)
+        runs.append(times | {"all else": total - parts})
+    titles = [title for title, *_ in STEPS if title in runs[0]]
     return [
-        (f"{len(X)} images of {X.shape[1]} pixels, Q = G = {q}: warm `fit`", _ms(seconds)),
-        ("of it the ensemble", _ms(min(training))),
-        ("the products alone would take", _ms(floor)),
+        (f"of it {title}", _ms(statistics.median(run[title] for run in runs)))
+        for title in [*titles, "all else"]
+    ]
+
+
+def beside_the_cpu(model: PCKID, X: np.ndarray, device_labels: np.ndarray) -> list[tuple[str, str]]:
+    """Fit on the CPU, and compare labels."""
+    begin = time.perf_counter()
+    labels = model.fit_predict(X)
+    seconds = time.perf_counter() - begin
+    agreement = adjusted_rand_score(labels, device_labels)
+    return [
+        ("the same on the CPU", f"{seconds:.1f} s"),
         ("labels beside the CPU's, adjusted Rand index", f"{agreement:.4f}"),
     ]
 
 
-def of_the_rows(X: np.ndarray, quick: bool, with_cpu: bool) -> list[tuple[str, str]]:
+def of_the_images(X: np.ndarray, product: float, q: int, repeats: int) -> list[tuple[str, str]]:
+    """Cluster the images on the device and on the CPU."""
+    model = PCKID(2, **papers(q), random_state=0)
+    on_device = torch.asarray(X, device=DEVICE)
+    labels = model.fit_predict(on_device).cpu().numpy()
+    seconds = timed(lambda: model.fit(on_device), repeats)
+    floor = needed_operations(X, model) / product
+    return [
+        (f"{len(X)} images of {X.shape[1]} pixels, Q = G = {q}: warm `fit`", _ms(seconds)),
+        *steps_of(lambda: model.fit(on_device), repeats),
+        ("the products alone would take", _ms(floor)),
+        *beside_the_cpu(model, X, labels),
+    ]
+
+
+def of_the_rows(X: np.ndarray, quick: bool, with_cpu: bool, repeats: int) -> list[tuple[str, str]]:
     """Cluster many rows on the device, and on the CPU to compare the labels."""
     model = PCKID(5, **(papers(3) if quick else {}), random_state=0)
     on_device = torch.asarray(X, device=DEVICE)
-    labels: list[torch.Tensor] = []
-    with stopwatch(_STAGES) as stages:
-        seconds = timed(lambda: labels.append(model.fit_predict(on_device)), 1)
-    what = f"{X.shape[0]:,} × {X.shape[1]}, 5 clusters, all defaults: `fit_predict`"
-    figures = [(what, f"{seconds:.2f} s")]
-    figures += [(f"of it `{name}`", _ms(spent)) for name, spent in stages.items()]
+    labels = model.fit_predict(on_device).cpu().numpy()
+    seconds = timed(lambda: model.fit(on_device), repeats)
+    what = f"{X.shape[0]:,} × {X.shape[1]}, 5 clusters, all defaults: warm `fit`"
+    figures = [(what, f"{seconds:.2f} s"), *steps_of(lambda: model.fit(on_device), repeats)]
     if DEVICE == "cuda":
         held = torch.cuda.max_memory_allocated() / 2**30
         figures.append(("memory of the device", f"{held:.1f} GiB"))
-    if with_cpu:
-        begin = time.perf_counter()
-        ours = model.fit_predict(X)
-        figures.append(("the same on the CPU", f"{time.perf_counter() - begin:.1f} s"))
-        agreement = adjusted_rand_score(ours, labels[0].cpu().numpy())
-        figures.append(("labels beside the CPU's, adjusted Rand index", f"{agreement:.4f}"))
-    return figures
+    return figures + (beside_the_cpu(model, X, labels) if with_cpu else [])
 
 
-_STAGES = [
-    (pckid.ensemble.base, "standardise"),
-    (pckid.ensemble.base, "train"),
-    (pckid.spectral.grouping, "feature_matrix"),
-    (pckid.spectral.grouping, "project"),
-    (pckid.cluster, "project"),
-    (pckid.spectral.grouping, "kmeans"),
-]
+def trace(X: np.ndarray, q: int, path: str) -> None:
+    """Write what the profiler of torch sees of one warm fit of the images."""
+    model = PCKID(2, **papers(q), random_state=0)
+    on_device = torch.asarray(X, device=DEVICE)
+    model.fit(on_device)
+    with torch.profiler.profile() as profiler:
+        model.fit(on_device)
+        synchronize()
+    order = "cuda_time_total" if DEVICE == "cuda" else "cpu_time_total"
+    print(profiler.key_averages().table(sort_by=order, row_limit=25, max_name_column_width=60))
+    profiler.export_chrome_trace(path)
 
 
 def _ms(seconds: float) -> str:
@@ -146,6 +192,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--rows", type=Path, help="npz file with rows, −9999 for missing")
     parser.add_argument("--no-cpu", action="store_true")
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--trace", help="where to write a trace of one fit, for a browser")
     parser.add_argument("--out", type=Path, help="where to write the figures, as JSON")
     options = parser.parse_args(argv)
     product, bandwidth = ceilings(256 if options.quick else 8192)
@@ -155,13 +202,17 @@ def main(argv: list[str] | None = None) -> None:
         pool = np.load(options.images)["X"]
         X = pool[np.random.default_rng(0).choice(len(pool), 1000, replace=False)].astype(float)
     X = missing.apply(X, missing.drop_quadrants(X, 0.9, random_state=0))
-    figures = of_the_images(X, product, q, 1 if options.quick else 10)
+    repeats = 1 if options.quick else 10
+    if options.trace:
+        trace(X, q, options.trace)
+    figures = of_the_images(X, product, q, repeats)
+    rows = table(2000 if options.quick else 1_000_000, 18, 0.3, None).astype(np.float32)
     if options.rows:
         with np.load(options.rows) as file:
             rows = file[file.files[0]].astype(np.float32)
         rows[rows == -9999] = np.nan
         rows = rows[:2000] if options.quick else rows
-        figures += of_the_rows(rows, options.quick, not options.no_cpu)
+    figures += of_the_rows(rows, options.quick, not options.no_cpu, 1 if options.quick else 5)
     name = torch.cuda.get_device_name() if DEVICE == "cuda" else "CPU through torch"
     speed = f"products {product / 1e12:.1f} Top/s, copies {bandwidth / 1e12:.2f} TB/s"
     print(f"{name}: {speed}", *(f"{what}: {figure}" for what, figure in figures), sep="\n")
