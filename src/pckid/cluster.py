@@ -22,6 +22,7 @@ from pckid._utils.progress import with_callbacks
 from pckid._utils.representation import ClusterReprMixin
 from pckid.ensemble.base import EnsembleEstimator
 from pckid.ensemble.feature_map import project
+from pckid.ensemble.outliers import outlier_score
 from pckid.input.sample import RowsInMemory, Sample
 from pckid.input.table import Table, standardise
 from pckid.input.validation import all_or_nothing, feature_names
@@ -37,6 +38,7 @@ from pckid.spectral.assignment import (
     label_blocks,
     memberships,
     memberships_of_blocks,
+    outlier_score_of_blocks,
     place_blocks,
     silhouettes,
     silhouettes_of_blocks,
@@ -167,6 +169,9 @@ class PCKID(
         How surely a row belongs to its cluster: the chance that it keeps its cluster with another
         ensemble on resampled rows, which is its largest value in `predict_proba`. From
         1 / n_clusters to 1, and 0 for a row with nothing observed.
+    outlier_score_ : array of shape (n_samples,)
+        How unlike every cluster a row is, in standard deviations: near 0 for a usual row, above 3
+        for one that few would exceed, see `outlier_score`. NaN for a row with nothing observed.
     cluster_centers_ : array of shape (n_clusters, n_clusters)
         Centres in the embedding.
     cluster_profiles_ : ClusterProfiles
@@ -406,6 +411,39 @@ class PCKID(
             return memberships_of_blocks(self._fitted, self._known(rows))
         return restorer(X)(memberships(self._fitted, self._read(X), n_threads(self.n_jobs)))
 
+    def outlier_score(self, X: Any) -> Array:
+        """Compute how unlike every cluster each row is, seen in `fit` or new.
+
+        Over the observed values of a row the squared deviations from the components that it
+        belongs to are averaged, in units of their variances, over all mixtures; rare categories
+        count alike. The score is in standard deviations, whatever number of values is observed:
+        near 0 for a usual row, and above 3 for one that few rows would exceed.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, with NaN where a value is missing. For a dask array or dataframe the result is a
+            dask array, not yet computed.
+
+        Returns
+        -------
+        scores : array of shape (n_samples,)
+            NaN for a row with nothing observed.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pckid import PCKID
+        >>> X = np.random.default_rng(0).normal(size=(60, 3)) + 6 * (np.arange(60) % 2)[:, None]
+        >>> model = PCKID(2, n_inits=4, max_components=4, random_state=0).fit(X)
+        >>> bool(model.outlier_score([[-9, 20, 3]])[0] > 3)
+        True
+        """
+        check_is_fitted(self)
+        if (rows := blocked(X)) is not None:
+            return outlier_score_of_blocks(self._fitted, self._known(rows))
+        return restorer(X)(outlier_score(self._kernel, self._read(X), n_threads(self.n_jobs)))
+
     def score(self, X: Any, y: Any = None) -> float:
         """Compute how clearly rows lie in their clusters: a simplified silhouette.
 
@@ -553,9 +591,12 @@ class PCKID(
         if isinstance(rows, RowsInMemory):
             self.labels_, self.confidence_ = map(restore, found)
             self.embedding_ = restore(embedding)
+            scores = outlier_score(self._kernel, table, n_threads(self.n_jobs))
+            self.outlier_score_ = restore(scores)
         elif rows.lazy:
             results = place_blocks(self._fitted, self._known(rows))
             self.labels_, self.confidence_, self.embedding_ = results
+            self.outlier_score_ = outlier_score_of_blocks(self._fitted, self._known(rows))
 
     def _project(self, table: Table) -> Array:
         """Compute the rows' coordinates, of shape (n_samples, n_clusters)."""

@@ -31,6 +31,21 @@ def test_rows_come_back_with_cluster_and_confidence(pckid, penguins):
     assert "accuracy): 0.9" in result.err
 
 
+def test_outliers_are_a_column_of_their_own(pckid, penguins):
+    arguments = ("cluster", penguins, "-k", 3, "--drop", "label", "--outliers", *QUICK)
+    rows = rows_of(pckid(*arguments).out)
+    assert rows[0][-3:] == ["cluster", "confidence", "outlier_score"]
+    table = read_source(str(penguins))
+    X = read_columns(table, table.names[:-1], MissingTokens.with_defaults()).X
+    with pytest.warns(UserWarning, match="no observed value"):
+        model = PCKID(3, n_inits=4, max_components=6, random_state=0).fit(X)
+    found = [float(row[-1]) for row in rows[1:]]
+    np.testing.assert_allclose(found, model.outlier_score_, atol=1e-4)
+    streamed = pckid(*arguments, "--stream")
+    assert streamed.code == 2
+    assert "--outliers needs the table in memory: add --no-stream." in streamed.err
+
+
 def test_clusters_are_those_of_the_library(pckid, penguins):
     result = pckid("cluster", penguins, "-k", 3, "--drop", "label", "--seed", 5, *QUICK)
     table = read_source(str(penguins))

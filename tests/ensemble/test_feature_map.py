@@ -44,7 +44,7 @@ def test_memory_that_holds_one_row_cuts_the_rows(fitted):
     model, table = fitted
     cuts = []
     with sklearn.config_context(working_memory=1e-9):
-        featuremap._for_row_blocks(lambda a, b: cuts.append((a, b)), model._kernel, table, 1)
+        featuremap.for_row_blocks(lambda a, b: cuts.append((a, b)), model._kernel, table, 1)
     assert cuts == [(i, i + 1) for i in range(len(X))]
 
 

@@ -152,12 +152,15 @@ def scores(estimator: PCKID) -> list[dict[str, float]]:
     return [{"n_clusters": n_clusters, "score": score} for n_clusters, score in pairs]
 
 
-def new_columns(estimator: PCKID) -> dict[str, np.ndarray]:
+def new_columns(estimator: PCKID, *, outliers: bool = False) -> dict[str, np.ndarray]:
     """The columns that clustering adds to the table."""
-    return {
+    found = {
         "cluster": np.asarray(estimator.labels_),
         "confidence": np.asarray(estimator.confidence_),
     }
+    if outliers:
+        found["outlier_score"] = np.asarray(estimator.outlier_score_)
+    return found
 
 
 def profile_sheets(estimator: PCKID) -> Sheets:

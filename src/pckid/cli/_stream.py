@@ -49,6 +49,7 @@ _ONLY_WHOLE = {
     "categorical": "categorical",
     "informative": "informative",
     "weights_column": "weights",
+    "outliers": "outliers",
 }
 
 

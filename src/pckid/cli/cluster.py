@@ -29,6 +29,9 @@ from pckid.cli._options import (
 @writing_options
 @click.option("--report", "report_path", type=click.Path(dir_okay=False), metavar="FILE.html",
               callback=html_name, help="Write a report that explains the clusters.")  # fmt: skip
+@click.option("--outliers", is_flag=True,
+              help="Add a column `outlier_score`: how unlike every cluster a row is, in standard "
+              "deviations. Rows above 3 are unusual.")  # fmt: skip
 @click.option("--save", "model_path", type=click.Path(dir_okay=False), metavar="MODEL",
               help="Keep the model for `pckid predict`.")  # fmt: skip
 @reading_options
@@ -101,7 +104,7 @@ def cluster(
     from pckid.cli import _cluster
 
     estimator = _cluster.fit(selection, n_clusters or "auto", options)
-    new = _cluster.new_columns(estimator)
+    new = _cluster.new_columns(estimator, outliers=options["outliers"])
     origin = streaming.origin(estimator, selection.table.source, selection.table.sha256)
     if options["weights_column"]:
         origin["weights"] = options["weights_column"]

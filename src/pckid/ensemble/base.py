@@ -15,6 +15,7 @@ from pckid._utils.arrays import Array, like, namespace, place, restorer, to_nump
 from pckid._utils.parallel import n_threads
 from pckid._utils.progress import CallbackSupportMixin, progress
 from pckid.ensemble.feature_map import WEIGHTINGS, Kernel, kernel_matrix
+from pckid.ensemble.imputation import Imputation, expected_values, fill_in
 from pckid.ensemble.members import (
     Plan,
     largest_size,
@@ -27,7 +28,7 @@ from pckid.ensemble.members import (
 from pckid.ensemble.memory import describe, needed_bytes
 from pckid.input.categories import forget
 from pckid.input.learning_rows import pool_size
-from pckid.input.reading import read_new
+from pckid.input.reading import read_new, standardise_at_home
 from pckid.input.sample import RowsInMemory, Sample, Sampling, draw_sample
 from pckid.input.table import Table
 from pckid.input.table import smallest_variance as at_least_rounding
@@ -99,6 +100,42 @@ class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimato
         left = self._read(X)
         right = left if Y is None else self._read(Y)
         return restorer(X)(kernel_matrix(self._kernel, left, right))
+
+    def impute(self, X: Any) -> Imputation:
+        """Fill in what the mixtures expect of every missing value, and how far they differ.
+
+        The mean over the mixtures, weighted as in the kernel, of what each expects given the
+        observed values of the row. Clusters need none of it: it is for those who want values.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, with NaN where a value is missing; a table in memory.
+
+        Returns
+        -------
+        imputation : Imputation
+            With `values`, in the columns of `X`, and their `spread`: the standard deviation between
+            the mixtures, or the chance of another category.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pckid import PCKID
+        >>> X = np.random.default_rng(0).normal(size=(60, 3)) + 6 * (np.arange(60) % 2)[:, None]
+        >>> X[0, 1] = np.nan
+        >>> model = PCKID(2, n_inits=4, max_components=4, random_state=0).fit(X)
+        >>> found = model.impute(X)
+        >>> bool(abs(found.values[0, 1]) < 2)
+        True
+        """
+        check_is_fitted(self)
+        checked = validate_table(self, X, reset=False)
+        table = standardise_at_home(checked, self._kernel.scaling, self._kernel.dtype)
+        expected = expected_values(self._kernel, table, n_threads(self.n_jobs))
+        given = to_numpy(checked).astype(np.float64)
+        found = fill_in(given, expected, self._kernel.scaling, self._categories)
+        return found if self._categories else Imputation(*map(restorer(X), found))
 
     def _draw(
         self,

@@ -50,11 +50,11 @@ WEIGHTINGS: dict[str, Callable[[int], float]] = {
 def feature_blocks(kernel: Kernel, table: Table) -> Iterator[Array]:
     """Yield Φᵀ for the rows of the table, some of its n_columns at a time."""
     compute = posteriors(kernel.ensemble, table)
-    for stack, scale in enumerate(_scales(kernel)):
+    for stack, scale in enumerate(mixture_scales(kernel)):
         yield compute(stack, scale)
 
 
-def _scales(kernel: Kernel) -> list[float]:
+def mixture_scales(kernel: Kernel) -> list[float]:
     """Compute √(w_g / Z) for each stack, Z the sum of the weights w_g of all mixtures."""
     shapes = [stack.log_weights.shape for stack in kernel.ensemble.stacks]
     weights = [WEIGHTINGS[kernel.weighting](n_components) for _, n_components in shapes]
@@ -68,7 +68,7 @@ def feature_matrix(kernel: Kernel, table: Table, jobs: int) -> Array:
     shape = (kernel.ensemble.n_columns, table.n_samples)
     out = namespace(values).empty(shape, dtype=values.dtype, device=device_of(values))
 
-    scales, stops = _scales(kernel), [0, *accumulate(kernel.ensemble.widths)]
+    scales, stops = mixture_scales(kernel), [0, *accumulate(kernel.ensemble.widths)]
     # The widest first, so that threads end together.
     stacks = sorted(range(len(scales)), key=lambda i: stops[i] - stops[i + 1])
 
@@ -101,7 +101,7 @@ def kernel_matrix(kernel: Kernel, left: Table, right: Table) -> Array:
 def project(kernel: Kernel, projection: Projection, table: Table, jobs: int) -> Array:
     """Compute the rows' coordinates, of shape (n_samples, n_components), without holding Φ."""
     xp = namespace(table.values)
-    basis, scales = _functionals(projection), _scales(kernel)
+    basis, scales = _functionals(projection), mixture_scales(kernel)
 
     def project_block(start: int, stop: int) -> Array:
         first = 0
@@ -114,7 +114,7 @@ def project(kernel: Kernel, projection: Projection, table: Table, jobs: int) -> 
             first += part.shape[0]
         return total
 
-    blocks = _for_row_blocks(project_block, kernel, table, jobs)
+    blocks = for_row_blocks(project_block, kernel, table, jobs)
     return _coordinates(xp.concat(blocks, axis=1), projection)
 
 
@@ -139,7 +139,7 @@ def _coordinates(values: Array, projection: Projection) -> Array:
     return namespace(values).matrix_transpose(values)
 
 
-def _for_row_blocks(function: Callable, kernel: Kernel, table: Table, jobs: int) -> list[Any]:
+def for_row_blocks(function: Callable, kernel: Kernel, table: Table, jobs: int) -> list[Any]:
     """Call `function(start, stop)` on blocks of rows that fit scikit-learn's `working_memory`.
 
     Threads are for the host only: one keeps a GPU busy.

@@ -25,7 +25,7 @@ from pckid.tables.formats import NumberFormat
 from pckid.tables.numbers import NotNumbers, describe_text
 from pckid.tables.table import name_row
 
-RESULT_COLUMNS = ("cluster", "confidence")
+RESULT_COLUMNS = ("cluster", "confidence", "outlier_score")
 """What a clustering adds to a table."""
 _PATTERNS, _COMMON, _MOST_CODES = 8, 3, 5
 _FIRST_CELLS, _ZEROS = 1000, re.compile(r"0\d+")

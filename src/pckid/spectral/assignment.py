@@ -8,6 +8,7 @@ import numpy as np
 
 from pckid._utils.arrays import Array, at_least, device_of, namespace, to_numpy
 from pckid.ensemble.feature_map import Kernel, Projection, project
+from pckid.ensemble.outliers import outlier_score
 from pckid.input.reading import standardise_at_home
 from pckid.input.table import Table
 from pckid.outofcore import BlockedRows
@@ -103,6 +104,11 @@ def silhouettes_of_blocks(fitted: Fitted, rows: BlockedRows) -> Array:
     return rows.arrays(_silhouettes_of, fitted, _kinds(fitted)[1:2])[0]
 
 
+def outlier_score_of_blocks(fitted: Fitted, rows: BlockedRows) -> Array:
+    """Compute how unusual the rows of all blocks are, when they are asked for."""
+    return rows.arrays(_outlier_score_of, fitted, _kinds(fitted)[1:2])[0]
+
+
 def place_blocks(fitted: Fitted, rows: BlockedRows) -> tuple[Array, Array, Array]:
     """Give labels, confidence and coordinates of the rows of all blocks, when asked for."""
     labels, confidence, embedding = rows.arrays(_all_of, fitted, _kinds(fitted))
@@ -139,6 +145,14 @@ def _silhouettes_of(fitted: Fitted, X: np.ndarray) -> tuple[Array, ...]:
         return (np.empty(0, dtype=fitted.kernel.dtype),)
     table = standardise_at_home(X, fitted.kernel.scaling, fitted.kernel.dtype)
     return (to_numpy(silhouettes(fitted, table)),)
+
+
+def _outlier_score_of(fitted: Fitted, X: np.ndarray) -> tuple[Array, ...]:
+    """Compute how unusual the rows of a block are."""
+    if len(X) == 0:
+        return (np.empty(0, dtype=fitted.kernel.dtype),)
+    table = standardise_at_home(X, fitted.kernel.scaling, fitted.kernel.dtype)
+    return (to_numpy(outlier_score(fitted.kernel, table, 1)),)
 
 
 def _all_of(fitted: Fitted, X: np.ndarray) -> tuple[Array, ...]:

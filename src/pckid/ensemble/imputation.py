@@ -1,0 +1,142 @@
+"""What an ensemble expects of the values that a row lacks, and how far its mixtures differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pckid._utils.arrays import Array, at_least, namespace, to_numpy
+from pckid.ensemble.feature_map import Kernel, for_row_blocks, mixture_scales
+from pckid.input.table import Scaling, Table, block
+from pckid.mixture import em
+from pckid.mixture.families import FAMILIES
+
+
+class Imputation(NamedTuple):
+    """Rows with every missing value filled in.
+
+    Attributes
+    ----------
+    values : array of shape (n_samples, n_features)
+        Observed values as they were. Columns of categories hold categories, in an array of objects.
+        Missing values of columns that the fit dropped stay missing.
+    spread : array of shape (n_samples, n_features)
+        Of an imputed number, the standard deviation between what the mixtures expect, in the units
+        of the column; of an imputed category, the chance of another one. 0 where a value was
+        observed, NaN where one is missing still.
+    """
+
+    values: Array
+    spread: Array
+
+
+class Expected(NamedTuple):
+    """What the mixtures expect of each value of a row, on average, and how far they differ.
+
+    Numbers are standardised; for columns of categories there are the probabilities of each.
+    """
+
+    means: Array  # (n_samples, n_features + n_categories)
+    spreads: Array  # of the same shape, standard deviations between mixtures
+
+
+def expected_values(kernel: Kernel, table: Table, jobs: int) -> Expected:
+    """Compute what the mixtures expect of every value, given what is observed of the row.
+
+    A mixture expects Σ_g γ_g E[x | observed, g], γ the row's posteriors. The mixtures count as in
+    the kernel.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    table : Table
+    jobs : int
+
+    Returns
+    -------
+    expected : Expected
+        Also for values that are observed.
+    """
+    xp = namespace(table.values)
+
+    def expect(start: int, stop: int) -> tuple[Array, Array]:
+        total: Any = 0.0
+        squares: Any = 0.0
+        for weight, found in _by_stack(kernel, block(table, start, stop)):
+            total = total + weight * xp.sum(found, axis=0)
+            squares = squares + weight * xp.sum(found * found, axis=0)
+        return total, xp.sqrt(at_least(squares - total * total, 0.0))
+
+    parts = for_row_blocks(expect, kernel, table, jobs)
+    return Expected(*(xp.concat(part, axis=0) for part in zip(*parts, strict=True)))
+
+
+def fill_in(
+    given: np.ndarray,
+    expected: Expected,
+    scaling: Scaling,
+    categories: Mapping[int, Sequence[Any]],
+) -> Imputation:
+    """Put what is expected where values are missing.
+
+    Parameters
+    ----------
+    given : ndarray of shape (n_samples, n_features_in)
+        Rows in the units of the table, categories as numbers from 0, NaN where missing.
+    expected : Expected
+    scaling : Scaling
+    categories : mapping of int to sequence
+        The categories of each column of categories.
+
+    Returns
+    -------
+    imputation : Imputation
+    """
+    means, spreads = (to_numpy(part).astype(np.float64) for part in expected)
+    missing = np.isnan(given)
+    values, spread = given.copy(), np.where(missing, np.nan, 0.0)
+    center, scale = (to_numpy(part) for part in (scaling.center, scaling.scale))
+    unit = 1.0 if scaling.unit is None else to_numpy(scaling.unit)
+    n_numbers = len(scaling.kept)
+    numbers = (means[:, :n_numbers] * scale + center) / unit
+    _put(values, missing, scaling.kept, numbers)
+    _put(spread, missing, scaling.kept, spreads[:, :n_numbers] * scale / unit)
+    column = np.arange(0) if scaling.margins is None else to_numpy(scaling.margins.column)
+    chances = means[:, n_numbers:]
+    for place, source in enumerate(scaling.categorical):
+        mine = chances[:, column == place]
+        _put(values, missing, [source], mine.argmax(axis=1)[:, None])
+        _put(spread, missing, [source], 1 - mine.max(axis=1)[:, None])
+    return Imputation(_named(values, categories) if categories else values, spread)
+
+
+def _put(target: np.ndarray, missing: np.ndarray, columns: Any, found: np.ndarray) -> None:
+    """Write what was found for some columns where a value is missing."""
+    target[:, columns] = np.where(missing[:, columns], found, target[:, columns])
+
+
+def _named(values: np.ndarray, categories: Mapping[int, Sequence[Any]]) -> np.ndarray:
+    """Turn numbers of categories back into categories, None where missing; an array of objects."""
+    named = values.astype(object)
+    for source, known in categories.items():
+        for row, code in enumerate(values[:, source]):
+            named[row, source] = None if np.isnan(code) else known[int(code)]
+    return named
+
+
+def _by_stack(kernel: Kernel, rows: Table) -> Iterator[tuple[float, Array]]:
+    """Yield what a mixture counts, and what it expects, stack by stack (m, n, d + n_categories)."""
+    family = FAMILIES[kernel.ensemble.covariance_type]
+    stats, xp = family.statistics(rows), namespace(rows.values)
+    for stack, scale in zip(kernel.ensemble.stacks, mixture_scales(kernel), strict=True):
+        resp = em.posterior(family.log_joint(stats, stack))
+        if not family.MATRICES:
+            centers = xp.concat([stack.means, stack.categories], axis=-1)
+            yield scale**2, xp.matrix_transpose(resp) @ centers
+            continue
+        for q in range(resp.shape[0]):
+            one = type(stack)(*(part[q : q + 1, ...] for part in stack))
+            completed = family.conditional_means(stats, one)
+            yield scale**2, xp.sum(resp[q, :, :, None] * completed, axis=0)[None, ...]

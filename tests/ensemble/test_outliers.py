@@ -1,0 +1,108 @@
+"""How unusual rows are: against components one by one, and against the chi-squared distribution."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from helpers import SMALL, close, groups
+from scipy.stats import chi2, norm
+from sklearn.metrics import roc_auc_score
+
+from pckid import PCKID, EmptyRowWarning, load, save
+from pckid.ensemble.feature_map import feature_blocks, mixture_scales
+from pckid.ensemble.outliers import outlier_score, surprise
+from pckid.plots import standardised_rows
+
+X, _ = groups(share=0.2)
+
+
+def slow_surprise(model, table, codes=None):
+    """Average squared deviations from each component, cell by cell."""
+    total = np.zeros(table.n_samples)
+    kernel = model._kernel
+    parts = zip(
+        kernel.ensemble.stacks, feature_blocks(kernel, table), mixture_scales(kernel), strict=True
+    )
+    for stack, features, scale in parts:
+        m, g = stack.log_weights.shape
+        resp = features.reshape(m, g, -1) / scale
+        for q, c, i in np.ndindex(m, g, table.n_samples):
+            deviation = 0.0
+            for j in range(table.n_features):
+                if table.observed[i, j]:
+                    gap = table.values[i, j] - stack.means[q, c, j]
+                    deviation += gap**2 / stack.covariances[q, c, j]
+            for j in range(table.codes.shape[1]):
+                if table.codes[i, j] >= 0:
+                    chances = stack.categories[q, c]
+                    own = chances[table.margins.column == j]
+                    entropy = -np.sum(own * np.log(own))
+                    deviation += 1 - 2 * np.log(chances[table.codes[i, j]]) - 2 * entropy
+            total[i] += scale**2 * resp[q, c, i] * deviation
+    return np.maximum(total, 0) / np.maximum(table.observed.sum(axis=1), 1)
+
+
+@pytest.mark.parametrize("categories", [False, True])
+def test_surprise_is_the_mean_deviation_from_the_components(categories):
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    settings = {"n_inits": 2, "max_components": 3, "random_state": 0}
+    if categories:
+        frame["e"] = np.where(
+            np.arange(90) % 7 == 0, None, np.array(["u", "v", "w"])[np.arange(90) % 3]
+        )
+        settings["categorical_features"] = ["e"]
+    model = PCKID(3, **settings).fit(frame)
+    table = model._read(frame[:12])
+    close(surprise(model._kernel, table, 1), slow_surprise(model, table))
+
+
+def test_scores_of_one_gaussian_are_standard_normal_whatever_is_observed():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 8))
+    X[:1000][rng.random((1000, 8)) < 0.7] = np.nan
+    model = PCKID(2, n_inits=2, max_components=2, reg_covar=0.9, random_state=0)
+    model.fit(X[~np.isnan(X).all(axis=1)])
+    scores = outlier_score(model._kernel, standardised_rows(model, X[-1:]), 1)
+    n, found = 8, surprise(model._kernel, standardised_rows(model, X[-1:]), 1)
+    # The transform takes a share of the chi-squared distribution to that of the normal one.
+    np.testing.assert_allclose(norm.cdf(scores), chi2(n).cdf(n * found), atol=0.01)
+    kept = model.outlier_score_
+    few = np.isnan(X[~np.isnan(X).all(axis=1)]).sum(axis=1) > 5
+    assert abs(np.median(kept[few]) - np.median(kept[~few])) < 0.5
+
+
+def test_rows_unlike_every_cluster_score_highest():
+    rng = np.random.default_rng(0)
+    strange = rng.uniform(-6, 18, size=(10, 4))
+    rows = np.concatenate([X, strange])
+    model = PCKID(3, **SMALL).fit(rows)
+    assert roc_auc_score(np.arange(100) >= 90, model.outlier_score_) > 0.9
+    assert np.median(model.outlier_score_[:90]) < 1 < np.median(model.outlier_score_[90:])
+    close(model.outlier_score(rows), model.outlier_score_)
+
+
+def test_every_array_library_and_rows_with_nothing_observed(backend):
+    rows = np.insert(X, 40, np.nan, axis=0)
+    with pytest.warns(EmptyRowWarning):
+        expected = PCKID(3, **SMALL).fit(rows).outlier_score_
+    with pytest.warns(EmptyRowWarning):
+        found = PCKID(3, **SMALL).fit(backend.asarray(rows)).outlier_score_
+    assert type(found) is type(backend.asarray(rows))
+    assert np.flatnonzero(np.isnan(expected)).tolist() == [40]
+    np.testing.assert_allclose(np.asarray(found), expected, atol=1e-6)
+
+
+def test_a_loaded_model_scores_alike(tmp_path):
+    model = PCKID(3, **SMALL).fit(X)
+    save(model, tmp_path / "m.pckid")
+    np.testing.assert_array_equal(
+        load(tmp_path / "m.pckid").outlier_score(X), model.outlier_score(X)
+    )
+
+
+def test_dask_arrays_are_scored_when_asked_for():
+    da = pytest.importorskip("dask.array")
+    model = PCKID(3, **SMALL).fit(X)
+    blocks = da.from_array(X, chunks=(40, 4))
+    close(model.outlier_score(blocks).compute(), model.outlier_score_)
+    fitted = PCKID(3, **SMALL).fit(blocks)
+    close(fitted.outlier_score_.compute(), model.outlier_score_)
