@@ -14,7 +14,7 @@ else
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 endif
 
-.PHONY: demo app browser test test-lowest test-pythons test-peers faults fuzz audit lint format bench docs docs-quick dist torch clean help
+.PHONY: demo app browser test test-lowest test-pythons test-peers faults fuzz audit lint format bench docs docs-quick screenshots dist torch clean help
 
 help:
 	@echo "make demo    cluster the built-in table; labels and a report go to demo-output/"
@@ -31,6 +31,7 @@ help:
 	@echo "make format  put the code into the house format"
 	@echo "make bench   run the benchmarks and write docs/performance.md; BENCH_ARGS='--data D --rows F'"
 	@echo "make docs    build the documentation into docs/_build/html; warnings are errors"
+	@echo "make screenshots  take the documentation's screenshots again; needs Chromium and chromedriver"
 	@echo "make dist    build the wheel and the sdist, check them, try the wheel in an empty environment"
 	@echo "make torch   add PyTorch to the environment, so that its tests run too"
 	@echo "make clean   remove the virtual environment and caches"
@@ -105,6 +106,9 @@ test-pythons:
 			-e ".[test]" && \
 		$(VENV)-$$version/bin/python -m pytest $(PYTEST_ARGS) || exit 1; \
 	done
+
+screenshots: $(VENV)/.test
+	$(BIN)/python docs/screenshots.py docs/images
 
 test-peers: $(VENV)/.test
 	$(BIN)/python tools/peers.py

@@ -98,7 +98,7 @@ def test_a_row_is_found_and_read(report, table, fitted):
     assert f"Cluster {fitted.labels_[42]}, confidence {fitted.confidence_[42]:.2f}" in detail
     for name in ("one", "two", "three", "holes"):
         value = table.loc[42, name]
-        assert f"{name}\n{'–' if pd.isna(value) else format(value, '.4g')}" in detail
+        assert f"{name}\n{'–' if pd.isna(value) else format(value, '.3f')}" in detail
     assert len(report.find_all(".hovered")) == 1
     assert "No row matches." not in report.find("#rows-status").text
     report.find("#search").send_keys("x")

@@ -13,7 +13,7 @@ from pckid import PCKID
 from pckid.explanation import explain
 from pckid.plots import KernelDisplay
 from pckid.reporting import Background, summarise
-from pckid.reporting.payload import block_means, chart_data, observed_range, pack
+from pckid.reporting.payload import block_means, chart_data, observed_range, pack_charts
 from pckid.reporting.rows import MAX_CELLS, rank_columns
 
 
@@ -28,10 +28,10 @@ def data(summary):
 
 
 def test_packed_data_are_the_data_and_hold_no_sign_that_ends_anything(summary, data):
-    packed = pack(summary)
+    packed = pack_charts(summary)
     assert re.fullmatch("[A-Za-z0-9+/=]+", packed)
     assert json.loads(gzip.decompress(base64.b64decode(packed))) == data
-    assert pack(summary) == packed
+    assert pack_charts(summary) == packed
 
 
 def test_rows_carry_labels_names_places_and_values(data, fitted, table):

@@ -12,7 +12,7 @@ import numpy as np
 
 from pckid._utils.text import brief, counted
 from pckid.n_clusters import Choice
-from pckid.reporting.payload import MAX_DOTS, block_means, observed_range, pack
+from pckid.reporting.payload import MAX_DOTS, block_means, observed_range, pack_charts
 from pckid.reporting.summary import MAX_LISTED_COLUMNS, MAX_PICTURE_COLUMNS, Summary
 
 LIBRARIES = ("d3.min.js", "plot.min.js")
@@ -59,12 +59,12 @@ def render(summary: Summary) -> str:
         "brief": _brief,
         "counted": counted,
         "percent": _percent,
-        "number": _number,
+        "number": _write_number,
     }
-    style, scripts = _read("templates/style.css"), _scripts()
+    style, scripts = _read_installed("templates/style.css"), _scripts()
     return environment.get_template("report.html").render(
         summary=summary,
-        data=pack(summary),
+        data=pack_charts(summary),
         n_dots=min(MAX_DOTS, len(summary.map.rows)),
         likeness=block_means(summary.kernel, len(summary.clusters)),
         observed_range=observed_range,
@@ -81,11 +81,11 @@ def render(summary: Summary) -> str:
 @cache
 def _scripts() -> tuple[str, ...]:
     """Read the scripts that travel in the page: the libraries, then our own in one."""
-    own = "\n".join(_read(f"static/{name}") for name in SCRIPTS)
-    return (*(_read(f"static/{name}") for name in LIBRARIES), own)
+    own = "\n".join(_read_installed(f"static/{name}") for name in SCRIPTS)
+    return (*(_read_installed(f"static/{name}") for name in LIBRARIES), own)
 
 
-def _read(name: str) -> str:
+def _read_installed(name: str) -> str:
     """Read a file that is installed with the package."""
     return files("pckid.reporting").joinpath(name).read_text("utf-8")
 
@@ -131,7 +131,7 @@ def _percent(share: float) -> str:
     return f"{100 * share:.{digits}f} %"
 
 
-def _number(value: float) -> str:
+def _write_number(value: float) -> str:
     """Write a number with four figures that count."""
     if not np.isfinite(value):
         return "–"

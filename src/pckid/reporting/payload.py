@@ -17,7 +17,7 @@ MAX_DOTS = 3000
 """Dots on the map: browsers become slow with more."""
 
 
-def pack(summary: Summary) -> str:
+def pack_charts(summary: Summary) -> str:
     """Pack the data of a report's charts: base64 of gzip of JSON.
 
     Parameters
@@ -50,12 +50,16 @@ def chart_data(summary: Summary) -> dict[str, Any]:
         "clusters": [cluster.n_rows for cluster in summary.clusters],
         "rows": _rows(summary.rows),
         "confidence": [
-            {"share": observed_range(low, high), "rows": n_rows, "quartiles": _plain(quartiles, 4)}
+            {
+                "share": observed_range(low, high),
+                "rows": n_rows,
+                "quartiles": _to_lists(quartiles, 4),
+            }
             for low, high, n_rows, *quartiles in summary.confidence
         ],
-        "likeness": _plain(block_means(summary.kernel, n_clusters), 3),
+        "likeness": _to_lists(block_means(summary.kernel, n_clusters), 3),
         "chosen": summary.choice is not None,
-        "numbers": _numbers(summary),
+        "numbers": _bars(summary),
         "missing": _missing(summary),
     }
 
@@ -93,14 +97,14 @@ def _rows(table: RowTable) -> dict[str, Any]:
         "number": (table.rows + 1).tolist(),
         "name": table.names,
         "label": table.labels.tolist(),
-        "confidence": _plain(table.confidence, 3),
-        "x": _plain(table.points[:, 0], 4),
-        "y": _plain(table.points[:, 1], 4),
+        "confidence": _to_lists(table.confidence, 3),
+        "x": _to_lists(table.points[:, 0], 4),
+        "y": _to_lists(table.points[:, 1], 4),
         "dots": dots.tolist(),
         "columns": [
             {
                 "name": column.name,
-                "values": _plain(column.values, 5),
+                "values": _to_lists(column.values, 5),
                 "categories": column.categories,
                 "used": column.used,
             }
@@ -109,7 +113,7 @@ def _rows(table: RowTable) -> dict[str, Any]:
     }
 
 
-def _numbers(summary: Summary) -> list[dict[str, Any]]:
+def _bars(summary: Summary) -> list[dict[str, Any]]:
     """Write a bar for each number of clusters that was tried, or else for each eigenvalue."""
     if summary.choice is not None:
         bars = zip(summary.choice.candidates.tolist(), summary.choice.scores, strict=True)
@@ -127,20 +131,20 @@ def _missing(summary: Summary) -> dict[str, Any]:
     ends = np.cumsum([cluster.n_rows for cluster in summary.clusters])
     return {
         "columns": summary.missingness.feature_names[:MAX_PICTURE_COLUMNS],
-        "shares": _plain(shares, 2),
+        "shares": _to_lists(shares, 2),
         "ends": (ends * len(shares) / summary.n_rows).round(2).tolist(),
     }
 
 
-def _plain(values: Any, digits: int) -> list[Any]:
+def _to_lists(values: Any, digits: int) -> list[Any]:
     """Round to significant digits, whole numbers excepted; None where not a number."""
     values = np.asarray(values, dtype=np.float64)
     if values.ndim > 1:
-        return [_plain(row, digits) for row in values]
-    return [_number(value, digits) for value in values.tolist()]
+        return [_to_lists(row, digits) for row in values]
+    return [_shorten(value, digits) for value in values.tolist()]
 
 
-def _number(value: float, digits: int) -> float | int | None:
+def _shorten(value: float, digits: int) -> float | int | None:
     """Write one number as short as it may be."""
     if value != value:
         return None

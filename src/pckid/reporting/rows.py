@@ -101,7 +101,7 @@ def collect_rows(
     points[display.rows] = display.points
     order = rank_columns(explained, used_columns(estimator))
     shown = order[: min(MAX_COLUMNS, MAX_CELLS // max(len(rows), 1))]
-    columns = [_column(estimator, values[rows], j) for j in shown]
+    columns = [_row_column(estimator, values[rows], j) for j in shown]
     if known is not None:
         columns.append(_known_column([known[row] for row in rows]))
     return RowTable(
@@ -134,7 +134,7 @@ def rank_columns(explained: Explanation, used: np.ndarray) -> list[int]:
     return sorted(best, key=lambda column: -best[column])
 
 
-def _column(estimator: Any, values: np.ndarray, j: int) -> RowColumn:
+def _row_column(estimator: Any, values: np.ndarray, j: int) -> RowColumn:
     """Take one column of the rows (n_rows, n_features)."""
     name, categories = brief(feature_names(estimator)[j], 80), estimator._categories.get(j)
     texts = None if categories is None else [brief(str(each), 60) for each in categories]

@@ -24,7 +24,17 @@ function formatNumber(value) {
 function cellText(column, row) {
   const value = column.values[row];
   if (value === null) return "–";
-  return column.categories ? column.categories[value] : formatNumber(value);
+  if (column.categories) return column.categories[value];
+  column.decimals ??= countDecimals(column.values);
+  return Math.abs(value) >= 10000 ? formatNumber(value) : value.toFixed(column.decimals);
+}
+
+/** Find how many decimals the numbers of a column need: about four figures, none in vain. */
+function countDecimals(values) {
+  const seen = values.filter((value) => value !== null);
+  const size = d3.quantile(seen.map(Math.abs), 0.9) || 1;
+  const wanted = Math.max(0, Math.min(6, 3 - Math.floor(Math.log10(size))));
+  return d3.max(seen, (value) => (String(Number(value.toFixed(wanted))).split(".")[1] ?? "").length) ?? 0;
 }
 
 /** Write a number of things: "1 row", "1,200 rows". */

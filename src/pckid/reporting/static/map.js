@@ -74,13 +74,15 @@ function followPointer(store, chart) {
   const [x, y] = ["x", "y"].map((name) => chart.scale(name));
   const tree = d3.quadtree(rows.dots, (row) => x.apply(rows.x[row]), (row) => y.apply(rows.y[row]));
   const nearest = (event) => tree.find(...d3.pointer(event, chart), 24) ?? null;
-  const brush = d3.brush().touchable(false).on("end", (event) => {
-    if (!event.sourceEvent) return;
-    if (event.selection) {
-      store.selectRows(rowsInside(rows, event.selection, x, y));
-    } else {
-      choose(store, nearest(event.sourceEvent));
-    }
+  let pressed = null;
+  const brush = d3.brush().touchable(false).on("start", ({ sourceEvent }) => {
+    if (sourceEvent) pressed = d3.pointer(sourceEvent, chart);
+  }).on("end", ({ sourceEvent, selection }) => {
+    if (!sourceEvent) return;
+    const [across, down] = d3.pointer(sourceEvent, chart);
+    const moved = Math.hypot(across - pressed[0], down - pressed[1]) > 3;
+    if (moved && selection) store.selectRows(rowsInside(rows, selection, x, y));
+    else choose(store, nearest(sourceEvent));
   });
   const layer = d3.select(chart).append("g").attr("class", "brush").call(brush);
   chart.addEventListener("pointermove", (event) => store.hover(nearest(event)));

@@ -26,6 +26,7 @@ function showRows(store) {
   store.on("rename", () => {
     view.texts = null;
     update();
+    showRow(store);
   });
   store.on("hover", () => showRow(store));
   update();

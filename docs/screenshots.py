@@ -1,0 +1,82 @@
+"""Take the screenshots of the documentation, each in a light and a dark form, in a real Chromium.
+
+    python docs/screenshots.py docs/images
+
+The report is the one that `pckid demo` writes. `make screenshots` runs this.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from io import BytesIO
+from pathlib import Path
+
+from PIL import Image
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
+
+from browser import Browser, open_browser
+
+CHOOSE = "document.querySelectorAll('.choose')[1].click()"
+NAME = """
+const button = document.querySelectorAll('.rename')[1];
+button.click();
+const field = document.querySelector('#cluster-list input');
+field.value = 'Large birds';
+field.dispatchEvent(new KeyboardEvent('keydown', {key: 'Enter'}));
+document.activeElement.blur();
+"""
+
+
+def whole(browser: Browser) -> None:
+    """Show the page as it opens."""
+
+
+def selected(browser: Browser) -> None:
+    """Select and name a cluster, and come to the histograms."""
+    browser.run(NAME + CHOOSE)
+    browser.run("document.querySelector('#explore').scrollIntoView()")
+
+
+def rows(browser: Browser) -> None:
+    """Search the rows."""
+    browser.find("#search").send_keys("adelie")
+    browser.run("document.querySelectorAll('#rows-head button')[2].click()")
+    browser.run("document.querySelector('#rows').scrollIntoView(); document.activeElement.blur()")
+
+
+SCREENSHOTS: dict[str, tuple[Callable[[Browser], None], int, int]] = {
+    "report": (whole, 1280, 1000),
+    "report-selected": (selected, 1280, 1200),
+    "report-rows": (rows, 1280, 760),
+    "report-phone": (whole, 400, 900),
+}
+
+
+def take_all(page: Path, folder: Path) -> None:
+    """Take every screenshot of a report in both modes into a folder."""
+    with tempfile.TemporaryDirectory() as downloads, open_browser(Path(downloads)) as browser:
+        for name, (prepare, width, height) in SCREENSHOTS.items():
+            for mode in ("light", "dark"):
+                browser.open(page)
+                prepare(browser)
+                browser.view(width, height, dark=mode == "dark")
+                browser.wait(lambda: browser.find_all(".card .chart"))
+                browser.run("return new Promise((done) => setTimeout(done, 400))")
+                taken = Path(downloads) / "taken.png"
+                browser.screenshot(taken)
+                _shrink(taken.read_bytes()).save(folder / f"{name}-{mode}.png", optimize=True)
+
+
+def _shrink(image: bytes) -> Image.Image:
+    """Keep 256 colours: a third of the bytes, and no difference to the eye."""
+    return Image.open(BytesIO(image)).convert("RGB").quantize(256, dither=Image.Dither.NONE)
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as made:
+        subprocess.run([sys.executable, "-m", "pckid", "demo", "--out", made], check=True)
+        take_all(Path(made) / "penguins-report.html", Path(sys.argv[1]))
