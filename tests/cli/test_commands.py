@@ -160,6 +160,7 @@ def test_demo_writes_labels_and_a_report(pckid, tmp_path):
         "penguins-clusters.csv",
         "penguins-report.html",
     ]
+    assert (tmp_path / "results" / "penguins-report.html").as_uri() in result.err.replace("\n", "")
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -189,6 +189,22 @@ def test_it_prints(report, tmp_path):
     assert (tmp_path / "report.pdf").stat().st_size > 20_000
 
 
+def test_it_works_within_a_notebook(browser, fitted, table, tmp_path):
+    cell = f"<!DOCTYPE html><title>n</title>{pckid.report(fitted, table)._repr_html_()}"
+    (tmp_path / "notebook.html").write_text(cell, "utf-8")
+    browser.view(1000, 900)
+    browser.open(tmp_path / "notebook.html")
+    browser.driver.switch_to.frame(browser.find("iframe"))
+    browser.wait(lambda: browser.find("html.ready"))
+    browser.find_all(".choose")[0].click()
+    assert shown_rows(browser) == (fitted.labels_ == 0).sum()
+    before = set(browser.downloads.iterdir())
+    browser.find("#download").click()
+    browser.wait(lambda: set(browser.downloads.iterdir()) - before)
+    browser.driver.switch_to.default_content()
+    assert browser.console() == []
+
+
 def test_a_request_would_be_noticed(browser, tmp_path):
     path = tmp_path / "page.html"
     path.write_text('<!DOCTYPE html><title>t</title><img src="http://127.0.0.1:9/x.png" alt="">')

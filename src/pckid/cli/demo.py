@@ -1,6 +1,7 @@
 """`pckid demo`: see it work on a built-in table."""
 
 import os
+from pathlib import Path
 
 import click
 
@@ -36,4 +37,5 @@ def demo(out: str) -> None:
     _tables.write_result(selection, new, labels_path, escape_formulas=False)
     say(f"The table with its clusters: {labels_path}")
     _cluster.write_report(selection, estimator, report_path)
+    say(f"Open it in a browser, and press a cluster: {Path(report_path).resolve().as_uri()}")
     say("The same by hand: pckid cluster TABLE -k 3 --label label --out FILE --report FILE.html")
