@@ -26,6 +26,8 @@ def pckid(monkeypatch, tmp_path):
     from pckid.cli._say import be_quiet
 
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("pckid.reporting.display.N_NULL", 5)
+    monkeypatch.setattr("pckid.reporting.display.N_RESAMPLES", 2)
 
     def call(*arguments, stdin=b""):
         be_quiet(False)

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pckid import PCKID
+from pckid import PCKID, assess
 from pckid.reporting import Background
 
 
@@ -27,6 +27,12 @@ def fitted(table):
     model = PCKID(3, n_inits=6, max_components=6, random_state=0)
     with pytest.warns(UserWarning, match="no observed value"):
         return model.fit(table)
+
+
+@pytest.fixture(scope="session")
+def assessed(fitted, table):
+    """Whether its clusters are more than chance, by a few tables without groups."""
+    return assess(fitted, table, n_null=9, n_resamples=4, random_state=0)
 
 
 @pytest.fixture(scope="session")

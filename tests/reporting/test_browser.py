@@ -15,9 +15,9 @@ pytestmark = needs_browser
 
 
 @pytest.fixture(scope="module")
-def page(fitted, table, background, tmp_path_factory):
+def page(fitted, table, background, assessed, tmp_path_factory):
     path = tmp_path_factory.mktemp("page") / "report.html"
-    pckid.report(fitted, table, path, background)
+    pckid.report(fitted, table, path, background, assessment=assessed)
     return path
 
 
@@ -52,9 +52,9 @@ def dots(browser):
     return len(browser.find_all(".dots > :not(.off)")), len(browser.find_all(".dots > *"))
 
 
-def test_the_verdict_comes_first(report, fitted, table):
-    verdict = pckid.report(fitted, table).summary.verdict
-    assert report.find("body").text.splitlines()[:2] == ["Clusters in table.csv", verdict]
+def test_the_verdict_comes_first(report, assessed):
+    first = report.find("body").text.splitlines()[:2]
+    assert first == ["Clusters in table.csv", assessed.sentence]
 
 
 def test_a_cluster_is_shown_everywhere(report, fitted):
@@ -181,7 +181,7 @@ def test_without_scripts_it_tells_the_same_in_words_and_tables(browser, page):
     assert "Scripts are switched off." in text
     assert "Explore" not in text
     assert "Stands out by" in text
-    assert text.count("Data table:") == 12
+    assert text.count("Data table:") == 13
 
 
 def test_it_prints(report, tmp_path):
@@ -190,8 +190,8 @@ def test_it_prints(report, tmp_path):
 
 
 def test_it_works_within_a_notebook(browser, fitted, table, tmp_path):
-    cell = f"<!DOCTYPE html><title>n</title>{pckid.report(fitted, table)._repr_html_()}"
-    (tmp_path / "notebook.html").write_text(cell, "utf-8")
+    cell = pckid.report(fitted, table, assessment=False)._repr_html_()
+    (tmp_path / "notebook.html").write_text(f"<!DOCTYPE html><title>n</title>{cell}", "utf-8")
     browser.view(1000, 900)
     browser.open(tmp_path / "notebook.html")
     browser.driver.switch_to.frame(browser.find("iframe"))
@@ -227,7 +227,7 @@ def test_names_values_and_files_are_text_whatever_they_hold(browser, table, fitt
     names = [f"{HARM}{row}" for row in range(149)]
     known = [HARM, "other"] * 74 + [HARM]
     background = Background(f"{HARM}.csv", row_names=names, known=known, left_out={HARM: HARM})
-    pckid.report(model, frame, tmp_path / "report.html", background)
+    pckid.report(model, frame, tmp_path / "report.html", background, assessment=False)
     browser.view()
     open_report(browser, tmp_path / "report.html")
     browser.find_all(".choose")[1].click()

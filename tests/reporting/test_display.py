@@ -7,7 +7,7 @@ import pckid
 
 
 def test_it_shows_itself_in_a_frame_that_reaches_nothing_outside(fitted, table):
-    made = pckid.report(fitted, table)
+    made = pckid.report(fitted, table, assessment=False)
     frame = made._repr_html_()
     assert unescape(re.search('srcdoc="(.*?)"', frame, re.DOTALL).group(1)) == made.html
     assert 'sandbox="allow-scripts allow-downloads"' in frame
@@ -15,11 +15,20 @@ def test_it_shows_itself_in_a_frame_that_reaches_nothing_outside(fitted, table):
     assert "<" not in made.summary.verdict
 
 
+def test_the_verdict_is_computed_unless_told_otherwise(fitted, table, assessed, monkeypatch):
+    monkeypatch.setattr("pckid.reporting.display.N_NULL", 5)
+    monkeypatch.setattr("pckid.reporting.display.N_RESAMPLES", 2)
+    computed = pckid.assess(fitted, table, n_null=5, n_resamples=2, random_state=0)
+    assert pckid.report(fitted, table).summary.verdict == computed.sentence
+    assert pckid.report(fitted, table, assessment=assessed).summary.assessment is assessed
+    assert pckid.report(fitted, table, assessment=False).summary.assessment is None
+
+
 def test_displays_for_papers_share_its_data(fitted, table):
     import matplotlib
 
     matplotlib.use("agg")
-    made = pckid.report(fitted, table)
+    made = pckid.report(fitted, table, assessment=False)
     drawn = made.summary.map.plot()
     points = made.summary.rows.points[made.summary.map.rows]
     assert (points == drawn.points).all()

@@ -3,12 +3,14 @@
 import base64
 import hashlib
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from importlib.resources import files
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 
 import pckid
 from pckid.reporting import Background
@@ -39,8 +41,8 @@ class Outline(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def page(fitted, table, background):
-    return pckid.report(fitted, table, background=background).html
+def page(fitted, table, background, assessed):
+    return pckid.report(fitted, table, background=background, assessment=assessed).html
 
 
 @pytest.fixture(scope="module")
@@ -79,9 +81,9 @@ def digest(text):
 
 def test_every_picture_has_words_and_a_table(page, outline):
     pictures = [a for a in outline.all("div") if a.get("role") == "img"]
-    assert len(pictures) == 5
+    assert len(pictures) == 6
     assert all("table" in a["aria-label"] for a in pictures)
-    assert page.count("Data table:") == 12
+    assert page.count("Data table:") == 13
 
 
 def test_licences_of_what_travels_in_the_page_are_installed_with_it(page):
@@ -129,15 +131,31 @@ def chosen():
 
 def test_a_number_of_clusters_that_was_chosen_is_not_called_asked_for(chosen):
     X, model = chosen
-    page = pckid.report(model, X).html
+    page = pckid.report(model, X, assessment=False).html
     assert Outline(page).open == []
     assert model.n_clusters_ == 4
     assert "clusters asked for" not in page
     assert "largest drop" not in page
-    second = model.choice_.candidates[np.argsort(-model.choice_.scores)[1]]
+    second = model.choice_.ranked[1]
     assert f"Strong bar: 4, the number chosen. {second} would come next." in page
     for score in model.choice_.scores:
         assert f"<td>{score:.3f}</td>" in page
+
+
+def test_one_cluster_is_said_to_be_chosen_because_tables_without_groups_look_the_same(chosen):
+    X, model = chosen
+    alone = clone(model).set_params(n_clusters=1).fit(X)
+    alone.choice_ = model.choice_._replace(n_clusters=1)
+    page = pckid.report(alone, X, assessment=False).html
+    assert "Tables without groups look the same, so 1 was chosen. 4 would come next." in page
+
+
+def test_doubts_are_marked(fitted, table, assessed):
+    none = replace(assessed, p_value=0.5)
+    for found, marked in ((assessed, False), (none, True), (False, False)):
+        page = pckid.report(fitted, table, assessment=found).html
+        assert ('<p class="verdict doubt">' in page) == marked
+    assert "No clear groups" in pckid.report(fitted, table, assessment=none).html
 
 
 def test_a_number_of_clusters_that_was_given_is_called_asked_for(page):
@@ -149,7 +167,7 @@ def test_one_of_anything_is_said_in_the_singular():
     X = np.arange(24.0).reshape(24, 1) % 7
     known = ["group", *[""] * 23]
     model = pckid.PCKID(1, n_inits=2, max_components=3, random_state=0).fit(X)
-    page = pckid.report(model, X, background=Background(known=known)).html
+    page = pckid.report(model, X, background=Background(known=known), assessment=False).html
     assert "24 rows were sorted into 1 cluster by 1 column." in page
     assert "the 1 cluster asked for" in page
     assert "of 1 row.</p>" in page
@@ -161,11 +179,11 @@ def test_columns_of_categories_do_not_make_the_numbers_a_choice():
     model = pckid.PCKID(
         2, n_inits=2, max_components=3, categorical_features=["c", "d"], random_state=0
     ).fit(table)
-    assert "that tell most" not in pckid.report(model, table).html
+    assert "that tell most" not in pckid.report(model, table, assessment=False).html
 
 
 def test_the_file_is_the_page(fitted, table, tmp_path):
-    made = pckid.report(fitted, table, tmp_path / "r.html")
+    made = pckid.report(fitted, table, tmp_path / "r.html", assessment=False)
     made.save(tmp_path / "again.html")
     for name in ("r.html", "again.html"):
         assert (tmp_path / name).read_text("utf-8") == made.html
@@ -178,7 +196,7 @@ def test_one_cluster_and_many_columns_fit(tmp_path):
     X[rng.random(X.shape) < 0.5] = np.nan
     for n_clusters in (1, 12):
         model = pckid.PCKID(n_clusters, n_inits=2, max_components=3, random_state=0).fit(X)
-        page = pckid.report(model, X).html
+        page = pckid.report(model, X, assessment=False).html
         assert Outline(page).open == []
         assert "the first 100 of 150" in page
         assert "90 columns that tell less are not in this page." in page
@@ -189,7 +207,7 @@ def test_ten_thousand_rows_stay_small():
     X = rng.normal(size=(10_000, 30)) + 4 * (np.arange(10_000) % 4)[:, None]
     X[rng.random(X.shape) < 0.3] = np.nan
     model = pckid.PCKID(4, n_inits=2, max_components=4, max_samples=500, random_state=0).fit(X)
-    made = pckid.report(model, X)
+    made = pckid.report(model, X, assessment=False)
     assert len(made.html.encode()) < 2_000_000
     assert len(made.summary.rows.rows) == 10_000
     assert "A sample of 3,000 rows." in made.html
@@ -204,7 +222,7 @@ def test_holes_that_tell_of_the_clusters_are_pointed_out(missingness):
     X = rng.standard_normal((120, 4)) + 6 * truth[:, None]
     X[(rng.random((120, 4)) < 0.5) & (truth == 1)[:, None] & (np.arange(4) > 0)] = np.nan
     model = PCKID(2, n_inits=3, max_components=5, missingness=missingness, random_state=0).fit(X)
-    page = report(model, X).html
+    page = report(model, X, assessment=False).html
     assert "All in all, which cells are missing tells" in page
     assert ("The clusters were allowed to use it" in page) == (missingness == "informative")
 
@@ -213,7 +231,7 @@ def test_holes_that_tell_of_the_clusters_are_pointed_out(missingness):
 def test_says_whether_columns_count_alike(scaling, table):
     X = table.drop(7)
     model = pckid.PCKID(3, n_inits=2, max_components=4, scaling=scaling, random_state=0).fit(X)
-    page = pckid.report(model, X).html
+    page = pckid.report(model, X, assessment=False).html
     assert ("Every column counts alike, whatever its unit." in page) == (scaling == "each")
     assert ("one that varies more tells more." in page) == (scaling == "common")
 
@@ -221,7 +239,9 @@ def test_says_whether_columns_count_alike(scaling, table):
 @pytest.mark.parametrize("missingness", ["ignorable", "informative"])
 def test_says_what_the_clusters_take_for_granted(missingness, table):
     X, parameters = table.drop(7), {"n_inits": 2, "max_components": 4, "random_state": 0}
-    page = pckid.report(pckid.PCKID(3, missingness=missingness, **parameters).fit(X), X).html
+    page = pckid.report(
+        pckid.PCKID(3, missingness=missingness, **parameters).fit(X), X, assessment=False
+    ).html
     assert ("The clusters rest on what was observed. " in page) == (missingness == "ignorable")
     informative = "The clusters rest on what was observed, and on which cells are missing." in page
     assert informative == (missingness == "informative")
@@ -229,6 +249,8 @@ def test_says_what_the_clusters_take_for_granted(missingness, table):
 
 def test_a_single_cluster_differs_from_nothing(table):
     X = table.drop(7)
-    page = pckid.report(pckid.PCKID(1, n_inits=2, max_components=4, random_state=0).fit(X), X).html
+    page = pckid.report(
+        pckid.PCKID(1, n_inits=2, max_components=4, random_state=0).fit(X), X, assessment=False
+    ).html
     assert "It is the only cluster: there is nothing to set it apart from." in page
     assert "it differs in combinations of columns" not in page

@@ -18,8 +18,8 @@ from pckid.reporting.rows import MAX_CELLS, rank_columns
 
 
 @pytest.fixture(scope="module")
-def summary(fitted, table, background):
-    return summarise(fitted, table, background)
+def summary(fitted, table, background, assessed):
+    return summarise(fitted, table, background, assessed)
 
 
 @pytest.fixture(scope="module")
@@ -102,6 +102,12 @@ def test_pictures_of_the_table_say_what_the_displays_say(data, summary):
     np.testing.assert_allclose([b["value"] for b in bars], summary.spectrum.eigenvalues, atol=1e-4)
     assert data["chosen"] is False
     assert [group["rows"] for group in data["confidence"]] == [g[2] for g in summary.confidence]
+
+
+def test_the_table_stands_among_tables_without_groups(data, assessed, fitted, table):
+    assert data["null"]["table"] == pytest.approx(assessed.statistic, abs=1e-3)
+    np.testing.assert_allclose(data["null"]["others"], assessed.null_statistics, rtol=1e-3)
+    assert chart_data(summarise(fitted, table))["null"] is None
 
 
 def test_block_means():

@@ -10,8 +10,8 @@ from pckid.reporting.agreement import compare_known
 
 
 @pytest.fixture(scope="module")
-def summary(fitted, table, background):
-    return summarise(fitted, table, background)
+def summary(fitted, table, background, assessed):
+    return summarise(fitted, table, background, assessed)
 
 
 def test_counts(summary, table):
@@ -81,11 +81,17 @@ def test_known_groups_are_compared(summary, fitted):
     assert compare_known([str(index) for index in range(150)], fitted.labels_) is None
 
 
-def test_stability_and_examples_come_from_the_explanation(summary, fitted, table):
+def test_verdict_and_stability_come_from_the_assessment(summary, assessed, fitted, table):
+    assert summary.verdict == assessed.sentence
+    assert [c.stability for c in summary.clusters] == assessed.cluster_stability.tolist()
+    plain = summarise(fitted, table)
+    assert plain.verdict == "3 clusters; how clear they are was not assessed."
+    assert [cluster.stability for cluster in plain.clusters] == [None] * 3
+
+
+def test_examples_come_from_the_explanation(summary, fitted, table):
     explained = explain(fitted, table)
-    assert summary.agreement == explained.agreement
     for cluster, found in zip(summary.clusters, explained.clusters, strict=True):
-        assert cluster.stability == found.stability
         assert cluster.representatives == [f"name {row}" for row in found.representatives]
     for (name, item), found in zip(summary.doubtful, explained.doubtful, strict=False):
         assert name == f"name {item.row}"

@@ -241,7 +241,9 @@ def write_report(selection: Selection, estimator: PCKID, path: str) -> None:
     say(f"Report: {path}")
 
 
-def make_report(selection: Selection, estimator: PCKID, path: str | None = None) -> Any:
+def make_report(
+    selection: Selection, estimator: PCKID, path: str | None = None, assessment: Any = True
+) -> Any:
     """Make the report on a clustering, and write it where a path is given."""
     from pckid.reporting import Background, report
 
@@ -252,4 +254,4 @@ def make_report(selection: Selection, estimator: PCKID, path: str | None = None)
         known=selection.known,
         left_out=selection.left_out,
     )
-    return report(estimator, named_columns(selection), path, background)
+    return report(estimator, named_columns(selection), path, background, assessment=assessment)

@@ -8,10 +8,12 @@ from html import escape
 from typing import Any
 
 from pckid._utils.files import atomic_file
+from pckid.assessment import Assessment, assess
 from pckid.reporting.page import render
 from pckid.reporting.summary import Background, Summary, summarise
 
 NOTEBOOK_HEIGHT = 760
+N_NULL, N_RESAMPLES = 49, 20
 
 
 class Report:
@@ -61,6 +63,8 @@ def report(
     X: Any,
     path: str | os.PathLike[str] | None = None,
     background: Background | None = None,
+    *,
+    assessment: Assessment | bool = True,
 ) -> Report:
     """Report on a fitted estimator in one self-contained, interactive HTML page.
 
@@ -74,6 +78,9 @@ def report(
         Where to write the page. The file appears whole or not at all.
     background : Background, optional
         Where the table comes from, names of its rows, known groups, columns left out.
+    assessment : Assessment or bool, default=True
+        The verdict that the report opens with, as from `pckid.assess`. True computes it, which
+        takes some seconds; False leaves it out.
 
     Returns
     -------
@@ -87,11 +94,13 @@ def report(
     >>> X = np.random.default_rng(0).normal(size=(60, 3)) + 6 * (np.arange(60) % 2)[:, None]
     >>> X[::7, 1] = np.nan
     >>> model = PCKID(2, n_inits=4, max_components=4, random_state=0).fit(X)
-    >>> found = report(model, X)
+    >>> found = report(model, X, assessment=False)
     >>> found.html.startswith("<!DOCTYPE html>")
     True
     """
-    made = Report(summarise(estimator, X, background))
+    if assessment is True:
+        assessment = assess(estimator, X, n_null=N_NULL, n_resamples=N_RESAMPLES, random_state=0)
+    made = Report(summarise(estimator, X, background, assessment or None))
     if path is not None:
         made.save(path)
     return made

@@ -113,7 +113,7 @@ def _second(choice: Choice | None) -> int | None:
     """Find the number of clusters that would be chosen next; None where nothing was chosen."""
     if choice is None or len(choice.candidates) < 2:
         return None
-    return int(choice.candidates[np.argsort(-choice.scores, kind="stable")[1]])
+    return int(next(number for number in choice.ranked if number != choice.n_clusters))
 
 
 def _brief(text: Any, width: int = 60) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from pckid.assessment import Assessment
 from pckid.plots import KernelDisplay, sample_by_cluster
 from pckid.reporting.rows import RowTable
 from pckid.reporting.summary import MAX_PICTURE_COLUMNS, Summary
@@ -57,6 +58,7 @@ def chart_data(summary: Summary) -> dict[str, Any]:
             }
             for low, high, n_rows, *quartiles in summary.confidence
         ],
+        "null": _null(summary.assessment),
         "likeness": _to_lists(block_means(summary.kernel, n_clusters), 3),
         "chosen": summary.choice is not None,
         "numbers": _bars(summary),
@@ -111,6 +113,13 @@ def _rows(table: RowTable) -> dict[str, Any]:
             for column in table.columns
         ],
     }
+
+
+def _null(found: Assessment | None) -> dict[str, Any] | None:
+    """Write how clear the clusters are, and those of tables without groups."""
+    if found is None or found.p_value is None:
+        return None
+    return {"table": round(found.statistic, 3), "others": _to_lists(found.null_statistics, 4)}
 
 
 def _bars(summary: Summary) -> list[dict[str, Any]]:

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from pckid._utils.arrays import to_numpy
-from pckid._utils.text import brief
+from pckid._utils.text import brief, counted
+from pckid.assessment import Assessment
 from pckid.explanation import DoubtfulRow, Explanation, explain
 from pckid.input.validation import feature_names
 from pckid.inspection.categories import CategoryColumn, CategoryFeature, summarise_categories
@@ -32,7 +33,6 @@ from pckid.plots import (
 from pckid.reporting.agreement import KnownGroups, compare_known
 from pckid.reporting.holes import Holes, summarise_holes
 from pckid.reporting.rows import MAX_ROWS, RowTable, collect_rows
-from pckid.reporting.verdict import verdict
 
 MAX_KERNEL_ROWS = 100
 MAX_BANDS = 80
@@ -40,7 +40,7 @@ MAX_PICTURE_COLUMNS = 60
 MAX_LISTED_COLUMNS = 100
 MAX_RANKED = 8
 MAX_PROFILE_FEATURES = 12
-MAX_DOUBTFUL = 15
+MAX_DOUBTFUL = 8
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Background:
 
 @dataclass(frozen=True)
 class ClusterSummary:
-    """One cluster: its size, how sure it is, what sets it apart, and its most typical rows."""
+    """One cluster: its size, how stable it is, what sets it apart, and its most typical rows."""
 
     number: int
     n_rows: int
@@ -104,8 +104,8 @@ class Summary:
     confidence : list of (lowest share, highest share, n_rows, lower quartile, median, upper
         quartile)
         Confidence against the share of a row that was observed.
-    agreement : float or None
-        Share of rows on which the two halves of the ensemble agree.
+    assessment : Assessment or None
+        Whether there are groups at all, and how stable; None where that was not assessed.
     doubtful : list of (name, DoubtfulRow)
         The rows that are least sure of their cluster.
     known : KnownGroups or None
@@ -131,7 +131,7 @@ class Summary:
     choice: Choice | None
     holes: Holes
     confidence: list[tuple[float, float, int, float, float, float]]
-    agreement: float | None
+    assessment: Assessment | None
     doubtful: list[tuple[str, DoubtfulRow]]
     known: KnownGroups | None
     left_out: list[tuple[str, str]]
@@ -139,7 +139,12 @@ class Summary:
     provenance: dict[str, str]
 
 
-def summarise(estimator: Any, X: Any, background: Background | None = None) -> Summary:
+def summarise(
+    estimator: Any,
+    X: Any,
+    background: Background | None = None,
+    assessment: Assessment | None = None,
+) -> Summary:
     """Compute everything that a report shows.
 
     Parameters
@@ -148,6 +153,8 @@ def summarise(estimator: Any, X: Any, background: Background | None = None) -> S
     X : array-like of shape (n_samples, n_features)
         The table it was fitted on.
     background : Background, optional
+    assessment : Assessment, optional
+        As from `pckid.assess`; it is not computed here, since that takes some seconds.
 
     Returns
     -------
@@ -162,7 +169,7 @@ def summarise(estimator: Any, X: Any, background: Background | None = None) -> S
     embedding = EmbeddingDisplay.from_estimator(estimator, max_rows=MAX_ROWS)
     explained, row_names = explain(estimator, X), background.row_names
     return Summary(
-        verdict=verdict(explained),
+        verdict=_verdict(assessment, len(explained.clusters)),
         n_rows=len(values),
         n_columns=len(used),
         n_unclustered=int((~clustered).sum()),
@@ -176,7 +183,7 @@ def summarise(estimator: Any, X: Any, background: Background | None = None) -> S
             for j in used
             if j in estimator._categories
         ],
-        clusters=_clusters(explained, labels, confidence, row_names),
+        clusters=_clusters(explained, labels, confidence, row_names, assessment),
         map=embedding,
         rows=collect_rows(estimator, values, embedding, explained, row_names, background.known),
         kernel=KernelDisplay.from_estimator(estimator, X, max_rows=MAX_KERNEL_ROWS),
@@ -186,7 +193,7 @@ def summarise(estimator: Any, X: Any, background: Background | None = None) -> S
         choice=getattr(estimator, "choice_", None),
         holes=summarise_holes(observed, labels, [names[j] for j in used]),
         confidence=confidence_by_observed(confidence[clustered], observed[clustered].mean(axis=1)),
-        agreement=explained.agreement,
+        assessment=assessment,
         doubtful=[
             (_row_name(item.row, row_names), item) for item in explained.doubtful[:MAX_DOUBTFUL]
         ],
@@ -197,11 +204,23 @@ def summarise(estimator: Any, X: Any, background: Background | None = None) -> S
     )
 
 
+def _verdict(assessment: Assessment | None, n_clusters: int) -> str:
+    """Say in one sentence how far the clusters can be trusted."""
+    if assessment is not None:
+        return assessment.sentence
+    return f"{counted(n_clusters, 'cluster')}; how clear they are was not assessed."
+
+
 def _clusters(
-    explained: Explanation, labels: np.ndarray, confidence: np.ndarray, names: list[str] | None
+    explained: Explanation,
+    labels: np.ndarray,
+    confidence: np.ndarray,
+    names: list[str] | None,
+    assessment: Assessment | None,
 ) -> list[ClusterSummary]:
     """Describe each cluster."""
     n_clustered = max(int((labels >= 0).sum()), 1)
+    stability = None if assessment is None else assessment.cluster_stability
     found = []
     for cluster in explained.clusters:
         inside = confidence[labels == cluster.number]
@@ -211,7 +230,7 @@ def _clusters(
                 n_rows=cluster.n_rows,
                 share=cluster.n_rows / n_clustered,
                 median_confidence=float(np.median(inside)) if len(inside) else 0.0,
-                stability=cluster.stability,
+                stability=None if stability is None else float(stability[cluster.number]),
                 features=cluster.features[:MAX_RANKED],
                 representatives=[_row_name(row, names) for row in cluster.representatives],
             )

@@ -2,7 +2,7 @@
 
 /** Draw every such chart in its place, and again when the place changes its width. */
 function showFigures(store) {
-  const draw = { confidence: drawConfidence, likeness: drawLikeness, numbers: drawNumbers, missing: drawMissing };
+  const draw = { null: drawNull, confidence: drawConfidence, likeness: drawLikeness, numbers: drawNumbers, missing: drawMissing };
   document.querySelectorAll("[data-chart]").forEach((place) => {
     const again = () => {
       const width = Math.min(Math.floor(place.clientWidth), 760);
@@ -10,6 +10,20 @@ function showFigures(store) {
     };
     whenWidthChanges(place, again);
     if (place.dataset.chart === "likeness") store.on("rename", again);
+  });
+}
+
+/** How clear the clusters are against those of tables without groups. */
+function drawNull({ data }, width) {
+  const { table, others } = data.null;
+  return drawChart({
+    width, height: 150, marginBottom: 40, marginLeft: 20, marginRight: 50, r: { type: "identity" },
+    x: { label: "clearness, in standard deviations", grid: true, nice: true, ticks: 6 },
+    marks: [
+      Plot.dot(others, Plot.dodgeY({ x: (value) => value, r: 4, fill: "var(--heat)", fillOpacity: 0.35 })),
+      Plot.dot([table], { x: (value) => value, frameAnchor: "bottom", dy: -8, r: 8, fill: "var(--heat)" }),
+      Plot.text([table], { x: (value) => value, frameAnchor: "bottom", dy: -26, text: () => "this table", fontWeight: 600 }),
+    ],
   });
 }
 
