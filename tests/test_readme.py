@@ -1,5 +1,6 @@
 """Every snippet of the README runs."""
 
+import csv
 import re
 import shlex
 import subprocess
@@ -7,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import xlsxwriter
 from snippets import commands, run_python
 
 from pckid import load
@@ -31,6 +33,10 @@ def test_console_snippets_run(tmp_path):
     table = penguins_path().read_text().replace("label", "species")
     (tmp_path / "table.csv").write_text(table)
     (tmp_path / "new.csv").write_text(table)
+    with xlsxwriter.Workbook(str(tmp_path / "table.xlsx"), {"strings_to_numbers": True}) as book:
+        sheet = book.add_worksheet()
+        for i, row in enumerate(csv.reader(table.splitlines())):
+            sheet.write_row(i, 0, row)
     shown = commands(README)
     assert len(shown) >= 3
     for command in shown:
@@ -40,7 +46,7 @@ def test_console_snippets_run(tmp_path):
         line = line.replace("pckid", f"{shlex.quote(sys.executable)} -m pckid", 1)
         done = subprocess.run(line, shell=True, cwd=tmp_path, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
-    for name in ("clusters.csv", "report.html", "model.pckid", "new-clusters.csv"):
+    for name in ("clusters.xlsx", "clusters.csv", "report.html", "model.pckid", "new-clusters.csv"):
         assert (tmp_path / name).stat().st_size > 0
 
 

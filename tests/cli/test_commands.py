@@ -157,10 +157,20 @@ def test_demo_writes_labels_and_a_report(pckid, tmp_path):
     accuracy = float(re.search(r"accuracy\): ([\d.]+)", result.err).group(1))
     assert accuracy > 0.97
     assert sorted(path.name for path in (tmp_path / "results").iterdir()) == [
-        "penguins-clusters.csv",
+        "penguins-clusters.xlsx",
         "penguins-report.html",
+        "penguins.xlsx",
     ]
     assert (tmp_path / "results" / "penguins-report.html").as_uri() in result.err.replace("\n", "")
+    table = pckid("cluster", "results/penguins.xlsx", "-k", 3, "--label", "label")
+    assert float(re.search(r"accuracy\): ([\d.]+)", table.err).group(1)) == accuracy
+
+
+def test_demo_needs_no_excel(pckid, tmp_path, monkeypatch):
+    monkeypatch.setattr("pckid.cli.demo.find_spec", lambda name: None)
+    assert pckid("demo").code == 0
+    names = {path.name for path in (tmp_path / "pckid-demo").iterdir()}
+    assert names == {"penguins.csv", "penguins-clusters.csv", "penguins-report.html"}
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

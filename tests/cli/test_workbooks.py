@@ -54,8 +54,8 @@ def test_the_result_is_a_workbook_with_profiles(pckid, workbook, how):
     assert result.code == 0, result.err
     assert "is read in batches" not in result.err
     found = sheets("c.xlsx")
-    assert list(found) == ["clusters", "profiles"]
-    header, *rows = found["clusters"]
+    assert list(found) == ["table", "profiles"]
+    header, *rows = found["table"]
     assert header[-3:] == ["label", "cluster", "confidence"]
     assert len(rows) == 344
     column = [row[-2] for row in rows]
@@ -74,7 +74,7 @@ def test_profiles_count_categories(pckid, workbook):
     result = pckid("cluster", workbook, *CHEAP, "--out", "c.xlsx")
     assert result.code == 0, result.err
     found = sheets("c.xlsx")
-    rows = [row for row in found["clusters"][1:] if row[-2] == 1]
+    rows = [row for row in found["table"][1:] if row[-2] == 1]
     for line in found["profiles"]:
         if line[0] == "label":
             share = sum(f"is {row[6]}" == line[1] for row in rows) / len(rows)
@@ -95,7 +95,7 @@ def test_a_model_predicts_workbooks(pckid, workbook, penguins):
     assert from_workbook.code == 0, from_workbook.err
     assert labels(from_workbook.out) == labels(from_text.out)
     assert pckid("predict", "m.pckid", workbook, "--out", "p.xlsx").code == 0
-    assert [str(int(row[-2])) for row in sheets("p.xlsx")["clusters"][1:]] == labels(from_text.out)
+    assert [str(int(row[-2])) for row in sheets("p.xlsx")["table"][1:]] == labels(from_text.out)
 
 
 def test_sheets_are_named_where_one_is_not_found(pckid):
@@ -139,7 +139,7 @@ def test_cluster_file_takes_workbooks(workbook, tmp_path):
     with pytest.warns(EmptyRowWarning, match="2 of 344 rows"):
         totals = cluster_file(model, str(workbook), out, columns=columns, sheet="Birds")
     assert totals.n_rows == 344
-    rows = sheets(tmp_path / "c.xlsx")["clusters"]
+    rows = sheets(tmp_path / "c.xlsx")["table"]
     assert rows[0] == ["row", "cluster", "confidence"]
     counts = [[row[1] for row in rows].count(k) for k in range(3)]
     assert counts == totals.cluster_sizes

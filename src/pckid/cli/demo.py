@@ -1,6 +1,7 @@
 """`pckid demo`: see it work on a built-in table."""
 
 import os
+from importlib.util import find_spec
 from pathlib import Path
 
 import click
@@ -13,7 +14,8 @@ _OPTIONS = {"label_column": "label", "seed": 0, "jobs": None, "device": None}
               metavar="FOLDER", help="Where to put the results.")  # fmt: skip
 def demo(out: str) -> None:
     """Cluster a built-in table: 344 penguins of three species, with measurements missing. The
-    species are not used to find the clusters, only to see afterwards how well they agree.
+    species are not used to find the clusters, only to see afterwards how well they agree. The table
+    itself is put beside the results, to try the other commands on.
 
     \b
     Examples:
@@ -25,7 +27,9 @@ def demo(out: str) -> None:
     from pckid.data import penguins_path
 
     os.makedirs(out, exist_ok=True)
-    labels_path = os.path.join(out, "penguins-clusters.csv")
+    suffix = "xlsx" if find_spec("xlsxwriter") else "csv"
+    table_path = os.path.join(out, f"penguins.{suffix}")
+    labels_path = os.path.join(out, f"penguins-clusters.{suffix}")
     report_path = os.path.join(out, "penguins-report.html")
     say("Palmer penguins: six measurements of 344 birds. The species is kept aside.")
     table = _tables.open_table(str(penguins_path()), {})._replace(source="penguins.csv")
@@ -34,7 +38,10 @@ def demo(out: str) -> None:
     new = _cluster.new_columns(estimator)
     found = _cluster.summary(selection, estimator, new["cluster"], new["confidence"])
     _cluster.tell(found)
-    _tables.write_result(selection, new, labels_path, escape_formulas=False)
+    sheets = _cluster.profile_sheets(estimator)
+    _tables.write_result(selection, {}, table_path, escape_formulas=False)
+    _tables.write_result(selection, new, labels_path, escape_formulas=False, sheets=sheets)
+    say(f"The table: {table_path}")
     say(f"The table with its clusters: {labels_path}")
     _cluster.write_report(selection, estimator, report_path)
     say(f"Open it in a browser, and press a cluster: {Path(report_path).resolve().as_uri()}")

@@ -94,7 +94,7 @@ class WorkbookWriter:
     def write_table(self, data: Any) -> None:
         """Write some rows; all parts have the same columns."""
         if self._table is None:
-            self._table = self._add_sheet("clusters", data.column_names)
+            self._table = self._add_sheet("table", data.column_names)
         if self._n_rows + data.num_rows >= MOST_ROWS:
             raise TableError(
                 f"A sheet of .xlsx takes {MOST_ROWS - 1:,} rows, and the table has more. Write "
