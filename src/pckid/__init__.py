@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pckid.cluster import PCKID
     from pckid.exceptions import PckidModelError
     from pckid.explanation import explain
+    from pckid.frames import read_table
     from pckid.input.categories import UnseenCategoryWarning
     from pckid.input.warnings import EmptyClusterWarning, EmptyRowWarning, SentinelWarning
     from pckid.kernel import ProbabilisticClusterKernel
@@ -39,6 +40,7 @@ __all__ = [
     "cluster_file",
     "explain",
     "load",
+    "read_table",
     "report",
     "save",
 ]
@@ -59,6 +61,7 @@ _HOMES = {
     "explain": "pckid.explanation",
     "cluster_file": "pckid.streaming",
     "load": "pckid.modelfile",
+    "read_table": "pckid.frames",
     "report": "pckid.reporting",
     "save": "pckid.modelfile",
 }

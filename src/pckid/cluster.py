@@ -122,10 +122,12 @@ class PCKID(
         unequal size better. "local_walk" does so on the squares of the kernel's values: rows are
         alike where two mixtures, not only one, put them together.
     categorical_features : None, "from_dtype" or array-like of str, int or bool, default=None
-        The columns of categories: their names, their indices, or a mask. "from_dtype" takes the
-        columns of a dataframe whose type is category, text or boolean, and the columns of an
-        array of objects that hold text. In each component a category has a probability; a
-        missing one is left out, as numbers are. A column in which no two rows agree is left out.
+        The columns of categories: their names, their indices, or a mask. None takes the columns
+        of a dataframe whose type is category, and those of text unless most of it is numbers; an
+        empty list takes none. "from_dtype" takes columns of booleans and all of text, and the
+        columns of an array of objects that hold text. In each component a category has a
+        probability; a missing one is left out, as numbers are. A column in which no two rows
+        agree is left out.
         At most 255 categories; not with covariance_type "full" or "tied".
     missingness : {"ignorable", "informative"}, default="ignorable"
         Whether what is missing tells of the groups. "informative" gives each component a

@@ -112,7 +112,36 @@ def test_names_need_a_dataframe():
 
 def test_text_without_a_word_on_categories_says_what_to_pass():
     with pytest.raises(ValueError, match='as categories with categorical_features="from_dtype"'):
-        PCKID(2).fit(frames()["pandas objects"])
+        PCKID(2).fit(frames()["pandas objects"].to_numpy())
+
+
+@pytest.mark.parametrize("kind", frames())
+def test_text_and_categories_of_a_frame_are_categories_by_default(kind):
+    model, told = PCKID(), PCKID(categorical_features=["colour"])
+    frame = frames()[kind]
+    np.testing.assert_array_equal(
+        validate_table(model, frame, reset=True), validate_table(told, frame, reset=True)
+    )
+    assert model.categories_ == told.categories_ != {}
+    assert model.categorical_features is None
+
+
+def test_categories_of_numbers_are_categories_by_default():
+    frame = pd.DataFrame({"code": pd.Categorical([3, 7, 3, 5, 7]), "x": range(5)})
+    model = PCKID()
+    values = validate_table(model, frame, reset=True)
+    np.testing.assert_array_equal(values[:, 0], [0, 2, 0, 1, 2])
+    assert model.categories_ == {"code": [3, 5, 7]}
+
+
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_numbers_with_a_few_texts_are_no_categories_by_default(library):
+    frame = library({"a": ["1", "2", "low", "4"], "b": [1.0, 2.0, 3.0, 4.0]})
+    with pytest.raises(ValueError, match="Column 'a' holds 'low' in row 2, which is not a number"):
+        validate_table(PCKID(), frame, reset=True)
+    frame = library({"a": ["1", "2", None, "4"], "b": [1.0, 2.0, 3.0, 4.0]})
+    values = validate_table(PCKID(), frame, reset=True)
+    np.testing.assert_array_equal(values[:, 0], [1, 2, np.nan, 4])
 
 
 def mixed(seed=0, n_samples=120):

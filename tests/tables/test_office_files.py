@@ -6,7 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from pckid import read_table
 from pckid.cli._tables import plan, read_selection, reading_rules
+from pckid.exceptions import TableError
 from pckid.inspection.tables import RESULT_COLUMNS, as_arguments, inspect_table
 from pckid.outofcore.files import FileRows
 from pckid.tables import MissingTokens, find_readings, read_whole, scan_table, text
@@ -73,3 +75,24 @@ def test_batches_read_the_same(name, monkeypatch):
     kept = plan(table, {**options, "dates": [*options["dates"], "use"][:1]})
     selection = read_selection(table, kept, options)
     np.testing.assert_array_equal(read, selection.X)
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_python_reads_the_same(name):
+    expected = EXPECTED[name]
+    stops = {"ambiguous numbers", "ambiguous dates", "mixed units", "text among numbers"}
+    stops &= set(expected.get("problems", []))
+    if stops:
+        with pytest.raises(TableError, match="To take this advice: --yes, or --"):
+            read_table(str(FOLDER / name), **expected.get("read", {}))
+    frame, notes = read_table(str(FOLDER / name), take_advice=True, **expected.get("read", {}))
+    kinds = expected["kinds"]
+    named = [column for column, kind in kinds.items() if kind == "row name"]
+    assert frame.index.name == (named[0] if named else None)
+    assert not set(named) & set(frame.columns)
+    assert bool(named) == any("name the rows" in note for note in notes)
+    for column, values in expected.get("values", {}).items():
+        if isinstance(values[0], str):
+            assert frame[column].tolist() == values
+        elif "code for missing" not in expected.get("problems", []):
+            np.testing.assert_allclose(frame[column], values, rtol=1e-12)

@@ -21,7 +21,14 @@ from pckid.cli import _cluster, _tables
 from pckid.cli._say import note, print_json, progress, say
 from pckid.cluster import PCKID
 from pckid.input.warnings import EmptyRowWarning
-from pckid.inspection.tables import Problem, advice, as_arguments, find_problems
+from pckid.inspection.tables import (
+    Problem,
+    advice,
+    as_arguments,
+    find_problems,
+    reading_notes,
+    refuse_problems,
+)
 from pckid.outofcore.files import FileRows
 from pckid.outofcore.rows import Survey
 from pckid.plots import used_columns
@@ -142,8 +149,9 @@ def _take_advice(scan: Scan, options: dict[str, Any]) -> _tables.Plan:
             break
         say(f"Advice taken: {as_arguments(advice(problems))}")
         options.update(changed)
-    _tables.tell_readings(planned.left_out, planned.readings)
-    _tables.refuse_problems(scan.source, problems)
+    for line in reading_notes(planned.left_out, planned.readings):
+        note(line)
+    refuse_problems(scan.source, problems)
     return planned
 
 

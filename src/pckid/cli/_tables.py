@@ -12,7 +12,7 @@ import click
 import numpy as np
 
 from pckid._utils.files import atomic_file
-from pckid._utils.text import brief, counted
+from pckid._utils.text import brief
 from pckid.cli._say import note, say
 from pckid.exceptions import TableError
 from pckid.inspection.tables import (
@@ -22,13 +22,13 @@ from pckid.inspection.tables import (
     advice,
     as_arguments,
     choose_row_names,
-    explain_reading,
     find_problems,
     is_used,
+    reading_notes,
+    refuse_problems,
+    renaming_notes,
 )
 from pckid.tables import (
-    DATE_CHOICES,
-    FORMATS,
     MissingTokens,
     Reading,
     ReadingRules,
@@ -37,6 +37,7 @@ from pckid.tables import (
     Source,
     Table,
     find_readings,
+    parse_rules,
     read_columns,
     read_whole,
     refuse_unread,
@@ -45,8 +46,6 @@ from pckid.tables import (
     table_format,
     write_table,
 )
-
-_SHOWN, _LONGEST_ADVICE = 12, 500
 
 
 class Selection(NamedTuple):
@@ -122,10 +121,8 @@ def open_scan(source: str | Source, options: Mapping[str, Any]) -> Scan:
         sheet=options.get("sheet"),
         max_bytes=None if limit is None else int(limit * 2**30),
     )
-    for old, new in scan.renamed[:_SHOWN]:
-        note(f"Two columns named '{brief(old)}': the second is now '{brief(new)}'.")
-    for text in scan.notes:
-        note(text)
+    for line in (*renaming_notes(scan), *scan.notes):
+        note(line)
     if scan.header_is_numbers:
         note("The first row holds only numbers and is taken for names; --no-header if it is data.")
     return scan
@@ -209,14 +206,18 @@ def read_selection(table: Table, planned: Plan, options: Mapping[str, Any]) -> S
 
 def reading_rules(table: Table | Scan, options: Mapping[str, Any]) -> ReadingRules:
     """Put together what the options say about how columns are written."""
-    numbers = _by_column(table, options.get("numbers") or (), tuple(FORMATS), "--numbers")
-    return ReadingRules(
-        numbers={name: FORMATS[form] for name, form in numbers.items()},
-        dates=_by_column(table, options.get("dates") or (), DATE_CHOICES, "--dates"),
-        decimal=options.get("decimal"),
-        categorical=frozenset(_find(table, options.get("categorical") or (), "--categorical")),
-        kept=frozenset(_find(table, options.get("columns") or (), "--columns")),
-    )
+    try:
+        return parse_rules(
+            table.names,
+            numbers=options.get("numbers") or (),
+            dates=options.get("dates") or (),
+            decimal=options.get("decimal"),
+            categorical=_find(table, options.get("categorical") or (), "--categorical"),
+            kept=_find(table, options.get("columns") or (), "--columns"),
+        )
+    except ValueError as error:
+        option, _, told = str(error).partition(": ")
+        raise click.BadParameter(told, param_hint=f"--{option}") from None
 
 
 def reading_of(options: Mapping[str, Any], names: Sequence[str]) -> dict[str, list[str]]:
@@ -226,25 +227,6 @@ def reading_of(options: Mapping[str, Any], names: Sequence[str]) -> dict[str, li
         values = options.get(key) or ()
         kept[key] = [value for value in values if value.rpartition("=")[0] in ("", *names)]
     return kept
-
-
-def _by_column(
-    table: Table | Scan, values: Sequence[str], choices: Sequence[str], option: str
-) -> dict[str, str]:
-    """Read values such as "use" for all columns, or "visit=use" for one; the last one holds."""
-    found: dict[str, str] = {}
-    for value in values:
-        name, _, choice = value.rpartition("=")
-        if choice not in choices:
-            raise click.BadParameter(
-                f"{choice!r} is none of {', '.join(choices)}. Give one of them for all columns, or "
-                "NAME=ONE for a column.",
-                param_hint=option,
-            )
-        if name and name not in table.names:
-            raise click.BadParameter(no_such_column(name, table.names), param_hint=option)
-        found[name] = choice
-    return found
 
 
 def _weights(table: Table, name: str | None, missing: MissingTokens) -> np.ndarray | None:
@@ -309,12 +291,12 @@ def _find(table: Table | Scan, values: Sequence[str], option: str) -> list[str]:
         parts = [value] if value in known else [part.strip() for part in value.split(",")]
         for part in filter(None, parts):
             if part not in known:
-                raise click.BadParameter(no_such_column(part, table.names), param_hint=option)
+                raise click.BadParameter(_no_such_column(part, table.names), param_hint=option)
             found.append(part)
     return list(dict.fromkeys(found))
 
 
-def no_such_column(name: str, names: list[str]) -> str:
+def _no_such_column(name: str, names: list[str]) -> str:
     """Say that a column does not exist, and which comes close."""
     near = difflib.get_close_matches(name, names, n=1)
     hint = (
@@ -371,53 +353,11 @@ def _given(option: Option, options: Mapping[str, Any]) -> bool:
 
 def point_out(selection: Selection) -> None:
     """Say how columns were read, which were left out and what looks wrong; stop if it must be."""
-    tell_readings(selection.left_out, selection.readings)
+    for line in reading_notes(selection.left_out, selection.readings):
+        note(line)
     refuse_problems(selection.table.source, selection.problems)
     for problem in selection.problems:
         note(f"{problem.evidence} {problem.fix}")
-
-
-def tell_readings(left_out: Mapping[str, str], readings: Mapping[str, Reading]) -> None:
-    """Say in one line each which columns name rows, hold dates, or write numbers in some way."""
-    reasons = {
-        "row name": "because they name the rows (--columns takes them)",
-        "date": "because they hold dates (--dates use takes them as days)",
-        "duration": "because they hold durations (--dates use takes them as hours)",
-    }
-    for kind, reason in reasons.items():
-        named = [n for n, reading in readings.items() if reading.kind == kind and n in left_out]
-        if named:
-            note(f"Left out, {reason}: {_listed(named)}.")
-    ways: dict[str, list[str]] = {}
-    for name, reading in readings.items():
-        if reading.choice and reading.number and name not in left_out and not reading.doubt:
-            ways.setdefault(reading.number.name, []).append(name)
-    for names in ways.values():
-        note(f"Numbers read in {_listed(names)}: {explain_reading(readings[names[0]])}.")
-
-
-def _listed(names: Sequence[str]) -> str:
-    """Name the first few of some columns."""
-    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
-    return ", ".join(brief(name) for name in names[:5]) + more
-
-
-def refuse_problems(source: str, problems: Sequence[Problem]) -> None:
-    """Raise if something must be mended first, with all that is wrong or doubtful."""
-    stops = [problem for problem in problems if problem.stops]
-    if not stops:
-        return
-    others = [problem for problem in problems if not problem.stops]
-    lines = [f"{problem.evidence} {problem.fix}" for problem in (*stops, *others)]
-    if len(lines) > 1:
-        many = counted(len(stops), "column") + (" needs" if len(stops) == 1 else " need")
-        more = [f"- and {counted(len(lines) - _SHOWN, 'more point')}"] * (len(lines) > _SHOWN)
-        listed = [f"- {line}" for line in lines[:_SHOWN]]
-        lines = [f"{many} a decision in {brief(source)}:", *listed, *more]
-    options = as_arguments(advice(problems))
-    by_hand = f", or {options}" if len(options) <= _LONGEST_ADVICE else ""
-    lines.append(f"To take this advice: --yes{by_hand}")
-    raise TableError("\n".join(lines))
 
 
 def _name_replaced(selection: Selection, new: Mapping[str, np.ndarray]) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from pckid.input.cells import is_missing
+from pckid.input.cells import is_missing, is_number_text
 from pckid.input.warnings import warn_caller
 
 MAX_CATEGORIES = 255
@@ -16,6 +17,8 @@ _KINDS = {
     "polars": ("String", "Categorical", "Enum", "Boolean"),
     "pyarrow": ("string", "large_string", "dictionary", "bool"),
 }
+
+_CATEGORY_TYPES = ("category", "Categorical", "Enum")
 
 
 class UnseenCategoryWarning(UserWarning):
@@ -108,6 +111,29 @@ def by_frame_dtype(kind: str, dtypes: Sequence[Any], values: Callable[[int], lis
         if name.startswith(_KINDS[kind]) or (
             name in ("object", "Object") and any(isinstance(v, str | bool) for v in values(j))
         ):
+            found.append(j)
+    return found
+
+
+def by_frame_content(kind: str, dtypes: Sequence[Any], values: Callable[[int], list]) -> list[int]:
+    """Tell which columns of a dataframe hold categories: those of a category type, and of text.
+
+    Of the cells of a column of text at least half are no numbers; otherwise it is a column of
+    numbers in which something is wrong.
+    """
+    found = []
+    for j in by_frame_dtype(kind, dtypes, values):
+        name = str(dtypes[j])
+        if name.lower().startswith("bool"):
+            continue
+        cells = [cell for cell in values(j) if not is_missing(cell)]
+        if name.startswith(_CATEGORY_TYPES):
+            # Dates and complex numbers are refused later.
+            taken = all(isinstance(cell, str | Real | np.bool_) for cell in cells)
+        else:
+            n_texts = sum(isinstance(cell, str) and not is_number_text(cell) for cell in cells)
+            taken = 0 < len(cells) <= 2 * n_texts
+        if taken:
             found.append(j)
     return found
 

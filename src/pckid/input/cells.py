@@ -62,7 +62,8 @@ def _number(cell: Any, row: int, name: str) -> float:
             f"Column {name} holds {brief(repr(cell))} in row {row}, which is not a number. "
             f"{number_hint(cell)}Leave the column out, or turn it into numbers, with NaN "
             "for what is missing. PCKID takes it as categories with "
-            f'categorical_features="from_dtype". ({brief(str(error))})'
+            f'categorical_features="from_dtype", and by default in a dataframe. '
+            f"({brief(str(error))})"
         ) from None
 
 

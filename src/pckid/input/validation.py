@@ -174,13 +174,20 @@ def _categories(estimator: Any, X: Any, kind: str | None, reset: bool) -> dict[i
     features = getattr(estimator, "categorical_features", None)
     if reset and hasattr(estimator, "categorical_features"):
         estimator._categories, estimator.categories_ = {}, {}
-    if features is None and not getattr(estimator, "_categories", None):
+    by_content = reset and features is None and kind is not None
+    by_content = by_content and hasattr(estimator, "categorical_features")
+    if features is None and not by_content and not getattr(estimator, "_categories", None):
         return {}
     columns = _columns(X, kind)
     if reset:
-        for j in categories.chosen_columns(
-            features, columns.names, columns.by_dtype, columns.number
-        ):
+        chosen = (
+            columns.by_content()
+            if by_content
+            else categories.chosen_columns(
+                features, columns.names, columns.by_dtype, columns.number
+            )
+        )
+        for j in chosen:
             name = j if columns.names is None else str(columns.names[j])
             known = categories.learn(columns.cells(j), repr(name))
             estimator._categories[j] = estimator.categories_[name] = known
@@ -201,6 +208,7 @@ class _Columns(NamedTuple):
     names: list[Any] | None
     cells: Callable[[int], list[Any]]
     by_dtype: Callable[[], list[int]]  # which of them hold categories, by their type
+    by_content: Callable[[], list[int]]  # the same where nothing was said about them
 
 
 def _columns(X: Any, kind: str | None) -> _Columns:
@@ -217,12 +225,17 @@ def _columns(X: Any, kind: str | None) -> _Columns:
             None,
             lambda j: objects[:, j].tolist(),
             lambda: [j for j in range(objects.shape[1]) if _holds_text(objects[:, j].tolist())],
+            list,
         )
     names = X.column_names if kind == "pyarrow" else list(X.columns)
     dtypes = X.schema.types if kind == "pyarrow" else list(X.dtypes)
     cells = readers[kind]
     return _Columns(
-        len(names), names, cells, lambda: categories.by_frame_dtype(kind, dtypes, cells)
+        len(names),
+        names,
+        cells,
+        lambda: categories.by_frame_dtype(kind, dtypes, cells),
+        lambda: categories.by_frame_content(kind, dtypes, cells),
     )
 
 
@@ -421,7 +434,8 @@ def _not_numbers(name: str, dtype: Any) -> ValueError:
     """Build the error for a column of dates and the like."""
     return ValueError(
         f"Column {name} holds values of type {dtype}, which are not numbers. Leave the column "
-        "out, or turn it into numbers, for example days since a fixed date."
+        "out, or turn it into numbers, for example days since a fixed date; pckid.read_table does "
+        'so with dates=["use"].'
     )
 
 

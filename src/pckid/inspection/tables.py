@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 import shlex
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from pckid._utils.text import brief, counted, number_hint
+from pckid.exceptions import TableError
 from pckid.input.sentinels import find_sentinels
 from pckid.inspection.columns import (
     ColumnSummary,
@@ -19,7 +20,15 @@ from pckid.inspection.columns import (
     missing_patterns,
     summarise_column,
 )
-from pckid.tables import MissingTokens, Reading, ReadingRules, Table, find_readings, read_source
+from pckid.tables import (
+    MissingTokens,
+    Reading,
+    ReadingRules,
+    Scan,
+    Table,
+    find_readings,
+    read_source,
+)
 from pckid.tables.categories import MAX_CATEGORIES, Columns, count_categories, read_columns
 from pckid.tables.formats import NumberFormat
 from pckid.tables.numbers import NotNumbers, describe_text
@@ -30,6 +39,12 @@ RESULT_COLUMNS = ("cluster", "confidence", "outlier_score")
 _PATTERNS, _COMMON, _MOST_CODES = 8, 3, 5
 _FIRST_CELLS, _ZEROS = 1000, re.compile(r"0\d+")
 _THOUSANDS = {"": "no thousands sign", " ": "thousands ' '"}
+_SHOWN, _LONGEST_ADVICE = 12, 500
+_REASONS = {
+    "row name": "because they name the rows (--columns takes them)",
+    "date": "because they hold dates (--dates use takes them as days)",
+    "duration": "because they hold durations (--dates use takes them as hours)",
+}
 _FLAGS = {
     "na_values": "--na-values", "numbers": "--numbers", "dates": "--dates", "drop": "--drop",
     "categorical": "--categorical", "id_column": "--id",
@@ -442,6 +457,54 @@ def explain_reading(reading: Reading) -> str:
         f"'{brief(choice.example)}': {choice.n_fitting:,} of {choice.n_observed:,} cells fit "
         f"{thousands}, decimal '{form.decimal}'{units}"
     )
+
+
+def renaming_notes(scan: Scan) -> list[str]:
+    """Say which columns got another name, because two had the same."""
+    return [
+        f"Two columns named '{brief(old)}': the second is now '{brief(new)}'."
+        for old, new in scan.renamed[:_SHOWN]
+    ]
+
+
+def reading_notes(left_out: Collection[str], readings: Mapping[str, Reading]) -> list[str]:
+    """Say in one line each which columns name rows, hold dates, or write numbers in some way."""
+    lines = []
+    for kind, reason in _REASONS.items():
+        named = [n for n, reading in readings.items() if reading.kind == kind and n in left_out]
+        if named:
+            lines.append(f"Left out, {reason}: {_listed(named)}.")
+    ways: dict[str, list[str]] = {}
+    for name, reading in readings.items():
+        if reading.choice and reading.number and name not in left_out and not reading.doubt:
+            ways.setdefault(str((reading.number, *reading.choice.units)), []).append(name)
+    for names in ways.values():
+        lines.append(f"Numbers read in {_listed(names)}: {explain_reading(readings[names[0]])}.")
+    return lines
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Name the first few of some columns."""
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    return ", ".join(brief(name) for name in names[:5]) + more
+
+
+def refuse_problems(source: str, problems: Sequence[Problem]) -> None:
+    """Raise if something must be mended first, with all that is wrong or doubtful."""
+    stops = [problem for problem in problems if problem.stops]
+    if not stops:
+        return
+    others = [problem for problem in problems if not problem.stops]
+    lines = [f"{problem.evidence} {problem.fix}" for problem in (*stops, *others)]
+    if len(lines) > 1:
+        many = counted(len(stops), "column") + (" needs" if len(stops) == 1 else " need")
+        more = [f"- and {counted(len(lines) - _SHOWN, 'more point')}"] * (len(lines) > _SHOWN)
+        listed = [f"- {line}" for line in lines[:_SHOWN]]
+        lines = [f"{many} a decision in {brief(source)}:", *listed, *more]
+    options = as_arguments(advice(problems))
+    by_hand = f", or {options}" if len(options) <= _LONGEST_ADVICE else ""
+    lines.append(f"To take this advice: --yes{by_hand}")
+    raise TableError("\n".join(lines))
 
 
 def _inspect_column(

@@ -2,8 +2,8 @@
 
 from pckid.tables.categories import Columns, read_columns, refuse_unread, text_cells
 from pckid.tables.dates import DateFormat
-from pckid.tables.formats import FORMATS, NumberFormat
-from pckid.tables.kinds import DATE_CHOICES, Reading, ReadingRules, find_readings
+from pckid.tables.formats import NumberFormat
+from pckid.tables.kinds import Reading, ReadingRules, find_readings, parse_rules
 from pckid.tables.numbers import MISSING_TOKENS, MissingTokens, try_columns, try_numbers
 from pckid.tables.scanning import (
     Scan,
@@ -19,8 +19,6 @@ from pckid.tables.workbook_writing import Share, Sheets
 from pckid.tables.writing import TableWriter, table_format, write_table
 
 __all__ = [
-    "DATE_CHOICES",
-    "FORMATS",
     "MISSING_TOKENS",
     "Columns",
     "DateFormat",
@@ -35,6 +33,7 @@ __all__ = [
     "Table",
     "TableWriter",
     "find_readings",
+    "parse_rules",
     "read_columns",
     "read_source",
     "read_up_to",

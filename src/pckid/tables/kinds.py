@@ -16,10 +16,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pckid._utils.text import UNREAD_NUMBER
+from pckid._utils.text import UNREAD_NUMBER, brief
 from pckid.tables.booleans import are_booleans
 from pckid.tables.dates import DateFormat, count_dates, is_duration, is_temporal
 from pckid.tables.formats import (
+    FORMATS,
     FormatChoice,
     NumberFormat,
     Shapes,
@@ -71,6 +72,50 @@ class ReadingRules(NamedTuple):
     def format_of(self, name: str) -> NumberFormat | None:
         """The format set for a column."""
         return self.numbers.get(name, self.numbers.get(""))
+
+
+def parse_rules(
+    names: Sequence[str],
+    *,
+    numbers: Sequence[str] = (),
+    dates: Sequence[str] = (),
+    decimal: str | None = None,
+    categorical: Sequence[str] = (),
+    kept: Sequence[str] = (),
+) -> ReadingRules:
+    """Make rules from texts such as "1.234,56" for all columns or "visit=use" for one.
+
+    Raises
+    ------
+    ValueError
+        If a text says neither, or names no column.
+    """
+    formats = _by_column(names, numbers, tuple(FORMATS), "numbers")
+    return ReadingRules(
+        {name: FORMATS[form] for name, form in formats.items()},
+        _by_column(names, dates, DATE_CHOICES, "dates"),
+        decimal,
+        frozenset(categorical),
+        frozenset(kept),
+    )
+
+
+def _by_column(
+    names: Sequence[str], values: Sequence[str], choices: Sequence[str], what: str
+) -> dict[str, str]:
+    """Read what is said for all columns, or for one; of two the last one holds."""
+    found: dict[str, str] = {}
+    for value in values:
+        name, _, choice = value.rpartition("=")
+        if choice not in choices:
+            raise ValueError(
+                f"{what}: {choice!r} is none of {', '.join(choices)}. Give one of them for all "
+                "columns, or NAME=ONE for a column."
+            )
+        if name and name not in names:
+            raise ValueError(f"{what}: the table has no column '{brief(name)}'.")
+        found[name] = choice
+    return found
 
 
 class Reading(NamedTuple):

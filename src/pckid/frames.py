@@ -1,0 +1,200 @@
+"""Tables from files as dataframes: numbers, categories and dates as they are meant."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from pckid._utils.text import brief
+from pckid.exceptions import TableError
+from pckid.inspection.tables import (
+    Problem,
+    advice,
+    choose_row_names,
+    find_problems,
+    is_used,
+    reading_notes,
+    refuse_problems,
+    renaming_notes,
+)
+from pckid.tables import (
+    Columns,
+    MissingTokens,
+    Reading,
+    Table,
+    find_readings,
+    parse_rules,
+    read_columns,
+    read_whole,
+    scan_table,
+)
+
+
+class TableFrame(NamedTuple):
+    """A table that was read.
+
+    Attributes
+    ----------
+    frame : pandas.DataFrame or pyarrow.Table
+        The columns to cluster by: numbers as floats, NaN where missing, and categories. In pandas
+        the index names the rows, if a column does so. An Arrow table where pandas is not installed.
+    notes : list of str
+        How columns were read, which were left out, and what looks wrong.
+    """
+
+    frame: Any
+    notes: list[str]
+
+
+def read_table(
+    path: str,
+    *,
+    na_values: Sequence[str] = (),
+    numbers: Sequence[str] = (),
+    dates: Sequence[str] = (),
+    columns: Sequence[str] = (),
+    drop: Sequence[str] = (),
+    categorical: Sequence[str] = (),
+    take_advice: bool = False,
+    delimiter: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
+    header: bool = True,
+) -> TableFrame:
+    """Read a table as the command line does.
+
+    Numbers are read as they are written, with thousands signs, currency, percent signs and units.
+    Columns that name the rows are left out, and so are dates unless `dates` says otherwise.
+
+    Parameters
+    ----------
+    path : str
+        A CSV, TSV, Parquet or Arrow file, also compressed, or a folder of Parquet files.
+    na_values : sequence of str, default=()
+        Further contents of cells that mean missing, such as "-9999".
+    numbers : sequence of str, default=()
+        How numbers are written, as 1234.56 would be: "1.234,56" for all columns, or
+        "revenue=1.234,56" for one. Found out by default.
+    dates : sequence of str, default=()
+        "leave-out", "use" (days; durations in hours), "month", "hour", "day-first" or
+        "month-first", for all columns or for one: "visit=use".
+    columns : sequence of str, default=()
+        The columns to use, names of rows among them; all by default.
+    drop : sequence of str, default=()
+        Columns to leave out.
+    categorical : sequence of str, default=()
+        Columns of numbers that are codes of categories.
+    take_advice : bool, default=False
+        Do what `pckid inspect` would advise, instead of raising an error that says so.
+    delimiter, decimal, encoding : str, default=None
+        How a text file is written; found out by default.
+    header : bool, default=True
+        Whether the first row of a text file holds the names.
+
+    Returns
+    -------
+    frame : pandas.DataFrame or pyarrow.Table
+        The columns to cluster by; an Arrow table where pandas is not installed.
+    notes : list of str
+        How columns were read, which were left out, and what looks wrong. Options that they name
+        are parameters here: `--dates use` is dates=["use"], `--yes` is take_advice=True.
+
+    Raises
+    ------
+    ValueError
+        If a column cannot be read, or can be read in two ways; the message lists all of them, with
+        what to do about each.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import pckid
+    >>> path = os.path.join(tempfile.mkdtemp(), "sales.csv")
+    >>> with open(path, "w") as file:
+    ...     _ = file.write("customer_no;revenue\\n1007;5.345,73\\n1012;845,00\\n1013;1.200,50\\n")
+    >>> frame, notes = pckid.read_table(path)
+    >>> frame["revenue"].tolist()
+    [5345.73, 845.0, 1200.5]
+    >>> print(notes[0])
+    Left out, because they name the rows (--columns takes them): customer_no.
+    """
+
+    scan = scan_table(path, delimiter=delimiter, decimal=decimal, encoding=encoding, header=header)
+    table = read_whole(scan)
+    given = {
+        "na_values": list(na_values), "numbers": list(numbers), "dates": list(dates),
+        "drop": list(drop), "categorical": list(categorical), "columns": list(columns),
+    }  # fmt: skip
+    for name in (*given["drop"], *given["categorical"], *given["columns"]):
+        if name not in table.names:
+            raise TableError(f"{path} has no column '{brief(name)}'.")
+    # What is mended may bring more to light.
+    for _ in range(5):
+        found = _read(table, given, decimal)
+        if not take_advice or not _add_advice(given, found.problems):
+            break
+    refuse_problems(table.source, found.problems)
+    notes = renaming_notes(scan) + reading_notes(found.left_out, found.readings)
+    notes += [f"{problem.evidence} {problem.fix}" for problem in found.problems]
+    return TableFrame(_frame(found, table), notes)
+
+
+class _Found(NamedTuple):
+    """Columns that were read, and what is known of them."""
+
+    names: list[str]
+    columns: Columns
+    problems: list[Problem]
+    readings: dict[str, Reading]
+    left_out: list[str]
+
+
+def _read(table: Table, given: Mapping[str, list[str]], decimal: str | None) -> _Found:
+    """Read the columns that are clustered by."""
+
+    missing = MissingTokens.with_defaults(given["na_values"])
+    rules = parse_rules(
+        table.names, numbers=given["numbers"], dates=given["dates"], decimal=decimal,
+        categorical=given["categorical"], kept=given["columns"],
+    )  # fmt: skip
+    wanted = given["columns"] or table.names
+    names = [name for name in wanted if name not in given["drop"]]
+    readings = find_readings(table, names, missing, rules)
+    used = [name for name in names if is_used(readings[name], rules, name)]
+    if not used:
+        raise TableError(f"{table.source} holds nothing but dates and names of rows.")
+    columns = read_columns(table, used, missing, rules, readings)
+    problems = find_problems(columns, used, table, rules)
+    left_out = [name for name in names if name not in used]
+    return _Found(used, columns, problems, readings | columns.readings, left_out)
+
+
+def _add_advice(given: dict[str, list[str]], problems: Sequence[Problem]) -> bool:
+    """Add what is advised to what was given; tell whether there was anything new."""
+
+    new = [option for option in advice(problems) if option.value not in given[option.key]]
+    for option in new:
+        given[option.key].append(option.value)
+    return bool(new)
+
+
+def _frame(found: _Found, table: Table) -> Any:
+    """Make a frame: of pandas if it is installed, of Arrow otherwise."""
+
+    numbers = dict(zip(found.names, found.columns.X.T, strict=True))
+    texts = found.columns.texts
+    if importlib.util.find_spec("pandas") is None:
+        import pyarrow as pa
+
+        return pa.table({n: pa.array(texts[n]) if n in texts else numbers[n] for n in found.names})
+    import pandas as pd
+
+    row_names = choose_row_names(found.readings)
+    index = None
+    if row_names is not None:
+        index = pd.Index(table.data.column(row_names).to_pylist(), name=row_names)
+    return pd.DataFrame(
+        {n: pd.Categorical(texts[n]) if n in texts else numbers[n] for n in found.names},
+        index=index,
+    )
