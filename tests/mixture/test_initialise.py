@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles import initial
 
+from pckid._utils.arrays import to_numpy
 from pckid.input.table import measure, standardise
-from pckid.mixture import full, product
+from pckid.mixture import full, initialise, product
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -68,3 +69,13 @@ def test_the_floor_holds_from_the_start(family):
     spread = params.covariances[0]
     lowest = spread if family is product else np.linalg.eigvalsh(spread)
     close(lowest.min(), 0.01)
+
+
+@pytest.mark.parametrize("n_values", [3, 10**6])
+def test_the_highest_score_takes_the_row_and_the_first_of_equal_ones(backend, n_values):
+    scores = np.random.default_rng(0).integers(0, n_values, (2, 5, 40)).astype(float)
+    found = to_numpy(initialise.winner(backend.asarray(scores)))
+    expected = np.zeros(scores.shape)
+    for mixture, row in np.ndindex(2, 40):
+        expected[mixture, np.argmax(scores[mixture, :, row]), row] = 1.0
+    np.testing.assert_array_equal(found, expected)

@@ -229,7 +229,8 @@ def _draw(plan: Plan, n_samples: int, task: Task, weights: np.ndarray | None) ->
     drawn = [draw_member(plan, n_samples, member) for member in task]
     rows = np.stack([mine for mine, _ in drawn])
     widest = max(member.size for member in task)
-    centers = np.stack([np.resize(first, widest) for _, first in drawn])
+    same = widest == min(member.size for member in task)
+    centers = np.stack([first if same else np.resize(first, widest) for _, first in drawn])
     if weights is None:
         return Subsamples(rows, centers, None)
     mine = weights[rows]

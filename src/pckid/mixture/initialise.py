@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from pckid._utils.arrays import Array, device_of, namespace, times_transposed
 from pckid.mixture.em import Family
 
@@ -61,8 +63,13 @@ def closeness(X: Array, centers: Array) -> Array:
 
 
 def winner(scores: Array) -> Array:
-    """Give each row wholly to its highest score (m, g, n)."""
+    """Give each row wholly to its highest score (m, g, n), the first of equal ones."""
     xp = namespace(scores)
+    if isinstance(scores, np.ndarray):
+        highest = scores == np.max(scores, axis=1, keepdims=True)
+        # Equal ones are rare, and looking for the first takes several times as long.
+        if np.count_nonzero(highest) == scores.shape[0] * scores.shape[2]:
+            return highest.astype(scores.dtype)
     best = xp.argmax(scores, axis=1, keepdims=True)
     index = xp.arange(scores.shape[1], dtype=best.dtype, device=device_of(scores))
     return xp.astype(best == index[None, :, None], scores.dtype)
