@@ -139,7 +139,7 @@ class PCKID(
     kmeans_n_init : int, default=100
         Starts of k-means; the partition of lowest cost is kept.
     dtype : {"auto", "float32", "float64"}, default="auto"
-        Arithmetic. "auto" is float64 for tables of at most 10,000 entries, float32 above.
+        Arithmetic. "auto" is float64 for tables of at most 4,000 entries, float32 above.
         Covariance matrices ("full", "tied") are always computed in float64.
     device : str, default=None
         Where to compute, as torch names it ("cuda"); None computes where the data are.

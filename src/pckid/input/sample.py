@@ -16,8 +16,8 @@ from pckid.input.weights import canonical_order
 # Tables of up to this many rows are searched for rows that are the same. Beyond, the eigenvectors
 # come from random rows anyway, so that repeated rows and weights could only agree on average.
 MOST_COMPARED = 3_000
-# Tables with at most this many entries are computed in float64: it costs nothing noticeable.
-_SMALL_TABLE = 10_000
+# Tables with at most this many entries are computed in float64, which takes half as long again.
+_SMALL_TABLE = 4_000
 # Beside rows of mean weight 1, no less than this can be told from nothing in float32.
 _LEAST_WEIGHT = 1e-7
 
