@@ -1,6 +1,7 @@
 """Typical rows, doubtful rows and stability, against the kernel itself."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from helpers import SMALL, groups
 
@@ -89,3 +90,33 @@ def test_features_are_counted_and_ranked(model, explained):
         column = X[model.labels_ == cluster.number, item.feature]
         assert name == f"feature {item.feature}"
         assert item.share_missing == pytest.approx(np.isnan(column).mean())
+
+
+def test_an_explanation_is_a_frame_of_clusters_and_columns(explained):
+    frame = explained.to_frame()
+    assert len(frame) == 3 * 4
+    first = frame.iloc[0]
+    name, item = explained.clusters[0].features[0]
+    assert (first["cluster"], first["feature"]) == (0, name)
+    assert first["median"] == item.median
+    assert first["chance_higher"] == item.chance_higher
+    assert first["distinctness"] == frame[frame["cluster"] == 0]["distinctness"].max()
+
+
+def test_categories_are_in_the_frame_with_their_shares():
+    rows, truth = groups()
+    frame = pd.DataFrame(rows, columns=list("abcd"))
+    frame["colour"] = np.array(["red", "green", "blue"])[truth]
+    model = PCKID(3, categorical_features=["colour"], **SMALL).fit(frame)
+    found = explain(model, frame).to_frame().set_index(["feature", "cluster"])
+    for cluster in range(3):
+        mine = frame["colour"][model.labels_ == cluster]
+        assert found.loc[("colour", cluster), "category"] == mine.mode()[0]
+        share = (mine == mine.mode()[0]).mean()
+        assert found.loc[("colour", cluster), "share"] == pytest.approx(share)
+
+
+def test_an_explanation_shows_itself_in_a_notebook(explained):
+    page = explained._repr_html_()
+    assert page.count("<tr>") == 4
+    assert ", ".join(name for name, _ in explained.clusters[2].features[:3]) in page

@@ -6,6 +6,7 @@ from helpers import SMALL, groups
 from sklearn.metrics import adjusted_rand_score
 
 from pckid import PCKID, ProbabilisticClusterKernel, choose_n_clusters, load, save
+from pckid.n_clusters import Choice
 
 X, TRUTH = groups()
 ENSEMBLE = {"n_inits": 6, "max_components": 10, "random_state": 0}
@@ -117,3 +118,9 @@ def test_noise_is_one_cluster():
 
 def test_groups_are_clearer_than_those_of_tables_without():
     assert choose_n_clusters(PCKID(**ENSEMBLE), X).p_value < 0.001
+
+
+def test_a_choice_shows_its_scores_in_a_notebook():
+    found = Choice(3, np.array([2, 3]), np.array([0.1, 0.25]), np.array([1, 0.9, 0.8, 0.55]))
+    page = found._repr_html_()
+    assert page.index('<th scope="row">3</th><td>0.25</td>') < page.index('<th scope="row">2</th>')

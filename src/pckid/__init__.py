@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pckid.assessment import assess
     from pckid.cluster import PCKID
     from pckid.exceptions import PckidModelError
-    from pckid.explanation import explain
+    from pckid.explanation import explain, nest_clusters
     from pckid.frames import read_table
     from pckid.input.categories import UnseenCategoryWarning
     from pckid.input.warnings import EmptyClusterWarning, EmptyRowWarning, SentinelWarning
@@ -40,6 +40,7 @@ __all__ = [
     "cluster_file",
     "explain",
     "load",
+    "nest_clusters",
     "read_table",
     "report",
     "save",
@@ -59,6 +60,7 @@ _HOMES = {
     "assess": "pckid.assessment",
     "choose_n_clusters": "pckid.n_clusters",
     "explain": "pckid.explanation",
+    "nest_clusters": "pckid.explanation",
     "cluster_file": "pckid.streaming",
     "load": "pckid.modelfile",
     "read_table": "pckid.frames",

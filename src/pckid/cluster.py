@@ -7,6 +7,7 @@ from numbers import Integral
 from types import MappingProxyType
 from typing import Any, ClassVar
 
+import numpy as np
 from sklearn.base import (
     ClassNamePrefixFeaturesOutMixin,
     ClusterMixin,
@@ -181,6 +182,9 @@ class PCKID(
         and how well the column tells the cluster from the others. `ranked(cluster)` lists the
         columns that tell most first, `records()` gives rows for a data frame. Typical and doubtful
         rows, which need the table again, come from `pckid.explain`.
+    feature_importances_ : array of shape (n_features_in_,)
+        The share of each column's variance that lies between clusters, from 0 to 1; 0 for columns
+        that were dropped. `pckid.explain` tells which column sets which cluster apart.
     inertia_ : float
         Sum of squared distances to their centres of the rows that k-means ran on.
     n_iter_ : int
@@ -586,6 +590,10 @@ class PCKID(
         warn_empty_clusters(to_numpy(found.labels), self.n_clusters_)
         self.cluster_profiles_ = profile_clusters(
             table, sample.scaling, found.labels, self.n_clusters_, feature_names(self), weights
+        )
+        importances = self.cluster_profiles_.importances
+        self.feature_importances_ = np.array(
+            [importances.get(name, 0.0) for name in feature_names(self)]
         )
         self.cluster_centers_ = restore(self._centers)
         self.eigenvalues_ = restore(self._projection.eigenvalues)

@@ -8,12 +8,14 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from pckid._utils.arrays import like, namespace, to_numpy
+from pckid._utils.markup import html_table
 from pckid._utils.parallel import n_threads
 from pckid.ensemble.feature_map import Kernel, Projection, feature_blocks, project
 from pckid.input.table import Table
 from pckid.input.validation import feature_names
 from pckid.inspection.categories import CategoryFeature
 from pckid.inspection.clusters import ClusterFeature, distinguishing_features, overlap
+from pckid.inspection.nesting import Nesting, nest
 from pckid.metrics import clustering_accuracy
 from pckid.plots import (
     own_labels,
@@ -22,6 +24,7 @@ from pckid.plots import (
     to_matrix,
     used_columns,
 )
+from pckid.spectral.numbers import cluster_by_numbers
 from pckid.spectral.split_half import cluster_by_halves
 
 MAX_ROWS = 1000
@@ -80,6 +83,41 @@ class Explanation(NamedTuple):
     clusters: list[ClusterExplanation]
     doubtful: list[DoubtfulRow]
     agreement: float | None
+
+    def records(self) -> list[dict[str, Any]]:
+        """One dict for each cluster and column, as `pandas.DataFrame` and others take them."""
+        return [
+            _record(cluster.number, name, item)
+            for cluster in self.clusters
+            for name, item in cluster.features
+        ]
+
+    def to_frame(self) -> Any:
+        """Return what sets the clusters apart as a pandas data frame.
+
+        Returns
+        -------
+        frame : pandas.DataFrame
+            One row for each cluster and column, that which sets the cluster apart most first.
+            Quartiles and `chance_higher` are those of numbers; `category` is the commonest one
+            of a column of categories, with its `share` inside the cluster and outside.
+        """
+        import pandas as pd
+
+        return pd.DataFrame(self.records())
+
+    def _repr_html_(self) -> str:
+        """Show the clusters as a table in a notebook."""
+        rows = [
+            (
+                cluster.number,
+                cluster.n_rows,
+                ", ".join(name for name, _ in cluster.features[:3]),
+                ", ".join(map(str, cluster.representatives.tolist())),
+            )
+            for cluster in self.clusters
+        ]
+        return html_table(("cluster", "rows", "set apart most by", "typical rows"), rows)
 
 
 def explain(
@@ -144,6 +182,56 @@ def explain(
     return Explanation(clusters, doubtful_rows(estimator, n_examples * n_clusters), agreement)
 
 
+def nest_clusters(
+    estimator: Any, X: Any, *, max_clusters: int = 6, max_rows: int = MAX_ROWS
+) -> Nesting:
+    """Find how the clusters of 2, 3, … divide, all from the ensemble of a fitted estimator.
+
+    Each number of clusters is found by itself, so that clusters need not be nested: `share` says
+    how far they are. A cluster that stays whole over many numbers is a safe one.
+
+    Parameters
+    ----------
+    estimator : fitted PCKID
+        Its own number of clusters has the labels of the fit.
+    X : array-like of shape (n_samples, n_features)
+        The table it was fitted on.
+    max_clusters : int, default=6
+        The largest number of clusters.
+    max_rows : int, default=1000
+        Clusters are found in at most so many rows, each cluster of the fit in proportion.
+
+    Returns
+    -------
+    nesting : Nesting
+        As text it is a tree; `to_frame` gives a data frame.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pckid import PCKID, nest_clusters
+    >>> places = np.repeat([[0, 0, 0], [9, 9, 9], [9, 9, 15]], [30, 40, 20], axis=0)
+    >>> X = np.random.default_rng(0).normal(size=(90, 3)) + places
+    >>> model = PCKID(2, n_inits=4, max_components=6, random_state=0).fit(X)
+    >>> print(nest_clusters(model, X, max_clusters=3))
+    k=2: cluster 0 (60 rows)
+      k=3: cluster 0 (40 rows, 100% from there)
+      k=3: cluster 2 (20 rows, 100% from there)
+    k=2: cluster 1 (30 rows)
+      k=3: cluster 1 (30 rows, 100% from there)
+    """
+    if max_clusters < 2:
+        raise ValueError(f"max_clusters={max_clusters}, but nothing divides below 2.")
+    values, labels = to_matrix(estimator, X), own_labels(estimator)
+    rows = np.sort(sample_by_cluster(labels, max_rows))
+    table, jobs = standardised_rows(estimator, values[rows]), n_threads(estimator.n_jobs)
+    numbers = range(2, min(max_clusters, len(rows)) + 1)
+    found = cluster_by_numbers(estimator._kernel, estimator.embedding, table, numbers, jobs)
+    if estimator.n_clusters_ in numbers:
+        found[estimator.n_clusters_ - 2] = labels[rows]
+    return Nesting(nest(found), rows, np.stack(found))
+
+
 def mean_kernel(
     kernel: Kernel, table: Table, labels: np.ndarray, n_clusters: int, jobs: int
 ) -> np.ndarray:
@@ -198,6 +286,22 @@ def doubtful_rows(estimator: Any, n_wanted: int) -> list[DoubtfulRow]:
         DoubtfulRow(int(row), int(labels[row]), int(other), float(confidence[row]))
         for row, other in zip(rows, others, strict=True)
     ]
+
+
+def _record(number: int, name: str, item: ClusterFeature | CategoryFeature) -> dict[str, Any]:
+    """Write down how a column looks inside a cluster."""
+    record: dict[str, Any] = {
+        "cluster": number,
+        "feature": name,
+        "n_observed": item.n_observed,
+        "share_missing": item.share_missing,
+        "distinctness": item.distinctness,
+    }
+    if isinstance(item, ClusterFeature):
+        wanted = ("lower_quartile", "median", "upper_quartile", "median_outside", "chance_higher")
+        return record | {field: getattr(item, field) for field in wanted}
+    fields = ("category", "share", "share_outside")
+    return record | dict(zip(fields, item.common[0] if item.common else (None,) * 3, strict=True))
 
 
 def _highest(scores: np.ndarray, inside: np.ndarray, n_wanted: int) -> np.ndarray:

@@ -20,6 +20,7 @@ import numpy as np
 from sklearn.base import clone
 
 from pckid._utils.arrays import to_numpy
+from pckid._utils.markup import html_table
 from pckid._utils.parallel import blas_threads, n_threads
 from pckid._utils.seeds import Stream, generator
 from pckid.ensemble.base import EnsembleEstimator
@@ -65,6 +66,12 @@ class Choice(NamedTuple):
     def ranked(self) -> np.ndarray:
         """The candidates, that of highest score first."""
         return self.candidates[np.argsort(-self.scores, kind="stable")]
+
+    def _repr_html_(self) -> str:
+        """Show the scores as a table in a notebook, the highest first."""
+        order = np.argsort(-self.scores, kind="stable")
+        rows = [(int(self.candidates[i]), float(self.scores[i])) for i in order]
+        return html_table(("number of clusters", "drop of the spectrum after it"), rows)
 
 
 def choose_n_clusters(

@@ -1,6 +1,7 @@
 """Profiles of clusters, against loops over clusters and columns."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from helpers import SMALL, groups
 from scipy.stats import norm
@@ -8,7 +9,7 @@ from scipy.stats import norm
 from pckid import PCKID
 from pckid._utils.arrays import namespace, to_numpy
 from pckid.input.table import measure, standardise
-from pckid.inspection.profiles import profile_clusters, separation
+from pckid.inspection.profiles import profile_clusters, separation, variance_between
 
 X, _ = groups(n_groups=3)
 LABELS = np.random.default_rng(1).integers(-1, 4, size=len(X))
@@ -73,3 +74,49 @@ def test_a_fit_profiles_its_clusters():
     inside = table[model.labels_ == 0, 0]
     assert first["center"] == pytest.approx(np.nanmean(inside))
     assert first["cluster"] == 0
+
+
+def test_importances_are_the_share_of_variance_between_clusters():
+    rng = np.random.default_rng(0)
+    parts = [rng.normal(place, place + 1, size=20 * (place + 1)) for place in range(3)]
+    counts = np.array([[len(part)] for part in parts], dtype=float)
+    means = np.array([[part.mean()] for part in parts])
+    variances = np.array([[part.var()] for part in parts])
+    every = np.concatenate(parts)
+    within = sum(len(part) * part.var() for part in parts)
+    expected = 1 - within / (len(every) * every.var())
+    assert variance_between(counts, means, variances)[0] == pytest.approx(expected)
+    assert variance_between(counts, np.ones((3, 1)), np.zeros((3, 1))).tolist() == [0]
+
+
+def test_importances_of_all_columns_and_of_categories_as_indicators():
+    rng = np.random.default_rng(0)
+    rows, truth = groups(share=0.2)
+    colour = np.array(["red", "green", "blue"], dtype=object)[truth]
+    colour[rng.random(90) < 0.2] = None
+    frame = pd.DataFrame(rows, columns=list("abcd")).assign(
+        colour=colour, noise=rng.normal(size=90), same=1.0
+    )
+    model = PCKID(3, categorical_features=["colour"], **SMALL).fit(frame)
+    found = dict(zip(frame.columns, model.feature_importances_, strict=True))
+    assert found["same"] == 0
+    assert found["noise"] < 0.2 < 0.8 < min(found[name] for name in "abcd")
+    seen = frame["colour"].notna().to_numpy() & (model.labels_ >= 0)
+    indicators = pd.get_dummies(frame["colour"][seen]).to_numpy(float)
+    within = sum(
+        ((mine - mine.mean(axis=0)) ** 2).sum()
+        for mine in (indicators[model.labels_[seen] == j] for j in range(3))
+    )
+    expected = 1 - within / ((indicators - indicators.mean(axis=0)) ** 2).sum()
+    assert found["colour"] == pytest.approx(expected)
+
+
+def test_profiles_show_themselves_and_become_a_frame():
+    frame = pd.DataFrame(groups()[0], columns=["a", "b", "c", "<d>"])
+    profiles = PCKID(3, **SMALL).fit(frame).cluster_profiles_
+    assert len(profiles.to_frame()) == 12
+    page = profiles._repr_html_()
+    assert "&lt;d&gt;" in page
+    assert "<d>" not in page
+    first = max(profiles.importances, key=profiles.importances.get).replace("<d>", "&lt;d&gt;")
+    assert f'<tbody><tr><th scope="row">{first}</th>' in page

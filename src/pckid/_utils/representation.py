@@ -55,7 +55,7 @@ def describe_clusters(estimator: Any) -> str:
         return ""
     labels, confidence = to_numpy(labels), to_numpy(estimator.confidence_)
     sizes = np.bincount(labels[labels >= 0], minlength=1)
-    sure = float((confidence[labels >= 0] >= 0.5).mean()) if sizes.any() else 0.0
+    sure = float(confidence[labels >= 0].mean()) if sizes.any() else 0.0
     bars = "".join(
         _BAR.format(
             number=number,
@@ -67,6 +67,6 @@ def describe_clusters(estimator: Any) -> str:
     )
     words = (
         f"{counted(int(sizes.sum()), 'row')} in {counted(int((sizes > 0).sum()), 'cluster')}; "
-        f"{sure:.0%} of them are clearly nearer to their own than to any other."
+        f"{sure:.0%} of them would get the same cluster again from other rows of the same kind."
     )
     return f"<p>{words}</p><table>{bars}</table>"

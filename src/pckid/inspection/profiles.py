@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import erf
 
 from pckid._utils.arrays import Array, device_of, like, namespace, to_numpy
+from pckid._utils.markup import html_table
 from pckid.input.table import Scaling, Table
 
 
@@ -34,6 +35,10 @@ class ClusterProfiles(NamedTuple):
         For each column of categories that is used, the share of each category among the observed
         cells of each cluster, in the order of the estimator's `categories_`; NaN where nothing is
         observed. The arrays above are those of the columns of numbers.
+    importances : dict of name to float
+        For each column that is used, the share of its variance that lies between clusters, from 0
+        (all clusters have the same mean) to 1 (they differ, and the rows of each do not). Of a
+        column of categories, that of its indicators together.
     """
 
     feature_names: list[str]
@@ -43,6 +48,7 @@ class ClusterProfiles(NamedTuple):
     spreads: np.ndarray
     separation: np.ndarray
     category_shares: dict[str, np.ndarray]
+    importances: dict[str, float]
 
     @property
     def share_missing(self) -> np.ndarray:
@@ -53,6 +59,26 @@ class ClusterProfiles(NamedTuple):
         """List the columns with their separation, the one that tells the cluster best first."""
         order = np.argsort(-np.abs(self.separation[cluster]), kind="stable")
         return [(self.feature_names[j], float(self.separation[cluster, j])) for j in order]
+
+    def to_frame(self) -> Any:
+        """Return the records as a pandas data frame."""
+        import pandas as pd
+
+        return pd.DataFrame(self.records())
+
+    def _repr_html_(self) -> str:
+        """Show means, and shares of categories, as a table in a notebook; what separates first."""
+        heads = [f"cluster {number} ({n:,} rows)" for number, n in enumerate(self.n_rows.tolist())]
+        rows = {
+            name: [(name, *self.centers[:, j].tolist())]
+            for j, name in enumerate(self.feature_names)
+        }
+        for name, shares in self.category_shares.items():
+            rows[name] = [
+                (f"{name}, category {j}", *part) for j, part in enumerate(shares.T.tolist())
+            ]
+        order = sorted(rows, key=lambda name: -self.importances[name])
+        return html_table(("mean or share", *heads), [row for name in order for row in rows[name]])
 
     def records(self) -> list[dict[str, Any]]:
         """One dict for each cluster and column, as `pandas.DataFrame` and others take them."""
@@ -118,15 +144,38 @@ def profile_clusters(
     spreads = np.sqrt(sums / np.where(counts > 0, counts, 1))
     seen, unit = counts > 0, 1.0 if scaling.unit is None else _host(scaling.unit)
     center, scale = _host(scaling.center), _host(scaling.scale)
+    shares, explained = _profile_categories(table, scaling, member, names)
+    kept = [names[column] for column in scaling.kept]
+    between = variance_between(counts, means, spreads**2).tolist()
     return ClusterProfiles(
-        feature_names=[names[column] for column in scaling.kept],
+        feature_names=kept,
         n_rows=np.rint(_host(xp.sum(counted, axis=1))).astype(np.int64),
         n_observed=np.rint(n_observed).astype(np.int64),
         centers=np.where(seen, (center + scale * means) / unit, np.nan),
         spreads=np.where(seen, scale * spreads / unit, np.nan),
         separation=separation(counts, means, spreads),
-        category_shares=_category_shares(table, scaling, member, names),
+        category_shares=shares,
+        importances=dict(zip(kept, between, strict=True)) | explained,
     )
+
+
+def variance_between(counts: np.ndarray, means: np.ndarray, variances: np.ndarray) -> np.ndarray:
+    """Compute the share of each column's variance that lies between clusters (correlation ratio).
+
+    Parameters
+    ----------
+    counts, means, variances : ndarray of shape (n_clusters, n_features)
+
+    Returns
+    -------
+    shares : ndarray of shape (n_features,)
+        0 where a column does not vary.
+    """
+    total = np.maximum(counts.sum(axis=0), np.finfo(float).tiny)
+    middle = (counts * means).sum(axis=0) / total
+    between = (counts * (means - middle) ** 2).sum(axis=0)
+    whole = between + (counts * variances).sum(axis=0)
+    return np.where(whole > 0, between / np.where(whole > 0, whole, 1), 0.0)
 
 
 def separation(counts: np.ndarray, means: np.ndarray, spreads: np.ndarray) -> np.ndarray:
@@ -164,19 +213,28 @@ def separation(counts: np.ndarray, means: np.ndarray, spreads: np.ndarray) -> np
     return found
 
 
-def _category_shares(
+def _profile_categories(
     table: Table, scaling: Scaling, member: Array, names: list[str]
-) -> dict[str, np.ndarray]:
-    """Share out the observed cells of each cluster, `member` (k, n), among the categories."""
+) -> tuple[dict[str, np.ndarray], dict[str, float]]:
+    """Share out the observed cells of each cluster, `member` (k, n), among the categories.
+
+    With the share of the indicators' variance that lies between clusters, by name.
+    """
     xp, column = namespace(table.values), table.margins.column
-    shares = {}
+    shares, explained = {}, {}
     for place, source in enumerate(scaling.categorical):
         codes = xp.nonzero(column == place)[0]
         chosen = table.codes[:, place : place + 1] == codes
         counts = _host(member @ xp.astype(chosen, member.dtype))
         total = counts.sum(axis=1, keepdims=True)
-        shares[names[source]] = np.where(total > 0, counts / np.where(total > 0, total, 1), np.nan)
-    return shares
+        found = counts / np.where(total > 0, total, 1)
+        shares[names[source]] = np.where(total > 0, found, np.nan)
+        # The variances of the indicators of one column add up.
+        middle = counts.sum(axis=0) / max(counts.sum(), np.finfo(float).tiny)
+        between = float((total * (found - middle) ** 2).sum())
+        whole = between + float((total * found * (1 - found)).sum())
+        explained[names[source]] = between / whole if whole > 0 else 0.0
+    return shares, explained
 
 
 def _host(array: Array) -> np.ndarray:
