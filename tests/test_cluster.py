@@ -393,3 +393,18 @@ def test_torch_agrees_with_numpy(name):
     expected = PCKID(CLUSTERS[name], **arguments).fit_predict(rows)
     found = PCKID(CLUSTERS[name], **arguments).fit_predict(torch.asarray(rows))
     assert adjusted_rand_score(found.numpy(), expected) >= 0.99
+
+
+def test_a_rare_answer_to_a_question_of_its_own_does_not_decide():
+    """Two latent classes differ in two of six yes-no questions; the others have rare answers."""
+    found = []
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        truth = rng.integers(2, size=300)
+        chances = np.where(truth[:, None] == 1, [0.9, 0.9] + [0.1] * 4, 0.1)
+        answers = (rng.random((300, 6)) < chances).astype(float)
+        labels = PCKID(2, random_state=seed).fit_predict(answers)
+        found.append(adjusted_rand_score(truth, labels))
+    # The best that can be done is 0.64: both answers differ from the class in 1 % of the rows, one
+    # of them in 18 %.
+    assert np.mean(found) > 0.5

@@ -75,6 +75,14 @@ def test_a_loaded_model_computes_the_same(tmp_path, parameters):
     assert list(loaded.get_feature_names_out()) == list(model.get_feature_names_out())
 
 
+def test_columns_of_two_values_go_through_a_file(tmp_path):
+    rows = np.where(np.isnan(X), np.nan, X > 4)[:, :3]
+    model = pckid.PCKID(2, n_inits=3, max_components=4, random_state=0).fit(rows)
+    pckid.save(model, tmp_path / "m.pckid")
+    again = pckid.load(tmp_path / "m.pckid")
+    np.testing.assert_array_equal(again.kernel(rows), model.kernel(rows))
+
+
 def test_an_open_file_holds_the_same_bytes(saved):
     file = io.BytesIO()
     pckid.save(fit(), file)

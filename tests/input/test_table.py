@@ -142,3 +142,19 @@ def test_the_floor_is_what_was_asked_for_or_what_the_arithmetic_bears():
     assert room.smallest_variance(1e-3, "float32") == 1e-3
     assert 0 < room.smallest_variance(0.0, "float64") < 1e-14
     assert 1e-7 < room.smallest_variance(0.0, "float32") < 1e-5
+
+
+class TestTwoValues:
+    X = np.array([[0.0, 5.0, 1.0], [3.0, 5.0, 2.0], [3.0, 7.0, np.nan], [3.0, np.nan, 4.0]])
+
+    def test_shares_of_the_higher_one(self):
+        margins = room.measure(self.X, two_values=True).margins
+        close(margins.higher, [3 / 4, 1 / 3, 0.0])
+
+    def test_weights_count(self):
+        margins = room.measure(self.X, two_values=True, weights=np.arange(1.0, 5.0)).margins
+        close(margins.higher, [9 / 10, 3 / 6, 0.0])
+
+    def test_nothing_is_kept_where_no_column_takes_two(self):
+        assert room.measure(self.X[:, 2:], two_values=True).margins.higher.shape == (0,)
+        assert room.measure(self.X).margins.higher.shape == (0,)

@@ -213,3 +213,21 @@ def test_runs_alike_on_every_array_library(backend, dtype):
         results.append(steps(product, stats, begin(product, stats, chosen, 1e-3), 5, 1e-3))
     for a, b in zip(*results, strict=True):
         close(to_numpy(a), b, dtype, scale=10)
+
+
+@given(seed=seeds, layout=layouts, informative=st.booleans())
+def test_numbers_that_take_two_values_count_as_two_categories(seed, layout, informative):
+    rng = np.random.default_rng(seed)
+    X = draw_rows(rng, layout)
+    # Beside the column of two categories, in any unit; of four categories two are left.
+    X[:, 4] = X[:, 4] % 2
+    declared = np.arange(5) >= 3
+    by_family = []
+    for categorical in (declared, None):
+        scaling = measure(X, categorical, informative=informative, two_values=True)
+        table = standardise(X, scaling, "float64")
+        stats = product.statistics(table)
+        params = steps(product, stats, begin(product, stats, np.array([[0, 5, 9]]), 0.1), 3, 0.1)
+        by_family.append(em.posterior(product.log_joint(stats, params)))
+        X[:, 3:] = X[:, 3:] * [-2.5, 1e4] + 7
+    close(by_family[1], by_family[0], scale=1e3)

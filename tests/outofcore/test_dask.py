@@ -48,6 +48,15 @@ def test_large_tables_learn_from_the_same_pool(monkeypatch, embedding):
     same(PCKID(3, **options).fit(da.from_array(X, chunks=(70, 5))), expected)
 
 
+def test_columns_of_two_values_are_found_in_blocks(monkeypatch):
+    monkeypatch.setattr(pool, "_POOL_ROWS", 100)
+    rows = np.where(np.isnan(X), np.nan, np.nanmedian(X, axis=0) < X)
+    options = {**SMALL, "max_samples": 40}
+    expected = PCKID(3, **options).fit(rows)._kernel.scaling.margins
+    found = PCKID(3, **options).fit(da.from_array(rows, chunks=(70, 5)))._kernel.scaling.margins
+    close(found.higher, expected.higher)
+
+
 def test_empty_rows_and_constant_columns(monkeypatch):
     monkeypatch.setattr(pool, "_POOL_ROWS", 90)
     rows = np.column_stack([X, np.full(300, 2.0)])

@@ -77,3 +77,17 @@ def test_an_infinite_entry_is_found():
         r"group 7, row 18 of it\). Replace it by NaN",
     ):
         room.refuse_infinity(rows, block)
+
+
+@given(cuts=st.lists(st.integers(0, 120), max_size=6), seed=st.integers(0, 99))
+def test_blocks_find_columns_of_two_values_as_the_whole_does(cuts, seed):
+    rng = np.random.default_rng(seed)
+    values = np.array([1e9, 1e9 + 1, 1e9 + 2])
+    rows = values[(rng.random((120, 3)) < [0.01, 0.5, 0.9]).astype(int)]
+    rows[rng.random(rows.shape) < 0.3] = np.nan
+    # In one column a single row has a third value, which may lie between the others or beyond.
+    rows[rng.integers(120), 1] = rng.choice([1e9 + 0.5, values[2]])
+    expected = measure(rows, two_values=True)
+    found = scaled(rows, cuts)
+    # So near to each other beside their size, their shares have few digits.
+    np.testing.assert_allclose(found.margins.higher, expected.margins.higher, atol=1e-6)

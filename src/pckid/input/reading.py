@@ -17,6 +17,7 @@ def measure_columns(
     *,
     one_scale: bool = False,
     informative: bool = False,
+    two_values: bool = False,
     weights: Array | None = None,
 ) -> Scaling:
     """Measure the columns of the rows of a fit.
@@ -31,10 +32,14 @@ def measure_columns(
         Divide all features by the same number, as where one variance is to hold for all of them.
     informative : bool, default=False
         Whether missingness itself carries information about the clusters.
+    two_values : bool, default=False
+        Whether columns of numbers that take only two values are counted like categories.
     weights : array of shape (n_samples,), default=None
         How much each row counts.
     """
-    scaling = measure(X, categorical, informative=informative, weights=weights)
+    scaling = measure(
+        X, categorical, informative=informative, two_values=two_values, weights=weights
+    )
     some = categorical is not None and bool(categorical.any())
     refuse_no_column(len(scaling.used), X.shape, categories=some)
     return with_one_scale(scaling) if one_scale else scaling

@@ -9,7 +9,7 @@ import numpy as np
 from pckid._utils.arrays import Array, like, namespace, place, to_numpy
 from pckid.input.learning_rows import keys, smallest
 from pckid.input.reading import measure_columns, usable_rows
-from pckid.input.table import Scaling, Table, standardise, take, with_one_scale
+from pckid.input.table import Margins, Scaling, Table, standardise, take, with_one_scale
 from pckid.input.validation import refuse_no_column, refuse_too_few
 from pckid.input.weights import canonical_order
 
@@ -169,13 +169,18 @@ def _from_memory(rows: RowsInMemory, sampling: Sampling) -> _Measured:
 def _from_blocks(rows: RowsInBlocks, sampling: Sampling) -> _Measured:
     """Pass over a table that comes in blocks, and keep the rows to learn from."""
     found = rows.survey(sampling.entropy, sampling.size)
-    scaling = with_one_scale(found.scaling) if sampling.one_scale else found.scaling
+    scaling = found.scaling
+    if sampling.one_scale:
+        scaling = with_one_scale(scaling)._replace(margins=None)
     refuse_no_column(len(scaling.kept), (found.n_rows, found.rows.shape[1]))
     usable = np.flatnonzero((~np.isnan(found.rows[:, scaling.kept])).any(axis=1))
     n_usable = round(found.n_filled * len(usable) / max(len(found.rows), 1))
     _check_count(n_usable, sampling)
     X = place(found.rows[usable], sampling.device)
     scaling = scaling._replace(center=like(scaling.center, X), scale=like(scaling.scale, X))
+    if scaling.margins is not None:
+        margins = Margins(*(like(part, X) for part in scaling.margins))
+        scaling = scaling._replace(margins=margins)
     n_rows, n_filled = found.n_rows, found.n_filled
     return _Measured(X, None, scaling, n_usable, n_rows, n_rows - n_filled)
 
@@ -190,6 +195,7 @@ def _measure(
         categorical,
         one_scale=sampling.one_scale,
         informative=sampling.informative,
+        two_values=not sampling.one_scale,
         weights=None if shares is None else like(shares, X),
     )
 

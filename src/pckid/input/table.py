@@ -25,6 +25,9 @@ class Margins(NamedTuple):
     column: Array  # (n_categories,), which of the categorical columns each category belongs to
     frequencies: Array  # (n_categories,), shares among the observed cells of its column
     observed: Array  # (n_columns,), shares observed; of length 0 where missingness is ignored
+    # (n_features,), shares of the higher value in columns of numbers that take two, 0 in others; of
+    # length 0 where no column does, or where these count as any other number
+    higher: Array
 
 
 class Scaling(NamedTuple):
@@ -79,6 +82,7 @@ def measure(
     categorical: np.ndarray | None = None,
     *,
     informative: bool = False,
+    two_values: bool = False,
     weights: Array | None = None,
 ) -> Scaling:
     """Compute the centre and spread of each feature from what is observed of it.
@@ -91,6 +95,8 @@ def measure(
         The columns of categories.
     informative : bool, default=False
         Whether what is missing tells of the components.
+    two_values : bool, default=False
+        Whether columns of numbers that take only two values are counted like categories.
     weights : array of shape (n_samples,), default=None
         How much each row counts.
 
@@ -123,6 +129,7 @@ def measure(
         like(np.repeat(np.arange(len(counts)), list(map(len, counts))), X, dtype=xp.int64),
         like(np.concatenate([np.zeros(0), *map(_frequencies, counts)]), X),
         like(share, X),
+        _two_values(Z, seen, mean) if two_values else like(np.zeros(0), X),
     )
     return Scaling(mean * magnitude, spread * magnitude, kept, chosen, margins, unit)
 
@@ -241,6 +248,33 @@ def _shares_observed(observed: Array, weights: Array | None) -> np.ndarray:
     return np.maximum(to_numpy(1 - weights @ (1 - observed) / xp.sum(weights)), 0.0)
 
 
+def shares_of_higher(low: Array, high: Array, mean: Array, extreme: Array) -> Array:
+    """Compute how common the higher value is in columns of numbers that take two.
+
+    Parameters
+    ----------
+    low, high, mean : arrays of shape (n_features,)
+    extreme : array of shape (n_features,), bool
+        Whether every value of a column is its lowest or its highest.
+
+    Returns
+    -------
+    shares : array of shape (n_features,), 0 for other columns; of length 0 if all are others
+    """
+    xp = namespace(mean)
+    shares = (mean - low) / (high - low)
+    two = extreme & (shares > _RAREST) & (shares < 1 - _RAREST)
+    return xp.where(two, shares, 0.0) if bool(xp.any(two)) else shares[:0]
+
+
+def _two_values(Z: Array, seen: Array, mean: Array) -> Array:
+    """Find columns (n, d) that take two values; returns what `shares_of_higher` does."""
+    xp = namespace(Z)
+    low = xp.min(xp.where(seen, Z, xp.inf), axis=0)
+    high = xp.max(xp.where(seen, Z, -xp.inf), axis=0)
+    return shares_of_higher(low, high, mean, xp.all((low == Z) | (high == Z) | ~seen, axis=0))
+
+
 def _count_categories(
     X: Array, columns: np.ndarray, weights: Array | None
 ) -> tuple[np.ndarray, list[np.ndarray]]:
@@ -279,7 +313,7 @@ def _margins(scaling: Scaling, home: Array) -> Margins:
     xp = namespace(home)
     if scaling.margins is None:
         none = xp.zeros(0, dtype=home.dtype, device=device_of(home))
-        return Margins(xp.astype(none, xp.int64), none, none)
+        return Margins(xp.astype(none, xp.int64), none, none, none)
     column, *shares = scaling.margins
     return Margins(column, *(xp.astype(share, home.dtype, copy=False) for share in shares))
 

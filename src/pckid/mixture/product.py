@@ -121,7 +121,7 @@ def start(stats: Statistics, resp: Array, centers: Array) -> Parameters:
     empty = (total <= 0)[..., None]
     return Parameters(
         log_weights(total, stats.n_counted),
-        xp.where(empty, centers[..., :d], means),
+        _with_prior(xp.where(empty, centers[..., :d], means), total, stats),
         xp.where(empty, 1.0, variances),
         _category_probabilities(moments, total, seen, stats.margins.frequencies, stats),
         _observed_probabilities(total, seen, stats),
@@ -162,7 +162,7 @@ def update(stats: Statistics, params: Parameters, sums: Sums) -> Parameters:
     variances = squares - means * means
     return Parameters(
         log_weights(total, stats.n_counted),
-        means,
+        _with_prior(means, total, stats),
         variances,
         _category_probabilities(sums.moments, total, seen, params.categories, stats),
         _observed_probabilities(total, seen, stats),
@@ -196,6 +196,8 @@ def _coefficients(stats: Statistics, params: Parameters) -> Array:
     seen = -0.5 * (params.means * scaled - xp.log(precision) + _LOG_2PI)
     constant = params.log_weights[..., None]
     blocks = [-0.5 * precision, scaled]
+    if stats.margins.higher.shape[0]:
+        *blocks, seen = _of_two_values(params.means, stats.margins.higher, [*blocks, seen])
     if params.categories.shape[-1]:
         blocks.append(xp.log(params.categories))
         # Of a category only which one it is counts, not that it is observed.
@@ -208,6 +210,33 @@ def _coefficients(stats: Statistics, params: Parameters) -> Array:
     if stats.link is not None:
         tail = tail @ xp.matrix_transpose(stats.link)
     return xp.concat([*blocks, tail], axis=-1)
+
+
+def _of_two_values(means: Array, higher: Array, others: list[Array]) -> list[Array]:
+    """Replace the coefficients of x², x and m (m, g, d) in columns that take two values.
+
+    With a share q of the higher value these are at −√(q/(1−q)) and √((1−q)/q), and a component of
+    mean μ has the higher one with probability p = q + μ √(q(1−q)). Its logarithm is linear in x.
+    """
+    xp = namespace(means)
+    two = higher > 0
+    share = xp.where(two, higher, 0.5)
+    gap = 1 / xp.sqrt(share * (1 - share))
+    eps = float(xp.finfo(means.dtype).eps)
+    chance = xp.clip(share + means / gap, eps, 1 - eps)
+    slope = (xp.log(chance) - xp.log(1 - chance)) / gap
+    constant = xp.log(1 - chance) + slope * gap * share
+    mine = (xp.zeros_like(means), slope, constant)
+    return [xp.where(two, new, old) for new, old in zip(mine, others, strict=True)]
+
+
+def _with_prior(means: Array, total: Array, stats: Statistics) -> Array:
+    """Draw means (m, g, d) of columns that take two values to that of all rows, by the prior."""
+    higher = stats.margins.higher
+    if higher.shape[0] == 0:
+        return means
+    share = (total / (total + _PRIOR_ROWS))[..., None]
+    return namespace(means).where(higher > 0, means * share, means)
 
 
 def _totals(moments: Array, stats: Statistics) -> tuple[Array, Array]:
@@ -251,7 +280,7 @@ def _filled(rows: Array, stats: Statistics) -> Array:
     d, tail = stats.n_features, _tail(stats)
     if tail == 2 * d:
         return rows[..., d:tail]
-    column, shares, _ = stats.margins
+    column, shares = stats.margins.column, stats.margins.frequencies
     same = xp.astype(column[:, None] == column, rows.dtype)
     scale = 1 / xp.sqrt(1 - same @ (shares * shares))
     e = rows[..., 2 * d : tail]

@@ -253,8 +253,10 @@ def _margins(shelf: Shelf, sizes: list[int], n_kept: int) -> Margins:
     shares = _some(shelf, "margins.frequencies", column.shape, "float64", low=0.0, high=1.0)
     n_columns = n_kept + len(sizes) if "margins.observed" in shelf else 0
     observed = _some(shelf, "margins.observed", (n_columns,), "float64", low=0.0, high=1.0)
+    n_numbers = n_kept if "margins.higher" in shelf else 0
+    higher = _some(shelf, "margins.higher", (n_numbers,), "float64", low=0.0, high=1.0)
     checking.add_up(shares[None, :], sizes, "margins.frequencies")
-    return Margins(column, shares, observed)
+    return Margins(column, shares, observed, higher)
 
 
 def _some(shelf: Shelf, name: str, shape: tuple[int, ...], dtype: str, **bounds: float) -> Any:

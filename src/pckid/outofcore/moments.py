@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pckid.input.table import Scaling, unit_for
+from pckid.input.table import Margins, Scaling, shares_of_higher, unit_for
 
 
 class Moments(NamedTuple):
@@ -22,6 +22,7 @@ class Moments(NamedTuple):
     magnitude: np.ndarray  # the largest, 0 where nothing was observed
     mean: np.ndarray
     squares: np.ndarray  # sum of squared distances to the mean
+    extreme: np.ndarray  # bool: whether every value is the lowest or the highest
 
 
 def moments(X: np.ndarray) -> Moments:
@@ -34,7 +35,8 @@ def moments(X: np.ndarray) -> Moments:
     Z = np.where(observed, X / _not_zero(magnitude), 0.0)
     mean = Z.sum(axis=0) / np.maximum(count, 1)
     squares = np.where(observed, (Z - mean) ** 2, 0.0).sum(axis=0)
-    return Moments(count, low, high, magnitude, mean, squares)
+    extreme = ((low == X) | (high == X) | ~observed).all(axis=0)
+    return Moments(count, low, high, magnitude, mean, squares, extreme)
 
 
 def combine(a: Moments, b: Moments) -> Moments:
@@ -44,13 +46,19 @@ def combine(a: Moments, b: Moments) -> Moments:
     count = a.n_seen + b.n_seen
     share = b.n_seen / np.maximum(count, 1)
     delta = b.mean * shrink_b - a.mean * shrink_a
+    low, high = np.minimum(a.low, b.low), np.maximum(a.high, b.high)
+    extreme = a.extreme & b.extreme
+    for part in (a, b):
+        for end in (part.low, part.high):
+            extreme &= (end == low) | (end == high) | (part.n_seen == 0)
     return Moments(
         count,
-        np.minimum(a.low, b.low),
-        np.maximum(a.high, b.high),
+        low,
+        high,
         magnitude,
         a.mean * shrink_a + delta * share,
         a.squares * shrink_a**2 + b.squares * shrink_b**2 + delta**2 * a.n_seen * share,
+        extreme,
     )
 
 
@@ -62,7 +70,16 @@ def scaling(found: Moments) -> Scaling:
     unit = unit_for(magnitude)
     if unit is not None:
         magnitude = magnitude * unit
-    return Scaling(found.mean[kept] * magnitude, spread * magnitude, kept, unit=unit)
+    center, margins = found.mean[kept] * magnitude, _margins(found, kept)
+    return Scaling(center, spread * magnitude, kept, margins=margins, unit=unit)
+
+
+def _margins(found: Moments, kept: np.ndarray) -> Margins:
+    """Compute the shares of the higher value in columns that take two."""
+    none, magnitude = np.zeros(0), found.magnitude[kept]
+    low, high = found.low[kept] / magnitude, found.high[kept] / magnitude
+    higher = shares_of_higher(low, high, found.mean[kept], found.extreme[kept])
+    return Margins(none.astype(np.int64), none, none, higher)
 
 
 def _not_zero(magnitude: np.ndarray) -> np.ndarray:
