@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -17,10 +17,9 @@ from pckid.input.validation import categorical_mask, column_name
 from pckid.inspection.clusters import hole_links
 from pckid.inspection.missingness import hole_information
 from pckid.plots import own_labels, to_matrix, used_columns
-from pckid.significance.comparison import ALPHA, MIN_ROWS, Comparison, compare_with_null
+from pckid.significance.comparison import ALPHA, MIN_ROWS, Comparison, NullComparison
 from pckid.significance.ensemble import kernel_maker, quick
 from pckid.significance.stability import Stability, measure_stability, resample_clusters
-from pckid.significance.structure import largest_gap, walk_spectrum
 
 MAX_ROWS = 500
 """Clusters are compared with null tables on a sample of so many rows."""
@@ -45,16 +44,16 @@ class Assessment:
     Attributes
     ----------
     n_clusters : int
-        The number of clusters compared: the model's, or that suggested by the table where the model
-        has one.
+        Of the model.
     n_rows : int
         Rows that belong to a cluster.
     statistic : float
-        How clear the clusters are, in standard deviations of tables without groups: the mean of
-        the association within clusters, 1 − Ncut / k, and the dip of the first eigenvector, which
-        is how far it is from unimodal. NaN where there are too few rows.
+        How clearly the table falls into groups, in standard deviations of tables without: the mean
+        of the highest association within 2 to 8 clusters, 1 − Ncut / k, and the highest dip of
+        the first three eigenvectors, which tells how far they are from unimodal. It does not
+        depend on the model's number of clusters. NaN where there are too few rows.
     null_statistics : ndarray of shape (n_null,)
-        The same for tables without groups; their mean is 0.
+        The same for tables without groups.
     p_value : float or None
         How likely a table without groups reaches the statistic, by Student's t; None where there
         are too few rows to tell.
@@ -66,9 +65,12 @@ class Assessment:
     row_stability : ndarray of shape (n_samples,) or None
         The share of the halves that put a row into the same cluster; NaN for a row without a
         cluster and, in tables of more than 3,000 rows, for those that were not judged.
-    notes : list of str
-        What else to know: small clusters, codes for missing values left in the table, clusters
-        that follow the missing cells.
+    small : list of int
+        Clusters of fewer than 10 rows.
+    codes : list of str
+        Codes for missing values that seem to be left in the table, in words.
+    follows : list of str
+        Columns whose missing cells the clusters follow.
     """
 
     n_clusters: int
@@ -79,11 +81,13 @@ class Assessment:
     cluster_stability: np.ndarray | None = None
     cluster_recovery: np.ndarray | None = None
     row_stability: np.ndarray | None = field(default=None, repr=False)
-    notes: list[str] = field(default_factory=list)
+    small: list[int] = field(default_factory=list)
+    codes: list[str] = field(default_factory=list)
+    follows: list[str] = field(default_factory=list)
 
     @property
     def has_groups(self) -> bool | None:
-        """Whether the clusters are more than tables without groups show; None: cannot be told."""
+        """Whether the table falls into groups more clearly than tables without; None: unknown."""
         return None if self.p_value is None else self.p_value <= ALPHA
 
     @property
@@ -95,8 +99,8 @@ class Assessment:
         n_alike = int((self.null_statistics >= self.statistic).sum())
         if not self.has_groups:
             return (
-                f"No clear groups: {n_alike} of {n_null} tables without groups fall into "
-                f"{counted(self.n_clusters, 'cluster')} at least as clearly."
+                f"No clear groups: {n_alike} of {n_null} tables without groups fall into clusters "
+                "as clearly."
             )
         nulls = f"{n_alike or 'none'} of {n_null} tables without groups looked like this"
         if self.cluster_recovery is None:
@@ -112,6 +116,20 @@ class Assessment:
             f"There are groups, but not surely these {self.n_clusters}: {nulls}, but cluster "
             f"{worst} is found again in only {least:.0%} of resamples."
         )
+
+    @property
+    def notes(self) -> list[str]:
+        """What else to know: small clusters, codes for missing values, missing cells."""
+        notes = []
+        if self.small:
+            listed = ", ".join(map(str, self.small))
+            some = f"Cluster {listed} has" if len(self.small) == 1 else f"Clusters {listed} have"
+            notes.append(f"{some} fewer than {FEW_ROWS} rows: too few to describe a group.")
+        notes += self.codes
+        if self.follows:
+            listed = ", ".join(self.follows[:3])
+            notes.append(f"The clusters follow which cells are missing, most of all in {listed}.")
+        return notes
 
     def __repr__(self) -> str:
         p_value = "None" if self.p_value is None else f"{self.p_value:.2g}"
@@ -182,28 +200,47 @@ def assess(
         )
     values, labels = to_matrix(estimator, X), own_labels(estimator)
     rows = np.flatnonzero(labels >= 0)
-    n_clusters = len(estimator.cluster_centers_)
-    notes = describe_problems(estimator, values, labels)
-    if len(rows) < MIN_ROWS:
-        none = np.empty(0)
-        return Assessment(n_clusters, len(rows), float("nan"), none, None, notes=notes)
-    entropy, jobs = int(check_random_state(random_state).randint(2**31)), n_threads(n_jobs)
-    with warnings.catch_warnings():
-        # The model's own fit has told them.
-        warnings.simplefilter("ignore")
-        compared, found = _compare(estimator, values[rows], n_null, entropy, jobs, advance)
-        stability = _resample(
-            estimator, values[rows], labels[rows], n_resamples, entropy, jobs, advance
-        )
-    if stability is None:
-        return Assessment(compared, len(rows), *found, found.p_value, notes=notes)
-    each = np.full(len(labels), np.nan)
-    each[rows] = stability.rows
-    return Assessment(compared, len(rows), *found, found.p_value, *stability[:2], each, notes)
+    n_clusters, n_rows = len(estimator.cluster_centers_), len(rows)
+    small, codes, follows = find_problems(estimator, values, labels)
+    compared, stability = Comparison(float("nan"), np.empty(0)), None
+    if n_rows >= MIN_ROWS:
+        entropy, jobs = int(check_random_state(random_state).randint(2**31)), n_threads(n_jobs)
+        with warnings.catch_warnings():
+            # The model's own fit has told them.
+            warnings.simplefilter("ignore")
+            compared = _compare(estimator, values[rows], n_null, entropy, jobs, advance)
+            stability = _resample(
+                estimator, values[rows], labels[rows], n_resamples, entropy, jobs, advance
+            )
+    each = None
+    if stability is not None:
+        each = np.full(len(labels), np.nan)
+        each[rows] = stability.rows
+    return Assessment(
+        n_clusters=n_clusters,
+        n_rows=n_rows,
+        statistic=compared.statistic,
+        null_statistics=compared.null_statistics,
+        p_value=None if n_rows < MIN_ROWS else compared.p_value,
+        cluster_stability=None if stability is None else stability.clusters,
+        cluster_recovery=None if stability is None else stability.recovery,
+        row_stability=each,
+        small=small,
+        codes=codes,
+        follows=follows,
+    )
 
 
-def describe_problems(estimator: Any, values: np.ndarray, labels: np.ndarray) -> list[str]:
-    """Name small clusters, codes for missing values, and columns whose holes clusters follow.
+class Problems(NamedTuple):
+    """What else to know of a clustering, as in `Assessment`."""
+
+    small: list[int]
+    codes: list[str]
+    follows: list[str]
+
+
+def find_problems(estimator: Any, values: np.ndarray, labels: np.ndarray) -> Problems:
+    """Find small clusters, codes for missing values, and columns whose missing cells matter.
 
     Parameters
     ----------
@@ -213,46 +250,34 @@ def describe_problems(estimator: Any, values: np.ndarray, labels: np.ndarray) ->
 
     Returns
     -------
-    notes : list of str
+    problems : Problems
     """
-    used, notes = used_columns(estimator), []
+    used, categorical = used_columns(estimator), categorical_mask(estimator)
     sizes = np.bincount(labels[labels >= 0], minlength=1)
-    small = [str(cluster) for cluster in np.flatnonzero(sizes < FEW_ROWS)]
-    if small:
-        some = f"Cluster {small[0]} has" if len(small) == 1 else f"Clusters {', '.join(small)} have"
-        notes.append(f"{some} fewer than {FEW_ROWS} rows: too few to describe a group.")
-    numbers = [j for j in used if not categorical_mask(estimator)[j]]
-    for j in numbers:
-        for code in find_sentinels(values[:, j]):
-            notes.append(
-                f"Column {column_name(estimator, j)} holds {code.value:g} in "
-                f"{counted(code.n_cells, 'row')}: if that is a code for missing, replace it by NaN."
-            )
-    observed = ~np.isnan(values[:, used])
+    codes = [
+        f"Column {column_name(estimator, j)} holds {code.value:g} in "
+        f"{counted(code.n_cells, 'row')}: if that is a code for missing, replace it by NaN."
+        for j in used[~categorical[used]]
+        for code in find_sentinels(values[:, j])
+    ]
+    observed, follows = ~np.isnan(values[:, used]), []
     if hole_information(observed, labels).tells:
         links = [link for link in hole_links(observed, labels) if link.strength >= FOLLOWS]
-        names = ", ".join(column_name(estimator, used[link.feature]) for link in links[:3])
-        if links:
-            notes.append(f"The clusters follow which cells are missing, most of all in {names}.")
-    return notes
+        follows = [column_name(estimator, used[link.feature]) for link in links]
+    small = np.flatnonzero(sizes < FEW_ROWS).tolist()
+    return Problems(small, codes, follows)
 
 
 def _compare(
     estimator: Any, values: np.ndarray, n_null: int, entropy: int, jobs: int, advance: Advance
-) -> tuple[int, Comparison]:
-    """Compare a sample of the rows with null tables, in the model's number of clusters."""
-    rng = np.random.default_rng(entropy)
+) -> Comparison:
+    """Compare a sample of the rows with null tables."""
     if len(values) > MAX_ROWS:
+        rng = np.random.default_rng(entropy)
         values = values[np.sort(rng.choice(len(values), size=MAX_ROWS, replace=False))]
-    kernel_of = kernel_maker(estimator)
-    n_clusters = len(estimator.cluster_centers_)
-    if n_clusters == 1:
-        n_clusters = largest_gap(walk_spectrum(kernel_of(values, entropy), 17).eigenvalues)
     categorical = categorical_mask(estimator)
-    found = compare_with_null(
-        values, categorical, kernel_of, n_clusters, n_null, entropy, jobs, advance
-    )
-    return n_clusters, found
+    compared = NullComparison(values, categorical, kernel_maker(estimator), entropy, jobs)
+    return compared.extend(n_null, advance)
 
 
 def _resample(

@@ -28,13 +28,13 @@ from pckid.ensemble.feature_map import Kernel, feature_matrix
 from pckid.input.sample import Sample, take_rows
 from pckid.input.table import take
 from pckid.input.validation import categorical_mask
-from pckid.significance.comparison import ALPHA, MIN_ROWS, compare_until_clear
+from pckid.significance.comparison import ALPHA, MIN_ROWS, NullComparison, compare_until_clear
 from pckid.significance.ensemble import kernel_maker
 from pckid.spectral.embedding import random_walk
 
 MAX_CLUSTERS = 15
 MAX_ROWS = 1000
-MAX_TESTED = 300
+MAX_TESTED = 500
 """So many rows are compared with tables without groups."""
 
 
@@ -52,8 +52,8 @@ class Choice(NamedTuple):
     eigenvalues : ndarray of shape (n_candidates + 2,)
         The leading eigenvalues of D^-½ K D^-½.
     p_value : float or None
-        How likely a table without groups falls into as many clusters as clearly; None where that
-        was not tested: with fewer than 20 rows, or no more distinct rows than clusters.
+        How likely a table without groups falls into clusters as clearly; None where that was not
+        tested: with fewer than 20 rows, or no more distinct rows than clusters.
     """
 
     n_clusters: int
@@ -146,12 +146,9 @@ def choose_or_none(
         # The table itself has been warned of.
         warnings.simplefilter("ignore")
         compared = compare_until_clear(
-            rows,
-            categorical_mask(estimator),
-            kernel_maker(estimator),
-            choice.n_clusters,
-            sample.entropy,
-            jobs,
+            NullComparison(
+                rows, categorical_mask(estimator), kernel_maker(estimator), sample.entropy, jobs
+            )
         )
     n_clusters = choice.n_clusters if compared.p_value <= ALPHA else 1
     return choice._replace(n_clusters=n_clusters, p_value=compared.p_value)

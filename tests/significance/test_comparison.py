@@ -4,9 +4,19 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pckid.significance.comparison import Comparison, standardise_measures
+from pckid.significance.comparison import (
+    Comparison,
+    NullComparison,
+    compare_structures,
+    compare_until_clear,
+)
 from pckid.significance.stability import measure_stability
-from pckid.significance.structure import association_within, largest_gap, walk_spectrum
+from pckid.significance.structure import (
+    Structure,
+    association_within,
+    measure_structure,
+    walk_spectrum,
+)
 
 
 def test_association_is_the_share_of_the_kernel_within_clusters():
@@ -32,24 +42,67 @@ def test_the_spectrum_is_that_of_the_random_walk():
     np.testing.assert_allclose(
         walk @ found.coordinates, found.coordinates * found.eigenvalues, atol=1e-10
     )
-    assert largest_gap(np.array([1.0, 0.9, 0.8, 0.3, 0.2])) == 3
 
 
 def test_the_p_value_is_that_of_a_further_draw():
-    rng = np.random.default_rng(2)
-    null = rng.normal(size=7)
-    null -= null.mean()
+    null = np.random.default_rng(2).normal(size=7)
     compared = Comparison(1.5, null)
     expected = stats.ttest_ind([1.5], null, alternative="greater").pvalue
     assert compared.p_value == pytest.approx(expected)
     assert Comparison(0.0, np.zeros(5)).p_value == pytest.approx(0.5)
 
 
-def test_measures_count_alike_in_units_of_the_null():
-    own, null = np.array([2.0, 30.0]), np.array([[0.0, 10.0], [1.0, 30.0], [2.0, 20.0]])
-    found = standardise_measures(own, null)
-    assert found.statistic == pytest.approx((1.0 + 1.0) / 2)
-    np.testing.assert_allclose(found.null_statistics, [-1.0, 0.5, 0.5])
+def test_structures_are_compared_in_units_of_the_null():
+    null = [
+        Structure(np.array([0.0, 10.0]), np.array([1.0])),
+        Structure(np.array([1.0, 30.0]), np.array([3.0])),
+        Structure(np.array([2.0, 20.0]), np.array([2.0])),
+    ]
+    found = compare_structures(Structure(np.array([2.0, 50.0]), np.array([5.0])), null)
+    assert found.statistic == pytest.approx((max(1.0, 3.0) + 3.0) / 2)
+    np.testing.assert_allclose(
+        found.null_statistics, [(-1.0 - 1.0) / 2, (1.0 + 1.0) / 2, (1.0 + 0.0) / 2]
+    )
+
+
+def test_structure_has_one_association_for_each_number_of_clusters():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(60, 2)) + 9 * np.eye(2)[np.arange(60) % 2]
+    kernel = np.exp(-((X[:, None] - X) ** 2).sum(axis=2) / 8)
+    found = measure_structure(kernel)
+    assert found.associations.shape == (7,)
+    assert found.associations[0] == pytest.approx(
+        association_within(kernel, np.arange(60) % 2, 2), abs=0.01
+    )
+    assert found.dips.shape == (3,)
+    assert found.dips[0] > 0.1
+
+
+@pytest.mark.parametrize(("statistic", "n_null"), [(9.0, 7), (0.0, 7), (1.8, 19)])
+def test_null_tables_are_drawn_until_the_answer_is_clear(statistic, n_null):
+    class Fake:
+        n_null = 0
+
+        def extend(self, size):
+            self.n_null += size
+            return Comparison(
+                statistic, stats.norm.ppf((np.arange(self.n_null) + 0.5) / self.n_null)
+            )
+
+    assert len(compare_until_clear(Fake()).null_statistics) == n_null
+
+
+def test_every_table_has_a_seed_of_its_own():
+    seeds, X = [], np.random.default_rng(4).normal(size=(30, 2))
+
+    def kernel_of(table, seed):
+        seeds.append(seed)
+        return np.exp(-((table[:, None] - table) ** 2).sum(axis=2))
+
+    comparison = NullComparison(X, np.zeros(2, dtype=bool), kernel_of, 0)
+    comparison.extend(5)
+    assert len(comparison.extend(2).null_statistics) == 7
+    assert len(seeds) == len(set(seeds)) == 3 + 7
 
 
 def test_stability_by_hand():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,10 +11,10 @@ from scipy import stats
 from pckid._utils.parallel import run
 from pckid._utils.progress import Advance
 from pckid._utils.seeds import Stream, generator
-from pckid.significance.null_tables import NullModel, draw_null_table, fit_null_model
-from pckid.significance.structure import measure_structure
+from pckid.significance.null_tables import draw_null_table, fit_null_model
+from pckid.significance.structure import Structure, measure_structure
 
-ALPHA = 0.01
+ALPHA = 0.02
 """Clusters count as groups up to this p-value."""
 
 MIN_ROWS = 20
@@ -29,6 +29,8 @@ _UNCLEAR = (ALPHA / 10, 0.2)
 KernelOf = Callable[[np.ndarray, int], np.ndarray]
 """Trains a kernel on a table (n, d) by a seed and returns it between its rows (n, n)."""
 
+# The table's own structure is the mean over so many ensembles: the chance of one does not decide.
+_N_OWN = 3
 # Smaller spreads of null statistics are rounding.
 _LEAST_SPREAD = 1e-9
 
@@ -39,10 +41,10 @@ class Comparison(NamedTuple):
     Attributes
     ----------
     statistic : float
-        Mean of association within clusters and dip, each less its mean over the null tables and
-        divided by its standard deviation there.
+        The mean of the highest association and the highest dip, all of them less their means over
+        the null tables and divided by their standard deviations there; see `Structure`.
     null_statistics : ndarray of shape (n_null,)
-        The same for the null tables; their mean is 0.
+        The same for each null table.
     """
 
     statistic: float
@@ -57,31 +59,12 @@ class Comparison(NamedTuple):
         """
         n = len(self.null_statistics)
         spread = max(float(self.null_statistics.std(ddof=1)), _LEAST_SPREAD)
-        return float(stats.t.sf(self.statistic / spread / np.sqrt(1 + 1 / n), n - 1))
+        difference = self.statistic - self.null_statistics.mean()
+        return float(stats.t.sf(difference / spread / np.sqrt(1 + 1 / n), n - 1))
 
 
-def standardise_measures(own: np.ndarray, null: np.ndarray) -> Comparison:
-    """Compare the measures of a table (n_measures,) with those of null tables (n_null, n_measures).
-
-    Each measure counts alike. One that does not vary over the null tables counts by its sign.
-    """
-    center, spread = null.mean(axis=0), np.maximum(null.std(axis=0, ddof=1), _LEAST_SPREAD)
-    return Comparison(
-        float(((own - center) / spread).mean()), ((null - center) / spread).mean(axis=1)
-    )
-
-
-def compare_with_null(
-    X: np.ndarray,
-    categorical: np.ndarray,
-    kernel_of: KernelOf,
-    n_clusters: int,
-    n_null: int,
-    entropy: int,
-    jobs: int = 1,
-    advance: Advance = lambda count: None,
-) -> Comparison:
-    """Compare how clearly a table and null tables fall into clusters.
+class NullComparison:
+    """Compares how clearly a table and null tables fall into clusters.
 
     Parameters
     ----------
@@ -89,61 +72,61 @@ def compare_with_null(
         With NaN where a value is missing.
     categorical : ndarray of shape (n_features,), bool
     kernel_of : callable
-    n_clusters : int
-    n_null : int
     entropy : int
         The seed of everything.
     jobs : int, default=1
         Threads.
-    advance : callable
-        Called with 1 whenever a null table is done.
-
-    Returns
-    -------
-    comparison : Comparison
     """
-    model = fit_null_model(X, categorical)
-    own = measure_structure(kernel_of(X, entropy), n_clusters)
 
-    def measure(number: int) -> tuple[float, float]:
-        return measure_null(model, kernel_of, n_clusters, entropy, number)
+    def __init__(
+        self,
+        X: np.ndarray,
+        categorical: np.ndarray,
+        kernel_of: KernelOf,
+        entropy: int,
+        jobs: int = 1,
+    ) -> None:
+        self._model = fit_null_model(X, categorical)
+        self._kernel_of, self._entropy, self._jobs = kernel_of, entropy, jobs
+        own = run(self._measure_own, [(X, number) for number in range(_N_OWN)], jobs)
+        self._own = Structure(*(np.mean(each, axis=0) for each in zip(*own, strict=True)))
+        self._null: list[Structure] = []
 
-    found = run(measure, [(number,) for number in range(n_null)], jobs, lambda _: advance(1))
-    return standardise_measures(np.array(own), np.array(found))
+    def extend(self, n_null: int, advance: Advance = lambda count: None) -> Comparison:
+        """Measure further null tables; `advance` is called with 1 whenever one is done."""
+        first = len(self._null)
+        numbers = [(number,) for number in range(first, first + n_null)]
+        self._null += run(self._measure_null, numbers, self._jobs, lambda _: advance(1))
+        return compare_structures(self._own, self._null)
+
+    def _measure_own(self, X: np.ndarray, number: int) -> Structure:
+        """Measure the table itself by one ensemble."""
+        rng = generator(self._entropy, Stream.NULL_TABLES, 0, number)
+        return measure_structure(self._kernel_of(X, int(rng.integers(2**31))))
+
+    def _measure_null(self, number: int) -> Structure:
+        """Draw a null table and measure it."""
+        rng = generator(self._entropy, Stream.NULL_TABLES, 1, number)
+        table = draw_null_table(self._model, rng)
+        return measure_structure(self._kernel_of(table, int(rng.integers(2**31))))
 
 
-def compare_until_clear(
-    X: np.ndarray,
-    categorical: np.ndarray,
-    kernel_of: KernelOf,
-    n_clusters: int,
-    entropy: int,
-    jobs: int = 1,
-) -> Comparison:
-    """Compare a table with as many null tables as a clear answer takes, at most 19.
+def compare_structures(own: Structure, null: Sequence[Structure]) -> Comparison:
+    """Compare the structure of a table with those of null tables."""
+    statistic, null_statistics = 0.0, np.zeros(len(null))
+    for measures, others in zip(own, zip(*null, strict=True), strict=True):
+        found = np.stack(others)
+        center = found.mean(axis=0)
+        spread = np.maximum(found.std(axis=0, ddof=1), _LEAST_SPREAD)
+        statistic += float(np.max((measures - center) / spread)) / len(own)
+        null_statistics += np.max((found - center) / spread, axis=1) / len(own)
+    return Comparison(statistic, null_statistics)
 
-    Parameters as in `compare_with_null`.
-    """
-    model = fit_null_model(X, categorical)
-    own = np.array(measure_structure(kernel_of(X, entropy), n_clusters))
 
-    def measure(number: int) -> tuple[float, float]:
-        return measure_null(model, kernel_of, n_clusters, entropy, number)
-
-    found: list[tuple[float, float]] = []
+def compare_until_clear(comparison: NullComparison) -> Comparison:
+    """Draw as many null tables as a clear answer takes, at most 19."""
     for size in _BATCHES:
-        numbers = range(len(found), len(found) + size)
-        found += run(measure, [(number,) for number in numbers], jobs)
-        compared = standardise_measures(own, np.array(found))
-        if not _UNCLEAR[0] <= compared.p_value <= _UNCLEAR[1]:
+        found = comparison.extend(size)
+        if not _UNCLEAR[0] <= found.p_value <= _UNCLEAR[1]:
             break
-    return compared
-
-
-def measure_null(
-    model: NullModel, kernel_of: KernelOf, n_clusters: int, entropy: int, number: int
-) -> tuple[float, float]:
-    """Draw a null table, and measure how clearly it falls into clusters."""
-    rng = generator(entropy, Stream.NULL_TABLES, number)
-    table = draw_null_table(model, rng)
-    return measure_structure(kernel_of(table, int(rng.integers(2**31))), n_clusters)
+    return found

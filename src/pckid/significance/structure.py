@@ -11,7 +11,27 @@ from pckid.significance.margins import dip
 from pckid.spectral.embedding import leading_eigenpairs
 from pckid.spectral.kmeans import partition
 
-_N_STARTS = 10
+N_CLUSTERS = range(2, 9)
+"""Groups are looked for in so many clusters."""
+
+_N_STARTS = 5
+_N_DIPS = 3
+
+
+class Structure(NamedTuple):
+    """How clearly rows fall into clusters.
+
+    Attributes
+    ----------
+    associations : ndarray of shape (7,)
+        Within 2 to 8 clusters, see `association_within`.
+    dips : ndarray of shape (3,)
+        How far the rows are from unimodal along the first eigenvectors that are not constant. They
+        tell groups from rows along one broad direction, where associations are high too.
+    """
+
+    associations: np.ndarray
+    dips: np.ndarray
 
 
 class Spectrum(NamedTuple):
@@ -57,23 +77,12 @@ def association_within(kernel: np.ndarray, labels: np.ndarray, n_clusters: int) 
     return float(np.sum(within[total > 0] / total[total > 0]) / n_clusters)
 
 
-def measure_structure(kernel: np.ndarray, n_clusters: int) -> tuple[float, float]:
-    """Cluster rows by the random walk on their kernel (n, n), and measure how clear that is.
-
-    Returns
-    -------
-    association : float
-        Within the clusters, see `association_within`.
-    dip : float
-        How far the rows are from unimodal along the first eigenvector that is not constant. It
-        tells two groups from rows along one broad direction, of which the association is high too.
-    """
-    points = walk_spectrum(kernel, n_clusters).coordinates[:, 1:]
-    rng = np.random.default_rng(0)
-    labels = partition(points, n_clusters, n_init=_N_STARTS, rng=rng)
-    return association_within(kernel, labels, n_clusters), dip(points[:, 0])
-
-
-def largest_gap(eigenvalues: np.ndarray) -> int:
-    """Return k ≥ 2 for which λ_k − λ_{k+1} is largest, of eigenvalues (n,), descending."""
-    return int(np.argmax(-np.diff(eigenvalues)[1:])) + 2
+def measure_structure(kernel: np.ndarray) -> Structure:
+    """Measure how clearly rows fall into clusters by the random walk on their kernel (n, n)."""
+    points = walk_spectrum(kernel, N_CLUSTERS[-1]).coordinates[:, 1:]
+    associations = []
+    for k in N_CLUSTERS:
+        rng = np.random.default_rng(0)
+        labels = partition(points[:, : k - 1], k, n_init=_N_STARTS, rng=rng)
+        associations.append(association_within(kernel, labels, k))
+    return Structure(np.array(associations), np.array([dip(x) for x in points[:, :_N_DIPS].T]))
