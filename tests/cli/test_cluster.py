@@ -200,3 +200,43 @@ def test_known_groups_that_give_way_to_the_result_are_pointed_out(pckid, tmp_pat
     (tmp_path / "t.csv").write_text("a,b,cluster\n" + "1,2,x\n8,9,y\n2,1,x\n9,8,y\n" * 5)
     result = pckid("cluster", "t.csv", "-k", 2, "--label", "cluster", *QUICK)
     assert "The result takes the place of the table's own column 'cluster'." in result.err
+
+
+def test_the_verdict_comes_first(pckid, penguins):
+    result = pckid("cluster", penguins, "-k", 3, "--label", "label", "--json", *QUICK)
+    lines = [line for line in result.err.splitlines() if not line.startswith("Note: ")]
+    assert lines[0] == "344 rows, 6 columns."
+    first = lines[1]
+    verdict = json.loads(result.out)["verdict"]
+    assert first == verdict["sentence"]
+    assert first.startswith("3 groups, clearly separated: none of 5 tables without groups looked")
+    assert verdict["has_groups"]
+    assert verdict["p_value"] < 0.01
+    assert len(verdict["cluster_stability"]) == 3
+    assert verdict["notes"] == []
+
+
+def test_noise_is_one_cluster_and_said_to_be_none(pckid):
+    rows = np.random.default_rng(0).normal(size=(80, 3)).round(3)
+    text = "a,b,c\n" + "\n".join(",".join(map(str, row)) for row in rows)
+    err = pckid("cluster", "-", *QUICK, stdin=text.encode()).err
+    assert err.startswith("80 rows, 3 columns.\nNo clear groups: ")
+    assert "chosen from the table: 1; " in err
+    asked = pckid("cluster", "-", "-k", 3, "--no-assess", *QUICK, stdin=text.encode()).err
+    assert "groups" not in asked
+    assert "Rows in clusters 0 to 2" in asked
+
+
+def test_few_rows_are_too_few_to_tell(pckid):
+    text = "a,b\n1,2\n2,1\n1,1\n8,9\n9,8\n"
+    err = pckid("cluster", "-", "-k", 2, *QUICK, stdin=text.encode()).err
+    assert "\nOnly 5 rows: too few to tell whether there are groups.\n" in err
+    assert "Note: Clusters 0, 1 have fewer than 10 rows" in err
+
+
+def test_codes_for_missing_values_are_named_once(pckid):
+    rows = np.random.default_rng(1).normal(size=(60, 2)).round(3)
+    rows[:9, 1] = -999
+    text = "a,b\n" + "\n".join(",".join(map(str, row)) for row in rows)
+    err = pckid("cluster", "-", "-k", 2, *QUICK, stdin=text.encode()).err
+    assert err.count("-999 in 9 rows") == 1

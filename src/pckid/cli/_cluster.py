@@ -1,7 +1,6 @@
 """Fit, score and write: what `pckid cluster` and `pckid demo` have in common."""
 
 import os
-import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from types import MappingProxyType
@@ -45,15 +44,18 @@ def fit(
     n_rows, n_columns = selection.X.shape
     kinds = f" ({len(selection.texts)} of categories)" if selection.texts else ""
     say(f"{counted(n_rows, 'row')}, {counted(n_columns, 'column')}{kinds}.")
-    start = time.perf_counter()
     with watch(estimator, "Fitting mixture models"):
         estimator.fit(named_columns(selection), sample_weight=selection.weights)
-    share = share_missing(estimator, selection)
-    say(f"Clustered in {time.perf_counter() - start:.1f} s; {share:.1%} of the cells are missing.")
     name_dropped(estimator, selection.texts)
-    tell_choice(estimator)
     count_empty(estimator, len(set(to_numpy(estimator.labels_).tolist()) - {-1}))
     return estimator
+
+
+def tell_fit(selection: Selection, estimator: PCKID, seconds: float) -> None:
+    """Say how long a fit took, and how many clusters it has chosen."""
+    share = share_missing(estimator, selection)
+    say(f"Clustered in {seconds:.1f} s; {share:.1%} of the cells are missing.")
+    tell_choice(estimator)
 
 
 def share_missing(estimator: PCKID, selection: Selection) -> float:
@@ -138,9 +140,10 @@ def tell_choice(estimator: PCKID) -> None:
     """Say how many clusters were chosen, and which number came next."""
     if not hasattr(estimator, "choice_"):
         return
-    best, *others = sorted(scores(estimator), key=lambda item: -item["score"])
-    second = f"; {others[0]['n_clusters']} would come next" if others else ""
-    say(f"Number of clusters, chosen from the table: {best['n_clusters']}{second}.")
+    chosen = estimator.choice_.n_clusters
+    others = [number for number in estimator.choice_.ranked.tolist() if number != chosen]
+    second = f"; {others[0]} would come next" if others else ""
+    say(f"Number of clusters, chosen from the table: {chosen}{second}.")
 
 
 def scores(estimator: PCKID) -> list[dict[str, float]]:
@@ -235,9 +238,9 @@ def tell(found: dict[str, Any]) -> None:
         say(f"Agreement with the known groups (accuracy): {found['accuracy']:.3f}")
 
 
-def write_report(selection: Selection, estimator: PCKID, path: str) -> None:
-    """Write the report on a clustering."""
-    make_report(selection, estimator, path)
+def write_report(selection: Selection, estimator: PCKID, path: str, assessment: Any = True) -> None:
+    """Write the report on a clustering; `assessment` as in `pckid.report`."""
+    make_report(selection, estimator, path, assessment)
     say(f"Report: {path}")
 
 

@@ -19,6 +19,11 @@ def be_quiet(quiet: bool) -> None:
     _quiet = quiet
 
 
+def is_quiet() -> bool:
+    """Tell whether only errors are printed."""
+    return _quiet
+
+
 def say(text: str) -> None:
     """Print a line unless asked to be quiet."""
     if not _quiet:

@@ -1,5 +1,6 @@
 """`pckid cluster`: find clusters in a table."""
 
+import time
 from typing import Any
 
 import click
@@ -18,7 +19,11 @@ from pckid.cli._options import (
 @click.command(short_help="Find clusters in a table with missing values.")
 @click.argument("table", default="-")
 @click.option("-k", "--clusters", "n_clusters", type=click.IntRange(1),
-              help="Number of clusters. Chosen among 2 to 15 by default.")  # fmt: skip
+              help="Number of clusters. Chosen among 1 to 15 by default; 1 where there are no "
+              "clear groups.")  # fmt: skip
+@click.option("--assess/--no-assess", "wants_verdict", default=True, show_default=True,
+              help="Say whether the clusters are clearer than those of tables without groups, and "
+              "how stable they are; takes some seconds.")  # fmt: skip
 @column_options
 @click.option("--weights", "weights_column", metavar="NAME",
               help="Column that says how much each row counts, as in a survey; not used "
@@ -47,6 +52,7 @@ def cluster(
     quiet: bool,
     report_path: str | None,
     model_path: str | None,
+    wants_verdict: bool,
     **options: Any,
 ) -> None:
     """Find clusters in TABLE and write its rows with two new columns: `cluster`, numbered by size
@@ -103,16 +109,27 @@ def cluster(
 
     from pckid.cli import _cluster
 
+    start = time.perf_counter()
     estimator = _cluster.fit(selection, n_clusters or "auto", options)
+    seconds = time.perf_counter() - start
+    assessment = None
+    if wants_verdict and (not quiet or as_json or report_path):
+        from pckid.cli import _assessment
+
+        assessment = _assessment.assess_clusters(selection, estimator, options)
+        _assessment.tell_verdict(assessment)
+    _cluster.tell_fit(selection, estimator, seconds)
     new = _cluster.new_columns(estimator, outliers=options["outliers"])
     origin = streaming.origin(estimator, selection.table.source, selection.table.sha256)
     if options["weights_column"]:
         origin["weights"] = options["weights_column"]
     found = origin | _cluster.summary(selection, estimator, new["cluster"], new["confidence"])
     found["n_clusters_scores"] = _cluster.scores(estimator)
+    if assessment is not None:
+        found["verdict"] = _assessment.as_json(assessment)
     _cluster.tell(found)
     if report_path:
-        _cluster.write_report(selection, estimator, report_path)
+        _cluster.write_report(selection, estimator, report_path, assessment or False)
     if model_path:
         from pckid.modelfile import save
 

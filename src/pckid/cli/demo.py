@@ -1,6 +1,7 @@
 """`pckid demo`: see it work on a built-in table."""
 
 import os
+import time
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -22,7 +23,7 @@ def demo(out: str) -> None:
       pckid demo
       pckid demo --out results
     """
-    from pckid.cli import _cluster, _tables
+    from pckid.cli import _assessment, _cluster, _tables
     from pckid.cli._say import say
     from pckid.data import penguins_path
 
@@ -34,7 +35,12 @@ def demo(out: str) -> None:
     say("Palmer penguins: six measurements of 344 birds. The species is kept aside.")
     table = _tables.open_table(str(penguins_path()), {})._replace(source="penguins.csv")
     selection = _tables.select(table, _OPTIONS)
+    start = time.perf_counter()
     estimator = _cluster.fit(selection, 3, _OPTIONS)
+    seconds = time.perf_counter() - start
+    assessment = _assessment.assess_clusters(selection, estimator, _OPTIONS)
+    _assessment.tell_verdict(assessment)
+    _cluster.tell_fit(selection, estimator, seconds)
     new = _cluster.new_columns(estimator)
     found = _cluster.summary(selection, estimator, new["cluster"], new["confidence"])
     _cluster.tell(found)
@@ -43,6 +49,6 @@ def demo(out: str) -> None:
     _tables.write_result(selection, new, labels_path, escape_formulas=False, sheets=sheets)
     say(f"The table: {table_path}")
     say(f"The table with its clusters: {labels_path}")
-    _cluster.write_report(selection, estimator, report_path)
+    _cluster.write_report(selection, estimator, report_path, assessment)
     say(f"Open it in a browser, and press a cluster: {Path(report_path).resolve().as_uri()}")
     say("The same by hand: pckid cluster TABLE -k 3 --label label --out FILE --report FILE.html")

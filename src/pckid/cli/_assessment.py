@@ -1,0 +1,78 @@
+"""The verdict on a clustering at the terminal: whether there are groups, and how stable."""
+
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from pckid._utils.progress import Advance
+from pckid.assessment import Assessment, assess
+from pckid.cli._cluster import named_columns
+from pckid.cli._say import is_quiet, note, say
+from pckid.cli._tables import Selection
+from pckid.cluster import PCKID
+
+N_NULL = 49
+N_RESAMPLES = 20
+
+
+def assess_clusters(
+    selection: Selection, estimator: PCKID, options: Mapping[str, Any]
+) -> Assessment:
+    """Assess the clusters of a table, with a bar on a terminal.
+
+    Parameters
+    ----------
+    selection : Selection
+    estimator : fitted PCKID
+    options : mapping
+        With the keys seed and jobs.
+
+    Returns
+    -------
+    assessment : Assessment
+    """
+    with _bar("Comparing with tables without groups", N_NULL + N_RESAMPLES) as advance:
+        return assess(
+            estimator,
+            named_columns(selection),
+            n_null=N_NULL,
+            n_resamples=N_RESAMPLES,
+            random_state=options["seed"],
+            n_jobs=options["jobs"],
+            advance=advance,
+        )
+
+
+def tell_verdict(found: Assessment) -> None:
+    """Say the verdict, and what else to know; codes for missing values were named before."""
+    say(found.sentence)
+    for text in replace(found, codes=[]).notes:
+        note(text)
+
+
+def as_json(found: Assessment) -> dict[str, Any]:
+    """Give the verdict for `--json`."""
+    stability = found.cluster_stability
+    return {
+        "sentence": found.sentence,
+        "has_groups": found.has_groups,
+        "p_value": found.p_value,
+        "cluster_stability": None if stability is None else stability.tolist(),
+        "notes": found.notes,
+    }
+
+
+@contextmanager
+def _bar(what: str, total: int) -> Iterator[Advance]:
+    """Draw a bar on a terminal, moved by the function that is yielded."""
+    if is_quiet() or not sys.stderr.isatty():
+        yield lambda count: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as drawn:
+        task = drawn.add_task(what, total=total)
+        yield lambda count: drawn.advance(task, count)
