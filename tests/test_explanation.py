@@ -1,4 +1,4 @@
-"""Typical rows, doubtful rows and stability, against the kernel itself."""
+"""Typical rows and doubtful rows, against the kernel itself."""
 
 import numpy as np
 import pandas as pd
@@ -7,7 +7,6 @@ from helpers import SMALL, groups
 
 from pckid import PCKID, explain
 from pckid.explanation import doubtful_rows, mean_kernel
-from pckid.inspection.clusters import overlap
 from pckid.plots import standardised_rows
 
 X, _ = groups(gap=1.0)
@@ -55,31 +54,6 @@ def test_doubtful_rows_lie_between_their_cluster_and_the_next(model, explained):
 def test_a_single_cluster_has_no_doubtful_rows():
     single = PCKID(1, **SMALL).fit(X)
     assert doubtful_rows(single, 5) == []
-    assert explain(single, X).clusters[0].stability == 1
-
-
-def test_overlap_is_the_best_jaccard_index():
-    inside = np.array([True, True, True, False, False, False])
-    assert overlap(inside, np.array([1, 1, 0, 0, 0, 2])) == pytest.approx(2 / 3)
-    assert overlap(inside, np.array([2, 2, 2, 0, 0, 0])) == 1
-
-
-def test_clear_clusters_are_stable_and_noise_is_not():
-    clear, _ = groups(gap=8.0, share=0.1)
-    found = explain(PCKID(3, **SMALL).fit(clear), clear)
-    assert found.agreement > 0.95
-    assert all(cluster.stability > 0.95 for cluster in found.clusters)
-    noise = np.random.default_rng(0).normal(size=(200, 5))
-    unclear = explain(PCKID(6, **SMALL).fit(noise), noise)
-    assert unclear.agreement < 0.9
-    assert min(cluster.stability for cluster in unclear.clusters) < 0.75
-
-
-def test_one_start_cannot_be_halved():
-    model = PCKID(2, n_inits=1, max_components=3, random_state=0).fit(X)
-    found = explain(model, X)
-    assert found.agreement is None
-    assert found.clusters[0].stability is None
 
 
 def test_features_are_counted_and_ranked(model, explained):

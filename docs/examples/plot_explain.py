@@ -14,7 +14,7 @@ import matplotlib.pyplot as plt
 import pandas as pd
 from sklearn.datasets import load_wine
 
-from pckid import PCKID, explain, missing
+from pckid import PCKID, assess, explain, missing
 from pckid.plots import ProfileDisplay
 
 wine = load_wine(as_frame=True)
@@ -47,12 +47,19 @@ pd.DataFrame(profiles.records()).query("feature == 'proline'").round(2)
 # ----
 found = explain(model, table, n_examples=3)
 for cluster in found.clusters:
-    print(
-        f"cluster {cluster.number}: stability {cluster.stability:.2f}, "
-        f"typical rows {[int(row) for row in cluster.representatives]}"
-    )
+    rows = [int(row) for row in cluster.representatives]
+    print(f"cluster {cluster.number}: typical rows {rows}")
 
 # %%
 # Doubtful rows lie between two clusters. A row with many holes is often among them.
 for row in found.doubtful[:5]:
     print(f"row {row.row}: cluster {row.cluster} or {row.other}, confidence {row.confidence:.2f}")
+
+# %%
+# Are there groups at all?
+# ------------------------
+# The clusters are compared with those of tables without groups, and found anew in random halves of
+# the rows.
+judged = assess(model, table, random_state=0)
+print(judged.sentence)
+print("stability of the clusters:", judged.cluster_stability.round(2))

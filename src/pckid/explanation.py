@@ -1,4 +1,4 @@
-"""Why rows are together: typical rows, doubtful rows, and how far each cluster can be trusted."""
+"""Why rows are together: what sets clusters apart, typical rows, doubtful rows."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ from pckid.ensemble.feature_map import Kernel, Projection, feature_blocks, proje
 from pckid.input.table import Table
 from pckid.input.validation import feature_names
 from pckid.inspection.categories import CategoryFeature
-from pckid.inspection.clusters import ClusterFeature, distinguishing_features, overlap
+from pckid.inspection.clusters import ClusterFeature, distinguishing_features
 from pckid.inspection.nesting import Nesting, nest
-from pckid.metrics import clustering_accuracy
 from pckid.plots import (
     own_labels,
     sample_by_cluster,
@@ -25,16 +24,15 @@ from pckid.plots import (
     used_columns,
 )
 from pckid.spectral.numbers import cluster_by_numbers
-from pckid.spectral.split_half import cluster_by_halves
 
 MAX_ROWS = 1000
-"""Likeness and stability are judged on a sample of so many rows, unless told otherwise."""
+"""Likeness is judged on a sample of so many rows, unless told otherwise."""
 
 _DOUBTFUL = 0.8
 
 
 class ClusterExplanation(NamedTuple):
-    """One cluster: what sets it apart, its most typical rows, and its stability.
+    """One cluster: what sets it apart, and its most typical rows.
 
     Attributes
     ----------
@@ -46,16 +44,12 @@ class ClusterExplanation(NamedTuple):
     representatives : ndarray of shape (n,)
         Rows of the table, the most typical first: those of highest mean kernel with the rows of
         the cluster.
-    stability : float or None
-        From 0 to 1: how much of the cluster either half of the ensemble finds again by itself
-        (Jaccard index, mean over the halves). None for an ensemble of one start.
     """
 
     number: int
     n_rows: int
     features: list[tuple[str, ClusterFeature | CategoryFeature]]
     representatives: np.ndarray
-    stability: float | None
 
 
 class DoubtfulRow(NamedTuple):
@@ -75,14 +69,10 @@ class Explanation(NamedTuple):
     clusters : list of ClusterExplanation
     doubtful : list of DoubtfulRow
         Rows of lowest confidence, the most doubtful first.
-    agreement : float or None
-        Share of rows that both halves of the ensemble put into the same cluster under the best
-        matching; None for an ensemble of one start.
     """
 
     clusters: list[ClusterExplanation]
     doubtful: list[DoubtfulRow]
-    agreement: float | None
 
     def records(self) -> list[dict[str, Any]]:
         """One dict for each cluster and column, as `pandas.DataFrame` and others take them."""
@@ -134,17 +124,16 @@ def explain(
     n_examples : int, default=5
         Typical rows for each cluster, and doubtful rows for each cluster.
     max_rows : int, default=1000
-        Typical rows and stability come from at most so many rows, each cluster in proportion.
+        Typical rows come from at most so many rows, each cluster in proportion.
 
     Returns
     -------
     explanation : Explanation
-        With typical and doubtful rows, and the stability of each cluster.
+        With typical and doubtful rows.
 
-    References
-    ----------
-    C. Hennig. Cluster-wise assessment of cluster stability. Computational Statistics & Data
-    Analysis 52(1), 2007.
+    See Also
+    --------
+    assess : Whether there are groups at all, and how stable the clusters are.
 
     Examples
     --------
@@ -154,8 +143,6 @@ def explain(
     >>> X[::7, 1] = np.nan
     >>> model = PCKID(2, n_inits=4, max_components=4, random_state=0).fit(X)
     >>> found = explain(model, X)
-    >>> found.clusters[0].stability
-    1.0
     >>> len(found.clusters[0].representatives)
     5
     """
@@ -165,21 +152,18 @@ def explain(
     table, jobs = standardised_rows(estimator, values[rows]), n_threads(estimator.n_jobs)
     n_clusters = len(estimator.cluster_centers_)
     closeness = mean_kernel(estimator._kernel, table, labels[rows], n_clusters, jobs)
-    halves = cluster_by_halves(estimator._kernel, estimator.embedding, table, n_clusters, jobs)
     clusters = [
         ClusterExplanation(
             number,
             int((labels == number).sum()),
             [(names[item.feature], item) for item in ranked],
             rows[_highest(closeness[:, number], labels[rows] == number, n_examples)],
-            None if halves is None else _stability(labels[rows] == number, halves),
         )
         for number, ranked in enumerate(
             distinguishing_features(values, labels, estimator._categories, used_columns(estimator))
         )
     ]
-    agreement = None if halves is None else clustering_accuracy(*halves)
-    return Explanation(clusters, doubtful_rows(estimator, n_examples * n_clusters), agreement)
+    return Explanation(clusters, doubtful_rows(estimator, n_examples * n_clusters))
 
 
 def nest_clusters(
@@ -308,8 +292,3 @@ def _highest(scores: np.ndarray, inside: np.ndarray, n_wanted: int) -> np.ndarra
     """Find the positions of the highest scores among those inside."""
     places = np.flatnonzero(inside)
     return places[np.argsort(-scores[places], kind="stable")][:n_wanted]
-
-
-def _stability(inside: np.ndarray, halves: tuple[np.ndarray, np.ndarray]) -> float:
-    """Average how much of a cluster the halves of the ensemble find again."""
-    return float(np.mean([overlap(inside, labels) for labels in halves]))

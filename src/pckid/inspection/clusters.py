@@ -126,26 +126,6 @@ def _compare(
     return ClusterFeature(feature, n_inside, size - n_inside, *quartiles, outside, chance)
 
 
-def overlap(inside: np.ndarray, labels: np.ndarray) -> float:
-    """Measure how much of a cluster another clustering finds again (Hennig 2007).
-
-    Parameters
-    ----------
-    inside : ndarray of shape (n_samples,), bool
-        The rows of the cluster.
-    labels : ndarray of shape (n_samples,)
-        The other clustering.
-
-    Returns
-    -------
-    overlap : float
-        The highest Jaccard index |A ∩ B| / |A ∪ B| with one of the other's clusters.
-    """
-    common = np.bincount(labels[inside], minlength=int(labels.max(initial=-1)) + 1)
-    union = np.bincount(labels) + inside.sum() - common
-    return float(np.max(common / np.maximum(union, 1), initial=0.0))
-
-
 def standardised_medians(X: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """Median of each feature in each cluster, in spreads from the table's median.
 
