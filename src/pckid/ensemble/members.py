@@ -143,7 +143,8 @@ def draw_member(plan: Plan, n_samples: int, member: Member) -> tuple[np.ndarray,
 def schedule(table: Table, plan: Plan) -> list[Task]:
     """Cut the plan into tasks: on a CPU stacks of one size, on a GPU of sizes not far apart."""
     n_alike = _stack_size(table, plan)
-    key = (lambda size: size) if is_host(table.values) else (lambda size: int(math.log2(size)))
+    # A few large stacks: a GPU waits for the host more than it computes for components of no use.
+    key = (lambda size: size) if is_host(table.values) else (lambda size: int(math.log2(size) / 2))
     tasks = []
     for _, alike in groupby(plan.sizes, key=key):
         members = [Member(size, init) for size in alike for init in range(plan.n_inits)]

@@ -87,7 +87,7 @@ def warn_empty_rows(n_empty: int, n_samples: int) -> None:
 
 def warn_empty_clusters(labels: np.ndarray, n_clusters: int) -> None:
     """Warn that fewer clusters hold rows, by their labels (n,), than were asked for."""
-    n_found = len(np.unique(labels[labels >= 0]))
+    n_found = np.count_nonzero(np.bincount(labels[labels >= 0]))
     if n_found < n_clusters:
         warn_caller(
             f"Only {n_found} of the {n_clusters} clusters asked for hold rows: the rows are too "

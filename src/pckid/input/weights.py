@@ -98,7 +98,9 @@ def canonical_order(table: Table, weights: np.ndarray | None = None) -> np.ndarr
     rows lie side by side.
     """
     rng = np.random.default_rng(0)
-    values, observed = to_numpy(table.values).astype(np.float64), to_numpy(table.observed)
+    values, observed = (
+        to_numpy(part).astype(np.float64) for part in (table.values, table.observed)
+    )
     each = np.ones(len(values)) if weights is None else weights / weights.sum()
     squares = values * values
     skewness, flatness = each @ (squares * values), each @ (squares * squares)
