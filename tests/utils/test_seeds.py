@@ -5,14 +5,11 @@ from itertools import combinations
 import numpy as np
 
 from pckid._utils.seeds import Stream, generator, sequence
-from pckid.ensemble.members import Member
 from pckid.input import learning_rows as pool
 
 
 def test_no_two_streams_are_the_same():
-    keys = [(stream,) for stream in Stream] + [
-        (Stream.MEMBERS, *Member(size, init)) for size in (2, 3) for init in range(3)
-    ]
+    keys = [(stream,) for stream in Stream] + [(Stream.MEMBERS, size) for size in (2, 3, 5)]
     for one, other in combinations(keys, 2):
         a, b = (generator(5, *key).random(8) for key in (one, other))
         assert not np.isclose(a, b).any()

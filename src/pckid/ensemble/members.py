@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache, partial
 from itertools import groupby
 from numbers import Integral
 from threading import Lock
@@ -63,10 +64,9 @@ Task = tuple[Member, ...]
 
 
 class Subsamples(NamedTuple):
-    """The rows of the m members of a task, padded with centres that do not count."""
+    """The rows of the m members of a task; the first of each are its first centres."""
 
     rows: np.ndarray  # (m, n_rows), in the table
-    centers: np.ndarray  # (m, largest size), which of them are the first centres
     weights: np.ndarray | None  # (m, n_rows), of mean 1 for each member; None: all alike
 
 
@@ -125,19 +125,15 @@ def smallest_variance(largest: int, n_columns: int) -> float:
     return 0.4 * largest ** (-2 / max(n_columns, 1))
 
 
-def draw_member(plan: Plan, n_samples: int, member: Member) -> tuple[np.ndarray, np.ndarray]:
-    """Draw the rows of a member, and which of them are its first centres.
+def draw_rows(plan: Plan, n_samples: int, size: int) -> np.ndarray:
+    """Draw the rows of all members of a size, of shape (n_inits, n_rows), in random order.
 
-    The seed depends on the member alone, so neither order, nor threads, nor device change it.
-
-    Returns
-    -------
-    rows : array of shape (n_rows,)
-    centers : array of shape (size,), positions in `rows`
+    The first `size` of a member's rows are its first centres. The seed depends on the size alone:
+    neither order, nor threads, nor device change what is drawn.
     """
-    rng = generator(plan.entropy, Stream.MEMBERS, *member)
-    rows = np.sort(rng.choice(n_samples, size=plan.n_rows, replace=False))
-    return rows, rng.choice(plan.n_rows, size=member.size, replace=False)
+    rng = generator(plan.entropy, Stream.MEMBERS, size)
+    drawn = [rng.choice(n_samples, plan.n_rows, replace=False) for _ in range(plan.n_inits)]
+    return np.stack(drawn)
 
 
 def schedule(table: Table, plan: Plan) -> list[Task]:
@@ -162,14 +158,15 @@ def train(
 ) -> Ensemble:
     """Train all mixtures of the plan on the table, whose rows may have `weights` (n_samples,)."""
     stacks = _Stacks(plan.n_inits)
+    draw = cache(partial(draw_rows, plan, table.n_samples))
 
     def train_one(*task: Member) -> int:
-        subsamples = _draw(plan, table.n_samples, task, weights)
+        subsamples = _draw(draw, task, weights)
         stacks.put(task, _train_task(table, plan, task, subsamples))
         return len(task)
 
     if is_host(table.values) and is_remote():
-        packed = (_pack_task(table, plan, task, weights) for task in tasks)
+        packed = (_pack_task(table, plan, task, _draw(draw, task, weights)) for task in tasks)
         for task, params in zip(tasks, spread(_train_task, packed), strict=True):
             stacks.put(task, params)
             advance(len(task))
@@ -204,18 +201,18 @@ def _train_task(table: Table, plan: Plan, task: Task, subsamples: Subsamples) ->
     """Train the mixtures of a task, each on its own rows."""
     family, home = FAMILIES[plan.covariance_type], table.values
     int64 = namespace(home).int64
+    shares, sizes = subsamples.weights, [member.size for member in task]
+    first = np.tile(np.arange(max(sizes)), (len(sizes), 1))
     if _shares_rows(table, plan):
-        subsamples = _in_whole_table(subsamples, table.n_samples)
         stats = family.statistics(table)._replace(n_counted=plan.n_rows)
+        first, shares = subsamples.rows[:, : max(sizes)], _in_whole_table(subsamples, table)
     else:
         stats = family.statistics(table, like(subsamples.rows, home, dtype=int64))
-    shares = subsamples.weights
     weights = None if shares is None else like(shares[:, None, :], home)
-    sizes = [member.size for member in task]
     params = initialise.from_rows(
         family,
         stats,
-        like(subsamples.centers, home, dtype=int64),
+        like(first, home, dtype=int64),
         plan.floor,
         weights,
         None if min(sizes) == max(sizes) else like(np.array(sizes), home, dtype=int64),
@@ -225,17 +222,13 @@ def _train_task(table: Table, plan: Plan, task: Task, subsamples: Subsamples) ->
     )
 
 
-def _draw(plan: Plan, n_samples: int, task: Task, weights: np.ndarray | None) -> Subsamples:
-    """Draw the rows and first centres of the members of a task."""
-    drawn = [draw_member(plan, n_samples, member) for member in task]
-    rows = np.stack([mine for mine, _ in drawn])
-    widest = max(member.size for member in task)
-    same = widest == min(member.size for member in task)
-    centers = np.stack([first if same else np.resize(first, widest) for _, first in drawn])
+def _draw(draw: Callable[[int], np.ndarray], task: Task, weights: np.ndarray | None) -> Subsamples:
+    """Take the rows of the members of a task from those that `draw` draws for their sizes."""
+    rows = np.stack([draw(member.size)[member.init] for member in task])
     if weights is None:
-        return Subsamples(rows, centers, None)
+        return Subsamples(rows, None)
     mine = weights[rows]
-    return Subsamples(rows, centers, mine / mine.mean(axis=1, keepdims=True))
+    return Subsamples(rows, mine / mine.mean(axis=1, keepdims=True))
 
 
 def _shares_rows(table: Table, plan: Plan) -> bool:
@@ -245,17 +238,16 @@ def _shares_rows(table: Table, plan: Plan) -> bool:
     return stackable and many and not is_host(table.values)
 
 
-def _in_whole_table(subsamples: Subsamples, n_samples: int) -> Subsamples:
-    """Make all rows of the table those of each subsample, with weight 0 where they are not."""
-    rows, centers, weights = subsamples
-    every = np.zeros((len(rows), n_samples))
+def _in_whole_table(subsamples: Subsamples, table: Table) -> np.ndarray:
+    """Give all rows of a table a weight in each subsample (m, n_samples), 0 if they are not in."""
+    rows, weights = subsamples
+    every = np.zeros((len(rows), table.n_samples))
     np.put_along_axis(every, rows, 1.0 if weights is None else weights, axis=1)
-    return Subsamples(rows, np.take_along_axis(rows, centers, axis=1), every)
+    return every
 
 
-def _pack_task(table: Table, plan: Plan, task: Task, weights: np.ndarray | None) -> tuple[Any, ...]:
+def _pack_task(table: Table, plan: Plan, task: Task, subsamples: Subsamples) -> tuple[Any, ...]:
     """Pack a task for another process: with its own rows, not with all of them."""
-    subsamples = _draw(plan, table.n_samples, task, weights)
     needed, index = np.unique(subsamples.rows, return_inverse=True)
     mine = take(table, like(needed, table.values, dtype=namespace(table.values).int64))
     return mine, plan, task, subsamples._replace(rows=index.reshape(subsamples.rows.shape))
