@@ -23,7 +23,7 @@ from pckid._utils.progress import with_callbacks
 from pckid._utils.representation import ClusterReprMixin
 from pckid.ensemble.base import EnsembleEstimator
 from pckid.ensemble.feature_map import project
-from pckid.ensemble.outliers import outlier_score
+from pckid.ensemble.outliers import outlier_score, project_and_score
 from pckid.input.sample import RowsInMemory, Sample
 from pckid.input.table import Table, standardise
 from pckid.input.validation import all_or_nothing, feature_names
@@ -586,7 +586,9 @@ class PCKID(
         if isinstance(rows, RowsInMemory):
             X, weights = rows.X, rows.weights
         table = standardise(X, sample.scaling, sample.dtype)
-        embedding = self._project(table)
+        embedding, scores = project_and_score(
+            self._kernel, self._projection, table, n_threads(self.n_jobs)
+        )
         found = assign(embedding, self._centers, table, self._sharpness)
         warn_empty_clusters(to_numpy(found.labels), self.n_clusters_)
         self.cluster_profiles_ = profile_clusters(
@@ -602,7 +604,6 @@ class PCKID(
         if isinstance(rows, RowsInMemory):
             self.labels_, self.confidence_ = map(restore, found)
             self.embedding_ = restore(embedding)
-            scores = outlier_score(self._kernel, table, n_threads(self.n_jobs))
             self.outlier_score_ = restore(scores)
         elif rows.lazy:
             results = place_blocks(self._fitted, self._known(rows))

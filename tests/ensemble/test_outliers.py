@@ -106,3 +106,10 @@ def test_dask_arrays_are_scored_when_asked_for():
     close(model.outlier_score(blocks).compute(), model.outlier_score_)
     fitted = PCKID(3, **SMALL).fit(blocks)
     close(fitted.outlier_score_.compute(), model.outlier_score_)
+
+
+def test_a_table_of_categories_alone():
+    colours = np.array([["red", "round"], ["blue", "flat"]], dtype=object)[np.arange(60) % 2]
+    colours[7] = ["red", "flat"]
+    model = PCKID(2, categorical_features=[0, 1], **SMALL).fit(colours)
+    assert model.outlier_score_.argmax() == 7

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from pckid._utils.arrays import Array, at_least, namespace
-from pckid.ensemble.feature_map import Kernel, for_row_blocks, mixture_scales
+from pckid._utils.arrays import Array, at_least, device_of, namespace
+from pckid.ensemble.feature_map import Kernel, Projection, for_row_blocks, mixture_scales, project
 from pckid.input.table import Table, block
-from pckid.mixture import em
-from pckid.mixture.families import FAMILIES
 
 
 def outlier_score(kernel: Kernel, table: Table, jobs: int) -> Array:
@@ -29,11 +27,50 @@ def outlier_score(kernel: Kernel, table: Table, jobs: int) -> Array:
     scores : array of shape (n_samples,)
         NaN for a row with nothing observed.
     """
+    return _score(surprise(kernel, table, jobs), table)
+
+
+def project_and_score(
+    kernel: Kernel, projection: Projection, table: Table, jobs: int
+) -> tuple[Array, Array]:
+    """Compute the rows' coordinates as `project` does, and their outlier scores, in one pass.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    projection : Projection
+    table : Table
+    jobs : int
+
+    Returns
+    -------
+    coordinates : array of shape (n_samples, n_components)
+    scores : array of shape (n_samples,)
+        As from `outlier_score`.
+    """
     xp = namespace(table.values)
-    count = xp.sum(xp.astype(table.observed, table.values.dtype), axis=1)
+    degree = [] if projection.degree is None else [projection.degree[:, None]]
+    n_taken = projection.basis.shape[1] + len(degree)
+    basis = xp.concat([projection.basis, *degree, _functionals(kernel, table).basis], axis=1)
+
+    def compute(start: int, stop: int) -> tuple[Array, Array]:
+        rows = block(table, start, stop)
+        found = project(kernel, Projection(basis, None, basis[0, :]), rows, 1)
+        points = found[:, : projection.basis.shape[1]]
+        points = points / found[:, n_taken - 1 : n_taken] if degree else points
+        return points, _combine(found[:, n_taken:], rows)
+
+    parts = zip(*for_row_blocks(compute, kernel, table, jobs), strict=True)
+    points, surprises = (xp.concat(part, axis=0) for part in parts)
+    return points, _score(surprises, table)
+
+
+def _score(surprises: Array, table: Table) -> Array:
+    """Turn the surprise of rows (n,) into standard deviations; NaN if nothing is observed."""
+    xp = namespace(surprises)
+    count = xp.sum(xp.astype(table.observed, surprises.dtype), axis=1)
     c = 2 / (9 * xp.where(count > 0, count, 1.0))
-    found = (surprise(kernel, table, jobs) ** (1 / 3) - 1 + c) / xp.sqrt(c)
-    return xp.where(count > 0, found, xp.nan)
+    return xp.where(count > 0, (surprises ** (1 / 3) - 1 + c) / xp.sqrt(c), xp.nan)
 
 
 def surprise(kernel: Kernel, table: Table, jobs: int) -> Array:
@@ -56,41 +93,58 @@ def surprise(kernel: Kernel, table: Table, jobs: int) -> Array:
         0 for a row with nothing observed.
     """
     xp = namespace(table.values)
-    family = FAMILIES[kernel.ensemble.covariance_type]
+    deviations = _functionals(kernel, table)
 
     def compute(start: int, stop: int) -> Array:
         rows = block(table, start, stop)
-        stats = family.statistics(rows)
-        count = xp.sum(xp.astype(rows.observed, rows.values.dtype), axis=1)
-        total: Any = 0.0
-        for stack, scale in zip(kernel.ensemble.stacks, mixture_scales(kernel), strict=True):
-            resp = em.posterior(family.log_joint(stats, stack))
-            resp = xp.reshape(resp, (-1, rows.n_samples))
-            total = total + scale**2 * xp.sum(resp * _deviations(stack, rows), axis=0)
-        return at_least(total, 0.0) / xp.where(count > 0, count, 1.0)
+        return _combine(project(kernel, deviations, rows, 1), rows)
 
     return xp.concat(for_row_blocks(compute, kernel, table, jobs))
 
 
-def _deviations(stack: Any, rows: Table) -> Array:
-    """Sum the deviations D of rows from each component of a stack, of shape (m · g, n)."""
-    xp, d = namespace(rows.values), rows.n_features
+def _functionals(kernel: Kernel, table: Table) -> Projection:
+    """Take a row's posteriors to the means over components of what the deviations consist of.
+
+    Side by side: 1 / σ², μ / σ² and μ² / σ² of each column of numbers, log p of each category, and
+    H of each column of categories.
+    """
+    parts = [
+        scale * _coefficients(stack, table)
+        for stack, scale in zip(kernel.ensemble.stacks, mixture_scales(kernel), strict=True)
+    ]
+    basis = namespace(table.values).concat(parts, axis=0)
+    return Projection(basis, None, basis[0, :])
+
+
+def _coefficients(stack: Any, table: Table) -> Array:
+    """Lay out what `_functionals` takes of the components of a stack, of shape (m · g, width)."""
+    xp, d = namespace(table.values), table.n_features
     variances = stack.covariances
     variances = xp.linalg.diagonal(variances) if variances.ndim == 4 else variances
-    means, precisions = (xp.reshape(part, (-1, d)) for part in (stack.means, 1 / variances))
-    seen = xp.astype(rows.observed, rows.values.dtype)
-    x, transposed = rows.values, xp.matrix_transpose
-    found = precisions @ transposed(x * x) - 2 * ((means * precisions) @ transposed(x))
-    found = at_least(found + (means * means * precisions) @ transposed(seen[:, :d]), 0.0)
-    column = rows.margins.column
-    if column.shape[0] == 0:
-        return found
-    chances = xp.reshape(stack.categories, (-1, column.shape[0]))
-    logs = xp.log(chances)
-    for place in range(rows.codes.shape[1]):
-        mine = xp.nonzero(column == place)[0]
-        entropy = -xp.sum(xp.take(chances * logs, mine, axis=1), axis=1)
-        codes = rows.codes[:, place]
-        own = xp.take(logs, xp.where(codes < 0, 0, codes), axis=1)
-        found = found + seen[:, d + place] * (1 - 2 * own - 2 * entropy[:, None])
-    return found
+    shape = (stack.means.shape[0] * stack.means.shape[1], d)
+    means, precisions = (xp.reshape(part, shape) for part in (stack.means, 1 / variances))
+    parts = [precisions, means * precisions, means * means * precisions]
+    column = table.margins.column
+    if column.shape[0]:
+        chances = xp.reshape(stack.categories, (-1, column.shape[0]))
+        logs = xp.log(chances)
+        columns = xp.arange(table.codes.shape[1], dtype=column.dtype, device=device_of(chances))
+        own = xp.astype(column[:, None] == columns, chances.dtype)
+        parts += [logs, -(chances * logs) @ own]
+    return xp.concat(parts, axis=1)
+
+
+def _combine(found: Array, rows: Table) -> Array:
+    """Add the deviations of each row up from the functionals (n, width), per observed value."""
+    xp, d, x = namespace(found), rows.n_features, rows.values
+    seen = xp.astype(rows.observed, x.dtype)
+    squares = x * x * found[:, :d] - 2 * x * found[:, d : 2 * d]
+    total = at_least(xp.sum(squares + seen[:, :d] * found[:, 2 * d : 3 * d], axis=1), 0.0)
+    n_categories = rows.margins.column.shape[0]
+    if n_categories:
+        logs, entropies = found[:, 3 * d : 3 * d + n_categories], found[:, 3 * d + n_categories :]
+        codes = rows.codes
+        own = xp.take_along_axis(logs, xp.where(codes < 0, 0, codes), axis=1)
+        total = total + xp.sum(seen[:, d:] * (1 - 2 * own - 2 * entropies), axis=1)
+    count = xp.sum(seen, axis=1)
+    return at_least(total, 0.0) / xp.where(count > 0, count, 1.0)

@@ -195,10 +195,19 @@ def _cluster_part(
         for some in np.array_split(columns, max(1, len(columns) // _COLUMNS))
     ]
     projection = EMBEDDINGS[embedding](xp.concat(parts, axis=0), n_clusters, rng, each)
-    points = project_features(features, _with_zeros(projection, columns, features))
+    points = _coordinates_of(features, _with_zeros(projection, columns, features))
     some = xp.take(points, index, axis=0)
     centers = kmeans(some, n_clusters, n_init=_N_STARTS, rng=rng, weights=each).centers
     return to_numpy(first_of_nearest(distances_to(points, centers), centers)[0])
+
+
+def _coordinates_of(features: Array, projection: Projection) -> Array:
+    """Compute the coordinates of rows (n, c); zeros where a row is like none of the part's."""
+    points = project_features(features, projection._replace(degree=None))
+    if projection.degree is None:
+        return points
+    degree = projection.degree @ features
+    return points / namespace(features).where(degree > 0, degree, 1.0)[:, None]
 
 
 def _with_zeros(projection: Projection, columns: np.ndarray, features: Array) -> Projection:
