@@ -40,6 +40,8 @@ def test_rows_carry_labels_names_places_and_values(data, fitted, table):
     assert rows["name"] == [f"name {index}" for index in range(150)]
     assert rows["number"] == list(range(1, 151))
     np.testing.assert_allclose(rows["confidence"], fitted.confidence_, atol=5e-4)
+    scores = np.array(rows["outlier"], dtype=float)
+    np.testing.assert_allclose(scores, fitted.outlier_score_, rtol=5e-3)
     assert [row for row, x in enumerate(rows["x"]) if x is None] == [7]
     assert 7 not in rows["dots"]
     assert len(rows["dots"]) == 149

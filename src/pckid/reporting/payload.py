@@ -100,6 +100,7 @@ def _rows(table: RowTable) -> dict[str, Any]:
         "name": table.names,
         "label": table.labels.tolist(),
         "confidence": _to_lists(table.confidence, 3),
+        "outlier": _to_lists(table.outlier_score, 3),
         "x": _to_lists(table.points[:, 0], 4),
         "y": _to_lists(table.points[:, 1], 4),
         "dots": dots.tolist(),

@@ -50,7 +50,7 @@ class RowTable:
         Which rows of the table these are, ascending.
     names : list of str or None
     labels : ndarray of shape (n_rows,)
-    confidence : ndarray of shape (n_rows,)
+    confidence, outlier_score : ndarray of shape (n_rows,)
     points : ndarray of shape (n_rows, 2)
         NaN for rows without a cluster.
     columns : list of RowColumn
@@ -63,6 +63,7 @@ class RowTable:
     names: list[str] | None
     labels: np.ndarray
     confidence: np.ndarray
+    outlier_score: np.ndarray
     points: np.ndarray
     columns: list[RowColumn]
     n_columns_left_out: int
@@ -109,6 +110,7 @@ def collect_rows(
         names=None if names is None else [names[row][:200] for row in rows],
         labels=labels[rows],
         confidence=to_numpy(estimator.confidence_)[rows],
+        outlier_score=to_numpy(estimator.outlier_score_)[rows],
         points=points[rows],
         columns=columns,
         n_columns_left_out=len(order) - len(shown),

@@ -39,6 +39,7 @@ function sortKeys(store) {
     { name: "Row", text: true, of: (row) => (rows.name ? rows.name[row] : rows.number[row]) },
     { name: "Cluster", text: true, of: (row) => (rows.label[row] < 0 ? null : rows.label[row]) },
     { name: "Confidence", of: (row) => (rows.label[row] < 0 ? null : rows.confidence[row]) },
+    { name: "Outlier score", of: (row) => rows.outlier[row] },
     ...rows.columns.map((column) => ({
       name: column.name,
       text: Boolean(column.categories),
@@ -106,8 +107,10 @@ function rowLine(store, row) {
   const cells = store.rows.columns.map((column) =>
     element("td", column.categories ? { class: "text" } : {}, element("bdi", {}, brief(cellText(column, row), 40))));
   const confidence = cluster < 0 ? "–" : store.rows.confidence[row].toFixed(2);
+  const outlier = store.rows.outlier[row] === null ? "–" : store.rows.outlier[row].toFixed(1);
   const line = element("tr", { tabindex: 0 },
-    element("th", { scope: "row" }, element("bdi", {}, brief(store.rowName(row), 40))), name, element("td", {}, confidence), ...cells);
+    element("th", { scope: "row" }, element("bdi", {}, brief(store.rowName(row), 40))), name,
+    element("td", {}, confidence), element("td", {}, outlier), ...cells);
   line.addEventListener("pointerenter", () => store.hover(row));
   line.addEventListener("focus", () => store.hover(row));
   return line;
@@ -119,7 +122,7 @@ function showRow(store) {
   if (row === null) return;
   const cluster = store.rows.label[row];
   const place = document.getElementById("row-detail");
-  const confidence = cluster < 0 ? "" : `, confidence ${store.rows.confidence[row].toFixed(2)}`;
+  const confidence = cluster < 0 ? "" : `, confidence ${store.rows.confidence[row].toFixed(2)}, outlier score ${store.rows.outlier[row]?.toFixed(1) ?? "–"}`;
   const state = element("p", { class: "soft" });
   if (cluster >= 0) {
     const sign = element("span", { class: "sign" });
