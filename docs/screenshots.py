@@ -50,7 +50,7 @@ def rows(browser: Browser) -> None:
 
 SCREENSHOTS: dict[str, tuple[Callable[[Browser], None], int, int]] = {
     "report": (whole, 1280, 1000),
-    "report-selected": (selected, 1280, 1200),
+    "report-selected": (selected, 1280, 1440),
     "report-rows": (rows, 1280, 760),
     "report-phone": (whole, 400, 900),
 }

@@ -181,7 +181,7 @@ def test_without_scripts_it_tells_the_same_in_words_and_tables(browser, page):
     assert "Scripts are switched off." in text
     assert "Explore" not in text
     assert "Stands out by" in text
-    assert text.count("Data table:") == 13
+    assert text.count("Data table:") == 10
 
 
 def test_it_prints(report, tmp_path):

@@ -28,7 +28,7 @@ function distributionCard(store, column) {
   const missing = column.values.filter((each) => each === null).length;
   const words = `Histograms of ${column.name}, one for each cluster. The data tables below give its quartiles or shares.`;
   const chartPlace = element("div", { class: "chart-place", role: "img", "aria-label": words });
-  const title = element("h3", {}, element("bdi", {}, brief(column.name, 40)), column.used ? "" : " (not used)");
+  const title = element("h3", {}, element("bdi", {}, brief(column.name, 80)), column.used ? "" : " (not used)");
   const note = element("p", { class: "soft" }, missing ? `${((100 * missing) / store.n).toFixed(1)} % missing` : "none missing");
   const card = element("article", { class: "card" }, element("div", { class: "card-head" }, title, value), chartPlace, note);
   let chart = null;

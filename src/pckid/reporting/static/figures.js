@@ -46,7 +46,7 @@ function drawConfidence({ data }, width) {
 function drawLikeness(store, width) {
   const { likeness } = store.data;
   const cells = likeness.flatMap((line, down) => line.map((value, across) => ({ down, across, value }))).filter((cell) => cell.value !== null);
-  const names = (cluster) => brief(store.names[cluster], likeness.length > 6 ? 4 : 14).replace("Cluster ", "");
+  const names = (cluster) => brief(store.names[cluster].replace(/^Cluster /, ""), likeness.length > 6 ? 6 : 14);
   const side = Math.min(width, 420, 90 + 70 * likeness.length);
   const most = d3.max(cells, (cell) => cell.value) || 1;
   return drawChart({

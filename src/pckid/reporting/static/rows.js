@@ -132,7 +132,7 @@ function showRow(store) {
   state.append(element("bdi", {}, store.clusterName(cluster)), confidence);
   const values = element("dl");
   for (const column of store.rows.columns) {
-    values.append(element("div", {}, element("dt", {}, element("bdi", {}, brief(column.name, 40))),
+    values.append(element("div", {}, element("dt", {}, element("bdi", {}, brief(column.name, 80))),
       element("dd", {}, element("bdi", {}, cellText(column, row)))));
   }
   const hint = element("p", { class: "soft" }, "Point at another row, on the map or in the list of rows, to read it here.");
