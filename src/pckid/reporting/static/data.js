@@ -26,14 +26,16 @@ function cellText(column, row) {
   if (value === null) return "–";
   if (column.categories) return column.categories[value];
   column.decimals ??= countDecimals(column.values);
-  return Math.abs(value) >= 10000 ? formatNumber(value) : value.toFixed(column.decimals);
+  const fits = Math.abs(value) < 10000 && column.decimals <= 6;
+  return fits ? value.toFixed(column.decimals) : formatNumber(value);
 }
 
 /** Find how many decimals the numbers of a column need: about four figures, none in vain. */
 function countDecimals(values) {
   const seen = values.filter((value) => value !== null);
   const size = d3.quantile(seen.map(Math.abs), 0.9) || 1;
-  const wanted = Math.max(0, Math.min(6, 3 - Math.floor(Math.log10(size))));
+  const wanted = Math.max(0, 3 - Math.floor(Math.log10(size)));
+  if (wanted > 6) return wanted;
   return d3.max(seen, (value) => (String(Number(value.toFixed(wanted))).split(".")[1] ?? "").length) ?? 0;
 }
 
