@@ -5,8 +5,14 @@ function showClusters(store) {
   const list = document.getElementById("cluster-list");
   const largest = Math.max(1, ...store.data.clusters);
   const total = Math.max(1, d3.sum(store.data.clusters));
-  list.append(...store.data.clusters.map((size, cluster) => clusterItem(store, cluster, size, total, largest)));
-  document.querySelectorAll("[data-sign]").forEach((place) => drawSign(place, Number(place.dataset.sign)));
+  list.append(
+    ...store.data.clusters.map((size, cluster) =>
+      clusterItem(store, cluster, size, total, largest),
+    ),
+  );
+  document
+    .querySelectorAll("[data-sign]")
+    .forEach((place) => drawSign(place, Number(place.dataset.sign)));
   store.on("select", () => {
     for (const [cluster, button] of list.querySelectorAll(".choose").entries()) {
       button.setAttribute("aria-pressed", store.cluster === cluster);
@@ -34,12 +40,20 @@ function clusterItem(store, cluster, size, total, largest) {
     { type: "button", class: "choose", "aria-pressed": "false" },
     element("span", { class: "sign", "data-sign": cluster }),
     element("span", { class: "cluster-name", "data-name": cluster }, store.names[cluster]),
-    element("span", { class: "size" }, `${counted(size, "row")} · ${share.toFixed(share < 1 ? 1 : 0)} %`),
+    element(
+      "span",
+      { class: "size" },
+      `${counted(size, "row")} · ${share.toFixed(share < 1 ? 1 : 0)} %`,
+    ),
     element("span", { class: "track" }, bar),
   );
   choose.addEventListener("click", () => store.selectCluster(cluster));
-  const rename = element("button", { type: "button", class: "rename" }, "Rename",
-    element("span", { class: "unseen" }, ` cluster ${cluster}`));
+  const rename = element(
+    "button",
+    { type: "button", class: "rename" },
+    "Rename",
+    element("span", { class: "unseen" }, ` cluster ${cluster}`),
+  );
   const item = element("li", {}, choose, rename);
   rename.addEventListener("click", () => editName(store, cluster, item, rename));
   return item;
@@ -47,7 +61,11 @@ function clusterItem(store, cluster, size, total, largest) {
 
 /** Put a field in the place of a cluster's name until a name is entered, or Escape is pressed. */
 function editName(store, cluster, item, rename) {
-  const field = element("input", { type: "text", maxlength: 60, "aria-label": `Name of cluster ${cluster}` });
+  const field = element("input", {
+    type: "text",
+    maxlength: 60,
+    "aria-label": `Name of cluster ${cluster}`,
+  });
   field.value = store.names[cluster];
   let open = true;
   const close = (keep) => {

@@ -36,7 +36,9 @@ function countDecimals(values) {
   const size = d3.quantile(seen.map(Math.abs), 0.9) || 1;
   const wanted = Math.max(0, 3 - Math.floor(Math.log10(size)));
   if (wanted > 6) return wanted;
-  return d3.max(seen, (value) => (String(Number(value.toFixed(wanted))).split(".")[1] ?? "").length) ?? 0;
+  return (
+    d3.max(seen, (value) => (String(Number(value.toFixed(wanted))).split(".")[1] ?? "").length) ?? 0
+  );
 }
 
 /** Write a number of things: "1 row", "1,200 rows". */
@@ -64,10 +66,23 @@ function colourOf(cluster) {
 
 /** Draw the sign of a cluster into an element. */
 function drawSign(place, cluster) {
-  const shape = d3[`symbol${SYMBOLS[cluster % SYMBOLS.length].replace(/^./, (s) => s.toUpperCase())}`];
-  const svg = d3.select(place).classed("drawn", true).selectAll("svg").data([0]).join("svg")
-    .attr("viewBox", "-8 -8 16 16").attr("aria-hidden", "true").attr("focusable", "false");
-  svg.selectAll("path").data([0]).join("path").attr("d", d3.symbol(shape, 90)()).attr("fill", colourOf(cluster));
+  const shape =
+    d3[`symbol${SYMBOLS[cluster % SYMBOLS.length].replace(/^./, (s) => s.toUpperCase())}`];
+  const svg = d3
+    .select(place)
+    .classed("drawn", true)
+    .selectAll("svg")
+    .data([0])
+    .join("svg")
+    .attr("viewBox", "-8 -8 16 16")
+    .attr("aria-hidden", "true")
+    .attr("focusable", "false");
+  svg
+    .selectAll("path")
+    .data([0])
+    .join("path")
+    .attr("d", d3.symbol(shape, 90)())
+    .attr("fill", colourOf(cluster));
 }
 
 /** Draw a chart; the words for readers who do not see it stand at the place it goes to. */

@@ -28,9 +28,24 @@ function distributionCard(store, column) {
   const missing = column.values.filter((each) => each === null).length;
   const words = `Histograms of ${column.name}, one for each cluster. The data tables below give its quartiles or shares.`;
   const chartPlace = element("div", { class: "chart-place", role: "img", "aria-label": words });
-  const title = element("h3", {}, element("bdi", {}, brief(column.name, 80)), column.used ? "" : " (not used)");
-  const note = element("p", { class: "soft" }, missing ? `${((100 * missing) / store.n).toFixed(1)} % missing` : "none missing");
-  const card = element("article", { class: "card" }, element("div", { class: "card-head" }, title, value), chartPlace, note);
+  const title = element(
+    "h3",
+    {},
+    element("bdi", {}, brief(column.name, 80)),
+    column.used ? "" : " (not used)",
+  );
+  const note = element(
+    "p",
+    { class: "soft" },
+    missing ? `${((100 * missing) / store.n).toFixed(1)} % missing` : "none missing",
+  );
+  const card = element(
+    "article",
+    { class: "card" },
+    element("div", { class: "card-head" }, title, value),
+    chartPlace,
+    note,
+  );
   let chart = null;
   const point = () => {
     const known = chart && store.hovered !== null && column.values[store.hovered] !== null;
@@ -69,7 +84,11 @@ function numberBars(column) {
 
 /** Give each of the commonest categories a bar, and one to all the others. */
 function categoryBars(column) {
-  const counts = d3.rollup(column.values.filter((value) => value !== null), (found) => found.length, (value) => value);
+  const counts = d3.rollup(
+    column.values.filter((value) => value !== null),
+    (found) => found.length,
+    (value) => value,
+  );
   const order = Array.from(counts.keys()).sort((a, b) => counts.get(b) - counts.get(a) || a - b);
   const kept = order.length > 8 ? order.slice(0, 7) : order;
   const labels = kept.map((code) => column.categories[code]);
@@ -86,10 +105,12 @@ function countBars(store, column, bars, wanted) {
     const cluster = store.rows.label[row];
     if (value === null || cluster < 0) return;
     sizes[cluster] += 1;
-    if (wanted(row)) counts[cluster].set(bars.of(value), (counts[cluster].get(bars.of(value)) ?? 0) + 1);
+    if (wanted(row))
+      counts[cluster].set(bars.of(value), (counts[cluster].get(bars.of(value)) ?? 0) + 1);
   });
   return counts.flatMap((found, cluster) =>
-    Array.from(found, ([bar, count]) => ({ cluster, bar, share: count / sizes[cluster] })));
+    Array.from(found, ([bar, count]) => ({ cluster, bar, share: count / sizes[cluster] })),
+  );
 }
 
 /** Draw one strip of bars for each cluster, above each other on one axis. */
@@ -97,25 +118,47 @@ function drawBars(store, column, bars, width) {
   const clusters = d3.range(store.data.clusters.length);
   const all = countBars(store, column, bars, () => true);
   const shown = store.isAll() ? all : countBars(store, column, bars, store.isSelected);
-  const slanted = bars.labels && bars.labels.some((label) => label.length > width / bars.labels.length / 7);
+  const slanted =
+    bars.labels && bars.labels.some((label) => label.length > width / bars.labels.length / 7);
   const bottom = slanted ? 72 : 22; // for the axis
   const strip = Math.max(18, Math.min(34, 150 / clusters.length));
   const x = bars.labels
-    ? { type: "band", domain: d3.range(bars.labels.length), label: null, tickFormat: (bar) => brief(bars.labels[bar], 14), tickRotate: slanted ? -40 : 0 }
+    ? {
+        type: "band",
+        domain: d3.range(bars.labels.length),
+        label: null,
+        tickFormat: (bar) => brief(bars.labels[bar], 14),
+        tickRotate: slanted ? -40 : 0,
+      }
     : { domain: [bars.low, bars.high], label: null, ticks: 4 };
   const mark = (found, opacity) => {
     const options = { fy: "cluster", y: "share", fill: "cluster", fillOpacity: opacity };
     return bars.labels
       ? Plot.barY(found, { ...options, x: "bar" })
-      : Plot.rectY(found, { ...options, x1: (each) => bars.low + each.bar * bars.width, x2: (each) => bars.low + (each.bar + 1) * bars.width, insetLeft: 0.5, insetRight: 0.5 });
+      : Plot.rectY(found, {
+          ...options,
+          x1: (each) => bars.low + each.bar * bars.width,
+          x2: (each) => bars.low + (each.bar + 1) * bars.width,
+          insetLeft: 0.5,
+          insetRight: 0.5,
+        });
   };
   return drawChart({
-    width, height: Math.round(strip * clusters.length + bottom + 4),
-    marginTop: 4, marginLeft: 24, marginRight: 8, marginBottom: bottom, x,
+    width,
+    height: Math.round(strip * clusters.length + bottom + 4),
+    marginTop: 4,
+    marginLeft: 24,
+    marginRight: 8,
+    marginBottom: bottom,
+    x,
     y: { axis: null, domain: [0, d3.max(all, (each) => each.share) || 1] },
     fy: { domain: clusters, label: null, padding: 0.12, tickFormat: String, axis: "left" },
     color: { type: "ordinal", domain: clusters, range: clusters.map(colourOf) },
-    marks: [Plot.ruleY([0], { stroke: "var(--line)" }), store.isAll() ? null : mark(all, 0.22), mark(shown, 1)],
+    marks: [
+      Plot.ruleY([0], { stroke: "var(--line)" }),
+      store.isAll() ? null : mark(all, 0.22),
+      mark(shown, 1),
+    ],
   });
 }
 

@@ -2,7 +2,13 @@
 
 /** Draw every such chart in its place, and again when the place changes its width. */
 function showFigures(store) {
-  const draw = { null: drawNull, confidence: drawConfidence, likeness: drawLikeness, numbers: drawNumbers, missing: drawMissing };
+  const draw = {
+    null: drawNull,
+    confidence: drawConfidence,
+    likeness: drawLikeness,
+    numbers: drawNumbers,
+    missing: drawMissing,
+  };
   document.querySelectorAll("[data-chart]").forEach((place) => {
     const again = () => {
       const width = Math.min(Math.floor(place.clientWidth), 760);
@@ -17,27 +23,72 @@ function showFigures(store) {
 function drawNull({ data }, width) {
   const { table, others } = data.null;
   return drawChart({
-    width, height: 150, marginBottom: 40, marginLeft: 20, marginRight: 50, r: { type: "identity" },
+    width,
+    height: 150,
+    marginBottom: 40,
+    marginLeft: 20,
+    marginRight: 50,
+    r: { type: "identity" },
     x: { label: "clearness, in standard deviations", grid: true, nice: true, ticks: 6 },
     marks: [
-      Plot.dot(others, Plot.dodgeY({ x: (value) => value, r: 4, fill: "var(--heat)", fillOpacity: 0.35 })),
-      Plot.dot([table], { x: (value) => value, frameAnchor: "bottom", dy: -8, r: 8, fill: "var(--heat)" }),
-      Plot.text([table], { x: (value) => value, frameAnchor: "bottom", dy: -26, text: () => "this table", fontWeight: 600 }),
+      Plot.dot(
+        others,
+        Plot.dodgeY({ x: (value) => value, r: 4, fill: "var(--heat)", fillOpacity: 0.35 }),
+      ),
+      Plot.dot([table], {
+        x: (value) => value,
+        frameAnchor: "bottom",
+        dy: -8,
+        r: 8,
+        fill: "var(--heat)",
+      }),
+      Plot.text([table], {
+        x: (value) => value,
+        frameAnchor: "bottom",
+        dy: -26,
+        text: () => "this table",
+        fontWeight: 600,
+      }),
     ],
   });
 }
 
 /** Quartiles of the confidence by the share of a row that was observed. */
 function drawConfidence({ data }, width) {
-  const groups = data.confidence.map(({ share, rows, quartiles: [low, middle, high] }) => ({ share, rows, low, middle, high }));
+  const groups = data.confidence.map(({ share, rows, quartiles: [low, middle, high] }) => ({
+    share,
+    rows,
+    low,
+    middle,
+    high,
+  }));
   return drawChart({
-    width, height: 34 * groups.length + 50, marginLeft: 76, marginRight: 20, marginBottom: 42,
+    width,
+    height: 34 * groups.length + 50,
+    marginLeft: 76,
+    marginRight: 20,
+    marginBottom: 42,
     x: { domain: [0, 1], label: "confidence", grid: true, ticks: 5 },
     y: { domain: groups.map((group) => group.share), label: "observed", labelArrow: "none" },
     marks: [
-      Plot.ruleY(groups, { y: "share", x1: "low", x2: "high", stroke: "var(--heat)", strokeWidth: 5, strokeOpacity: 0.4 }),
+      Plot.ruleY(groups, {
+        y: "share",
+        x1: "low",
+        x2: "high",
+        stroke: "var(--heat)",
+        strokeWidth: 5,
+        strokeOpacity: 0.4,
+      }),
       Plot.dot(groups, { y: "share", x: "middle", r: 6, fill: "var(--heat)" }),
-      Plot.text(groups, { y: "share", x: 0, dx: 6, textAnchor: "start", text: (group) => counted(group.rows, "row"), fill: "var(--soft)", dy: -9 }),
+      Plot.text(groups, {
+        y: "share",
+        x: 0,
+        dx: 6,
+        textAnchor: "start",
+        text: (group) => counted(group.rows, "row"),
+        fill: "var(--soft)",
+        dy: -9,
+      }),
     ],
   });
 }
@@ -45,30 +96,81 @@ function drawConfidence({ data }, width) {
 /** Mean likeness within and between clusters. */
 function drawLikeness(store, width) {
   const { likeness } = store.data;
-  const cells = likeness.flatMap((line, down) => line.map((value, across) => ({ down, across, value }))).filter((cell) => cell.value !== null);
-  const names = (cluster) => brief(store.names[cluster].replace(/^Cluster /, ""), likeness.length > 6 ? 6 : 14);
+  const cells = likeness
+    .flatMap((line, down) => line.map((value, across) => ({ down, across, value })))
+    .filter((cell) => cell.value !== null);
+  const names = (cluster) =>
+    brief(store.names[cluster].replace(/^Cluster /, ""), likeness.length > 6 ? 6 : 14);
   const side = Math.min(width, 420, 90 + 70 * likeness.length);
   const most = d3.max(cells, (cell) => cell.value) || 1;
   return drawChart({
-    width: side, height: side - 60, marginLeft: 90, marginTop: 30, marginBottom: 6, marginRight: 6, padding: 0.04,
-    x: { type: "band", domain: d3.range(likeness.length), axis: "top", label: null, tickFormat: names },
+    width: side,
+    height: side - 60,
+    marginLeft: 90,
+    marginTop: 30,
+    marginBottom: 6,
+    marginRight: 6,
+    padding: 0.04,
+    x: {
+      type: "band",
+      domain: d3.range(likeness.length),
+      axis: "top",
+      label: null,
+      tickFormat: names,
+    },
     y: { type: "band", domain: d3.range(likeness.length), label: null, tickFormat: names },
     marks: [
-      Plot.cell(cells, { x: "across", y: "down", fill: "var(--heat)", fillOpacity: (cell) => cell.value / most, rx: 3 }),
-      Plot.text(cells, { x: "across", y: "down", text: (cell) => cell.value.toFixed(2), className: "on-heat", fill: (cell) => (cell.value / most > 0.55 ? "var(--page)" : "var(--ink)"), fontSize: likeness.length > 8 ? 8 : 12 }),
+      Plot.cell(cells, {
+        x: "across",
+        y: "down",
+        fill: "var(--heat)",
+        fillOpacity: (cell) => cell.value / most,
+        rx: 3,
+      }),
+      Plot.text(cells, {
+        x: "across",
+        y: "down",
+        text: (cell) => cell.value.toFixed(2),
+        className: "on-heat",
+        fill: (cell) => (cell.value / most > 0.55 ? "var(--page)" : "var(--ink)"),
+        fontSize: likeness.length > 8 ? 8 : 12,
+      }),
     ],
-    color: { type: "identity" }, opacity: { type: "identity" },
+    color: { type: "identity" },
+    opacity: { type: "identity" },
   });
 }
 
 /** One bar for each number of clusters, or for each eigenvalue. */
 function drawNumbers({ data }, width) {
   return drawChart({
-    width, height: Math.min(240, 0.5 * width), marginTop: 20, marginBottom: 40,
-    x: { type: "band", label: data.chosen ? "number of clusters" : "eigenvalue", labelArrow: "none", labelAnchor: "center" }, y: { axis: null },
+    width,
+    height: Math.min(240, 0.5 * width),
+    marginTop: 20,
+    marginBottom: 40,
+    x: {
+      type: "band",
+      label: data.chosen ? "number of clusters" : "eigenvalue",
+      labelArrow: "none",
+      labelAnchor: "center",
+    },
+    y: { axis: null },
     marks: [
-      Plot.barY(data.numbers, { x: "n", y: "value", fill: "var(--heat)", fillOpacity: (bar) => (bar.strong ? 1 : 0.35), rx: 2 }),
-      Plot.text(data.numbers, { x: "n", y: "value", dy: -8, text: (bar) => bar.value.toFixed(2), fill: "var(--soft)", filter: () => width / data.numbers.length > 34 }),
+      Plot.barY(data.numbers, {
+        x: "n",
+        y: "value",
+        fill: "var(--heat)",
+        fillOpacity: (bar) => (bar.strong ? 1 : 0.35),
+        rx: 2,
+      }),
+      Plot.text(data.numbers, {
+        x: "n",
+        y: "value",
+        dy: -8,
+        text: (bar) => bar.value.toFixed(2),
+        fill: "var(--soft)",
+        filter: () => width / data.numbers.length > 34,
+      }),
       Plot.ruleY([0], { stroke: "var(--line)" }),
     ],
     opacity: { type: "identity" },
@@ -78,17 +180,51 @@ function drawNumbers({ data }, width) {
 /** The missing cells of the table from afar, rows sorted by cluster. */
 function drawMissing({ data }, width) {
   const { columns, shares, ends } = data.missing;
-  const cells = shares.flatMap((band, down) => band.map((share, across) => ({ down, across, share }))).filter((cell) => cell.share > 0);
+  const cells = shares
+    .flatMap((band, down) => band.map((share, across) => ({ down, across, share })))
+    .filter((cell) => cell.share > 0);
   const wide = columns.length <= 30;
   return drawChart({
-    width, height: 380, marginLeft: wide ? 64 : 34, marginRight: 8, marginTop: 6, marginBottom: wide ? 90 : 14,
-    x: { domain: [0, columns.length], axis: null }, y: { domain: [shares.length, 0], axis: null },
+    width,
+    height: 380,
+    marginLeft: wide ? 64 : 34,
+    marginRight: 8,
+    marginTop: 6,
+    marginBottom: wide ? 90 : 14,
+    x: { domain: [0, columns.length], axis: null },
+    y: { domain: [shares.length, 0], axis: null },
     marks: [
       Plot.frame({ fill: "var(--panel)", stroke: "var(--line)" }),
-      Plot.rect(cells, { x1: "across", x2: (cell) => cell.across + 1, y1: "down", y2: (cell) => cell.down + 1, fill: "var(--heat)", fillOpacity: (cell) => 0.25 + 0.75 * cell.share, insetLeft: wide ? 1 : 0, insetRight: wide ? 1 : 0 }),
+      Plot.rect(cells, {
+        x1: "across",
+        x2: (cell) => cell.across + 1,
+        y1: "down",
+        y2: (cell) => cell.down + 1,
+        fill: "var(--heat)",
+        fillOpacity: (cell) => 0.25 + 0.75 * cell.share,
+        insetLeft: wide ? 1 : 0,
+        insetRight: wide ? 1 : 0,
+      }),
       Plot.ruleY(ends.slice(0, -1), { stroke: "var(--ink)" }),
-      Plot.text(ends, { x: 0, dx: -6, y: (end, index) => (end + (ends[index - 1] ?? 0)) / 2, textAnchor: "end", text: (_, index) => String(index), fontSize: 12 }),
-      wide ? Plot.text(columns, { x: (_, index) => index + 0.5, y: shares.length, dy: 8, rotate: -40, textAnchor: "end", text: (name) => brief(name, 16), fontSize: 11 }) : null,
+      Plot.text(ends, {
+        x: 0,
+        dx: -6,
+        y: (end, index) => (end + (ends[index - 1] ?? 0)) / 2,
+        textAnchor: "end",
+        text: (_, index) => String(index),
+        fontSize: 12,
+      }),
+      wide
+        ? Plot.text(columns, {
+            x: (_, index) => index + 0.5,
+            y: shares.length,
+            dy: 8,
+            rotate: -40,
+            textAnchor: "end",
+            text: (name) => brief(name, 16),
+            fontSize: 11,
+          })
+        : null,
     ],
     opacity: { type: "identity" },
   });

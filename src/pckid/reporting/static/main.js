@@ -6,12 +6,22 @@ function showStatus(store) {
   const clear = document.getElementById("clear");
   const write = () => {
     const found = store.selected();
-    const counts = d3.rollup(found, (rows) => rows.length, (row) => store.rows.label[row]);
-    const parts = Array.from(counts, ([cluster, count]) => [count, store.clusterName(cluster)]).sort((a, b) => b[0] - a[0]);
-    const what = store.cluster !== null
-      ? `${store.names[store.cluster]}: ${counted(found.length, "row")} shown everywhere on this page.`
-      : `${counted(found.length, "row")} in the box: ${parts.map(([count, name]) => `${count.toLocaleString("en")} of ${name}`).join(", ")}.`;
-    status.textContent = store.isAll() ? "All rows are shown. Select a cluster to see it everywhere on this page." : what;
+    const counts = d3.rollup(
+      found,
+      (rows) => rows.length,
+      (row) => store.rows.label[row],
+    );
+    const parts = Array.from(counts, ([cluster, count]) => [
+      count,
+      store.clusterName(cluster),
+    ]).sort((a, b) => b[0] - a[0]);
+    const what =
+      store.cluster !== null
+        ? `${store.names[store.cluster]}: ${counted(found.length, "row")} shown everywhere on this page.`
+        : `${counted(found.length, "row")} in the box: ${parts.map(([count, name]) => `${count.toLocaleString("en")} of ${name}`).join(", ")}.`;
+    status.textContent = store.isAll()
+      ? "All rows are shown. Select a cluster to see it everywhere on this page."
+      : what;
     clear.disabled = store.isAll();
   };
   clear.addEventListener("click", store.clear);
@@ -27,7 +37,9 @@ function showStatus(store) {
 async function start() {
   const store = makeStore(await readData());
   document.querySelectorAll(".needs-script").forEach((part) => (part.hidden = false));
-  [showStatus, showClusters, showMap, showDistributions, showRows, showFigures].forEach((show) => show(store));
+  [showStatus, showClusters, showMap, showDistributions, showRows, showFigures].forEach((show) =>
+    show(store),
+  );
   store.hover(d3.maxIndex(store.rows.confidence));
   document.documentElement.classList.add("ready");
 }

@@ -16,7 +16,12 @@ function showMap(store) {
   };
   whenWidthChanges(place, (width) => {
     const chart = drawDots(store, width);
-    nodes = new Map(d3.selectAll(chart.querySelectorAll(".dots > *")).nodes().map((node) => [store.rows.dots[node.__data__], node]));
+    nodes = new Map(
+      d3
+        .selectAll(chart.querySelectorAll(".dots > *"))
+        .nodes()
+        .map((node) => [store.rows.dots[node.__data__], node]),
+    );
     place.replaceChildren(chart);
     brush = followPointer(store, chart);
     mark();
@@ -42,16 +47,27 @@ function drawDots(store, width) {
   const [x, y] = equalDomains(rows, width - 40, height - 40);
   const clusters = d3.range(store.data.clusters.length);
   return drawChart({
-    width, height, margin: 20, axis: null,
-    x: { domain: x }, y: { domain: y }, r: { type: "identity" },
+    width,
+    height,
+    margin: 20,
+    axis: null,
+    x: { domain: x },
+    y: { domain: y },
+    r: { type: "identity" },
     color: { type: "ordinal", domain: clusters, range: clusters.map(colourOf) },
-    symbol: { domain: clusters, range: clusters.map((cluster) => SYMBOLS[cluster % SYMBOLS.length]) },
+    symbol: {
+      domain: clusters,
+      range: clusters.map((cluster) => SYMBOLS[cluster % SYMBOLS.length]),
+    },
     marks: [
       Plot.dot(rows.dots, {
-        className: "dots", sort: null,
-        x: (row) => rows.x[row], y: (row) => rows.y[row],
+        className: "dots",
+        sort: null,
+        x: (row) => rows.x[row],
+        y: (row) => rows.y[row],
         r: (row) => 2.2 + 2.8 * rows.confidence[row],
-        fill: (row) => rows.label[row], symbol: (row) => rows.label[row],
+        fill: (row) => rows.label[row],
+        symbol: (row) => rows.label[row],
       }),
     ],
   });
@@ -59,7 +75,10 @@ function drawDots(store, width) {
 
 /** Find domains in which a unit is as long across as it is up. */
 function equalDomains(rows, width, height) {
-  const extents = [d3.extent(rows.x), d3.extent(rows.y)].map(([low, high]) => [low ?? 0, high ?? 0]);
+  const extents = [d3.extent(rows.x), d3.extent(rows.y)].map(([low, high]) => [
+    low ?? 0,
+    high ?? 0,
+  ]);
   const spans = extents.map(([low, high]) => high - low);
   const unit = Math.max(spans[0] / width, spans[1] / height) || 1;
   return [width, height].map((length, axis) => {
@@ -72,18 +91,26 @@ function equalDomains(rows, width, height) {
 function followPointer(store, chart) {
   const { rows } = store;
   const [x, y] = ["x", "y"].map((name) => chart.scale(name));
-  const tree = d3.quadtree(rows.dots, (row) => x.apply(rows.x[row]), (row) => y.apply(rows.y[row]));
+  const tree = d3.quadtree(
+    rows.dots,
+    (row) => x.apply(rows.x[row]),
+    (row) => y.apply(rows.y[row]),
+  );
   const nearest = (event) => tree.find(...d3.pointer(event, chart), 24) ?? null;
   let pressed = null;
-  const brush = d3.brush().touchable(false).on("start", ({ sourceEvent }) => {
-    if (sourceEvent) pressed = d3.pointer(sourceEvent, chart);
-  }).on("end", ({ sourceEvent, selection }) => {
-    if (!sourceEvent) return;
-    const [across, down] = d3.pointer(sourceEvent, chart);
-    const moved = Math.hypot(across - pressed[0], down - pressed[1]) > 3;
-    if (moved && selection) store.selectRows(rowsInside(rows, selection, x, y));
-    else choose(store, nearest(sourceEvent));
-  });
+  const brush = d3
+    .brush()
+    .touchable(false)
+    .on("start", ({ sourceEvent }) => {
+      if (sourceEvent) pressed = d3.pointer(sourceEvent, chart);
+    })
+    .on("end", ({ sourceEvent, selection }) => {
+      if (!sourceEvent) return;
+      const [across, down] = d3.pointer(sourceEvent, chart);
+      const moved = Math.hypot(across - pressed[0], down - pressed[1]) > 3;
+      if (moved && selection) store.selectRows(rowsInside(rows, selection, x, y));
+      else choose(store, nearest(sourceEvent));
+    });
   const layer = d3.select(chart).append("g").attr("class", "brush").call(brush);
   chart.addEventListener("pointermove", (event) => store.hover(nearest(event)));
   chart.addEventListener("click", (event) => {

@@ -43,7 +43,10 @@ function sortKeys(store) {
     ...rows.columns.map((column) => ({
       name: column.name,
       text: Boolean(column.categories),
-      of: (row) => (column.categories && column.values[row] !== null ? cellText(column, row) : column.values[row]),
+      of: (row) =>
+        column.categories && column.values[row] !== null
+          ? cellText(column, row)
+          : column.values[row],
     })),
   ];
 }
@@ -52,7 +55,11 @@ function sortKeys(store) {
 function rowHeaders(store, view, update) {
   const headers = sortKeys(store).map((key) => {
     const button = element("button", { type: "button" }, element("bdi", {}, brief(key.name, 30)));
-    const header = element("th", { scope: "col", "aria-sort": "none", class: key.text ? "text" : "" }, button);
+    const header = element(
+      "th",
+      { scope: "col", "aria-sort": "none", class: key.text ? "text" : "" },
+      button,
+    );
     button.addEventListener("click", () => {
       view.descending = view.sort === key.of && !view.descending;
       view.sort = key.of;
@@ -73,13 +80,17 @@ function findRows(store, view) {
   if (!view.sort) return found;
   const order = view.descending ? d3.descending : d3.ascending;
   const missing = (row) => view.sort(row) === null;
-  return found.sort((a, b) => missing(a) - missing(b) || order(view.sort(a), view.sort(b)) || a - b);
+  return found.sort(
+    (a, b) => missing(a) - missing(b) || order(view.sort(a), view.sort(b)) || a - b,
+  );
 }
 
 /** Everything that a search looks at, of one row. */
 function rowText(store, row) {
   const cells = store.rows.columns.map((column) => cellText(column, row));
-  return [store.rowName(row), store.clusterName(store.rows.label[row]), ...cells].join("\n").toLowerCase();
+  return [store.rowName(row), store.clusterName(store.rows.label[row]), ...cells]
+    .join("\n")
+    .toLowerCase();
 }
 
 /** Write one page of rows. */
@@ -105,12 +116,23 @@ function rowLine(store, row) {
   }
   name.append(element("bdi", {}, store.clusterName(cluster)));
   const cells = store.rows.columns.map((column) =>
-    element("td", column.categories ? { class: "text" } : {}, element("bdi", {}, brief(cellText(column, row), 40))));
+    element(
+      "td",
+      column.categories ? { class: "text" } : {},
+      element("bdi", {}, brief(cellText(column, row), 40)),
+    ),
+  );
   const confidence = cluster < 0 ? "–" : store.rows.confidence[row].toFixed(2);
   const outlier = store.rows.outlier[row] === null ? "–" : store.rows.outlier[row].toFixed(1);
-  const line = element("tr", { tabindex: 0 },
-    element("th", { scope: "row" }, element("bdi", {}, brief(store.rowName(row), 40))), name,
-    element("td", {}, confidence), element("td", {}, outlier), ...cells);
+  const line = element(
+    "tr",
+    { tabindex: 0 },
+    element("th", { scope: "row" }, element("bdi", {}, brief(store.rowName(row), 40))),
+    name,
+    element("td", {}, confidence),
+    element("td", {}, outlier),
+    ...cells,
+  );
   line.addEventListener("pointerenter", () => store.hover(row));
   line.addEventListener("focus", () => store.hover(row));
   return line;
@@ -122,7 +144,10 @@ function showRow(store) {
   if (row === null) return;
   const cluster = store.rows.label[row];
   const place = document.getElementById("row-detail");
-  const confidence = cluster < 0 ? "" : `, confidence ${store.rows.confidence[row].toFixed(2)}, outlier score ${store.rows.outlier[row]?.toFixed(1) ?? "–"}`;
+  const confidence =
+    cluster < 0
+      ? ""
+      : `, confidence ${store.rows.confidence[row].toFixed(2)}, outlier score ${store.rows.outlier[row]?.toFixed(1) ?? "–"}`;
   const state = element("p", { class: "soft" });
   if (cluster >= 0) {
     const sign = element("span", { class: "sign" });
@@ -132,11 +157,26 @@ function showRow(store) {
   state.append(element("bdi", {}, store.clusterName(cluster)), confidence);
   const values = element("dl");
   for (const column of store.rows.columns) {
-    values.append(element("div", {}, element("dt", {}, element("bdi", {}, brief(column.name, 80))),
-      element("dd", {}, element("bdi", {}, cellText(column, row)))));
+    values.append(
+      element(
+        "div",
+        {},
+        element("dt", {}, element("bdi", {}, brief(column.name, 80))),
+        element("dd", {}, element("bdi", {}, cellText(column, row))),
+      ),
+    );
   }
-  const hint = element("p", { class: "soft" }, "Point at another row, on the map or in the list of rows, to read it here.");
-  place.replaceChildren(element("h3", {}, element("bdi", {}, brief(store.rowName(row), 60))), state, values, hint);
+  const hint = element(
+    "p",
+    { class: "soft" },
+    "Point at another row, on the map or in the list of rows, to read it here.",
+  );
+  place.replaceChildren(
+    element("h3", {}, element("bdi", {}, brief(store.rowName(row), 60))),
+    state,
+    values,
+    hint,
+  );
 }
 
 /** Write the labels of all rows as CSV: row, name, cluster, the cluster's name, confidence. */
@@ -146,7 +186,13 @@ function labelsAsCsv(store) {
   const lines = d3.range(store.n).map((row) => {
     const cluster = rows.label[row];
     const name = rows.name ? [inertText(rows.name[row])] : [];
-    return [rows.number[row], ...name, cluster, cluster < 0 ? "" : inertText(store.names[cluster]), rows.confidence[row]];
+    return [
+      rows.number[row],
+      ...name,
+      cluster,
+      cluster < 0 ? "" : inertText(store.names[cluster]),
+      rows.confidence[row],
+    ];
   });
   return `${d3.csvFormatRows([head, ...lines])}\n`;
 }
