@@ -22,6 +22,7 @@ function showDistributions(store) {
 /** Make the card of a column. */
 function distributionCard(store, column) {
   const bars = column.categories ? categoryBars(column) : numberBars(column);
+  const all = countBars(store, column, bars, () => true);
   const value = element("span", { class: "value" });
   const needle = element("span", { class: "needle", "aria-hidden": "true" });
   needle.hidden = true;
@@ -55,7 +56,8 @@ function distributionCard(store, column) {
     if (known) needle.style.height = `${chart.scale("fy").range[1]}px`;
   };
   const draw = () => {
-    chart = drawBars(store, column, bars, Math.floor(chartPlace.clientWidth));
+    const shown = store.isAll() ? all : countBars(store, column, bars, store.isSelected);
+    chart = drawBars(store, bars, all, shown, Math.floor(chartPlace.clientWidth));
     chartPlace.replaceChildren(chart, needle);
     point();
   };
@@ -114,10 +116,8 @@ function countBars(store, column, bars, wanted) {
 }
 
 /** Draw one strip of bars for each cluster, above each other on one axis. */
-function drawBars(store, column, bars, width) {
+function drawBars(store, bars, all, shown, width) {
   const clusters = d3.range(store.data.clusters.length);
-  const all = countBars(store, column, bars, () => true);
-  const shown = store.isAll() ? all : countBars(store, column, bars, store.isSelected);
   const slanted =
     bars.labels && bars.labels.some((label) => label.length > width / bars.labels.length / 7);
   const bottom = slanted ? 72 : 22; // for the axis
