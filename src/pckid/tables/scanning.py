@@ -179,7 +179,7 @@ def _scan_whole(source: Source, header: bool, sheet: str | None) -> Scan | None:
     if is_sheet:
         data, notes = read_sheet(source, sheet, header)
     elif is_statistics(start):
-        data, notes = read_statistics(source), ()
+        data, notes = read_statistics(source)
     else:
         return None
     part = Part(source, None, 0, data.num_rows)

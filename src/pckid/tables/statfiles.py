@@ -1,14 +1,7 @@
-"""Files of statistics programs: Stata (.dta), SPSS (.sav, .zsav), SAS (.sas7bdat, .xpt).
-
-The library that reads them, written in C, crashes on some damaged files. So they are read by a
-process of its own, which gets the bytes and returns an Arrow stream.
-"""
+"""Files of statistics programs: Stata (.dta), SPSS (.sav, .zsav), SAS (.sas7bdat, .xpt)."""
 
 import importlib.util
 import io
-import os
-import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -16,6 +9,7 @@ import pyarrow as pa
 
 from pckid._utils.text import brief
 from pckid.exceptions import TableError
+from pckid.tables.isolation import Read, read_apart
 from pckid.tables.sources import Source, refuse_large
 
 SPSS = (b"$FL2", b"$FL3")
@@ -27,8 +21,6 @@ SAS = bytes(12) + bytes.fromhex("c2ea8160b31411cfbd92080009c7318c181f1011")
 XPORT = (b"HEADER RECORD*******LIBRARY", b"HEADER RECORD*******LIBV8")
 
 _ROWS_AT_ONCE = 1 << 16
-_REFUSED = 3
-_CHILD = "from pckid.tables.statfiles import main; main()"
 
 
 def is_statistics(start: bytes) -> bool:
@@ -36,8 +28,8 @@ def is_statistics(start: bytes) -> bool:
     return start.startswith((*SPSS, *STATA, SAS, *XPORT))
 
 
-def read_statistics(source: Source) -> Any:
-    """Read a file of Stata, SPSS or SAS.
+def read_statistics(source: Source) -> Read:
+    """Read a file of Stata, SPSS or SAS, in a process of its own.
 
     A column all of whose values have labels is read as these labels, one in which some have none,
     such as a scale with its ends named, as numbers. What the file declares missing is missing.
@@ -48,41 +40,20 @@ def read_statistics(source: Source) -> Any:
 
     Returns
     -------
-    data : pyarrow.Table of shape (n_rows, n_columns)
+    read : Read
     """
     if importlib.util.find_spec("pyreadstat") is None:
         raise ImportError(
             "Reading Stata, SPSS and SAS needs pyreadstat: python -m pip install 'pckid[stats]'"
         )
-    done = subprocess.run(
-        [sys.executable, "-c", _CHILD, source.name, str(source.max_bytes)],
-        input=b"".join(source.pieces()),
-        capture_output=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-    )
-    if done.returncode == _REFUSED:
-        raise TableError(done.stderr.decode("utf-8", "replace").strip())
-    if done.returncode != 0:
-        raise TableError(_damaged(source.name, "its reader failed"))
-    return pa.ipc.open_stream(done.stdout).read_all()
+    return read_apart(parse, source)
 
 
-def main() -> None:
-    """Read the file that comes by standard input; write it to standard output."""
-    name, max_bytes = sys.argv[1], int(sys.argv[2])
-    try:
-        table = parse(sys.stdin.buffer.read(), name, max_bytes)
-    except TableError as error:
-        sys.stderr.buffer.write(str(error).encode())
-        sys.exit(_REFUSED)
-    with pa.ipc.new_stream(sys.stdout.buffer, table.schema) as stream:
-        stream.write_table(table)
-
-
-def parse(content: bytes, name: str, max_bytes: int) -> Any:
-    """Read the bytes of a file, a number of rows at a time."""
+def parse(source: Source) -> Read:
+    """Read a file, a number of rows at a time."""
     import pyreadstat
 
+    content = b"".join(source.pieces())
     reader = _reader(pyreadstat, content[:64])
     wrong = (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, OverflowError, ValueError)
     parts: list[dict[str, list[Any]]] = []
@@ -92,14 +63,16 @@ def parse(content: bytes, name: str, max_bytes: int) -> Any:
         try:
             columns, told = reader(io.BytesIO(content), output_format="dict", **limits)
         except wrong as error:
-            raise TableError(_damaged(name, str(error))) from None
+            raise TableError(_damaged(source.name, str(error))) from None
         found = len(next(iter(columns.values()), ()))
         n_rows += found
-        refuse_large(8 * n_rows * len(columns), name, max_bytes)
+        refuse_large(8 * n_rows * len(columns), source.name, source.max_bytes)
         parts.append(columns)
     labels = told.variable_value_labels
-    return pa.table(
-        {key: _column([part[key] for part in parts], labels.get(key, {})) for key in parts[0]}
+    return Read(
+        pa.table(
+            {key: _column([part[key] for part in parts], labels.get(key, {})) for key in parts[0]}
+        )
     )
 
 

@@ -21,10 +21,13 @@ from pckid.tables.sources import refuse_large
 _CELL_BYTES = 80  # of a cell while calamine reads it, measured
 _PIECE = 1 << 20
 _LONGEST_TAG = 1 << 24
-_TAG = re.compile(rb"<(?:\w+:)?(row|c)(?=[\s/>])(?:[^>]*?[\s\"']r\s*=\s*[\"']\s*([A-Za-z]*)(\d+))?")
+_TAG_OR_PLACE = re.compile(rb"<(?:\w+:)?(row|c)(?=[\s/>])|[\s\"']r\s*=\s*[\"']\s*([A-Za-z]*)(\d+)")
 _PREFIXED = (b":row", b":c ", b":c>", b":c/", b":c\t", b":c\r", b":c\n")
 _ROW, _CELL = b'<row r="', b'<c r="'
 _LONGEST_PLACE = 11
+_BLANKS = np.frombuffer(b" \t\r\n", dtype=np.uint8)
+_ENDS_NAME = np.frombuffer(b" \t\r\n/>", dtype=np.uint8)
+_BEFORE_NAME = np.frombuffer(b" \t\r\n\"'", dtype=np.uint8)
 # Records of .xls that begin with the row and the column of a cell; the last two hold many cells.
 _CELLS = {0x02, 0x03, 0x04, 0x05, 0x06, 0xD6, 0xFD, 0x201, 0x203, 0x204, 0x205, 0x206, 0x27E,
           0x406, 0xBD, 0xBE}  # fmt: skip
@@ -101,6 +104,7 @@ class _XlsxExtent:
         rows = rows[(signs[rows + 3] == ord("w")) & ~_goes_on(signs[rows + 4])]
         as_usual = _begin(signs, cells, _CELL) and _begin(signs, rows, _ROW)
         places = np.concatenate([cells + len(_CELL), rows + len(_ROW)])
+        as_usual &= len(places) == _count_places(signs)
         prefixed = any(sign in text for sign in _PREFIXED)
         if prefixed or not as_usual or not self._read_places(signs, places):
             self._follow(text)
@@ -125,13 +129,27 @@ class _XlsxExtent:
 
     def _follow(self, text: bytes) -> None:
         """Count tag by tag: one without a place comes after the last, wherever that is."""
-        row, column = self.n_rows, self.n_columns
-        for tag, letters, digits in _TAG.findall(text):
-            self.n_tags += 1
-            row = int(digits) if digits else row + (tag == b"row")
-            column = _column_number(letters.upper()) if letters else column + 1
-            column = 0 if tag == b"row" else column
+        row, column, unplaced = self.n_rows, self.n_columns, b""
+        for tag, letters, digits in [*_TAG_OR_PLACE.findall(text), (b"end", b"", b"")]:
+            if digits:
+                row, column = int(digits), _column_number(letters.upper()) or column
+                unplaced = b""
+            else:
+                row += unplaced == b"row"
+                column = column + 1 if unplaced == b"c" else 0 if tag == b"row" else column
+                unplaced = tag
+                self.n_tags += tag != b"end"
             self.n_rows, self.n_columns = max(self.n_rows, row), max(self.n_columns, column)
+
+
+def _count_places(signs: np.ndarray) -> int:
+    """Count attributes that are called r; -1 where an equals sign has a blank before it."""
+    equals = np.flatnonzero(signs == ord("="))
+    equals = equals[equals > 1]
+    if np.isin(signs[equals - 1], _BLANKS).any():
+        return -1
+    ends = equals[signs[equals - 1] == ord("r")]
+    return int(np.isin(signs[ends - 2], _BEFORE_NAME).sum())
 
 
 def _begin(signs: np.ndarray, places: np.ndarray, text: bytes) -> bool:
@@ -141,7 +159,7 @@ def _begin(signs: np.ndarray, places: np.ndarray, text: bytes) -> bool:
 
 def _goes_on(signs: np.ndarray) -> np.ndarray:
     """Tell which signs belong to a name rather than end it."""
-    return ~np.isin(signs, np.frombuffer(b" \t\r\n/>", dtype=np.uint8))
+    return ~np.isin(signs, _ENDS_NAME)
 
 
 def _column_number(letters: bytes) -> int:

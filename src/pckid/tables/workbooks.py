@@ -8,14 +8,16 @@ import datetime
 import io
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import chain, islice
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 
 from pckid._utils.text import brief, counted
 from pckid.exceptions import TableError
 from pckid.tables.headers import Range, cell_text, find_header
+from pckid.tables.isolation import Read, read_apart
 from pckid.tables.sources import Source
 from pckid.tables.workbook_limits import DAMAGED, check_archive, check_xls, protected
 
@@ -30,22 +32,8 @@ _DATES = {datetime.date, datetime.datetime}
 _SPANS = {datetime.time, datetime.timedelta}
 
 
-class Sheet(NamedTuple):
-    """A sheet that was read.
-
-    Attributes
-    ----------
-    data : pyarrow.Table of shape (n_rows, n_columns)
-    notes : tuple of str
-        What was decided about the sheet and might have been decided otherwise.
-    """
-
-    data: Any
-    notes: tuple[str, ...]
-
-
-def read_sheet(source: Source, sheet: str | None = None, header: bool = True) -> Sheet:
-    """Read a sheet of a spreadsheet.
+def read_sheet(source: Source, sheet: str | None = None, header: bool = True) -> Read:
+    """Read a sheet of a spreadsheet; one of .xls, whose damage can crash its reader, apart.
 
     Parameters
     ----------
@@ -57,8 +45,19 @@ def read_sheet(source: Source, sheet: str | None = None, header: bool = True) ->
 
     Returns
     -------
-    sheet : Sheet
+    read : Read
     """
+    _check_installed()
+    is_old = next(source.pieces(8), b"") == OLE
+    return (
+        read_apart(parse, source, sheet=sheet, header=header)
+        if is_old
+        else parse(source, sheet, header)
+    )
+
+
+def parse(source: Source, sheet: str | None, header: bool) -> Read:
+    """Read a sheet in this process."""
     workbook = _open_workbook(source)
     name, cells, others = _choose_sheet(workbook, sheet, source.name)
     # The reader gives blank rows above the first cell, and no blank columns left of it.
@@ -83,27 +82,45 @@ def read_sheet(source: Source, sheet: str | None = None, header: bool = True) ->
         many = counted(n_notes, "row")
         is_are = "is" if n_notes == 1 else "are"
         notes.append(f"Below the table, {many} of notes {is_are} left out.")
-    return Sheet(data, tuple(notes))
+    return Read(data, tuple(notes))
 
 
-def _open_workbook(source: Source) -> Any:
-    """Open a workbook that was found to be neither too large nor damaged nor locked."""
+def _check_installed() -> None:
+    """Say what is missing before any work is done."""
     try:
         import olefile  # noqa: F401
-        import python_calamine
+        import python_calamine  # noqa: F401
     except ImportError as error:
         raise ImportError(
             f"Reading spreadsheets needs {error.name}: python -m pip install 'pckid[excel]'"
         ) from None
+
+
+def _open_workbook(source: Source) -> Any:
+    """Open a workbook that was found to be neither too large nor damaged nor locked."""
+    import python_calamine
+
     with _content(source) as file:
         _check(file, source)
         file.seek(0)
-        try:
+        with _refuse_damaged(source.name):
             return python_calamine.load_workbook(file)
-        except python_calamine.PasswordError:
-            raise TableError(protected(source.name)) from None
-        except (python_calamine.CalamineError, OSError, ValueError) as error:
-            raise TableError(_damaged(source.name, error)) from None
+
+
+@contextmanager
+def _refuse_damaged(name: str) -> Iterator[None]:
+    """Turn what the reader raises into a sentence; a panic of it is no ordinary exception."""
+    import python_calamine
+
+    try:
+        yield
+    except python_calamine.PasswordError:
+        raise TableError(protected(name)) from None
+    except BaseException as error:
+        foreign = python_calamine.CalamineError, OSError, ValueError
+        if isinstance(error, foreign) or type(error).__name__ == "PanicException":
+            raise TableError(_damaged(name, error)) from None
+        raise
 
 
 def _content(source: Source) -> BinaryIO:
@@ -149,10 +166,8 @@ def _choose_sheet(workbook: Any, wanted: str | None, name: str) -> tuple[str, An
     visible = [s.name for s in every if s.visible == kinds[1].Visible] or names
     chosen = visible if wanted is None else [_find_sheet(names, wanted, name)]
     for candidate in chosen:
-        try:
+        with _refuse_damaged(name):
             cells = workbook.get_sheet_by_name(candidate)
-        except (python_calamine.CalamineError, OSError, ValueError) as error:
-            raise TableError(_damaged(name, error)) from None
         if cells.height:
             others = [] if wanted else [other for other in visible if other != candidate]
             return candidate, cells, others
@@ -254,10 +269,17 @@ def _column(cells: Sequence[Any]) -> Any:
     if kinds == {datetime.date}:
         return pa.array(found, pa.date32())
     if kinds <= _DATES:
-        return pa.array(found, pa.timestamp("us"))
+        return pa.array([_moment(cell) for cell in found], pa.timestamp("us"))
     if kinds <= _SPANS:
         return pa.array([_span(cell) for cell in found], pa.duration("us"))
     return pa.array([None if cell is None else cell_text(cell) for cell in found], pa.string())
+
+
+def _moment(cell: Any) -> datetime.datetime | None:
+    """Take a date as its midnight."""
+    if type(cell) is datetime.date:
+        return datetime.datetime(cell.year, cell.month, cell.day)
+    return cell
 
 
 def _span(cell: Any) -> datetime.timedelta | None:

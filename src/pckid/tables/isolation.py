@@ -1,0 +1,105 @@
+"""Read a file in a process of its own, for readers that damaged files can crash.
+
+Some readers, written in C or Rust, end the whole process at a damaged file. Here that is another
+process: it gets the bytes, returns an Arrow stream, and may use a limited amount of memory.
+"""
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.ipc
+
+from pckid.exceptions import TableError
+from pckid.tables.sources import Source
+
+_REFUSED = 3
+_LOADING = 2 << 30  # address space for the libraries alone
+_CHILD = "from pckid.tables.isolation import main; main()"
+
+
+class Read(NamedTuple):
+    """Rows that were read.
+
+    Attributes
+    ----------
+    data : pyarrow.Table of shape (n_rows, n_columns)
+    notes : tuple of str
+        What was decided about the table and might have been decided otherwise.
+    """
+
+    data: Any
+    notes: tuple[str, ...] = ()
+
+
+def read_apart(function: Callable[..., Read], source: Source, **options: Any) -> Read:
+    """Call `function(source, **options)` in another process.
+
+    Parameters
+    ----------
+    function : callable
+        Found by its module and name.
+    source : Source
+    **options
+        Plain values.
+
+    Returns
+    -------
+    read : Read
+
+    Raises
+    ------
+    TableError
+        That of the function, or one that says that the file is damaged if the process died.
+    """
+    called = f"{function.__module__}:{function.__name__}"
+    task = {"call": called, "name": source.name, "max_bytes": source.max_bytes, "options": options}
+    paths = os.pathsep.join(path for path in sys.path if path)
+    done = subprocess.run(
+        [sys.executable, "-c", _CHILD, json.dumps(task)],
+        input=b"".join(source.pieces()),
+        capture_output=True,
+        env={**os.environ, "PYTHONPATH": paths, "OPENBLAS_NUM_THREADS": "1"},
+    )
+    if done.returncode == _REFUSED:
+        raise TableError(done.stderr.decode("utf-8", "replace").strip())
+    if done.returncode != 0:
+        raise TableError(
+            f"{source.name} is damaged or cut short (its reader failed). Copy or download it "
+            "again, or save it in another format."
+        )
+    data = pa.ipc.open_stream(done.stdout).read_all()
+    notes = json.loads((data.schema.metadata or {}).get(b"notes", b"[]"))
+    return Read(data.replace_schema_metadata(None), tuple(notes))
+
+
+def main() -> None:
+    """Read the file that comes by standard input; write it to standard output."""
+    task = json.loads(sys.argv[1])
+    _limit_memory(task["max_bytes"] + _LOADING)
+    module, _, name = task["call"].partition(":")
+    source = Source(task["name"], task["max_bytes"], sys.stdin.buffer.read())
+    try:
+        data, notes = getattr(import_module(module), name)(source, **task["options"])
+    except TableError as error:
+        sys.stderr.buffer.write(str(error).encode())
+        sys.exit(_REFUSED)
+    data = data.replace_schema_metadata({"notes": json.dumps(notes)})
+    with pa.ipc.new_stream(sys.stdout.buffer, data.schema) as stream:
+        stream.write_table(data)
+
+
+def _limit_memory(n_bytes: int) -> None:
+    """Let this process take no more memory than that, where the system can see to it."""
+    with contextlib.suppress(ImportError, ValueError, OSError):
+        import resource
+
+        _, most = resource.getrlimit(resource.RLIMIT_AS)
+        wanted = n_bytes if most == resource.RLIM_INFINITY else min(n_bytes, most)
+        resource.setrlimit(resource.RLIMIT_AS, (wanted, most))
