@@ -14,6 +14,7 @@ from pckid.inspection.tables import (
     choose_row_names,
     find_problems,
     is_used,
+    problem_lines,
     reading_notes,
     refuse_problems,
     renaming_notes,
@@ -136,7 +137,7 @@ def read_table(
             break
     refuse_problems(table.source, found.problems)
     notes = renaming_notes(scan) + reading_notes(found.left_out, found.readings)
-    notes += [f"{problem.evidence} {problem.fix}" for problem in found.problems]
+    notes += problem_lines(found.problems)
     return TableFrame(_frame(found, table), notes)
 
 

@@ -14,7 +14,7 @@ import pyarrow.feather
 import pyarrow.parquet
 import pytest
 
-from pckid.tables import text
+from pckid.tables import kinds, text
 
 CHEAP = ["-k", "2", "--inits", "1", "--max-components", "2", "--max-samples", "1"]
 # Only a table that is read whole takes text as categories.
@@ -80,6 +80,10 @@ def good_table(rng):
     cells = [
         [missing if v != v else repr(v).replace(".", decimal) for v in row] for row in X.tolist()
     ]
+    style = int(rng.integers(10))
+    if style < 5:
+        for cell, v in zip(cells, X[:, 0].tolist(), strict=True):
+            cell[0] = missing if v != v else as_office(v, style)
     rows = [[*row, str(rng.choice(NOTES))] for row in cells]
     rows.insert(0, [f"c{j}" for j in range(d)] + ["note"])
     if rng.random() < 0.2:
@@ -90,6 +94,13 @@ def good_table(rng):
     if encoding in ("cp1252", "utf-16-le"):
         options += ["--encoding", str(encoding)]
     return packed(content.encode(encoding), rng), options
+
+
+def as_office(value, style):
+    """Write a number with thousands signs, a currency or a percent sign."""
+    text = f"{1000 * value:,.2f}"
+    swapped = text.translate(str.maketrans(",.", ".,"))
+    return [f"${text}", f"{swapped} €", f"{text} %", text.replace(",", "'"), text][style]
 
 
 def written(rows, delimiter, rng):
@@ -141,3 +152,24 @@ def test_good_tables_get_the_same_labels_both_ways(pckid, tmp_path, small_pieces
         small_pieces(int(rng.integers(20, 200)))
         for how in ("--stream", "--no-stream"):
             assert outcome(pckid(*arguments, how)) == outcome(whole), (content, options)
+
+
+@pytest.mark.parametrize(
+    ("last", "says"),
+    [
+        ('"1,234.5"', "'1,234.5': 30 of 30 cells fit thousands ',', decimal '.'"),
+        ("low", "Column 'a' holds text in 1 of 30 cells, first 'low' in row 30."),
+        ("-", ""),
+        ("-inf", "Column 'a' holds an infinite number in row 30."),
+    ],
+)
+def test_what_the_first_rows_do_not_show(pckid, tmp_path, monkeypatch, last, says):
+    monkeypatch.setattr(kinds, "_HEAD_ROWS", 5)
+    rows = [f"{i % 2 * 9 + i / 100},{i % 2 * 7 - i / 50}" for i in range(29)]
+    (tmp_path / "t.csv").write_text("a,b\n" + "\n".join([*rows, f"{last},3.5"]) + "\n")
+    whole, streamed = (
+        pckid("cluster", "t.csv", *CHEAP, how) for how in ("--no-stream", "--stream")
+    )
+    assert (streamed.code, streamed.out) == (whole.code, whole.out)
+    assert says in whole.err
+    assert whole.code == 0 or says in streamed.err

@@ -5,7 +5,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pckid._utils.text import brief, counted, printable
-from pckid.inspection.tables import ColumnInspection, Option, TableInspection, as_arguments
+from pckid.inspection.tables import (
+    ColumnInspection,
+    Option,
+    TableInspection,
+    as_arguments,
+    problem_lines,
+)
 
 _COLUMNS = 1000
 _HOLDS = {"number": "numbers", "category": "categories", "date": "dates", "duration": "durations",
@@ -91,7 +97,7 @@ def print_page(found: TableInspection, command: str) -> None:
     # As they are: a line that is not wrapped can be copied.
     lines = [
         *_section("How columns are read:", _readings(found)),
-        *_section("To look at:", _list(found)),
+        *_section("To look at:", [f"  {line}" for line in problem_lines(found.problems)]),
     ]
     lines += ["", "To cluster the table as advised:", f"  {command}"]
     console.file.writelines(f"{printable(line)}\n" for line in lines)
@@ -162,12 +168,6 @@ def _readings(found: TableInspection) -> list[str]:
         if column.kind in ("constant", "empty"):
             lines.append(f"  {name}: says nothing, no two values differ; left out")
     return lines
-
-
-def _list(found: TableInspection) -> list[str]:
-    """List all that is wrong or doubtful, what stops the clustering first."""
-    problems = sorted(found.problems, key=lambda problem: not problem.stops)
-    return [f"  {problem.evidence} {problem.fix}" for problem in problems]
 
 
 def _commonest(column: ColumnInspection) -> str:

@@ -26,6 +26,7 @@ from pckid.inspection.tables import (
     advice,
     as_arguments,
     find_problems,
+    problem_lines,
     reading_notes,
     refuse_problems,
 )
@@ -184,8 +185,8 @@ def _fit(estimator: PCKID, rows: FileRows, planned: _tables.Plan) -> None:
     _cluster.tell_choice(estimator)
     sample = Table(rows.template, None, rows.scan.source, "", False)
     found = Columns(seen.rows, {}, dict(rows.readings), {})
-    for problem in find_problems(found, rows.columns, sample, planned.rules):
-        note(f"{problem.evidence} {problem.fix}")
+    for line in problem_lines(find_problems(found, rows.columns, sample, planned.rules)):
+        note(line)
 
 
 def _share_missing(estimator: PCKID, seen: Survey) -> float:

@@ -24,6 +24,7 @@ from pckid.inspection.tables import (
     choose_row_names,
     find_problems,
     is_used,
+    problem_lines,
     reading_notes,
     refuse_problems,
     renaming_notes,
@@ -356,8 +357,8 @@ def point_out(selection: Selection) -> None:
     for line in reading_notes(selection.left_out, selection.readings):
         note(line)
     refuse_problems(selection.table.source, selection.problems)
-    for problem in selection.problems:
-        note(f"{problem.evidence} {problem.fix}")
+    for line in problem_lines(selection.problems):
+        note(line)
 
 
 def _name_replaced(selection: Selection, new: Mapping[str, np.ndarray]) -> None:

@@ -406,7 +406,8 @@ def _number_problems(
             f"Replace it, or leave the cell empty to treat it as missing, as with {option}.",
             (option,), True,
         ))  # fmt: skip
-    if reading.kind == "number" and looks_like_identifier(values):
+    plain = reading.kind == "number" and reading.number is None
+    if plain and looks_like_identifier(values):
         found.append(Problem(
             name, "may name the rows",
             f"Column '{shown}' holds a whole number in every row, no two alike: it may name the "
@@ -489,13 +490,29 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(brief(name) for name in names[:5]) + more
 
 
+def problem_lines(problems: Sequence[Problem]) -> list[str]:
+    """Say what is wrong, what stops the clustering first; what may name rows in one line."""
+    named = [problem for problem in problems if problem.kind == "may name the rows"]
+    if len(named) > 1:
+        listed = _listed([problem.column for problem in named])
+        evidence = (
+            f"Columns {listed} hold a whole number in every row, no two alike: they may name "
+        )
+        both = named[0]._replace(
+            evidence=evidence + "the rows rather than describe them.",
+            fix="If so, leave them out: --drop.",
+        )
+        problems = [problem for problem in problems if problem not in named] + [both]
+    ordered = sorted(problems, key=lambda problem: not problem.stops)
+    return [f"{problem.evidence} {problem.fix}" for problem in ordered]
+
+
 def refuse_problems(source: str, problems: Sequence[Problem]) -> None:
     """Raise if something must be mended first, with all that is wrong or doubtful."""
     stops = [problem for problem in problems if problem.stops]
     if not stops:
         return
-    others = [problem for problem in problems if not problem.stops]
-    lines = [f"{problem.evidence} {problem.fix}" for problem in (*stops, *others)]
+    lines = problem_lines(problems)
     if len(lines) > 1:
         many = counted(len(stops), "column") + (" needs" if len(stops) == 1 else " need")
         more = [f"- and {counted(len(lines) - _SHOWN, 'more point')}"] * (len(lines) > _SHOWN)
@@ -523,7 +540,7 @@ def _inspect_column(
     counts = Counter(cell for cell in columns.texts.get(name, ()) if cell is not None)
     return ColumnInspection(
         name, kind, used and kind not in ("text", "constant", "empty"), explain_reading(reading),
-        choice.format.name if choice else None,
+        reading.number.name if reading.number else None,
         next(iter(choice.units), None) if choice else None,
         codes, options[0] if options else None, tuple(problems),
         summary.n_observed, summary.n_distinct, summary.share_missing,

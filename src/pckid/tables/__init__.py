@@ -2,7 +2,7 @@
 
 from pckid.tables.categories import Columns, read_columns, refuse_unread, text_cells
 from pckid.tables.dates import DateFormat
-from pckid.tables.formats import NumberFormat
+from pckid.tables.formats import FORMATS, NumberFormat
 from pckid.tables.kinds import Reading, ReadingRules, find_readings, parse_rules
 from pckid.tables.numbers import MISSING_TOKENS, MissingTokens, try_columns, try_numbers
 from pckid.tables.scanning import (
@@ -19,6 +19,7 @@ from pckid.tables.workbook_writing import Share, Sheets
 from pckid.tables.writing import TableWriter, table_format, write_table
 
 __all__ = [
+    "FORMATS",
     "MISSING_TOKENS",
     "Columns",
     "DateFormat",

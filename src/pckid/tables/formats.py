@@ -38,9 +38,9 @@ _WRITTEN = "|".join(
     re.escape(written) for written in sorted(_MEANING, key=len, reverse=True)
 )  # longer ones first: "Rs." before "Rs"
 _CELL = re.compile(
-    rf"\(?\s*[+-]?\s*(?P<before>{_WRITTEN})?\s*[+-]?\s*"
-    r"(?P<core>[.,]?\d(?:[\d.,' ]*\d)?[.,]?(?:e[+-]?\d+)?)(?P<gap>\s*)"
-    rf"(?P<after>{_WRITTEN}|[^\W\d]{{1,12}}\.?|[%‰]|[^\d\s()+'-][^\d\s()+]{{0,11}})?\s*-?\s*\)?",
+    rf"\(? *[+-]? *(?P<before>{_WRITTEN})? *[+-]? *"
+    r"(?P<core>[.,]?[0-9](?:[0-9.,' ]*[0-9])?[.,]?(?:e[+-]?[0-9]+)?)(?P<gap> *)"
+    rf"(?P<after>{_WRITTEN}|[^\W\d]{{1,12}}\.?|[%‰]|[^0-9\s()+'-][^0-9\s()+]{{0,11}})? *-? *\)?",
     re.IGNORECASE,
 )
 # A sign that is followed by other than three digits, or that follows a lone 0.
@@ -285,12 +285,16 @@ def _pattern(form: NumberFormat) -> str:
 def _core(form: NumberFormat) -> str:
     """Write the pattern of the digits and the signs between them."""
     point, between = re.escape(form.decimal), re.escape(form.thousands)
-    whole = r"\d+"
+    whole = r"[0-9]+"
     if form.thousands:
         # In India groups of two digits precede the last three.
-        groups = rf"(?:{between}\d{{2,3}})*" if form.thousands == "," else rf"(?:{between}\d{{3}})*"
-        whole = rf"[1-9]\d{{0,2}}{groups}{between}\d{{3}}|\d+"
-    return rf"(?:(?:{whole})(?:{point}\d*)?|{point}\d+)(?:[eE][+-]?\d+)?"
+        groups = (
+            rf"(?:{between}[0-9]{{2,3}})*"
+            if form.thousands == ","
+            else rf"(?:{between}[0-9]{{3}})*"
+        )
+        whole = rf"[1-9][0-9]{{0,2}}{groups}{between}[0-9]{{3}}|[0-9]+"
+    return rf"(?:(?:{whole})(?:{point}[0-9]*)?|{point}[0-9]+)(?:[eE][+-]?[0-9]+)?"
 
 
 def _plain(core: str, form: NumberFormat) -> str | None:

@@ -325,6 +325,8 @@ def _decide(
         return _text(observed_cells(head.data.column(name), missing), name, rules)
     if choice.mixes_units:
         return Reading("text", choice=choice, doubt="units")
+    if choice.format == NumberFormat(head.decimal) and not choice.rival:
+        return Reading("number", number=choice.format)
     return Reading(
         "number", number=choice.format, choice=choice, doubt="format" if choice.rival else ""
     )

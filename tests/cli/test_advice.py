@@ -1,0 +1,152 @@
+"""All that is wrong with a table is said at once, and the advice works as it stands."""
+
+import json
+import shlex
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+from pckid.cli import _tables
+from pckid.tables import read_source
+
+QUICK = ["--inits", "3", "--max-components", "6"]
+
+
+@pytest.fixture
+def messy(tmp_path):
+    """Write a table with most of what can be wrong: two groups that differ in three columns."""
+    rng = np.random.default_rng(0)
+    lines = ["customer_no,plz,revenue,visits,score,age,since,comment"]
+    asked = ["customer_no,visits,age,since"]
+    for i in range(60):
+        group = i % 2
+        score = "low" if i % 20 == 3 else f"{rng.normal() + 6 * group:.2f}"
+        age = -999 if i % 15 == 1 else 30 + 20 * group + int(rng.integers(5))
+        money, visits = f"${1000 + 4000 * group + i:,}.50", f"{1000 + 2000 * group + i:,}"
+        since = f"1{i % 8}.0{1 + i % 9}.2021"
+        lines.append(
+            f'{20000 + 17 * i},{10000 + i * 31},"{money}","{visits}",{score},{age},{since},'
+            f"remark {i // 2}"
+        )
+        asked.append(f'{20000 + 17 * i},"{visits}",{age},{since}')
+    (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
+    # Nothing tells here what a comma is.
+    (tmp_path / "u.csv").write_text("\n".join(asked) + "\n")
+    return tmp_path
+
+
+def test_everything_is_said_at_once_with_its_fix(pckid, messy):
+    done = pckid("cluster", "t.csv", "-k", 2, *QUICK)
+    assert done.code == 3
+    assert "Column 'score' holds text in 3 of 60 cells, first 'low' in row 4." in done.err
+    assert "Column 'age' holds -999 in 4 rows" in done.err
+    assert "1 column needs a decision in t.csv:\n- Column 'score'" in done.err
+    assert "To take this advice: --yes, or --na-values low --na-values -999\n" in done.err
+
+
+def test_names_of_rows_are_said_once_and_used(pckid, messy):
+    done = pckid("cluster", "t.csv", "-k", 2, "--yes", "--only-labels", *QUICK)
+    assert done.code == 0, done.err
+    assert done.err.count("name the rows") == 1
+    assert (
+        "Left out, because they name the rows (--columns takes them): customer_no, plz." in done.err
+    )
+    header, first, *_ = done.out.decode().splitlines()
+    assert (header, first[:6]) == ("customer_no,cluster,confidence", "20000,")
+    selection = _tables.select(read_source("t.csv"), {"na_values": ["low"]})
+    assert selection.ids[:2] == ["20000", "20017"]
+    kept = pckid("cluster", "t.csv", "-k", 2, "--yes", "--columns", "plz,age", "--json", *QUICK)
+    assert json.loads(kept.out)["columns"] == ["plz", "age"]
+
+
+@pytest.mark.parametrize("how", ["--stream", "--no-stream"])
+def test_yes_takes_the_advice(pckid, messy, how):
+    done = pckid("cluster", "t.csv", "-k", 2, "--yes", how, "--drop", "comment", "--json", *QUICK)
+    assert done.code == 0, done.err
+    assert "Advice taken: --na-values low --na-values -999\n" in done.err
+    found = json.loads(done.out)
+    assert found["columns"] == ["revenue", "visits", "score", "age"]
+    assert found["cluster_sizes"] == [30, 30]
+
+
+@pytest.mark.parametrize("how", ["--stream", "--no-stream"])
+def test_what_can_be_read_in_two_ways_is_asked_about(pckid, tmp_path, how):
+    rows = [f'"{1 + i % 2},{100 + i}",{i % 2}' for i in range(20)]
+    (tmp_path / "t.csv").write_text("people,b\n" + "\n".join(rows) + "\n")
+    asked = pckid("cluster", "t.csv", "-k", 2, how, *QUICK)
+    assert asked.code == 3
+    assert (
+        "Column 'people': '1,100' is 1,100 or 1.1; all cells can be read either way." in asked.err
+    )
+    assert (
+        "Say which: --numbers people=1,234.56 (thousands) or --numbers people=1234,56" in asked.err
+    )
+    for form, lowest in (("1,234.56", 1100.0), ("1234,56", 1.1)):
+        arguments = ["t.csv", "-k", 2, how, "--numbers", f"people={form}", "--out", "o.parquet"]
+        assert pckid("cluster", *arguments, *QUICK).code == 0
+        written = pyarrow.parquet.read_table(tmp_path / "o.parquet")
+        assert written["people"].to_pylist()[0] == lowest
+
+
+def test_the_command_that_inspect_ends_with_runs(pckid, messy):
+    for name in ("t.csv", "u.csv"):
+        page = pckid("inspect", name).out.decode()
+        last = page.splitlines()[-1]
+        assert json.loads(pckid("inspect", name, "--json").out)["command"] == last.strip()
+        program, *arguments = shlex.split(last)
+        assert program == "pckid"
+        done = pckid(*arguments, "-k", 2, *QUICK)
+        assert done.code == 0, done.err
+        assert "To look at:\n" not in pckid("inspect", name, *arguments[2:-2]).out.decode()
+
+
+def test_the_command_keeps_what_was_said_and_quotes_it(pckid, tmp_path):
+    (tmp_path / "my table.csv").write_text("a b;x\nlow;1\n2,5;3\n3,5;5\nnot yet;4\n7;6\n8;3\n")
+    page = pckid("inspect", "my table.csv", "--delimiter", ";", "--na-values", "low").out.decode()
+    assert page.splitlines()[-1] == (
+        "  pckid cluster 'my table.csv' --delimiter ';' --na-values low --na-values 'not yet' "
+        "--out clusters.csv"
+    )
+
+
+@pytest.mark.parametrize("how", ["--stream", "--no-stream"])
+def test_dates_are_left_out_or_used(pckid, tmp_path, how):
+    days = pa.array(np.arange(40) % 2 * 3000, pa.int32()).cast(pa.date32())
+    table = pa.table({"day": days, "x": np.random.default_rng(0).normal(size=40)})
+    pyarrow.parquet.write_table(table, tmp_path / "t.parquet")
+    done = pckid("cluster", "t.parquet", "-k", 2, "--json", how, *QUICK)
+    assert json.loads(done.out)["columns"] == ["x"]
+    assert "Left out, because they hold dates (--dates use takes them as days): day." in done.err
+    done = pckid("cluster", "t.parquet", "-k", 2, "--json", "--dates", "use", how, *QUICK)
+    assert json.loads(done.out)["columns"] == ["day", "x"]
+    assert json.loads(done.out)["cluster_sizes"] == [20, 20]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--numbers", "1.2"], "'1.2' is none of 1234.56, 1,234.56"),
+        (["--dates", "day=often"], "'often' is none of leave-out, use, month"),
+        (["--dates", "nowhere=use"], "the table has no column 'nowhere'"),
+    ],
+)
+def test_options_that_say_nothing(pckid, messy, arguments, says):
+    done = pckid("cluster", "t.csv", *arguments)
+    assert done.code == 2
+    assert says in done.err
+
+
+def test_predict_reads_as_the_model_was_and_knows_renamed_columns(pckid, messy):
+    arguments = ["--columns", "visits,age", "--numbers", "visits=1234,56", "--na-values", "-999"]
+    assert pckid("cluster", "u.csv", "-k", 2, "--save", "m", *arguments, *QUICK).code == 0
+    (messy / "new.csv").write_text('visits,age\n"1,001",33\n"3,010",52\n')
+    done = pckid("predict", "m", "new.csv")
+    assert done.code == 0, done.err
+    clusters = [line.split(",")[-2] for line in done.out.decode().splitlines()[1:]]
+    assert len(set(clusters)) == 2
+    (messy / "new.csv").write_text("Visits ,Age (years)\n1,33\n3,52\n")
+    done = pckid("predict", "m", "new.csv")
+    assert done.code == 3
+    assert "lacks 2 of the model's 2 columns, first 'visits'. Did you mean 'Visits' for" in done.err

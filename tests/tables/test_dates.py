@@ -1,0 +1,92 @@
+"""Dates and durations become numbers, checked against Python's own calendar."""
+
+import datetime as dt
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pckid.tables.dates import DateFormat, count_dates, read_dates, read_temporal
+
+START = dt.datetime(1970, 1, 1)
+LAYOUTS = {
+    "year-month-day": ["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%Y/%m/%d %H:%M"],
+    "day-month-year": ["%d.%m.%Y", "%d/%m/%Y %H:%M", "%d-%m-%Y"],
+    "month-day-year": ["%m/%d/%Y", "%m/%d/%Y %I:%M %p"],
+    "day month year": ["%d %b %Y", "%d. %B %Y", "%d-%b-%Y"],
+    "month day year": ["%b %d, %Y", "%B %d %Y %H:%M"],
+}
+MOMENTS = st.datetimes(dt.datetime(1900, 1, 1), dt.datetime(2100, 1, 1)).map(
+    lambda moment: moment.replace(second=0, microsecond=0)
+)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@given(moments=st.lists(MOMENTS, min_size=1, max_size=5))
+def test_dates_are_days(layout, moments):
+    for pattern in LAYOUTS[layout]:
+        cells = pa.array([moment.strftime(pattern) for moment in moments])
+        known = [dt.datetime.strptime(cell, pattern) for cell in cells.to_pylist()]
+        days, wrong = read_dates(cells, DateFormat(layout))
+        assert not wrong.any()
+        expected = [(moment - START) / dt.timedelta(days=1) for moment in known]
+        np.testing.assert_allclose(days, expected, atol=1e-9)
+        months, _ = read_dates(cells, DateFormat(layout, "month"))
+        np.testing.assert_array_equal(months, [moment.month for moment in known])
+        assert count_dates(cells)[layout] == len(known)
+
+
+@pytest.mark.parametrize(
+    ("cell", "layout"),
+    [
+        ("2021-02-29", "year-month-day"),
+        ("31.04.2021", "day-month-year"),
+        ("13/13/2021", "month-day-year"),
+        ("2021-01-01 25:00", "year-month-day"),
+        ("3 Foo 2021", "day month year"),
+        ("1:75", "hours:minutes"),
+    ],
+)
+def test_what_is_no_date_is_called_wrong(cell, layout):
+    values, wrong = read_dates(pa.array([cell, None]), DateFormat(layout))
+    assert np.isnan(values).all()
+    assert wrong.tolist() == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("cell", "month"),
+    [("3 juin 2020", 6), ("14 juillet 2020", 7), ("1er août 2021", 8), ("5. März 21", 3),
+     ("2 de mayo de 2020", 5), ("7 dicembre 2020", 12), ("9 out 2020", 10)],
+)  # fmt: skip
+def test_months_in_several_languages(cell, month):
+    values, wrong = read_dates(pa.array([cell]), DateFormat("day month year", "month"))
+    assert not wrong.any()
+    assert values.tolist() == [month]
+
+
+def test_durations_are_hours():
+    values, wrong = read_dates(
+        pa.array(["1:30", "-0:45:36", "100:00:00", "x"]), DateFormat("hours:minutes")
+    )
+    np.testing.assert_allclose(values, [1.5, -0.76, 100, np.nan])
+    assert wrong.tolist() == [False, False, False, True]
+
+
+def test_types_of_arrow():
+    moment = dt.datetime(2021, 3, 12, 6)
+    days = (moment - START) / dt.timedelta(days=1)
+    for unit in ("s", "ms", "us", "ns"):
+        column = pa.chunked_array([pa.array([moment, None], pa.timestamp(unit))])
+        np.testing.assert_allclose(read_temporal(column, "days"), [days, np.nan])
+        assert read_temporal(column, "hour")[0] == 6
+        assert read_temporal(column, "month")[0] == 3
+        pause = pa.chunked_array([pa.array([dt.timedelta(minutes=90)], pa.duration(unit))])
+        np.testing.assert_allclose(read_temporal(pause, "days"), [1.5])
+    for kind in (pa.date32(), pa.date64()):
+        column = pa.chunked_array([pa.array([moment.date()], kind)])
+        assert read_temporal(column, "days").tolist() == [int(days)]
+    for kind in (pa.time32("s"), pa.time64("us")):
+        column = pa.chunked_array([pa.array([dt.time(2, 30)], kind)])
+        assert read_temporal(column, "days").tolist() == [2.5]

@@ -1,0 +1,38 @@
+"""Which columns name the rows, and which only hold many different numbers."""
+
+import numpy as np
+import pytest
+
+from pckid.tables.row_names import name_tells_rows, numbers_name_rows
+
+
+@pytest.mark.parametrize(
+    "name", ["id", "Customer_No", "PatientID", "PLZ", "Kundennummer", "zip code"]
+)
+def test_names_that_tell(name):
+    assert name_tells_rows(name)
+    assert numbers_name_rows(np.array([52134.0, 80331.0, 10115.0]), name)
+    assert not numbers_name_rows(np.array([52134.0, 80331.0, 52134.0]), name)
+    assert not numbers_name_rows(np.array([52134.0, np.nan, 10115.0]), name)
+
+
+@pytest.mark.parametrize("name", ["income", "humid", "notes", "grid", "piano", "age"])
+def test_names_that_do_not(name):
+    assert not name_tells_rows(name)
+    assert not numbers_name_rows(np.array([52134.0, 80331.0, 10115.0]), name)
+
+
+def test_numbers_that_count_name_rows_without_a_name():
+    assert numbers_name_rows(np.arange(1.0, 21.0), "n")
+    assert numbers_name_rows(np.random.default_rng(0).permutation(1000) + 52000.0, "n")
+    assert not numbers_name_rows(np.arange(5.0), "n")
+    assert not numbers_name_rows(np.arange(20.0) / 2, "n")
+
+
+def test_measurements_are_seldom_taken_for_names():
+    # Whole numbers drawn at random: taken for names of rows in less than one table of a thousand.
+    rng = np.random.default_rng(0)
+    for n, top in ((20, 30), (100, 700), (500, 10**6), (200, 10**9)):
+        drawn = rng.integers(0, top, (2000, n)).astype(float)
+        taken = sum(numbers_name_rows(values, "income") for values in drawn)
+        assert taken <= 2
