@@ -17,7 +17,6 @@ from pckid.inspection.tables import (
     problem_lines,
     reading_notes,
     refuse_problems,
-    renaming_notes,
 )
 from pckid.tables import (
     Columns,
@@ -62,6 +61,7 @@ def read_table(
     decimal: str | None = None,
     encoding: str | None = None,
     header: bool = True,
+    sheet: str | None = None,
 ) -> TableFrame:
     """Read a table as the command line does.
 
@@ -71,7 +71,8 @@ def read_table(
     Parameters
     ----------
     path : str
-        A CSV, TSV, Parquet or Arrow file, also compressed, or a folder of Parquet files.
+        A CSV, TSV, Parquet or Arrow file, also compressed, a folder of Parquet files, a
+        spreadsheet (.xlsx, .xls, .ods), or a file of Stata, SPSS or SAS.
     na_values : sequence of str, default=()
         Further contents of cells that mean missing, such as "-9999".
     numbers : sequence of str, default=()
@@ -91,7 +92,10 @@ def read_table(
     delimiter, decimal, encoding : str, default=None
         How a text file is written; found out by default.
     header : bool, default=True
-        Whether the first row of a text file holds the names.
+        Whether the first row of a text file or spreadsheet holds the names.
+    sheet : str, default=None
+        Sheet of a spreadsheet, by its name or its number from 1; by default the first that is
+        visible and not empty.
 
     Returns
     -------
@@ -121,7 +125,9 @@ def read_table(
     Left out, because they name the rows (--columns takes them): customer_no.
     """
 
-    scan = scan_table(path, delimiter=delimiter, decimal=decimal, encoding=encoding, header=header)
+    scan = scan_table(
+        path, delimiter=delimiter, decimal=decimal, encoding=encoding, header=header, sheet=sheet
+    )
     table = read_whole(scan)
     given = {
         "na_values": list(na_values), "numbers": list(numbers), "dates": list(dates),
@@ -136,7 +142,7 @@ def read_table(
         if not take_advice or not _add_advice(given, found.problems):
             break
     refuse_problems(table.source, found.problems)
-    notes = renaming_notes(scan) + reading_notes(found.left_out, found.readings)
+    notes = [*scan.notes, *reading_notes(found.left_out, found.readings)]
     notes += problem_lines(found.problems)
     return TableFrame(_frame(found, table), notes)
 

@@ -211,3 +211,10 @@ def test_an_arrow_file_is_read_up_to_the_limit(tmp_path):
         for _ in scanning.batches(scan, scan.parts, ["a"], 1000):
             pass
     assert read_source(path).data.num_rows == 100_000
+
+
+def test_columns_of_one_name_get_numbers():
+    names, notes = scanning.unique_names(["a", "a", "b", "a (2)", "a"])
+    assert names == ["a", "a (3)", "b", "a (2)", "a (4)"]
+    assert notes[0] == "Two columns named 'a': the second is now 'a (3)'."
+    assert scanning.unique_names(["a", "b"]) == (["a", "b"], ())

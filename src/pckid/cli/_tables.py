@@ -27,7 +27,6 @@ from pckid.inspection.tables import (
     problem_lines,
     reading_notes,
     refuse_problems,
-    renaming_notes,
 )
 from pckid.tables import (
     MissingTokens,
@@ -122,7 +121,7 @@ def open_scan(source: str | Source, options: Mapping[str, Any]) -> Scan:
         sheet=options.get("sheet"),
         max_bytes=None if limit is None else int(limit * 2**30),
     )
-    for line in (*renaming_notes(scan), *scan.notes):
+    for line in scan.notes:
         note(line)
     if scan.header_is_numbers:
         note("The first row holds only numbers and is taken for names; --no-header if it is data.")

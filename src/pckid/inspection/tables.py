@@ -24,7 +24,6 @@ from pckid.tables import (
     MissingTokens,
     Reading,
     ReadingRules,
-    Scan,
     Table,
     find_readings,
     read_source,
@@ -458,14 +457,6 @@ def explain_reading(reading: Reading) -> str:
         f"'{brief(choice.example)}': {choice.n_fitting:,} of {choice.n_observed:,} cells fit "
         f"{thousands}, decimal '{form.decimal}'{units}"
     )
-
-
-def renaming_notes(scan: Scan) -> list[str]:
-    """Say which columns got another name, because two had the same."""
-    return [
-        f"Two columns named '{brief(old)}': the second is now '{brief(new)}'."
-        for old, new in scan.renamed[:_SHOWN]
-    ]
 
 
 def reading_notes(left_out: Collection[str], readings: Mapping[str, Reading]) -> list[str]:

@@ -35,6 +35,7 @@ from pckid.tables.text import find_encoding, text_tables, utf8_pieces
 from pckid.tables.workbooks import OLE, ZIP, read_sheet
 
 _SAMPLE = 1 << 20
+_MOST_NOTES = 12
 # Rows read at a time where all of them are kept.
 _MANY_ROWS = 1 << 16
 # From this size on a compressed text is measured before more of it is kept.
@@ -59,8 +60,6 @@ class Scan(NamedTuple):
     encoding : str
     max_bytes : int
         The most that it may take when it is read whole.
-    renamed : tuple of (str, str)
-        Names that were given to two columns, and what the second is called now.
     loaded : pyarrow.Table or None
         All rows of a format that is always read whole, such as a spreadsheet.
     is_sheet : bool
@@ -77,7 +76,6 @@ class Scan(NamedTuple):
     header: bool = True
     encoding: str = "utf-8"
     max_bytes: int = MAX_UNPACKED
-    renamed: tuple[tuple[str, str], ...] = ()
     loaded: Any = None
     is_sheet: bool = False
     notes: tuple[str, ...] = ()
@@ -183,9 +181,10 @@ def _scan_whole(source: Source, header: bool, sheet: str | None) -> Scan | None:
     else:
         return None
     part = Part(source, None, 0, data.num_rows)
+    names, renamed = unique_names(data.column_names)
     return Scan(
-        source.name, data.column_names, (part,), data.nbytes, header=header, loaded=data,
-        is_sheet=is_sheet, notes=notes,
+        source.name, names, (part,), data.nbytes, header=header,
+        loaded=data.rename_columns(names), is_sheet=is_sheet, notes=(*notes, *renamed),
     )  # fmt: skip
 
 
@@ -214,14 +213,14 @@ def _scan_file(
     kind = sniff(text, delimiter, decimal)
     cells = first_record(text, kind.delimiter) if header else [""] * kind.n_columns
     given = [cell.strip() or f"column {index + 1}" for index, cell in enumerate(cells)]
-    names = unique_names(given)
-    renamed = tuple((old, new) for old, new in zip(given, names, strict=True) if old != new)
-    return Scan(source.name, names, (part,), source.n_bytes, kind, header, found, renamed=renamed)
+    names, notes = unique_names(given)
+    return Scan(source.name, names, (part,), source.n_bytes, kind, header, found, notes=notes)
 
 
-def unique_names(names: Sequence[str]) -> list[str]:
-    """Give columns of one name numbers: a second "a" becomes "a (2)"."""
-    taken, found = set(names), []
+def unique_names(names: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
+    """Give columns of one name numbers, a second "a" becomes "a (2)"; and say so in notes."""
+    taken = set(names)
+    found: list[str] = []
     seen: Counter[str] = Counter()
     for name in names:
         seen[name] += 1
@@ -231,7 +230,12 @@ def unique_names(names: Sequence[str]) -> list[str]:
             seen[name] += new in taken
         taken.add(new)
         found.append(new)
-    return found
+    notes = [
+        f"Two columns named '{brief(old)}': the second is now '{brief(new)}'."
+        for old, new in zip(names, found, strict=True)
+        if old != new
+    ]
+    return found, tuple(notes[:_MOST_NOTES])
 
 
 def _check_names(scan: Scan) -> None:
