@@ -17,9 +17,11 @@ def page(content, known=None):
         from pckid.app import columns
         from pckid.app.upload import Opened
         from pckid.app.work import Upload
+        from pckid.tables import read_whole
 
         upload = Upload("table.csv", content, known=known)
-        st.session_state["options"] = columns.ask_for_columns(Opened(upload, upload.read({})))
+        table = read_whole(upload.open())
+        st.session_state["options"] = columns.ask_for_columns(Opened(upload, table, ()))
 
     return AppTest.from_function(script, args=(content, known)).run()
 
@@ -34,11 +36,14 @@ def test_columns_are_recognised():
     lines += [f"n{i},{'fm'[i % 2]},{i * 7 % 5},1,{'x' if i == 3 else i},{i % 3}" for i in range(30)]
     options = page("\n".join(lines).encode(), known="known").session_state["options"]
     assert options == {
-        "drop": ("same", "mixed"),
+        "columns": (),
+        "drop": ("same",),
         "categorical": ("sex",),
         "id_column": "name",
         "label_column": "known",
-        "na_values": (),
+        "na_values": ("x",),
+        "numbers": (),
+        "dates": (),
     }
 
 
@@ -51,6 +56,23 @@ def test_ticks_and_menus_change_the_options():
     assert options["categorical"] == ("b",)
     app.selectbox[2].select("id")
     assert app.run().session_state["options"]["id_column"] == "c"
+
+
+def test_dates_ambiguous_numbers_and_names_are_used_as_asked():
+    lines = ["code,day,sum"]
+    lines += [f'c{i},2024-01-{i % 28 + 1:02},"1,{100 + 7 * i}"' for i in range(40)]
+    app = page("\n".join(lines).encode())
+    options = app.session_state["options"]
+    assert (options["id_column"], options["drop"]) == ("code", ("day",))
+    assert options["numbers"] == ("sum=1,234.56",)
+    app.checkbox[1].check()
+    app.selectbox[2].select("numbers=1234,56")
+    options = app.run().session_state["options"]
+    assert (options["dates"], options["numbers"]) == (("day=use",), ("sum=1234,56",))
+    app.checkbox[0].check()
+    app.selectbox[0].select("category")
+    options = app.run().session_state["options"]
+    assert (options["columns"], options["drop"]) == (("code", "day", "sum"), ())
 
 
 def test_choices_on_another_page_are_kept():

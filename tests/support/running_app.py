@@ -141,6 +141,11 @@ class AppPage:
         self.browser.wait(path.exists)
         return path.read_bytes()
 
+    def code(self, language: str) -> str:
+        """Return what a block of code holds, as its button copies it."""
+        script = f"return document.querySelector('code.language-{language}')?.textContent"
+        return self.browser.wait(lambda: self.browser.run(script))
+
     def wait_for_drawing(self) -> None:
         """Wait until Streamlit has drawn what the last click changed."""
         self.browser.wait(lambda: not self.browser.find_all("[data-testid=stStatusWidget]"))

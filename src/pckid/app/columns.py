@@ -1,112 +1,142 @@
-"""Step 2: what each column holds, as recognised, with ticks and menus to change it."""
+"""Step 2: what each column holds, as `pckid inspect` finds, with ticks and menus to change it."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import streamlit as st
 
 from pckid.app.text import escape
 from pckid.app.upload import Opened
-from pckid.cli._inspection import inspect_table
+from pckid.inspection.tables import ColumnInspection, TableInspection, inspect_table
 from pckid.tables import MissingTokens
+from pckid.tables.formats import FORMATS
 
 PER_PAGE = 30
 ROLES = {
     "number": "number",
     "category": "category",
+    "dates=use": "date, in days",
+    "dates=day-first": "date, day before month",
+    "dates=month-first": "date, month before day",
+    "dates=month": "date, its month",
+    "dates=hour": "date, its hour",
     "id": "name of the row",
     "label": "known group",
-}
+} | {f"numbers={form}": f"number, as {form}" for form in FORMATS}
+_DATES = [role for role in ROLES if role.startswith("dates=")]
+_BY_KIND = {"number": ["number", "category"], "date": _DATES, "duration": ["dates=use"]}
+_USELESS = ("constant", "empty")
+
+
+class ColumnChoice(NamedTuple):
+    """Whether a column is used, and as what."""
+
+    used: bool
+    role: str
 
 
 def ask_for_columns(opened: Opened) -> dict[str, Any]:
     """Ask which columns to use; return the options that `pckid cluster` would be given."""
     st.subheader("2. What the columns hold")
     st.markdown("Ticked columns are used to find the groups.")
+    advice = [option.value for option in _inspect_once(opened).options if option.key == "na_values"]
     codes = st.multiselect(
-        "Cells that mean “missing”, besides empty ones, NA and the like", [],
+        "Cells that mean “missing”, besides empty ones, NA and the like", advice, advice,
         key=f"na-{opened.key}", accept_new_options=True, placeholder="such as -9999",
     )  # fmt: skip
-    found = _inspect_once(opened, tuple(codes))
-    first = 0
-    if len(found) > PER_PAGE:
-        pages = -(-len(found) // PER_PAGE)
+    found, first = _inspect_once(opened, tuple(codes)), 0
+    if len(found.columns) > PER_PAGE:
+        pages = -(-len(found.columns) // PER_PAGE)
         first = PER_PAGE * (st.number_input(f"Columns, page 1 to {pages}", 1, pages) - 1)
     choices = {}
-    for index, column in enumerate(found):
-        shown = first <= index < first + PER_PAGE
-        suggested = _suggest_role(column, opened.upload.known)
-        choices[column["name"]] = (_ask_for_column if shown else _keep_choice)(
-            column, suggested, f"{index}-{opened.key}"
-        )
-    return _as_options(choices, codes)
+    for index, column in enumerate(found.columns):
+        ask = _ask_for_column if first <= index < first + PER_PAGE else _keep_choice
+        suggested = _suggest_choice(column, opened.upload.known)
+        choices[column.name] = ask(column, suggested, f"{index}-{opened.key}")
+    kinds = {column.name: column.kind for column in found.columns}
+    return _as_options(choices, kinds) | {"na_values": tuple(codes)}
 
 
-def _inspect_once(opened: Opened, codes: tuple[str, ...]) -> list[dict[str, Any]]:
-    """Summarise the columns, once for every table and set of codes."""
-    known = st.session_state.get("inspected")
-    if known is None or known[0] != (opened.key, codes):
-        found = inspect_table(opened.table, MissingTokens.with_defaults(codes))["columns"]
-        known = st.session_state["inspected"] = (opened.key, codes), found
-    return known[1]
+def _inspect_once(opened: Opened, codes: tuple[str, ...] = ()) -> TableInspection:
+    """Inspect the table, once for every set of codes for missing values."""
+    known = st.session_state.setdefault("inspected", {})
+    if (opened.key, codes) not in known:
+        missing = MissingTokens.with_defaults(codes)
+        known[opened.key, codes] = inspect_table(opened.table, missing)
+    return known[opened.key, codes]
 
 
-def _suggest_role(column: dict[str, Any], known: str | None) -> tuple[bool, str]:
-    """Whether to use a column, and as what."""
-    if column["name"] == known:
-        return False, "label"
-    if column["kind"] == "text":
-        return False, "category"
-    warnings = " ".join(column["warnings"])
-    if "names the rows" in warnings:
-        return False, "id"
-    return "says nothing" not in warnings, column["kind"]
+def _suggest_choice(column: ColumnInspection, label: str | None) -> ColumnChoice:
+    """Take what was recognised, and the advice on what is wrong."""
+    if column.name == label:
+        return ColumnChoice(False, "label")
+    advice = {option.key: option.value for problem in column.problems for option in problem.options}
+    role = _roles(column)[0]
+    if "numbers" in advice:
+        role = "numbers=" + advice["numbers"].rpartition("=")[2]
+    elif "categorical" in advice:
+        role = "category"
+    return ColumnChoice(column.used and "drop" not in advice and column.kind not in _USELESS, role)
 
 
-def _ask_for_column(
-    column: dict[str, Any], suggested: tuple[bool, str], key: str
-) -> tuple[bool, str]:
+def _roles(column: ColumnInspection) -> list[str]:
+    """List what a column may be used as, the first as recognised."""
+    roles = _BY_KIND.get(column.kind, ["category"])
+    if column.kind == "row name":
+        roles = ["id", *(["number"] if column.quartiles else []), "category"]
+    if any(problem.kind == "ambiguous numbers" for problem in column.problems):
+        roles = [*(f"numbers={form}" for form in FORMATS), "category"]
+    return list(dict.fromkeys([*roles, "id", "label"]))
+
+
+def _ask_for_column(column: ColumnInspection, suggested: ColumnChoice, key: str) -> ColumnChoice:
     """Draw one column's tick and menu."""
-    name, roles = escape(column["name"]), list(ROLES)[column["kind"] != "number" :]
+    name, roles = escape(column.name), _roles(column)
     with st.container(horizontal=True, vertical_alignment="center"):
-        used = st.checkbox(name, suggested[0], key=f"use-{key}", width=260)
+        used = st.checkbox(name, suggested.used, key=f"use-{key}", width=260)
         role = st.selectbox(
-            f"What {name} holds", roles, roles.index(suggested[1]), key=f"role-{key}", width=200,
+            f"What {name} holds", roles, roles.index(suggested.role), key=f"role-{key}", width=200,
             format_func=ROLES.__getitem__, label_visibility="collapsed",
         )  # fmt: skip
-        st.caption(_describe(column), width=390)
-    return used, role
+        st.caption(_describe_column(column), width=390)
+    return ColumnChoice(used, role)
 
 
-def _keep_choice(column: dict[str, Any], suggested: tuple[bool, str], key: str) -> tuple[bool, str]:
-    """Keep the choices for a column of another page, which Streamlit would forget."""
-    kept: dict[str, Any] = {f"use-{key}": suggested[0], f"role-{key}": suggested[1]}
-    for name in kept.keys() & st.session_state.keys():
+def _keep_choice(column: ColumnInspection, suggested: ColumnChoice, key: str) -> ColumnChoice:
+    """Keep the choice for a column of another page, which Streamlit would forget."""
+    kept: dict[str, Any] = {f"use-{key}": suggested.used, f"role-{key}": suggested.role}
+    for name in filter(st.session_state.__contains__, kept):
         st.session_state[name] = kept[name] = st.session_state[name]
-    return kept[f"use-{key}"], kept[f"role-{key}"]
+    return ColumnChoice(kept[f"use-{key}"], kept[f"role-{key}"])
 
 
-def _describe(column: dict[str, Any]) -> str:
+def _describe_column(column: ColumnInspection) -> str:
     """Say what was found in a column."""
-    if column["kind"] == "text":
-        return f"text such as {escape(column['example'], 30)} among numbers"
-    said = [f"{column['share_missing']:.0%} missing"] if column["share_missing"] else []
-    if column["kind"] == "number" and column["median"] is not None:
-        said.append(f"{column['minimum']:.5g} to {column['maximum']:.5g}")
-    if column["kind"] == "category":
-        said.append(", ".join(escape(each["category"], 20) for each in column["common"]))
-    return " · ".join([*said, *(escape(warning, 200) for warning in column["warnings"])])
+    said = [f"{column.share_missing:.0%} missing"] if column.share_missing else []
+    low, high = (column.quartiles.get(key) for key in ("minimum", "maximum"))
+    if low is not None and high is not None:
+        said.append(f"{low:.5g} to {high:.5g} {escape(column.unit or '')}")
+    if column.common:
+        said.append(", ".join(escape(text, 20) for text, _ in column.common))
+    evidence = [column.evidence, *(problem.evidence for problem in column.problems)]
+    return " · ".join([*said, *(escape(text, 200) for text in evidence if text)]) or column.kind
 
 
-def _as_options(choices: dict[str, tuple[bool, str]], codes: list[str]) -> dict[str, Any]:
+def _as_options(choices: dict[str, ColumnChoice], kinds: dict[str, str]) -> dict[str, Any]:
     """Turn the choices into options of the command line."""
-    by_role = {choice[1]: name for name, choice in reversed(choices.items())}
+    by_role = {choice.role: name for name, choice in reversed(choices.items())}
     special = {"id": by_role.get("id"), "label": by_role.get("label")}
-    used = [name for name, (tick, role) in choices.items() if tick and role not in special]
+    used = {name: role for name, (tick, role) in choices.items() if tick and role not in special}
     kept = {*used, *special.values()}
-    return {
-        "drop": tuple(name for name in choices if name not in kept),
-        "categorical": tuple(name for name in used if choices[name][1] == "category"),
+    # What names the rows is used only where all columns to use are named.
+    named = any(kinds[name] == "row name" for name in used)
+    options: dict[str, Any] = {
+        "columns": tuple(used) if named else (),
+        "drop": () if named else tuple(name for name in choices if name not in kept),
+        "categorical": tuple(name for name, role in used.items() if role == "category"),
         "id_column": special["id"],
         "label_column": special["label"],
-        "na_values": tuple(codes),
     }
+    for key in ("numbers", "dates"):
+        ways = [(name, *role.split("=", 1)) for name, role in used.items() if "=" in role]
+        options[key] = tuple(f"{name}={way}" for name, what, way in ways if what == key)
+    return options

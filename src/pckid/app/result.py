@@ -9,8 +9,10 @@ from pckid._utils.text import brief
 from pckid.app.text import escape
 from pckid.app.work import Made, Settings
 
-_HEIGHT = 850
+_HEIGHT = 1000
+_READING = ("na_values", "numbers", "dates")
 _KINDS = {
+    "clusters.xlsx": ("Table with clusters (Excel)", "application/vnd.ms-excel"),
     "clusters.csv": ("Table with clusters (CSV)", "text/csv"),
     "report.html": ("Report", "text/html"),
     "model.pckid": ("Model, for new rows", "application/octet-stream"),
@@ -25,12 +27,12 @@ def show_result(settings: Settings) -> None:
     st.subheader("4. The groups")
     if made.settings != settings:
         st.info("This is the result of the run before your last changes.")
-    st.markdown(f"**{escape(made.verdict, 500)}**")
-    show_sizes(made)
     offer_downloads(made, made.settings.upload.name)
-    with st.expander("The same as a command"):
+    show_notes(made)
+    with st.expander("The same as a command, and in Python"):
         st.markdown("In the folder of the table:")
         st.code(as_command(made.settings), language="bash", wrap_lines=True)
+        st.code(as_python(made.settings), language="python", wrap_lines=True)
     # Its content security policy leaves no room for the script that would fit the height.
     st.iframe(made.files["report.html"].decode(), height=_HEIGHT)
 
@@ -44,6 +46,11 @@ def show_sizes(made: Made) -> None:
     with st.container(horizontal=True):
         for name, size in shown:
             st.metric(name, f"{size:,}", border=True, width=150)
+    show_notes(made)
+
+
+def show_notes(made: Made) -> None:
+    """Draw what was noted, folded."""
     if made.notes:
         with st.expander(f"Notes ({len(made.notes)})"):
             st.markdown("\n".join(f"- {escape(note, 500)}" for note in made.notes))
@@ -53,10 +60,10 @@ def offer_downloads(made: Made, name: str) -> None:
     """Draw the buttons to download files."""
     stem = Path(brief(name, 100)).stem
     with st.container(horizontal=True):
-        for ending, content in made.files.items():
+        for ending in (name for name in _KINDS if name in made.files):
             label, kind = _KINDS[ending]
             st.download_button(
-                label, content, f"{stem}-{ending}", kind, on_click="ignore",
+                label, made.files[ending], f"{stem}-{ending}", kind, on_click="ignore",
                 icon=":material/download:", key=f"{ending}-{id(made)}",
             )  # fmt: skip
 
@@ -67,12 +74,34 @@ def as_command(settings: Settings) -> str:
     words = ["pckid", "cluster", f"./{name}" if name.startswith("-") else name]
     if settings.n_clusters != "auto":
         words += ["-k", str(settings.n_clusters)]
-    for option in ("drop", "categorical", "na_values"):
+    for option in ("columns", "drop", "categorical", *_READING):
         words += [f"--{option.replace('_', '-')}={value}" for value in options[option]]
     for option in ("id", "label"):
         words += [f"--{option}={value}"] if (value := options[f"{option}_column"]) else []
     words += ["--no-header"] * (not settings.upload.header)
+    words += [f"--sheet={settings.upload.sheet}"] if settings.upload.sheet else []
     stem = Path(name).stem
     words += ["--escape-formulas", "--out", f"{stem}-clusters.csv"]
     words += ["--report", f"{stem}-report.html", "--save", f"{stem}-model.pckid"]
     return shlex.join(words)
+
+
+def as_python(settings: Settings) -> str:
+    """Write the program that gives the same clusters, report and model."""
+    options, name = settings.options, settings.upload.name
+    aside = [options[key] for key in ("label_column", "id_column") if options[key]]
+    drop = [] if options["columns"] else [*options["drop"], *aside]
+    given = {key: list(options[key]) for key in ("columns", "categorical", *_READING)}
+    reading = "".join(
+        f", {key}={value!r}" for key, value in ({"drop": drop} | given).items() if value
+    )
+    reading += "" if settings.upload.header else ", header=False"
+    reading += f", sheet={settings.upload.sheet!r}" if settings.upload.sheet else ""
+    stem = Path(name).stem
+    return (
+        f"import pckid\n\nframe, notes = pckid.read_table({name!r}{reading})\n"
+        f"model = pckid.PCKID({settings.n_clusters!r}, random_state=0).fit(frame)\n"
+        f"frame['cluster'] = model.labels_\n"
+        f"pckid.report(model, frame.drop(columns='cluster'), {stem + '-report.html'!r})\n"
+        f"pckid.save(model, {stem + '-model.pckid'!r})\n"
+    )

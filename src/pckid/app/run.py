@@ -4,7 +4,7 @@ from typing import Any
 
 import streamlit as st
 
-from pckid.app.job import Job
+from pckid._utils.jobs import Job
 from pckid.app.text import escape
 from pckid.app.upload import Opened
 from pckid.app.work import Settings, find_groups
@@ -19,7 +19,7 @@ def ask_for_run(opened: Opened, options: dict[str, Any]) -> Settings:
         n_clusters = st.number_input("Number of groups", 1, 1000, 3, width=200)
     settings = Settings(opened.upload, n_clusters, options)
     kept_aside = {*options["drop"], options["id_column"], options["label_column"]}
-    nothing = kept_aside.issuperset(opened.table.names)
+    nothing = not options["columns"] and kept_aside.issuperset(opened.table.names)
     if nothing:
         st.warning("Tick at least one column.")
     offer_job("Find groups", "job", "made", nothing, find_groups, settings)
@@ -33,12 +33,9 @@ def offer_job(what: str, job: str, made: str, disabled: bool, *work: Any) -> Non
     """
     running = job in st.session_state
     st.button(
-        what,
-        type="primary",
-        disabled=disabled or running,
-        on_click=_start_job,
-        args=(job, made, *work),
-    )
+        what, type="primary", disabled=disabled or running,
+        on_click=_start_job, args=(job, made, *work),
+    )  # fmt: skip
     if running:
         _watch_job(job, made)
     elif f"{job}-said" in st.session_state:
@@ -59,7 +56,7 @@ def _watch_job(key: str, made: str) -> None:
     if job is None:
         st.rerun()
     job.update()
-    st.progress(job.share, "Fitting mixture models" if job.share else "Getting ready")
+    st.progress(job.stage.share, job.stage.what or "Getting ready")
     st.button("Cancel", on_click=_cancel_job, args=[key], icon=":material/close:")
     if not job.finished:
         return

@@ -14,7 +14,7 @@ from starlette.responses import PlainTextResponse
 from streamlit.starlette import App
 from streamlit.web.bootstrap import load_config_options
 
-from pckid.app.job import preload
+from pckid._utils.jobs import preload
 
 ADDRESS = "127.0.0.1"
 _FOLDER = Path(__file__).parent
@@ -81,7 +81,7 @@ def open_port(port: int | None) -> socket.socket:
 def serve(listener: socket.socket, *, browser: bool) -> None:
     """Serve the app until the process is told to stop; open it in a browser if asked to."""
     port = listener.getsockname()[1]
-    preload()
+    preload(["pckid.app.work"])
     sections = tomllib.loads((_FOLDER / "settings.toml").read_text("utf-8")).items()
     settings = {
         f"{name}.{key}": value for name, section in sections for key, value in section.items()

@@ -5,13 +5,14 @@ from typing import NamedTuple
 import streamlit as st
 
 from pckid._utils.text import counted
-from pckid.app.job import error_sentence
 from pckid.app.text import escape
 from pckid.app.work import Upload
 from pckid.data import penguins_path
-from pckid.tables import Table
+from pckid.tables import Table, read_whole
 
-KINDS = ["csv", "tsv", "txt", "parquet", "arrow", "feather", "gz"]
+SPREADSHEETS = ("xlsx", "xls", "ods")
+KINDS = ["csv", "tsv", "txt", "gz", "parquet", "arrow", "feather", "dta", "sav", "xpt"]
+KINDS += SPREADSHEETS
 _SHOWN = 100
 
 
@@ -20,31 +21,35 @@ class Opened(NamedTuple):
 
     upload: Upload
     table: Table
+    notes: tuple[str, ...]
 
     @property
     def key(self) -> str:
         """What sets the widgets of this table apart from those of others."""
-        return f"{self.table.sha256}-{self.upload.header}"
+        return f"{self.table.sha256}-{self.upload.header}-{self.upload.sheet}"
 
 
 def ask_for_table() -> Opened | None:
     """Ask for a table and read it; None while there is none."""
     st.subheader("1. Your table")
-    st.file_uploader(
-        "A table with names in its first row: CSV, Parquet or Arrow", KINDS,
-        key="file", on_change=_take_file,
-    )  # fmt: skip
+    label = "A table: Excel, CSV, Parquet and others"
+    st.file_uploader(label, KINDS, key="file", on_change=_take_file)
     st.button("Try it with the penguins", on_click=_take_demo, icon=":material/science:")
     upload = st.session_state.get("upload")
     if upload is None:
         return None
     header = st.checkbox("The first row holds the names of the columns", value=True, key="header")
-    opened = open_upload(upload._replace(header=header))
+    sheet = None
+    if upload.name.lower().endswith(SPREADSHEETS):
+        sheet = st.text_input("Sheet: its name or number", key="sheet", width=300).strip() or None
+    opened = open_upload(upload._replace(header=header, sheet=sheet))
     if opened is not None:
         n_rows, n_columns = opened.table.data.shape
         st.markdown(
             f"**{escape(upload.name)}**: {counted(n_rows, 'row')}, {counted(n_columns, 'column')}"
         )
+        for note in opened.notes:
+            st.caption(escape(note, 300))
         st.dataframe(opened.table.data.slice(0, _SHOWN), height=215)
     return opened
 
@@ -56,9 +61,10 @@ def open_upload(upload: Upload) -> Opened | None:
         return opened
     st.session_state.pop("opened", None)
     try:
-        opened = Opened(upload, upload.read({}))
+        scan = upload.open()
+        opened = Opened(upload, read_whole(scan), tuple(scan.notes))
     except Exception as error:
-        st.error(escape(error_sentence(error), 1000))
+        st.error(escape(str(error), 1000))
         return None
     st.session_state["opened"] = opened
     return opened
@@ -77,6 +83,6 @@ def _take_demo() -> None:
 
 def _begin_anew(upload: Upload | None) -> None:
     """Begin anew with another table."""
-    for key in ("job", "made", "opened", "header", "said"):
+    for key in ("job", "made", "opened", "header", "sheet", "inspected", "job-said"):
         st.session_state.pop(key, None)
     st.session_state["upload"] = upload

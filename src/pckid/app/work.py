@@ -3,20 +3,24 @@
 import io
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from pckid import streaming
+from pckid._utils.jobs import Tell
 from pckid._utils.progress import StepCounter
+from pckid.assessment import assess
 from pckid.cli import _cluster, _prediction, _tables
+from pckid.cli._run import warnings_as_notes
 from pckid.modelfile import load_with_description, save
-from pckid.tables import Source, Table, write_table
+from pckid.reporting.display import N_NULL, N_RESAMPLES
+from pckid.tables import Scan, Source, read_whole, table_format
 
 MAX_UNPACKED = 1 << 30
 """Bytes that an uploaded file may take unpacked."""
-_RUNNING = {"seed": 0, "jobs": None, "device": None}
-Tell = Callable[[float], None]
+_SEED = 0
 
 
 class Upload(NamedTuple):
@@ -25,13 +29,14 @@ class Upload(NamedTuple):
     name: str
     content: bytes
     header: bool = True
+    sheet: str | None = None
     known: str | None = None  # column with known groups
 
-    def read(self, options: dict[str, Any]) -> Table:
-        """Read the table as the commands do."""
+    def open(self) -> Scan:
+        """Open the table as the commands do."""
+        options = {"no_header": not self.header, "sheet": self.sheet}
         source = Source(self.name, MAX_UNPACKED, self.content)
-        limits = {"no_header": not self.header, "max_unpacked": MAX_UNPACKED / 2**30}
-        return _tables.open_table(source, options | limits)
+        return _tables.open_scan(source, options | {"max_unpacked": MAX_UNPACKED / 2**30})
 
 
 class Settings(NamedTuple):
@@ -49,31 +54,46 @@ class Made(NamedTuple):
     notes: list[str]
     files: dict[str, bytes]
     settings: Settings | None = None
-    verdict: str = ""
 
 
 def find_groups(settings: Settings, tell: Tell) -> Made:
     """Cluster a table as `pckid cluster` does."""
-    options = settings.options | _RUNNING
-    selection = _tables.select(settings.upload.read(options), options)
-    estimator = _cluster.fit(selection, settings.n_clusters, options, _watcher(tell))
-    new, model = _cluster.new_columns(estimator), io.BytesIO()
-    save(estimator, model, reading={"na_values": list(options["na_values"])})
-    page = _cluster.make_report(selection, estimator)
-    files = {"report.html": page.html.encode(), "model.pckid": model.getvalue()}
-    made = _made(selection, estimator, new, files)
-    return made._replace(settings=settings, verdict=page.summary.verdict)
+    options = settings.options | {"seed": _SEED, "jobs": None, "device": None}
+    with _notes_kept():
+        selection = _tables.select(read_whole(settings.upload.open()), options)
+        _tables.point_out(selection)
+        estimator = _cluster.fit(selection, settings.n_clusters, options, _watch_fit(tell))
+        verdict = assess(
+            estimator, _cluster.named_columns(selection), n_null=N_NULL, n_resamples=N_RESAMPLES,
+            random_state=_SEED, advance=_count(tell, N_NULL + N_RESAMPLES),
+        )  # fmt: skip
+        page, model = _cluster.make_report(selection, estimator, assessment=verdict), io.BytesIO()
+        save(estimator, model, reading=_tables.reading_of(options, selection.names))
+        files = {"report.html": page.html.encode(), "model.pckid": model.getvalue()}
+        sheets = _cluster.profile_sheets(estimator)
+        made = _made(selection, estimator, _cluster.new_columns(estimator), files, sheets)
+    return made._replace(settings=settings)
 
 
 def place_new_rows(model: Upload, upload: Upload, tell: Tell) -> Made:
     """Put rows into the clusters of a model as `pckid predict` does."""
     content = io.BytesIO(model.content)
     content.name = model.name
-    estimator, description = load_with_description(content)
-    options = {"na_values": _prediction.with_known_codes(description, ())}
-    selection = _prediction.select_known(estimator, upload.read(options), options)
-    tell(0.5)
-    return _made(selection, estimator, _prediction.assign(estimator, selection), {})
+    with _notes_kept():
+        estimator, description = load_with_description(content)
+        given: dict[str, Any] = {"na_values": (), "numbers": (), "dates": ()}
+        options = _prediction.with_known_reading(description, given)
+        selection = _prediction.select_known(estimator, read_whole(upload.open()), options)
+        _tables.point_out(selection)
+        tell(0.5, "Placing rows")
+        return _made(selection, estimator, _prediction.assign(estimator, selection), {})
+
+
+@contextmanager
+def _notes_kept() -> Iterator[None]:
+    """Keep for the page what a command would print for its user."""
+    with redirect_stderr(io.StringIO()), warnings_as_notes():
+        yield
 
 
 def _made(
@@ -81,26 +101,45 @@ def _made(
     estimator: Any,
     new: dict[str, np.ndarray],
     files: dict[str, bytes],
+    sheets: Any = None,
 ) -> Made:
     """Sum up a run, and write its rows."""
     found = _cluster.summary(selection, estimator, new["cluster"], new["confidence"])
-    rows = io.BytesIO()
-    write_table(rows, selection.table, new, escape_formulas=True)
-    said = getattr(sys.stderr, "getvalue", str)().splitlines()
+    origin = streaming.origin(estimator, selection.table.source, selection.table.sha256)
+    for name in ("clusters.csv", "clusters.xlsx"):
+        rows = io.BytesIO()
+        kind, codec = table_format(name)
+        _tables.write_rows(rows, selection, new, kind, codec, True, origin, sheets)
+        files[name] = rows.getvalue()
+    said = sys.stderr.getvalue().splitlines()  # type: ignore[union-attr]
     notes = [line.removeprefix("Note: ") for line in said if line.startswith("Note: ")]
-    return Made(found, notes, {"clusters.csv": rows.getvalue(), **files})
+    return Made(found, notes, files)
 
 
-def _watcher(tell: Tell) -> Callable[..., Any]:
-    """Make what `fit` calls to have its progress told."""
+def _watch_fit(tell: Tell) -> Callable[..., Any]:
+    """Make what `fit` calls to have its progress told: the first third of a run."""
 
     @contextmanager
     def watch(estimator: Any, what: str) -> Iterator[None]:
         if hasattr(estimator, "set_callbacks"):
-            counter = StepCounter(lambda n_done, n_steps: tell(min(n_done / (n_steps or 1), 1.0)))
+            counter = StepCounter(
+                lambda n_done, n_steps: tell(min(n_done / (n_steps or 1), 1.0) / 3, what)
+            )
             estimator.set_callbacks(counter)
         yield
         if hasattr(estimator, "set_callbacks"):
             estimator.set_callbacks()
 
     return watch
+
+
+def _count(tell: Tell, n_steps: int) -> Callable[[int], None]:
+    """Make what `assess` calls after every step: the other two thirds."""
+    done = 0
+
+    def advance(count: int) -> None:
+        nonlocal done
+        done += count
+        tell(1 / 3 + 2 / 3 * min(done / n_steps, 1.0), "Comparing with tables without groups")
+
+    return advance

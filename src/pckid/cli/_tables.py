@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import click
 import numpy as np
@@ -429,12 +429,26 @@ def write_result(
         sys.stdout.buffer.flush()
         return
     kind, codec = table_format(out)
+    with atomic_file(out) as file:
+        write_rows(file, selection, new, kind, codec, escape_formulas, origin, sheets)
+
+
+def write_rows(
+    file: BinaryIO,
+    selection: Selection,
+    new: Mapping[str, np.ndarray],
+    kind: str,
+    codec: str | None,
+    escape_formulas: bool,
+    origin: Mapping[str, Any] | None = None,
+    sheets: Sheets | None = None,
+) -> None:
+    """Write the rows with their new columns, those clustered by as numbers where the format can."""
     numbers = dict(zip(selection.names, selection.X.T, strict=True))
     used = set(numbers) - set(selection.texts)
     numbers = {name: numbers[name] for name in selection.table.names if name in used}
-    with atomic_file(out) as file:
-        write_table(
-            file, selection.table, new, kind=kind, codec=codec,
-            numbers=numbers if selection.table.text else None, escape_formulas=escape_formulas,
-            origin=json.dumps(origin) if origin else None, sheets=sheets,
-        )  # fmt: skip
+    write_table(
+        file, selection.table, new, kind=kind, codec=codec,
+        numbers=numbers if selection.table.text else None, escape_formulas=escape_formulas,
+        origin=json.dumps(origin) if origin else None, sheets=sheets,
+    )  # fmt: skip
