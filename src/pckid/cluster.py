@@ -183,7 +183,7 @@ class PCKID(
         and how well the column tells the cluster from the others. `ranked(cluster)` lists the
         columns that tell most first, `records()` gives rows for a data frame. Typical and doubtful
         rows, which need the table again, come from `pckid.explain`.
-    feature_importances_ : array of shape (n_features_in_,)
+    feature_importances_ : array of shape (`n_features_in_`,)
         The share of each column's variance that lies between clusters, from 0 to 1; 0 for columns
         that were dropped. `pckid.explain` tells which column sets which cluster apart.
     inertia_ : float
