@@ -34,9 +34,9 @@ def test_separated_groups_are_found_and_found_again():
     assert found.null_statistics.shape == (9,)
     assert found.statistic > found.null_statistics.max()
     assert found.cluster_stability.shape == (3,)
-    assert found.cluster_stability.min() > 0.9
+    assert found.cluster_stability.min() > 0.75
     assert found.row_stability.shape == (90,)
-    assert np.nanmean(found.row_stability) > 0.9
+    assert np.nanmean(found.row_stability) > 0.85
     again = assess(model, X, **QUICK)
     assert again.p_value == found.p_value
     np.testing.assert_array_equal(again.row_stability, found.row_stability)

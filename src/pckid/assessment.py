@@ -201,14 +201,14 @@ def assess(
     values, labels = to_matrix(estimator, X), own_labels(estimator)
     rows = np.flatnonzero(labels >= 0)
     n_clusters, n_rows = len(estimator.cluster_centers_), len(rows)
-    small, codes, follows = find_problems(estimator, values, labels)
+    small, codes, follows = find_caveats(estimator, values, labels)
     compared, stability = Comparison(float("nan"), np.empty(0)), None
     if n_rows >= MIN_ROWS:
         entropy, jobs = int(check_random_state(random_state).randint(2**31)), n_threads(n_jobs)
         with warnings.catch_warnings():
             # The model's own fit has told them.
             warnings.simplefilter("ignore")
-            compared = _compare(estimator, values[rows], n_null, entropy, jobs, advance)
+            compared = _compare_rows(estimator, values[rows], n_null, entropy, jobs, advance)
             stability = _resample(
                 estimator, values[rows], labels[rows], n_resamples, entropy, jobs, advance
             )
@@ -231,7 +231,7 @@ def assess(
     )
 
 
-class Problems(NamedTuple):
+class Caveats(NamedTuple):
     """What else to know of a clustering, as in `Assessment`."""
 
     small: list[int]
@@ -239,7 +239,7 @@ class Problems(NamedTuple):
     follows: list[str]
 
 
-def find_problems(estimator: Any, values: np.ndarray, labels: np.ndarray) -> Problems:
+def find_caveats(estimator: Any, values: np.ndarray, labels: np.ndarray) -> Caveats:
     """Find small clusters, codes for missing values, and columns whose missing cells matter.
 
     Parameters
@@ -250,7 +250,7 @@ def find_problems(estimator: Any, values: np.ndarray, labels: np.ndarray) -> Pro
 
     Returns
     -------
-    problems : Problems
+    caveats : Caveats
     """
     used, categorical = used_columns(estimator), categorical_mask(estimator)
     sizes = np.bincount(labels[labels >= 0], minlength=1)
@@ -265,10 +265,10 @@ def find_problems(estimator: Any, values: np.ndarray, labels: np.ndarray) -> Pro
         links = [link for link in hole_links(observed, labels) if link.strength >= FOLLOWS]
         follows = [column_name(estimator, used[link.feature]) for link in links]
     small = np.flatnonzero(sizes < FEW_ROWS).tolist()
-    return Problems(small, codes, follows)
+    return Caveats(small, codes, follows)
 
 
-def _compare(
+def _compare_rows(
     estimator: Any, values: np.ndarray, n_null: int, entropy: int, jobs: int, advance: Advance
 ) -> Comparison:
     """Compare a sample of the rows with null tables."""

@@ -98,9 +98,9 @@ def _shares(name: str, rows: Sequence[Row]) -> str:
     found_assessed = [_has_groups(row) for row in with_groups]
     right = [row["chosen"] == row["n_clusters"] for row in with_groups]
     return (
-        f"| {name} | {len(without)} | {_percent(none)} | {_percent(none_assessed)} "
-        f"| {len(with_groups)} | {_percent(found)} | {_percent(found_assessed)} "
-        f"| {_percent(right)} |"
+        f"| {name} | {len(without)} | {_write_share(none)} | {_write_share(none_assessed)} "
+        f"| {len(with_groups)} | {_write_share(found)} | {_write_share(found_assessed)} "
+        f"| {_write_share(right)} |"
     )
 
 
@@ -110,9 +110,9 @@ def _wrong(rows: Sequence[Row]) -> str:
     for row in rows:
         groups = row["setting"] == GROUPS
         if row["error"]:
-            lines.append(f"- {_named(row)}: {row['error']}")
+            lines.append(f"- {_describe_row(row)}: {row['error']}")
         elif (row["chosen"] != "1") != groups or _has_groups(row) != groups:
-            lines.append(f"- {_named(row)}: chose {row['chosen']}, p = {row['p_value']}")
+            lines.append(f"- {_describe_row(row)}: chose {row['chosen']}, p = {row['p_value']}")
     return "Wrong on groups or none:\n\n" + "\n".join(lines or ["- none"]) + "\n"
 
 
@@ -126,7 +126,7 @@ def by_table(rows: Sequence[Row]) -> str:
     ]
     found = [row["chosen"] != "1" for row in rows if not row["error"]]
     assessed = [_has_groups(row) for row in rows if not row["error"]]
-    end = f"Groups found by auto: {_percent(found)}, by assess: {_percent(assessed)}.\n"
+    end = f"Groups found by auto: {_write_share(found)}, by assess: {_write_share(assessed)}.\n"
     return head + "\n".join(lines) + "\n\n" + end
 
 
@@ -135,7 +135,7 @@ def _has_groups(row: Row) -> bool:
     return float(row["p_value"]) <= ALPHA
 
 
-def _named(row: Row) -> str:
+def _describe_row(row: Row) -> str:
     """Describe a table."""
     return (
         f"{row['dataset']}, run {row['run']}: {row['n_samples']} × {row['n_features']}, "
@@ -143,6 +143,6 @@ def _named(row: Row) -> str:
     )
 
 
-def _percent(flags: Sequence[bool]) -> str:
+def _write_share(flags: Sequence[bool]) -> str:
     """Write a share."""
     return f"{np.mean(flags):.1%}" if flags else "–"

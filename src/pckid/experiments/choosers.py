@@ -33,9 +33,9 @@ class ChosenK(NamedTuple):
 
 
 def _pckid(X: NDArray, _: int, *, seed: int, device: str | None, **ensemble: Any) -> int:
-    """Choose as `PCKID("auto")` does."""
+    """Choose as `PCKID("auto")` does where there are groups."""
     model = PCKID(device=device, random_state=seed, **ensemble)
-    return choose_n_clusters(model, X, max_clusters=MAX_CLUSTERS).n_clusters
+    return int(choose_n_clusters(model, X, max_clusters=MAX_CLUSTERS).ranked[0])
 
 
 def _ratio(X: NDArray, _: int, *, seed: int, device: str | None, **ensemble: Any) -> int:

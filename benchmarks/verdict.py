@@ -1,0 +1,52 @@
+"""What the verdict costs beside one fit: `python -m benchmarks.verdict`."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from pckid import PCKID, assess
+
+N_ROWS, N_COLUMNS, N_GROUPS = 1000, 20, 5
+
+
+def make_table(distance: float, seed: int = 0) -> np.ndarray:
+    """Draw rows around five centres at a distance, 20 % of the cells missing."""
+    rng = np.random.default_rng(seed)
+    centers = distance * rng.normal(size=(N_GROUPS, N_COLUMNS))
+    X = rng.normal(size=(N_ROWS, N_COLUMNS)) + centers[np.arange(N_ROWS) % N_GROUPS]
+    X[rng.random(X.shape) < 0.2] = np.nan
+    return X
+
+
+def processor_seconds(function: Callable[[], Any]) -> tuple[float, Any]:
+    """Call a function; return its time on the processor and its result."""
+    start = time.process_time()
+    result = function()
+    return time.process_time() - start, result
+
+
+def measure_costs(X: np.ndarray) -> str:
+    """Time a fit with a given k, one that chooses k, and the full verdict."""
+    common = {"random_state": 0, "n_jobs": 1}
+    PCKID(N_GROUPS, **common).fit(X)
+    fit, model = processor_seconds(lambda: PCKID(N_GROUPS, **common).fit(X))
+    auto, chosen = processor_seconds(lambda: PCKID("auto", **common).fit(X))
+    full, found = processor_seconds(lambda: assess(model, X, **common))
+    return (
+        f"fit {fit:.2f} s; auto {auto / fit:.1f} fits, chose {chosen.n_clusters_}; "
+        f"assess {full / fit:.1f} fits. {found.sentence}"
+    )
+
+
+def main() -> None:
+    """Print the costs for a table without groups and one with groups."""
+    for name, distance in (("no groups", 0.0), ("groups", 1.0)):
+        print(f"{N_ROWS} x {N_COLUMNS}, {name}: {measure_costs(make_table(distance))}")
+
+
+if __name__ == "__main__":
+    main()
