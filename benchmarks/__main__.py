@@ -3,7 +3,7 @@
 python -m benchmarks                         # all of it: about half an hour on two cores
 python -m benchmarks --quick --out /tmp/x    # does everything run?
 python -m benchmarks --only peers scaling    # some of it; the page keeps the other figures
-python -m benchmarks --data D --rows F.npz   # with tables of your own
+python -m benchmarks --data D                # precision on tables of your own
 """
 
 from __future__ import annotations
@@ -18,7 +18,16 @@ from pathlib import Path
 from benchmarks import page
 from benchmarks.timing import machine, write_json
 
-PARTS = ("mnist_size", "full_covariance", "large_n", "scaling", "peers", "precision")
+PARTS = (
+    "peers",
+    "memory",
+    "wide",
+    "streaming",
+    "mnist_size",
+    "full_covariance",
+    "scaling",
+    "precision",
+)
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -26,12 +35,10 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--quick", action="store_true", help="tiny sizes, to see that all runs")
     parser.add_argument("--only", nargs="+", choices=[*PARTS, "page"], default=PARTS)
     parser.add_argument("--data", help="folder of tables for the comparison of precisions")
-    parser.add_argument("--rows", help="npz file of many rows, −9999 for missing")
     parser.add_argument("--out", type=Path, default=Path("docs"))
     options = parser.parse_args(argv)
     extra = {
         "precision": ["--data", options.data] if options.data else [],
-        "large_n": ["--rows", options.rows] if options.rows else [],
     }
     figures = options.out / "performance"
     for name in (part for part in options.only if part != "page"):

@@ -14,7 +14,8 @@ from pathlib import Path
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from benchmarks.timing import PeakMemory, write_json
+from benchmarks.timing import write_json
+from benchmarks.workers import peak_memory
 from pckid import PCKID, missing
 from pckid._utils.parallel import n_threads
 
@@ -94,7 +95,7 @@ def main(argv: list[str] | None = None) -> None:
     components = model.n_inits * sum(range(2, model.max_components + 1))
     with threadpool_limits(1):
         before = row_by_row(X, options.sample)
-    with PeakMemory() as memory:
+    with peak_memory() as memory:
         wall, cpu = time.perf_counter(), time.process_time()
         model.fit(X)
         wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
@@ -103,14 +104,14 @@ def main(argv: list[str] | None = None) -> None:
     naive *= components * model.max_iter
     print(
         f"{len(X)} rows, all patterns distinct, {threads} threads: fit {wall:.1f} s, {cpu:.1f} s "
-        f"of processor time, {memory.above_start / 2**20:.0f} MB above the input"
+        f"of processor time, {memory[0] / 2**20:.0f} MB above the input"
     )
     print(
         f"EM row by row would take {naive:.0f} s of processor time, from {options.sample} "
         f"components: {naive / cpu:.0f} times as much"
     )
     figures = {"threads": threads, "seconds": wall, "processor": cpu, "row_by_row": naive}
-    write_json(options.json, figures | {"megabytes": memory.above_start / 2**20})
+    write_json(options.json, figures | {"megabytes": memory[0] / 2**20})
 
 
 if __name__ == "__main__":

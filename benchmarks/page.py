@@ -87,21 +87,54 @@ def _full(found: dict[str, Any], _: Path) -> str:
     )
 
 
-def _many_rows(found: dict[str, Any], _: Path) -> str:
+def _memory(found: dict[str, Any], _: Path) -> str:
     rows = [
-        [f"{each['x']:,}", _time(each["seconds"]), f"{each['megabytes']:.0f} MB"]
-        for each in found["sizes"]
+        [
+            f"{each['n']:,} × {each['d']:,}",
+            ", ".join(f"{name}={value}" for name, value in each["parameters"].items())
+            or "defaults",
+            f"{each['said']:.0f} MB",
+            f"{each['taken']:.0f} MB",
+        ]
+        for each in found["fits"]
     ]
-    text = _table(["rows", "whole `fit`", "memory above the input"], rows)
-    if "exponent" in found:
-        text += f"\nTime grows as rows^{found['exponent']:.2f}.\n"
-    if "file" in found:
-        each = found["file"]
-        text += (
-            f"\n{each['file']}, {each['rows']:,} × {each['columns']}: {_time(each['seconds'])}, "
-            f"{each['megabytes']:.0f} MB above the input.\n"
-        )
-    return f"## Many rows\n\n20 features, 30 % missing, defaults, five clusters.\n\n{text}"
+    line = found["command_line"]
+    return (
+        "## Memory\n\nAbove the input, as `verbose` says before a fit and as measured.\n\n"
+        f"{_table(['table', 'setting', 'said', 'taken'], rows)}\n"
+        f"`pckid cluster` on {line['n']:,} × {line['d']} numbers of float32 in a Parquet file: "
+        f"{line['megabytes']:.0f} MB in all.\n"
+    )
+
+
+def _wide(found: list[dict[str, Any]], _: Path) -> str:
+    rows = [
+        [
+            f"{each['n']} × {each['many']:,}",
+            _time(each["seconds"]),
+            f"{each['times']:.1f} times {each['n']} × {each['few']}",
+            f"{each['columns']:.0f} times",
+        ]
+        for each in found
+    ]
+    return f"## Wide tables\n\n{_table(['table', 'time', 'is', 'columns'], rows)}"
+
+
+def _streaming(found: dict[str, Any], _: Path) -> str:
+    text = (
+        f"## Tables in files\n\n{found['rows']:,} rows × 18 of float32 in a Parquet file, from "
+        f"reading to the written labels: {_time(found['seconds'])}, "
+        f"{found['rows_per_second']:,.0f} rows a second, {found['megabytes']:.0f} MB in all. "
+        f"10^8 rows would take {found['extrapolated'] / 3600:.1f} h in the same memory.\n"
+    )
+    if found["workers"]:
+        base = found["workers"][0]["seconds"]
+        rows = [
+            [f"{each['n_workers']}", _time(each["seconds"]), f"{base / each['seconds']:.2f}"]
+            for each in found["workers"]
+        ]
+        text += f"\n{_table(['Dask workers of one thread', 'time', 'times as fast'], rows)}"
+    return text
 
 
 def _scaling(found: dict[str, Any], folder: Path) -> str:
@@ -129,7 +162,8 @@ def _draw(axis: str, points: list[dict[str, float]], path: Path) -> None:
     plt.close(figure)
 
 
-def _peers(found: list[dict[str, Any]], _: Path) -> str:
+def _peers(found: list[dict[str, Any]], folder: Path) -> str:
+    _draw_peers(found, folder / "rows.svg")
     rows = [
         [
             f"{each['n']:,}",
@@ -142,9 +176,24 @@ def _peers(found: list[dict[str, Any]], _: Path) -> str:
     ]
     titles = ["rows", "method", "time", "times PCKID's", "memory above the input"]
     return (
-        "## Beside its peers\n\n20 features, 30 % missing, five clusters, defaults "
-        f"otherwise.\n\n{_table(titles, rows)}"
+        "![time against rows of PCKID and its rivals](performance/rows.svg)\n\n## Beside its "
+        f"peers\n\n20 features, 30 % missing, five clusters, defaults otherwise; medians.\n\n"
+        f"{_table(titles, rows)}"
     )
+
+
+def _draw_peers(found: list[dict[str, Any]], path: Path) -> None:
+    """Plot the time of each method against the rows."""
+    figure, ax = plt.subplots(figsize=(6.4, 3.6), layout="constrained")
+    for method, color in zip(dict.fromkeys(e["method"] for e in found), _COLORS, strict=False):
+        mine = [each for each in found if each["method"] == method]
+        n, seconds = [each["n"] for each in mine], [each["seconds"] for each in mine]
+        ax.plot(n, seconds, "o-", color=color, label=method)
+    ax.set(xscale="log", yscale="log", xlabel="rows, 20 columns", ylabel="time (s)")
+    ax.grid(alpha=0.3)
+    ax.legend(frameon=False)
+    figure.savefig(path, metadata={"Date": None})
+    plt.close(figure)
 
 
 def _precision(found: list[dict[str, Any]], _: Path) -> str:
@@ -170,7 +219,7 @@ def _gpu(found: dict[str, Any], _: Path) -> str:
 
 def _machine(found: dict[str, Any], _: Path) -> str:
     blas = f"NumPy {found['numpy']}, {found['blas']}"
-    text = f"{found['cores']} cores of {found['processor']}, {blas}.\n"
+    text = f"Machine: {found['cores']} cores of {found['processor']}, {blas}.\n"
     if found["busy"] > 1.5:
         text += (
             f"\nOther programs ran at the same time, {found['busy']:.1f} that wanted to run for "
@@ -181,14 +230,17 @@ def _machine(found: dict[str, Any], _: Path) -> str:
 
 
 SECTIONS: dict[str, Callable[[Any, Path], str]] = {
+    "peers": _peers,
     "machine": _machine,
+    "memory": _memory,
+    "wide": _wide,
+    "streaming": _streaming,
     "mnist_size": _images,
     "full_covariance": _full,
-    "large_n": _many_rows,
     "scaling": _scaling,
-    "peers": _peers,
     "precision": _precision,
     "gpu": _gpu,
 }
+_COLORS = ("#1f5a96", "#7fb2e0", "#c0504d", "#8a8a8a")
 # Text as text: half the size, and the page's reader can search it.
 plt.rcParams["svg.fonttype"] = "none"

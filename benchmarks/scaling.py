@@ -6,10 +6,10 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from benchmarks.point import run
 from benchmarks.timing import exponent, write_json
+from benchmarks.workers import run
 
-# What each axis changes; everything else stays as in `point.USUAL`.
+# What each axis changes; everything else stays as in `workers.USUAL`.
 AXES: dict[str, list[dict[str, Any]]] = {
     "n": [{"n": n} for n in (1000, 2000, 4000, 8000, 16_000, 32_000)],
     "d": [{"d": d} for d in (5, 10, 20, 40, 80, 160)],
@@ -41,7 +41,7 @@ def main(argv: list[str] | None = None) -> None:
     for axis, points in (QUICK if options.quick else AXES).items():
         found[axis] = []
         for change in points:
-            spec = run(**change, repeats=1 if options.quick else options.repeats)
+            spec = run(method="ensemble", **change, repeats=1 if options.quick else options.repeats)
             x = position(axis, spec)
             found[axis].append({"x": x, "seconds": spec["seconds"], "megabytes": spec["megabytes"]})
             print(f"{axis} = {x}: {spec['seconds']:.2f} s, {spec['megabytes']:.0f} MB", flush=True)

@@ -6,7 +6,6 @@ import json
 import math
 import os
 import platform
-import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -82,32 +81,3 @@ def _processor() -> str:
         lines = []
     names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
     return names[0] if names else platform.machine()
-
-
-class PeakMemory:
-    """Watch the resident memory of this process from a thread, in bytes above the start."""
-
-    def __enter__(self) -> PeakMemory:
-        self._base = self.peak = _resident()
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._watch, daemon=True)
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stop.set()
-        self._thread.join()
-
-    @property
-    def above_start(self) -> int:
-        return self.peak - self._base
-
-    def _watch(self) -> None:
-        while not self._stop.wait(0.005):
-            self.peak = max(self.peak, _resident())
-
-
-def _resident() -> int:
-    """Read the resident memory from the kernel (Linux)."""
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * 4096

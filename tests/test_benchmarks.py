@@ -16,10 +16,11 @@ def test_all_run_and_their_page_has_every_section(tmp_path):
     main(["--quick", "--out", str(tmp_path)])
     folder = tmp_path / "performance"
     assert {path.stem for path in folder.glob("*.json")} == {*PARTS, "machine"}
-    assert {path.stem for path in folder.glob("*.svg")} == {"n", "patterns"}
+    assert {path.stem for path in folder.glob("*.svg")} == {"n", "patterns", "rows"}
     text = (tmp_path / "performance.md").read_text()
     assert text.count("\n## ") == len(PARTS)
     assert "(performance/patterns.svg)" in text
+    assert text.index("(performance/rows.svg)") < text.index("\n## ")
     assert "GPU" not in text
 
 
