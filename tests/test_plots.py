@@ -115,3 +115,13 @@ def test_estimators_without_rows_of_their_own_are_refused(model, name, tmp_path)
 def test_another_table_is_refused(model, name, table):
     with pytest.raises(ValueError, match=f"X has {len(table)} rows, but the estimator was fitted"):
         display(name, model, table)
+
+
+def test_many_rows_are_drawn_smaller():
+    def largest(n_rows):
+        points, labels = np.zeros((n_rows, 2)), np.zeros(n_rows, dtype=int)
+        drawn = plots.EmbeddingDisplay(points, labels, np.ones(n_rows), labels).plot().ax_
+        return drawn.collections[0].get_sizes().max()
+
+    assert largest(100) == largest(400) == 48
+    assert largest(4000) == pytest.approx(4.8)

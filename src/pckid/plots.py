@@ -103,18 +103,20 @@ class EmbeddingDisplay(_Display):
     def plot(self, ax: Any = None) -> EmbeddingDisplay:
         """Draw; a new figure is made where no axes are given."""
         ax = self._axes(ax)
+        # Many rows are drawn smaller, so that they do not cover each other.
+        size = 48 * min(1.0, max(0.08, 400 / max(len(self.points), 1)))
         for cluster in np.unique(self.labels):
             inside = self.labels == cluster
             ax.scatter(
                 *self.points[inside].T,
-                s=8 + 40 * self.confidence[inside],
+                s=size * (0.2 + 0.8 * self.confidence[inside]),
                 marker=MARKERS[cluster % len(MARKERS)],
                 color=f"C{cluster % 10}",
                 alpha=0.7,
                 linewidths=0,
                 label=f"cluster {cluster}",
             )
-        ax.legend(frameon=False)
+        ax.legend(frameon=False, markerscale=np.sqrt(24 / size))
         ax.set(xticks=[], yticks=[], aspect="equal")
         return self
 
