@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 import python_calamine
 
-FILES = Path(__file__).parents[1] / "tables" / "workbooks"
+FILES = Path(__file__).parents[1] / "tables" / "files"
 CHEAP = ["-k", "3", "--inits", "4", "--max-components", "6"]
 
 

@@ -1,4 +1,4 @@
-"""Make the spreadsheets and files of statistics programs in `workbooks/`, as offices write them.
+"""Make the spreadsheets and files of statistics programs in `files/`, as offices write them.
 
 `python tests/tables/make_workbooks.py` writes them again. It needs openpyxl, xlwt, odfpy, pandas
 and pyreadstat; the tests need only the files.
@@ -8,7 +8,7 @@ import datetime
 from pathlib import Path
 from typing import Any
 
-FILES = Path(__file__).parent / "workbooks"
+FILES = Path(__file__).parent / "files"
 REGIONS = [["North", 12.5, 30], ["South", 7.25, None], ["West", None, 41], ["East", 9.0, 18]]
 HEADER = ["region", "income", "age"]
 
@@ -150,9 +150,6 @@ def make_statistics() -> None:
     labels = {"sex": {1: "male", 2: "female", 9: "refused"}, "agree": {1: "never", 5: "always"}}
     told = {"variable_value_labels": labels}
     pyreadstat.write_sav(frame, FILES / "survey.sav", missing_ranges={"sex": [9]}, **told)
-    pyreadstat.write_sav(
-        frame, FILES / "survey.zsav", missing_ranges={"sex": [9]}, compress=True, **told
-    )
     frame["sex"] = [1, 2, 1, "a"]  # what Stata writes as .a
     pyreadstat.write_dta(frame, FILES / "survey.dta", missing_user_values={"sex": ["a"]}, **told)
     frame["sex"] = [1.0, 2, 1, 9]

@@ -9,7 +9,7 @@ from pckid.exceptions import TableError
 from pckid.tables import read_whole, scan_table, statfiles
 from pckid.tables.sources import Source
 
-FILES = Path(__file__).parent / "workbooks"
+FILES = Path(__file__).parent / "files"
 SURVEY = {
     "sex": ["male", "female", "male", None],
     "age": [30.5, None, 40.0, 50.0],
@@ -29,7 +29,7 @@ def test_labels_are_categories_and_declared_codes_are_missing(name):
 
 
 @pytest.mark.parametrize("at_once", [1, 2, 3, 4])
-@pytest.mark.parametrize("name", ["survey.sav", "survey.zsav", "survey.dta"])
+@pytest.mark.parametrize("name", ["survey.sav", "survey.dta"])
 def test_rows_come_in_parts(monkeypatch, name, at_once):
     monkeypatch.setattr(statfiles, "_ROWS_AT_ONCE", at_once)
     assert statfiles.parse(Source(str(FILES / name))).data.to_pydict() == SURVEY

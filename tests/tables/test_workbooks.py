@@ -19,7 +19,7 @@ from pckid.tables import read_whole, scan_table, workbook_limits, workbooks
 from pckid.tables.headers import find_header
 from pckid.tables.workbook_limits import _XlsxExtent
 
-FILES = Path(__file__).parent / "workbooks"
+FILES = Path(__file__).parent / "files"
 REGIONS = {
     "region": ["North", "South", "West", "East"],
     "income": [12.5, 7.25, None, 9.0],
