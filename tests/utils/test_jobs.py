@@ -2,11 +2,19 @@
 
 import os
 import signal
+import sys
 import time
+from types import ModuleType
 
 import pytest
 
 from pckid._utils.jobs import Job
+
+
+@pytest.fixture(autouse=True)
+def plain_main(monkeypatch):
+    """Streamlit's tests leave a main module behind whose file is gone; processes would run it."""
+    monkeypatch.setitem(sys.modules, "__main__", ModuleType("__main__"))
 
 
 def tell_twice(what, tell):
@@ -64,8 +72,10 @@ def test_a_process_that_dies_is_noticed():
 def test_a_job_ends_when_it_is_stopped_or_forgotten(how):
     job = Job(wait_long)
     process = job._process
-    while not job.stage.share:
+    deadline = time.monotonic() + 30
+    while not job.stage.share and time.monotonic() < deadline:
         job.update()
+        time.sleep(0.01)
     assert process.is_alive()
     if how == "stopped":
         job.stop()
