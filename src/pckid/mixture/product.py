@@ -6,6 +6,9 @@ number of components is one matrix product, and so is the M-step. Rows that shar
 missingness carry one indicator column per pattern in place of [m, 1]; `link` says what each of
 these columns stands for.
 
+Columns of numbers that take only two values have a probability in place of mean and variance, which
+`Parameters.means` holds in standardised units; its logarithm is linear in x.
+
 Where missingness is informative, m has a Bernoulli distribution in each component, which changes
 the coefficients of m and the constant, and nothing else.
 
