@@ -136,3 +136,12 @@ def test_input_of_one_kind_gives_output_of_that_kind(backend, kind):
         assert type(result) is type(rows)
     np.testing.assert_allclose(to_numpy(model.kernel(rows)), expected, atol=1e-6)
     np.testing.assert_allclose(model.kernel(X), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("n_samples", [2_900, 4_000])
+def test_the_number_of_components_follows_the_number_of_different_rows(n_samples):
+    """Thirty-two patterns, in small tables and in those where repeated rows are not merged."""
+    rows = np.random.default_rng(0).integers(2, size=(n_samples, 5)).astype(float)
+    rows = rows[np.lexsort(rows.T)]
+    kernel = ProbabilisticClusterKernel(n_inits=1, random_state=0).fit(rows)
+    assert kernel._kernel.ensemble.stacks[-1].log_weights.shape[1] == round(1.5 * 32**0.5)

@@ -34,7 +34,7 @@ class ProbabilisticClusterKernel(
         Random starts for each number of components; the paper's Q, there 30.
     max_components : int or "auto", default="auto"
         The largest number of components of a mixture; the paper's G, there 30. "auto" takes
-        1.5 √n for n rows, at most 60. Never more than there are rows in a subsample.
+        1.5 √n for n different rows, at most 60. Never more than there are rows in a subsample.
     n_sizes : int or None, default=8
         How many numbers of components there are, spread evenly from 2 to `max_components`. None
         takes all of them, as the paper does.

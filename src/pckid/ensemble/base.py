@@ -255,9 +255,12 @@ class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimato
         return Kernel(sample.scaling, ensemble, sample.dtype, self.weighting)
 
     def _plan(self, sample: Sample) -> Plan:
-        """Resolve the parameters for a table: no mixture has more components than rows."""
+        """Resolve the parameters for a table: no mixture has more components than rows.
+
+        Repeated rows fill no more components than they would once.
+        """
         n_rows = min(subsample_size(self.max_samples, sample.n_usable), sample.table.n_samples)
-        largest = min(largest_size(self.max_components, sample.n_usable), n_rows)
+        largest = min(largest_size(self.max_components, sample.n_distinct), n_rows)
         reg_covar = self.reg_covar
         if isinstance(reg_covar, str):
             reg_covar = smallest_variance(largest, sample.table.observed.shape[1])
