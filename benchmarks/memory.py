@@ -52,22 +52,17 @@ def fit_once(n: int, d: int, parameters: dict[str, Any]) -> dict[str, float]:
     return {"said": float(number) * (1024 if unit == "GB" else 1), "taken": peak[0] / 2**20}
 
 
-def fits(quick: bool) -> list[dict[str, Any]]:
+def fits() -> list[dict[str, Any]]:
     """Fit in processes of their own."""
     rows = []
-    for n, d, parameters in [(200, 5, {"n_inits": 2})] if quick else FITS:
-        command = [
-            sys.executable,
-            "-m",
-            "benchmarks.memory",
-            "--fit",
-            json.dumps([n, d, parameters]),
-        ]
+    for n, d, parameters in FITS:
+        spec = json.dumps([n, d, parameters])
+        command = [sys.executable, "-m", "benchmarks.memory", "--fit", spec]
         out = subprocess.run(command, check=True, capture_output=True, text=True).stdout
         found = json.loads(out.splitlines()[-1])
         rows.append({"n": n, "d": d, "parameters": parameters, **found})
-        print(f"{n:,} × {d:,} {parameters}: said {found['said']:.0f} MB, "
-              f"took {found['taken']:.0f} MB", flush=True)  # fmt: skip
+        told = f"said {found['said']:.0f} MB, took {found['taken']:.0f} MB"
+        print(f"{n:,} × {d:,} {parameters}: {told}", flush=True)
     return rows
 
 
@@ -113,7 +108,10 @@ def main(argv: list[str] | None = None) -> None:
         return
     # First, since the largest of all children counts.
     line = command_line(2000 if options.quick else options.rows)
-    rows = fits(options.quick)
+    if options.quick:
+        rows = [{"n": 200, "d": 5, "parameters": {}, **fit_once(200, 5, {"n_inits": 2})}]
+    else:
+        rows = fits()
     write_json(options.json, {"command_line": line, "fits": rows})
     off = [row for row in rows if not 0.75 <= row["said"] / max(row["taken"], 1) <= 1.25]
     if not options.quick and (off or line["megabytes"] > _MOST_MEGABYTES):
