@@ -113,3 +113,28 @@ def test_a_table_of_categories_alone():
     colours[7] = ["red", "flat"]
     model = PCKID(2, categorical_features=[0, 1], **SMALL).fit(colours)
     assert model.outlier_score_.argmax() == 7
+
+
+def test_numbers_of_two_values_deviate_as_categories_do():
+    rng = np.random.default_rng(0)
+    rows = groups(share=0.2)[0]
+    rows[:, 3] = np.where(np.isnan(rows[:, 3]), np.nan, rng.random(90) < 0.2)
+    model = PCKID(3, n_inits=1, max_components=2, random_state=0).fit(rows)
+    table = model._read(rows)
+    higher = table.margins.higher
+    assert (higher > 0).tolist() == [False, False, False, True]
+    stack, q = model._kernel.ensemble.stacks[0], higher[3]
+    features = next(feature_blocks(model._kernel, table)) / mixture_scales(model._kernel)[0]
+    expected = np.zeros(90)
+    for i, c in np.ndindex(90, 2):
+        deviation = 0.0
+        for j in np.flatnonzero(table.observed[i, :3]):
+            gap = table.values[i, j] - stack.means[0, c, j]
+            deviation += gap**2 / stack.covariances[0, c, j]
+        if table.observed[i, 3]:
+            p = q + stack.means[0, c, 3] * np.sqrt(q * (1 - q))
+            own = p if table.values[i, 3] > 0 else 1 - p
+            entropy = -p * np.log(p) - (1 - p) * np.log(1 - p)
+            deviation += 1 - 2 * np.log(own) - 2 * entropy
+        expected[i] += features[c, i] * deviation / table.observed[i].sum()
+    close(surprise(model._kernel, table, 1), expected)

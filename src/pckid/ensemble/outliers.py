@@ -51,7 +51,9 @@ def project_and_score(
     xp = namespace(table.values)
     degree = [] if projection.degree is None else [projection.degree[:, None]]
     n_taken = projection.basis.shape[1] + len(degree)
-    basis = xp.concat([projection.basis, *degree, _functionals(kernel, table).basis], axis=1)
+    basis = xp.concat(
+        [projection.basis, *degree, _deviation_functionals(kernel, table).basis], axis=1
+    )
 
     def compute(start: int, stop: int) -> tuple[Array, Array]:
         rows = block(table, start, stop)
@@ -79,6 +81,7 @@ def surprise(kernel: Kernel, table: Table, jobs: int) -> Array:
     The mean over mixtures, weighted as in the kernel, of Σ_g γ_g D_g / n for a row with n values
     observed. D_g sums (x − μ)² / σ² over its numbers and 1 − 2 log p − 2 H over its categories, H
     the entropy of the column in the component: each is 1 on average where the component is right.
+    Numbers that take two values count as categories.
     Of covariance matrices the variances count.
 
     Parameters
@@ -93,7 +96,7 @@ def surprise(kernel: Kernel, table: Table, jobs: int) -> Array:
         0 for a row with nothing observed.
     """
     xp = namespace(table.values)
-    deviations = _functionals(kernel, table)
+    deviations = _deviation_functionals(kernel, table)
 
     def compute(start: int, stop: int) -> Array:
         rows = block(table, start, stop)
@@ -102,28 +105,30 @@ def surprise(kernel: Kernel, table: Table, jobs: int) -> Array:
     return xp.concat(for_row_blocks(compute, kernel, table, jobs))
 
 
-def _functionals(kernel: Kernel, table: Table) -> Projection:
+def _deviation_functionals(kernel: Kernel, table: Table) -> Projection:
     """Take a row's posteriors to the means over components of what the deviations consist of.
 
     Side by side: 1 / σ², μ / σ² and μ² / σ² of each column of numbers, log p of each category, and
     H of each column of categories.
     """
     parts = [
-        scale * _coefficients(stack, table)
+        scale * _deviation_coefficients(stack, table)
         for stack, scale in zip(kernel.ensemble.stacks, mixture_scales(kernel), strict=True)
     ]
     basis = namespace(table.values).concat(parts, axis=0)
     return Projection(basis, None, basis[0, :])
 
 
-def _coefficients(stack: Any, table: Table) -> Array:
-    """Lay out what `_functionals` takes of the components of a stack, of shape (m · g, width)."""
+def _deviation_coefficients(stack: Any, table: Table) -> Array:
+    """Lay out what `_deviation_functionals` takes of the components of a stack, of shape (m · g, width)."""
     xp, d = namespace(table.values), table.n_features
     variances = stack.covariances
     variances = xp.linalg.diagonal(variances) if variances.ndim == 4 else variances
     shape = (stack.means.shape[0] * stack.means.shape[1], d)
     means, precisions = (xp.reshape(part, shape) for part in (stack.means, 1 / variances))
     parts = [precisions, means * precisions, means * means * precisions]
+    if table.margins.higher.shape[0]:
+        parts = _deviations_of_two_values(means, table.margins.higher, parts)
     column = table.margins.column
     if column.shape[0]:
         chances = xp.reshape(stack.categories, (-1, column.shape[0]))
@@ -132,6 +137,23 @@ def _coefficients(stack: Any, table: Table) -> Array:
         own = xp.astype(column[:, None] == columns, chances.dtype)
         parts += [logs, -(chances * logs) @ own]
     return xp.concat(parts, axis=1)
+
+
+def _deviations_of_two_values(means: Array, higher: Array, others: list[Array]) -> list[Array]:
+    """Replace the coefficients of x², −2 x and m (m · g, d) in columns that take two values.
+
+    These deviate as categories do. With q the share of the higher value and r = √(q (1 − q)), a
+    component of mean μ has it with probability p = q + r μ. The logarithm of a value's probability
+    is linear in x with slope s = r log(p / (1 − p)), so that 1 − 2 log p − 2 H is 1 − 2 s (x − μ).
+    """
+    xp, two = namespace(means), higher > 0
+    share = xp.where(two, higher, 0.5)
+    root = xp.sqrt(share * (1 - share))
+    eps = float(xp.finfo(means.dtype).eps)
+    chance = xp.clip(share + means * root, eps, 1 - eps)
+    slope = root * xp.log(chance / (1 - chance))
+    mine = (xp.zeros_like(means), slope, 1 + 2 * slope * means)
+    return [xp.where(two, new, old) for new, old in zip(mine, others, strict=True)]
 
 
 def _combine(found: Array, rows: Table) -> Array:
