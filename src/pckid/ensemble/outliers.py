@@ -120,7 +120,7 @@ def _deviation_functionals(kernel: Kernel, table: Table) -> Projection:
 
 
 def _deviation_coefficients(stack: Any, table: Table) -> Array:
-    """Lay out what `_deviation_functionals` takes of the components of a stack, of shape (m · g, width)."""
+    """Lay out what `_deviation_functionals` takes of a stack, of shape (m · g, width)."""
     xp, d = namespace(table.values), table.n_features
     variances = stack.covariances
     variances = xp.linalg.diagonal(variances) if variances.ndim == 4 else variances
