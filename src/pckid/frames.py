@@ -8,16 +8,9 @@ from typing import Any, NamedTuple
 
 from pckid._utils.text import brief
 from pckid.exceptions import TableError
-from pckid.inspection.tables import (
-    Problem,
-    advice,
-    choose_row_names,
-    find_problems,
-    is_used,
-    problem_lines,
-    reading_notes,
-    refuse_problems,
-)
+from pckid.inspection.notes import advice, problem_lines, reading_notes, refuse_problems
+from pckid.inspection.problems import Problem, find_problems, is_used
+from pckid.inspection.tables import choose_row_names
 from pckid.tables import (
     Columns,
     MissingTokens,
@@ -173,7 +166,7 @@ def _read(table: Table, given: Mapping[str, list[str]], decimal: str | None) -> 
         raise TableError(f"{table.source} holds nothing but dates and names of rows.")
     columns = read_columns(table, used, missing, rules, readings)
     problems = find_problems(columns, used, table, rules)
-    left_out = [name for name in names if name not in used]
+    left_out = [name for name in names if not is_used(readings[name], rules, name)]
     return _Found(used, columns, problems, readings | columns.readings, left_out)
 
 

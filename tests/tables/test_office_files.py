@@ -9,7 +9,9 @@ import pytest
 from pckid import read_table
 from pckid.cli._tables import plan, read_selection, reading_rules
 from pckid.exceptions import TableError
-from pckid.inspection.tables import RESULT_COLUMNS, as_arguments, inspect_table
+from pckid.inspection.notes import as_arguments
+from pckid.inspection.problems import RESULT_COLUMNS
+from pckid.inspection.tables import inspect_table
 from pckid.outofcore.files import FileRows
 from pckid.tables import MissingTokens, find_readings, read_whole, scan_table, text
 

@@ -5,13 +5,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pckid._utils.text import brief, counted, printable
-from pckid.inspection.tables import (
-    ColumnInspection,
-    Option,
-    TableInspection,
-    as_arguments,
-    problem_lines,
-)
+from pckid.inspection.notes import as_arguments, problem_lines
+from pckid.inspection.problems import Option
+from pckid.inspection.tables import ColumnInspection, TableInspection
 
 _COLUMNS = 1000
 _HOLDS = {"number": "numbers", "category": "categories", "date": "dates", "duration": "durations",

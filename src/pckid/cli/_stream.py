@@ -21,15 +21,14 @@ from pckid.cli import _cluster, _tables
 from pckid.cli._say import note, print_json, progress, say
 from pckid.cluster import PCKID
 from pckid.input.warnings import EmptyRowWarning
-from pckid.inspection.tables import (
-    Problem,
+from pckid.inspection.notes import (
     advice,
     as_arguments,
-    find_problems,
     problem_lines,
     reading_notes,
     refuse_problems,
 )
+from pckid.inspection.problems import Problem, find_problems
 from pckid.outofcore.files import FileRows
 from pckid.outofcore.rows import Survey
 from pckid.plots import used_columns

@@ -15,19 +15,15 @@ from pckid._utils.files import atomic_file
 from pckid._utils.text import brief
 from pckid.cli._say import note, say
 from pckid.exceptions import TableError
-from pckid.inspection.tables import (
-    RESULT_COLUMNS,
-    Option,
-    Problem,
+from pckid.inspection.notes import (
     advice,
     as_arguments,
-    choose_row_names,
-    find_problems,
-    is_used,
     problem_lines,
     reading_notes,
     refuse_problems,
 )
+from pckid.inspection.problems import RESULT_COLUMNS, Option, Problem, find_problems, is_used
+from pckid.inspection.tables import choose_row_names
 from pckid.tables import (
     MissingTokens,
     Reading,
@@ -172,9 +168,11 @@ def plan(source: Table | Scan, options: Mapping[str, Any], *, guess: bool = True
         readings = {
             name: _expect_numbers(reading, name, rules) for name, reading in readings.items()
         }
-    used = [name for name in names if is_used(readings[name], rules, name)]
+    used = []
     for name in names:
-        if name not in used:
+        if is_used(readings[name], rules, name):
+            used.append(name)
+        else:
             named = readings[name].kind == "row name"
             left_out[name] = "names the rows" if named else "dates; --dates use takes them"
     if not used:

@@ -28,7 +28,13 @@ from pckid.tables.formats import (
     decimal_sign,
     is_ambiguous_plain,
 )
-from pckid.tables.numbers import MissingTokens, is_text, observed_cells, try_numbers
+from pckid.tables.numbers import (
+    MissingTokens,
+    NotNumbers,
+    is_text,
+    observed_cells,
+    try_columns,
+)
 from pckid.tables.row_names import numbers_name_rows, texts_name_rows
 from pckid.tables.scanning import Scan, batches
 from pckid.tables.table import Table
@@ -168,7 +174,10 @@ def find_readings(
     rules = rules or ReadingRules()
     n_columns = len(source.names)
     head = first_rows(source, names, n_columns)
-    found = {name: _glance(head, name, missing, rules) for name in names}
+    found = {
+        name: _glance(head, name, values, missing, rules)
+        for name, values in zip(names, try_columns(head, names, missing), strict=True)
+    }
     unsettled = [name for name in names if found[name] is None]
     counts = count_cells(source, unsettled, missing)
     evidence = None
@@ -233,7 +242,13 @@ def _all_rows(source: Table | Scan, names: Sequence[str]) -> Iterator[Table]:
         yield batch.table
 
 
-def _glance(head: Table, name: str, missing: MissingTokens, rules: ReadingRules) -> Reading | None:
+def _glance(
+    head: Table,
+    name: str,
+    values: np.ndarray | NotNumbers,
+    missing: MissingTokens,
+    rules: ReadingRules,
+) -> Reading | None:
     """Tell what a column holds by its first rows; None where all rows must be counted."""
     column = head.data.column(name)
     if name in rules.categorical:
@@ -243,24 +258,20 @@ def _glance(head: Table, name: str, missing: MissingTokens, rules: ReadingRules)
         part = part if part in ("month", "hour") else "days"
         kind = "duration" if is_duration(column.type) else "date"
         return Reading(kind, date=DateFormat("", part))
-    values = try_numbers(head, name, missing)
     if not is_text(column.type):
         if not isinstance(values, np.ndarray):
             return Reading("text")
         return _numbers(values, name, rules)
-    cells = observed_cells(column, missing)
     if rules.format_of(name):
         return None
     if isinstance(values, np.ndarray):
-        semicolons = head.text is not None and head.text.delimiter == ";"
-        if (
-            semicolons
-            and head.decimal == "."
-            and rules.decimal is None
-            and is_ambiguous_plain(cells)
-        ):
+        # Where commas are no delimiters they may be decimal signs, and points thousands signs.
+        doubtful = head.text is not None and head.text.delimiter == ";" and head.decimal == "."
+        doubtful = doubtful and rules.decimal is None
+        if doubtful and is_ambiguous_plain(observed_cells(column, missing)):
             return None
         return _numbers(values, name, rules)
+    cells = observed_cells(column, missing)
     counts = CellCounts()
     counts.add(cells)
     choice = choose_format(counts.shapes, decimal=rules.decimal)

@@ -1,0 +1,107 @@
+"""Words on a table: how its columns were read, what is wrong with them, and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from pckid._utils.text import brief, counted
+from pckid.exceptions import TableError
+from pckid.inspection.problems import Option, Problem
+from pckid.tables import Reading
+
+_SHOWN, _LONGEST_ADVICE = 12, 500
+_THOUSANDS = {"": "no thousands sign", " ": "thousands ' '"}
+_REASONS = {
+    "row name": "because they name the rows (--columns takes them)",
+    "date": "because they hold dates (--dates use takes them as days)",
+    "duration": "because they hold durations (--dates use takes them as hours)",
+}
+
+
+def advice(problems: Sequence[Problem]) -> list[Option]:
+    """List the options that mend what is wrong, each once."""
+    return list(dict.fromkeys(option for problem in problems for option in problem.options))
+
+
+def as_arguments(options: Sequence[Option]) -> str:
+    """Write options as they are given on the command line, the columns to drop in one."""
+    drops = [option.value for option in options if option.key == "drop"]
+    if not any("," in name for name in drops):
+        options = [option for option in options if option.key != "drop"]
+        options += [Option("drop", ",".join(drops))] if drops else []
+    return " ".join(map(str, options))
+
+
+def explain_reading(reading: Reading) -> str:
+    """Say why a column is taken as what it is; nothing where that is plain."""
+    choice = reading.choice
+    if reading.kind == "row name":
+        return "no two rows have the same: it names the rows and is left out"
+    if reading.kind in ("date", "duration"):
+        written = f" written {reading.date.layout}" if reading.date and reading.date.layout else ""
+        return f"{reading.kind}s{written}"
+    if choice is None or reading.kind == "text":
+        return ""
+    form = choice.format
+    thousands = _THOUSANDS.get(form.thousands, f"thousands '{form.thousands}'")
+    units = f", unit {' or '.join(map(repr, choice.units))}" if choice.units else ""
+    return (
+        f"'{brief(choice.example)}': {choice.n_fitting:,} of {choice.n_observed:,} cells fit "
+        f"{thousands}, decimal '{form.decimal}'{units}"
+    )
+
+
+def reading_notes(left_out: Collection[str], readings: Mapping[str, Reading]) -> list[str]:
+    """Say in one line each which columns name rows, hold dates, or write numbers in some way."""
+    lines = []
+    for kind, reason in _REASONS.items():
+        named = [n for n, reading in readings.items() if reading.kind == kind and n in left_out]
+        if named:
+            lines.append(f"Left out, {reason}: {_listed(named)}.")
+    ways: dict[str, list[str]] = {}
+    for name, reading in readings.items():
+        if reading.choice and reading.number and name not in left_out and not reading.doubt:
+            ways.setdefault(str((reading.number, *reading.choice.units)), []).append(name)
+    for names in ways.values():
+        lines.append(f"Numbers read in {_listed(names)}: {explain_reading(readings[names[0]])}.")
+    return lines
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Name the first few of some columns."""
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    return ", ".join(brief(name) for name in names[:5]) + more
+
+
+def problem_lines(problems: Sequence[Problem]) -> list[str]:
+    """Say what is wrong, what stops the clustering first; what may name rows in one line."""
+    named = [problem for problem in problems if problem.kind == "may name the rows"]
+    if len(named) > 1:
+        listed = _listed([problem.column for problem in named])
+        evidence = (
+            f"Columns {listed} hold a whole number in every row, no two alike: they may name "
+        )
+        both = named[0]._replace(
+            evidence=evidence + "the rows rather than describe them.",
+            fix="If so, leave them out: --drop.",
+        )
+        problems = [problem for problem in problems if problem not in named] + [both]
+    ordered = sorted(problems, key=lambda problem: not problem.stops)
+    return [f"{problem.evidence} {problem.fix}" for problem in ordered]
+
+
+def refuse_problems(source: str, problems: Sequence[Problem]) -> None:
+    """Raise if something must be mended first, with all that is wrong or doubtful."""
+    stops = [problem for problem in problems if problem.stops]
+    if not stops:
+        return
+    lines = problem_lines(problems)
+    if len(lines) > 1:
+        many = counted(len(stops), "column") + (" needs" if len(stops) == 1 else " need")
+        more = [f"- and {counted(len(lines) - _SHOWN, 'more point')}"] * (len(lines) > _SHOWN)
+        listed = [f"- {line}" for line in lines[:_SHOWN]]
+        lines = [f"{many} a decision in {brief(source)}:", *listed, *more]
+    options = as_arguments(advice(problems))
+    by_hand = f", or {options}" if len(options) <= _LONGEST_ADVICE else ""
+    lines.append(f"To take this advice: --yes{by_hand}")
+    raise TableError("\n".join(lines))
