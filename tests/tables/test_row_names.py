@@ -7,7 +7,7 @@ from pckid.tables.row_names import name_tells_rows, numbers_name_rows
 
 
 @pytest.mark.parametrize(
-    "name", ["id", "Customer_No", "PatientID", "PLZ", "Kundennummer", "zip code"]
+    "name", ["id", "Customer_No", "PatientID", "PLZ", "Kundennummer", "zip code", "Nr. (Kunde)"]
 )
 def test_names_that_tell(name):
     assert name_tells_rows(name)
@@ -16,7 +16,9 @@ def test_names_that_tell(name):
     assert not numbers_name_rows(np.array([52134.0, np.nan, 10115.0]), name)
 
 
-@pytest.mark.parametrize("name", ["income", "humid", "notes", "grid", "piano", "age"])
+@pytest.mark.parametrize(
+    "name", ["income", "humid", "notes", "grid", "customer_age", "number of rooms", "%"]
+)
 def test_names_that_do_not(name):
     assert not name_tells_rows(name)
     assert not numbers_name_rows(np.array([52134.0, 80331.0, 10115.0]), name)

@@ -6,22 +6,24 @@ import numpy as np
 
 _WORDS = frozenset({
     "id", "ids", "uuid", "guid", "no", "nr", "num", "number", "nummer", "numero", "número",
-    "numéro", "code", "key", "ref", "reference", "index", "row", "zeile", "zip", "zipcode",
+    "numéro", "code", "key", "ref", "reference", "row", "zeile", "zip", "zipcode",
     "postcode", "plz", "postal", "customer", "kunde", "client", "cliente", "patient", "matricule",
     "account", "konto", "iban", "isbn", "ean", "sku", "barcode", "serial", "kennung",
     "kennzeichen",
 })  # fmt: skip
+_FIRST_WORDS = ("id", "nr", "plz", "zip")
 _ENDS = ("number", "nummer", "code")
 _FEWEST_ROWS = 10
-# Repeats that chance would give; none of so many has a probability below 0.001.
+# Repeats that chance would give on average: the probability of none is then below 0.001.
 _REPEATS = 7.0
 
 
 def name_tells_rows(name: str) -> bool:
     """Tell whether a column is called as what names rows is: "customer_no", "PLZ", "PatientID"."""
     words = re.sub(r"([a-z])([A-Z])", r"\1 \2", name)
-    parts = re.split(r"[\W_]+", words.lower())
-    return any(part in _WORDS for part in parts) or parts[-1].endswith(_ENDS)
+    parts = [part for part in re.split(r"[\W_]+", words.lower()) if part] or [""]
+    # The last word says what it is: a "customer" or "customer_no", but no "customer_age".
+    return parts[-1] in _WORDS or parts[-1].endswith(_ENDS) or parts[0] in _FIRST_WORDS
 
 
 def numbers_name_rows(values: np.ndarray, name: str) -> bool:
