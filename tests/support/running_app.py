@@ -82,7 +82,7 @@ class AppPage:
         """Return all that is to be read."""
         return self.browser.run("return document.body.innerText")
 
-    def see(self, text: str, seconds: float = 40) -> None:
+    def see(self, text: str, seconds: float = 120) -> None:
         """Wait for a text."""
         self.browser.wait(lambda: text in self.text(), seconds)
 

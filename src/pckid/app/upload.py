@@ -11,8 +11,7 @@ from pckid.data import penguins_path
 from pckid.tables import Table, read_whole
 
 SPREADSHEETS = ("xlsx", "xls", "ods")
-KINDS = ["csv", "tsv", "txt", "gz", "parquet", "arrow", "feather", "dta", "sav", "xpt"]
-KINDS += SPREADSHEETS
+KINDS = [*SPREADSHEETS, "csv", "tsv", "txt", "gz", "parquet", "arrow", "feather", "dta", "sav"]
 _SHOWN = 100
 
 

@@ -1,6 +1,7 @@
 """What is computed in processes of their own: the same calls as those of the commands."""
 
 import io
+import itertools
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr
@@ -11,16 +12,13 @@ import numpy as np
 from pckid import streaming
 from pckid._utils.jobs import Tell
 from pckid._utils.progress import StepCounter
-from pckid.assessment import assess
-from pckid.cli import _cluster, _prediction, _tables
+from pckid.cli import _assessment, _cluster, _prediction, _tables
 from pckid.cli._run import warnings_as_notes
 from pckid.modelfile import load_with_description, save
-from pckid.reporting.display import N_NULL, N_RESAMPLES
 from pckid.tables import Scan, Source, read_whole, table_format
 
 MAX_UNPACKED = 1 << 30
 """Bytes that an uploaded file may take unpacked."""
-_SEED = 0
 
 
 class Upload(NamedTuple):
@@ -58,15 +56,12 @@ class Made(NamedTuple):
 
 def find_groups(settings: Settings, tell: Tell) -> Made:
     """Cluster a table as `pckid cluster` does."""
-    options = settings.options | {"seed": _SEED, "jobs": None, "device": None}
+    options = settings.options | {"seed": 0, "jobs": None, "device": None}
     with _notes_kept():
         selection = _tables.select(read_whole(settings.upload.open()), options)
         _tables.point_out(selection)
         estimator = _cluster.fit(selection, settings.n_clusters, options, _watch_fit(tell))
-        verdict = assess(
-            estimator, _cluster.named_columns(selection), n_null=N_NULL, n_resamples=N_RESAMPLES,
-            random_state=_SEED, advance=_count(tell, N_NULL + N_RESAMPLES),
-        )  # fmt: skip
+        verdict = _assessment.assess_clusters(selection, estimator, options, _watch_steps(tell))
         page, model = _cluster.make_report(selection, estimator, assessment=verdict), io.BytesIO()
         save(estimator, model, reading=_tables.reading_of(options, selection.names))
         files = {"report.html": page.html.encode(), "model.pckid": model.getvalue()}
@@ -133,13 +128,12 @@ def _watch_fit(tell: Tell) -> Callable[..., Any]:
     return watch
 
 
-def _count(tell: Tell, n_steps: int) -> Callable[[int], None]:
-    """Make what `assess` calls after every step: the other two thirds."""
-    done = 0
+def _watch_steps(tell: Tell) -> Callable[..., Any]:
+    """Make what `assess_clusters` calls to have its progress told: the other two thirds."""
 
-    def advance(count: int) -> None:
-        nonlocal done
-        done += count
-        tell(1 / 3 + 2 / 3 * min(done / n_steps, 1.0), "Comparing with tables without groups")
+    @contextmanager
+    def watch(what: str, total: int) -> Iterator[Callable[[int], None]]:
+        counts = itertools.count(1)
+        yield lambda count: tell(1 / 3 + 2 / 3 * min(next(counts) / total, 1.0), what)
 
-    return advance
+    return watch

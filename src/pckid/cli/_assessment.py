@@ -1,8 +1,8 @@
 """The verdict on a clustering at the terminal: whether there are groups, and how stable."""
 
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -17,8 +17,25 @@ N_NULL = 49
 N_RESAMPLES = 20
 
 
+@contextmanager
+def _bar(what: str, total: int) -> Iterator[Advance]:
+    """Draw a bar on a terminal, moved by the function that is yielded."""
+    if is_quiet() or not sys.stderr.isatty():
+        yield lambda count: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as drawn:
+        task = drawn.add_task(what, total=total)
+        yield lambda count: drawn.advance(task, count)
+
+
 def assess_clusters(
-    selection: Selection, estimator: PCKID, options: Mapping[str, Any]
+    selection: Selection,
+    estimator: PCKID,
+    options: Mapping[str, Any],
+    watch: Callable[[str, int], AbstractContextManager[Advance]] = _bar,
 ) -> Assessment:
     """Assess the clusters of a table, with a bar on a terminal.
 
@@ -28,12 +45,14 @@ def assess_clusters(
     estimator : fitted PCKID
     options : mapping
         With the keys seed and jobs.
+    watch : callable
+        Context manager that yields what is called after every step, to show the progress.
 
     Returns
     -------
     assessment : Assessment
     """
-    with _bar("Comparing with tables without groups", N_NULL + N_RESAMPLES) as advance:
+    with watch("Comparing with tables without groups", N_NULL + N_RESAMPLES) as advance:
         return assess(
             estimator,
             named_columns(selection),
@@ -62,17 +81,3 @@ def as_json(found: Assessment) -> dict[str, Any]:
         "cluster_stability": None if stability is None else stability.tolist(),
         "notes": found.notes,
     }
-
-
-@contextmanager
-def _bar(what: str, total: int) -> Iterator[Advance]:
-    """Draw a bar on a terminal, moved by the function that is yielded."""
-    if is_quiet() or not sys.stderr.isatty():
-        yield lambda count: None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as drawn:
-        task = drawn.add_task(what, total=total)
-        yield lambda count: drawn.advance(task, count)
