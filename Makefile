@@ -109,6 +109,7 @@ test-pythons:
 
 screenshots: $(VENV)/.test
 	$(BIN)/python docs/screenshots.py docs/images
+	$(BIN)/python docs/app_screenshots.py docs/images
 
 test-peers: $(VENV)/.test
 	$(BIN)/python tools/peers.py

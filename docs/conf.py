@@ -86,6 +86,12 @@ html_theme_options = {
     "pygments_dark_style": "monokai",
     "header_links_before_dropdown": 6,
 }
-html_sidebars = {"index": [], "start-here": [], "performance": [], "changelog": []}
+html_sidebars = {
+    "index": [],
+    "start-here": [],
+    "without-code": [],
+    "performance": [],
+    "changelog": [],
+}
 
 (HERE / "_extra").mkdir(exist_ok=True)
