@@ -74,8 +74,11 @@ def test_few_rows_bound_the_choice(n_rows):
 @pytest.mark.parametrize("n_patterns", [3, 5])
 def test_few_patterns_that_come_often_are_clusters(n_patterns):
     patterns = np.random.default_rng(0).normal(size=(n_patterns, 4))
-    model = PCKID("auto", random_state=0).fit(np.repeat(patterns, 20, axis=0))
+    counts = 20 + np.arange(n_patterns)
+    model = PCKID("auto", random_state=0).fit(np.repeat(patterns, counts, axis=0))
     assert model.n_clusters_ == n_patterns
+    weighted = PCKID("auto", random_state=0).fit(patterns, sample_weight=counts)
+    np.testing.assert_array_equal(weighted.predict_proba(patterns), model.predict_proba(patterns))
 
 
 def test_two_different_rows_are_two_clusters():

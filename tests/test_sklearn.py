@@ -51,15 +51,7 @@ def name(estimator):
     return type(estimator).__name__
 
 
-def exceptions(estimator):
-    """Checks that fail, and why they must."""
-    if getattr(estimator, "n_clusters", None) != "auto":
-        return {}
-    reason = "below 16 different rows repeated ones are not merged: five patterns are five clusters"
-    return {"check_sample_weight_equivalence_on_dense_data": reason}
-
-
-@parametrize_with_checks(ESTIMATORS, expected_failed_checks=exceptions)
+@parametrize_with_checks(ESTIMATORS)
 def test_sklearns_checks(estimator, check):
     check(estimator)
 

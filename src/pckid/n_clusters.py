@@ -25,7 +25,7 @@ from pckid._utils.parallel import blas_threads, n_threads
 from pckid._utils.seeds import Stream, generator
 from pckid.ensemble.base import EnsembleEstimator
 from pckid.ensemble.feature_map import Kernel, feature_matrix
-from pckid.input.sample import Sample, take_rows
+from pckid.input.sample import Sample, merge_duplicates, take_rows
 from pckid.input.table import take
 from pckid.input.validation import categorical_mask
 from pckid.significance.comparison import ALPHA, MIN_ROWS, NullComparison, compare_until_clear
@@ -139,9 +139,9 @@ def choose_or_none(
     """
     jobs = n_threads(estimator.n_jobs)
     choice = choose(kernel, sample, jobs, max_clusters)
-    rows = _rows_to_test(sample)
-    if len(rows) < MIN_ROWS or len(np.unique(rows, axis=0)) <= choice.n_clusters:
+    if len(merge_duplicates(sample.table, None, least=1).rows) < MIN_ROWS:
         return choice
+    rows = _rows_to_test(sample)
     with warnings.catch_warnings():
         # The table itself has been warned of.
         warnings.simplefilter("ignore")

@@ -223,7 +223,7 @@ def take_rows(X: Array, rows: np.ndarray) -> Array:
 
 
 class UniqueRows(NamedTuple):
-    """Rows that all differ, in an order that depends on their values alone."""
+    """Rows that all differ, or come as often as they count, in an order that their values give."""
 
     rows: np.ndarray  # (n_rows,), in the table
     weights: np.ndarray  # (n_rows,), how much each counts
@@ -240,7 +240,8 @@ def merge_duplicates(table: Table, weights: np.ndarray | None, least: int) -> Un
     table : Table
     weights : array of shape (n_samples,) or None
     least : int
-        Rows are merged only if at least this many are left.
+        Rows are merged only if at least this many are left. Else those of whole weights come as
+        often as these say, if they are no more than tables that are searched.
     """
     each = np.ones(table.n_samples) if weights is None else weights
     order = canonical_order(table, each)
@@ -249,6 +250,9 @@ def merge_duplicates(table: Table, weights: np.ndarray | None, least: int) -> Un
     first = np.flatnonzero(_differs(take(table, index)))
     if least <= len(first) < table.n_samples:
         order, each = order[first], np.add.reduceat(each, first)
+    elif len(first) < least and each.sum() <= MOST_COMPARED and np.all(each == np.round(each)):
+        order = np.repeat(order, each.astype(np.int64))
+        each = np.ones(len(order))
     return UniqueRows(order, each)
 
 
