@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pckid._utils.arrays import Array
+from pckid._utils.arrays import Array, to_numpy
 from pckid._utils.files import atomic_file
 from pckid._utils.parallel import n_threads
 from pckid._version import __version__
@@ -19,6 +19,7 @@ from pckid.cluster import PCKID
 from pckid.exceptions import TableError
 from pckid.metrics import accuracy_of_counts
 from pckid.outofcore.files import FileRows, Found
+from pckid.outofcore.stored import StoredLabels
 from pckid.spectral.assignment import Fitted, place_rows
 from pckid.tables import (
     MissingTokens,
@@ -198,12 +199,21 @@ class _Tally:
         return accuracy_of_counts(counts)
 
 
-def write_labels(model: PCKID, rows: FileRows, writer: TableWriter, layout: Layout) -> Totals:
-    """Find the clusters of all rows of a file with a fitted model, and write them as they come."""
+def write_labels(
+    model: PCKID,
+    rows: FileRows,
+    writer: TableWriter,
+    layout: Layout,
+    stored: StoredLabels | None = None,
+) -> Totals:
+    """Find the clusters of all rows of a file with a fitted model, and write them as they come.
+
+    Labels that are `stored` are not computed again, and those that are computed are stored.
+    """
     others = list(dict.fromkeys([*layout.kept, *([layout.known] if layout.known else [])]))
     jobs = n_threads(model.n_jobs) if rows.local else 1
     tally = _Tally(model.cluster_centers_.shape[0])
-    for found in rows.results(_label, (model._fitted, jobs), others):
+    for found in rows.results(_label, (model._fitted, jobs, stored), others):
         new = dict(zip(("cluster", "confidence"), found.results, strict=True))
         if layout.kept and found.table:
             data = found.table.data.select(list(layout.kept))
@@ -218,7 +228,13 @@ def write_labels(model: PCKID, rows: FileRows, writer: TableWriter, layout: Layo
     return tally.totals()
 
 
-def _label(state: tuple[Fitted, int], X: np.ndarray) -> tuple[Array, ...]:
+def _label(state: tuple[Fitted, int, StoredLabels | None], X: np.ndarray) -> tuple[Array, ...]:
     """Label a batch of rows."""
-    fitted, jobs = state
-    return tuple(place_rows(fitted, X, jobs)[0])
+    fitted, jobs, stored = state
+    known = None if stored is None else stored.recall(len(X))
+    if known is not None:
+        return known
+    found = tuple(place_rows(fitted, X, jobs)[0])
+    if stored is not None:
+        stored.keep(*map(to_numpy, found))
+    return found

@@ -183,6 +183,11 @@ streaming_options = _stack(
         help="Let the workers of a running Dask scheduler read the table and do the work.",
     ),
     click.option(
+        "--resume", is_flag=True,
+        help="Keep labels in FILE.resume beside --out while they are found. The same command after "
+        "a stop goes on from there; the fit itself is repeated.",
+    ),
+    click.option(
         "--only-labels", is_flag=True,
         help="Write the column of --id, or the number of the row, and no other column beside "
         "the result.",

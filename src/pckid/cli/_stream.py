@@ -31,6 +31,7 @@ from pckid.inspection.notes import (
 from pckid.inspection.problems import Problem, find_problems
 from pckid.outofcore.files import FileRows
 from pckid.outofcore.rows import Survey
+from pckid.outofcore.stored import StoredLabels
 from pckid.plots import used_columns
 from pckid.streaming import Layout, Totals, file_rows, origin, write_labels
 from pckid.tables import (
@@ -85,7 +86,7 @@ def open_large(source: str, options: Mapping[str, Any], report_path: str | None)
     opened : Scan or Table
         Rows to be read in batches, or all of them.
     """
-    asked = bool(options["stream"] or options["scheduler"])
+    asked = bool(options["stream"] or options["scheduler"] or options["resume"])
     if asked and report_path:
         raise click.UsageError("--report needs the table in memory: it explains single rows.")
     is_pipe = source == "-" or Path(source).is_fifo()
@@ -133,8 +134,14 @@ def cluster(scan: Scan, n_clusters: int | str, options: dict[str, Any], outputs:
         made_by = origin(estimator, scan.source, scan.sha256())
         start = time.perf_counter()
         sheets = _cluster.profile_sheets(estimator)
-        with _writer(outputs, json.dumps(made_by), sheets) as writer:
-            totals = write_labels(estimator, rows, writer, _layout(scan, options, planned))
+        layout = _layout(scan, options, planned)
+        with (
+            _stored(estimator, rows, made_by, options, outputs) as stored,
+            _writer(outputs, json.dumps(made_by), sheets) as writer,
+        ):
+            totals = write_labels(estimator, rows, writer, layout, stored)
+        if stored is not None:
+            stored.remove()
         say(f"All rows labelled in {time.perf_counter() - start:.1f} s.")
         _report(estimator, rows, totals, outputs, made_by)
 
@@ -199,6 +206,30 @@ def _layout(scan: Scan, options: Mapping[str, Any], planned: _tables.Plan) -> La
     if options["only_labels"]:
         return Layout((id_column,) if id_column else (), options["label_column"])
     return Layout(tuple(scan.names), options["label_column"])
+
+
+@contextmanager
+def _stored(
+    estimator: PCKID,
+    rows: FileRows,
+    made_by: Mapping[str, Any],
+    options: Mapping[str, Any],
+    outputs: Outputs,
+) -> Iterator[StoredLabels | None]:
+    """Open the labels that an earlier run left, if this one is to continue it."""
+    if not options["resume"]:
+        yield None
+        return
+    parameters = {key: v for key, v in made_by["parameters"].items() if key != "n_jobs"}
+    mark = {**made_by, "parameters": parameters, "columns": rows.columns}
+    mark["reading"] = dict(outputs.reading)
+    path = f"{outputs.out}.resume"
+    with StoredLabels(path, mark, estimator._fitted.kernel.dtype) as stored:
+        if stored.is_other:
+            note(f"{path} belongs to another table or setting: all rows are labelled anew.")
+        elif stored.n_rows:
+            say(f"Labels of {stored.n_rows:,} rows are there from the run before.")
+        yield stored
 
 
 @contextmanager

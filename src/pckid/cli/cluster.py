@@ -84,6 +84,10 @@ def cluster(
     _tables.check_outputs(table, out, report_path, model_path)
     if out is not None and out != "-":
         _tables.table_format(out)
+    if options["resume"] and (out in (None, "-") or options["scheduler"]):
+        raise click.UsageError("--resume needs --out FILE, and no --scheduler.")
+    if options["resume"] and options["stream"] is False:
+        raise click.UsageError("--resume reads the table in batches: leave --no-stream out.")
     if report_path:
         import jinja2  # noqa: F401  so that its absence shows before the work, not after
 
