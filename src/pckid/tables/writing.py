@@ -218,7 +218,9 @@ def _text_blocks(
 
 
 def _number_texts(values: np.ndarray, decimal: str) -> list[str]:
-    """Write integers as they are and floats with four places."""
+    """Write integers as they are and floats with four places; NaN is an empty cell."""
     if values.dtype.kind in "iu":
         return [str(value) for value in values.tolist()]
-    return [f"{value:.4f}".replace(".", decimal) for value in values.tolist()]
+    return [
+        "" if value != value else f"{value:.4f}".replace(".", decimal) for value in values.tolist()
+    ]
