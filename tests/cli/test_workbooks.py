@@ -164,3 +164,13 @@ def test_only_so_many_rows_fit_a_sheet(tmp_path, monkeypatch):
     table = Table(pa.table({"a": [1, 2, 3, 4]}), None, "t", "", False)
     with pytest.raises(TableError, match=r"takes 3 rows, and the table has more. Write .csv"):
         write_table(io.BytesIO(), table, {}, kind="xlsx")
+
+
+def test_too_many_rows_for_a_sheet_show_before_the_work(pckid, penguins, monkeypatch):
+    from pckid.tables import workbook_writing
+
+    monkeypatch.setattr(workbook_writing, "MOST_ROWS", 344)
+    monkeypatch.setattr("pckid.cli._cluster.fit", None)
+    result = pckid("cluster", penguins, *CHEAP, "--label", "label", "--out", "c.xlsx")
+    assert result.code == 3
+    assert "A sheet of .xlsx takes 343 rows, and the table has more" in result.err

@@ -98,6 +98,9 @@ def cluster(
 
     outputs = _stream.Outputs(out, model_path, escape_formulas, as_json)
     opened = _stream.open_large(table, options, report_path)
+    if out is not None and out != "-":
+        n_rows = opened.n_rows if isinstance(opened, Scan) else opened.data.num_rows
+        _tables.table_format(out, n_rows)  # so that too many rows show before the work
     if isinstance(opened, Scan):
         try:
             _stream.cluster(opened, n_clusters or "auto", options, outputs)

@@ -37,6 +37,15 @@ def load_xlsxwriter() -> Any:
     return xlsxwriter
 
 
+def refuse_many_rows(n_rows: int) -> None:
+    """Raise if rows do not fit a sheet below its header."""
+    if n_rows >= MOST_ROWS:
+        raise TableError(
+            f"A sheet of .xlsx takes {MOST_ROWS - 1:,} rows, and the table has more. Write .csv or "
+            ".parquet."
+        )
+
+
 class Share(float):
     """A number that is shown in percent."""
 
@@ -95,11 +104,7 @@ class WorkbookWriter:
         """Write some rows; all parts have the same columns."""
         if self._table is None:
             self._table = self._add_sheet("table", data.column_names)
-        if self._n_rows + data.num_rows >= MOST_ROWS:
-            raise TableError(
-                f"A sheet of .xlsx takes {MOST_ROWS - 1:,} rows, and the table has more. Write "
-                ".csv or .parquet, or --only-labels."
-            )
+        refuse_many_rows(self._n_rows + data.num_rows)
         put = [self._writer(field) for field in data.schema]
         columns = [column.to_pylist() for column in data.columns]
         for row, cells in enumerate(zip(*columns, strict=True), self._n_rows + 1):

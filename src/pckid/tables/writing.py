@@ -19,7 +19,7 @@ import pyarrow.parquet
 from pckid.exceptions import TableError
 from pckid.tables.sniffing import TextFormat
 from pckid.tables.table import Table
-from pckid.tables.workbook_writing import Sheets, WorkbookWriter, load_xlsxwriter
+from pckid.tables.workbook_writing import Sheets, WorkbookWriter, load_xlsxwriter, refuse_many_rows
 
 _BLOCK_ROWS = 8192
 _SUFFIXES = {
@@ -33,12 +33,14 @@ _FORMULA = re.compile(r"[=+\-@\t\r\N{FULLWIDTH EQUALS SIGN}\N{FULLWIDTH PLUS SIG
 _NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?")
 
 
-def table_format(path: str) -> tuple[str, str | None]:
+def table_format(path: str, n_rows: int | None = None) -> tuple[str, str | None]:
     """Tell the format and the compression that a file's name asks for.
 
     Parameters
     ----------
     path : str
+    n_rows : int, optional
+        Refused if they do not fit the format.
 
     Returns
     -------
@@ -55,6 +57,7 @@ def table_format(path: str) -> tuple[str, str | None]:
         raise TableError(f"The name {path!r} does not say a format. End it in one of {known}.")
     if kind == "xlsx":
         load_xlsxwriter()
+        refuse_many_rows(n_rows or 0)
     return kind, codec
 
 
