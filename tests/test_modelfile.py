@@ -83,6 +83,20 @@ def test_columns_of_two_values_go_through_a_file(tmp_path):
     np.testing.assert_array_equal(again.kernel(rows), model.kernel(rows))
 
 
+def test_a_model_that_found_no_groups_can_be_saved(tmp_path):
+    noise = np.random.default_rng(0).normal(size=(60, 4))
+    model = pckid.PCKID("auto", n_inits=2, max_components=3, random_state=0).fit(noise)
+    assert model.n_clusters_ == 1
+    pckid.save(model, tmp_path / "m.pckid")
+    loaded = pckid.load(tmp_path / "m.pckid")
+    assert loaded.n_clusters_ == 1
+    np.testing.assert_array_equal(loaded.predict(noise), model.labels_)
+    np.testing.assert_array_equal(loaded.predict_proba(noise), model.predict_proba(noise))
+    forge(tmp_path / "m.pckid", lambda arrays, description: arrays.pop("centers"))
+    with pytest.raises(pckid.PckidModelError, match=r"consistent model: it has no clusters\."):
+        pckid.load(tmp_path / "m.pckid")
+
+
 def test_an_open_file_holds_the_same_bytes(saved):
     file = io.BytesIO()
     pckid.save(fit(), file)

@@ -72,9 +72,13 @@ def save(
     content = container.pack(_description(estimator, state, reading or {}), arrays)
     # What could not be read back is refused now, not when it is needed.
     try:
-        _construct(container.unpack(content))
+        unpacked = container.unpack(content)
     except PckidModelError as error:
         raise PckidModelError(f"This {name} cannot be saved: its file {error}") from None
+    try:
+        _construct(unpacked)
+    except PckidModelError as error:
+        raise PckidModelError(f"This {name} cannot be saved: {error}") from None
     if isinstance(path, str | os.PathLike):
         with atomic_file(path) as file:
             file.write(content)

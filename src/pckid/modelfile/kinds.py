@@ -131,8 +131,8 @@ def _n_clusters(estimator: PCKID, shelf: Shelf) -> int:
     """Tell how many clusters there are: as many as asked for, or as many as have centres."""
     if not isinstance(estimator.n_clusters, str):
         return estimator.n_clusters
-    if (found := shelf.length("centers")) < 2:
-        raise PckidModelError("it has fewer clusters than can be chosen.")
+    if (found := shelf.length("centers")) < 1:
+        raise PckidModelError("it has no clusters.")
     return found
 
 
