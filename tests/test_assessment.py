@@ -65,7 +65,12 @@ def test_one_cluster_does_not_hide_groups():
     X = blobs()
     found = assess(fitted(X, 1), X, **QUICK)
     assert found.n_clusters == 1
-    assert found.sentence == ("There are groups: none of 9 tables without groups looked like this.")
+    assert found.sentence == (
+        "There may be groups, though all rows are in one cluster: none of 9 tables without groups "
+        "looked like this."
+    )
+    two = assess(fitted(X, 2), X, n_null=9, n_resamples=0, random_state=0)
+    assert two.sentence == "There are groups: none of 9 tables without groups looked like this."
 
 
 def test_groups_that_other_rows_do_not_show_are_said_to_be_unsure():

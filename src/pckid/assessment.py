@@ -103,6 +103,8 @@ class Assessment:
                 "as clearly."
             )
         nulls = f"{n_alike or 'none'} of {n_null} tables without groups looked like this"
+        if self.n_clusters == 1:
+            return f"There may be groups, though all rows are in one cluster: {nulls}."
         if self.cluster_recovery is None:
             return f"There are groups: {nulls}."
         least = self.cluster_recovery.min()

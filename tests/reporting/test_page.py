@@ -254,3 +254,14 @@ def test_a_single_cluster_differs_from_nothing(table):
     ).html
     assert "It is the only cluster: there is nothing to set it apart from." in page
     assert "it differs in combinations of columns" not in page
+
+
+def test_codes_for_missing_values_are_warned_of():
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    X[:8, 1] = -999
+    with pytest.warns(pckid.SentinelWarning):
+        model = pckid.PCKID(2, n_inits=2, max_components=4, random_state=0).fit(X)
+    found = pckid.assess(model, X, n_null=5, n_resamples=0, random_state=0)
+    page = pckid.report(model, X, assessment=found).html
+    warning = page.index("Column 1 holds -999 in 8 rows: if that is a code for missing")
+    assert warning < page.index('id="explore"')
