@@ -61,6 +61,13 @@ def test_few_rows_are_too_few_to_tell():
     assert found.notes == ["Clusters 0, 1, 2 have fewer than 10 rows: too few to describe a group."]
 
 
+def test_few_patterns_that_come_often_are_too_few_to_tell():
+    X = np.repeat([[0.0, 1.0], [1.0, 0.0], [2.0, np.nan]], 20, axis=0)
+    found = assess(fitted(X, 3), X, **QUICK)
+    assert found.p_value is None
+    assert found.sentence == "Only 3 different rows: too few to tell whether there are groups."
+
+
 def test_one_cluster_does_not_hide_groups():
     X = blobs()
     found = assess(fitted(X, 1), X, **QUICK)

@@ -47,6 +47,8 @@ class Assessment:
         Of the model.
     n_rows : int
         Rows that belong to a cluster.
+    n_distinct : int
+        How many of them differ.
     statistic : float
         How clearly the table falls into groups, in standard deviations of tables without: the mean
         of the highest association within 2 to 8 clusters, 1 − Ncut / k, and the highest dip of
@@ -56,7 +58,7 @@ class Assessment:
         The same for tables without groups.
     p_value : float or None
         How likely a table without groups reaches the statistic, by Student's t; None where there
-        are too few rows to tell.
+        are too few rows to tell, or no more different rows than clusters.
     cluster_stability : ndarray of shape (n_clusters,) or None
         How far each cluster is found again in random halves of the rows: the mean of its highest
         Jaccard index with one of theirs. None for a single cluster and for too few rows.
@@ -75,6 +77,7 @@ class Assessment:
 
     n_clusters: int
     n_rows: int
+    n_distinct: int
     statistic: float
     null_statistics: np.ndarray
     p_value: float | None
@@ -94,7 +97,10 @@ class Assessment:
     def sentence(self) -> str:
         """The verdict in one sentence."""
         if self.p_value is None:
-            return f"Only {counted(self.n_rows, 'row')}: too few to tell whether there are groups."
+            few = counted(self.n_rows, "row")
+            if self.n_rows >= MIN_ROWS:
+                few = counted(self.n_distinct, "different row")
+            return f"Only {few}: too few to tell whether there are groups."
         n_null = len(self.null_statistics)
         n_alike = int((self.null_statistics >= self.statistic).sum())
         if not self.has_groups:
@@ -203,9 +209,11 @@ def assess(
     values, labels = to_matrix(estimator, X), own_labels(estimator)
     rows = np.flatnonzero(labels >= 0)
     n_clusters, n_rows = len(estimator.cluster_centers_), len(rows)
+    n_distinct = len(np.unique(np.nan_to_num(values[rows], nan=np.inf), axis=0))
+    tested = n_rows >= MIN_ROWS and n_distinct > n_clusters
     small, codes, follows = find_caveats(estimator, values, labels)
     compared, stability = Comparison(float("nan"), np.empty(0)), None
-    if n_rows >= MIN_ROWS:
+    if tested:
         entropy, jobs = int(check_random_state(random_state).randint(2**31)), n_threads(n_jobs)
         with warnings.catch_warnings():
             # The model's own fit has told them.
@@ -221,9 +229,10 @@ def assess(
     return Assessment(
         n_clusters=n_clusters,
         n_rows=n_rows,
+        n_distinct=n_distinct,
         statistic=compared.statistic,
         null_statistics=compared.null_statistics,
-        p_value=None if n_rows < MIN_ROWS else compared.p_value,
+        p_value=compared.p_value if tested else None,
         cluster_stability=None if stability is None else stability.clusters,
         cluster_recovery=None if stability is None else stability.recovery,
         row_stability=each,
