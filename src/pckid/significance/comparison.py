@@ -20,7 +20,7 @@ ALPHA = 0.02
 MIN_ROWS = 20
 """Fewer rows are too few to tell."""
 
-_BATCHES = (9, 8, 8)
+_BATCHES = (9, 8)
 """Null tables are drawn in batches of these sizes until the answer is clear."""
 
 _UNCLEAR = (ALPHA / 10, 0.2)
@@ -124,7 +124,7 @@ def compare_structures(own: Structure, null: Sequence[Structure]) -> Comparison:
 
 
 def compare_until_clear(comparison: NullComparison) -> Comparison:
-    """Draw as many null tables as a clear answer takes, at most 25."""
+    """Draw as many null tables as a clear answer takes, at most 17."""
     for size in _BATCHES:
         found = comparison.extend(size)
         if not _UNCLEAR[0] <= found.p_value <= _UNCLEAR[1]:
