@@ -76,6 +76,8 @@ STEPS: list[tuple[str, Any, str]] = [
     ("k-means", pckid.spectral.grouping, "kmeans"),
     ("k-means on all rows to learn from", pckid.spectral.grouping, "lloyd"),
     ("order of the clusters", pckid.spectral.grouping, "largest_first"),
+    ("clusters by parts of the ensemble", pckid.spectral.grouping, "cluster_parts"),
+    ("sharpness of the memberships", pckid.spectral.grouping, "sharpness_of"),
     ("coordinates of the rows to learn from", pckid.spectral.grouping, "project"),
     ("standardise all rows", pckid.cluster, "standardise"),
     ("coordinates of all rows", pckid.cluster, "project"),

@@ -41,11 +41,16 @@ def membership(distances: Array, sharpness: float) -> Array:
         Each column adds up to 1.
     """
     xp = namespace(distances)
+    chances = xp.exp(-sharpness * _beyond(distances))
+    return chances / xp.sum(chances, axis=0)
+
+
+def _beyond(distances: Array) -> Array:
+    """Compute (b_j − a) / (b_j + a), of shape (n_clusters, n_samples), for `membership`."""
+    xp = namespace(distances)
     nearest = xp.min(distances, axis=0)
     total = distances + nearest
-    beyond = (distances - nearest) / xp.where(total > 0, total, 1.0)
-    chances = xp.exp(-sharpness * beyond)
-    return chances / xp.sum(chances, axis=0)
+    return (distances - nearest) / xp.where(total > 0, total, 1.0)
 
 
 def fit_sharpness(
@@ -66,12 +71,14 @@ def fit_sharpness(
     sharpness : float
         From 0.05 to 50.
     """
-    rows = np.arange(distances.shape[1])
+    beyond = _beyond(distances)
+    found = beyond[labels, np.arange(beyond.shape[1])].mean(axis=0)
 
     def loss(log_sharpness: float) -> float:
-        chances = membership(distances, float(np.exp(log_sharpness)))
-        found = np.log(np.maximum(chances[labels, rows], 1e-300)).mean(axis=0)
-        return -float(np.average(found, weights=weights))
+        # −log p of the labels found, on average.
+        sharpness = float(np.exp(log_sharpness))
+        each = sharpness * found + np.log(np.exp(-sharpness * beyond).sum(axis=0))
+        return float(np.average(each, weights=weights))
 
     bounds = tuple(np.log(_SHARPNESS))
     return float(np.exp(minimize_scalar(loss, bounds=bounds, method="bounded").x))
