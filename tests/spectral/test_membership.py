@@ -50,6 +50,19 @@ def test_the_sharpness_that_made_the_labels_is_found_again(sharpness):
     assert fit_sharpness(distances, labels) == pytest.approx(sharpness, rel=0.1)
 
 
+def test_a_prior_draws_the_sharpness_to_that_of_a_usual_table():
+    rng = np.random.default_rng(0)
+    distances, labels = rng.uniform(0, 1, size=(3, 200)), rng.integers(3, size=(2, 200))
+    found = [fit_sharpness(distances, labels, prior=prior) for prior in (0.0, 0.5, 1e6)]
+    assert found[0] < found[1] < found[2] == pytest.approx(5, rel=1e-3)
+    # The slope of the mean log-likelihood is that of the prior, half a clustering of two.
+    slow = [
+        np.mean([np.log(slow_membership(distances, b)[part, np.arange(200)]) for part in labels])
+        for b in found[1] * np.exp([-1e-4, 1e-4])
+    ]
+    assert (slow[1] - slow[0]) / 2e-4 == pytest.approx(0.25 * np.log(found[1] / 5), rel=0.01)
+
+
 def test_rows_of_no_weight_do_not_count():
     rng = np.random.default_rng(0)
     distances, labels = rng.uniform(0, 1, size=(3, 200)), rng.integers(3, size=(2, 200))

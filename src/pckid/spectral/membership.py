@@ -16,6 +16,8 @@ from pckid.spectral.kmeans import distances_to, first_of_nearest, kmeans
 N_DRAWS = 2
 _N_STARTS = 5
 _COLUMNS = 64
+# The sharpness of a usual table, and how many clusterings this is worth.
+_USUAL, _PRIOR = 5.0, 0.5
 # Below the first all memberships are alike, above the second all are 0 or 1 but at the border.
 _SHARPNESS = (0.05, 50.0)
 
@@ -54,7 +56,10 @@ def _beyond(distances: Array) -> Array:
 
 
 def fit_sharpness(
-    distances: np.ndarray, labels: np.ndarray, weights: np.ndarray | None = None
+    distances: np.ndarray,
+    labels: np.ndarray,
+    weights: np.ndarray | None = None,
+    prior: float = 0.0,
 ) -> float:
     """Find the sharpness under which labels that were found again are most likely.
 
@@ -65,6 +70,9 @@ def fit_sharpness(
         The cluster of each row in other clusterings, numbered alike.
     weights : ndarray of shape (n_samples,), default=None
         How much each row counts.
+    prior : float, default=0
+        How many clusterings it is worth that the logarithm of the sharpness is about log 5, give
+        or take 1. The rows of one clustering go astray together, so that few of them say little.
 
     Returns
     -------
@@ -78,7 +86,8 @@ def fit_sharpness(
         # −log p of the labels found, on average.
         sharpness = float(np.exp(log_sharpness))
         each = sharpness * found + np.log(np.exp(-sharpness * beyond).sum(axis=0))
-        return float(np.average(each, weights=weights))
+        penalty = prior / len(labels) * (log_sharpness - np.log(_USUAL)) ** 2 / 2
+        return penalty + float(np.average(each, weights=weights))
 
     bounds = tuple(np.log(_SHARPNESS))
     return float(np.exp(minimize_scalar(loss, bounds=bounds, method="bounded").x))
@@ -109,7 +118,7 @@ def sharpness_of(
     labels = to_numpy(first_of_nearest(distances, centers)[0])
     matched = np.stack([match_labels(labels, part, n_clusters) for part in parts])
     each = None if weights is None else to_numpy(weights).astype(np.float64)
-    return fit_sharpness(to_numpy(distances).astype(np.float64), matched, each)
+    return fit_sharpness(to_numpy(distances).astype(np.float64), matched, each, _PRIOR)
 
 
 def match_labels(reference: np.ndarray, labels: np.ndarray, n_clusters: int) -> np.ndarray:
