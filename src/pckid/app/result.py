@@ -24,15 +24,16 @@ def show_result(settings: Settings) -> None:
     made = st.session_state.get("made")
     if made is None:
         return
+    used = st.session_state["made-from"]
     st.subheader("4. The groups")
-    if made.settings != settings:
+    if used != settings:
         st.info("This is the result of the run before your last changes.")
-    offer_downloads(made, made.settings.upload.name)
+    offer_downloads(made, used.upload.name)
     show_notes(made)
     with st.expander("The same as a command, and in Python"):
         st.markdown("In the folder of the table:")
-        st.code(as_command(made.settings), language="bash", wrap_lines=True)
-        st.code(as_python(made.settings), language="python", wrap_lines=True)
+        st.code(as_command(used), language="bash", wrap_lines=True)
+        st.code(as_python(used), language="python", wrap_lines=True)
     # Its content security policy leaves no room for the script that would fit the height.
     st.iframe(made.files["report.html"].decode(), height=_HEIGHT)
 

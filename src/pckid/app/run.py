@@ -5,7 +5,7 @@ from typing import Any
 import streamlit as st
 
 from pckid._utils.jobs import Job
-from pckid.app.text import escape
+from pckid.app.text import escape_lines
 from pckid.app.upload import Opened
 from pckid.app.work import Settings, find_groups
 
@@ -29,7 +29,8 @@ def ask_for_run(opened: Opened, options: dict[str, Any]) -> Settings:
 def offer_job(what: str, job: str, made: str, disabled: bool, *work: Any) -> None:
     """Draw a button that starts work, and while it runs, its progress and a button to cancel it.
 
-    `job` and `made` name the places in the session's state for the work and for what it gives.
+    `job` and `made` name the places in the session's state for the work and for what it gives;
+    what it was made from has its place beside it.
     """
     running = job in st.session_state
     st.button(
@@ -39,14 +40,14 @@ def offer_job(what: str, job: str, made: str, disabled: bool, *work: Any) -> Non
     if running:
         _watch_job(job, made)
     elif f"{job}-said" in st.session_state:
-        st.info(st.session_state[f"{job}-said"])
+        st.warning(st.session_state[f"{job}-said"])
 
 
 def _start_job(job: str, made: str, *work: Any) -> None:
     """Start a run."""
     st.session_state.pop(f"{job}-said", None)
     st.session_state.pop(made, None)
-    st.session_state[job] = Job(*work)
+    st.session_state[job], st.session_state[f"{made}-from"] = Job(*work), work[1]
 
 
 @st.fragment(run_every=0.4)
@@ -62,7 +63,7 @@ def _watch_job(key: str, made: str) -> None:
         return
     del st.session_state[key]
     if job.error:
-        st.session_state[f"{key}-said"] = escape(job.error, 1000)
+        st.session_state[f"{key}-said"] = escape_lines(job.error)
     else:
         st.session_state[made] = job.result
     st.rerun()

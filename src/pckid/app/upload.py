@@ -5,7 +5,7 @@ from typing import NamedTuple
 import streamlit as st
 
 from pckid._utils.text import counted
-from pckid.app.text import escape
+from pckid.app.text import escape, escape_lines
 from pckid.app.work import Upload
 from pckid.data import penguins_path
 from pckid.tables import Table, read_whole
@@ -63,7 +63,7 @@ def open_upload(upload: Upload) -> Opened | None:
         scan = upload.open()
         opened = Opened(upload, read_whole(scan), tuple(scan.notes))
     except Exception as error:
-        st.error(escape(str(error), 1000))
+        st.error(escape_lines(str(error)))
         return None
     st.session_state["opened"] = opened
     return opened

@@ -51,7 +51,6 @@ class Made(NamedTuple):
     found: dict[str, Any]
     notes: list[str]
     files: dict[str, bytes]
-    settings: Settings | None = None
 
 
 def find_groups(settings: Settings, tell: Tell) -> Made:
@@ -66,8 +65,7 @@ def find_groups(settings: Settings, tell: Tell) -> Made:
         save(estimator, model, reading=_tables.reading_of(options, selection.names))
         files = {"report.html": page.html.encode(), "model.pckid": model.getvalue()}
         sheets = _cluster.profile_sheets(estimator)
-        made = _made(selection, estimator, _cluster.new_columns(estimator), files, sheets)
-    return made._replace(settings=settings)
+        return _made(selection, estimator, _cluster.new_columns(estimator), files, sheets)
 
 
 def place_new_rows(model: Upload, upload: Upload, tell: Tell) -> Made:
