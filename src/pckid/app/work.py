@@ -14,8 +14,10 @@ from pckid._utils.jobs import Tell
 from pckid._utils.progress import StepCounter
 from pckid.cli import _assessment, _cluster, _prediction, _tables
 from pckid.cli._run import warnings_as_notes
+from pckid.cli._say import note
+from pckid.exceptions import TableError
 from pckid.modelfile import load_with_description, save
-from pckid.tables import Scan, Source, read_whole, table_format
+from pckid.tables import Scan, Source, read_whole
 
 MAX_UNPACKED = 1 << 30
 """Bytes that an uploaded file may take unpacked."""
@@ -99,11 +101,13 @@ def _made(
     """Sum up a run, and write its rows."""
     found = _cluster.summary(selection, estimator, new["cluster"], new["confidence"])
     origin = streaming.origin(estimator, selection.table.source, selection.table.sha256)
-    for name in ("clusters.csv", "clusters.xlsx"):
+    for kind in ("csv", "xlsx"):
         rows = io.BytesIO()
-        kind, codec = table_format(name)
-        _tables.write_rows(rows, selection, new, kind, codec, True, origin, sheets)
-        files[name] = rows.getvalue()
+        try:
+            _tables.write_rows(rows, selection, new, kind, None, True, origin, sheets)
+            files[f"clusters.{kind}"] = rows.getvalue()
+        except TableError as error:  # more rows than a sheet takes
+            note(str(error))
     said = sys.stderr.getvalue().splitlines()  # type: ignore[union-attr]
     notes = [line.removeprefix("Note: ") for line in said if line.startswith("Note: ")]
     return Made(found, notes, files)

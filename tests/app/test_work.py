@@ -1,0 +1,58 @@
+"""Runs of the app give files as the commands write them."""
+
+import pytest
+from helpers import groups
+
+pytest.importorskip("streamlit")
+
+from pckid.app.work import Settings, Upload, find_groups, place_new_rows
+from pckid.cli import _assessment
+from pckid.tables import read_whole, workbook_writing
+
+OPTIONS = {
+    "columns": (), "drop": (), "categorical": (), "na_values": (), "numbers": (), "dates": (),
+    "id_column": None, "label_column": None,
+}  # fmt: skip
+
+
+@pytest.fixture
+def made(monkeypatch):
+    """Cluster sixty rows, and remember what was told on the way."""
+    monkeypatch.setattr(_assessment, "N_NULL", 5)
+    monkeypatch.setattr(_assessment, "N_RESAMPLES", 2)
+    X, _ = groups(n_samples=60)
+    rows = "\n".join(",".join(f"{x:.3f}" for x in row) for row in X).replace("nan", "")
+    upload = Upload("t.csv", f"a,b,c,d\n{rows}\n".encode())
+
+    def run():
+        stages = []
+        return find_groups(
+            Settings(upload, 3, OPTIONS), lambda *stage: stages.append(stage)
+        ), stages
+
+    return run
+
+
+def test_progress_rises_to_the_end(made):
+    result, stages = made()
+    shares = [share for share, _ in stages]
+    assert shares == sorted(shares)
+    assert shares[-1] == 1
+    assert result.found["cluster_sizes"] == [20, 20, 20]
+
+
+def test_excel_written_can_be_read_and_placed_again(made):
+    result, _ = made()
+    sheet = Upload("t.xlsx", result.files["clusters.xlsx"], sheet="1")
+    assert read_whole(sheet.open()).names == ["a", "b", "c", "d", "cluster", "confidence"]
+    model = Upload("m.pckid", result.files["model.pckid"])
+    placed = place_new_rows(model, sheet, lambda *stage: None)
+    assert placed.found["cluster_sizes"] == [20, 20, 20]
+
+
+def test_more_rows_than_a_sheet_takes_are_no_reason_to_fail(made, monkeypatch):
+    monkeypatch.setattr(workbook_writing, "MOST_ROWS", 60)
+    result, _ = made()
+    assert "clusters.csv" in result.files
+    assert "clusters.xlsx" not in result.files
+    assert any("A sheet of .xlsx takes 59 rows" in note for note in result.notes)
