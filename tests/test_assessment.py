@@ -1,6 +1,7 @@
 """The verdict on a clustering: groups, none, too few rows; stability; notes."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -28,9 +29,12 @@ def test_separated_groups_are_found_and_found_again():
     assert found.has_groups
     assert found.sentence == (
         "3 groups, clearly separated: none of 9 tables without groups looked like this; each is "
-        "found again in at least 100% of resamples."
+        "found again in every resample."
     )
     assert repr(found).startswith("<Assessment: 3 groups, clearly separated")
+    nearly = replace(found, cluster_recovery=np.array([1.0, 0.9, 1.0]))
+    assert nearly.sentence.endswith("each is found again in at least 90% of resamples.")
+    assert found.notes == []
     assert found.null_statistics.shape == (9,)
     assert found.statistic > found.null_statistics.max()
     assert found.cluster_stability.shape == (3,)
@@ -49,6 +53,21 @@ def test_noise_has_no_clear_groups():
     assert found.sentence.startswith("No clear groups: ")
     assert found.sentence.endswith("of 9 tables without groups fall into clusters as clearly.")
     assert found.cluster_stability.max() < 0.75
+    assert found.notes[0] == (
+        "The rows are divided into 4 clusters because that number was given; do not read them as "
+        "groups."
+    )
+
+
+def test_the_number_of_clusters_may_have_been_chosen_by_a_quicker_test():
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    found = assess(fitted(X, "auto"), X, n_null=9, n_resamples=0, random_state=0)
+    assert (found.chosen, found.has_groups, found.n_clusters) == (True, False, 1)
+    assert found.notes == []
+    assert replace(found, n_clusters=2).notes == [
+        "A close call: a quicker test found groups, so 2 clusters were chosen; this test, with "
+        "more tables, does not confirm them."
+    ]
 
 
 def test_few_rows_are_too_few_to_tell():

@@ -73,6 +73,8 @@ class Assessment:
         Codes for missing values that seem to be left in the table, in words.
     follows : list of str
         Columns whose missing cells the clusters follow.
+    chosen : bool
+        Whether the model chose its number of clusters.
     """
 
     n_clusters: int
@@ -87,6 +89,7 @@ class Assessment:
     small: list[int] = field(default_factory=list)
     codes: list[str] = field(default_factory=list)
     follows: list[str] = field(default_factory=list)
+    chosen: bool = False
 
     @property
     def has_groups(self) -> bool | None:
@@ -115,9 +118,10 @@ class Assessment:
             return f"There are groups: {nulls}."
         least = self.cluster_recovery.min()
         if least >= CLEAR:
+            share = "every resample" if least == 1 else f"at least {least:.0%} of resamples"
             return (
                 f"{self.n_clusters} groups, clearly separated: {nulls}; each is found again in "
-                f"at least {least:.0%} of resamples."
+                f"{share}."
             )
         worst = int(self.cluster_recovery.argmin())
         return (
@@ -127,8 +131,17 @@ class Assessment:
 
     @property
     def notes(self) -> list[str]:
-        """What else to know: small clusters, codes for missing values, missing cells."""
+        """What else to know: clusters without groups, small ones, codes for missing values, …"""
         notes = []
+        if self.has_groups is False and self.n_clusters > 1:
+            clusters = f"{self.n_clusters} clusters"
+            notes.append(
+                f"A close call: a quicker test found groups, so {clusters} were chosen; this test, "
+                "with more tables, does not confirm them."
+                if self.chosen
+                else f"The rows are divided into {clusters} because that number was given; do not "
+                "read them as groups."
+            )
         if self.small:
             listed = ", ".join(map(str, self.small))
             some = f"Cluster {listed} has" if len(self.small) == 1 else f"Clusters {listed} have"
@@ -239,6 +252,7 @@ def assess(
         small=small,
         codes=codes,
         follows=follows,
+        chosen=hasattr(estimator, "choice_"),
     )
 
 
