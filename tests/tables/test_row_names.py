@@ -31,6 +31,15 @@ def test_numbers_that_count_name_rows_without_a_name():
     assert not numbers_name_rows(np.arange(20.0) / 2, "n")
 
 
+@pytest.mark.parametrize("name", ["customer_no", "n"])
+def test_a_few_rows_without_a_number_may_be_there(name):
+    numbers = np.arange(5000.0, 5030.0)
+    for n_missing, named in ((1, True), (3, True), (4, False), (30, False)):
+        some = numbers.copy()
+        some[:n_missing] = np.nan
+        assert numbers_name_rows(some, name) is named
+
+
 def test_measurements_are_seldom_taken_for_names():
     # Whole numbers drawn at random: taken for names of rows in less than one table of a thousand.
     rng = np.random.default_rng(0)

@@ -14,6 +14,8 @@ _WORDS = frozenset({
 _FIRST_WORDS = ("id", "nr", "plz", "zip")
 _ENDS = ("number", "nummer", "code")
 _FEWEST_ROWS = 10
+# A few rows of an export, such as its totals, have no number of their own.
+_MOST_MISSING = 0.1
 # Repeats that chance would give on average: the probability of none is then below 0.001.
 _REPEATS = 7.0
 
@@ -29,8 +31,9 @@ def name_tells_rows(name: str) -> bool:
 def numbers_name_rows(values: np.ndarray, name: str) -> bool:
     """Tell whether the numbers of a column name the rows.
 
-    All are whole, present and different, and either the column's name says so, or they would not
-    all be different by chance: n draws from a range R repeat n (n - 1) / 2R times.
+    All are whole and different, at most a tenth are missing, and either the column's name says so,
+    or they would not all be different by chance: n draws from a range R repeat n (n - 1) / 2R
+    times.
 
     Parameters
     ----------
@@ -38,12 +41,15 @@ def numbers_name_rows(values: np.ndarray, name: str) -> bool:
         NaN where a value is missing.
     name : str
     """
-    n = len(values)
-    if n < 3 or not bool(np.all(values == np.round(values))) or len(np.unique(values)) < n:
+    seen = values[~np.isnan(values)]
+    n = len(seen)
+    if n < 3 or len(values) - n > _MOST_MISSING * len(values):
+        return False
+    if not bool(np.all(seen == np.round(seen))) or len(np.unique(seen)) < n:
         return False
     if name_tells_rows(name):
         return True
-    spread = float(np.ptp(values)) + 1
+    spread = float(np.ptp(seen)) + 1
     return n >= _FEWEST_ROWS and n * (n - 1) / (2 * spread) > _REPEATS
 
 
