@@ -150,3 +150,35 @@ def test_predict_reads_as_the_model_was_and_knows_renamed_columns(pckid, messy):
     done = pckid("predict", "m", "new.csv")
     assert done.code == 3
     assert "lacks 2 of the model's 2 columns, first 'visits'. Did you mean 'Visits' for" in done.err
+
+
+def advice_on(pckid, tmp_path, name, cells):
+    """Write a table with one doubtful column; return what `pckid inspect` says of it."""
+    rows = [f"{cell},{number / 7:.3f}" for number, cell in enumerate(cells)]
+    (tmp_path / "t.csv").write_text("\n".join([f"{name},x", *rows]))
+    lines = pckid("inspect", "t.csv").out.decode().splitlines()
+    return [line.strip() for line in lines if line.startswith(f"  Column '{name}'")]
+
+
+def test_free_text_is_to_be_left_out(pckid, tmp_path):
+    texts = ["good"] * 20 + [f"I waited {number} minutes" for number in range(30)]
+    assert advice_on(pckid, tmp_path, "comment", texts) == [
+        "Column 'comment' holds 31 different texts in 50 rows: it looks like free text, which says "
+        "little about groups. Leave it out: --drop comment."
+    ]
+    assert "pckid cluster t.csv --drop comment" in pckid("inspect", "t.csv").out.decode()
+    assert advice_on(pckid, tmp_path, "comment", texts + ["good"] * 20) == []
+    assert advice_on(pckid, tmp_path, "comment", [*texts[19:39], "good"]) == []
+
+
+def test_codes_that_rows_share_are_pointed_out(pckid, tmp_path):
+    codes = [10115, 80331, 20095] * 10
+    assert advice_on(pckid, tmp_path, "zip", codes) == [
+        "Column 'zip' is used as a measurement, but its name suggests a code. If so, take it as "
+        "categories (--categorical zip), or leave it out (--drop zip)."
+    ]
+    assert "pckid cluster t.csv --out" in pckid("inspect", "t.csv").out.decode()
+    assert advice_on(pckid, tmp_path, "income", codes) == []
+    assert advice_on(pckid, tmp_path, "zip", [code + 0.5 for code in codes]) == []
+    (zeros,) = advice_on(pckid, tmp_path, "zip", ["01067", *codes])
+    assert "begin with 0" in zeros

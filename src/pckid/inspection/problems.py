@@ -15,11 +15,13 @@ from pckid.inspection.columns import find_outlier, looks_like_identifier
 from pckid.tables import Columns, NumberFormat, Reading, ReadingRules, Table
 from pckid.tables.categories import MAX_CATEGORIES, count_categories
 from pckid.tables.numbers import NotNumbers, describe_text
+from pckid.tables.row_names import name_tells_rows
 from pckid.tables.table import name_row
 
 RESULT_COLUMNS = ("cluster", "confidence", "outlier_score")
 """What a clustering adds to a table."""
 _MOST_CODES, _FIRST_CELLS, _ZEROS = 5, 1000, r"^ *0\d+ *$"
+_FREE_TEXT = 20  # As many different texts or fewer may well be categories.
 _FLAGS = {
     "na_values": "--na-values", "numbers": "--numbers", "dates": "--dates", "drop": "--drop",
     "categorical": "--categorical", "id_column": "--id",
@@ -45,7 +47,7 @@ class Problem(NamedTuple):
     kind : str
         "text among numbers", "ambiguous numbers", "mixed units", "ambiguous dates", "too many
         categories", "infinite numbers", "code for missing", "outlier", "unit left out",
-        "may name the rows", "codes with zeros" or "earlier result".
+        "may name the rows", "codes with zeros", "may be a code", "free text" or "earlier result".
     evidence : str
         A sentence that says what was found.
     fix : str
@@ -96,8 +98,8 @@ def find_problems(
             found += _category_problems(name, columns.texts[name])
         else:
             found += _number_problems(name, columns.X[:, j], reading, table)
-            if table.text is not None and reading.kind == "number" and not reading.choice:
-                found += _codes_with_zeros(name, columns.X[:, j], table)
+            if reading.kind == "number" and not reading.choice:
+                found += _codes(name, columns.X[:, j], table)
     return found
 
 
@@ -182,11 +184,19 @@ def _text_among_numbers(name: str, reading: Reading, found: NotNumbers, table: T
 
 
 def _category_problems(name: str, cells: Sequence[str | None]) -> list[Problem]:
-    """Say that a column has too many categories."""
+    """Say that a column has too many categories, or free text."""
     n_distinct, n_observed = count_categories(cells)
-    if not MAX_CATEGORIES < n_distinct < n_observed:
+    # Texts that are all different are left out in any case.
+    if not _FREE_TEXT < n_distinct < n_observed:
         return []
     drop = Option("drop", name)
+    if n_distinct <= MAX_CATEGORIES:
+        evidence = (
+            f"Column '{brief(name)}' holds {n_distinct:,} different texts in {n_observed:,} rows: "
+            "it looks like free text, which says little about groups."
+        )
+        found = Problem(name, "free text", evidence, f"Leave it out: {drop}.", (drop,))
+        return [found] if 2 * n_distinct > n_observed else []
     return [Problem(
         name, "too many categories",
         f"Column '{brief(name)}' holds {n_distinct:,} different texts in {n_observed:,} rows, too "
@@ -237,6 +247,12 @@ def _number_problems(
     return found
 
 
+def _codes(name: str, values: np.ndarray, table: Table) -> list[Problem]:
+    """Say that numbers may be codes: by zeros in front, or else by the column's name."""
+    zeros = [] if table.text is None else _codes_with_zeros(name, values, table)
+    return zeros or _called_a_code(name, values)
+
+
 def _codes_with_zeros(name: str, values: np.ndarray, table: Table) -> list[Problem]:
     """Say that numbers begin with zeros, as codes do and measurements do not."""
     cells = table.data.column(name).slice(0, _FIRST_CELLS)
@@ -252,6 +268,20 @@ def _codes_with_zeros(name: str, values: np.ndarray, table: Table) -> list[Probl
         f"{brief(codes[0].as_py().strip())}: they look like codes.",
         f"Take them as categories ({ways[0]}), or leave the column out ({ways[1]}).",
         (ways[0] if few else ways[1],),
+    )]  # fmt: skip
+
+
+def _called_a_code(name: str, values: np.ndarray) -> list[Problem]:
+    """Say that whole numbers are called like codes, such as a postcode that several rows share."""
+    seen = values[np.isfinite(values)]
+    whole = len(seen) > 0 and bool(np.all(seen == np.round(seen)))
+    if not (whole and name_tells_rows(name)) or looks_like_identifier(values):
+        return []
+    ways = Option("categorical", name), Option("drop", name)
+    return [Problem(
+        name, "may be a code",
+        f"Column '{brief(name)}' is used as a measurement, but its name suggests a code.",
+        f"If so, take it as categories ({ways[0]}), or leave it out ({ways[1]}).",
     )]  # fmt: skip
 
 
