@@ -105,6 +105,21 @@ def test_every_table_has_a_seed_of_its_own():
     assert len(seeds) == len(set(seeds)) == 3 + 7
 
 
+def test_of_wide_tables_some_columns_are_compared(monkeypatch):
+    monkeypatch.setattr("pckid.significance.comparison.MAX_COLUMNS", 3)
+    X, used = np.random.default_rng(5).normal(size=(30, 8)), set()
+
+    def kernel_of(table, seed):
+        used.add(tuple(np.flatnonzero(~np.isnan(table).all(axis=0))))
+        filled = np.nan_to_num(table)
+        return np.exp(-((filled[:, None] - filled) ** 2).sum(axis=2))
+
+    NullComparison(X, np.zeros(8, dtype=bool), kernel_of, 0).extend(5)
+    assert len(used) == 1
+    assert len(used.pop()) == 3
+    assert not np.isnan(X).any()
+
+
 def test_stability_by_hand():
     labels = np.array([0, 0, 0, 0, 1, 1, 1, 1])
     same_by_other_names = 1 - labels

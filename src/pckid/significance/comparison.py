@@ -17,6 +17,9 @@ from pckid.significance.structure import Structure, measure_structure
 ALPHA = 0.02
 """Clusters count as groups up to this p-value."""
 
+MAX_COLUMNS = 1000
+"""Of wider tables so many random columns are compared."""
+
 MIN_ROWS = 20
 """Fewer rows are too few to tell."""
 
@@ -86,6 +89,7 @@ class NullComparison:
         entropy: int,
         jobs: int = 1,
     ) -> None:
+        X = _without_many_columns(X, entropy)
         self._model = fit_null_model(X, categorical)
         self._kernel_of, self._entropy, self._jobs = kernel_of, entropy, jobs
         own = run(self._measure_own, [(X, number) for number in range(_N_OWN)], jobs)
@@ -109,6 +113,17 @@ class NullComparison:
         rng = generator(self._entropy, Stream.NULL_TABLES, 1, number)
         table = draw_null_table(self._model, rng)
         return measure_structure(self._kernel_of(table, int(rng.integers(2**31))))
+
+
+def _without_many_columns(X: np.ndarray, entropy: int) -> np.ndarray:
+    """Empty columns at random where there are too many, so that they do not count."""
+    if X.shape[1] <= MAX_COLUMNS:
+        return X
+    rng = generator(entropy, Stream.NULL_TABLES, 2)
+    empty = rng.permutation(X.shape[1])[MAX_COLUMNS:]
+    X = X.copy()
+    X[:, empty] = np.nan
+    return X
 
 
 def compare_structures(own: Structure, null: Sequence[Structure]) -> Comparison:

@@ -97,12 +97,16 @@ def copula_correlations(margins: list[Margin], observed: np.ndarray) -> np.ndarr
     hermite = np.stack([margin.hermite for margin in margins])
     found, counts = pairwise_correlations(scores, observed)
     found *= counts / (counts + _PRIOR_ROWS)
-    degrees = np.arange(1, N_HERMITE + 1)
-    curves = np.stack([(hermite * rho**degrees) @ hermite.T for rho in _GRID])
-    place = np.clip((curves < found).sum(axis=0), 1, len(_GRID) - 1)[None]
-    low, high = (np.take_along_axis(curves, place + step, axis=0)[0] for step in (-1, 0))
-    share = np.clip((found - low) / np.where(high > low, high - low, 1.0), 0.0, 1.0)
-    solved = _GRID[place[0] - 1] + share * (_GRID[1] - _GRID[0])
+    degrees, step = np.arange(1, N_HERMITE + 1), _GRID[1] - _GRID[0]
+    solved, before = np.full(found.shape, _GRID[0]), None
+    # One point of the grid at a time: all of them together would not fit for many columns.
+    for rho in _GRID:
+        curve = (hermite * rho**degrees) @ hermite.T
+        if before is not None:
+            rise = np.where(curve > before, curve - before, 1.0)
+            share = np.clip((found - before) / rise, 0.0, 1.0)
+            solved = np.where(found > before, rho - step + step * share, solved)
+        before = curve
     np.fill_diagonal(solved, 1.0)
     return (solved + solved.T) / 2
 
