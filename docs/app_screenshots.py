@@ -75,7 +75,7 @@ def _visit(page: AppPage, folder: Path, mode: str) -> None:
 
 def _top(browser: Browser, heading: str) -> int:
     """Find how far down the page a heading is."""
-    script = """return [...document.querySelectorAll('h3')].find(each =>
+    script = """return [...document.querySelectorAll('h2')].find(each =>
         each.innerText.includes(arguments[0])).getBoundingClientRect().top"""
     return int(browser.run(script, heading))
 

@@ -36,7 +36,7 @@ class ColumnChoice(NamedTuple):
 
 def ask_for_columns(opened: Opened) -> dict[str, Any]:
     """Ask which columns to use; return the options that `pckid cluster` would be given."""
-    st.subheader("2. What the columns hold")
+    st.header("2. What the columns hold")
     st.markdown("Ticked columns are used to find the groups.")
     advice = [option.value for option in _inspect_once(opened).options if option.key == "na_values"]
     codes = st.multiselect(

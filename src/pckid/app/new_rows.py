@@ -9,7 +9,7 @@ from pckid.app.work import Upload, place_new_rows
 
 def ask_for_new_rows() -> None:
     """Ask for a model and a table, and place its rows."""
-    st.subheader("Place new rows into groups found before")
+    st.header("Place new rows into groups found before")
     st.markdown("The columns are found by their names; others are kept and not used.")
     model = _ask_for_file("A model, as downloaded after a run", ["pckid"], "model-file")
     made = st.session_state.get("made")

@@ -25,7 +25,7 @@ def show_result(settings: Settings) -> None:
     if made is None:
         return
     used = st.session_state["made-from"]
-    st.subheader("4. The groups")
+    st.header("4. The groups")
     if used != settings:
         st.info("This is the result of the run before your last changes.")
     offer_downloads(made, used.upload.name)

@@ -12,7 +12,7 @@ from pckid.app.work import Settings, find_groups
 
 def ask_for_run(opened: Opened, options: dict[str, Any]) -> Settings:
     """Ask for the number of groups and run."""
-    st.subheader("3. Find the groups")
+    st.header("3. Find the groups")
     how = st.radio("How many groups?", ["Find out", "I know the number"], horizontal=True)
     n_clusters: int | str = "auto"
     if how != "Find out":

@@ -30,7 +30,7 @@ class Opened(NamedTuple):
 
 def ask_for_table() -> Opened | None:
     """Ask for a table and read it; None while there is none."""
-    st.subheader("1. Your table")
+    st.header("1. Your table")
     label = "A table: Excel, CSV, Parquet and others"
     st.file_uploader(label, KINDS, key="file", on_change=_take_file)
     st.button("Try it with the penguins", on_click=_take_demo, icon=":material/science:")
