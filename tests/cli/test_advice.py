@@ -150,6 +150,7 @@ def test_predict_reads_as_the_model_was_and_knows_renamed_columns(pckid, messy):
     done = pckid("predict", "m", "new.csv")
     assert done.code == 3
     assert "lacks 2 of the model's 2 columns, first 'visits'. Did you mean 'Visits' for" in done.err
+    assert "Rename it, or add it with empty cells." in done.err
 
 
 def advice_on(pckid, tmp_path, name, cells):
@@ -182,3 +183,12 @@ def test_codes_that_rows_share_are_pointed_out(pckid, tmp_path):
     assert advice_on(pckid, tmp_path, "zip", [code + 0.5 for code in codes]) == []
     (zeros,) = advice_on(pckid, tmp_path, "zip", ["01067", *codes])
     assert "begin with 0" in zeros
+
+
+def test_a_model_has_settled_which_columns_are_used(pckid, tmp_path):
+    advice_on(pckid, tmp_path, "zip", [10115, 80331, 20095] * 10)
+    clustered = pckid("cluster", "t.csv", "-k", "2", "--save", "m", "--out", "c.csv", *QUICK)
+    assert "suggests a code" in clustered.err
+    predicted = pckid("predict", "m", "t.csv")
+    assert predicted.code == 0
+    assert "suggests a code" not in predicted.err

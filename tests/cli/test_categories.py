@@ -55,7 +55,8 @@ def test_new_rows_are_read_as_the_model_was(pckid, mixed):
     assert [row["colour"] for row in first] == [row["colour"] for row in again]
     (mixed / "new.csv").write_text("x,colour,code\n4.1,violet,3\n0.2,,7\n")
     done = pckid("predict", "m", "new.csv")
-    assert "Column 'colour' holds 'violet' that fit did not see" in done.err
+    words = "Column 'colour' holds 'violet', which fit did not see: it is taken as missing."
+    assert words in done.err
     assert done.out.decode().splitlines()[0] == "x,colour,code,cluster,confidence"
 
 

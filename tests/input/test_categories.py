@@ -217,8 +217,10 @@ def test_unseen_categories_are_missing_and_warned_of_once(fitted):
     with pytest.warns(UnseenCategoryWarning) as caught:
         labels = model.predict(new)
     assert len(caught) == 1
-    words = "Column 'colour' holds 'violet' and 2 more such categories that fit did not see."
-    assert words in str(caught[0].message)
+    assert str(caught[0].message) == (
+        "Column 'colour' holds 'violet' and 2 more such categories, which fit did not see: they "
+        "are taken as missing."
+    )
     assert caught[0].filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("error")

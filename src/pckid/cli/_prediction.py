@@ -13,6 +13,7 @@ from pckid.cli._cluster import named_columns
 from pckid.cli._say import say
 from pckid.cluster import PCKID
 from pckid.exceptions import PckidModelError, TableError
+from pckid.inspection.problems import ABOUT_USE
 from pckid.tables import Table
 
 
@@ -70,16 +71,19 @@ def select_known(estimator: Any, table: Table, options: Mapping[str, Any]) -> _t
         many = f"{len(absent)} of the model's {len(names)} columns, first"
         raise TableError(
             f"{table.source} lacks {many if len(names) > 1 else 'the only column of the model,'} "
-            f"'{brief(absent[0])}'. {_did_you_mean(absent, others)}Add it; its cells may be empty."
+            f"'{brief(absent[0])}'. {_how_to_add(absent, others)}"
         )
     known = {"columns": tuple(map(str, names)), "categorical": tuple(estimator.categories_)}
     planned = _tables.plan(table, {**options, "drop": (), **known}, guess=False)
     chosen = _tables.read_selection(table, planned, options)
-    return chosen._replace(left_out=dict.fromkeys(others, "not known to the model"))
+    # The model has settled which columns are used, and as what.
+    problems = [problem for problem in chosen.problems if problem.kind not in ABOUT_USE]
+    left_out = dict.fromkeys(others, "not known to the model")
+    return chosen._replace(left_out=left_out, problems=problems)
 
 
-def _did_you_mean(absent: Sequence[str], others: Sequence[str]) -> str:
-    """Say which columns of the table may be the absent ones under other names."""
+def _how_to_add(absent: Sequence[str], others: Sequence[str]) -> str:
+    """Say what to do about absent columns, and which may be there under other names."""
     plain = {_letters(name): name for name in reversed(others)}
     pairs = []
     for name in absent:
@@ -87,7 +91,9 @@ def _did_you_mean(absent: Sequence[str], others: Sequence[str]) -> str:
         if near:
             pairs.append(f"'{brief(plain[near[0]])}' for '{brief(name)}'")
     more = f" and {len(pairs) - 5} more" if len(pairs) > 5 else ""
-    return f"Did you mean {', '.join(pairs[:5])}{more}? " if pairs else ""
+    if pairs:
+        return f"Did you mean {', '.join(pairs[:5])}{more}? Rename it, or add it with empty cells."
+    return "Add it; its cells may be empty."
 
 
 def _letters(name: str) -> str:

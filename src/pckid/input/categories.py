@@ -216,7 +216,7 @@ def warn_unseen(unseen: dict[str, set[Any]]) -> None:
     more = sum(map(len, unseen.values())) - 1
     others = f" and {more} more such {'category' if more == 1 else 'categories'}" if more else ""
     warn_caller(
-        f"Column {name} holds {min(map(str, values))!r}{others} that fit did not see. They are "
-        "taken as missing.",
+        f"Column {name} holds {min(map(str, values))!r}{others}, which fit did not see: "
+        f"{'they are' if more else 'it is'} taken as missing.",
         UnseenCategoryWarning,
     )

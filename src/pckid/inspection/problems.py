@@ -20,6 +20,8 @@ from pckid.tables.table import name_row
 
 RESULT_COLUMNS = ("cluster", "confidence", "outlier_score")
 """What a clustering adds to a table."""
+ABOUT_USE = frozenset({"may name the rows", "codes with zeros", "may be a code", "free text"})
+"""Problems that ask whether a column should be used, and as what."""
 _MOST_CODES, _FIRST_CELLS, _ZEROS = 5, 1000, r"^ *0\d+ *$"
 _FREE_TEXT = 20  # As many different texts or fewer may well be categories.
 _FLAGS = {
