@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from pckid import PCKID, SentinelWarning, assess
+from pckid.assessment import Assessment
 
 QUICK = {"n_null": 9, "n_resamples": 6, "random_state": 0, "n_jobs": 1}
 
@@ -68,6 +69,21 @@ def test_the_number_of_clusters_may_have_been_chosen_by_a_quicker_test():
         "A close call: a quicker test found groups, so 2 clusters were chosen; this test, with "
         "more tables, does not confirm them."
     ]
+
+
+@pytest.mark.parametrize(
+    ("statistic", "said"),
+    [
+        (9.5, "those of all 10 tables without groups, but not by enough to be sure (p = 0.034)."),
+        (9.0, "those of 9 of 10 tables without groups, but not by enough to be sure (p = 0.034)."),
+        (8.0, "No clear groups: 2 of 10 tables without groups fall into clusters as clearly."),
+    ],
+)
+def test_no_clear_groups_may_be_a_close_verdict(statistic, said):
+    found = Assessment(1, 60, 60, statistic, np.arange(10.0), 0.034)
+    assert found.has_groups is False
+    assert found.sentence.startswith("No clear groups: ")
+    assert found.sentence.endswith(said)
 
 
 def test_few_rows_are_too_few_to_tell():

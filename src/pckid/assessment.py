@@ -33,6 +33,9 @@ FEW_ROWS = 10
 CLEAR = 0.8
 """Clusters that are found again in this share of the resamples count as clearly separated."""
 
+MANY_ALIKE = 0.1
+"""Up to this share of null tables as clear, the verdict "no groups" is a close one."""
+
 FOLLOWS = 0.3
 """Cramér's V between a column's missing cells and the clusters from which on it is named."""
 
@@ -106,6 +109,12 @@ class Assessment:
             return f"Only {few}: too few to tell whether there are groups."
         n_null = len(self.null_statistics)
         n_alike = int((self.null_statistics >= self.statistic).sum())
+        if not self.has_groups and n_alike <= MANY_ALIKE * n_null:
+            most = "all" if n_alike == 0 else f"{n_null - n_alike} of"
+            return (
+                f"No clear groups: the clusters are clearer than those of {most} {n_null} tables "
+                f"without groups, but not by enough to be sure (p = {self.p_value:.2g})."
+            )
         if not self.has_groups:
             return (
                 f"No clear groups: {n_alike} of {n_null} tables without groups fall into clusters "
