@@ -131,6 +131,7 @@ lint: $(VENV)/.lint
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python tools/docstrings.py
+	$(BIN)/python tools/names.py
 
 format: $(VENV)/.lint
 	$(BIN)/ruff check --fix .

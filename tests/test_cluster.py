@@ -13,7 +13,7 @@ from sklearn.metrics import adjusted_rand_score
 from pckid import PCKID, EmptyClusterWarning, EmptyRowWarning
 from pckid._utils.arrays import to_numpy
 from pckid.cluster import PAPER_SETTING
-from pckid.ensemble.members import draw_rows
+from pckid.ensemble.members import draw_members
 
 X, TRUTH = groups()
 EMBEDDINGS = ["kernel_pca", "random_walk", "local_walk"]
@@ -83,7 +83,7 @@ def test_the_papers_mixtures_have_every_size_each_on_a_random_half_of_its_own():
     sample = model._draw(X).sample
     plan = model._plan(sample)
     assert plan.n_rows == len(X) // 2
-    drawn = [rows for g in plan.sizes for rows in draw_rows(plan, len(X), g)]
+    drawn = [rows for g in plan.sizes for rows in draw_members(plan, len(X), g)]
     assert len({rows.tobytes() for rows in drawn}) == 10
 
 

@@ -52,9 +52,9 @@ def test_every_block_is_of_a_kind_that_is_run(page):
 def test_python_snippets_run_one_after_the_other(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for registry in ("methods", "datasets"):
-        room = import_module(f"pckid.experiments.{registry}")
+        registry_of = import_module(f"pckid.experiments.{registry}")
         held = f"_{registry.upper()}"
-        monkeypatch.setattr(room, held, dict(getattr(room, held)))
+        monkeypatch.setattr(registry_of, held, dict(getattr(registry_of, held)))
     run_python(page)
 
 

@@ -13,8 +13,8 @@ from safetensors.numpy import load as read_tensors
 from safetensors.numpy import save as write_tensors
 
 import pckid
-from pckid.cli._run import run
-from pckid.modelfile import FORMAT, container, describe, load_with_description
+from pckid.cli._run import run_command
+from pckid.modelfile import FORMAT, container, describe_model, load_with_description
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(60, 4)) + 4 * (np.arange(60) % 3)[:, None]
@@ -144,8 +144,8 @@ def test_a_mixture_saved_and_loaded_can_be_saved_again(saved_mixture):
 
 def test_a_model_keeps_the_sizes_of_its_clusters(saved, tmp_path):
     expected = np.bincount(fit().labels_).tolist()
-    assert describe(saved)["cluster_sizes"] == expected
-    assert describe(saved)["n_clusters"] == 3
+    assert describe_model(saved)["cluster_sizes"] == expected
+    assert describe_model(saved)["n_clusters"] == 3
     pckid.save(pckid.load(saved), tmp_path / "again")
     assert (tmp_path / "again").read_bytes() == saved.read_bytes()
 
@@ -155,14 +155,14 @@ def test_sizes_are_those_of_all_rows_or_not_told(tmp_path):
     sizes = np.bincount(model.labels_).tolist()
     del model.labels_
     pckid.save(model, path)
-    assert describe(path)["cluster_sizes"] is None
+    assert describe_model(path)["cluster_sizes"] is None
     source, out = tmp_path / "t.parquet", tmp_path / "labels.csv"
     FRAME.to_parquet(source)
     again = fit(n_inits=4)
     again.set_params(n_inits=3)
     pckid.cluster_file(again, str(source), str(out))
     pckid.save(again, path)
-    assert describe(path)["cluster_sizes"] == sizes
+    assert describe_model(path)["cluster_sizes"] == sizes
 
 
 def test_starting_values_and_generators_are_not_stored(tmp_path):
@@ -193,7 +193,7 @@ def test_the_same_model_gives_the_same_bytes(saved, tmp_path):
 
 
 def test_a_file_tells_where_it_comes_from(saved):
-    found = describe(saved)
+    found = describe_model(saved)
     assert found["format"] == FORMAT
     assert found["version"] == pckid.__version__
     assert {"python", "numpy", "scipy", "scikit-learn"} <= set(found["libraries"])
@@ -405,7 +405,7 @@ def test_inconsistent_content_is_refused_before_it_is_used(saved, change):
 def test_a_hostile_header_is_a_bad_model_to_the_command_line(tmp_path, name):
     (tmp_path / "m.pckid").write_bytes(BOMBS[name])
     with pytest.raises(SystemExit) as end:
-        run(["info", str(tmp_path / "m.pckid")])
+        run_command(["info", str(tmp_path / "m.pckid")])
     assert end.value.code == 4
 
 

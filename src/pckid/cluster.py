@@ -33,7 +33,7 @@ from pckid.n_clusters import MAX_CLUSTERS, choose_or_none
 from pckid.outofcore import BlockedRows, blocked
 from pckid.spectral.assignment import (
     Assignment,
-    Fitted,
+    FittedClusters,
     assign,
     embed_blocks,
     label_blocks,
@@ -554,9 +554,9 @@ class PCKID(
         return rows
 
     @property
-    def _fitted(self) -> Fitted:
+    def _fitted(self) -> FittedClusters:
         """All that new rows need to find their clusters."""
-        return Fitted(self._kernel, self._projection, self._centers, self._sharpness)
+        return FittedClusters(self._kernel, self._projection, self._centers, self._sharpness)
 
     def _needs(self) -> dict[str, int]:
         """Say how many rows the clusters need, in all and distinct, and for the eigenvectors."""

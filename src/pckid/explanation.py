@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from pckid._utils.arrays import like, namespace, to_numpy
+from pckid._utils.arrays import asarray_like, namespace, to_numpy
 from pckid._utils.markup import html_table
 from pckid._utils.parallel import n_threads
 from pckid.ensemble.feature_map import Kernel, Projection, feature_blocks, project
@@ -237,7 +237,7 @@ def mean_kernel(
         0 for a cluster without rows.
     """
     member = (labels[:, None] == np.arange(n_clusters)).astype(np.float64)
-    member = like(member / np.maximum(member.sum(axis=0), 1), table.values)
+    member = asarray_like(member / np.maximum(member.sum(axis=0), 1), table.values)
     xp = namespace(member)
     means = xp.concat([part @ member for part in feature_blocks(kernel, table)], axis=0)
     return to_numpy(project(kernel, Projection(means, None, means[0, :]), table, jobs))

@@ -13,9 +13,9 @@ from pckid.inspection.problems import Problem, find_problems, is_used
 from pckid.inspection.tables import choose_row_names
 from pckid.tables import (
     Columns,
+    FileTable,
     MissingTokens,
     Reading,
-    Table,
     find_readings,
     parse_rules,
     read_columns,
@@ -131,13 +131,13 @@ def read_table(
             raise TableError(f"{path} has no column '{brief(name)}'.")
     # What is mended may bring more to light.
     for _ in range(5):
-        found = _read(table, given, decimal)
+        found = _read_selected(table, given, decimal)
         if not take_advice or not _add_advice(given, found.problems):
             break
     refuse_problems(table.source, found.problems)
     notes = [*scan.notes, *reading_notes(found.left_out, found.readings)]
     notes += problem_lines(found.problems)
-    return TableFrame(_frame(found, table), notes)
+    return TableFrame(_to_frame(found, table), notes)
 
 
 class _Found(NamedTuple):
@@ -150,7 +150,7 @@ class _Found(NamedTuple):
     left_out: list[str]
 
 
-def _read(table: Table, given: Mapping[str, list[str]], decimal: str | None) -> _Found:
+def _read_selected(table: FileTable, given: Mapping[str, list[str]], decimal: str | None) -> _Found:
     """Read the columns that are clustered by."""
 
     missing = MissingTokens.with_defaults(given["na_values"])
@@ -179,7 +179,7 @@ def _add_advice(given: dict[str, list[str]], problems: Sequence[Problem]) -> boo
     return bool(new)
 
 
-def _frame(found: _Found, table: Table) -> Any:
+def _to_frame(found: _Found, table: FileTable) -> Any:
     """Make a frame: of pandas if it is installed, of Arrow otherwise."""
 
     numbers = dict(zip(found.names, found.columns.X.T, strict=True))

@@ -147,7 +147,7 @@ def mar(
     share, strength = _checked_share(share), _checked_strength(strength)
     observed, standardised = ~np.isnan(table), _standardise(table)
     columns = _drawn_driver(standardised, rng) if drivers is None else drivers
-    columns = _columns(columns, table.shape[1], "drivers")
+    columns = _selected_columns(columns, table.shape[1], "drivers")
     removable = observed.copy()
     removable[:, columns] = False
     z = standardised[:, columns].mean(axis=1) if columns.size else np.zeros(table.shape[0])
@@ -293,7 +293,7 @@ def cover_blocks(
     pairs = _covered_pairs(covered, (observed.shape[0], len(blocks)), random_state)
     mask = np.zeros(observed.shape, dtype=bool)
     for number, (block, rows) in enumerate(zip(blocks, pairs.T, strict=True)):
-        columns = _columns(block, observed.shape[1], f"blocks[{number}]")
+        columns = _selected_columns(block, observed.shape[1], f"blocks[{number}]")
         mask[np.ix_(rows, columns)] = True
     return mask & observed
 
@@ -436,7 +436,7 @@ def _checked_mask(mask: Any, shape: tuple[int, ...], name: str) -> Mask:
     return mask
 
 
-def _columns(index: Any, n_features: int, name: str) -> NDArray[np.intp]:
+def _selected_columns(index: Any, n_features: int, name: str) -> NDArray[np.intp]:
     """Return the column numbers that an index (ints, slice, booleans) selects."""
     try:
         return np.atleast_1d(np.arange(n_features)[index])

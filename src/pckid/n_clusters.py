@@ -138,7 +138,7 @@ def choose_or_none(
     choice : Choice
     """
     jobs = n_threads(estimator.n_jobs)
-    choice = choose(kernel, sample, jobs, max_clusters)
+    choice = choose_by_kernel(kernel, sample, jobs, max_clusters)
     if len(merge_duplicates(sample.table, None, least=1).rows) < MIN_ROWS:
         return choice
     rows = _rows_to_test(sample)
@@ -164,7 +164,9 @@ def _rows_to_test(sample: Sample) -> np.ndarray:
     return to_numpy(take_rows(sample.X, kept)).astype(np.float64)
 
 
-def choose(kernel: Kernel, sample: Sample, jobs: int, max_clusters: int = MAX_CLUSTERS) -> Choice:
+def choose_by_kernel(
+    kernel: Kernel, sample: Sample, jobs: int, max_clusters: int = MAX_CLUSTERS
+) -> Choice:
     """Score the numbers of clusters by a trained kernel, on at most 1,000 rows of its sample.
 
     Parameters

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from pckid._utils.arrays import like, to_numpy
+from pckid._utils.arrays import asarray_like, to_numpy
 from pckid.ensemble.feature_map import kernel_matrix
 from pckid.input.table import Table, standardise
 from pckid.input.validation import feature_names, validate_table
@@ -504,7 +504,7 @@ def used_columns(estimator: Any) -> np.ndarray:
 def standardised_rows(estimator: Any, values: np.ndarray) -> Table:
     """Standardise rows (n_rows, n_features) as an estimator's kernel wants them."""
     kernel = estimator._kernel
-    return standardise(like(values, kernel.scaling.center), kernel.scaling, kernel.dtype)
+    return standardise(asarray_like(values, kernel.scaling.center), kernel.scaling, kernel.dtype)
 
 
 def _kernel_between(estimator: Any, values: np.ndarray) -> np.ndarray:

@@ -20,7 +20,7 @@ from pckid.exceptions import TableError
 from pckid.metrics import accuracy_of_counts
 from pckid.outofcore.files import FileRows, Found
 from pckid.outofcore.stored import StoredLabels
-from pckid.spectral.assignment import Fitted, place_rows
+from pckid.spectral.assignment import FittedClusters, place_rows
 from pckid.tables import (
     MissingTokens,
     Reading,
@@ -228,7 +228,9 @@ def write_labels(
     return tally.totals()
 
 
-def _label(state: tuple[Fitted, int, StoredLabels | None], X: np.ndarray) -> tuple[Array, ...]:
+def _label(
+    state: tuple[FittedClusters, int, StoredLabels | None], X: np.ndarray
+) -> tuple[Array, ...]:
     """Label a batch of rows."""
     fitted, jobs, stored = state
     known = None if stored is None else stored.recall(len(X))

@@ -23,7 +23,7 @@ class Result(NamedTuple):
 def pckid(monkeypatch, tmp_path):
     """Return a function that runs `pckid ARGS` in an empty folder."""
     from pckid.cli import _assessment
-    from pckid.cli._run import run
+    from pckid.cli._run import run_command
     from pckid.cli._say import be_quiet
 
     monkeypatch.chdir(tmp_path)
@@ -39,7 +39,7 @@ def pckid(monkeypatch, tmp_path):
         monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(out, "utf-8", write_through=True))
         monkeypatch.setattr(sys, "stderr", io.TextIOWrapper(err, "utf-8", write_through=True))
         with pytest.raises(SystemExit) as end:
-            run([str(argument) for argument in arguments])
+            run_command([str(argument) for argument in arguments])
         return Result(end.value.code, out.getvalue(), err.getvalue().decode())
 
     return call

@@ -55,7 +55,7 @@ def test_names_of_rows_are_said_once_and_used(pckid, messy):
     )
     header, first, *_ = done.out.decode().splitlines()
     assert (header, first[:6]) == ("customer_no,cluster,confidence", "20000,")
-    selection = _tables.select(read_source("t.csv"), {"na_values": ["low"]})
+    selection = _tables.select_columns(read_source("t.csv"), {"na_values": ["low"]})
     assert selection.ids[:2] == ["20000", "20017"]
     kept = pckid("cluster", "t.csv", "-k", 2, "--yes", "--columns", "plz,age", "--json", *QUICK)
     assert json.loads(kept.out)["columns"] == ["plz", "age"]

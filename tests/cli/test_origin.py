@@ -11,7 +11,7 @@ import pytest
 from helpers import SMALL
 
 from pckid import PCKID, __version__, cluster_file
-from pckid.modelfile import describe
+from pckid.modelfile import describe_model
 
 READERS = {"parquet": pyarrow.parquet.read_table, "arrow": pyarrow.feather.read_table}
 
@@ -31,7 +31,7 @@ def test_labels_say_what_made_them(pckid, table, tmp_path, kind, how):
     result = pckid("cluster", table, *options, "--out", out)
     told = json.loads(READERS[kind](out).schema.metadata[b"pckid"])
     summary = json.loads(result.out)
-    for found in (told, summary, describe(tmp_path / "m.pckid")):
+    for found in (told, summary, describe_model(tmp_path / "m.pckid")):
         assert found["version"] == __version__
         assert found["parameters"]["n_inits"] == 5
         assert found["parameters"]["random_state"] == 0

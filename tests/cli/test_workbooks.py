@@ -156,12 +156,12 @@ def test_workers_do_not_read_workbooks(workbook):
 
 def test_only_so_many_rows_fit_a_sheet(tmp_path, monkeypatch):
     from pckid.exceptions import TableError
-    from pckid.tables import Table, workbook_writing, write_table
+    from pckid.tables import FileTable, workbook_writing, write_table
 
     monkeypatch.setattr(workbook_writing, "MOST_ROWS", 4)
-    table = Table(pa.table({"a": [1, 2, 3]}), None, "t", "", False)
+    table = FileTable(pa.table({"a": [1, 2, 3]}), None, "t", "", False)
     write_table(io.BytesIO(), table, {}, kind="xlsx")
-    table = Table(pa.table({"a": [1, 2, 3, 4]}), None, "t", "", False)
+    table = FileTable(pa.table({"a": [1, 2, 3, 4]}), None, "t", "", False)
     with pytest.raises(TableError, match=r"takes 3 rows, and the table has more. Write .csv"):
         write_table(io.BytesIO(), table, {}, kind="xlsx")
 

@@ -40,7 +40,7 @@ def members(plan):
     """List each member's number of components, start, rows and first centres."""
     for size in plan.sizes:
         for init in range(plan.n_inits):
-            yield size, init, ensemble.draw_rows(plan, len(X), size)[init], np.arange(size)
+            yield size, init, ensemble.draw_members(plan, len(X), size)[init], np.arange(size)
 
 
 def assert_same(one, other):
@@ -131,14 +131,16 @@ class TestNothingButTheSeed:
                 yield function(*pickle.loads(packed[-1]))
 
         monkeypatch.setattr(ensemble, "is_remote", lambda: True)
-        monkeypatch.setattr(ensemble, "spread", spread)
+        monkeypatch.setattr(ensemble, "run_remote", spread)
         assert_same(train(make_plan(kind)), expected)
         assert packed
 
     def test_a_task_for_another_process_carries_its_own_rows_only(self):
         plan = make_plan(n_rows=10)
         for task in ensemble.schedule(TABLE, plan._replace(n_inits=1)):
-            subsamples = ensemble._draw(partial(ensemble.draw_rows, plan, len(X)), task, None)
+            subsamples = ensemble._draw_subsamples(
+                partial(ensemble.draw_members, plan, len(X)), task, None
+            )
             table, *_ = ensemble._pack_task(TABLE, plan, task, subsamples)
             assert table.n_samples == 10
 
@@ -204,7 +206,7 @@ class TestWeights:
         assert_same(train(plan, table=table, weights=self.WEIGHTS), expected)
         monkeypatch.setattr(ensemble, "is_remote", lambda: True)
         monkeypatch.setattr(
-            ensemble, "spread", lambda function, tasks: (function(*t) for t in tasks)
+            ensemble, "run_remote", lambda function, tasks: (function(*t) for t in tasks)
         )
         assert_same(train(plan, table=table, weights=self.WEIGHTS), expected)
 
@@ -259,9 +261,9 @@ def test_sizes_all_differ(largest):
 
 
 def test_the_smallest_variance_is_that_of_components_that_tile_the_columns():
-    close(ensemble.smallest_variance(60, 2), 0.4 / 60)
-    close(ensemble.smallest_variance(25, 1), 0.4 / 25**2)
-    assert 0.3 < ensemble.smallest_variance(60, 100) < 0.4
+    close(ensemble.automatic_floor(60, 2), 0.4 / 60)
+    close(ensemble.automatic_floor(25, 1), 0.4 / 25**2)
+    assert 0.3 < ensemble.automatic_floor(60, 100) < 0.4
 
 
 @pytest.mark.parametrize("kind", ["diag", "full"])

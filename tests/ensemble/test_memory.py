@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pckid.ensemble.members import Plan
-from pckid.ensemble.memory import describe, needed_bytes
+from pckid.ensemble.memory import describe_plan, needed_bytes
 
 PLAN = Plan(
     n_inits=30,
@@ -78,9 +78,9 @@ def test_grows_with_what_is_held(change, more):
 
 
 def test_one_line_says_what_is_to_come():
-    line = describe(PLAN, (1_000_000, 18), 3 * 2**29)
+    line = describe_plan(PLAN, (1_000_000, 18), 3 * 2**29)
     assert line == (
         "1,000,000 rows × 18 columns, 870 mixtures with 13,920 components on 5,000 rows each: "
         "about 1.5 GB above the input"
     )
-    assert describe(PLAN, (10, 2), 5 << 20).endswith("about 5 MB above the input")
+    assert describe_plan(PLAN, (10, 2), 5 << 20).endswith("about 5 MB above the input")

@@ -13,7 +13,7 @@ import pytest
 from pckid.experiments.datasets import Case, LabelledTable, cases
 from pckid.experiments.methods import Method, find
 from pckid.experiments.results import COLUMNS, MEASURED, ResultsFile, key, read_results
-from pckid.experiments.run import execute, plan, run_tasks
+from pckid.experiments.run import execute, plan_tasks, run_tasks
 
 SCRIPT = """
 import sys, time
@@ -61,7 +61,7 @@ def without_timings(rows):
 
 def test_a_row_says_how_it_was_made(quick):
     (method,) = (found.override(quick) for found in find(["PCKID"]))
-    (row,) = [execute(task) for task in plan(cases("wine")[:1], [method], runs=1, seed=3)]
+    (row,) = [execute(task) for task in plan_tasks(cases("wine")[:1], [method], runs=1, seed=3)]
     assert set(row) == set(COLUMNS)
     assert row["seed"] == "3"
     assert '"n_inits": 4' in row["parameters"]
@@ -72,7 +72,7 @@ def test_a_row_says_how_it_was_made(quick):
 
 
 def test_all_methods_see_the_same_table_and_every_run_another():
-    tasks = plan(CASES, find(["AI+kmeans", "MI+kmeans"]), runs=2)
+    tasks = plan_tasks(CASES, find(["AI+kmeans", "MI+kmeans"]), runs=2)
     seeds = {(task.case.setting, task.run): task.fixed["table_seed"] for task in tasks}
     assert len(set(seeds.values())) == 4
     assert all(seeds[task.case.setting, task.run] == task.fixed["table_seed"] for task in tasks)
@@ -80,12 +80,12 @@ def test_all_methods_see_the_same_table_and_every_run_another():
 
 def test_finished_rows_are_not_made_again(tmp_path):
     counter, method = counting()
-    first = run_tasks(plan(CASES, [method], runs=1), tmp_path)
+    first = run_tasks(plan_tasks(CASES, [method], runs=1), tmp_path)
     assert len(counter) == 2
-    more = run_tasks(plan(CASES, [method], runs=3), tmp_path)
+    more = run_tasks(plan_tasks(CASES, [method], runs=3), tmp_path)
     assert len(counter) == 6
     assert first[0] in more
-    fewer = run_tasks(plan(CASES, [method], runs=1), tmp_path)
+    fewer = run_tasks(plan_tasks(CASES, [method], runs=1), tmp_path)
     assert len(counter) == 6
     assert fewer == first
     assert len(read_results(tmp_path / "results.csv")) == 6
@@ -93,7 +93,7 @@ def test_finished_rows_are_not_made_again(tmp_path):
 
 def test_rows_come_in_the_order_of_the_plan_and_the_file_is_sorted(tmp_path):
     _, method = counting()
-    tasks = plan(CASES[::-1], [method], runs=11)
+    tasks = plan_tasks(CASES[::-1], [method], runs=11)
     rows = run_tasks(tasks, tmp_path)
     assert [key(row) for row in rows] == [task.key for task in tasks]
     keys = [key(row) for row in read_results(tmp_path / "results.csv")]
@@ -101,7 +101,7 @@ def test_rows_come_in_the_order_of_the_plan_and_the_file_is_sorted(tmp_path):
 
 
 def test_a_method_that_fails_gets_a_row_that_says_so(tmp_path):
-    (row,) = run_tasks(plan(CASES[:1], [Method("bad", _fail, {})], runs=1), tmp_path)
+    (row,) = run_tasks(plan_tasks(CASES[:1], [Method("bad", _fail, {})], runs=1), tmp_path)
     assert row["error"] == "RuntimeError: no luck"
     assert row["accuracy"] == ""
     assert read_results(tmp_path / "results.csv") == [row]
@@ -109,19 +109,21 @@ def test_a_method_that_fails_gets_a_row_that_says_so(tmp_path):
 
 def test_other_settings_in_the_same_folder_are_refused(tmp_path):
     _, method = counting()
-    run_tasks(plan(CASES, [method], runs=1, seed=1), tmp_path)
+    run_tasks(plan_tasks(CASES, [method], runs=1, seed=1), tmp_path)
     with pytest.raises(ValueError, match="made with seed 1, not 2"):
-        run_tasks(plan(CASES, [method], runs=1, seed=2), tmp_path)
+        run_tasks(plan_tasks(CASES, [method], runs=1, seed=2), tmp_path)
     with pytest.raises(ValueError, match=r"made with parameters \{\}, not"):
-        run_tasks(plan(CASES, [method._replace(parameters={"a": 1})], runs=1, seed=1), tmp_path)
+        run_tasks(
+            plan_tasks(CASES, [method._replace(parameters={"a": 1})], runs=1, seed=1), tmp_path
+        )
     other = [case._replace(source="elsewhere") for case in CASES]
     with pytest.raises(ValueError, match="made with data made, not elsewhere"):
-        run_tasks(plan(other, [method], runs=1, seed=1), tmp_path)
+        run_tasks(plan_tasks(other, [method], runs=1, seed=1), tmp_path)
 
 
 def test_a_torn_last_line_is_repaired(tmp_path):
     counter, method = counting()
-    tasks = plan(CASES, [method], runs=4)
+    tasks = plan_tasks(CASES, [method], runs=4)
     run_tasks(tasks, tmp_path)
     path = tmp_path / "results.csv"
     whole = path.read_bytes()
@@ -138,7 +140,7 @@ def test_a_file_of_another_kind_is_left_alone(tmp_path):
     path = tmp_path / "results.csv"
     path.write_text("my,own,notes\n1,2,3\n")
     with pytest.raises(ValueError, match="has other columns"):
-        run_tasks(plan(CASES, [counting()[1]], runs=1), tmp_path)
+        run_tasks(plan_tasks(CASES, [counting()[1]], runs=1), tmp_path)
     assert path.read_text() == "my,own,notes\n1,2,3\n"
 
 
@@ -154,7 +156,7 @@ def test_two_processes_do_not_write_one_file(tmp_path):
 
 def test_processes_change_no_result(tmp_path, quick):
     methods = [found.override(quick) for found in find(["PCKID", "AI+kmeans"])]
-    tasks = plan(cases("wine")[:2], methods, runs=1)
+    tasks = plan_tasks(cases("wine")[:2], methods, runs=1)
     alone = run_tasks(tasks, tmp_path / "alone")
     together = run_tasks(tasks, tmp_path / "together", jobs=2)
     assert without_timings(alone) == without_timings(together)

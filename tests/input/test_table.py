@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pckid._utils.arrays import to_numpy
-from pckid.input import table as room
+from pckid.input import table as tables
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -16,7 +16,7 @@ seeds = st.integers(0, 2**32 - 1)
 def test_centre_and_spread_are_the_observed_mean_and_deviation(seed, scale):
     rng = np.random.default_rng(seed)
     X = punch(rng.standard_normal((30, 4)), rng)
-    scaling = room.measure(scale * X)
+    scaling = tables.measure(scale * X)
     close(scaling.center / scale, np.nanmean(X, axis=0))
     close(scaling.scale / scale, np.nanstd(X, axis=0))
     np.testing.assert_array_equal(scaling.kept, np.arange(4))
@@ -24,40 +24,40 @@ def test_centre_and_spread_are_the_observed_mean_and_deviation(seed, scale):
 
 def test_spread_keeps_its_digits_next_to_a_large_offset():
     X = groups(share=0.2)[0]
-    close(room.measure(X + 1e8).scale, np.nanstd(X, axis=0), scale=1e3)
+    close(tables.measure(X + 1e8).scale, np.nanstd(X, axis=0), scale=1e3)
 
 
 @given(seed=seeds, scale=st.sampled_from([1e-305, 1e-8, 1.0, 1e300]))
 def test_one_scale_is_the_root_mean_square_of_all(seed, scale):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((30, 4)) * rng.uniform(0.1, 3, 4)
-    scaling = room.with_one_scale(room.measure(scale * X))
+    scaling = tables.with_one_scale(tables.measure(scale * X))
     expected = np.sqrt(np.mean(np.var(X, axis=0)))
     unit = 1.0 if scaling.unit is None else scaling.unit
     close(scaling.scale / unit / scale, np.full(4, expected))
-    values = room.standardise(scale * X, scaling, "float64").values
+    values = tables.standardise(scale * X, scaling, "float64").values
     close(values, (X - X.mean(axis=0)) / expected)
 
 
 def test_one_scale_leaves_nothing_of_a_column_that_is_nothing_beside_others():
     X = np.random.default_rng(0).standard_normal((30, 2)) * [1e300, 1e-305]
-    values = room.standardise(X, room.with_one_scale(room.measure(X)), "float32").values
+    values = tables.standardise(X, tables.with_one_scale(tables.measure(X)), "float32").values
     np.testing.assert_array_equal(values[:, 1], 0)
     assert np.isfinite(values).all()
 
 
 def test_columns_that_never_vary_are_left_out():
     X = np.array([[1.0, 5.0, np.nan, 2.0], [2.0, 5.0, np.nan, np.nan], [3.0, np.nan, np.nan, 2.5]])
-    scaling = room.measure(X)
+    scaling = tables.measure(X)
     np.testing.assert_array_equal(scaling.kept, [0, 3])
-    table = room.standardise(X, scaling, "float64")
+    table = tables.standardise(X, scaling, "float64")
     assert (table.n_samples, table.n_features) == (3, 2)
     close(table.values[:, 1], [-1.0, 0.0, 1.0])
 
 
 def test_values_one_rounding_step_apart_still_count_as_variation():
     X = np.array([[1e16], [1e16 + 2], [1e16 + 4], [1e16]])
-    table = room.standardise(X, room.measure(X), "float64")
+    table = tables.standardise(X, tables.measure(X), "float64")
     assert np.all(np.isfinite(table.values))
     assert table.values[2, 0] > table.values[1, 0] > table.values[0, 0]
 
@@ -65,7 +65,7 @@ def test_values_one_rounding_step_apart_still_count_as_variation():
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_standardised_rows_are_zero_where_missing(dtype):
     X = groups()[0]
-    table = room.standardise(X, room.measure(X), dtype)
+    table = tables.standardise(X, tables.measure(X), dtype)
     assert table.values.dtype == dtype
     np.testing.assert_array_equal(table.observed, ~np.isnan(X))
     Z = (X - np.nanmean(X, axis=0)) / np.nanstd(X, axis=0)
@@ -74,14 +74,14 @@ def test_standardised_rows_are_zero_where_missing(dtype):
 
 def test_huge_numbers_of_opposite_sign_stay_finite():
     X = 1.7e308 * np.array([[1.0], [1.0], [-1.0]])
-    table = room.standardise(X, room.measure(X), "float64")
+    table = tables.standardise(X, tables.measure(X), "float64")
     close(table.values[:, 0], np.sqrt([0.5, 0.5, 2.0]) * [1, 1, -1])
 
 
 def test_new_rows_far_out_have_finite_squares_in_float32():
     X = groups()[0]
     far = np.array([[1e200, -1e300, np.nan, 0.0]])
-    values = room.standardise(far, room.measure(X), "float32").values
+    values = tables.standardise(far, tables.measure(X), "float32").values
     assert np.all(np.isfinite(values**2))
     assert values[0, 0] > 1e6
     assert values[0, 1] < -1e6
@@ -92,7 +92,7 @@ def test_patterns_are_the_distinct_rows(seed, n_features):
     rng = np.random.default_rng(seed)
     known = rng.random((5, n_features)) < 0.5
     observed = known[rng.integers(5, size=40)]
-    patterns, index = room.find_patterns(observed)
+    patterns, index = tables.find_patterns(observed)
     assert len(patterns) == len({row.tobytes() for row in observed})
     np.testing.assert_array_equal(patterns[index], observed)
 
@@ -104,11 +104,11 @@ def test_a_look_at_few_rows_changes_no_decision(n_patterns, monkeypatch):
     # Sorted, so that the first rows have but one pattern, or each a pattern of its own.
     for which in (np.sort(np.arange(60) % n_patterns), np.arange(60) % n_patterns):
         X = np.where(masks[which], rng.standard_normal((60, 30)), np.nan)
-        scaling = room.measure(X)
-        monkeypatch.setattr(room, "_FEW_ROWS", 60)
-        expected = room.standardise(X, scaling, "float64")
-        monkeypatch.setattr(room, "_FEW_ROWS", 4)
-        found = room.standardise(X, scaling, "float64")
+        scaling = tables.measure(X)
+        monkeypatch.setattr(tables, "_FEW_ROWS", 60)
+        expected = tables.standardise(X, scaling, "float64")
+        monkeypatch.setattr(tables, "_FEW_ROWS", 4)
+        found = tables.standardise(X, scaling, "float64")
         np.testing.assert_array_equal(found.patterns, expected.patterns)
         np.testing.assert_array_equal(found.pattern, expected.pattern)
 
@@ -118,7 +118,7 @@ def test_few_patterns_are_kept_and_many_are_not(n_patterns):
     rng = np.random.default_rng(0)
     masks = rng.random((n_patterns, 30)) < 0.6
     X = np.where(masks[np.arange(60) % n_patterns], rng.standard_normal((60, 30)), np.nan)
-    table = room.standardise(X, room.measure(X), "float64")
+    table = tables.standardise(X, tables.measure(X), "float64")
     assert (table.patterns is None) == (n_patterns == 60)
     if table.patterns is not None:
         np.testing.assert_array_equal(table.patterns[table.pattern] == 1, table.observed)
@@ -127,10 +127,10 @@ def test_few_patterns_are_kept_and_many_are_not(n_patterns):
 @pytest.mark.parametrize("share", [0.0, 0.4])
 def test_take_and_block_pick_rows(share, backend):
     X = groups(share=share)[0]
-    table = room.standardise(backend.asarray(X), room.measure(backend.asarray(X)), "float64")
+    table = tables.standardise(backend.asarray(X), tables.measure(backend.asarray(X)), "float64")
     rows = np.array([5, 0, 7])
-    taken = room.take(table, backend.asarray(rows))
-    cut = room.block(table, 4, 9)
+    taken = tables.take(table, backend.asarray(rows))
+    cut = tables.block(table, 4, 9)
     for part, where in ((taken, rows), (cut, slice(4, 9))):
         np.testing.assert_array_equal(to_numpy(part.values), to_numpy(table.values)[where])
         np.testing.assert_array_equal(to_numpy(part.observed), to_numpy(table.observed)[where])
@@ -139,22 +139,22 @@ def test_take_and_block_pick_rows(share, backend):
 
 
 def test_the_floor_is_what_was_asked_for_or_what_the_arithmetic_bears():
-    assert room.smallest_variance(1e-3, "float32") == 1e-3
-    assert 0 < room.smallest_variance(0.0, "float64") < 1e-14
-    assert 1e-7 < room.smallest_variance(0.0, "float32") < 1e-5
+    assert tables.variance_floor(1e-3, "float32") == 1e-3
+    assert 0 < tables.variance_floor(0.0, "float64") < 1e-14
+    assert 1e-7 < tables.variance_floor(0.0, "float32") < 1e-5
 
 
 class TestTwoValues:
     X = np.array([[0.0, 5.0, 1.0], [3.0, 5.0, 2.0], [3.0, 7.0, np.nan], [3.0, np.nan, 4.0]])
 
     def test_shares_of_the_higher_one(self):
-        margins = room.measure(self.X, two_values=True).margins
+        margins = tables.measure(self.X, two_values=True).margins
         close(margins.higher, [3 / 4, 1 / 3, 0.0])
 
     def test_weights_count(self):
-        margins = room.measure(self.X, two_values=True, weights=np.arange(1.0, 5.0)).margins
+        margins = tables.measure(self.X, two_values=True, weights=np.arange(1.0, 5.0)).margins
         close(margins.higher, [9 / 10, 3 / 6, 0.0])
 
     def test_nothing_is_kept_where_no_column_takes_two(self):
-        assert room.measure(self.X[:, 2:], two_values=True).margins.higher.shape == (0,)
-        assert room.measure(self.X).margins.higher.shape == (0,)
+        assert tables.measure(self.X[:, 2:], two_values=True).margins.higher.shape == (0,)
+        assert tables.measure(self.X).margins.higher.shape == (0,)

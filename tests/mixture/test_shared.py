@@ -13,7 +13,7 @@ import pckid.metrics
 from pckid import PCKID, IncompleteGaussianMixture
 from pckid.input.table import Scaling, measure, standardise
 from pckid.mixture import em, full, product, spherical, tied, tied_diag
-from pckid.mixture.mass import pool
+from pckid.mixture.component_weights import pool
 
 FAMILIES = {"tied": tied, "tied_diag": tied_diag, "spherical": spherical}
 PLAIN = {"tied": full, "tied_diag": product, "spherical": product}

@@ -33,7 +33,7 @@ def test_distances_are_over_what_is_observed(table):
 def test_k_means_ends_where_no_row_is_nearer_to_another_centre(table):
     rows = make_rows(table)
     Z = np.where(rows.seen > 0, rows.values, np.nan)
-    partition = starts.lloyd(rows, rows.values[:3])
+    partition = starts.lloyd_observed(rows, rows.values[:3])
     labels = partition.resp.argmax(axis=0)
     centers = np.stack([np.nanmean(Z[labels == k], axis=0) for k in range(3)])
     distances = partial_distances(Z, centers)
@@ -46,7 +46,7 @@ def test_k_means_is_sklearns_on_complete_rows():
     X = groups(share=0.0, gap=2.0)[0]
     rows = make_rows(X)
     theirs = KMeans(3, init=rows.values[:3], n_init=1, tol=0).fit(rows.values)
-    ours = starts.lloyd(rows, rows.values[:3]).resp.argmax(axis=0)
+    ours = starts.lloyd_observed(rows, rows.values[:3]).resp.argmax(axis=0)
     np.testing.assert_array_equal(ours, theirs.labels_)
 
 

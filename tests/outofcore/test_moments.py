@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pckid.input.learning_rows import keys
 from pckid.input.table import measure
-from pckid.outofcore import rows as room
+from pckid.outofcore import rows as surveys
 from pckid.outofcore.moments import combine, moments, scaling
 
 X = groups(n_samples=120, gap=2.0)[0]
@@ -54,10 +54,10 @@ def test_surveys_of_blocks_add_up_to_that_of_the_whole(cuts, size):
     rows[::7] = np.nan
     cuts = [0, *sorted(cuts), 120]
     parts = [
-        room.survey_block(rows[a:b], room.Block(a, "here", ()), 5, size, 2.0)
+        surveys.survey_block(rows[a:b], surveys.Block(a, "here", ()), 5, size, 2.0)
         for a, b in pairwise(cuts)
     ]
-    found = room.add(parts, size)
+    found = surveys.add(parts, size)
     filled = np.setdiff1d(np.arange(120), np.arange(0, 120, 7))
     mine = keys(5, 0, 120)
     chosen = np.sort(filled[np.argsort(mine[filled])[:size]])
@@ -70,13 +70,13 @@ def test_surveys_of_blocks_add_up_to_that_of_the_whole(cuts, size):
 def test_an_infinite_entry_is_found():
     rows = X.copy()
     rows[17, 2] = -np.inf
-    block = room.Block(1000, "part-3.parquet, row group 7", ("'a'", "'b'", "'c'", "'d'"), 0, 1)
+    block = surveys.Block(1000, "part-3.parquet, row group 7", ("'a'", "'b'", "'c'", "'d'"), 0, 1)
     with pytest.raises(
         ValueError,
         match=r"Column 'c' holds -inf in row 1,018 \(part-3.parquet, row "
         r"group 7, row 18 of it\). Replace it by NaN",
     ):
-        room.refuse_infinity(rows, block)
+        surveys.check_finite_block(rows, block)
 
 
 @given(cuts=st.lists(st.integers(0, 120), max_size=6), seed=st.integers(0, 99))

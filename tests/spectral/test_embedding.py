@@ -12,7 +12,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from pckid import PCKID, ProbabilisticClusterKernel
 from pckid._utils.arrays import to_numpy
-from pckid.spectral import embedding as room
+from pckid.spectral import embedding as spectra
 
 KINDS = ["kernel_pca", "random_walk", "local_walk"]
 seeds = st.integers(0, 2**32 - 1)
@@ -46,7 +46,7 @@ def test_coordinates_are_eigenvectors_of_the_kernel(kind, seed, n_samples, k):
     rng = np.random.default_rng(seed)
     features = posteriors(rng, n_samples)
     values, expected = embed(features.T @ features, k, kind)
-    found = room.EMBEDDINGS[kind](features, k, rng)
+    found = spectra.EMBEDDINGS[kind](features, k, rng)
     np.testing.assert_allclose(found.eigenvalues, values, rtol=0, atol=1e-8)
     assert_same_up_to_sign(coordinates(found, features), expected)
 
@@ -57,7 +57,7 @@ def test_weights_count_in_every_sum_over_the_kernel(kind, seed, n_samples, k):
     rng = np.random.default_rng(seed)
     features, weights = posteriors(rng, n_samples), rng.uniform(0.1, 4.0, n_samples)
     values, expected = embed(features.T @ features, k, kind, weights)
-    found = room.EMBEDDINGS[kind](features, k, rng, weights)
+    found = spectra.EMBEDDINGS[kind](features, k, rng, weights)
     np.testing.assert_allclose(found.eigenvalues, values, rtol=0, atol=1e-8)
     assert_same_up_to_sign(coordinates(found, features), expected)
 
@@ -68,8 +68,8 @@ def test_whole_weights_are_repeated_rows(kind, seed, n_samples, k):
     rng = np.random.default_rng(seed)
     features, counts = posteriors(rng, n_samples), rng.integers(1, 5, n_samples)
     repeated = np.repeat(features, counts, axis=1)
-    expected = room.EMBEDDINGS[kind](repeated, k, np.random.default_rng(1))
-    found = room.EMBEDDINGS[kind](features, k, rng, counts.astype(float))
+    expected = spectra.EMBEDDINGS[kind](repeated, k, np.random.default_rng(1))
+    found = spectra.EMBEDDINGS[kind](features, k, rng, counts.astype(float))
     np.testing.assert_allclose(found.eigenvalues, expected.eigenvalues, rtol=0, atol=1e-8)
     # Signs too: the larger end is positive whatever the weights.
     points = coordinates(found, features)
@@ -79,9 +79,9 @@ def test_whole_weights_are_repeated_rows(kind, seed, n_samples, k):
 def test_a_row_of_almost_no_weight_changes_nothing():
     features = posteriors(np.random.default_rng(0), 60)
     for kind in KINDS:
-        expected = room.EMBEDDINGS[kind](features[:, 1:], 3, np.random.default_rng(1))
+        expected = spectra.EMBEDDINGS[kind](features[:, 1:], 3, np.random.default_rng(1))
         weights = np.r_[1e-12, np.ones(59)]
-        found = room.EMBEDDINGS[kind](features, 3, np.random.default_rng(1), weights)
+        found = spectra.EMBEDDINGS[kind](features, 3, np.random.default_rng(1), weights)
         points = coordinates(found, features)
         assert np.isfinite(points).all()
         np.testing.assert_allclose(points, coordinates(expected, features), rtol=0, atol=1e-7)
@@ -90,8 +90,8 @@ def test_a_row_of_almost_no_weight_changes_nothing():
 def test_both_ways_to_the_eigenvectors_run():
     features = posteriors(np.random.default_rng(0), 100)
     rng = np.random.default_rng(0)
-    assert room._guess(features[:, :30], 2, rng).shape == (30, 30)
-    assert room._guess(features, 2, rng).shape == (100, 8)
+    assert spectra._guess(features[:, :30], 2, rng).shape == (30, 30)
+    assert spectra._guess(features, 2, rng).shape == (100, 8)
 
 
 @pytest.mark.parametrize("n_samples", [41, 50, 60, 90, 101])
@@ -101,7 +101,7 @@ def test_slowly_decaying_spectra_converge_too(n_samples):
     values = np.linspace(1.0, 0.9, n_samples)
     matrix = vectors * values @ vectors.T
     guess = rng.standard_normal((n_samples, 9))
-    found, ritz = room.leading_eigenpairs(lambda v: matrix @ v, guess, 3)
+    found, ritz = spectra.leading_eigenpairs(lambda v: matrix @ v, guess, 3)
     np.testing.assert_allclose(found, values[:3], atol=1e-10)
     assert_same_up_to_sign(ritz, vectors[:, :3] * np.sign(ritz[0] * vectors[0, :3]), 1e-6)
     np.testing.assert_allclose(ritz.T @ ritz, np.eye(3), atol=1e-10)
@@ -111,7 +111,7 @@ def test_a_guess_that_holds_an_eigenvector_is_fine():
     values = np.arange(60.0, 0.0, -1.0)
     guess = np.zeros((60, 4))
     guess[[0, 1, 2, 3, 4, 5, 6], [0, 1, 1, 2, 2, 3, 3]] = 1.0
-    found, _ = room.leading_eigenpairs(lambda v: values[:, None] * v, guess, 2)
+    found, _ = spectra.leading_eigenpairs(lambda v: values[:, None] * v, guess, 2)
     np.testing.assert_allclose(found, [60.0, 59.0])
 
 
@@ -125,7 +125,7 @@ def test_float32_stops_at_its_own_precision():
         return features.T.astype("f4") @ (features.astype("f4") @ v)
 
     guess = rng.standard_normal((400, 9)).astype("f4")
-    values, _ = room.leading_eigenpairs(gram, guess, 3)
+    values, _ = spectra.leading_eigenpairs(gram, guess, 3)
     expected = np.linalg.eigvalsh(features.T @ features)[::-1][:3]
     np.testing.assert_allclose(values, expected, rtol=1e-5)
     assert len(calls) < 40
@@ -133,7 +133,7 @@ def test_float32_stops_at_its_own_precision():
 
 def test_signs_are_fixed():
     vectors = np.array([[0.1, 0.9], [-0.8, 0.2], [0.3, -0.1]])
-    np.testing.assert_array_equal(room._fix_signs(vectors), vectors * [-1.0, 1.0])
+    np.testing.assert_array_equal(spectra._fix_signs(vectors), vectors * [-1.0, 1.0])
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -142,7 +142,7 @@ def test_signs_are_fixed():
 class TestDegenerate:
     def test_identical_rows(self, kind, n_samples, k):
         features = np.full((4, n_samples), 0.5)
-        found = room.EMBEDDINGS[kind](features, k, np.random.default_rng(0))
+        found = spectra.EMBEDDINGS[kind](features, k, np.random.default_rng(0))
         points = coordinates(found, features)
         assert np.isfinite(points).all()
         np.testing.assert_allclose(points, np.broadcast_to(points[0], points.shape), atol=1e-9)
@@ -154,7 +154,7 @@ class TestDegenerate:
     def test_rank_two(self, kind, n_samples, k):
         features = np.repeat(np.eye(2), n_samples // 2, axis=1)
         features = np.concatenate([features, features[:, :1]], axis=1)
-        found = room.EMBEDDINGS[kind](features, k, np.random.default_rng(0))
+        found = spectra.EMBEDDINGS[kind](features, k, np.random.default_rng(0))
         points = coordinates(found, features)
         values, _ = embed(features.T @ features, k, kind)
         assert np.isfinite(points).all()
@@ -167,7 +167,7 @@ class TestDegenerate:
 @pytest.mark.parametrize("kind", KINDS)
 def test_as_many_coordinates_as_rows(kind):
     features = posteriors(np.random.default_rng(0), 6)
-    found = room.EMBEDDINGS[kind](features, 6, np.random.default_rng(0))
+    found = spectra.EMBEDDINGS[kind](features, 6, np.random.default_rng(0))
     K = features.T @ features
     points = coordinates(found, features)
     assert points.shape == (6, 6)
@@ -181,8 +181,8 @@ def test_runs_alike_on_every_array_library(backend, kind, weighted):
     features = posteriors(np.random.default_rng(0), 80)
     counts = np.random.default_rng(2).uniform(0.5, 3.0, 80)
     weights, given = (counts, backend.asarray(counts)) if weighted else (None, None)
-    expected = room.EMBEDDINGS[kind](features, 3, np.random.default_rng(1), weights)
-    found = room.EMBEDDINGS[kind](backend.asarray(features), 3, np.random.default_rng(1), given)
+    expected = spectra.EMBEDDINGS[kind](features, 3, np.random.default_rng(1), weights)
+    found = spectra.EMBEDDINGS[kind](backend.asarray(features), 3, np.random.default_rng(1), given)
     for a, b in zip(found, expected, strict=True):
         if b is not None:
             assert type(a) is type(backend.asarray(features))
@@ -206,7 +206,7 @@ class TestFlatSpectra:
     @pytest.mark.parametrize("dtype", ["float32", "float64"])
     def test_on_a_cpu(self, dtype):
         matrix, guess = self.problem(dtype)
-        values, vectors = room.leading_eigenpairs(lambda v: matrix @ v, guess, 3)
+        values, vectors = spectra.leading_eigenpairs(lambda v: matrix @ v, guess, 3)
         np.testing.assert_allclose(values, np.linspace(1, 0.9, 600)[:3], atol=1e-5)
         assert self.residual(matrix, values, vectors) < 300 * np.finfo(dtype).eps
 
@@ -215,15 +215,15 @@ class TestFlatSpectra:
         matrix, guess = self.problem(dtype)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            values, vectors = room._davidson(lambda v: matrix @ v, guess, 3)
+            values, vectors = spectra._davidson(lambda v: matrix @ v, guess, 3)
         small = self.residual(matrix, values, vectors) < 300 * np.finfo(dtype).eps
         assert small or [w.category for w in caught] == [ConvergenceWarning]
 
     def test_giving_up_is_said(self, monkeypatch):
         matrix, guess = self.problem("float64")
-        monkeypatch.setattr(room, "_MAX_STEPS", 3)
+        monkeypatch.setattr(spectra, "_MAX_STEPS", 3)
         with pytest.warns(ConvergenceWarning, match="not converged after 3 steps: their largest"):
-            room._davidson(lambda v: matrix @ v, guess, 3)
+            spectra._davidson(lambda v: matrix @ v, guess, 3)
 
 
 @pytest.mark.parametrize("kind", ["ndarray", "Tensor"])
@@ -233,13 +233,13 @@ def test_no_product_of_separated_groups_is_subnormal(kind, monkeypatch):
     X = rng.normal(size=(200, 20)) + 10 * rng.normal(size=(3, 20))[np.arange(200) % 3]
     rows = X if kind == "ndarray" else pytest.importorskip("torch").asarray(X)
     seen = []
-    walk = room.walk_coordinates
+    walk = spectra.walk_coordinates
 
     def spy(graph, *others):
         seen.append(to_numpy(graph).copy())
         return walk(graph, *others)
 
-    monkeypatch.setattr(room, "walk_coordinates", spy)
+    monkeypatch.setattr(spectra, "walk_coordinates", spy)
     model = PCKID(3, dtype="float32", random_state=0).fit(rows)
     features = ProbabilisticClusterKernel(dtype="float32", random_state=0).fit_transform(rows)
     least = np.finfo(np.float32).smallest_normal

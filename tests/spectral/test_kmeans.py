@@ -11,7 +11,7 @@ from sklearn.datasets import load_iris, load_wine, make_moons
 from sklearn.preprocessing import scale
 
 from pckid._utils.arrays import to_numpy
-from pckid.spectral import kmeans as room
+from pckid.spectral import kmeans as k_means
 
 seeds = st.integers(0, 2**32 - 1)
 TABLES = {
@@ -29,7 +29,7 @@ def test_each_start_follows_lloyds_loop(seed, n_clusters):
     X = rng.standard_normal((40, 3))
     start = X[rng.choice(40, n_clusters, replace=False)]
     centers, cost = lloyd(X, start)
-    found = room.lloyd(X, start[None])
+    found = k_means.lloyd(X, start[None])
     close(found.centers, centers)
     close(found.inertia, cost)
 
@@ -40,7 +40,7 @@ def test_weights_count_in_means_and_cost(seed, n_clusters):
     X, weights = rng.standard_normal((40, 3)), rng.uniform(0.1, 4.0, 40)
     start = X[rng.choice(40, n_clusters, replace=False)]
     centers, cost = lloyd(X, start, row_weights=weights)
-    found = room.lloyd(X, start[None], weights=weights)
+    found = k_means.lloyd(X, start[None], weights=weights)
     close(found.centers, centers)
     close(found.inertia, cost)
 
@@ -51,10 +51,10 @@ def test_whole_weights_are_repeated_rows(seed, n_clusters):
     X, counts = rng.standard_normal((30, 2)), rng.integers(1, 5, 30)
     uniforms = rng.random((7, n_clusters))
     repeated = np.repeat(X, counts, axis=0)
-    centers = room.plus_plus(X, uniforms, counts.astype(float))
-    np.testing.assert_array_equal(centers, room.plus_plus(repeated, uniforms))
-    expected = room.lloyd(repeated, centers)
-    close(room.lloyd(X, centers, weights=counts.astype(float)).inertia, expected.inertia)
+    centers = k_means.plus_plus(X, uniforms, counts.astype(float))
+    np.testing.assert_array_equal(centers, k_means.plus_plus(repeated, uniforms))
+    expected = k_means.lloyd(repeated, centers)
+    close(k_means.lloyd(X, centers, weights=counts.astype(float)).inertia, expected.inertia)
 
 
 def test_the_best_of_all_starts_is_returned():
@@ -63,7 +63,7 @@ def test_the_best_of_all_starts_is_returned():
     starts = np.stack([X[rng.choice(60, 5, replace=False)] for _ in range(12)])
     each = [lloyd(X, start) for start in starts]
     best = min(each, key=lambda result: result[1])
-    found = room.lloyd(X, starts)
+    found = k_means.lloyd(X, starts)
     close(found.centers, best[0])
     close(found.inertia, best[1])
     assert best[1] < max(cost for _, cost in each)
@@ -74,14 +74,14 @@ def test_a_start_cut_short_still_returns_its_cost():
     X = rng.standard_normal((60, 2))
     start = X[:6]
     centers, cost = lloyd(X, start, max_iter=2)
-    found = room.lloyd(X, start[None], max_iter=2)
+    found = k_means.lloyd(X, start[None], max_iter=2)
     close(found.centers, centers)
     close(found.inertia, cost)
 
 
 def test_a_cluster_without_rows_keeps_its_centre():
     X = np.array([[0.0], [1.0], [2.0]])
-    found = room.lloyd(X, np.array([[[1.0], [50.0]]]))
+    found = k_means.lloyd(X, np.array([[[1.0], [50.0]]]))
     close(found.centers, [[1.0], [50.0]])
     close(found.inertia, 2.0)
 
@@ -91,22 +91,22 @@ def test_a_cluster_without_rows_keeps_its_centre():
 def test_never_worse_than_sklearn(name, seed):
     X, k = TABLES[name]()
     theirs = KMeans(k, n_init=20, random_state=seed).fit(X).inertia_
-    found = room.kmeans(X, k, n_init=100, rng=np.random.default_rng(seed))
+    found = k_means.kmeans(X, k, n_init=100, rng=np.random.default_rng(seed))
     assert found.inertia <= theirs * (1 + 1e-3)
 
 
 def test_inertia_is_the_sum_of_squared_distances_to_the_nearest():
     rng = np.random.default_rng(0)
     X, centers = rng.standard_normal((30, 3)), rng.standard_normal((4, 5, 3))
-    for start, cost in zip(centers, room.inertia(X, centers), strict=True):
+    for start, cost in zip(centers, k_means.inertia(X, centers), strict=True):
         close(cost, sum(min(np.sum((x - c) ** 2) for c in start) for x in X), scale=10)
 
 
 def test_inertia_does_not_cancel_next_to_a_large_offset():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((50, 2)) + 3e3 * np.arange(50)[:, None] % 2
-    near = room.kmeans(X, 2, n_init=5, rng=np.random.default_rng(0)).inertia
-    far = room.kmeans(X + 1e7, 2, n_init=5, rng=np.random.default_rng(0)).inertia
+    near = k_means.kmeans(X, 2, n_init=5, rng=np.random.default_rng(0)).inertia
+    far = k_means.kmeans(X + 1e7, 2, n_init=5, rng=np.random.default_rng(0)).inertia
     np.testing.assert_allclose(far, near, rtol=1e-6)
 
 
@@ -114,8 +114,8 @@ def test_squared_distances_keep_their_digits():
     rng = np.random.default_rng(0)
     X = 1e6 + rng.standard_normal((20, 3))
     expected = [[np.sum((x - c) ** 2) for x in X] for c in X[:4]]
-    np.testing.assert_allclose(room.squared_distances(X, X[:4]), expected, rtol=1e-6, atol=1e-9)
-    assert room.squared_distances(X, X[:4]).min() >= 0
+    np.testing.assert_allclose(k_means.squared_distances(X, X[:4]), expected, rtol=1e-6, atol=1e-9)
+    assert k_means.squared_distances(X, X[:4]).min() >= 0
 
 
 def test_starts_are_drawn_by_squared_distance():
@@ -123,7 +123,7 @@ def test_starts_are_drawn_by_squared_distance():
     rng = np.random.default_rng(0)
     uniforms = rng.random((20_000, 2))
     uniforms[:, 0] = 0.0  # the first centre is the first row
-    second = room.plus_plus(X, uniforms)[:, 1, 0]
+    second = k_means.plus_plus(X, uniforms)[:, 1, 0]
     np.testing.assert_allclose(np.mean(second == 3.0), 0.9, atol=0.01)
     np.testing.assert_allclose(np.mean(second == 1.0), 0.1, atol=0.01)
 
@@ -131,30 +131,30 @@ def test_starts_are_drawn_by_squared_distance():
 def test_the_first_centre_is_any_row():
     X = np.arange(4.0)[:, None]
     uniforms = np.random.default_rng(0).random((8000, 1))
-    counts = np.bincount(room.plus_plus(X, uniforms)[:, 0, 0].astype(int), minlength=4)
+    counts = np.bincount(k_means.plus_plus(X, uniforms)[:, 0, 0].astype(int), minlength=4)
     np.testing.assert_allclose(counts / 8000, 0.25, atol=0.03)
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_fewer_distinct_points_than_clusters(dtype):
     X = np.repeat(np.array([[0.0, 1.0], [2.0, 5.0]], dtype=dtype), 6, axis=0)
-    found = room.kmeans(X, 4, n_init=5, rng=np.random.default_rng(0))
+    found = k_means.kmeans(X, 4, n_init=5, rng=np.random.default_rng(0))
     assert found.centers.shape == (4, 2)
     assert np.isfinite(found.centers).all()
     assert found.inertia < 1e-10
 
 
 def test_one_row():
-    found = room.kmeans(np.array([[2.0, 3.0]]), 1, n_init=3, rng=np.random.default_rng(0))
+    found = k_means.kmeans(np.array([[2.0, 3.0]]), 1, n_init=3, rng=np.random.default_rng(0))
     close(found.centers, [[2.0, 3.0]])
     assert found.inertia == 0
 
 
 def test_starts_done_in_parts_equal_starts_done_at_once(monkeypatch):
     X = np.random.default_rng(0).standard_normal((80, 3))
-    whole = room.kmeans(X, 4, n_init=9, rng=np.random.default_rng(3))
-    monkeypatch.setattr(room, "_CELLS", 80 * 4 * 2)
-    parts = room.kmeans(X, 4, n_init=9, rng=np.random.default_rng(3))
+    whole = k_means.kmeans(X, 4, n_init=9, rng=np.random.default_rng(3))
+    monkeypatch.setattr(k_means, "_CELLS", 80 * 4 * 2)
+    parts = k_means.kmeans(X, 4, n_init=9, rng=np.random.default_rng(3))
     close(parts.centers, whole.centers)
     close(parts.inertia, whole.inertia)
 
@@ -165,7 +165,7 @@ def test_runs_alike_on_every_array_library(backend, weighted):
     counts = np.random.default_rng(2).uniform(0.5, 3.0, len(X))
     weights, given = (counts, backend.asarray(counts)) if weighted else (None, None)
     rng, again = np.random.default_rng(0), np.random.default_rng(0)
-    expected = room.kmeans(X, 3, n_init=10, rng=rng, weights=weights)
-    found = room.kmeans(backend.asarray(X), 3, n_init=10, rng=again, weights=given)
+    expected = k_means.kmeans(X, 3, n_init=10, rng=rng, weights=weights)
+    found = k_means.kmeans(backend.asarray(X), 3, n_init=10, rng=again, weights=given)
     close(to_numpy(found.centers), expected.centers)
     close(found.inertia, expected.inertia)

@@ -46,7 +46,7 @@ from faulting import (
 )
 
 import pckid
-from pckid.cli._run import run
+from pckid.cli._run import run_command
 
 End = int | str
 
@@ -319,7 +319,7 @@ def _in_process(*arguments: str) -> tuple[int, str]:
     code = 0
     with contextlib.redirect_stderr(err):
         try:
-            run(list(arguments))
+            run_command(list(arguments))
         except SystemExit as end:
             code = int(end.code or 0)
     return code, err.getvalue()

@@ -25,7 +25,7 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 import pckid
-from pckid.cli._run import run
+from pckid.cli._run import run_command
 from pckid.modelfile import container
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -219,7 +219,7 @@ def exit_code(command: list[str]) -> int:
     code = -1
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try:
-            run(command)
+            run_command(command)
         except SystemExit as end:
             code = int(end.code or 0)
     assert b"Traceback" not in err.buffer.getvalue(), (command, err.buffer.getvalue())

@@ -7,9 +7,9 @@ import pytest
 from pckid.exceptions import TableError
 from pckid.tables import (
     MISSING_TOKENS,
+    FileTable,
     MissingTokens,
     Reading,
-    Table,
     read_columns,
     refuse_unread,
     try_columns,
@@ -22,7 +22,7 @@ DEFAULT = MissingTokens.with_defaults()
 
 def table(values, decimal="."):
     text = TextFormat(",", decimal, 1)
-    return Table(pa.table({"a": values}), text, "t.csv", "", False)
+    return FileTable(pa.table({"a": values}), text, "t.csv", "", False)
 
 
 def numbers(values, missing=DEFAULT, decimal="."):
@@ -65,7 +65,7 @@ def test_what_python_alone_reads_as_a_number_is_text(token):
 
 def test_short_columns_are_read_together_as_they_are_alone():
     cells = {f"c{j}": [str(j), "NA", f"{j}.5", "x" if j % 7 == 3 else "-1"] for j in range(30)}
-    wide = Table(pa.table(cells), TextFormat(",", ".", 30), "t.csv", "", False)
+    wide = FileTable(pa.table(cells), TextFormat(",", ".", 30), "t.csv", "", False)
     for names in (list(cells), [name for name in cells if int(name[1:]) % 7 != 3]):
         together = list(try_columns(wide, names, DEFAULT))
         for name, found in zip(names, together, strict=True):

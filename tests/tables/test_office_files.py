@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from pckid import read_table
-from pckid.cli._tables import plan, read_selection, reading_rules
+from pckid.cli._tables import plan_columns, read_selection, reading_rules
 from pckid.exceptions import TableError
 from pckid.inspection.notes import as_arguments
 from pckid.inspection.problems import RESULT_COLUMNS
@@ -42,7 +42,7 @@ def test_what_comes_out(name):
     assert [problem.kind for problem in found.problems] == expected.get("problems", [])
     assert as_arguments(found.options) == expected.get("options", "")
     every = {**options, "columns": found_names(found, expected)}
-    selection = read_selection(table, plan(table, every), every)
+    selection = read_selection(table, plan_columns(table, every), every)
     for column, values in expected.get("values", {}).items():
         if isinstance(values[0], str):
             assert selection.texts[column] == values
@@ -74,7 +74,7 @@ def test_batches_read_the_same(name, monkeypatch):
     rows = FileRows(scan, numbers, DEFAULT, streamed, rules)
     (read,) = rows.arrays(lambda _, X: (X,), None, ())
     options["columns"] = numbers
-    kept = plan(table, {**options, "dates": [*options["dates"], "use"][:1]})
+    kept = plan_columns(table, {**options, "dates": [*options["dates"], "use"][:1]})
     selection = read_selection(table, kept, options)
     np.testing.assert_array_equal(read, selection.X)
 

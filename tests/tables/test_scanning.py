@@ -100,8 +100,8 @@ def test_what_is_wrong_is_found_far_inside(tmp_path, spoilt, says):
 
 def test_a_text_that_unpacks_without_end_is_not_kept(tmp_path, monkeypatch):
     parsed = []
-    parse = text._parse
-    monkeypatch.setattr(text, "_parse", lambda *given: parsed.append(1) or parse(*given))
+    parse = text._parse_block
+    monkeypatch.setattr(text, "_parse_block", lambda *given: parsed.append(1) or parse(*given))
     monkeypatch.setattr(text, "PIECE", 1 << 16)
     monkeypatch.setattr(scanning, "_MEASURED_FROM", 1 << 18)
     path = tmp_path / "t.csv.gz"

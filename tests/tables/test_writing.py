@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pckid.exceptions import TableError
-from pckid.tables import Table, read_source, table_format, write_table
+from pckid.tables import FileTable, read_source, table_format, write_table
 from pckid.tables.sniffing import TextFormat
 
 cell = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8)
@@ -20,7 +20,7 @@ cell = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")
 @given(st.lists(st.tuples(cell, cell), min_size=1, max_size=5), st.sampled_from(",;\t|"))
 def test_any_text_survives(rows, delimiter):
     data = pa.table({"a": [row[0] for row in rows], "b": [row[1] for row in rows]})
-    table = Table(data, TextFormat(delimiter, ".", 2), "t", "", False)
+    table = FileTable(data, TextFormat(delimiter, ".", 2), "t", "", False)
     file = io.BytesIO()
     write_table(file, table, {"n": np.arange(len(rows))})
     text = io.StringIO(file.getvalue().decode(), newline="")
@@ -30,7 +30,7 @@ def test_any_text_survives(rows, delimiter):
 
 @given(cell)
 def test_no_text_looks_like_a_formula_when_escaped(text):
-    table = Table(pa.table({"a": [text]}), TextFormat(",", ".", 1), "t", "", False)
+    table = FileTable(pa.table({"a": [text]}), TextFormat(",", ".", 1), "t", "", False)
     file = io.BytesIO()
     write_table(file, table, {"n": np.zeros(1)}, escape_formulas=True)
     written = list(csv.reader(io.StringIO(file.getvalue().decode(), newline="")))[1][0]
@@ -40,7 +40,7 @@ def test_no_text_looks_like_a_formula_when_escaped(text):
 
 
 def test_nulls_of_arrow_are_empty_cells():
-    table = Table(pa.table({"a": [1.5, None]}), None, "t", "", False)
+    table = FileTable(pa.table({"a": [1.5, None]}), None, "t", "", False)
     file = io.BytesIO()
     write_table(file, table, {"cluster": np.array([0, -1]), "confidence": np.array([0.5, 0])})
     assert file.getvalue() == b"a,cluster,confidence\n1.5,0,0.5000\n,-1,0.0000\n"
@@ -48,7 +48,7 @@ def test_nulls_of_arrow_are_empty_cells():
 
 @pytest.mark.parametrize("codec", ["gzip", "bz2", "xz"])
 def test_compressed_text_is_the_same_every_time(tmp_path, codec):
-    table = Table(pa.table({"a": ["1"]}), TextFormat(",", ".", 1), "t", "", False)
+    table = FileTable(pa.table({"a": ["1"]}), TextFormat(",", ".", 1), "t", "", False)
     contents = []
     for _ in range(2):
         file = io.BytesIO()
@@ -82,7 +82,7 @@ def test_a_workbook_keeps_what_cells_are(tmp_path):
     }
     path = tmp_path / "t.xlsx"
     with open(path, "wb") as file:
-        table = Table(pa.table(columns), None, "t", "", False)
+        table = FileTable(pa.table(columns), None, "t", "", False)
         write_table(file, table, {"cluster": np.array([0, -1, 1])}, kind="xlsx", origin="{}")
     assert read_source(str(path)).data.to_pydict() == {
         "text": ["=1+1", None, "http://a.b"],
@@ -98,7 +98,7 @@ def test_a_workbook_keeps_what_cells_are(tmp_path):
 
 
 def test_a_text_too_long_for_a_cell_is_cut_with_a_warning(tmp_path):
-    table = Table(pa.table({"a": ["x" * 40_000]}), None, "t", "", False)
+    table = FileTable(pa.table({"a": ["x" * 40_000]}), None, "t", "", False)
     with (
         open(tmp_path / "t.xlsx", "wb") as file,
         pytest.warns(UserWarning, match=r"1 text\(s\) of more than 32,767 signs were cut"),

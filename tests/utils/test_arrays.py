@@ -30,10 +30,10 @@ def test_results_go_to_the_kind_of_another_array(backend):
     array = backend.asarray(X.astype(np.float32))
     values = np.arange(3.0)
     values.flags.writeable = False
-    result = _arrays.like(values, array)
+    result = _arrays.asarray_like(values, array)
     assert type(result) is type(array)
     assert result.dtype == array.dtype
-    integers = _arrays.like(np.arange(3), array, dtype=_arrays.namespace(array).int64)
+    integers = _arrays.asarray_like(np.arange(3), array, dtype=_arrays.namespace(array).int64)
     assert str(integers.dtype).endswith("int64")
     assert _arrays.is_host(array)
 
@@ -48,7 +48,7 @@ def test_restoring_gives_back_the_kind_of_the_input(backend):
 
 def test_lower_bounds(backend):
     array = backend.asarray(np.array([-1.0, 0.5]))
-    np.testing.assert_array_equal(_arrays.to_numpy(_arrays.at_least(array, 0.0)), [0.0, 0.5])
+    np.testing.assert_array_equal(_arrays.to_numpy(_arrays.clip_min(array, 0.0)), [0.0, 0.5])
 
 
 ESTIMATORS = [
@@ -176,6 +176,6 @@ def test_gram_matrix_times_vectors(backend, monkeypatch, cached):
 @pytest.mark.parametrize("k", [1, 2, 7, 300])
 def test_first_of_the_highest_scores(backend, k):
     scores = np.random.default_rng(k).integers(0, 5, (3, k, 40)).astype(float)
-    found = _arrays.to_numpy(_arrays.first_highest(backend.asarray(scores)))
+    found = _arrays.to_numpy(_arrays.argmax_of_middle(backend.asarray(scores)))
     assert found.dtype == np.int64
     np.testing.assert_array_equal(found, np.argmax(scores, axis=1))

@@ -29,19 +29,19 @@ def test_results_come_in_order(n):
         return i * i
 
     tasks = [(i,) for i in range(7)]
-    assert list(_parallel.run(slow_first, tasks, n)) == [i * i for i in range(7)]
+    assert list(_parallel.run_in_threads(slow_first, tasks, n)) == [i * i for i in range(7)]
 
 
 @pytest.mark.parametrize("n", [1, 2])
 def test_blas_has_one_thread_inside_and_its_own_again_after(n):
     before = blas()
-    inside = list(_parallel.run(lambda i: blas(), [(0,), (1,)], n))
+    inside = list(_parallel.run_in_threads(lambda i: blas(), [(0,), (1,)], n))
     assert inside == [{1} if before else set()] * 2
     assert blas() == before
 
 
 def test_work_is_done_in_threads_not_processes():
-    names = list(_parallel.run(lambda i: threading.get_ident(), [(0,), (1,)], 2))
+    names = list(_parallel.run_in_threads(lambda i: threading.get_ident(), [(0,), (1,)], 2))
     assert all(isinstance(name, int) for name in names)
     assert threading.get_ident() not in names
 
@@ -54,7 +54,7 @@ def test_an_error_reaches_the_caller_and_frees_blas(n):
         raise KeyError(i)
 
     with pytest.raises(KeyError):
-        list(_parallel.run(fail, [(0,), (1,)], n))
+        list(_parallel.run_in_threads(fail, [(0,), (1,)], n))
     assert blas() == before
 
 
@@ -73,7 +73,7 @@ def test_an_error_between_tasks_frees_blas_and_begins_no_other(n, error):
     with threadpool_limits(2, user_api="blas"):
         before = blas()
         with pytest.raises(error) as held:
-            _parallel.run(work, [(i,) for i in range(50)], n, fail)
+            _parallel.run_in_threads(work, [(i,) for i in range(50)], n, fail)
         # The traceback, which an interactive session keeps, still holds all frames.
         assert held.tb is not None
         assert blas() == before
@@ -115,7 +115,7 @@ def test_work_that_travels_stops_when_it_is_closed():
 
     with (
         parallel_config("far", n_jobs=2),
-        closing(_parallel.spread(work, [(i,) for i in range(200)])) as results,
+        closing(_parallel.run_remote(work, [(i,) for i in range(200)])) as results,
     ):
         assert next(results) == 0
     assert len(begun) < 200
@@ -180,8 +180,8 @@ def test_work_that_travels_goes_where_the_context_says():
     register_parallel_backend("far", Far)
     before = blas()
     with parallel_config("far", n_jobs=2):
-        found = list(_parallel.spread(lambda i: (i, threading.get_ident()), [(1,), (2,)]))
-        near = list(_parallel.run(lambda i: threading.get_ident(), [(0,), (1,)], 1))
+        found = list(_parallel.run_remote(lambda i: (i, threading.get_ident()), [(1,), (2,)]))
+        near = list(_parallel.run_in_threads(lambda i: threading.get_ident(), [(0,), (1,)], 1))
     assert [i for i, _ in found] == [1, 2]
     assert threading.get_ident() not in {ident for _, ident in found}
     assert set(near) == {threading.get_ident()}

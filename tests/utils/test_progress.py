@@ -30,7 +30,7 @@ class TestVerbose:
 
     def test_one_prints_about_ten_lines_and_two_all(self, capsys):
         for verbose, expected in ((1, 10), (2, 95)):
-            with _progress.progress(object(), 95, "things", verbose) as advance:
+            with _progress.training_progress(object(), 95, "things", verbose) as advance:
                 for _ in range(95):
                     advance(3)
             lines = capsys.readouterr().out.splitlines()

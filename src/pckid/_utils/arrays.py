@@ -101,7 +101,7 @@ def detach(X: Any) -> Any:
     return X.detach() if array_api_compat.is_torch_array(X) else X
 
 
-def like(values: Any, X: Array, dtype: Any = None) -> Array:
+def asarray_like(values: Any, X: Array, dtype: Any = None) -> Array:
     """Put host `values` into the namespace and onto the device of `X`."""
     xp = namespace(X)
     values = _writeable(np.ascontiguousarray(values))
@@ -110,7 +110,7 @@ def like(values: Any, X: Array, dtype: Any = None) -> Array:
     return xp.asarray(values, dtype=dtype, device=device_of(X))
 
 
-def at_least(X: Array, bound: float) -> Array:
+def clip_min(X: Array, bound: float) -> Array:
     """Lift the entries of `X` to `bound`; NumPy's clip takes ten times as long on small arrays."""
     return np.maximum(X, bound) if isinstance(X, np.ndarray) else namespace(X).clip(X, min=bound)
 
@@ -132,7 +132,7 @@ def exponential(X: Array) -> Array:
         np.maximum(X, smallest, out=X)
         np.exp(X, out=X)
     else:
-        X = namespace(X).exp(at_least(X, smallest))
+        X = namespace(X).exp(clip_min(X, smallest))
     return drop_tiny(X)
 
 
@@ -189,7 +189,7 @@ def gram_times(A: Array, v: Array) -> Array:
     return total
 
 
-def first_highest(scores: Array) -> Array:
+def argmax_of_middle(scores: Array) -> Array:
     """Find the first of the highest scores (m, k, n) along the middle axis, of shape (m, n).
 
     NumPy's argmax looks at the k scores of each row apart, which takes several times as long.

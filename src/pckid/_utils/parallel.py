@@ -87,7 +87,7 @@ def _libraries_with(torch: bool) -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def run(
+def run_in_threads(
     function: Callable, tasks: Iterable[tuple], n: int, then: Callable[[Any], object] | None = None
 ) -> list[Any]:
     """Call `function(*task)` in `n` threads, one BLAS thread each; return the results in order.
@@ -120,7 +120,7 @@ def run(
     return found
 
 
-def spread(function: Callable, tasks: Iterable[tuple]) -> Generator[Any, None, None]:
+def run_remote(function: Callable, tasks: Iterable[tuple]) -> Generator[Any, None, None]:
     """Call `function(*task)` wherever joblib's context says, results in order.
 
     To be closed by whoever stops early: no further task is begun then.

@@ -23,11 +23,11 @@ except ImportError:  # scikit-learn before 1.9
 
 
 Advance = Callable[[int], None]
-__all__ = ["Advance", "CallbackSupportMixin", "StepCounter", "progress", "with_callbacks"]
+__all__ = ["Advance", "CallbackSupportMixin", "StepCounter", "training_progress", "with_callbacks"]
 
 
 @contextmanager
-def progress(estimator: Any, n_tasks: int, what: str, verbose: int) -> Iterator[Advance]:
+def training_progress(estimator: Any, n_tasks: int, what: str, verbose: int) -> Iterator[Advance]:
     """Yield a function to call with the number of mixtures whenever a task is done.
 
     Parameters

@@ -8,7 +8,7 @@ from pckid._utils.text import counted
 from pckid.app.text import escape, escape_lines
 from pckid.app.work import Upload
 from pckid.data import penguins_path
-from pckid.tables import Table, read_whole
+from pckid.tables import FileTable, read_whole
 
 SPREADSHEETS = ("xlsx", "xls", "ods")
 KINDS = [*SPREADSHEETS, "csv", "tsv", "txt", "gz", "parquet", "arrow", "feather", "dta", "sav"]
@@ -19,7 +19,7 @@ class Opened(NamedTuple):
     """A table that could be read, and the file it comes from."""
 
     upload: Upload
-    table: Table
+    table: FileTable
     notes: tuple[str, ...]
 
     @property

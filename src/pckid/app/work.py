@@ -59,7 +59,7 @@ def find_groups(settings: Settings, tell: Tell) -> Made:
     """Cluster a table as `pckid cluster` does."""
     options = settings.options | {"seed": 0, "jobs": None, "device": None}
     with _notes_kept():
-        selection = _tables.select(read_whole(settings.upload.open()), options)
+        selection = _tables.select_columns(read_whole(settings.upload.open()), options)
         _tables.point_out(selection)
         estimator = _cluster.fit(selection, settings.n_clusters, options, _watch_fit(tell))
         verdict = _assessment.assess_clusters(selection, estimator, options, _watch_steps(tell))
@@ -81,7 +81,7 @@ def place_new_rows(model: Upload, upload: Upload, tell: Tell) -> Made:
         selection = _prediction.select_known(estimator, read_whole(upload.open()), options)
         _tables.point_out(selection)
         tell(0.5, "Placing rows")
-        return _made(selection, estimator, _prediction.assign(estimator, selection), {})
+        return _made(selection, estimator, _prediction.assign_rows(estimator, selection), {})
 
 
 @contextmanager
@@ -99,7 +99,7 @@ def _made(
     sheets: Any = None,
 ) -> Made:
     """Sum up a run, and write its rows."""
-    found = _cluster.summary(selection, estimator, new["cluster"], new["confidence"])
+    found = _cluster.summarise_clusters(selection, estimator, new["cluster"], new["confidence"])
     origin = streaming.origin(estimator, selection.table.source, selection.table.sha256)
     for kind in ("csv", "xlsx"):
         rows = io.BytesIO()

@@ -23,10 +23,10 @@ def main() -> None:
     """Run the command line and end the process with its exit code."""
     try:
         _interrupt.listen()
-        _streams.mend()
-        from pckid.cli._run import run
+        _streams.repair_std_streams()
+        from pckid.cli._run import run_command
 
-        run(sys.argv[1:])
+        run_command(sys.argv[1:])
     except (ImportError, MemoryError) as error:
         # Of the import alone: what happens in `run` is said there.
         print(f"pckid: {_why_not_loaded(error)}", file=sys.stderr)

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from pckid._utils.arrays import place, to_numpy
 from pckid._utils.text import brief, counted
-from pckid.cli._say import note, progress, say
+from pckid.cli._say import note, progress_bar, say
 from pckid.cli._tables import Selection
 from pckid.cluster import PCKID
 from pckid.plots import used_columns
@@ -23,7 +23,7 @@ def fit(
     selection: Selection,
     n_clusters: int | str,
     options: Mapping[str, Any],
-    watch: Callable[[PCKID, str], AbstractContextManager] = progress,
+    watch: Callable[[PCKID, str], AbstractContextManager] = progress_bar,
 ) -> PCKID:
     """Fit an estimator to the chosen columns.
 
@@ -146,13 +146,16 @@ def tell_choice(estimator: PCKID) -> None:
     say(f"Number of clusters, chosen from the table: {chosen}{second}.")
 
 
-def scores(estimator: PCKID) -> list[dict[str, float]]:
+def list_choices(estimator: PCKID) -> list[dict[str, float]]:
     """List what spoke for each number of clusters; nothing where it was given."""
     if not hasattr(estimator, "choice_"):
         return []
     found = estimator.choice_
     pairs = zip(found.candidates.tolist(), found.scores.tolist(), strict=True)
-    return [{"n_clusters": n_clusters, "score": score} for n_clusters, score in pairs]
+    return [
+        {"n_clusters": n_clusters, "score": compare_with_known}
+        for n_clusters, compare_with_known in pairs
+    ]
 
 
 def new_columns(estimator: PCKID, *, outliers: bool = False) -> dict[str, np.ndarray]:
@@ -184,7 +187,7 @@ def profile_sheets(estimator: PCKID) -> Sheets:
     return {"profiles": rows}
 
 
-def score(selection: Selection, labels: np.ndarray) -> float | None:
+def compare_with_known(selection: Selection, labels: np.ndarray) -> float | None:
     """Compare clusters with known groups: the share of rows that agree, None without groups."""
     if selection.known is None:
         return None
@@ -197,7 +200,7 @@ def score(selection: Selection, labels: np.ndarray) -> float | None:
     return float(clustering_accuracy(known[both].astype(str), labels[both]))
 
 
-def summary(
+def summarise_clusters(
     selection: Selection, estimator: PCKID, labels: np.ndarray, confidence: np.ndarray
 ) -> dict[str, Any]:
     """Summarise a clustering for `--json`.
@@ -224,7 +227,7 @@ def summary(
         "cluster_sizes": sizes.tolist(),
         "n_unclustered": int((labels < 0).sum()),
         "mean_confidence": float(confidence[labels >= 0].mean()) if len(sizes) else None,
-        "accuracy": score(selection, labels),
+        "accuracy": compare_with_known(selection, labels),
     }
 
 

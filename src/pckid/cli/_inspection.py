@@ -117,7 +117,7 @@ def _columns_table(columns: Sequence[ColumnInspection]) -> Any:
         if column.kind != "text":
             cells += [f"{column.share_missing:.1%}", f"{column.n_distinct:,}"]
             cells += [
-                _number(column.quartiles[key])
+                _brief_number(column.quartiles[key])
                 for key in ("minimum", "median", "maximum")
                 if key in column.quartiles
             ]
@@ -173,6 +173,6 @@ def _commonest(column: ColumnInspection) -> str:
     return f"categories, commonest {', '.join(shown)}{more}"
 
 
-def _number(value: float | None) -> str:
+def _brief_number(value: float | None) -> str:
     """Write a number briefly."""
     return "" if value is None else f"{value:.5g}"

@@ -14,7 +14,7 @@ from pckid.cli._say import say
 from pckid.cluster import PCKID
 from pckid.exceptions import PckidModelError, TableError
 from pckid.inspection.problems import ABOUT_USE
-from pckid.tables import Table
+from pckid.tables import FileTable
 
 
 def with_known_reading(
@@ -45,7 +45,7 @@ def with_known_reading(
     return {**options, **{key: (*known[key], *options[key]) for key in known}}
 
 
-def select_known(estimator: Any, table: Table, options: Mapping[str, Any]) -> _tables.Selection:
+def select_known(estimator: Any, table: FileTable, options: Mapping[str, Any]) -> _tables.Selection:
     """Choose the columns that a model was fitted on, by name.
 
     Parameters
@@ -74,7 +74,7 @@ def select_known(estimator: Any, table: Table, options: Mapping[str, Any]) -> _t
             f"'{brief(absent[0])}'. {_how_to_add(absent, others)}"
         )
     known = {"columns": tuple(map(str, names)), "categorical": tuple(estimator.categories_)}
-    planned = _tables.plan(table, {**options, "drop": (), **known}, guess=False)
+    planned = _tables.plan_columns(table, {**options, "drop": (), **known}, guess=False)
     chosen = _tables.read_selection(table, planned, options)
     # The model has settled which columns are used, and as what.
     problems = [problem for problem in chosen.problems if problem.kind not in ABOUT_USE]
@@ -101,7 +101,7 @@ def _letters(name: str) -> str:
     return "".join(sign for sign in name.casefold() if sign.isalnum())
 
 
-def assign(estimator: PCKID, selection: _tables.Selection) -> dict[str, np.ndarray]:
+def assign_rows(estimator: PCKID, selection: _tables.Selection) -> dict[str, np.ndarray]:
     """Find the cluster of each row, and how clearly it belongs there."""
     found = estimator.assign(named_columns(selection))
     return {"cluster": to_numpy(found.labels), "confidence": to_numpy(found.confidence)}

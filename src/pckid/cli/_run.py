@@ -76,7 +76,7 @@ def pckid() -> None:
     refuse_too_little_memory()
 
 
-def run(arguments: list[str]) -> NoReturn:
+def run_command(arguments: list[str]) -> NoReturn:
     """Run the command line; never returns.
 
     Parameters

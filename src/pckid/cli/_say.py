@@ -54,7 +54,7 @@ def print_json(found: Any) -> None:
 
 
 @contextlib.contextmanager
-def progress(estimator: Any, what: str) -> Iterator[None]:
+def progress_bar(estimator: Any, what: str) -> Iterator[None]:
     """Show a bar with an estimate of the time left while an estimator fits, on a terminal only."""
     if _quiet or not sys.stderr.isatty() or not hasattr(estimator, "set_callbacks"):
         yield

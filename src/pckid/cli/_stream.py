@@ -18,7 +18,7 @@ from sklearn import get_config
 from pckid._utils.files import atomic_file
 from pckid._utils.text import counted
 from pckid.cli import _cluster, _tables
-from pckid.cli._say import note, print_json, progress, say
+from pckid.cli._say import note, print_json, progress_bar, say
 from pckid.cluster import PCKID
 from pckid.input.warnings import EmptyRowWarning
 from pckid.inspection.notes import (
@@ -36,9 +36,9 @@ from pckid.plots import used_columns
 from pckid.streaming import Layout, Totals, file_rows, origin, write_labels
 from pckid.tables import (
     Columns,
+    FileTable,
     Scan,
     Sheets,
-    Table,
     TableWriter,
     read_columns,
     read_up_to,
@@ -71,7 +71,9 @@ class Outputs(NamedTuple):
     reading: Mapping[str, Any] = MappingProxyType({})  # how columns were read, kept with the model
 
 
-def open_large(source: str, options: Mapping[str, Any], report_path: str | None) -> Scan | Table:
+def open_large(
+    source: str, options: Mapping[str, Any], report_path: str | None
+) -> Scan | FileTable:
     """Open a table, and read it unless it is to be read in batches: if asked to, or if it is large.
 
     Parameters
@@ -105,18 +107,20 @@ def open_large(source: str, options: Mapping[str, Any], report_path: str | None)
     return (None if scan.n_bytes > limit else read_up_to(scan, limit)) or scan
 
 
-def read_instead(scan: Scan, options: Mapping[str, Any]) -> Table | None:
+def read_instead(scan: Scan, options: Mapping[str, Any]) -> FileTable | None:
     """Read a table whole that batches will not do for; None if that was forbidden or takes much."""
     return None if options["stream"] or options["scheduler"] else _read_anyway(scan)
 
 
-def _read_anyway(scan: Scan) -> Table | None:
+def _read_anyway(scan: Scan) -> FileTable | None:
     """Read a table whole unless it fills `working_memory` itself, or so many times as text does."""
     limit = get_config()["working_memory"] * 2**20 / (_GROWTH if scan.text else 1)
     return None if scan.n_bytes > limit else read_up_to(scan, limit)
 
 
-def cluster(scan: Scan, n_clusters: int | str, options: dict[str, Any], outputs: Outputs) -> None:
+def cluster_streamed(
+    scan: Scan, n_clusters: int | str, options: dict[str, Any], outputs: Outputs
+) -> None:
     """Cluster a table batch by batch, and write the result as it comes."""
     for key, option in _ONLY_WHOLE.items():
         if options.get(key):
@@ -130,7 +134,7 @@ def cluster(scan: Scan, n_clusters: int | str, options: dict[str, Any], outputs:
     outputs = outputs._replace(reading=reading)
     how = (planned.missing, options["scheduler"], planned.readings, planned.rules)
     with file_rows(scan, planned.names, *how) as rows:
-        _fit(estimator, rows, planned)
+        _fit_aloud(estimator, rows, planned)
         made_by = origin(estimator, scan.source, scan.sha256())
         start = time.perf_counter()
         sheets = _cluster.profile_sheets(estimator)
@@ -146,10 +150,10 @@ def cluster(scan: Scan, n_clusters: int | str, options: dict[str, Any], outputs:
         _report(estimator, rows, totals, outputs, made_by)
 
 
-def _take_advice(scan: Scan, options: dict[str, Any]) -> _tables.Plan:
+def _take_advice(scan: Scan, options: dict[str, Any]) -> _tables.ColumnPlan:
     """Choose columns by the first rows; with the option "yes", mend what is wrong as advised."""
     for _ in range(5):
-        planned = _tables.plan(scan, options)
+        planned = _tables.plan_columns(scan, options)
         problems = _problems(scan, planned)
         changed = _tables.with_advice(options, problems)
         if not options.get("yes") or changed == options:
@@ -162,7 +166,7 @@ def _take_advice(scan: Scan, options: dict[str, Any]) -> _tables.Plan:
     return planned
 
 
-def _problems(scan: Scan, planned: _tables.Plan) -> list[Problem]:
+def _problems(scan: Scan, planned: _tables.ColumnPlan) -> list[Problem]:
     """List what is wrong in the first rows; of texts among numbers, in all rows."""
     names = [name for name in planned.names if planned.readings[name].kind != "category"]
     if not names:
@@ -175,10 +179,10 @@ def _problems(scan: Scan, planned: _tables.Plan) -> list[Problem]:
     return find_problems(found, names, head, planned.rules)
 
 
-def _fit(estimator: PCKID, rows: FileRows, planned: _tables.Plan) -> None:
+def _fit_aloud(estimator: PCKID, rows: FileRows, planned: _tables.ColumnPlan) -> None:
     """Fit, and say what was found on the way."""
     start = time.perf_counter()
-    with progress(estimator, "Fitting mixture models"), warnings.catch_warnings():
+    with progress_bar(estimator, "Fitting mixture models"), warnings.catch_warnings():
         # The end says how many rows got no label.
         warnings.simplefilter("ignore", EmptyRowWarning)
         estimator.fit(rows)
@@ -189,7 +193,7 @@ def _fit(estimator: PCKID, rows: FileRows, planned: _tables.Plan) -> None:
     say(f"Fitted in {time.perf_counter() - start:.1f} s; {share:.1%} of the cells are missing.")
     _cluster.name_dropped(estimator)
     _cluster.tell_choice(estimator)
-    sample = Table(rows.template, None, rows.scan.source, "", False)
+    sample = FileTable(rows.template, None, rows.scan.source, "", False)
     found = Columns(seen.rows, {}, dict(rows.readings), {})
     for line in problem_lines(find_problems(found, rows.columns, sample, planned.rules)):
         note(line)
@@ -200,7 +204,7 @@ def _share_missing(estimator: PCKID, seen: Survey) -> float:
     return 1 - float(seen.moments.n_seen[used_columns(estimator)].mean()) / seen.n_rows
 
 
-def _layout(scan: Scan, options: Mapping[str, Any], planned: _tables.Plan) -> Layout:
+def _layout(scan: Scan, options: Mapping[str, Any], planned: _tables.ColumnPlan) -> Layout:
     """Decide which columns are written."""
     id_column = planned.id_column
     if options["only_labels"]:
@@ -269,7 +273,7 @@ def _report(
         "n_unclustered": totals.n_unclustered,
         "mean_confidence": totals.mean_confidence,
         "accuracy": totals.accuracy,
-        "n_clusters_scores": _cluster.scores(estimator),
+        "n_clusters_scores": _cluster.list_choices(estimator),
     }
     _cluster.tell(found)
     _cluster.count_empty(estimator, int(np.count_nonzero(totals.cluster_sizes)))

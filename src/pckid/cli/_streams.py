@@ -6,7 +6,7 @@ import sys
 _USE = (("stdin", "r", os.O_WRONLY), ("stdout", "w", os.O_RDONLY), ("stderr", "w", os.O_WRONLY))
 
 
-def mend() -> None:
+def repair_std_streams() -> None:
     """Put something in the place of streams that are closed; let any text be printed.
 
     A closed stream's number would go to the next file that is opened, and whatever is written to

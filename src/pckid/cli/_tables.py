@@ -25,13 +25,13 @@ from pckid.inspection.notes import (
 from pckid.inspection.problems import RESULT_COLUMNS, Option, Problem, find_problems, is_used
 from pckid.inspection.tables import choose_row_names
 from pckid.tables import (
+    FileTable,
     MissingTokens,
     Reading,
     ReadingRules,
     Scan,
     Sheets,
     Source,
-    Table,
     find_readings,
     parse_rules,
     read_columns,
@@ -69,7 +69,7 @@ class Selection(NamedTuple):
         What is wrong or doubtful about them.
     """
 
-    table: Table
+    table: FileTable
     names: list[str]
     X: np.ndarray
     ids: list[str] | None
@@ -82,7 +82,7 @@ class Selection(NamedTuple):
     problems: Sequence[Problem] = ()
 
 
-class Plan(NamedTuple):
+class ColumnPlan(NamedTuple):
     """Which columns are clustered and how they are read, before they are.
 
     Attributes
@@ -124,7 +124,7 @@ def open_scan(source: str | Source, options: Mapping[str, Any]) -> Scan:
     return scan
 
 
-def open_table(source: str | Source, options: Mapping[str, Any]) -> Table:
+def open_table(source: str | Source, options: Mapping[str, Any]) -> FileTable:
     """Read a table whole, as the reading options say."""
     return read_whole(open_scan(source, options))
 
@@ -144,18 +144,20 @@ def _delimiter(options: Mapping[str, Any]) -> str | None:
     return delimiter
 
 
-def select(table: Table, options: Mapping[str, Any]) -> Selection:
+def select_columns(table: FileTable, options: Mapping[str, Any]) -> Selection:
     """Choose the columns to cluster and read their numbers, and texts as categories."""
-    return read_selection(table, plan(table, options), options)
+    return read_selection(table, plan_columns(table, options), options)
 
 
-def plan(source: Table | Scan, options: Mapping[str, Any], *, guess: bool = True) -> Plan:
+def plan_columns(
+    source: FileTable | Scan, options: Mapping[str, Any], *, guess: bool = True
+) -> ColumnPlan:
     """Choose the columns to cluster, and find out how they are written.
 
     Without `guess`, only the columns named in the option "categorical" hold categories, and no
     column names the rows.
     """
-    names, left_out = choose(source, options)
+    names, left_out = choose_columns(source, options)
     missing = MissingTokens.with_defaults(options.get("na_values") or ())
     rules = reading_rules(source, options)
     if not guess:
@@ -180,7 +182,7 @@ def plan(source: Table | Scan, options: Mapping[str, Any], *, guess: bool = True
             "No column is left to cluster: all hold dates or names of rows. Add --dates use."
         )
     row_names = options.get("id_column") or (choose_row_names(readings) if guess else None)
-    return Plan(used, left_out, missing, rules, readings, row_names)
+    return ColumnPlan(used, left_out, missing, rules, readings, row_names)
 
 
 def _expect_numbers(reading: Reading, name: str, rules: ReadingRules) -> Reading:
@@ -190,7 +192,7 @@ def _expect_numbers(reading: Reading, name: str, rules: ReadingRules) -> Reading
     return reading
 
 
-def read_selection(table: Table, planned: Plan, options: Mapping[str, Any]) -> Selection:
+def read_selection(table: FileTable, planned: ColumnPlan, options: Mapping[str, Any]) -> Selection:
     """Read the columns that were chosen."""
     found = read_columns(table, planned.names, planned.missing, planned.rules, planned.readings)
     problems = find_problems(found, planned.names, table, planned.rules)
@@ -202,7 +204,7 @@ def read_selection(table: Table, planned: Plan, options: Mapping[str, Any]) -> S
     )  # fmt: skip
 
 
-def reading_rules(table: Table | Scan, options: Mapping[str, Any]) -> ReadingRules:
+def reading_rules(table: FileTable | Scan, options: Mapping[str, Any]) -> ReadingRules:
     """Put together what the options say about how columns are written."""
     try:
         return parse_rules(
@@ -210,8 +212,8 @@ def reading_rules(table: Table | Scan, options: Mapping[str, Any]) -> ReadingRul
             numbers=options.get("numbers") or (),
             dates=options.get("dates") or (),
             decimal=options.get("decimal"),
-            categorical=_find(table, options.get("categorical") or (), "--categorical"),
-            kept=_find(table, options.get("columns") or (), "--columns"),
+            categorical=_named_columns(table, options.get("categorical") or (), "--categorical"),
+            kept=_named_columns(table, options.get("columns") or (), "--columns"),
         )
     except ValueError as error:
         option, _, told = str(error).partition(": ")
@@ -227,7 +229,7 @@ def reading_of(options: Mapping[str, Any], names: Sequence[str]) -> dict[str, li
     return kept
 
 
-def _weights(table: Table, name: str | None, missing: MissingTokens) -> np.ndarray | None:
+def _weights(table: FileTable, name: str | None, missing: MissingTokens) -> np.ndarray | None:
     """Read the column of weights: a number from 0 on in every row."""
     if name is None:
         return None
@@ -256,17 +258,19 @@ def _weights(table: Table, name: str | None, missing: MissingTokens) -> np.ndarr
     return found
 
 
-def choose(table: Table | Scan, options: Mapping[str, Any]) -> tuple[list[str], dict[str, str]]:
+def choose_columns(
+    table: FileTable | Scan, options: Mapping[str, Any]
+) -> tuple[list[str], dict[str, str]]:
     """Choose the columns to cluster; say why the others are left out."""
     named = {key: options.get(key) for key in ("id_column", "label_column", "weights_column")}
     for key, name in named.items():
         if name is not None:
-            _find(table, [name], f"--{key.removesuffix('_column')}")
-    dropped = _find(table, options.get("drop") or (), "--drop")
+            _named_columns(table, [name], f"--{key.removesuffix('_column')}")
+    dropped = _named_columns(table, options.get("drop") or (), "--drop")
     if options.get("yes"):
         dropped += [name for name in RESULT_COLUMNS if name in table.names]
     every = table.names
-    wanted = _find(table, options.get("columns") or (), "--columns") or every
+    wanted = _named_columns(table, options.get("columns") or (), "--columns") or every
     left_out = dict.fromkeys(dropped, "left out by --drop")
     left_out |= {name: "names the rows" for name in [named["id_column"]] if name}
     left_out |= {name: "known groups" for name in [named["label_column"]] if name}
@@ -281,7 +285,7 @@ def choose(table: Table | Scan, options: Mapping[str, Any]) -> tuple[list[str], 
     return names, left_out
 
 
-def _find(table: Table | Scan, values: Sequence[str], option: str) -> list[str]:
+def _named_columns(table: FileTable | Scan, values: Sequence[str], option: str) -> list[str]:
     """Find the columns that an option names, alone or with commas between them."""
     found: list[str] = []
     known = set(table.names) if values else set()
@@ -315,7 +319,7 @@ def _refuse_old_results(names: list[str]) -> None:
         )
 
 
-def _texts(table: Table, name: str | None) -> list[str] | None:
+def _texts(table: FileTable, name: str | None) -> list[str] | None:
     """Read a column as text; a missing cell is empty."""
     if name is None:
         return None
@@ -330,9 +334,9 @@ def with_advice(options: Mapping[str, Any], problems: Sequence[Problem]) -> dict
     return changed
 
 
-def take_advice(table: Table, options: dict[str, Any]) -> Selection:
+def take_advice(table: FileTable, options: dict[str, Any]) -> Selection:
     """Choose columns and read them; with the option "yes", mend what is wrong as advised."""
-    selection = select(table, options)
+    selection = select_columns(table, options)
     # What is mended may bring more to light: a code for missing that hid an outlier.
     for _ in range(5):
         taken = [option for option in advice(selection.problems) if not _given(option, options)]
@@ -340,7 +344,7 @@ def take_advice(table: Table, options: dict[str, Any]) -> Selection:
             break
         say(f"Advice taken: {as_arguments(taken)}")
         options.update(with_advice(options, selection.problems))
-        selection = select(table, options)
+        selection = select_columns(table, options)
     return selection
 
 

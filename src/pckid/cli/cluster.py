@@ -103,7 +103,7 @@ def cluster(
         _tables.table_format(out, n_rows)  # so that too many rows show before the work
     if isinstance(opened, Scan):
         try:
-            _stream.cluster(opened, n_clusters or "auto", options, outputs)
+            _stream.cluster_streamed(opened, n_clusters or "auto", options, outputs)
             return
         except NeedsWholeTable:
             whole = _stream.read_instead(opened, options)
@@ -130,8 +130,10 @@ def cluster(
     origin = streaming.origin(estimator, selection.table.source, selection.table.sha256)
     if options["weights_column"]:
         origin["weights"] = options["weights_column"]
-    found = origin | _cluster.summary(selection, estimator, new["cluster"], new["confidence"])
-    found["n_clusters_scores"] = _cluster.scores(estimator)
+    found = origin | _cluster.summarise_clusters(
+        selection, estimator, new["cluster"], new["confidence"]
+    )
+    found["n_clusters_scores"] = _cluster.list_choices(estimator)
     if assessment is not None:
         found["verdict"] = _assessment.as_json(assessment)
     _cluster.tell(found)

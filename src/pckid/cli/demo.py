@@ -34,7 +34,7 @@ def demo(out: str) -> None:
     report_path = os.path.join(out, "penguins-report.html")
     say("Palmer penguins: six measurements of 344 birds. The species is kept aside.")
     table = _tables.open_table(str(penguins_path()), {})._replace(source="penguins.csv")
-    selection = _tables.select(table, _OPTIONS)
+    selection = _tables.select_columns(table, _OPTIONS)
     start = time.perf_counter()
     estimator = _cluster.fit(selection, 3, _OPTIONS)
     seconds = time.perf_counter() - start
@@ -42,7 +42,7 @@ def demo(out: str) -> None:
     _assessment.tell_verdict(assessment)
     _cluster.tell_fit(selection, estimator, seconds)
     new = _cluster.new_columns(estimator)
-    found = _cluster.summary(selection, estimator, new["cluster"], new["confidence"])
+    found = _cluster.summarise_clusters(selection, estimator, new["cluster"], new["confidence"])
     _cluster.tell(found)
     sheets = _cluster.profile_sheets(estimator)
     _tables.write_result(selection, {}, table_path, escape_formulas=False)

@@ -17,9 +17,9 @@ def info(model: str, as_json: bool) -> None:
     """
     from pckid._utils.text import brief, counted, printable
     from pckid.cli._say import print_json
-    from pckid.modelfile import describe
+    from pckid.modelfile import describe_model
 
-    found = describe(model)
+    found = describe_model(model)
     if as_json:
         print_json(found)
         return

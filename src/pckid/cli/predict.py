@@ -54,9 +54,11 @@ def predict(
     opened = _tables.open_table(table, options)
     selection = _prediction.select_known(estimator, opened, options)
     _tables.point_out(selection)
-    new = _prediction.assign(estimator, selection)
+    new = _prediction.assign_rows(estimator, selection)
     origin = streaming.origin(estimator, selection.table.source, selection.table.sha256)
-    found = origin | _cluster.summary(selection, estimator, new["cluster"], new["confidence"])
+    found = origin | _cluster.summarise_clusters(
+        selection, estimator, new["cluster"], new["confidence"]
+    )
     _cluster.tell(found)
     if found["n_unclustered"]:
         note(

@@ -11,27 +11,27 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from pckid._utils.arrays import Array, like, namespace, place, restorer, to_numpy
+from pckid._utils.arrays import Array, asarray_like, namespace, place, restorer, to_numpy
 from pckid._utils.parallel import n_threads
-from pckid._utils.progress import CallbackSupportMixin, progress
+from pckid._utils.progress import CallbackSupportMixin, training_progress
 from pckid.ensemble.feature_map import WEIGHTINGS, Kernel, kernel_matrix
 from pckid.ensemble.imputation import Imputation, expected_values, fill_in
 from pckid.ensemble.members import (
     Plan,
+    automatic_floor,
     largest_size,
     schedule,
-    smallest_variance,
     spread_sizes,
     subsample_size,
     train,
 )
-from pckid.ensemble.memory import describe, needed_bytes
+from pckid.ensemble.memory import describe_plan, needed_bytes
 from pckid.input.categories import forget
 from pckid.input.learning_rows import pool_size
 from pckid.input.reading import read_new, standardise_at_home
 from pckid.input.sample import RowsInMemory, Sample, Sampling, draw_sample
 from pckid.input.table import Table
-from pckid.input.table import smallest_variance as at_least_rounding
+from pckid.input.table import variance_floor as at_least_rounding
 from pckid.input.validation import (
     IncompleteInputMixin,
     categorical_mask,
@@ -209,7 +209,7 @@ class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimato
         for j, known in self._categories.items():
             known, values[:, j] = forget(known, values[:, j], rows)
             self._categories[j] = self.categories_[j if names is None else str(names[j])] = known
-        return like(values, X, dtype=X.dtype)
+        return asarray_like(values, X, dtype=X.dtype)
 
     def _check_blocks(self, rows: BlockedRows, sample_weight: Any) -> BlockedRows:
         """Raise if more is asked for than one pass over blocks of numbers can find out."""
@@ -249,8 +249,8 @@ class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimato
             itemsize = 4 if sample.dtype == "float32" else 8
             n_landmarks = min(n_landmarks, sample.table.n_samples)
             n_bytes = needed_bytes(plan, shape, itemsize, n_landmarks, jobs, embedding)
-            print(f"[{type(self).__name__}] {describe(plan, shape, n_bytes)}")
-        with progress(self, len(tasks), "mixtures", self.verbose) as advance:
+            print(f"[{type(self).__name__}] {describe_plan(plan, shape, n_bytes)}")
+        with training_progress(self, len(tasks), "mixtures", self.verbose) as advance:
             ensemble = train(sample.table, plan, tasks, jobs, advance, sample.weights)
         return Kernel(sample.scaling, ensemble, sample.dtype, self.weighting)
 
@@ -263,7 +263,7 @@ class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimato
         largest = min(largest_size(self.max_components, sample.n_distinct), n_rows)
         reg_covar = self.reg_covar
         if isinstance(reg_covar, str):
-            reg_covar = smallest_variance(largest, sample.table.observed.shape[1])
+            reg_covar = automatic_floor(largest, sample.table.observed.shape[1])
         return Plan(
             n_inits=self.n_inits,
             sizes=spread_sizes(largest, self.n_sizes),

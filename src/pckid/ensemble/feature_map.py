@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from sklearn import get_config
 
 from pckid._utils.arrays import Array, device_of, is_host, namespace
-from pckid._utils.parallel import run
+from pckid._utils.parallel import run_in_threads
 from pckid.ensemble.members import Ensemble, posteriors
 from pckid.input.table import Scaling, Table, block
 
@@ -75,14 +75,14 @@ def feature_matrix(kernel: Kernel, table: Table, jobs: int) -> Array:
     def fill(start: int, stop: int, jobs: int) -> None:
         compute = posteriors(kernel.ensemble, block(table, start, stop))
         places = [(i, scales[i], out[stops[i] : stops[i + 1], start:stop]) for i in stacks]
-        run(compute, places, jobs)
+        run_in_threads(compute, places, jobs)
 
     jobs = jobs if is_host(values) else 1
     blocks = _row_blocks(kernel, table, jobs, HOST_BLOCK)
     # Coefficients are the same for all rows of a block: threads share its stacks, not its rows,
     # unless there are blocks for all of them.
     each = 1 if len(blocks) >= 4 * jobs else jobs
-    run(fill, [(*rows, each) for rows in blocks], jobs // each)
+    run_in_threads(fill, [(*rows, each) for rows in blocks], jobs // each)
     return out
 
 
@@ -146,7 +146,7 @@ def for_row_blocks(function: Callable, kernel: Kernel, table: Table, jobs: int) 
     """
     jobs = jobs if is_host(table.values) else 1
     blocks = _row_blocks(kernel, table, jobs, min(HOST_BLOCK, -(-table.n_samples // jobs)))
-    return run(function, blocks, jobs)
+    return run_in_threads(function, blocks, jobs)
 
 
 def _row_blocks(kernel: Kernel, table: Table, jobs: int, most: int) -> list[tuple[int, int]]:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pckid._utils.arrays import Array, at_least, namespace, to_numpy
+from pckid._utils.arrays import Array, clip_min, namespace, to_numpy
 from pckid.ensemble.feature_map import Kernel, for_row_blocks, mixture_scales
 from pckid.input.table import Scaling, Table, block
 from pckid.mixture import em
@@ -67,7 +67,7 @@ def expected_values(kernel: Kernel, table: Table, jobs: int) -> Expected:
         for weight, found in _by_stack(kernel, block(table, start, stop)):
             total = total + weight * xp.sum(found, axis=0)
             squares = squares + weight * xp.sum(found * found, axis=0)
-        return total, xp.sqrt(at_least(squares - total * total, 0.0))
+        return total, xp.sqrt(clip_min(squares - total * total, 0.0))
 
     parts = for_row_blocks(expect, kernel, table, jobs)
     return Expected(*(xp.concat(part, axis=0) for part in zip(*parts, strict=True)))

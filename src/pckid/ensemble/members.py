@@ -12,8 +12,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from pckid._utils.arrays import Array, device_of, is_host, like, namespace
-from pckid._utils.parallel import is_remote, run, spread
+from pckid._utils.arrays import Array, asarray_like, device_of, is_host, namespace
+from pckid._utils.parallel import is_remote, run_in_threads, run_remote
 from pckid._utils.progress import Advance
 from pckid._utils.seeds import Stream, generator
 from pckid.input.table import Table, take
@@ -116,7 +116,7 @@ def subsample_size(max_samples: float | str, n_samples: int) -> int:
     return min(max(2, round(max_samples * n_samples)), n_samples)
 
 
-def smallest_variance(largest: int, n_columns: int) -> float:
+def automatic_floor(largest: int, n_columns: int) -> float:
     """Return the floor of the variances that "auto" stands for, 0.4 G^(−2/d).
 
     G components that tile d columns are each about G^(−1/d) of a column wide. Much narrower ones
@@ -125,7 +125,7 @@ def smallest_variance(largest: int, n_columns: int) -> float:
     return 0.4 * largest ** (-2 / max(n_columns, 1))
 
 
-def draw_rows(plan: Plan, n_samples: int, size: int) -> np.ndarray:
+def draw_members(plan: Plan, n_samples: int, size: int) -> np.ndarray:
     """Draw the rows of all members of a size, of shape (n_inits, n_rows), in random order.
 
     The first `size` of a member's rows are its first centres. The seed depends on the size alone:
@@ -158,20 +158,22 @@ def train(
 ) -> Ensemble:
     """Train all mixtures of the plan on the table, whose rows may have `weights` (n_samples,)."""
     stacks = _Stacks(plan.n_inits)
-    draw = cache(partial(draw_rows, plan, table.n_samples))
+    draw = cache(partial(draw_members, plan, table.n_samples))
 
     def train_one(*task: Member) -> int:
-        subsamples = _draw(draw, task, weights)
+        subsamples = _draw_subsamples(draw, task, weights)
         stacks.put(task, _train_task(table, plan, task, subsamples))
         return len(task)
 
     if is_host(table.values) and is_remote():
-        packed = (_pack_task(table, plan, task, _draw(draw, task, weights)) for task in tasks)
-        for task, params in zip(tasks, spread(_train_task, packed), strict=True):
+        packed = (
+            _pack_task(table, plan, task, _draw_subsamples(draw, task, weights)) for task in tasks
+        )
+        for task, params in zip(tasks, run_remote(_train_task, packed), strict=True):
             stacks.put(task, params)
             advance(len(task))
     else:
-        run(train_one, tasks, n_threads if is_host(table.values) else 1, advance)
+        run_in_threads(train_one, tasks, n_threads if is_host(table.values) else 1, advance)
     return Ensemble(plan.covariance_type, tuple(stacks.found[g] for g in plan.sizes))
 
 
@@ -207,22 +209,24 @@ def _train_task(table: Table, plan: Plan, task: Task, subsamples: Subsamples) ->
         stats = family.statistics(table)._replace(n_counted=plan.n_rows)
         first, shares = subsamples.rows[:, : max(sizes)], _in_whole_table(subsamples, table)
     else:
-        stats = family.statistics(table, like(subsamples.rows, home, dtype=int64))
-    weights = None if shares is None else like(shares[:, None, :], home)
+        stats = family.statistics(table, asarray_like(subsamples.rows, home, dtype=int64))
+    weights = None if shares is None else asarray_like(shares[:, None, :], home)
     params = initialise.from_rows(
         family,
         stats,
-        like(first, home, dtype=int64),
+        asarray_like(first, home, dtype=int64),
         plan.floor,
         weights,
-        None if min(sizes) == max(sizes) else like(np.array(sizes), home, dtype=int64),
+        None if min(sizes) == max(sizes) else asarray_like(np.array(sizes), home, dtype=int64),
     )
     return em.iterate(
         family, stats, params, n_iter=plan.max_iter, floor=plan.floor, weights=weights
     )
 
 
-def _draw(draw: Callable[[int], np.ndarray], task: Task, weights: np.ndarray | None) -> Subsamples:
+def _draw_subsamples(
+    draw: Callable[[int], np.ndarray], task: Task, weights: np.ndarray | None
+) -> Subsamples:
     """Take the rows of the members of a task from those that `draw` draws for their sizes."""
     rows = np.stack([draw(member.size)[member.init] for member in task])
     if weights is None:
@@ -249,7 +253,7 @@ def _in_whole_table(subsamples: Subsamples, table: Table) -> np.ndarray:
 def _pack_task(table: Table, plan: Plan, task: Task, subsamples: Subsamples) -> tuple[Any, ...]:
     """Pack a task for another process: with its own rows, not with all of them."""
     needed, index = np.unique(subsamples.rows, return_inverse=True)
-    mine = take(table, like(needed, table.values, dtype=namespace(table.values).int64))
+    mine = take(table, asarray_like(needed, table.values, dtype=namespace(table.values).int64))
     return mine, plan, task, subsamples._replace(rows=index.reshape(subsamples.rows.shape))
 
 
@@ -274,7 +278,7 @@ class _Stacks:
 
     def put(self, task: Task, params: Any) -> None:
         """Copy what a task has trained; threads do so while others train."""
-        for size, first, part in _split(params, task):
+        for size, first, part in _split_by_size(params, task):
             with self._lock:
                 stack = self.found.get(size) or self._allocate(size, part)
             last = first + part.log_weights.shape[0]
@@ -289,7 +293,7 @@ class _Stacks:
         return self.found[size]
 
 
-def _split(params: Any, task: Task) -> Iterator[tuple[int, int, Any]]:
+def _split_by_size(params: Any, task: Task) -> Iterator[tuple[int, int, Any]]:
     """Cut what a task has trained into mixtures of one size, and drop what padded them.
 
     Yields

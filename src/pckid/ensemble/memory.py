@@ -47,7 +47,7 @@ def needed_bytes(
     return table + max(reading, parameters + max(training, landmarks))
 
 
-def describe(plan: Plan, shape: tuple[int, int], n_bytes: int) -> str:
+def describe_plan(plan: Plan, shape: tuple[int, int], n_bytes: int) -> str:
     """Say in one line what is about to be done and what it takes."""
     n_mixtures = plan.n_inits * len(plan.sizes)
     n_components = plan.n_inits * sum(plan.sizes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pckid._utils.arrays import Array, at_least, device_of, namespace
+from pckid._utils.arrays import Array, clip_min, device_of, namespace
 from pckid.ensemble.feature_map import Kernel, Projection, for_row_blocks, mixture_scales, project
 from pckid.input.table import Table, block
 
@@ -161,7 +161,7 @@ def _combine(found: Array, rows: Table) -> Array:
     xp, d, x = namespace(found), rows.n_features, rows.values
     seen = xp.astype(rows.observed, x.dtype)
     squares = x * x * found[:, :d] - 2 * x * found[:, d : 2 * d]
-    total = at_least(xp.sum(squares + seen[:, :d] * found[:, 2 * d : 3 * d], axis=1), 0.0)
+    total = clip_min(xp.sum(squares + seen[:, :d] * found[:, 2 * d : 3 * d], axis=1), 0.0)
     n_categories = rows.margins.column.shape[0]
     if n_categories:
         logs, entropies = found[:, 3 * d : 3 * d + n_categories], found[:, 3 * d + n_categories :]
@@ -169,4 +169,4 @@ def _combine(found: Array, rows: Table) -> Array:
         own = xp.take_along_axis(logs, xp.where(codes < 0, 0, codes), axis=1)
         total = total + xp.sum(seen[:, d:] * (1 - 2 * own - 2 * entropies), axis=1)
     count = xp.sum(seen, axis=1)
-    return at_least(total, 0.0) / xp.where(count > 0, count, 1.0)
+    return clip_min(total, 0.0) / xp.where(count > 0, count, 1.0)

@@ -21,14 +21,14 @@ def import_all(package: str, path: Iterable[str]) -> None:
         import_module(f"{package}.{module.name}")
 
 
-def refuse_unknown(name: str, known: Iterable[str], what: str) -> None:
+def check_registered(name: str, known: Iterable[str], what: str) -> None:
     """Raise if there is no plug-in of that name."""
     names = list(known)
     if name not in names:
         raise ValueError(f"There is no {what} {name!r}. Choose among: {', '.join(names)}.")
 
 
-def refuse_twice(name: str, known: Iterable[str], what: str) -> None:
+def check_unregistered(name: str, known: Iterable[str], what: str) -> None:
     """Raise if a plug-in of that name is there already."""
     if name in known:
         raise ValueError(f"Two files register a {what} {name!r}. Give one another name.")

@@ -16,7 +16,7 @@ from pckid.experiments.datasets.simulated import GROUPS, NO_GROUPS, simulated_ca
 from pckid.experiments.datasets.tables import MAX_ROWS, NOT_FEATURES
 from pckid.experiments.methods import Method
 from pckid.experiments.results import Row
-from pckid.experiments.run import plan, run_tasks
+from pckid.experiments.run import plan_tasks, run_tasks
 from pckid.significance.comparison import ALPHA
 
 
@@ -54,7 +54,7 @@ def assess_tables(
     """
     cases = find_cases(folders, half, drop, max_rows, say) if folders else simulated_cases()
     method = Method("PCKID", judge, {}).override(parameters or {})
-    tasks = plan(cases, [method], runs=runs, seed=seed, device=device, score=record_verdict)
+    tasks = plan_tasks(cases, [method], runs=runs, seed=seed, device=device, score=record_verdict)
     rows = run_tasks(tasks, out, jobs=jobs, what="Assessing")
     text = by_table(rows) if folders else by_family(rows)
     name = "assess_tables" if folders else "assess_simulated"

@@ -16,7 +16,7 @@ from pckid.experiments.datasets.tables import MAX_ROWS, NOT_FEATURES
 from pckid.experiments.measure import agreement_scores
 from pckid.experiments.resampling import interval
 from pckid.experiments.results import Row
-from pckid.experiments.run import plan, run_tasks
+from pckid.experiments.run import plan_tasks, run_tasks
 
 
 def compare_choosers(
@@ -44,7 +44,7 @@ def compare_choosers(
     cases = find_cases(folders, half, drop, max_rows, say)
     found = find_methods(methods or list(CHOOSERS), CHOOSERS, say)
     found = [chooser.override(parameters or {}) for chooser in found]
-    tasks = plan(cases, found, runs=runs, seed=seed, device=device, score=record)
+    tasks = plan_tasks(cases, found, runs=runs, seed=seed, device=device, score=record)
     rows = run_tasks(tasks, out, jobs=jobs, what="Choosing k")
     name = f"{half}_n_clusters" if half else "n_clusters"
     tables.write(chosen(rows), Path(out), f"{name}_by_table")

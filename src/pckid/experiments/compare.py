@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pckid.experiments import figures, tables, verdict
-from pckid.experiments._registry import refuse_unknown
+from pckid.experiments._registry import check_registered
 from pckid.experiments.datasets import Case
 from pckid.experiments.datasets.benchmark import cases_of, not_found
 from pckid.experiments.datasets.tables import AS_IS, MAX_ROWS, NOT_FEATURES
@@ -16,7 +16,7 @@ from pckid.experiments.methods import Method, all_methods
 from pckid.experiments.methods.variants import VARIANTS
 from pckid.experiments.paper import METHODS as PAPER_METHODS
 from pckid.experiments.results import Row
-from pckid.experiments.run import plan, run_tasks
+from pckid.experiments.run import plan_tasks, run_tasks
 
 LEFT_OUT = ("incomplete gmm-full", "PCKID random walk", *PAPER_METHODS[1:], *VARIANTS)
 """Not compared unless named: too slow for many patterns, the paper's baselines, our variants."""
@@ -72,7 +72,7 @@ def compare_methods(
     found = [
         method.override(parameters or {}) for method in find_methods(methods or usual, known, say)
     ]
-    tasks = plan(cases, found, runs=runs, seed=seed, device=device)
+    tasks = plan_tasks(cases, found, runs=runs, seed=seed, device=device)
     rows = run_tasks(tasks, out, jobs=jobs, what="Comparing")
     write_comparison(rows, Path(out), f"{half}_" if half else "", say)
     return rows
@@ -99,7 +99,7 @@ def find_methods(
     """Return the methods of these names, PCKID first; says which lack a package and are skipped."""
     chosen = []
     for name in sorted(names, key=lambda name: "PCKID" not in name):
-        refuse_unknown(name, known, "method")
+        check_registered(name, known, "method")
         lacking = known[name].missing()
         if lacking:
             say(f"Without {name}: it needs {', '.join(lacking)}, which is not installed.")

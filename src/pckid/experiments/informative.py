@@ -60,11 +60,11 @@ def compare_missingness(
                     model = PCKID(3, missingness=way, random_state=seed, **parameters)
                     found[seed, j] = agreement_scores(y, to_numpy(model.fit_predict(X)))["accuracy"]
             results[mechanism, share] = found
-            say(_line(f"{mechanism} {share:.0%}", found))
+            say(_missingness_line(f"{mechanism} {share:.0%}", found))
     return results
 
 
-def _line(name: str, found: NDArray) -> str:
+def _missingness_line(name: str, found: NDArray) -> str:
     """Write one line: both accuracies, and their difference ± its standard error."""
     gain = found[:, 1] - found[:, 0]
     error = gain.std() / max(len(gain) - 1, 1) ** 0.5

@@ -22,7 +22,7 @@ from pckid.experiments.datasets.slovenia import MAX_PER_CLASS, load_pixels, slov
 from pckid.experiments.methods import find
 from pckid.experiments.paper import METHODS, embed, write_paper_table
 from pckid.experiments.results import Row
-from pckid.experiments.run import plan, run_tasks
+from pckid.experiments.run import plan_tasks, run_tasks
 
 
 def reproduce_landcover(
@@ -70,7 +70,7 @@ def reproduce_landcover(
     say("The Hardangervidda data of the paper are not public; other pixels stand in for them.")
     cases = landcover_cases(data, masks, per_class)
     found = [method.override(parameters or {}) for method in find([*METHODS, *also])]
-    tasks = plan(cases, found, runs=runs, seed=seed, device=device)
+    tasks = plan_tasks(cases, found, runs=runs, seed=seed, device=device)
     rows = run_tasks(tasks, out, jobs=jobs, what="Land cover")
     name = cases[0].dataset.replace(" ", "_")
     write_paper_table(rows, out, f"{name}_accuracy", "classes", say)

@@ -47,7 +47,7 @@ def load_mixed(path: str, drop: Sequence[str] = NOT_FEATURES) -> Mixed:
     columns, categorical = [], []
     for name in names:
         if name != LABEL and name not in drop:
-            values, is_text = _column(cells[name])
+            values, is_text = _coded_column(cells[name])
             if not is_text or values.max(initial=0, where=values >= 0) < MAX_CATEGORIES:
                 columns.append(values)
                 categorical.append(is_text)
@@ -56,7 +56,7 @@ def load_mixed(path: str, drop: Sequence[str] = NOT_FEATURES) -> Mixed:
     return Mixed(X[kept], np.array(categorical), np.array(cells[LABEL])[kept])
 
 
-def _column(cells: Sequence[str]) -> tuple[NDArray, bool]:
+def _coded_column(cells: Sequence[str]) -> tuple[NDArray, bool]:
     """Turn a column into numbers, or number its categories in alphabetical order."""
     try:
         return np.array([float(cell) if cell else np.nan for cell in cells]), False
@@ -112,13 +112,13 @@ def compare_codings(
             for way in WAYS:
                 found = agreement_scores(table.y, cluster_coded(table, way, seed, **parameters))
                 results[path.stem][way][seed] = found["accuracy"], found["ari"]
-        say(_line(path.stem, [results[path.stem][way] for way in WAYS]))
+        say(_coding_line(path.stem, [results[path.stem][way] for way in WAYS]))
     means = [np.mean([found[way] for found in results.values()], axis=0) for way in WAYS]
-    say(_line("mean", means))
+    say(_coding_line("mean", means))
     return results
 
 
-def _line(name: str, scored: Sequence[NDArray]) -> str:
+def _coding_line(name: str, scored: Sequence[NDArray]) -> str:
     """Write one line: accuracy ± standard error, and adjusted Rand index, for each way."""
     cells = [f"{name:24}"]
     for way, values in zip(WAYS, scored, strict=True):

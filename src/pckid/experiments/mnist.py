@@ -20,7 +20,7 @@ from pckid.experiments.datasets.mnist import DIGITS, SHARES, load_images, locate
 from pckid.experiments.methods import find
 from pckid.experiments.paper import METHODS, embed, rename, write_paper_table
 from pckid.experiments.results import Row
-from pckid.experiments.run import plan, run_tasks
+from pckid.experiments.run import plan_tasks, run_tasks
 from pckid.missing import apply, drop_quadrants
 
 
@@ -68,7 +68,7 @@ def reproduce_mnist(
     out = Path(out)
     cases = mnist56(locate(data, say), shares, n_samples)
     found = [method.override(parameters or {}) for method in find([*METHODS, *also])]
-    tasks = plan(cases, found, runs=runs, seed=seed, device=device)
+    tasks = plan_tasks(cases, found, runs=runs, seed=seed, device=device)
     rows = run_tasks(tasks, out, jobs=jobs, what="MNIST 5 vs. 6")
     write_paper_table(rows, out, "accuracy", "p_m", say)
     for path in draw_figures(cases, rows, out, seed, device, parameters or {}, say):

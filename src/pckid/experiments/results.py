@@ -88,13 +88,13 @@ class ResultsFile:
 
     def add(self, row: Row) -> None:
         """Append a row; it is on disk when this returns."""
-        self._write(_line(row))
+        self._write(_csv_line(row))
 
     def sort(self) -> None:
         """Put the rows in order, with one atomic rename, so that none can be lost."""
         rows = sorted(read_results(self.path), key=key)
         with atomic_file(self.path) as file:
-            file.write("".join([",".join(COLUMNS) + "\n", *map(_line, rows)]).encode())
+            file.write("".join([",".join(COLUMNS) + "\n", *map(_csv_line, rows)]).encode())
 
     def _write(self, text: str) -> None:
         """Write in one piece and wait for the disk."""
@@ -111,7 +111,7 @@ class ResultsFile:
             )
 
 
-def _line(row: Row) -> str:
+def _csv_line(row: Row) -> str:
     """Write a row as one line of CSV; a line break within a cell becomes a blank."""
     text = io.StringIO()
     cells = [" ".join(row[name].splitlines()) for name in COLUMNS]

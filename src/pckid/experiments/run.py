@@ -78,7 +78,7 @@ def seeds(seed: int, case: Case, run: int) -> tuple[int, int]:
     return int(first), int(second)
 
 
-def plan(
+def plan_tasks(
     cases: Sequence[Case],
     methods: Sequence[Method],
     *,
@@ -135,7 +135,7 @@ def execute(task: Task) -> Row:
     """Draw the table, run the method, measure. A method that fails gets a row that says so."""
     _warm_up(task.device)
     table_seed, method_seed = seeds(task.seed, task.case, task.run)
-    X, y = _draw(task.case, table_seed)
+    X, y = _draw_case(task.case, table_seed)
     n_clusters = len(np.unique(y))
     found = {
         "n_samples": f"{X.shape[0]}",
@@ -194,7 +194,7 @@ def _warm_up(device: str | None) -> None:
 
 
 @lru_cache(maxsize=1)
-def _draw(case: Case, seed: int) -> LabelledTable:
+def _draw_case(case: Case, seed: int) -> LabelledTable:
     """Draw a table, or return it again, as the methods of a case come one after another."""
     return case.draw(seed)
 

@@ -80,14 +80,16 @@ def losses(rows: Sequence[Row]) -> str:
     scores = np.where(np.isnan(accuracy), -np.inf, accuracy)
     own = scores[:, [methods.index(OURS)]]
     lost = scores > own + NOTABLE
-    text = _listed(f"{OURS} is beaten by more than {NOTABLE} of accuracy", scores, lost, rows)
+    text = _listed_losses(
+        f"{OURS} is beaten by more than {NOTABLE} of accuracy", scores, lost, rows
+    )
     if PLAIN in methods:
         far = (scores > own + FAR) & np.equal(methods, PLAIN)
-        text += "\n" + _listed(f"{PLAIN} beats {OURS} by more than {FAR}", scores, far, rows)
+        text += "\n" + _listed_losses(f"{PLAIN} beats {OURS} by more than {FAR}", scores, far, rows)
     return text
 
 
-def _listed(head: str, scores: NDArray, lost: NDArray[np.bool_], rows: Sequence[Row]) -> str:
+def _listed_losses(head: str, scores: NDArray, lost: NDArray[np.bool_], rows: Sequence[Row]) -> str:
     """List the cases in which some method won, by its accuracy; all (n_cases, n_methods)."""
     methods, cases = method_names(rows), case_names(rows)
     ours = methods.index(OURS)

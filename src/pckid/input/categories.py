@@ -75,10 +75,10 @@ def chosen_columns(
                 "Give one entry for each column."
             )
         return np.flatnonzero(asked).tolist()
-    return sorted({_find(each, names, n) for each in asked})
+    return sorted({_find_column(each, names, n) for each in asked})
 
 
-def _find(asked: Any, names: Sequence[Any] | None, n: int) -> int:
+def _find_column(asked: Any, names: Sequence[Any] | None, n: int) -> int:
     """Find one column by its name or its index."""
     if isinstance(asked, str):
         if names is None:

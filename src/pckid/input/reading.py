@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from pckid._utils.arrays import Array, device_of, like, namespace, to_numpy
+from pckid._utils.arrays import Array, asarray_like, device_of, namespace, to_numpy
 from pckid.input.table import Scaling, Table, measure, standardise, with_one_scale
-from pckid.input.validation import refuse_no_column, validate_table
+from pckid.input.validation import check_columns_vary, validate_table
 
 
 def measure_columns(
@@ -41,14 +41,14 @@ def measure_columns(
         X, categorical, informative=informative, two_values=two_values, weights=weights
     )
     some = categorical is not None and bool(categorical.any())
-    refuse_no_column(len(scaling.used), X.shape, categories=some)
+    check_columns_vary(len(scaling.used), X.shape, categories=some)
     return with_one_scale(scaling) if one_scale else scaling
 
 
 def usable_rows(X: Array, scaling: Scaling) -> Array:
     """Find the rows with a value in a column that is used, of shape (n_usable,)."""
     xp = namespace(X)
-    observed = xp.take(~xp.isnan(X), like(scaling.used, X, dtype=xp.int64), axis=1)
+    observed = xp.take(~xp.isnan(X), asarray_like(scaling.used, X, dtype=xp.int64), axis=1)
     return xp.nonzero(xp.any(observed, axis=1))[0]
 
 
@@ -61,5 +61,5 @@ def standardise_at_home(X: Array, scaling: Scaling, dtype: str) -> Table:
     """Standardise rows as from `validate_table`, moved to where the scaling lies."""
     home = scaling.center
     if namespace(X) is not namespace(home) or device_of(X) != device_of(home):
-        X = like(to_numpy(X), home)
+        X = asarray_like(to_numpy(X), home)
     return standardise(namespace(X).astype(X, home.dtype, copy=False), scaling, dtype)

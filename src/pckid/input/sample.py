@@ -6,11 +6,11 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from pckid._utils.arrays import Array, like, namespace, place, to_numpy
+from pckid._utils.arrays import Array, asarray_like, namespace, place, to_numpy
 from pckid.input.learning_rows import keys, smallest
 from pckid.input.reading import measure_columns, usable_rows
 from pckid.input.table import Margins, Scaling, Table, standardise, take, with_one_scale
-from pckid.input.validation import refuse_no_column, refuse_too_few
+from pckid.input.validation import check_columns_vary, check_row_count
 from pckid.input.weights import canonical_order
 
 # Tables of up to this many rows are searched for rows that are the same. Beyond, the eigenvectors
@@ -82,7 +82,7 @@ class Sample(NamedTuple):
             return self.n_usable
         rows = np.linspace(0, n_samples - 1, MOST_COMPARED).astype(np.int64)
         home = self.table.values
-        some = take(self.table, like(rows, home, dtype=namespace(home).int64))
+        some = take(self.table, asarray_like(rows, home, dtype=namespace(home).int64))
         return len(merge_duplicates(some, None, least=1).rows)
 
     def draw(self, size: int, rng: np.random.Generator) -> tuple[Array, Array | None]:
@@ -108,8 +108,8 @@ class Sample(NamedTuple):
             rows = np.sort(order[:size])
             weights = np.maximum(weights[rows], priorities[order[size]])
         home = self.table.values
-        found = like(rows, home, dtype=namespace(home).int64)
-        return found, None if weights is None else like(weights, home)
+        found = asarray_like(rows, home, dtype=namespace(home).int64)
+        return found, None if weights is None else asarray_like(weights, home)
 
 
 def draw_sample(rows: RowsInMemory | RowsInBlocks, sampling: Sampling) -> Sample:
@@ -183,14 +183,16 @@ def _from_blocks(rows: RowsInBlocks, sampling: Sampling) -> _Measured:
     scaling = found.scaling
     if sampling.one_scale:
         scaling = with_one_scale(scaling)._replace(margins=None)
-    refuse_no_column(len(scaling.kept), (found.n_rows, found.rows.shape[1]))
+    check_columns_vary(len(scaling.kept), (found.n_rows, found.rows.shape[1]))
     usable = np.flatnonzero((~np.isnan(found.rows[:, scaling.kept])).any(axis=1))
     n_usable = round(found.n_filled * len(usable) / max(len(found.rows), 1))
     _check_count(n_usable, sampling)
     X = place(found.rows[usable], sampling.device)
-    scaling = scaling._replace(center=like(scaling.center, X), scale=like(scaling.scale, X))
+    scaling = scaling._replace(
+        center=asarray_like(scaling.center, X), scale=asarray_like(scaling.scale, X)
+    )
     if scaling.margins is not None:
-        margins = Margins(*(like(part, X) for part in scaling.margins))
+        margins = Margins(*(asarray_like(part, X) for part in scaling.margins))
         scaling = scaling._replace(margins=margins)
     n_rows, n_filled = found.n_rows, found.n_filled
     return _Measured(X, None, scaling, n_usable, n_rows, n_rows - n_filled)
@@ -207,19 +209,19 @@ def _measure(
         one_scale=sampling.one_scale,
         informative=sampling.informative,
         two_values=not sampling.one_scale,
-        weights=None if shares is None else like(shares, X),
+        weights=None if shares is None else asarray_like(shares, X),
     )
 
 
 def _check_count(n_usable: int, sampling: Sampling) -> None:
     """Raise if there are too few rows with an observed value."""
-    refuse_too_few(n_usable, 2, "the ensemble")
-    refuse_too_few(n_usable, sampling.n_clusters, f"n_clusters={sampling.n_clusters}")
+    check_row_count(n_usable, 2, "the ensemble")
+    check_row_count(n_usable, sampling.n_clusters, f"n_clusters={sampling.n_clusters}")
 
 
 def take_rows(X: Array, rows: np.ndarray) -> Array:
     """Gather rows by indices on the host."""
-    return namespace(X).take(X, like(rows, X, dtype=namespace(X).int64), axis=0)
+    return namespace(X).take(X, asarray_like(rows, X, dtype=namespace(X).int64), axis=0)
 
 
 class UniqueRows(NamedTuple):
@@ -246,7 +248,7 @@ def merge_duplicates(table: Table, weights: np.ndarray | None, least: int) -> Un
     each = np.ones(table.n_samples) if weights is None else weights
     order = canonical_order(table, each)
     each = each[order]
-    index = like(order, table.values, dtype=namespace(table.values).int64)
+    index = asarray_like(order, table.values, dtype=namespace(table.values).int64)
     first = np.flatnonzero(_differs(take(table, index)))
     if least <= len(first) < table.n_samples:
         order, each = order[first], np.add.reduceat(each, first)

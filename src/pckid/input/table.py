@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pckid._utils.arrays import Array, device_of, like, namespace, to_numpy
+from pckid._utils.arrays import Array, asarray_like, device_of, namespace, to_numpy
 
 # Standardised values of new rows are clipped here, so that their squares stay finite in float32.
 _FARTHEST = 1e9
@@ -112,7 +112,7 @@ def measure(
     low = xp.min(xp.where(observed, X, xp.inf), axis=0)
     high = xp.max(xp.where(observed, X, -xp.inf), axis=0)
     kept = np.flatnonzero(to_numpy(high > low) & ~categorical)
-    numbers, seen = _columns(X, kept), _columns(observed, kept)
+    numbers, seen = _take_columns(X, kept), _take_columns(observed, kept)
     # Dividing by the largest magnitude first keeps sums of squares of 1e300 finite.
     magnitude = xp.max(xp.where(seen, xp.abs(numbers), 0.0), axis=0)
     unit = unit_for(magnitude)
@@ -124,12 +124,12 @@ def measure(
     spread = xp.sqrt(_sum(xp.where(seen, (Z - mean) ** 2, 0.0), weights) / count)
     chosen, counts = _count_categories(X, np.flatnonzero(categorical), weights)
     used = np.concatenate([kept, chosen]) if informative else kept[:0]
-    share = _shares_observed(xp.astype(_columns(observed, used), X.dtype), weights)
+    share = _shares_observed(xp.astype(_take_columns(observed, used), X.dtype), weights)
     margins = Margins(
-        like(np.repeat(np.arange(len(counts)), list(map(len, counts))), X, dtype=xp.int64),
-        like(np.concatenate([np.zeros(0), *map(_frequencies, counts)]), X),
-        like(share, X),
-        _two_values(Z, seen, mean) if two_values else like(np.zeros(0), X),
+        asarray_like(np.repeat(np.arange(len(counts)), list(map(len, counts))), X, dtype=xp.int64),
+        asarray_like(np.concatenate([np.zeros(0), *map(_frequencies, counts)]), X),
+        asarray_like(share, X),
+        _two_values(Z, seen, mean) if two_values else asarray_like(np.zeros(0), X),
     )
     return Scaling(mean * magnitude, spread * magnitude, kept, chosen, margins, unit)
 
@@ -137,7 +137,7 @@ def measure(
 def standardise(X: Array, scaling: Scaling, dtype: str) -> Table:
     """Centre and scale `X` (n_samples, n_features_in) and find its patterns of missingness."""
     xp = namespace(X)
-    numbers = _columns(X, scaling.kept)
+    numbers = _take_columns(X, scaling.kept)
     observed = ~xp.isnan(numbers)
     # A new row may lie farther out than floats reach; it is brought back to the farthest allowed.
     with np.errstate(over="ignore"):
@@ -148,7 +148,7 @@ def standardise(X: Array, scaling: Scaling, dtype: str) -> Table:
     Z = xp.where(observed, xp.clip(Z, -_FARTHEST, _FARTHEST), 0.0)
     kind = getattr(xp, dtype)
     values = xp.astype(Z, kind, copy=False)
-    codes = _codes(X, scaling)
+    codes = _category_codes(X, scaling)
     if codes.shape[1]:
         observed = xp.concat([observed, codes >= 0], axis=1)
     margins = _margins(scaling, values)
@@ -170,7 +170,7 @@ def with_one_scale(scaling: Scaling) -> Scaling:
     return scaling._replace(scale=0 * scaling.center + common)
 
 
-def smallest_variance(reg_covar: float, dtype: str) -> float:
+def variance_floor(reg_covar: float, dtype: str) -> float:
     """Return the floor of the variances: what was asked for, or what the arithmetic can bear."""
     return max(float(reg_covar), 10 * float(np.finfo(dtype).eps))
 
@@ -230,7 +230,9 @@ def _shared_patterns(values: Array, observed: Array) -> tuple[Array | None, Arra
         if len(patterns) * (n_samples + n_columns) >= n_samples * n_columns:
             return None, None
     xp = namespace(values)
-    return like(index, values, dtype=xp.int64), like(patterns.astype(np.float64), values)
+    return asarray_like(index, values, dtype=xp.int64), asarray_like(
+        patterns.astype(np.float64), values
+    )
 
 
 def _sum(values: Array, weights: Array | None) -> Array:
@@ -279,7 +281,7 @@ def _count_categories(
     X: Array, columns: np.ndarray, weights: Array | None
 ) -> tuple[np.ndarray, list[np.ndarray]]:
     """Find the columns of categories that tell rows apart, and how often each category occurs."""
-    codes = to_numpy(_columns(X, columns))
+    codes = to_numpy(_take_columns(X, columns))
     each = np.ones(len(codes)) if weights is None else to_numpy(weights)
     counts = [
         np.bincount(c[seen].astype(np.int64), weights=each[seen], minlength=1)
@@ -297,14 +299,14 @@ def _frequencies(counts: np.ndarray) -> np.ndarray:
     return shares / shares.sum()
 
 
-def _codes(X: Array, scaling: Scaling) -> Array:
+def _category_codes(X: Array, scaling: Scaling) -> Array:
     """Number the categories of all columns through; −1 where one is missing."""
     xp = namespace(X)
     if len(scaling.categorical) == 0:
         return xp.zeros((X.shape[0], 0), dtype=xp.int64, device=device_of(X))
     sizes = np.bincount(to_numpy(_margins(scaling, X).column))
-    local = _columns(X, scaling.categorical)
-    offset = like(np.cumsum(sizes) - sizes, X, dtype=local.dtype)
+    local = _take_columns(X, scaling.categorical)
+    offset = asarray_like(np.cumsum(sizes) - sizes, X, dtype=local.dtype)
     return xp.astype(xp.where(xp.isnan(local), -1.0, local + offset), xp.int64)
 
 
@@ -327,11 +329,11 @@ def unit_for(magnitude: Array) -> Array | None:
     if (found >= _TINY).all():
         return None
     exponent = np.where(found < _TINY, np.minimum(-np.frexp(found)[1], 1022), 0)
-    return like(np.ldexp(1.0, exponent), magnitude)
+    return asarray_like(np.ldexp(1.0, exponent), magnitude)
 
 
-def _columns(X: Array, kept: np.ndarray) -> Array:
+def _take_columns(X: Array, kept: np.ndarray) -> Array:
     """Select the columns `kept`; all of them come back without a copy."""
     if len(kept) == X.shape[1]:
         return X
-    return namespace(X).take(X, like(kept, X, dtype=namespace(X).int64), axis=1)
+    return namespace(X).take(X, asarray_like(kept, X, dtype=namespace(X).int64), axis=1)

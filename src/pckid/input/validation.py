@@ -14,7 +14,7 @@ from sklearn.utils import check_array
 from sklearn.utils._param_validation import Interval, InvalidParameterError
 from sklearn.utils.validation import validate_data
 
-from pckid._utils.arrays import Array, detach, is_foreign, like, namespace, to_numpy
+from pckid._utils.arrays import Array, asarray_like, detach, is_foreign, namespace, to_numpy
 from pckid.input import categories
 from pckid.input.cells import is_number_text, numbers
 
@@ -142,7 +142,7 @@ class IncompleteInputMixin:
         return tags
 
 
-def refuse_too_few(n_samples: int, needed: int, what: str) -> None:
+def check_row_count(n_samples: int, needed: int, what: str) -> None:
     """Raise if there are fewer usable rows than something needs."""
     if n_samples < needed:
         raise ValueError(
@@ -151,7 +151,7 @@ def refuse_too_few(n_samples: int, needed: int, what: str) -> None:
         )
 
 
-def refuse_no_column(n_kept: int, shape: tuple[int, ...], *, categories: bool = False) -> None:
+def check_columns_vary(n_kept: int, shape: tuple[int, ...], *, categories: bool = False) -> None:
     """Raise if no column varies, or holds some category twice where there are such columns."""
     if n_kept == 0:
         or_agree = ", nor holds two categories of which one comes twice" if categories else ""
@@ -364,7 +364,7 @@ def _foreign(X: Array, coded: Mapping[int, np.ndarray]) -> Array:
         values = np.array(to_numpy(X))
         for j, codes in coded.items():
             values[:, j] = codes
-        X = like(values, X, dtype=X.dtype)
+        X = asarray_like(values, X, dtype=X.dtype)
     return X
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.random import sample_without_replacement
 from sklearn.utils.validation import _check_sample_weight
 
-from pckid._utils.arrays import Array, like, namespace, to_numpy
+from pckid._utils.arrays import Array, asarray_like, namespace, to_numpy
 from pckid.input.table import Table
 
 _SYMMETRIC = 1e-6
@@ -23,7 +23,7 @@ _HEAVIEST = 1e290
 _MOST_SHUFFLED = 1 << 20
 
 
-class Places(NamedTuple):
+class RowMultiplicity(NamedTuple):
     """Where rows stand that count more than once: a row of weight w has ⌈w⌉ places.
 
     Drawing places without replacement draws a row of weight 3 just as three such rows. Where
@@ -34,7 +34,7 @@ class Places(NamedTuple):
     shares: np.ndarray | None  # (n_samples,), what a place of each row counts; None: 1
 
     @classmethod
-    def of(cls, weights: np.ndarray) -> Places:
+    def of(cls, weights: np.ndarray) -> RowMultiplicity:
         """Lay out the places of rows with positive `weights` (n_samples,), in their order."""
         sizes = np.ceil(weights)
         whole = bool(np.all(sizes == weights))
@@ -85,8 +85,8 @@ def weighted_rows(X: Array, sample_weight: Any) -> tuple[Array, Array | None]:
         return X, None
     kept = np.flatnonzero(weights > 0)
     xp = namespace(X)
-    rows = xp.take(X, like(kept, X, dtype=xp.int64), axis=0)
-    return rows, like(weights[kept], X, dtype=xp.float64)
+    rows = xp.take(X, asarray_like(kept, X, dtype=xp.int64), axis=0)
+    return rows, asarray_like(weights[kept], X, dtype=xp.float64)
 
 
 def canonical_order(table: Table, weights: np.ndarray | None = None) -> np.ndarray:
@@ -164,7 +164,7 @@ def draw_rows(
     weights = weights[order]
     if weights.sum() > _MOST_PLACES:
         weights = weights / weights.max() * (_MOST_PLACES / len(weights))
-    places = Places.of(weights)
+    places = RowMultiplicity.of(weights)
     if places.total > _MOST_SHUFFLED:
         return order[places.rows(sample_without_replacement(places.total, size, random_state=rng))]
     return order[places.rows(rng.choice(places.total, size=size, replace=False))]

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from pckid._utils.text import brief, counted, number_hint
 from pckid.input.sentinels import find_sentinels
 from pckid.inspection.columns import find_outlier, looks_like_identifier
-from pckid.tables import Columns, NumberFormat, Reading, ReadingRules, Table
+from pckid.tables import Columns, FileTable, NumberFormat, Reading, ReadingRules
 from pckid.tables.categories import MAX_CATEGORIES, count_categories
 from pckid.tables.numbers import NotNumbers, describe_text
 from pckid.tables.row_names import name_tells_rows
@@ -69,7 +69,7 @@ class Problem(NamedTuple):
 
 
 def find_problems(
-    columns: Columns, names: Sequence[str], table: Table, rules: ReadingRules | None = None
+    columns: Columns, names: Sequence[str], table: FileTable, rules: ReadingRules | None = None
 ) -> list[Problem]:
     """List all that is wrong or doubtful about columns that were read.
 
@@ -101,7 +101,7 @@ def find_problems(
         else:
             found += _number_problems(name, columns.X[:, j], reading, table)
             if reading.kind == "number" and not reading.choice:
-                found += _codes(name, columns.X[:, j], table)
+                found += _code_problems(name, columns.X[:, j], table)
     return found
 
 
@@ -142,7 +142,7 @@ def _doubts(name: str, reading: Reading) -> list[Problem]:
     if reading.doubt == "format" and choice and choice.rival:
         both = sorted((choice.format, choice.rival), key=lambda form: not form.thousands)
         ways = [Option("numbers", f"{name}={form.name}") for form in both]
-        told = " or ".join(f"{_as_number(choice.example, form):,.10g}" for form in both)
+        told = " or ".join(f"{_read_example(choice.example, form):,.10g}" for form in both)
         return [Problem(
             name, "ambiguous numbers",
             f"Column '{shown}': '{brief(choice.example)}' is {told}; all cells can be read "
@@ -159,7 +159,7 @@ def _doubts(name: str, reading: Reading) -> list[Problem]:
     return []
 
 
-def _as_number(example: str, form: NumberFormat) -> float:
+def _read_example(example: str, form: NumberFormat) -> float:
     """Read an example in one of two formats."""
     digits = "".join(sign for sign in example if sign.isdigit() or sign in ".,' -")
     if form.thousands:
@@ -167,7 +167,9 @@ def _as_number(example: str, form: NumberFormat) -> float:
     return float(digits.replace(form.decimal, ".").replace(" ", ""))
 
 
-def _text_among_numbers(name: str, reading: Reading, found: NotNumbers, table: Table) -> Problem:
+def _text_among_numbers(
+    name: str, reading: Reading, found: NotNumbers, table: FileTable
+) -> Problem:
     """Say that some cells of a column of numbers are none."""
     evidence = describe_text({name: found}, table.parts)[0]
     few = (
@@ -208,7 +210,7 @@ def _category_problems(name: str, cells: Sequence[str | None]) -> list[Problem]:
 
 
 def _number_problems(
-    name: str, values: np.ndarray, reading: Reading, table: Table
+    name: str, values: np.ndarray, reading: Reading, table: FileTable
 ) -> list[Problem]:
     """Say what looks wrong in a column of numbers."""
     shown, found = brief(name), []
@@ -249,13 +251,13 @@ def _number_problems(
     return found
 
 
-def _codes(name: str, values: np.ndarray, table: Table) -> list[Problem]:
+def _code_problems(name: str, values: np.ndarray, table: FileTable) -> list[Problem]:
     """Say that numbers may be codes: by zeros in front, or else by the column's name."""
     zeros = [] if table.text is None else _codes_with_zeros(name, values, table)
     return zeros or _called_a_code(name, values)
 
 
-def _codes_with_zeros(name: str, values: np.ndarray, table: Table) -> list[Problem]:
+def _codes_with_zeros(name: str, values: np.ndarray, table: FileTable) -> list[Problem]:
     """Say that numbers begin with zeros, as codes do and measurements do not."""
     cells = table.data.column(name).slice(0, _FIRST_CELLS)
     codes = cells.filter(pc.match_substring_regex(cells, _ZEROS))
@@ -287,7 +289,7 @@ def _called_a_code(name: str, values: np.ndarray) -> list[Problem]:
     )]  # fmt: skip
 
 
-def _without_infinite(name: str, row: int, table: Table) -> Option:
+def _without_infinite(name: str, row: int, table: FileTable) -> Option:
     """Say what makes an infinite number missing: its text, or else no such column."""
     cell = table.data.column(name)[row].as_py()
     return Option("na_values", cell.strip()) if isinstance(cell, str) else Option("drop", name)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import erf
 
-from pckid._utils.arrays import Array, device_of, like, namespace, to_numpy
+from pckid._utils.arrays import Array, asarray_like, device_of, namespace, to_numpy
 from pckid._utils.markup import html_table
 from pckid.input.table import Scaling, Table
 
@@ -133,7 +133,7 @@ def profile_clusters(
     member = counted
     if weights is not None:
         # Of mean 1, so that no sum of them leaves the range of small floats.
-        member = counted * like(weights / weights.mean(), table.values)
+        member = counted * asarray_like(weights / weights.mean(), table.values)
     count = member @ observed
     mean = member @ table.values / xp.where(count > 0, count, 1.0)
     # Deviations from each row's own centre: differences of large sums would lose their digits.

@@ -13,10 +13,10 @@ from pckid.inspection.notes import advice, explain_reading
 from pckid.inspection.problems import Option, Problem, find_problems, is_used
 from pckid.tables import (
     Columns,
+    FileTable,
     MissingTokens,
     Reading,
     ReadingRules,
-    Table,
     find_readings,
     read_columns,
     read_source,
@@ -113,7 +113,7 @@ class TableInspection(NamedTuple):
 
 
 def inspect_table(
-    source: str | Table,
+    source: str | FileTable,
     missing: MissingTokens | None = None,
     rules: ReadingRules | None = None,
 ) -> TableInspection:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pckid._utils.arrays import Array, is_host, like, namespace, to_numpy
+from pckid._utils.arrays import Array, asarray_like, is_host, namespace, to_numpy
 from pckid.input.table import Table, find_patterns
 
 # Numbers held at once by the arithmetic of a batch: what the cache of a CPU core takes, and what
@@ -25,7 +25,7 @@ WIDTH = 64
 _MOST_ROWS = 256
 
 
-class Batch(NamedTuple):
+class PatternBatch(NamedTuple):
     """Some patterns p with s features on the cheaper side and up to r rows each.
 
     The rows are laid out as (r, p); where a pattern has fewer than r, its last row is repeated.
@@ -45,7 +45,7 @@ class Batch(NamedTuple):
     targets: Array  # (k, d · d), positions in (s · s · p) that belong to two features; s s p: none
 
 
-def sort_rows(table: Table) -> tuple[tuple[Batch, ...], Array]:
+def sort_rows(table: Table) -> tuple[tuple[PatternBatch, ...], Array]:
     """Cut a table into batches.
 
     Returns
@@ -60,7 +60,9 @@ def sort_rows(table: Table) -> tuple[tuple[Batch, ...], Array]:
         for pieces in _groups(patterns, index, is_host(table.values))
     )
     order = np.concatenate([to_numpy(batch.rows) for batch in batches])
-    return batches, like(np.argsort(order), table.values, dtype=namespace(table.values).int64)
+    return batches, asarray_like(
+        np.argsort(order), table.values, dtype=namespace(table.values).int64
+    )
 
 
 Piece = tuple[int, np.ndarray]  # a pattern and rows that have it
@@ -94,7 +96,7 @@ def _pieces(index: np.ndarray, n_patterns: int) -> Iterator[Piece]:
             yield pattern, rows[first : first + _MOST_ROWS]
 
 
-def _batch(table: Table, patterns: np.ndarray, members: list[np.ndarray]) -> Batch:
+def _batch(table: Table, patterns: np.ndarray, members: list[np.ndarray]) -> PatternBatch:
     """Lay out the rows of patterns (p, d) of one size and work out the indices."""
     n_patterns, d = patterns.shape
     r = max(len(rows) for rows in members)
@@ -112,15 +114,15 @@ def _batch(table: Table, patterns: np.ndarray, members: list[np.ndarray]) -> Bat
     xp = namespace(table.values)
 
     def put(numbers: np.ndarray) -> Array:
-        return like(numbers, table.values, dtype=xp.int64)
+        return asarray_like(numbers, table.values, dtype=xp.int64)
 
     flat = put(padded.reshape(-1))
     values, observed = (xp.take(part, flat, axis=0) for part in (table.values, table.observed))
-    return Batch(
+    return PatternBatch(
         by_missing=by_missing,
         shape=(s, r, n_patterns),
         features=xp.concat([values, xp.astype(observed, values.dtype)], axis=1),
-        n_observed=like(patterns.sum(axis=1).astype(np.float64), table.values),
+        n_observed=asarray_like(patterns.sum(axis=1).astype(np.float64), table.values),
         rows=put(padded.reshape(-1)[fresh]),
         real=put(np.flatnonzero(fresh)),
         copies=put(copies),

@@ -20,7 +20,7 @@ import math
 from typing import NamedTuple
 
 from pckid._utils.arrays import Array, contiguous, device_of, namespace
-from pckid.mixture.batches import Batch
+from pckid.mixture.batches import PatternBatch
 from pckid.mixture.elimination import solve
 
 _LOG_2PI = math.log(2 * math.pi)
@@ -66,7 +66,7 @@ def components(means: Array, covariances: Array) -> Components:
     )
 
 
-def complete(batch: Batch, some: Components) -> Completed:
+def complete(batch: PatternBatch, some: Components) -> Completed:
     """Compute the density of what is observed of the rows, and what completes them."""
     xp = namespace(some.means)
     _, r, p = batch.shape
@@ -77,18 +77,18 @@ def complete(batch: Batch, some: Components) -> Completed:
     return Completed(xp.reshape(log_density, (r * p, -1)), vectors, inverse)
 
 
-def spread(batch: Batch, inverse: Array, resp: Array) -> Array:
+def sum_inverses(batch: PatternBatch, inverse: Array, resp: Array) -> Array:
     """Sum the inverses weighted by responsibilities (r · p, g), in their places: (g, d, d)."""
     xp = namespace(resp)
     s, r, p = batch.shape
     g = resp.shape[1]
     weighted = inverse * xp.sum(xp.reshape(resp, (r, p, g)), axis=0)
-    found = _pick(xp.reshape(weighted, (s * s * p, g)), batch.targets)
+    found = _gather_padded(xp.reshape(weighted, (s * s * p, g)), batch.targets)
     d = math.isqrt(batch.targets.shape[1])
     return xp.permute_dims(xp.reshape(xp.sum(found, axis=0), (d, d, g)), (2, 0, 1))
 
 
-def _by_missing(batch: Batch, some: Components) -> tuple[Array, Array, Array, Array]:
+def _by_missing(batch: PatternBatch, some: Components) -> tuple[Array, Array, Array, Array]:
     """Complete rows through Λ_mm; returns δ̂, Λ_mm⁻¹, the distance and log|Σ_oo|."""
     xp = namespace(some.means)
     s, r, p = batch.shape
@@ -99,13 +99,13 @@ def _by_missing(batch: Batch, some: Components) -> tuple[Array, Array, Array, Ar
     inverse, solutions, log_det = solve(inside, pulls)
     values, seen = batch.features[:, :d, None], batch.features[:, d:, None]
     delta = (values - some.means) * seen
-    delta -= _pick(xp.reshape(solutions, (s * r * p, g)), batch.spots)
+    delta -= _gather_padded(xp.reshape(solutions, (s * r * p, g)), batch.spots)
     vectors = _components_first(delta)
     distance = xp.sum((vectors @ some.whitening) ** 2, axis=-1)
     return vectors, inverse, xp.matrix_transpose(distance), some.log_det + log_det
 
 
-def _by_observed(batch: Batch, some: Components) -> tuple[Array, Array, Array, Array]:
+def _by_observed(batch: PatternBatch, some: Components) -> tuple[Array, Array, Array, Array]:
     """Complete rows through Σ_oo; returns u, Σ_oo⁻¹, the distance and log|Σ_oo|."""
     xp = namespace(some.means)
     s, r, p = batch.shape
@@ -115,7 +115,7 @@ def _by_observed(batch: Batch, some: Components) -> tuple[Array, Array, Array, A
     means = xp.reshape(xp.take(some.means, batch.side, axis=0), (s, 1, p, g))
     delta = xp.reshape(values, (s, r, p, 1)) - means
     inverse, solutions, log_det = solve(inside, delta)
-    vectors = _pick(xp.reshape(solutions, (s * r * p, g)), batch.spots)
+    vectors = _gather_padded(xp.reshape(solutions, (s * r * p, g)), batch.spots)
     return _components_first(vectors), inverse, xp.sum(delta * solutions, axis=0), log_det
 
 
@@ -124,7 +124,7 @@ def _components_first(vectors: Array) -> Array:
     return contiguous(namespace(vectors).permute_dims(vectors, (2, 0, 1)))
 
 
-def _pick(rows: Array, positions: Array) -> Array:
+def _gather_padded(rows: Array, positions: Array) -> Array:
     """Gather rows (n, g) at `positions` (...), zeros where the position is n."""
     xp = namespace(rows)
     padded = xp.concat(

@@ -9,7 +9,7 @@ import numpy as np
 
 from pckid._utils.arrays import Array, exponential, namespace
 from pckid.input.table import Table
-from pckid.mixture.mass import Share
+from pckid.mixture.component_weights import Share
 
 
 class Family(Protocol):
@@ -45,7 +45,7 @@ class Family(Protocol):
     def n_parameters(self, n_components: int, n_features: int) -> int: ...
 
 
-class Fitted(NamedTuple):
+class FittedMixtures(NamedTuple):
     """Where EM ended."""
 
     params: Any
@@ -128,7 +128,7 @@ def converge(
     floor: float,
     weights: Array | None = None,
     tell: Callable[[int, float], None] | None = None,
-) -> Fitted:
+) -> FittedMixtures:
     """Step until the mean log-likelihood of the observed part gains less than `tol`.
 
     The rows may have `weights` (n_samples,) of mean 1. The parameters returned are those whose
@@ -160,11 +160,11 @@ def converge(
         if tell is not None:
             tell(n_iter, current - previous)
         if abs(current - previous) < tol:
-            return Fitted(params, current, n_iter, True, tuple(found))
-    return Fitted(params, current, max_iter, False, tuple(found))
+            return FittedMixtures(params, current, n_iter, True, tuple(found))
+    return FittedMixtures(params, current, max_iter, False, tuple(found))
 
 
-def first_highest(scores: list[float], dtype: Any) -> int:
+def best_start(scores: list[float], dtype: Any) -> int:
     """Find the highest score; the first of those that rounding alone tells apart."""
     digits = 1e3 * float(np.finfo(str(dtype).rpartition(".")[2]).eps)
     best = 0

@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from pckid._utils.arrays import Array, namespace, to_numpy
 from pckid.input.reading import measure_columns, usable_rows
-from pckid.input.table import Table, smallest_variance, standardise, take
+from pckid.input.table import Table, standardise, take, variance_floor
 from pckid.input.validation import all_or_nothing, column_name, dropped_features, validate_table
 from pckid.input.warnings import warn_caller, warn_empty_rows, warn_sentinels
 from pckid.input.weights import weighted_rows
@@ -266,7 +266,7 @@ class IncompleteGaussianMixture(FittedMixture):
                 "least 2, or ask for fewer components."
             )
 
-    def _best(self, table: Table, weights: Array | None, before: Given | None) -> em.Fitted:
+    def _best(self, table: Table, weights: Array | None, before: Given | None) -> em.FittedMixtures:
         """Run EM from every start and keep the fit of highest likelihood."""
         counts = None if weights is None else to_numpy(weights)
         if weights is not None:
@@ -276,7 +276,7 @@ class IncompleteGaussianMixture(FittedMixture):
         family = FAMILIES[self.covariance_type]
         stats = family.statistics(table)
         rng = check_random_state(self.random_state)
-        floor = smallest_variance(self.reg_covar, self._dtype)
+        floor = variance_floor(self.reg_covar, self._dtype)
         chosen = before or Given(
             self.weights_init, self.means_init, self.precisions_init, self.covariances_init
         )
@@ -284,7 +284,7 @@ class IncompleteGaussianMixture(FittedMixture):
         way = "random_from_data" if chosen.is_all else self.init_params
         fits = []
         for number in range(1 if before else self.n_init):
-            start = starts.start(way, family, stats, rows, self.n_components, floor, rng)
+            start = starts.make_start(way, family, stats, rows, self.n_components, floor, rng)
             start = chosen.put_into(start, self.covariance_type, self._scaling, self.n_features_in_)
             report = _Report(self.verbose, self.verbose_interval, number)
             fits.append(
@@ -301,7 +301,7 @@ class IncompleteGaussianMixture(FittedMixture):
             )
             report.end(fits[-1])
         scores = [fit.log_likelihood for fit in fits]
-        best = fits[em.first_highest(scores, table.values.dtype)]
+        best = fits[em.best_start(scores, table.values.dtype)]
         if self.reg_covar == 0 and best.converged:
             _refuse_collapsed(best.params.covariances[0, ...], floor)
         if not best.converged and self.tol > 0 and self.max_iter > 0:
@@ -313,7 +313,7 @@ class IncompleteGaussianMixture(FittedMixture):
         return best
 
     def _keep(
-        self, fit: em.Fitted, table: Table, weights: Array | None, constants: np.ndarray
+        self, fit: em.FittedMixtures, table: Table, weights: Array | None, constants: np.ndarray
     ) -> None:
         """Store the fit."""
         self._forget()
@@ -356,7 +356,7 @@ class _Report:
         print(f"  Iteration {n_iter}{more if self.verbose > 1 else ''}")
         self.last = now
 
-    def end(self, fit: em.Fitted) -> None:
+    def end(self, fit: em.FittedMixtures) -> None:
         """Tell how a start ended."""
         if not self.verbose:
             return

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils.validation import check_is_fitted
 
-from pckid._utils.arrays import Array, like, namespace, restorer, to_numpy
+from pckid._utils.arrays import Array, asarray_like, namespace, restorer, to_numpy
 from pckid.input.reading import read_new, standardise_at_home
 from pckid.input.table import Scaling, Table, block
 from pckid.input.validation import IncompleteInputMixin, validate_table
@@ -187,7 +187,7 @@ class FittedMixture(DensityMixin, IncompleteInputMixin, BaseEstimator):
         # Drawn in standardised units: in the user's, the square of 1e300 would be infinite.
         _spread(rows, labels, to_numpy(self._params.covariances)[0])
         rows = units.means_out(rows + means[labels], self._scaling, self._constants)
-        return like(rows, self.means_), like(
+        return asarray_like(rows, self.means_), asarray_like(
             labels, self.means_, dtype=namespace(self.means_).int64
         )
 
@@ -214,7 +214,9 @@ class FittedMixture(DensityMixin, IncompleteInputMixin, BaseEstimator):
                 for s in gen_batches(len(values), _BLOCK)
             ]
         )
-        return restorer(X)(like(np.where(np.isnan(values), completed, values), table.values))
+        return restorer(X)(
+            asarray_like(np.where(np.isnan(values), completed, values), table.values)
+        )
 
     def _forget(self) -> None:
         """Forget the attributes that are made when they are asked for."""
@@ -228,7 +230,7 @@ class FittedMixture(DensityMixin, IncompleteInputMixin, BaseEstimator):
             raise AttributeError(f"{type(self).__name__} has no {name} before it is fitted.")
         # The square of a spread of 1e300 is inf, which is as near as a float comes.
         with np.errstate(over="ignore"):
-            return like(make(), self._params.means)
+            return asarray_like(make(), self._params.means)
 
     def _public_means(self) -> np.ndarray:
         """Undo the scaling of the means (g, n_features_in)."""

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from pckid._utils.arrays import Array, at_least, contiguous, device_of, namespace
+from pckid._utils.arrays import Array, clip_min, contiguous, device_of, namespace
 from pckid.input.table import Table, gather, take
-from pckid.mixture.batches import WIDTH, Batch, sort_rows
-from pckid.mixture.completion import Completed, Components, complete, components, spread
-from pckid.mixture.mass import Share, holds_rows, log_weights
+from pckid.mixture.batches import WIDTH, PatternBatch, sort_rows
+from pckid.mixture.completion import Completed, Components, complete, components, sum_inverses
+from pckid.mixture.component_weights import Share, holds_rows, log_weights
 
 STACKABLE = False
 MIXED = False
@@ -26,7 +26,7 @@ class Statistics(NamedTuple):
     """The rows, in order and sorted into batches by pattern."""
 
     values: Array  # (1, n_samples, n_features)
-    batches: tuple[Batch, ...]
+    batches: tuple[PatternBatch, ...]
     position: Array  # (n_samples,), where each row lies in the batches laid end to end
 
 
@@ -169,7 +169,7 @@ def _laid_out(params: Parameters) -> Iterator[Components]:
 
 
 def _expect_batch(
-    batch: Batch,
+    batch: PatternBatch,
     laid_out: list[Components],
     log_weights: Array,
     share: Share,
@@ -189,12 +189,12 @@ def _expect_batch(
     return Sums(*(xp.concat(arrays, axis=0) for arrays in zip(*parts, strict=True)))
 
 
-def _summarise(batch: Batch, done: Completed, resp: Array) -> Sums:
+def _summarise(batch: PatternBatch, done: Completed, resp: Array) -> Sums:
     """Sum rows of a batch under responsibilities `resp` (r · p, g)."""
     xp = namespace(resp)
     weights = contiguous(xp.matrix_transpose(resp))
     weighted = done.vectors * weights[..., None]
-    inverses = spread(batch, done.inverse, resp)
+    inverses = sum_inverses(batch, done.inverse, resp)
     outer = xp.matrix_transpose(weighted) @ done.vectors
     return Sums(
         xp.sum(weights, axis=1),
@@ -223,7 +223,7 @@ def clip(covariances: Array, floor: float) -> Array:
     xp = namespace(covariances)
     symmetric = (covariances + xp.matrix_transpose(covariances)) / 2
     values, vectors = xp.linalg.eigh(symmetric)
-    lifted = at_least(values, floor)
+    lifted = clip_min(values, floor)
     rebuilt = (vectors * lifted[:, None, :]) @ xp.matrix_transpose(vectors)
     low = xp.min(values, axis=-1)[:, None, None] < floor
     return xp.where(low, (rebuilt + xp.matrix_transpose(rebuilt)) / 2, symmetric)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pckid._utils.arrays import is_foreign, like, to_numpy
+from pckid._utils.arrays import asarray_like, is_foreign, to_numpy
 from pckid.input.table import Scaling
 from pckid.mixture import units
 
@@ -54,13 +54,13 @@ def read_weights(values: Any, n_components: int) -> np.ndarray:
     return weights
 
 
-def refuse_infinite(values: np.ndarray, name: str) -> None:
+def check_finite(values: np.ndarray, name: str) -> None:
     """Raise if a starting value of a column that varies is no number."""
     if not np.all(np.isfinite(values)):
         raise ValueError(f"{name} holds infinity or NaN. Give finite numbers.")
 
 
-def refuse_indefinite(matrices: np.ndarray, what: str) -> None:
+def check_definite(matrices: np.ndarray, what: str) -> None:
     """Raise if variances (g, d) or matrices (g, d, d) are those of no Gaussian."""
     if matrices.ndim == 2:
         if matrices.min(initial=1) <= 0:
@@ -91,14 +91,14 @@ class Given(NamedTuple):
         if self.means is not None:
             means = read_array(self.means, "means_init", "means", (g, n_features))
             inside = units.means_in(means, scaling, home)[None, ...]
-            refuse_infinite(to_numpy(inside), "means_init")
+            check_finite(to_numpy(inside), "means_init")
             start = start._replace(means=inside)
         if self.precisions is not None or self.covariances is not None:
             inside = self._covariances(kind, g, scaling, n_features)
-            start = start._replace(covariances=like(inside[None, ...], home))
+            start = start._replace(covariances=asarray_like(inside[None, ...], home))
         if self.weights is not None:
             shares = np.maximum(read_weights(self.weights, g), np.finfo(np.float32).tiny)
-            start = start._replace(log_weights=like(np.log(shares)[None, :], home))
+            start = start._replace(log_weights=asarray_like(np.log(shares)[None, :], home))
         return start
 
     def _covariances(self, kind: str, g: int, scaling: Scaling, d: int) -> np.ndarray:
@@ -113,8 +113,8 @@ class Given(NamedTuple):
         values = read_array(self.precisions if precise else self.covariances, name, what, shape)
         each = units.for_each(values, kind, g, d)
         inside = (units.precisions_in if precise else units.covariances_in)(each, scaling)
-        refuse_infinite(inside, name)
-        refuse_indefinite(inside, what)
+        check_finite(inside, name)
+        check_definite(inside, what)
         if not precise:
             return inside
         return 1 / inside if inside.ndim == 2 else np.linalg.inv(inside)

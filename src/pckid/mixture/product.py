@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 from pckid._utils.arrays import (
     Array,
-    at_least,
+    clip_min,
     contiguous,
     device_of,
     namespace,
@@ -35,7 +35,7 @@ from pckid._utils.arrays import (
     times_transposed,
 )
 from pckid.input.table import Margins, Table, gather, take
-from pckid.mixture.mass import Share, holds_rows, log_weights
+from pckid.mixture.component_weights import Share, holds_rows, log_weights
 
 STACKABLE = True
 MIXED = True
@@ -174,7 +174,7 @@ def update(stats: Statistics, params: Parameters, sums: Sums) -> Parameters:
 
 def constrain(params: Parameters, floor: float) -> Parameters:
     """Lift the variances to `floor`: the constrained maximum, so EM still never descends."""
-    return params._replace(covariances=at_least(params.covariances, floor))
+    return params._replace(covariances=clip_min(params.covariances, floor))
 
 
 def conditional_means(stats: Statistics, params: Parameters) -> Array:
@@ -302,7 +302,7 @@ def _category_probabilities(
     counts = moments[..., 2 * stats.n_features : _tail(stats)]
     unseen = total[..., None] - seen[..., stats.n_features :]
     hidden = namespace(moments).take(unseen, stats.margins.column, axis=-1)
-    counts = counts + at_least(hidden, 0.0) * old + _PRIOR_ROWS * stats.margins.frequencies
+    counts = counts + clip_min(hidden, 0.0) * old + _PRIOR_ROWS * stats.margins.frequencies
     return counts / (total[..., None] + _PRIOR_ROWS)
 
 

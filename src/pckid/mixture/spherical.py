@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pckid._utils.arrays import at_least, namespace
+from pckid._utils.arrays import clip_min, namespace
 from pckid.mixture.product import (
     MATRICES,
     MIXED,
@@ -32,7 +32,7 @@ def constrain(params: Parameters, floor: float) -> Parameters:
     xp = namespace(params.means)
     if params.covariances.shape[-1] == 0:
         return params
-    mean = at_least(xp.mean(params.covariances, axis=-1, keepdims=True), floor)
+    mean = clip_min(xp.mean(params.covariances, axis=-1, keepdims=True), floor)
     return params._replace(covariances=mean + 0 * params.covariances)
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pckid._utils.arrays import Array, at_least, device_of, like, namespace, to_numpy
+from pckid._utils.arrays import Array, asarray_like, clip_min, device_of, namespace, to_numpy
 from pckid.input.table import Table
 from pckid.input.weights import canonical_order, draw_rows
 from pckid.mixture import em, initialise
@@ -53,7 +53,7 @@ class Partition(NamedTuple):
     cost: float
 
 
-def start(
+def make_start(
     way: str,
     family: Family,
     stats: Any,
@@ -78,17 +78,17 @@ def start(
     """
     if way == "random_from_data":
         chosen = draw_rows(rows.order, rows.counts, n_components, rng)
-        first = like(chosen[None, :], rows.values, dtype=namespace(rows.values).int64)
+        first = asarray_like(chosen[None, :], rows.values, dtype=namespace(rows.values).int64)
         return initialise.from_rows(family, stats, first, floor, rows.weights)
     if way == "random":
         drawn = np.empty((n_components, len(rows.order)))
         drawn[:, rows.order] = rng.uniform(size=(len(rows.order), n_components)).T
-        resp = like(drawn / drawn.sum(axis=0), rows.values)
+        resp = asarray_like(drawn / drawn.sum(axis=0), rows.values)
     elif way == "k-means++":
         resp = _sorted(rows, _nearest(rows, _seeds(rows, n_components, rng)))
     else:
-        tries = [lloyd(rows, _seeds(rows, n_components, rng)) for _ in range(_SEEDINGS)]
-        best = em.first_highest([-each.cost for each in tries], rows.values.dtype)
+        tries = [lloyd_observed(rows, _seeds(rows, n_components, rng)) for _ in range(_SEEDINGS)]
+        best = em.best_start([-each.cost for each in tries], rows.values.dtype)
         resp = _sorted(rows, tries[best].resp)
     return from_partition(family, stats, rows, resp, floor)
 
@@ -98,7 +98,7 @@ def from_partition(family: Family, stats: Any, rows: Rows, resp: Array, floor: f
     weighted = rows.weighted(resp)
     centers, variances = _moments(rows, weighted)
     params = family.start(stats, weighted[None, ...], centers[None, ...])
-    spread = at_least(variances, floor)
+    spread = clip_min(variances, floor)
     if family.MATRICES:
         xp = namespace(spread)
         spread = spread[..., None] * xp.eye(
@@ -109,7 +109,7 @@ def from_partition(family: Family, stats: Any, rows: Rows, resp: Array, floor: f
     return family.constrain(family.update(stats, params, sums), floor)
 
 
-def lloyd(rows: Rows, centers: Array) -> Partition:
+def lloyd_observed(rows: Rows, centers: Array) -> Partition:
     """Take k-means steps from `centers` (g, d) until no row moves."""
     xp = namespace(centers)
     resp = _nearest(rows, centers)
@@ -130,18 +130,18 @@ def _seeds(rows: Rows, n_components: int, rng: np.random.RandomState) -> Array:
     """
     n_trials = 2 + int(math.log(n_components))
     each = np.ones(len(rows.order)) if rows.counts is None else rows.counts / rows.counts.max()
-    chosen = [_draw(each, rows.order, 1, rng)[0]]
+    chosen = [_draw_centers(each, rows.order, 1, rng)[0]]
     closest = _distances(rows, chosen)[0]
     while len(chosen) < n_components:
-        candidates = _draw(each * closest, rows.order, n_trials, rng)
+        candidates = _draw_centers(each * closest, rows.order, n_trials, rng)
         trials = np.minimum(closest, _distances(rows, candidates))
         best = int(np.argmin(trials @ each))
         chosen.append(candidates[best])
         closest = trials[best]
-    return _pick(rows, chosen)
+    return _take_centers(rows, chosen)
 
 
-def _draw(
+def _draw_centers(
     chances: np.ndarray, order: np.ndarray, size: int, rng: np.random.RandomState
 ) -> list[int]:
     """Draw rows with chances in proportion to `chances` (n_samples,), however the rows come."""
@@ -151,17 +151,19 @@ def _draw(
     return order[np.minimum(found, len(order) - 1)].tolist()
 
 
-def _pick(rows: Rows, chosen: list[int]) -> Array:
+def _take_centers(rows: Rows, chosen: list[int]) -> Array:
     """Take rows as centres (g, d)."""
     xp = namespace(rows.values)
-    return xp.take(rows.values, like(np.asarray(chosen), rows.values, dtype=xp.int64), axis=0)
+    return xp.take(
+        rows.values, asarray_like(np.asarray(chosen), rows.values, dtype=xp.int64), axis=0
+    )
 
 
 def _distances(rows: Rows, chosen: list[int]) -> np.ndarray:
     """Compute squared distances to rows `chosen` over what is observed, on the host (g, n)."""
     xp = namespace(rows.values)
     squares = xp.sum(rows.values**2, axis=1)
-    found = to_numpy(squares - 2 * _closeness(rows, _pick(rows, chosen))).astype(np.float64)
+    found = to_numpy(squares - 2 * _closeness(rows, _take_centers(rows, chosen))).astype(np.float64)
     # What rounding leaves of the distance to itself must not be drawn.
     found[np.arange(len(chosen)), chosen] = 0.0
     return np.maximum(found, 0.0)
@@ -186,7 +188,7 @@ def _sorted(rows: Rows, resp: Array) -> Array:
     """
     centers = np.round(to_numpy(_moments(rows, rows.weighted(resp))[0]), _DIGITS)
     xp = namespace(resp)
-    return xp.take(resp, like(np.lexsort(centers.T[::-1]), resp, dtype=xp.int64), axis=0)
+    return xp.take(resp, asarray_like(np.lexsort(centers.T[::-1]), resp, dtype=xp.int64), axis=0)
 
 
 def _moments(rows: Rows, weighted: Array, before: Array | None = None) -> tuple[Array, Array]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pckid._utils.arrays import namespace
 from pckid.mixture import full
+from pckid.mixture.component_weights import pool
 from pckid.mixture.full import (
     MATRICES,
     MIXED,
@@ -20,7 +21,6 @@ from pckid.mixture.full import (
     statistics,
     update,
 )
-from pckid.mixture.mass import pool
 
 __all__ = [
     "MATRICES", "MIXED", "STACKABLE", "Parameters", "Statistics", "Sums", "conditional_means",

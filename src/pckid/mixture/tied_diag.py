@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pckid._utils.arrays import at_least
-from pckid.mixture.mass import pool
+from pckid._utils.arrays import clip_min
+from pckid.mixture.component_weights import pool
 from pckid.mixture.product import (
     MATRICES,
     MIXED,
@@ -31,7 +31,7 @@ __all__ = [
 def constrain(params: Parameters, floor: float) -> Parameters:
     """Give all components of a mixture their mean variances, at least `floor`."""
     variances = pool(params.covariances, params.log_weights)
-    return params._replace(covariances=at_least(variances, floor))
+    return params._replace(covariances=clip_min(variances, floor))
 
 
 def n_parameters(n_components: int, n_features: int) -> int:

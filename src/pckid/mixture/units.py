@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pckid._utils.arrays import Array, like, namespace, to_numpy
+from pckid._utils.arrays import Array, asarray_like, namespace, to_numpy
 from pckid.input.table import Scaling
 
 
@@ -46,7 +46,7 @@ def covariances_out(covariances: Array, scaling: Scaling, n_features: int) -> np
 def means_in(means: Any, scaling: Scaling, like_array: Array) -> Array:
     """Standardise means (g, n_features_in) given by the user."""
     means = np.asarray(means, dtype=np.float64)[:, scaling.kept] * _unit(scaling)
-    return like((means - to_numpy(scaling.center)) / to_numpy(scaling.scale), like_array)
+    return asarray_like((means - to_numpy(scaling.center)) / to_numpy(scaling.scale), like_array)
 
 
 def covariances_in(covariances: Any, scaling: Scaling) -> np.ndarray:

@@ -21,7 +21,7 @@ from pckid._utils.files import atomic_file
 from pckid._version import __version__
 from pckid.exceptions import PckidModelError
 from pckid.modelfile import checking, container
-from pckid.modelfile.kinds import KINDS, cluster_sizes, used_columns
+from pckid.modelfile.kinds import KINDS, cluster_sizes, restored_columns
 
 FORMAT = 1
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "safetensors")
@@ -49,7 +49,7 @@ def save(
     path : str, path-like or binary file
         A file given by its name appears whole or not at all.
     reading : mapping of str to list of str, optional
-        How the table was read, for whoever reads another for this model; `describe` tells it.
+        How the table was read, for whoever reads another for this model; `describe_model` tells it.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def load(path: str | os.PathLike[str] | BinaryIO) -> Any:
     return load_with_description(path)[0]
 
 
-def describe(path: str | os.PathLike[str] | BinaryIO) -> dict[str, Any]:
+def describe_model(path: str | os.PathLike[str] | BinaryIO) -> dict[str, Any]:
     """Read what a model file says of itself, after its hash was checked.
 
     Parameters
@@ -229,10 +229,10 @@ def _construct(content: container.Content) -> Any:
     if n_jobs is not None and not 0 < abs(n_jobs) <= _MAX_JOBS:
         raise PckidModelError("n_jobs is out of range.")
     estimator.n_features_in_ = checking.integer(description, "n_features", 1, _MAX_FEATURES)
-    shelf = checking.Shelf(content.arrays)
+    shelf = checking.ArrayReader(content.arrays)
     kind.unpack(estimator, description["state"], shelf)
     shelf.refuse_rest()
-    used = used_columns(estimator)
+    used = restored_columns(estimator)
     left_out = estimator.n_features_in_ - len(used)
     if _BYTES_PER_INDEX * left_out > max(container.FREE_BYTES, content.n_bytes):
         raise PckidModelError("it leaves out more columns than so small a file can.")

@@ -21,7 +21,7 @@ CATEGORY_TYPES = (str, bool, int, float)
 """What a category may be in a file."""
 
 
-class Shelf:
+class ArrayReader:
     """The arrays of a file. Each is taken once and checked; none may be left over.
 
     Parameters
@@ -125,7 +125,9 @@ def add_up(shares: np.ndarray, sizes: list[int], name: str) -> None:
         first += size
 
 
-def log_weights(shelf: Shelf, name: str, shape: tuple[int, int], dtype: str) -> np.ndarray:
+def check_log_weights(
+    shelf: ArrayReader, name: str, shape: tuple[int, int], dtype: str
+) -> np.ndarray:
     """Take logs of weights (n_mixtures, g), each mixture's adding up to 1."""
     logs = shelf.floats(name, shape, dtype, low=-np.inf, high=1e-3)
     # Row by row: a copy of all would take more memory than the file.
@@ -134,7 +136,7 @@ def log_weights(shelf: Shelf, name: str, shape: tuple[int, int], dtype: str) -> 
     return logs
 
 
-def covariances(shelf: Shelf, name: str, shape: tuple[int, ...], dtype: str) -> np.ndarray:
+def covariances(shelf: ArrayReader, name: str, shape: tuple[int, ...], dtype: str) -> np.ndarray:
     """Take variances (n, g, d), or covariances (n, g, d, d) which must be positive definite."""
     if len(shape) == 3:
         return shelf.floats(name, shape, dtype, low=_SMALLEST_VARIANCE, high=_LARGEST_VARIANCE)

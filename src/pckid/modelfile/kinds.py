@@ -25,19 +25,19 @@ from pckid.kernel import ProbabilisticClusterKernel
 from pckid.mixture import IncompleteGaussianMixture
 from pckid.mixture.families import FAMILIES
 from pckid.modelfile import checking
-from pckid.modelfile.checking import Shelf
+from pckid.modelfile.checking import ArrayReader
 
 Facts = dict[str, Any]
 Named = dict[str, Any]
 _FLOATS = ("float32", "float64")
 
 
-class Kind(NamedTuple):
+class ModelKind(NamedTuple):
     """A class that can be saved."""
 
     estimator: type
     pack: Callable[[Any], tuple[Facts, Named]]  # facts for JSON, and arrays by name
-    unpack: Callable[[Any, Facts, Shelf], None]  # sets the fitted state of an estimator
+    unpack: Callable[[Any, Facts, ArrayReader], None]  # sets the fitted state of an estimator
     is_fitted: str  # an attribute that a fit leaves behind
 
 
@@ -52,7 +52,7 @@ def _pack_kernel(estimator: EnsembleEstimator) -> tuple[Facts, Named]:
     return facts | _category_facts(estimator), named
 
 
-def _unpack_kernel(estimator: EnsembleEstimator, facts: Facts, shelf: Shelf) -> None:
+def _unpack_kernel(estimator: EnsembleEstimator, facts: Facts, shelf: ArrayReader) -> None:
     """Restore an ensemble: one stack for each number of components, ascending."""
     estimator._categories = checking.categories(facts, estimator.n_features_in_)
     scaling = _scaling(shelf, estimator.n_features_in_, estimator._categories)
@@ -61,7 +61,7 @@ def _unpack_kernel(estimator: EnsembleEstimator, facts: Facts, shelf: Shelf) -> 
         raise PckidModelError("its shares of observed cells do not fit its missingness.")
     dtype = checking.choice(facts, "dtype", _FLOATS)
     stacks, kind = [], estimator.covariance_type
-    for index, n_components in enumerate(_sizes(estimator, facts)):
+    for index, n_components in enumerate(_read_sizes(estimator, facts)):
         size = (estimator.n_inits, n_components)
         stacks.append(_mixtures(shelf, f"stack{index}", kind, size, scaling, dtype))
     ensemble = Ensemble(estimator.covariance_type, tuple(stacks))
@@ -70,7 +70,7 @@ def _unpack_kernel(estimator: EnsembleEstimator, facts: Facts, shelf: Shelf) -> 
     estimator.n_iter_ = estimator.max_iter
 
 
-def _sizes(estimator: EnsembleEstimator, facts: Facts) -> list[int]:
+def _read_sizes(estimator: EnsembleEstimator, facts: Facts) -> list[int]:
     """Read the numbers of components of the stacks."""
     sizes = checking.counts(facts, "sizes")
     largest = largest_size(estimator.max_components, 2**62)
@@ -104,10 +104,10 @@ def cluster_sizes(estimator: PCKID) -> list[int] | None:
     return getattr(estimator, "_cluster_sizes", None)
 
 
-def _unpack_clusters(estimator: PCKID, facts: Facts, shelf: Shelf) -> None:
+def _unpack_clusters(estimator: PCKID, facts: Facts, shelf: ArrayReader) -> None:
     """Restore a clustering."""
     _unpack_kernel(estimator, facts, shelf)
-    k, n_columns = _n_clusters(estimator, shelf), estimator._kernel.ensemble.n_columns
+    k, n_columns = _count_clusters(estimator, shelf), estimator._kernel.ensemble.n_columns
     basis = shelf.floats("projection.basis", (n_columns, k))
     degree = None
     if estimator.embedding == "random_walk":
@@ -127,7 +127,7 @@ def _unpack_clusters(estimator: PCKID, facts: Facts, shelf: Shelf) -> None:
         estimator._cluster_sizes = checking.counts(facts, "cluster_sizes", k)
 
 
-def _n_clusters(estimator: PCKID, shelf: Shelf) -> int:
+def _count_clusters(estimator: PCKID, shelf: ArrayReader) -> int:
     """Tell how many clusters there are: as many as asked for, or as many as have centres."""
     if not isinstance(estimator.n_clusters, str):
         return estimator.n_clusters
@@ -151,7 +151,7 @@ def _pack_mixture(estimator: IncompleteGaussianMixture) -> tuple[Facts, Named]:
     return facts, named | {"constants": constants}
 
 
-def _unpack_mixture(estimator: IncompleteGaussianMixture, facts: Facts, shelf: Shelf) -> None:
+def _unpack_mixture(estimator: IncompleteGaussianMixture, facts: Facts, shelf: ArrayReader) -> None:
     """Restore one mixture."""
     estimator._scaling = scaling = _scaling(shelf, estimator.n_features_in_)
     estimator._dtype = dtype = checking.choice(facts, "dtype", _FLOATS)
@@ -169,18 +169,18 @@ def _unpack_mixture(estimator: IncompleteGaussianMixture, facts: Facts, shelf: S
 
 
 KINDS = {
-    "PCKID": Kind(PCKID, _pack_clusters, _unpack_clusters, "_projection"),
-    "ProbabilisticClusterKernel": Kind(
+    "PCKID": ModelKind(PCKID, _pack_clusters, _unpack_clusters, "_projection"),
+    "ProbabilisticClusterKernel": ModelKind(
         ProbabilisticClusterKernel, _pack_kernel, _unpack_kernel, "_kernel"
     ),
-    "IncompleteGaussianMixture": Kind(
+    "IncompleteGaussianMixture": ModelKind(
         IncompleteGaussianMixture, _pack_mixture, _unpack_mixture, "_params"
     ),
 }
 """Classes by the name that a file gives them; no other class is ever made from a file."""
 
 
-def used_columns(estimator: Any) -> np.ndarray:
+def restored_columns(estimator: Any) -> np.ndarray:
     """Tell which columns a restored estimator uses."""
     scaling = estimator._scaling if hasattr(estimator, "_scaling") else estimator._kernel.scaling
     return scaling.used
@@ -215,7 +215,9 @@ def _category_facts(estimator: EnsembleEstimator) -> Facts:
     return {"categories": facts} if facts else {}
 
 
-def _scaling(shelf: Shelf, n_features: int, known: dict[int, list[Any]] | None = None) -> Scaling:
+def _scaling(
+    shelf: ArrayReader, n_features: int, known: dict[int, list[Any]] | None = None
+) -> Scaling:
     """Take the scaling of the columns used; `known` are the categories of columns."""
     n_kept, n_categorical = shelf.length("scaling.kept"), shelf.length("scaling.categorical")
     kept = _indices(shelf, "scaling.kept", n_kept, n_features)
@@ -232,10 +234,10 @@ def _scaling(shelf: Shelf, n_features: int, known: dict[int, list[Any]] | None =
     unit = None
     if "scaling.unit" in shelf:
         unit = shelf.floats("scaling.unit", (n_kept,), "float64", low=1.0, high=2.0**1022)
-    return Scaling(center, scale, kept, categorical, _margins(shelf, sizes, n_kept), unit)
+    return Scaling(center, scale, kept, categorical, _read_margins(shelf, sizes, n_kept), unit)
 
 
-def _indices(shelf: Shelf, name: str, length: int, n_features: int) -> np.ndarray:
+def _indices(shelf: ArrayReader, name: str, length: int, n_features: int) -> np.ndarray:
     """Take ascending indices of columns."""
     if length == 0:
         return np.arange(0)
@@ -245,7 +247,7 @@ def _indices(shelf: Shelf, name: str, length: int, n_features: int) -> np.ndarra
     return indices
 
 
-def _margins(shelf: Shelf, sizes: list[int], n_kept: int) -> Margins:
+def _read_margins(shelf: ArrayReader, sizes: list[int], n_kept: int) -> Margins:
     """Take the shares of categories and of observed cells over all rows."""
     column = np.repeat(np.arange(len(sizes)), sizes)
     if len(column) and (shelf.take("margins.column", column.shape, "int64") != column).any():
@@ -259,19 +261,21 @@ def _margins(shelf: Shelf, sizes: list[int], n_kept: int) -> Margins:
     return Margins(column, shares, observed, higher)
 
 
-def _some(shelf: Shelf, name: str, shape: tuple[int, ...], dtype: str, **bounds: float) -> Any:
+def _some(
+    shelf: ArrayReader, name: str, shape: tuple[int, ...], dtype: str, **bounds: float
+) -> Any:
     """Take an array of numbers; one that holds nothing is not stored."""
     return np.zeros(shape, dtype) if 0 in shape else shelf.floats(name, shape, dtype, **bounds)
 
 
 def _mixtures(
-    shelf: Shelf, prefix: str, kind: str, size: tuple[int, int], scaling: Scaling, dtype: str
+    shelf: ArrayReader, prefix: str, kind: str, size: tuple[int, int], scaling: Scaling, dtype: str
 ) -> Any:
     """Take the parameters of a stack of mixtures, `size` = (n_mixtures, n_components)."""
     n_kept, family = len(scaling.kept), FAMILIES[kind]
     spread = (n_kept, n_kept) if family.MATRICES else (n_kept,)
     parts = [
-        checking.log_weights(shelf, f"{prefix}.log_weights", size, dtype),
+        checking.check_log_weights(shelf, f"{prefix}.log_weights", size, dtype),
         _some(shelf, f"{prefix}.means", (*size, n_kept), dtype),
         np.zeros((*size, *spread), dtype)
         if n_kept == 0
@@ -283,7 +287,7 @@ def _mixtures(
 
 
 def _probabilities(
-    shelf: Shelf, prefix: str, size: tuple[int, int], margins: Margins | None, dtype: str
+    shelf: ArrayReader, prefix: str, size: tuple[int, int], margins: Margins | None, dtype: str
 ) -> list[np.ndarray]:
     """Take the probabilities of categories, and those of being observed."""
     n_categories = 0 if margins is None else margins.column.shape[0]

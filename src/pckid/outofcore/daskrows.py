@@ -21,7 +21,7 @@ from joblib import parallel_config
 from pckid.exceptions import TableError
 from pckid.input.validation import block_values
 from pckid.outofcore.files import FileRows, Found, batch_rows
-from pckid.outofcore.rows import Block, BlockedRows, Kind, Survey, add, survey_block
+from pckid.outofcore.rows import Block, BlockedRows, BlockResult, Survey, add, survey_block
 from pckid.tables.kinds import Reading
 from pckid.tables.numbers import MissingTokens
 from pckid.tables.scanning import Part, Scan, batches
@@ -71,7 +71,9 @@ class DaskRows(BlockedRows):
             for i, block in enumerate(self.blocks)
         ]
 
-    def arrays(self, function: Callable, state: Any, kinds: tuple[Kind, ...]) -> tuple[Any, ...]:
+    def arrays(
+        self, function: Callable, state: Any, kinds: tuple[BlockResult, ...]
+    ) -> tuple[Any, ...]:
         """Apply `function(state, X)` to each block X lazily; return dask arrays."""
         # In the graph, not scattered: it must survive the worker that first received it.
         shared = dask.delayed(state, traverse=False)

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn import get_config
 
 from pckid.exceptions import NeedsWholeTable
-from pckid.outofcore.rows import Block, BlockedRows, Kind, Survey, add, survey_block
+from pckid.outofcore.rows import Block, BlockedRows, BlockResult, Survey, add, survey_block
 from pckid.tables.dates import DateFormat
 from pckid.tables.formats import NumberFormat
 from pckid.tables.kinds import Reading, ReadingRules, find_reading_anew
@@ -19,14 +19,14 @@ from pckid.tables.numbers import (
     MAX_TEXTS,
     MissingTokens,
     NotNumbers,
+    check_finite_columns,
+    check_no_text,
     count_text,
     describe_text,
-    refuse_infinite,
-    refuse_text,
     try_columns,
 )
 from pckid.tables.scanning import Batch, Part, Scan, batches
-from pckid.tables.table import Table
+from pckid.tables.table import FileTable
 
 # Longer batches gain nothing.
 _MOST_ROWS = 1 << 16
@@ -37,7 +37,7 @@ _BYTES_PER_NUMBER = 256
 class Found(NamedTuple):
     """Rows of a file, and what a function gave for them."""
 
-    table: Table | None  # the columns asked for; None if none were
+    table: FileTable | None  # the columns asked for; None if none were
     start: int  # number of the first row in the whole table
     results: tuple[np.ndarray, ...]
     numbers: dict[str, np.ndarray] | None = None  # of columns that the file holds as text
@@ -130,7 +130,7 @@ class FileRows(BlockedRows):
             X[:, j] = values
         if np.isinf(X).any():
             self._refuse_text(parts)
-            refuse_infinite(X, self.columns, self.scan.parts, batch.start)
+            check_finite_columns(X, self.columns, self.scan.parts, batch.start)
         return X
 
     def _forms(self) -> dict[str, NumberFormat | DateFormat | None]:
@@ -162,7 +162,7 @@ class FileRows(BlockedRows):
         categories = {name for name, reading in self.readings.items() if reading.kind == "category"}
         wrong = {name: found for name, found in texts.items() if name not in categories}
         if wrong:
-            refuse_text(wrong, self.scan.parts)
+            check_no_text(wrong, self.scan.parts)
         if texts:
             raise NeedsWholeTable(
                 "\n".join(describe_text(texts, self.scan.parts)) + "\nOnly a table that is read "
@@ -185,7 +185,9 @@ class FileRows(BlockedRows):
                 numbers if self.scan.text else None,
             )
 
-    def arrays(self, function: Callable, state: Any, kinds: tuple[Kind, ...]) -> tuple[Any, ...]:
+    def arrays(
+        self, function: Callable, state: Any, kinds: tuple[BlockResult, ...]
+    ) -> tuple[Any, ...]:
         """Apply `function(state, X)` to each block X; return NumPy arrays for all rows."""
         found = [found.results for found in self.results(function, state)]
         return tuple(np.concatenate(parts) for parts in zip(*found, strict=True))

@@ -70,11 +70,11 @@ def scaling(found: Moments) -> Scaling:
     unit = unit_for(magnitude)
     if unit is not None:
         magnitude = magnitude * unit
-    center, margins = found.mean[kept] * magnitude, _margins(found, kept)
+    center, margins = found.mean[kept] * magnitude, _two_valued_margins(found, kept)
     return Scaling(center, spread * magnitude, kept, margins=margins, unit=unit)
 
 
-def _margins(found: Moments, kept: np.ndarray) -> Margins:
+def _two_valued_margins(found: Moments, kept: np.ndarray) -> Margins:
     """Compute the shares of the higher value in columns that take two."""
     none, magnitude = np.zeros(0), found.magnitude[kept]
     low, high = found.low[kept] / magnitude, found.high[kept] / magnitude

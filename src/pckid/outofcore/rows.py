@@ -44,7 +44,7 @@ class Survey(NamedTuple):
         return scaling(self.moments)
 
 
-class Kind(NamedTuple):
+class BlockResult(NamedTuple):
     """What a function gives for the rows of a block."""
 
     dtype: Any
@@ -77,13 +77,15 @@ class BlockedRows(ABC):
         """Pass over all rows; choose `size` of them."""
 
     @abstractmethod
-    def arrays(self, function: Callable, state: Any, kinds: tuple[Kind, ...]) -> tuple[Any, ...]:
+    def arrays(
+        self, function: Callable, state: Any, kinds: tuple[BlockResult, ...]
+    ) -> tuple[Any, ...]:
         """Apply `function(state, X)` to each block X, and join each of the arrays it returns."""
 
 
 def survey_block(X: np.ndarray, block: Block, entropy: int, size: int, limit: float) -> Survey:
     """Survey a block of rows (n_samples, n_features), choosing among keys below `limit`."""
-    refuse_infinity(X, block)
+    check_finite_block(X, block)
     observed = ~np.isnan(X)
     filled = observed.any(axis=1)
     mine = keys(entropy, block.start, block.start + len(X))
@@ -112,7 +114,7 @@ def add(surveys: Iterable[Survey], size: int) -> Survey:
     )
 
 
-def refuse_infinity(X: np.ndarray, block: Block) -> None:
+def check_finite_block(X: np.ndarray, block: Block) -> None:
     """Raise if an entry is infinite, saying where the first one is."""
     infinite = np.isinf(X)
     if infinite.any():

@@ -31,7 +31,7 @@ from pckid.plots import (
     used_columns,
 )
 from pckid.reporting.agreement import KnownGroups, compare_known
-from pckid.reporting.holes import Holes, summarise_holes
+from pckid.reporting.missing_cells import Holes, summarise_holes
 from pckid.reporting.rows import MAX_ROWS, RowTable, collect_rows
 
 MAX_KERNEL_ROWS = 100

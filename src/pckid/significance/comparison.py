@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import stats
 
-from pckid._utils.parallel import run
+from pckid._utils.parallel import run_in_threads
 from pckid._utils.progress import Advance
 from pckid._utils.seeds import Stream, generator
 from pckid.significance.null_tables import draw_null_table, fit_null_model
@@ -92,7 +92,7 @@ class NullComparison:
         X = _without_many_columns(X, entropy)
         self._model = fit_null_model(X, categorical)
         self._kernel_of, self._entropy, self._jobs = kernel_of, entropy, jobs
-        own = run(self._measure_own, [(X, number) for number in range(_N_OWN)], jobs)
+        own = run_in_threads(self._measure_own, [(X, number) for number in range(_N_OWN)], jobs)
         self._own = Structure(*(np.mean(each, axis=0) for each in zip(*own, strict=True)))
         self._null: list[Structure] = []
 
@@ -100,7 +100,7 @@ class NullComparison:
         """Measure further null tables; `advance` is called with 1 whenever one is done."""
         first = len(self._null)
         numbers = [(number,) for number in range(first, first + n_null)]
-        self._null += run(self._measure_null, numbers, self._jobs, lambda _: advance(1))
+        self._null += run_in_threads(self._measure_null, numbers, self._jobs, lambda _: advance(1))
         return compare_structures(self._own, self._null)
 
     def _measure_own(self, X: np.ndarray, number: int) -> Structure:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from pckid._utils.parallel import run
+from pckid._utils.parallel import run_in_threads
 from pckid._utils.progress import Advance
 from pckid._utils.seeds import Stream, generator
 
@@ -64,7 +64,9 @@ def resample_clusters(
         rows = np.sort(rng.choice(n_samples, size=(n_samples + 1) // 2, replace=False))
         return labels_of(rows, int(rng.integers(2**31)))
 
-    return run(resample, [(number,) for number in range(n_resamples)], jobs, lambda _: advance(1))
+    return run_in_threads(
+        resample, [(number,) for number in range(n_resamples)], jobs, lambda _: advance(1)
+    )
 
 
 def measure_stability(

@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pckid._utils.arrays import Array, at_least, device_of, namespace, to_numpy
+from pckid._utils.arrays import Array, clip_min, device_of, namespace, to_numpy
 from pckid.ensemble.feature_map import Kernel, Projection, project
 from pckid.ensemble.outliers import outlier_score
 from pckid.input.reading import standardise_at_home
 from pckid.input.table import Table
 from pckid.outofcore import BlockedRows
-from pckid.outofcore.rows import Kind
+from pckid.outofcore.rows import BlockResult
 from pckid.spectral.kmeans import distances_to, first_of_nearest
 from pckid.spectral.membership import membership
 
@@ -24,7 +24,7 @@ class Assignment(NamedTuple):
     confidence: Array  # (n_samples,), the membership in this cluster, 0 where there is none
 
 
-class Fitted(NamedTuple):
+class FittedClusters(NamedTuple):
     """All that rows need to find their clusters; it travels to where blocks of them are."""
 
     kernel: Kernel
@@ -47,7 +47,7 @@ def assign(embedding: Array, centers: Array, table: Table, sharpness: float) -> 
     return Assignment(xp.where(empty, -1, labels), xp.where(empty, 0.0, confidence))
 
 
-def memberships(fitted: Fitted, table: Table, jobs: int = 1) -> Array:
+def memberships(fitted: FittedClusters, table: Table, jobs: int = 1) -> Array:
     """Compute memberships (n_samples, n_clusters); all the same where nothing is observed."""
     xp, embedding = namespace(table.values), project(fitted.kernel, fitted.projection, table, jobs)
     distances = distances_to(embedding, fitted.centers)
@@ -56,7 +56,7 @@ def memberships(fitted: Fitted, table: Table, jobs: int = 1) -> Array:
     return xp.where(empty[:, None], 1 / chances.shape[1], chances)
 
 
-def silhouettes(fitted: Fitted, table: Table, jobs: int = 1) -> Array:
+def silhouettes(fitted: FittedClusters, table: Table, jobs: int = 1) -> Array:
     """Compute simplified silhouettes 1 − a/b of the rows (n_samples,), NaN if nothing is observed.
 
     a and b are the distances to the nearest and to the second nearest centre.
@@ -70,10 +70,12 @@ def silhouettes(fitted: Fitted, table: Table, jobs: int = 1) -> Array:
     second = xp.min(xp.where(own, xp.inf, distances), axis=0)
     apart = second > rounding
     found = xp.where(apart, 1 - first / xp.where(apart, second, 1.0), 0.0)
-    return xp.where(xp.any(table.observed, axis=1), at_least(found, 0.0), xp.nan)
+    return xp.where(xp.any(table.observed, axis=1), clip_min(found, 0.0), xp.nan)
 
 
-def place_rows(fitted: Fitted, X: np.ndarray, jobs: int = 1) -> tuple[Assignment, np.ndarray]:
+def place_rows(
+    fitted: FittedClusters, X: np.ndarray, jobs: int = 1
+) -> tuple[Assignment, np.ndarray]:
     """Find the clusters and coordinates of a block of rows (n_samples, n_features), on the host."""
     if len(X) == 0:
         none = np.empty((0, fitted.centers.shape[0]), dtype=fitted.kernel.dtype)
@@ -84,54 +86,58 @@ def place_rows(fitted: Fitted, X: np.ndarray, jobs: int = 1) -> tuple[Assignment
     return Assignment(*map(to_numpy, found)), to_numpy(embedding)
 
 
-def label_blocks(fitted: Fitted, rows: BlockedRows) -> Assignment:
+def label_blocks(fitted: FittedClusters, rows: BlockedRows) -> Assignment:
     """Label the rows of all blocks, when they are asked for."""
     return Assignment(*rows.arrays(_labels_of, fitted, _kinds(fitted)[:2]))
 
 
-def embed_blocks(fitted: Fitted, rows: BlockedRows) -> Array:
+def embed_blocks(fitted: FittedClusters, rows: BlockedRows) -> Array:
     """Embed the rows of all blocks, when they are asked for."""
     return rows.arrays(_embedding_of, fitted, _kinds(fitted)[2:])[0]
 
 
-def memberships_of_blocks(fitted: Fitted, rows: BlockedRows) -> Array:
+def memberships_of_blocks(fitted: FittedClusters, rows: BlockedRows) -> Array:
     """Compute the memberships of the rows of all blocks, when they are asked for."""
     return rows.arrays(_memberships_of, fitted, _kinds(fitted)[2:])[0]
 
 
-def silhouettes_of_blocks(fitted: Fitted, rows: BlockedRows) -> Array:
+def silhouettes_of_blocks(fitted: FittedClusters, rows: BlockedRows) -> Array:
     """Compute the silhouettes of the rows of all blocks, when they are asked for."""
     return rows.arrays(_silhouettes_of, fitted, _kinds(fitted)[1:2])[0]
 
 
-def outlier_score_of_blocks(fitted: Fitted, rows: BlockedRows) -> Array:
+def outlier_score_of_blocks(fitted: FittedClusters, rows: BlockedRows) -> Array:
     """Compute how unusual the rows of all blocks are, when they are asked for."""
     return rows.arrays(_outlier_score_of, fitted, _kinds(fitted)[1:2])[0]
 
 
-def place_blocks(fitted: Fitted, rows: BlockedRows) -> tuple[Array, Array, Array]:
+def place_blocks(fitted: FittedClusters, rows: BlockedRows) -> tuple[Array, Array, Array]:
     """Give labels, confidence and coordinates of the rows of all blocks, when asked for."""
     labels, confidence, embedding = rows.arrays(_all_of, fitted, _kinds(fitted))
     return labels, confidence, embedding
 
 
-def _kinds(fitted: Fitted) -> tuple[Kind, ...]:
+def _kinds(fitted: FittedClusters) -> tuple[BlockResult, ...]:
     """Say what a row's label, confidence and coordinates are."""
     dtype = fitted.kernel.dtype
-    return Kind("int64", None), Kind(dtype, None), Kind(dtype, fitted.centers.shape[1])
+    return (
+        BlockResult("int64", None),
+        BlockResult(dtype, None),
+        BlockResult(dtype, fitted.centers.shape[1]),
+    )
 
 
-def _labels_of(fitted: Fitted, X: np.ndarray) -> tuple[Array, ...]:
+def _labels_of(fitted: FittedClusters, X: np.ndarray) -> tuple[Array, ...]:
     """Label a block of rows."""
     return tuple(place_rows(fitted, X)[0])
 
 
-def _embedding_of(fitted: Fitted, X: np.ndarray) -> tuple[np.ndarray, ...]:
+def _embedding_of(fitted: FittedClusters, X: np.ndarray) -> tuple[np.ndarray, ...]:
     """Embed a block of rows."""
     return (place_rows(fitted, X)[1],)
 
 
-def _memberships_of(fitted: Fitted, X: np.ndarray) -> tuple[Array, ...]:
+def _memberships_of(fitted: FittedClusters, X: np.ndarray) -> tuple[Array, ...]:
     """Compute the memberships of a block of rows."""
     if len(X) == 0:
         return (np.empty((0, fitted.centers.shape[0]), dtype=fitted.kernel.dtype),)
@@ -139,7 +145,7 @@ def _memberships_of(fitted: Fitted, X: np.ndarray) -> tuple[Array, ...]:
     return (to_numpy(memberships(fitted, table)),)
 
 
-def _silhouettes_of(fitted: Fitted, X: np.ndarray) -> tuple[Array, ...]:
+def _silhouettes_of(fitted: FittedClusters, X: np.ndarray) -> tuple[Array, ...]:
     """Compute the silhouettes of a block of rows."""
     if len(X) == 0:
         return (np.empty(0, dtype=fitted.kernel.dtype),)
@@ -147,7 +153,7 @@ def _silhouettes_of(fitted: Fitted, X: np.ndarray) -> tuple[Array, ...]:
     return (to_numpy(silhouettes(fitted, table)),)
 
 
-def _outlier_score_of(fitted: Fitted, X: np.ndarray) -> tuple[Array, ...]:
+def _outlier_score_of(fitted: FittedClusters, X: np.ndarray) -> tuple[Array, ...]:
     """Compute how unusual the rows of a block are."""
     if len(X) == 0:
         return (np.empty(0, dtype=fitted.kernel.dtype),)
@@ -155,7 +161,7 @@ def _outlier_score_of(fitted: Fitted, X: np.ndarray) -> tuple[Array, ...]:
     return (to_numpy(outlier_score(fitted.kernel, table, 1)),)
 
 
-def _all_of(fitted: Fitted, X: np.ndarray) -> tuple[Array, ...]:
+def _all_of(fitted: FittedClusters, X: np.ndarray) -> tuple[Array, ...]:
     """Label and embed a block of rows."""
     found, embedding = place_rows(fitted, X)
     return (*found, embedding)

@@ -17,7 +17,15 @@ from scipy import linalg
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 from sklearn.exceptions import ConvergenceWarning
 
-from pckid._utils.arrays import Array, device_of, drop_tiny, gram_times, like, namespace, to_numpy
+from pckid._utils.arrays import (
+    Array,
+    asarray_like,
+    device_of,
+    drop_tiny,
+    gram_times,
+    namespace,
+    to_numpy,
+)
 from pckid.ensemble.feature_map import Projection
 
 _MAX_STEPS = 300
@@ -230,7 +238,9 @@ def _lanczos(
     v0 = to_numpy(first)[:, 0]
     operator = LinearOperator(
         (len(v0), len(v0)),
-        matvec=lambda v: to_numpy(apply(like(v.reshape(-1, 1), first, dtype=first.dtype)))[:, 0],
+        matvec=lambda v: to_numpy(apply(asarray_like(v.reshape(-1, 1), first, dtype=first.dtype)))[
+            :, 0
+        ],
         dtype=v0.dtype,
     )
     try:
@@ -238,7 +248,7 @@ def _lanczos(
     except ArpackError:
         return None
     order = np.argsort(-values, kind="stable")
-    return like(values[order], first), like(vectors[:, order], first)
+    return asarray_like(values[order], first), asarray_like(vectors[:, order], first)
 
 
 def _davidson(apply: Callable[[Array], Array], guess: Array, n_wanted: int) -> tuple[Array, Array]:
@@ -313,7 +323,7 @@ def _guess(features: Array, n_components: int, rng: np.random.Generator) -> Arra
     width = n_components + 6
     if n_samples <= 4 * width:
         return xp.eye(n_samples, dtype=features.dtype, device=device_of(features))
-    return like(rng.standard_normal((n_samples, width)), features)
+    return asarray_like(rng.standard_normal((n_samples, width)), features)
 
 
 def _without_noise(values: Array) -> Array:

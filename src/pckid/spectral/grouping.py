@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pckid._utils.arrays import Array, like, namespace, to_numpy
+from pckid._utils.arrays import Array, asarray_like, namespace, to_numpy
 from pckid._utils.parallel import blas_threads
 from pckid._utils.seeds import Stream, generator
 from pckid.ensemble.feature_map import Kernel, Projection, feature_matrix, project, project_features
@@ -72,7 +72,7 @@ def group(
     with blas_threads(jobs):
         rows = namespace(points).take(points, landmarks, axis=0)
         found = kmeans(rows, n_clusters, n_init=n_init, rng=rng, weights=weights)
-        every = None if sample.weights is None else like(sample.weights, points)
+        every = None if sample.weights is None else asarray_like(sample.weights, points)
         # All starts run on the landmarks, then the best of them on all rows.
         if landmarks.shape[0] < points.shape[0]:
             found = lloyd(points, found.centers[None, ...], weights=every)
@@ -94,7 +94,7 @@ def largest_first(rows: Array, centers: Array, weights: Array | None = None) -> 
         order = _by_size(to_numpy(labels), centers.shape[0], each)
         if np.array_equal(order, np.arange(len(order))):
             break
-        centers = xp.take(centers, like(order, centers, dtype=xp.int64), axis=0)
+        centers = xp.take(centers, asarray_like(order, centers, dtype=xp.int64), axis=0)
     return centers
 
 

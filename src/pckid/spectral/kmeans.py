@@ -6,7 +6,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pckid._utils.arrays import Array, at_least, device_of, first_highest, like, namespace, to_numpy
+from pckid._utils.arrays import (
+    Array,
+    argmax_of_middle,
+    asarray_like,
+    clip_min,
+    device_of,
+    namespace,
+    to_numpy,
+)
 
 # Restarts × clusters × rows held at once: 2^24 numbers.
 _CELLS = 1 << 24
@@ -73,7 +81,7 @@ def plus_plus(X: Array, uniforms: np.ndarray, weights: Array | None = None) -> A
     """
     xp = namespace(X)
     n_samples = X.shape[0]
-    draws = like(uniforms, X)
+    draws = asarray_like(uniforms, X)
     if weights is None:
         first = xp.astype(xp.floor(draws[:, 0] * n_samples), xp.int64)
     else:
@@ -133,7 +141,7 @@ def nearest(X: Array, centers: Array) -> Array:
     n_init, n_clusters, n_features = centers.shape
     flat = xp.reshape(centers, (-1, n_features))
     scores = flat @ xp.matrix_transpose(X) - 0.5 * xp.sum(flat**2, axis=1)[:, None]
-    return first_highest(xp.reshape(scores, (n_init, n_clusters, -1)))
+    return argmax_of_middle(xp.reshape(scores, (n_init, n_clusters, -1)))
 
 
 def distances_to(X: Array, centers: Array) -> Array:
@@ -172,7 +180,7 @@ def squared_distances(X: Array, centers: Array) -> Array:
     X, centers = X - mean, centers - mean
     cross = centers @ xp.matrix_transpose(X)
     lengths = xp.sum(centers**2, axis=1)[:, None] + xp.sum(X**2, axis=1)
-    return at_least(lengths - 2 * cross, 0.0)
+    return clip_min(lengths - 2 * cross, 0.0)
 
 
 def _means(X: Array, labels: Array, centers: Array, weights: Array | None) -> Array:

@@ -7,7 +7,7 @@ from itertools import accumulate
 import numpy as np
 from scipy.optimize import linear_sum_assignment, minimize_scalar
 
-from pckid._utils.arrays import Array, like, namespace, to_numpy
+from pckid._utils.arrays import Array, asarray_like, namespace, to_numpy
 from pckid.ensemble.feature_map import Kernel, Projection, project_features
 from pckid.spectral.embedding import EMBEDDINGS
 from pckid.spectral.kmeans import distances_to, first_of_nearest, kmeans
@@ -203,11 +203,13 @@ def _cluster_part(
 ) -> np.ndarray:
     """Find clusters by some rows and columns of the feature map, and label all (n_samples,)."""
     xp = namespace(features)
-    index = like(rows, features, dtype=xp.int64)
+    index = asarray_like(rows, features, dtype=xp.int64)
     each = None if weights is None else xp.take(weights, index)
     # Some columns at a time, so that no copy of all rows is made.
     parts = [
-        xp.take(xp.take(features, like(some, features, dtype=xp.int64), axis=0), index, axis=1)
+        xp.take(
+            xp.take(features, asarray_like(some, features, dtype=xp.int64), axis=0), index, axis=1
+        )
         for some in np.array_split(columns, max(1, len(columns) // _COLUMNS))
     ]
     projection = EMBEDDINGS[embedding](xp.concat(parts, axis=0), n_clusters, rng, each)
@@ -231,7 +233,7 @@ def _with_zeros(projection: Projection, columns: np.ndarray, features: Array) ->
     xp = namespace(features)
     places = np.full(features.shape[0], len(columns))
     places[columns] = np.arange(len(columns))
-    index = like(places, features, dtype=xp.int64)
+    index = asarray_like(places, features, dtype=xp.int64)
 
     def widen(part: Array) -> Array:
         return xp.take(xp.concat([part, 0 * part[:1, ...]], axis=0), index, axis=0)

@@ -14,7 +14,7 @@ from pckid.tables.scanning import (
     scan_table,
 )
 from pckid.tables.sources import Source
-from pckid.tables.table import Table
+from pckid.tables.table import FileTable
 from pckid.tables.workbook_writing import Share, Sheets
 from pckid.tables.writing import TableWriter, table_format, write_table
 
@@ -23,6 +23,7 @@ __all__ = [
     "MISSING_TOKENS",
     "Columns",
     "DateFormat",
+    "FileTable",
     "MissingTokens",
     "NumberFormat",
     "Reading",
@@ -31,7 +32,6 @@ __all__ = [
     "Share",
     "Sheets",
     "Source",
-    "Table",
     "TableWriter",
     "find_readings",
     "parse_rules",

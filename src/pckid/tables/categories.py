@@ -12,14 +12,14 @@ from pckid.tables.kinds import Reading, ReadingRules, find_reading_anew, find_re
 from pckid.tables.numbers import (
     MissingTokens,
     NotNumbers,
+    check_finite_columns,
+    check_no_text,
     is_text,
     observed_cells,
-    refuse_infinite,
-    refuse_text,
     try_columns,
     try_numbers,
 )
-from pckid.tables.table import Table
+from pckid.tables.table import FileTable
 
 MAX_CATEGORIES = 255
 
@@ -47,7 +47,7 @@ class Columns(NamedTuple):
 
 
 def read_columns(
-    table: Table,
+    table: FileTable,
     names: Sequence[str],
     missing: MissingTokens,
     rules: ReadingRules | None = None,
@@ -97,14 +97,14 @@ def read_columns(
     for name in names:
         if name not in columns:
             texts[name] = unify_booleans(text_cells(table, name, missing))
-            columns[name] = _codes(texts[name])
+            columns[name] = _number_categories(texts[name])
     return Columns(np.column_stack([columns[name] for name in names]), texts, found, wrong)
 
 
-def refuse_unread(columns: Columns, names: Sequence[str], table: Table) -> None:
+def refuse_unread(columns: Columns, names: Sequence[str], table: FileTable) -> None:
     """Raise for what could not be read, for too many categories and for infinite numbers."""
     if columns.wrong:
-        refuse_text(columns.wrong, table.parts)
+        check_no_text(columns.wrong, table.parts)
     for name, cells in columns.texts.items():
         n_distinct, n_observed = count_categories(cells)
         if MAX_CATEGORIES < n_distinct < n_observed:
@@ -113,7 +113,7 @@ def refuse_unread(columns: Columns, names: Sequence[str], table: Table) -> None:
                 f"rows, too many for categories (at most {MAX_CATEGORIES}). Leave it out with "
                 "--drop, or name it as --id or --label."
             )
-    refuse_infinite(columns.X, names, table.parts)
+    check_finite_columns(columns.X, names, table.parts)
 
 
 def count_categories(cells: Sequence[str | None]) -> tuple[int, int]:
@@ -122,7 +122,7 @@ def count_categories(cells: Sequence[str | None]) -> tuple[int, int]:
     return len(set(observed)), len(observed)
 
 
-def text_cells(table: Table, name: str, missing: MissingTokens) -> list[str | None]:
+def text_cells(table: FileTable, name: str, missing: MissingTokens) -> list[str | None]:
     """Read a column as texts without the blanks around them; None where a cell is missing."""
     column = table.data.column(name)
     if is_text(column.type):
@@ -142,7 +142,7 @@ def _as_text(cell: Any, missing: MissingTokens) -> str | None:
     return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
 
 
-def _codes(cells: list[str | None]) -> np.ndarray:
+def _number_categories(cells: list[str | None]) -> np.ndarray:
     """Number the categories of a column, of shape (n_rows,)."""
     distinct = sorted({cell for cell in cells if cell is not None})
     index = {category: float(code) for code, category in enumerate(distinct)}

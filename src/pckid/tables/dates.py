@@ -67,13 +67,13 @@ def count_dates(cells: Any) -> Counter[str]:
     if not pc.any(pc.match_substring_regex(cells, r"\d[-/. :]|[a-z] \d")).as_py():
         return found
     for layout in LAYOUTS:
-        if pc.any(pc.match_substring_regex(cells, _pattern(layout))).as_py():
+        if pc.any(pc.match_substring_regex(cells, _date_pattern(layout))).as_py():
             values, _ = read_dates(cells, DateFormat(layout))
             found[layout] = int(np.count_nonzero(~np.isnan(values)))
     return found
 
 
-def _pattern(layout: str) -> str:
+def _date_pattern(layout: str) -> str:
     """Give the pattern of a layout."""
     return _DURATION if layout == "hours:minutes" else _PATTERNS[layout]
 
@@ -83,9 +83,9 @@ def read_dates(cells: Any, form: DateFormat) -> tuple[np.ndarray, np.ndarray]:
     if isinstance(cells, pa.ChunkedArray):
         cells = cells.combine_chunks()
     observed = pc.is_valid(cells).to_numpy(zero_copy_only=False)
-    parts = pc.extract_regex(cells, _pattern(form.layout))
-    hours = _number(parts, "hour", 0) + _number(parts, "minute", 0) / 60
-    hours += _number(parts, "second", 0) / 3600
+    parts = pc.extract_regex(cells, _date_pattern(form.layout))
+    hours = _part(parts, "hour", 0) + _part(parts, "minute", 0) / 60
+    hours += _part(parts, "second", 0) / 3600
     matched = pc.is_valid(parts).to_numpy(zero_copy_only=False)
     if form.layout == "hours:minutes":
         negative = pc.fill_null(pc.equal(pc.struct_field(parts, "sign"), "-"), False)
@@ -107,16 +107,16 @@ def read_temporal(column: Any, part: str) -> np.ndarray:
     if is_duration(kind):
         per_hour = 3600 * {"s": 1, "ms": 1e3, "us": 1e6, "ns": 1e9}[kind.unit]
         whole = column.cast(pa.int32()) if kind.bit_width == 32 else column
-        return _floats(whole.cast(pa.int64())) / per_hour
+        return _with_nan(whole.cast(pa.int64())) / per_hour
     if part == "days":
-        return _floats(column.cast(pa.timestamp("us")).cast(pa.int64())) / 86_400e6
+        return _with_nan(column.cast(pa.timestamp("us")).cast(pa.int64())) / 86_400e6
     stamps = column.cast(pa.timestamp("us"))
-    return _floats(pc.month(stamps) if part == "month" else pc.hour(stamps))
+    return _with_nan(pc.month(stamps) if part == "month" else pc.hour(stamps))
 
 
 def _days(parts: Any) -> tuple[np.ndarray, np.ndarray]:
     """Count the days since 1970 began, and give the month; NaN for what is no date."""
-    year, day = _number(parts, "a", np.nan), _number(parts, "c", np.nan)
+    year, day = _part(parts, "a", np.nan), _part(parts, "c", np.nan)
     short = pc.equal(pc.utf8_length(pc.struct_field(parts, "a")), 2)
     short = pc.fill_null(short, False).to_numpy(zero_copy_only=False)
     year = np.where(short, year + np.where(year < _FIRST_SHORT_YEAR, 2000, 1900), year)
@@ -146,13 +146,13 @@ def _month(word: str) -> float:
     return _NUMBER_OF.get(word[:4], _NUMBER_OF.get(word[:3], np.nan))
 
 
-def _number(parts: Any, name: str, absent: float) -> np.ndarray:
+def _part(parts: Any, name: str, absent: float) -> np.ndarray:
     """Read one part of the cells as floats."""
     texts = pc.replace_substring(pc.struct_field(parts, name), ",", ".")
     texts = pc.if_else(pc.equal(texts, ""), pa.scalar(None, texts.type), texts)
     return pc.fill_null(texts.cast(pa.float64()), absent).to_numpy(zero_copy_only=False)
 
 
-def _floats(column: Any) -> np.ndarray:
+def _with_nan(column: Any) -> np.ndarray:
     """Cast a column of whole numbers to float64, null becoming NaN."""
     return np.array(pc.fill_null(column.cast(pa.float64(), safe=False), np.nan).to_numpy())

@@ -183,14 +183,14 @@ def choose_format(
     choice : FormatChoice or None
         None if no cell is a number.
     """
-    parsed = {shape: cell for shape in shapes.counts if (cell := _split(shape)) is not None}
+    parsed = {shape: cell for shape in shapes.counts if (cell := _split_number(shape)) is not None}
     fits: list[tuple[int, NumberFormat, dict[str, float]]] = []
     for signs in SIGNS if form is None else [form]:
         if form or decimal in (None, signs.decimal):
             values = {
                 shape: float(plain)
                 for shape, (core, _) in parsed.items()
-                if (plain := _plain(core, signs)) is not None
+                if (plain := _plain_number(core, signs)) is not None
             }
             fits.append((sum(shapes.counts[shape] for shape in values), signs, values))
     if not fits or not (most := max(n for n, _, _ in fits)):
@@ -223,7 +223,7 @@ def choose_format(
 
 def decimal_sign(shapes: Iterable[str]) -> str | None:
     """Tell the decimal sign that shapes show beyond doubt, if one does: 0.5 does, 1.234 not."""
-    cores = [cell[0] for shape in shapes if (cell := _split(shape)) is not None]
+    cores = [cell[0] for shape in shapes if (cell := _split_number(shape)) is not None]
     signs = {found[1] or found[2] for core in cores if (found := _DECIMAL.fullmatch(core))}
     return signs.pop() if len(signs) == 1 else None
 
@@ -297,14 +297,14 @@ def _core(form: NumberFormat) -> str:
     return rf"(?:(?:{whole})(?:{point}[0-9]*)?|{point}[0-9]+)(?:[eE][+-]?[0-9]+)?"
 
 
-def _plain(core: str, form: NumberFormat) -> str | None:
+def _plain_number(core: str, form: NumberFormat) -> str | None:
     """Rewrite a number with a decimal point and no other sign; None if it is written otherwise."""
     if re.fullmatch(_core(form), core) is None:
         return None
     return core.replace(form.thousands, "").replace(form.decimal, ".")
 
 
-def _split(shape: str) -> tuple[str, str] | None:
+def _split_number(shape: str) -> tuple[str, str] | None:
     """Split a cell into its number and its unit in lower case; None if it is no number."""
     found = _CELL.fullmatch(shape)
     if found is None:

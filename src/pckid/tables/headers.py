@@ -45,9 +45,13 @@ def find_header(rows: Grid, merged: Sequence[Range] = ()) -> Header:
     """
     width = len(rows[0])
     grid = [list(row) for row in rows]
-    near = [r for r in merged if r[0][0] < len(rows) and _columns(r) < max(2, width * _NEARLY_ALL)]
+    near = [
+        r
+        for r in merged
+        if r[0][0] < len(rows) and _header_columns(r) < max(2, width * _NEARLY_ALL)
+    ]
     for merge in near:
-        _spread(grid, merge)
+        _fill_merged(grid, merge)
     counts = [width - row.count("") for row in grid]
     first = _first_row(rows, grid, counts)
     end = first + 1
@@ -57,12 +61,12 @@ def find_header(rows: Grid, merged: Sequence[Range] = ()) -> Header:
     return Header(first, end, [_name(cells) for cells in columns])
 
 
-def _columns(merge: Range) -> int:
+def _header_columns(merge: Range) -> int:
     """Count the columns of a merged range."""
     return merge[1][1] - merge[0][1] + 1
 
 
-def _spread(grid: Grid, merge: Range) -> None:
+def _fill_merged(grid: Grid, merge: Range) -> None:
     """Write the content of a merged range, which its first cell has, into all of its cells."""
     (top, left), (bottom, right) = merge
     for row in grid[top : bottom + 1]:
@@ -88,7 +92,7 @@ def _continues(rows: Grid, merged: Sequence[Range], first: int, row: int) -> boo
     """Tell whether a row still belongs to the header: merged cells reach or lie over it."""
     if any(top < row <= bottom and top >= first for (top, _), (bottom, _) in merged):
         return True
-    above = [r for r in merged if r[0][0] <= row - 1 <= r[1][0] and _columns(r) > 1]
+    above = [r for r in merged if r[0][0] <= row - 1 <= r[1][0] and _header_columns(r) > 1]
     # Below a heading of several columns come their names, which are texts.
     return bool(above) and first <= above[0][0][0] and _is_texts(rows[row])
 

@@ -21,7 +21,7 @@ from pckid.tables.sources import Source
 
 _REFUSED = 3
 _LOADING = 2 << 30  # address space for the libraries alone
-_CHILD = "from pckid.tables.isolation import main; main()"
+_CHILD = "from pckid.tables.isolation import serve_isolated; serve_isolated()"
 
 
 class Read(NamedTuple):
@@ -79,7 +79,7 @@ def read_apart(function: Callable[..., Read], source: Source, **options: Any) ->
     return Read(data.replace_schema_metadata(None), tuple(notes))
 
 
-def main() -> None:
+def serve_isolated() -> None:
     """Read the file that comes by standard input; write it to standard output."""
     task = json.loads(sys.argv[1])
     _limit_memory(task["max_bytes"] + _LOADING)

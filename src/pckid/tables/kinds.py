@@ -37,7 +37,7 @@ from pckid.tables.numbers import (
 )
 from pckid.tables.row_names import numbers_name_rows, texts_name_rows
 from pckid.tables.scanning import Scan, batches
-from pckid.tables.table import Table
+from pckid.tables.table import FileTable
 
 # The first rows: as many cells in a table of any width.
 _HEAD_ROWS, _HEAD_CELLS = 10_000, 2_000_000
@@ -45,7 +45,7 @@ _DATE_ORDERS = ("day-month-year", "month-day-year")
 DATE_CHOICES = ("leave-out", "use", "month", "hour", "day-first", "month-first")
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
-Batches = Callable[[Sequence[str]], Iterator[Table]]
+Batches = Callable[[Sequence[str]], Iterator[FileTable]]
 
 
 class ReadingRules(NamedTuple):
@@ -153,7 +153,7 @@ class Reading(NamedTuple):
 
 
 def find_readings(
-    source: Table | Scan,
+    source: FileTable | Scan,
     names: Sequence[str],
     missing: MissingTokens,
     rules: ReadingRules | None = None,
@@ -189,7 +189,7 @@ def find_readings(
 
 
 def find_reading_anew(
-    source: Table | Scan, name: str, missing: MissingTokens, rules: ReadingRules
+    source: FileTable | Scan, name: str, missing: MissingTokens, rules: ReadingRules
 ) -> Reading:
     """Find out how a column is written by all of its rows, where the first did not tell."""
     head = first_rows(source, [name], len(source.names))
@@ -210,7 +210,7 @@ class CellCounts:
 
 
 def count_cells(
-    source: Table | Scan, names: Sequence[str], missing: MissingTokens
+    source: FileTable | Scan, names: Sequence[str], missing: MissingTokens
 ) -> dict[str, CellCounts]:
     """Count the cells of columns of text, in all rows."""
     counts = {name: CellCounts() for name in names}
@@ -220,10 +220,10 @@ def count_cells(
     return counts
 
 
-def first_rows(source: Table | Scan, names: Sequence[str], n_columns: int) -> Table:
+def first_rows(source: FileTable | Scan, names: Sequence[str], n_columns: int) -> FileTable:
     """Read the first rows; as many from a table in memory as from its file."""
     n_rows = max(1, min(_HEAD_ROWS, _HEAD_CELLS // n_columns))
-    if isinstance(source, Table):
+    if isinstance(source, FileTable):
         return source._replace(data=source.data.select(list(names)).slice(0, n_rows))
     kept: list[Any] = []
     for batch in batches(source, source.parts, names, n_rows):
@@ -233,9 +233,9 @@ def first_rows(source: Table | Scan, names: Sequence[str], n_columns: int) -> Ta
     return batch.table._replace(data=pa.concat_tables(kept).slice(0, n_rows))
 
 
-def _all_rows(source: Table | Scan, names: Sequence[str]) -> Iterator[Table]:
+def _all_rows(source: FileTable | Scan, names: Sequence[str]) -> Iterator[FileTable]:
     """Yield all rows: at once from a table in memory, in batches from a file."""
-    if isinstance(source, Table):
+    if isinstance(source, FileTable):
         yield source
         return
     for batch in batches(source, source.parts, names, _HEAD_ROWS):
@@ -243,7 +243,7 @@ def _all_rows(source: Table | Scan, names: Sequence[str]) -> Iterator[Table]:
 
 
 def _glance(
-    head: Table,
+    head: FileTable,
     name: str,
     values: np.ndarray | NotNumbers,
     missing: MissingTokens,
@@ -261,7 +261,7 @@ def _glance(
     if not is_text(column.type):
         if not isinstance(values, np.ndarray):
             return Reading("text")
-        return _numbers(values, name, rules)
+        return _kind_of_numbers(values, name, rules)
     if rules.format_of(name):
         return None
     if isinstance(values, np.ndarray):
@@ -270,7 +270,7 @@ def _glance(
         doubtful = doubtful and rules.decimal is None
         if doubtful and is_ambiguous_plain(observed_cells(column, missing)):
             return None
-        return _numbers(values, name, rules)
+        return _kind_of_numbers(values, name, rules)
     cells = observed_cells(column, missing)
     counts = CellCounts()
     counts.add(cells)
@@ -282,7 +282,7 @@ def _glance(
     return Reading("text") if 2 * unread > counts.shapes.n_observed else _text(cells, name, rules)
 
 
-def _numbers(values: np.ndarray, name: str, rules: ReadingRules) -> Reading:
+def _kind_of_numbers(values: np.ndarray, name: str, rules: ReadingRules) -> Reading:
     """Tell measurements from names of the rows, by the first rows."""
     named = name not in rules.kept and numbers_name_rows(values, name)
     return Reading("row name" if named else "number")
@@ -303,7 +303,7 @@ def _has_rival(counts: CellCounts, rules: ReadingRules, name: str) -> bool:
     return choice is not None and choice.rival is not None
 
 
-def _decimal_evidence(head: Table, names: Sequence[str], missing: MissingTokens) -> str | None:
+def _decimal_evidence(head: FileTable, names: Sequence[str], missing: MissingTokens) -> str | None:
     """Find the decimal sign that the columns of text show beyond doubt."""
     shapes: set[str] = set()
     for name in names:
@@ -318,7 +318,7 @@ def _decimal_evidence(head: Table, names: Sequence[str], missing: MissingTokens)
 def _decide(
     name: str,
     counts: CellCounts,
-    head: Table,
+    head: FileTable,
     missing: MissingTokens,
     rules: ReadingRules,
     evidence: str | None,

@@ -15,7 +15,7 @@ from pckid._utils.text import brief, counted, number_hint
 from pckid.exceptions import TableError
 from pckid.tables.dates import DateFormat, is_temporal, read_dates, read_temporal
 from pckid.tables.formats import NumberFormat, read_numbers
-from pckid.tables.table import Part, Table, name_row
+from pckid.tables.table import FileTable, Part, name_row
 
 MISSING_TOKENS = (
     "", "NA", "N/A", "#N/A", "#NA", "<NA>", "NaN", "-NaN", "null", "none", "nil", "missing", "?",
@@ -65,7 +65,7 @@ class NotNumbers(NamedTuple):
         return sum(count for _, count in self.texts) == self.n_cells
 
 
-def refuse_text(texts: dict[str, NotNumbers], parts: Sequence[Part] = ()) -> NoReturn:
+def check_no_text(texts: dict[str, NotNumbers], parts: Sequence[Part] = ()) -> NoReturn:
     """Raise on columns that are not numbers, naming the first few."""
     lines = describe_text(texts, parts)
     lines.append(
@@ -95,7 +95,7 @@ def describe_text(texts: dict[str, NotNumbers], parts: Sequence[Part]) -> list[s
     return [line.rstrip() for line in lines]
 
 
-def refuse_infinite(
+def check_finite_columns(
     X: np.ndarray, names: Sequence[str], parts: Sequence[Part] = (), start: int = 0
 ) -> None:
     """Raise if a number of X (n_rows, len(names)) is infinite; its first row follows `start`."""
@@ -110,7 +110,10 @@ def refuse_infinite(
 
 
 def try_numbers(
-    table: Table, name: str, missing: MissingTokens, form: NumberFormat | DateFormat | None = None
+    table: FileTable,
+    name: str,
+    missing: MissingTokens,
+    form: NumberFormat | DateFormat | None = None,
 ) -> np.ndarray | NotNumbers:
     """Read one column as floats of shape (n_rows,), or say why that cannot be.
 
@@ -128,7 +131,7 @@ def try_numbers(
         column = column.cast(column.type.value_type)
     kind = column.type
     if is_text(kind):
-        values = _parse(column, missing, table.decimal, form)
+        values = _parse_texts(column, missing, table.decimal, form)
     elif pa.types.is_boolean(kind):
         values = _floats(column.cast(pa.uint8()))
     elif pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_decimal(kind):
@@ -146,7 +149,7 @@ def try_numbers(
 
 
 def try_columns(
-    table: Table,
+    table: FileTable,
     names: Sequence[str],
     missing: MissingTokens,
     forms: Mapping[str, NumberFormat | DateFormat | None] = MappingProxyType({}),
@@ -170,7 +173,10 @@ def try_columns(
 
 
 def count_text(
-    table: Table, name: str, missing: MissingTokens, form: NumberFormat | DateFormat | None = None
+    table: FileTable,
+    name: str,
+    missing: MissingTokens,
+    form: NumberFormat | DateFormat | None = None,
 ) -> NotNumbers:
     """Count the cells of a column that are no numbers, if there are any."""
     found = try_numbers(table, name, missing, form)
@@ -197,7 +203,7 @@ def observed_cells(column: Any, missing: MissingTokens) -> Any:
     return pc.if_else(absent, pa.scalar(None, cells.type), cells)
 
 
-def _parse(
+def _parse_texts(
     column: Any, missing: MissingTokens, decimal: str, form: NumberFormat | DateFormat | None
 ) -> np.ndarray | NotNumbers:
     """Parse a column of text."""

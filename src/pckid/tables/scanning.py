@@ -30,7 +30,7 @@ from pckid.tables.binary import (
 from pckid.tables.sniffing import TextFormat, first_record, sniff
 from pckid.tables.sources import MAX_UNPACKED, Source, find_source, hash_sources, refuse_large
 from pckid.tables.statfiles import is_statistics, read_statistics
-from pckid.tables.table import Part, Table
+from pckid.tables.table import FileTable, Part
 from pckid.tables.text import find_encoding, text_tables, utf8_pieces
 from pckid.tables.workbooks import OLE, ZIP, read_sheet
 
@@ -105,7 +105,7 @@ class Scan(NamedTuple):
 class Batch(NamedTuple):
     """Some rows of a part."""
 
-    table: Table
+    table: FileTable
     start: int  # number of the first row in the whole table
     part: Part
 
@@ -264,7 +264,9 @@ def batches(
     for part, data in _tables(scan, parts, columns, n_rows):
         here, row = part, row if part is here else part.start
         for start in range(0, data.num_rows, n_rows):
-            table = Table(data.slice(start, n_rows), scan.text, scan.source, "", False, scan.parts)
+            table = FileTable(
+                data.slice(start, n_rows), scan.text, scan.source, "", False, scan.parts
+            )
             yield Batch(table, row + start, part)
         row += data.num_rows
     if row == 0:
@@ -292,19 +294,19 @@ def _tables(
             skipped = 0
 
 
-def read_source(source: str | Source, **options: Any) -> Table:
+def read_source(source: str | Source, **options: Any) -> FileTable:
     """Read a table whole; parameters as for `scan_table`."""
     return read_whole(scan_table(source, **options))
 
 
-def read_whole(scan: Scan) -> Table:
+def read_whole(scan: Scan) -> FileTable:
     """Read all rows and put them together."""
     table = read_up_to(scan, math.inf)
     assert table is not None
     return table
 
 
-def read_up_to(scan: Scan, limit: float) -> Table | None:
+def read_up_to(scan: Scan, limit: float) -> FileTable | None:
     """Read all rows and put them together; None if their cells take more than `limit` bytes."""
     source = scan.parts[0].source
     packed = scan.text is not None and source.unpacker is not None
@@ -324,10 +326,12 @@ def read_up_to(scan: Scan, limit: float) -> Table | None:
                 pass
             packed = False
     data = pa.concat_tables(kept)
-    return Table(data, scan.text, scan.source, scan.sha256(), scan.header_is_numbers, scan.parts)
+    return FileTable(
+        data, scan.text, scan.source, scan.sha256(), scan.header_is_numbers, scan.parts
+    )
 
 
-def row_numbers(start: int, n_rows: int) -> Table:
+def row_numbers(start: int, n_rows: int) -> FileTable:
     """Make a table of one column, `row`, that counts rows from 1."""
     data = pa.table({"row": np.arange(start + 1, start + n_rows + 1)})
-    return Table(data, None, "", "", False)
+    return FileTable(data, None, "", "", False)

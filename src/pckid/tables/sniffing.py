@@ -38,7 +38,7 @@ def sniff(text: str, delimiter: str | None = None, decimal: str | None = None) -
     """
     sample = text[:_SAMPLE_CHARACTERS]
     if delimiter is None:
-        delimiter = max(_DELIMITERS, key=lambda sign: _fit(_records(sample, sign)))
+        delimiter = max(_DELIMITERS, key=lambda sign: _score_delimiter(_records(sample, sign)))
     if decimal is None:
         body = _records(sample, delimiter)[1:]
         decimal = _decimal_sign([cell.strip() for record in body for cell in record])
@@ -61,7 +61,7 @@ def _records(text: str, delimiter: str, n_records: int = _SAMPLE_RECORDS) -> lis
         csv.field_size_limit(limit)
 
 
-def _fit(records: list[list[str]]) -> tuple[float, int]:
+def _score_delimiter(records: list[list[str]]) -> tuple[float, int]:
     """Score a delimiter: rows that agree with the first on more than one cell, then cells."""
     width = len(records[0])
     if width < 2:

@@ -46,10 +46,10 @@ def read_statistics(source: Source) -> Read:
         raise ImportError(
             "Reading Stata, SPSS and SAS needs pyreadstat: python -m pip install 'pckid[stats]'"
         )
-    return read_apart(parse, source)
+    return read_apart(parse_statfile, source)
 
 
-def parse(source: Source) -> Read:
+def parse_statfile(source: Source) -> Read:
     """Read a file, a number of rows at a time."""
     import pyreadstat
 
@@ -62,7 +62,7 @@ def parse(source: Source) -> Read:
         try:
             columns, told = reader(io.BytesIO(content), output_format="dict", **limits)
         except Exception as error:  # which ones, and where they are, depends on the version
-            raise TableError(_damaged(source.name, str(error))) from None
+            raise TableError(_damaged_statfile(source.name, str(error))) from None
         found = len(next(iter(columns.values()), ()))
         n_rows += found
         refuse_large(8 * n_rows * len(columns), source.name, source.max_bytes)
@@ -70,12 +70,15 @@ def parse(source: Source) -> Read:
     labels = told.variable_value_labels
     return Read(
         pa.table(
-            {key: _column([part[key] for part in parts], labels.get(key, {})) for key in parts[0]}
+            {
+                key: _labelled_column([part[key] for part in parts], labels.get(key, {}))
+                for key in parts[0]
+            }
         )
     )
 
 
-def _damaged(name: str, reason: str) -> str:
+def _damaged_statfile(name: str, reason: str) -> str:
     """Say that a file cannot be read."""
     return (
         f"{name} is damaged or cut short ({brief(reason, 200)}). Copy or download it again, or "
@@ -92,7 +95,7 @@ def _reader(pyreadstat: Any, start: bytes) -> Any:
     return pyreadstat.read_xport if start.startswith(XPORT) else pyreadstat.read_dta
 
 
-def _column(parts: Sequence[Sequence[Any]], labels: Mapping[Any, str]) -> Any:
+def _labelled_column(parts: Sequence[Sequence[Any]], labels: Mapping[Any, str]) -> Any:
     """Make a column; its values are replaced by labels if every one of them has one."""
     cells = [cell for part in parts for cell in part]
     observed = {cell for cell in cells if cell is not None and cell == cell}

@@ -22,7 +22,7 @@ class Part(NamedTuple):
         return self.source.name + group
 
 
-class Table(NamedTuple):
+class FileTable(NamedTuple):
     """A table as it was read.
 
     Attributes

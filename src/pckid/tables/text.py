@@ -96,13 +96,13 @@ def text_tables(
     """
     size = max(PIECE, _BYTES_PER_COLUMN * kind.n_columns)
     n_records = 0
-    for block in _blocks(utf8_pieces(source, encoding, size), kind.delimiter, source.name):
-        table = _parse(block, kind, columns, n_records, source.name)
+    for block in _whole_records(utf8_pieces(source, encoding, size), kind.delimiter, source.name):
+        table = _parse_block(block, kind, columns, n_records, source.name)
         n_records += table.num_rows
         yield table
 
 
-def _blocks(pieces: Iterator[bytes], delimiter: str, name: str) -> Iterator[memoryview]:
+def _whole_records(pieces: Iterator[bytes], delimiter: str, name: str) -> Iterator[memoryview]:
     """Cut a text into blocks of whole records."""
     waiting: list[bytes] = []
     n_lines = size = wanted = 0
@@ -196,7 +196,7 @@ def _quoted(text: bytes, delimiter: str) -> tuple[np.ndarray, np.ndarray, list[i
     return opens, closes, wrong
 
 
-def _parse(
+def _parse_block(
     block: memoryview, kind: TextFormat, columns: Sequence[int], n_before: int, name: str
 ) -> Any:
     """Parse whole records, the first of which has the number `n_before` + 1."""

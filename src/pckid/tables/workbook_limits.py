@@ -50,7 +50,7 @@ def check_archive(file: BinaryIO, name: str, max_bytes: int) -> None:
                     n_bytes += _measure_part(stream, name, max_bytes - n_bytes, max_bytes)
 
 
-def _pieces(stream: Any, name: str, left: int, max_bytes: int) -> Iterator[bytes]:
+def _zip_members(stream: Any, name: str, left: int, max_bytes: int) -> Iterator[bytes]:
     """Yield what is unpacked, as long as no more than `left` bytes come."""
     while piece := stream.read(_PIECE):
         left -= len(piece)
@@ -63,13 +63,13 @@ def _measure_part(stream: Any, name: str, left: int, max_bytes: int) -> int:
     """Count the bytes of a part of an .xlsx file; refuse a sheet that is too large a rectangle."""
     extent = _XlsxExtent()
     n_bytes, rest = 0, b""
-    for piece in _pieces(stream, name, left, max_bytes):
+    for piece in _zip_members(stream, name, left, max_bytes):
         if n_bytes == 0 and piece.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
             raise zipfile.BadZipFile("XML in UTF-16")
         is_xml = n_bytes > 0 or piece.lstrip(codecs.BOM_UTF8 + b" \t\r\n").startswith(b"<")
         n_bytes += len(piece)
         if not is_xml:
-            return n_bytes + sum(map(len, _pieces(stream, name, left - n_bytes, max_bytes)))
+            return n_bytes + sum(map(len, _zip_members(stream, name, left - n_bytes, max_bytes)))
         # A tag that goes on in the next piece is looked at with it.
         text = rest + piece
         end = text.rfind(b"<")
@@ -174,7 +174,7 @@ def _measure_ods(stream: Any, name: str, max_bytes: int) -> int:
     """Count the bytes of an .ods file's content; refuse sheets that are too large together."""
     extent = _OdsExtent(name, max_bytes)
     n_bytes = 0
-    for piece in _pieces(stream, name, max_bytes, max_bytes):
+    for piece in _zip_members(stream, name, max_bytes, max_bytes):
         n_bytes += len(piece)
         extent.parser.Parse(piece, False)
     extent.parser.Parse(b"", True)

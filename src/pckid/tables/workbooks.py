@@ -50,13 +50,13 @@ def read_sheet(source: Source, sheet: str | None = None, header: bool = True) ->
     _check_installed()
     is_old = next(source.pieces(8), b"") == OLE
     return (
-        read_apart(parse, source, sheet=sheet, header=header)
+        read_apart(parse_workbook, source, sheet=sheet, header=header)
         if is_old
-        else parse(source, sheet, header)
+        else parse_workbook(source, sheet, header)
     )
 
 
-def parse(source: Source, sheet: str | None, header: bool) -> Read:
+def parse_workbook(source: Source, sheet: str | None, header: bool) -> Read:
     """Read a sheet in this process."""
     workbook = _open_workbook(source)
     name, cells, others = _choose_sheet(workbook, sheet, source.name)
@@ -119,7 +119,7 @@ def _refuse_damaged(name: str) -> Iterator[None]:
     except BaseException as error:
         foreign = python_calamine.CalamineError, OSError, ValueError
         if isinstance(error, foreign) or type(error).__name__ == "PanicException":
-            raise TableError(_damaged(name, error)) from None
+            raise TableError(_damaged_workbook(name, error)) from None
         raise
 
 
@@ -144,10 +144,10 @@ def _check(file: BinaryIO, source: Source) -> None:
     except TableError:
         raise
     except DAMAGED as error:
-        raise TableError(_damaged(source.name, error)) from None
+        raise TableError(_damaged_workbook(source.name, error)) from None
 
 
-def _damaged(name: str, error: BaseException) -> str:
+def _damaged_workbook(name: str, error: BaseException) -> str:
     """Say that a workbook cannot be read."""
     reason = brief(str(error) or type(error).__name__, 200)
     return (
@@ -222,7 +222,7 @@ def _read_rows(rows: Iterator[list[Any]], names: list[str] | None, width: int) -
     notes: list[list[Any]] = []
     body = _without_notes(rows, width, notes)
     while block := list(islice(body, _ROWS_AT_ONCE)):
-        blocks.append([_column(cells) for cells in zip(*block, strict=True)])
+        blocks.append([_sheet_column(cells) for cells in zip(*block, strict=True)])
     columns = [_join(parts) for parts in zip(*blocks, strict=True)] or [pa.nulls(0)] * width
     named = names or [""] * width
     shown = [j for j in range(width) if named[j] or columns[j].null_count < len(columns[j])]
@@ -256,7 +256,7 @@ def _without_notes(
             yield row
 
 
-def _column(cells: Sequence[Any]) -> Any:
+def _sheet_column(cells: Sequence[Any]) -> Any:
     """Make a column of some cells: of numbers, truth values, dates or spans, otherwise of text."""
     found = [None if cell == "" else cell for cell in cells]
     kinds = set(map(type, found)) - {type(None)}
@@ -295,7 +295,7 @@ def _join(parts: Sequence[Any]) -> Any:
     if kinds == {pa.date32(), pa.timestamp("us")}:
         kinds.remove(pa.date32())
     if len(kinds) > 1:
-        kinds, parts = {pa.string()}, [_as_text(part) for part in parts]
+        kinds, parts = {pa.string()}, [_cell_text(part) for part in parts]
     kind = kinds.pop()
     column = pa.chunked_array([part.cast(kind) for part in parts], kind)
     if pa.types.is_floating(kind):
@@ -307,7 +307,7 @@ def _join(parts: Sequence[Any]) -> Any:
     return column
 
 
-def _as_text(part: Any) -> Any:
+def _cell_text(part: Any) -> Any:
     """Write the cells of a part as text."""
     cells = part.to_pylist()
     return pa.array([None if cell is None else cell_text(cell) for cell in cells], pa.string())

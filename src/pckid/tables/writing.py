@@ -18,7 +18,7 @@ import pyarrow.parquet
 
 from pckid.exceptions import TableError
 from pckid.tables.sniffing import TextFormat
-from pckid.tables.table import Table
+from pckid.tables.table import FileTable
 from pckid.tables.workbook_writing import Sheets, WorkbookWriter, load_xlsxwriter, refuse_many_rows
 
 _BLOCK_ROWS = 8192
@@ -63,7 +63,7 @@ def table_format(path: str, n_rows: int | None = None) -> tuple[str, str | None]
 
 def write_table(
     file: BinaryIO,
-    table: Table,
+    table: FileTable,
     new: Mapping[str, np.ndarray],
     *,
     kind: str = "csv",
@@ -126,7 +126,7 @@ class TableWriter:
 
     def write(
         self,
-        table: Table,
+        table: FileTable,
         new: Mapping[str, np.ndarray],
         numbers: Mapping[str, np.ndarray] | None = None,
     ) -> None:

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pckid.experiments._registry import import_all, refuse_twice, refuse_unknown
+from pckid.experiments._registry import check_registered, check_unregistered, import_all
 
 __all__ = [
     "Case",
@@ -68,7 +68,7 @@ def dataset(name: str) -> Callable[[Callable[..., list[Case]]], Callable[..., li
     """Register a function that lists a data set's cases; see this package's own text."""
 
     def register(function: Callable[..., list[Case]]) -> Callable[..., list[Case]]:
-        refuse_twice(name, _DATASETS, "data set")
+        check_unregistered(name, _DATASETS, "data set")
         _DATASETS[name] = function
         return function
 
@@ -91,7 +91,7 @@ def cases(name: str, **options: Any) -> list[Case]:
     ['mcar 30%', 'mar 30%']
     """
     known = all_datasets()
-    refuse_unknown(name, known, "data set")
+    check_registered(name, known, "data set")
     return known[name](**options)
 
 

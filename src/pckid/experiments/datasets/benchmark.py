@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from pckid.experiments._registry import refuse_unknown
+from pckid.experiments._registry import check_registered
 from pckid.experiments.datasets import Case, cases
 from pckid.experiments.datasets.complete import BUNDLED
 from pckid.experiments.datasets.tables import AS_IS, MAX_ROWS, NOT_FEATURES, file_cases, files
@@ -70,7 +70,7 @@ def cases_of(
     bundled = BUNDLED if half or not folders else ()
     _refuse_same_name([*(name for name, _ in found), *bundled])
     if half is not None:
-        refuse_unknown(half, HALVES, "half")
+        check_registered(half, HALVES, "half")
         chosen = names_of(half)
         found = [(name, path) for name, path in found if plain_name(name) in chosen]
         bundled = tuple(name for name in bundled if name in chosen)

@@ -17,7 +17,9 @@ BUNDLED: tuple[str, ...] = ("breast cancer", "digits", "iris", "wine")
 N_BLOCKS = 3
 
 
-def _blocks(X: NDArray, share: float, *, random_state: np.random.Generator) -> NDArray[np.bool_]:
+def _remove_blocks(
+    X: NDArray, share: float, *, random_state: np.random.Generator
+) -> NDArray[np.bool_]:
     """Cut the columns into three runs of neighbours, each of which a row may lose as a whole."""
     runs = np.array_split(np.arange(X.shape[1]), N_BLOCKS)
     return cover_blocks(X, runs, share, random_state=random_state)
@@ -26,7 +28,7 @@ def _blocks(X: NDArray, share: float, *, random_state: np.random.Generator) -> N
 _MECHANISMS: dict[str, tuple[Callable[..., NDArray[np.bool_]], float]] = {
     "mcar 30%": (mcar, 0.3),
     "mar 30%": (mar, 0.3),
-    "blocks 30%": (_blocks, 0.3),
+    "blocks 30%": (_remove_blocks, 0.3),
     "quadrants 50%": (drop_quadrants, 0.5),
 }
 SETTINGS = ("mcar 30%", "mar 30%", "blocks 30%")

@@ -122,7 +122,7 @@ def load_labelled(path: str, drop: tuple[str, ...] = NOT_FEATURES) -> Labelled:
         (column, number)
         for number, name in enumerate(names)
         if name != LABEL and name not in drop
-        for column in _numbers(cells[name])
+        for column in _feature_columns(cells[name])
     ]
     X = np.stack([column for column, _ in features], axis=1)
     kept = ~np.isnan(X).all(axis=1)
@@ -138,7 +138,7 @@ def read_labelled(path: str) -> tuple[list[str], list[list[str]]]:
     return rows[0], rows[1:]
 
 
-def _numbers(cells: Sequence[str]) -> list[NDArray]:
+def _feature_columns(cells: Sequence[str]) -> list[NDArray]:
     """Turn a column into numbers, or into one column for each category."""
     try:
         return [np.array([float(cell) if cell else np.nan for cell in cells])]

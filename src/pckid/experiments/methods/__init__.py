@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
-from pckid.experiments._registry import import_all, refuse_twice, refuse_unknown
+from pckid.experiments._registry import check_registered, check_unregistered, import_all
 
 __all__ = ["Method", "all_methods", "find", "method"]
 
@@ -66,7 +66,7 @@ def method(
     """Register a function as a method; see this package's own text."""
 
     def register(function: Clusterer) -> Clusterer:
-        refuse_twice(name, _METHODS, "method")
+        check_unregistered(name, _METHODS, "method")
         _METHODS[name] = Method(name, function, parameters, needs)
         return function
 
@@ -90,5 +90,5 @@ def find(names: Iterable[str]) -> list[Method]:
     """
     known = all_methods()
     for name in names:
-        refuse_unknown(name, known, "method")
+        check_registered(name, known, "method")
     return [known[name] for name in names]
