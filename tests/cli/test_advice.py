@@ -192,3 +192,25 @@ def test_a_model_has_settled_which_columns_are_used(pckid, tmp_path):
     predicted = pckid("predict", "m", "t.csv")
     assert predicted.code == 0
     assert "suggests a code" not in predicted.err
+
+
+def test_no_command_is_advised_where_there_is_nothing_to_cluster_by(pckid, tmp_path):
+    nothing = "There is nothing to cluster by: no column that is used has different values."
+    for text in (
+        "a,b\n" + "1,2\n" * 30,
+        "a,b\n,\n,\n",
+        "id,day\n7,2021-01-05\n9,2021-02-03\n8,2021-03-01\n",
+    ):
+        (tmp_path / "t.csv").write_text(text)
+        page = pckid("inspect", "t.csv").out.decode()
+        assert page.endswith(f"{nothing}\n")
+        assert "pckid cluster" not in page
+        assert pckid("cluster", "t.csv", *QUICK).code in (2, 3)
+
+
+def test_the_page_counts_only_what_is_there_and_writes_large_numbers_out(pckid, tmp_path):
+    rows = [f"{100_000 + 1500 * number},{'red' if number % 2 else 'blue'}" for number in range(9)]
+    (tmp_path / "t.csv").write_text("\n".join(["x,colour", *rows]))
+    page = pckid("inspect", "t.csv").out.decode()
+    assert page.startswith("t.csv: 9 rows, 2 columns, 1 of categories\n")
+    assert "100,000  106,000  112,000" in page

@@ -77,10 +77,14 @@ def print_page(found: TableInspection, command: str) -> None:
     if not console.is_terminal:
         console = Console(width=110)
     kinds, n_empty = [column.kind for column in found.columns], found.n_empty_rows
+    some = {
+        "of categories": kinds.count("category"),
+        "with text among numbers": kinds.count("text"),
+    }
+    told = "".join(f", {count} {what}" for what, count in some.items() if count)
     console.print(Text(
         f"{brief(found.source, 80)}: {counted(found.n_rows, 'row')}, "
-        f"{counted(len(kinds), 'column')}, {kinds.count('category')} of categories, "
-        f"{kinds.count('text')} of text among numbers\n"
+        f"{counted(len(kinds), 'column')}{told}\n"
         f"{found.share_missing:.1%} of the cells are missing; {counted(n_empty, 'row')} "
         f"{'holds' if n_empty == 1 else 'hold'} no value at all\n"
     ))  # fmt: skip
@@ -95,8 +99,21 @@ def print_page(found: TableInspection, command: str) -> None:
         *_section("How columns are read:", _readings(found)),
         *_section("To look at:", [f"  {line}" for line in problem_lines(found.problems)]),
     ]
-    lines += ["", "To cluster the table as advised:", f"  {command}"]
+    if any(_is_usable(column) for column in found.columns):
+        lines += ["", "To cluster the table as advised:", f"  {command}"]
+    else:
+        lines += [
+            "",
+            "There is nothing to cluster by: no column that is used has different values.",
+        ]
     console.file.writelines(f"{printable(line)}\n" for line in lines)
+
+
+def _is_usable(column: ColumnInspection) -> bool:
+    """Tell whether a column can be clustered by, perhaps after it was mended."""
+    if column.kind == "text":
+        return True
+    return column.used and column.kind not in ("constant", "empty")
 
 
 def _section(title: str, lines: list[str]) -> list[str]:
@@ -147,7 +164,8 @@ def _patterns_table(patterns: Sequence[tuple[int, tuple[str, ...]]]) -> Any:
 def _readings(found: TableInspection) -> list[str]:
     """Say why columns are taken as what they are; names of rows in one line."""
     named = [brief(column.name, 40) for column in found.columns if column.kind == "row name"]
-    lines = [f"  {', '.join(named)}: names the rows; left out, and kept in the output"] * bool(
+    verb = "names" if len(named) == 1 else "name"
+    lines = [f"  {', '.join(named)}: {verb} the rows; left out, and kept in the output"] * bool(
         named
     )
     for column in found.columns:
@@ -174,5 +192,7 @@ def _commonest(column: ColumnInspection) -> str:
 
 
 def _brief_number(value: float | None) -> str:
-    """Write a number briefly."""
-    return "" if value is None else f"{value:.5g}"
+    """Write a number briefly, without an exponent up to 15 digits."""
+    if value is None:
+        return ""
+    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e15 else f"{value:.5g}"
