@@ -86,6 +86,20 @@ def test_no_clear_groups_may_be_a_close_verdict(statistic, said):
     assert found.sentence.endswith(said)
 
 
+def test_clusters_that_are_found_again_are_noted_though_there_are_no_clear_groups():
+    found = Assessment(
+        3, 60, 60, 1.0, np.arange(10.0), 0.5, cluster_recovery=np.array([1.0, 0.9, 0.95])
+    )
+    assert found.notes == [
+        "Yet each of the 3 clusters is found again in at least 90% of resamples: a stable division "
+        "of a continuum, or groups that this test misses because columns of few values show them."
+    ]
+    assert (
+        "do not read them as groups"
+        in replace(found, cluster_recovery=np.array([1.0, 0.5, 0.9])).notes[0]
+    )
+
+
 def test_few_rows_are_too_few_to_tell():
     X = blobs(12)
     found = assess(fitted(X, 3), X, **QUICK)

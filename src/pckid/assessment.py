@@ -127,10 +127,9 @@ class Assessment:
             return f"There are groups: {nulls}."
         least = self.cluster_recovery.min()
         if least >= CLEAR:
-            share = "every resample" if least == 1 else f"at least {least:.0%} of resamples"
             return (
                 f"{self.n_clusters} groups, clearly separated: {nulls}; each is found again in "
-                f"{share}."
+                f"{_share_of_resamples(least)}."
             )
         worst = int(self.cluster_recovery.argmin())
         return (
@@ -143,14 +142,7 @@ class Assessment:
         """What else to know: clusters without groups, small ones, codes for missing values, …"""
         notes = []
         if self.has_groups is False and self.n_clusters > 1:
-            clusters = f"{self.n_clusters} clusters"
-            notes.append(
-                f"A close call: a quicker test found groups, so {clusters} were chosen; this test, "
-                "with more tables, does not confirm them."
-                if self.chosen
-                else f"The rows are divided into {clusters} because that number was given; do not "
-                "read them as groups."
-            )
+            notes.append(self._why_clusters())
         if self.small:
             listed = ", ".join(map(str, self.small))
             some = f"Cluster {listed} has" if len(self.small) == 1 else f"Clusters {listed} have"
@@ -161,9 +153,34 @@ class Assessment:
             notes.append(f"The clusters follow which cells are missing, most of all in {listed}.")
         return notes
 
+    def _why_clusters(self) -> str:
+        """Explain the clusters of a table without clear groups."""
+        clusters = f"{self.n_clusters} clusters"
+        least = 0.0 if self.cluster_recovery is None else self.cluster_recovery.min()
+        if least >= CLEAR:
+            return (
+                f"Yet each of the {clusters} is found again in {_share_of_resamples(least)}: a "
+                "stable division of a continuum, or groups that this test misses because columns "
+                "of few values show them."
+            )
+        if self.chosen:
+            return (
+                f"A close call: a quicker test found groups, so {clusters} were chosen; this test, "
+                "with more tables, does not confirm them."
+            )
+        return (
+            f"The rows are divided into {clusters} because that number was given; do not read them "
+            "as groups."
+        )
+
     def __repr__(self) -> str:
         p_value = "None" if self.p_value is None else f"{self.p_value:.2g}"
         return f"<Assessment: {self.sentence} p = {p_value}>"
+
+
+def _share_of_resamples(share: float) -> str:
+    """Say in how many resamples every cluster is found again."""
+    return "every resample" if share == 1 else f"at least {share:.0%} of resamples"
 
 
 def assess(
