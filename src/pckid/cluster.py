@@ -132,9 +132,9 @@ class PCKID(
         agree is left out.
         At most 255 categories; not with covariance_type "full" or "tied".
     missingness : {"ignorable", "informative"}, default="ignorable"
-        Whether what is missing tells of the groups. "informative" gives each component a
-        probability for each column to be observed, for holes that depend on what they hide;
-        not with covariance_type "full" or "tied".
+        Whether missingness itself carries information about the clusters. "informative" gives each
+        component a probability for each column to be observed, for holes that depend on what they
+        hide; not with covariance_type "full" or "tied".
     n_landmarks : int, default=None
         The eigenvectors come from this many random rows and extend to the others exactly as to new
         rows. None uses all rows up to 3,000, and 3,000 random rows above.

@@ -129,7 +129,7 @@ def read_table(
     for name in (*given["drop"], *given["categorical"], *given["columns"]):
         if name not in table.names:
             raise TableError(f"{path} has no column '{brief(name)}'.")
-    # What is mended may bring more to light.
+    # What is fixed may bring more to light.
     for _ in range(5):
         found = _read_selected(table, given, decimal)
         if not take_advice or not _add_advice(given, found.problems):

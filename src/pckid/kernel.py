@@ -71,9 +71,9 @@ class ProbabilisticClusterKernel(
         agree is left out.
         At most 255 categories; not with covariance_type "full" or "tied".
     missingness : {"ignorable", "informative"}, default="ignorable"
-        Whether what is missing tells of the groups. "informative" gives each component a
-        probability for each column to be observed, for holes that depend on what they hide;
-        not with covariance_type "full" or "tied".
+        Whether missingness itself carries information about the clusters. "informative" gives each
+        component a probability for each column to be observed, for holes that depend on what they
+        hide; not with covariance_type "full" or "tied".
     dtype : {"auto", "float32", "float64"}, default="auto"
         Arithmetic. "auto" is float64 for tables of at most 4,000 entries, float32 above.
         Covariance matrices ("full", "tied") are always computed in float64.

@@ -39,7 +39,7 @@ MAX_TESTED = 500
 
 
 class Choice(NamedTuple):
-    """The number of clusters that a table suggests, and what speaks for every other.
+    """The number of clusters that a table suggests, and the scores of the others.
 
     Attributes
     ----------

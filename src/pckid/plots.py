@@ -315,7 +315,7 @@ class SpectrumDisplay(_Display):
 
 
 class ChoiceDisplay(_Display):
-    """What speaks for each number of clusters.
+    """The score of each number of clusters.
 
     Parameters
     ----------

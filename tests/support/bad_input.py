@@ -702,7 +702,7 @@ ROWS = [
         bad("nor holds two categories of which one comes twice", names_alone()),
     ),
     Row(
-        "more clusters than the kernel tells apart",
+        "more clusters than the rows allow",
         Call(
             "fewer clusters, counted from the largest; EmptyClusterWarning: “clusters asked for "
             "hold rows”",

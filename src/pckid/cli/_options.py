@@ -139,8 +139,8 @@ ensemble_options = _stack(
     ),
     click.option(
         "--informative", is_flag=True,
-        help="Which cells are missing tells of the groups, as where values are missing because of "
-        "what they would have been.",
+        help="Missingness itself carries information about the clusters, as where values are "
+        "missing because of what they would have been.",
     ),
 )  # fmt: skip
 """The ensemble of mixture models."""

@@ -151,7 +151,7 @@ def cluster_streamed(
 
 
 def _take_advice(scan: Scan, options: dict[str, Any]) -> _tables.ColumnPlan:
-    """Choose columns by the first rows; with the option "yes", mend what is wrong as advised."""
+    """Choose columns by the first rows; with the option "yes", fix what is wrong as advised."""
     for _ in range(5):
         planned = _tables.plan_columns(scan, options)
         problems = _problems(scan, planned)

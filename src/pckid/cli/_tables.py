@@ -327,7 +327,7 @@ def _texts(table: FileTable, name: str | None) -> list[str] | None:
 
 
 def with_advice(options: Mapping[str, Any], problems: Sequence[Problem]) -> dict[str, Any]:
-    """Add the options that mend what is wrong."""
+    """Add the options that fix what is wrong."""
     changed = dict(options)
     for key, value in advice(problems):
         changed[key] = (*(changed.get(key) or ()), value)
@@ -335,9 +335,9 @@ def with_advice(options: Mapping[str, Any], problems: Sequence[Problem]) -> dict
 
 
 def take_advice(table: FileTable, options: dict[str, Any]) -> Selection:
-    """Choose columns and read them; with the option "yes", mend what is wrong as advised."""
+    """Choose columns and read them; with the option "yes", fix what is wrong as advised."""
     selection = select_columns(table, options)
-    # What is mended may bring more to light: a code for missing that hid an outlier.
+    # What is fixed may bring more to light: a code for missing that hid an outlier.
     for _ in range(5):
         taken = [option for option in advice(selection.problems) if not _given(option, options)]
         if not options.get("yes") or not taken:

@@ -86,7 +86,7 @@ def embeddings(
 
 
 def draw_critical_difference(figure: Any, ranking: Ranking) -> None:
-    """Draw mean ranks on a line, best on the left; a bar joins methods not told apart."""
+    """Draw mean ranks on a line, best on the left; a bar joins those that do not differ."""
     axes = figure.subplots()
     axes.axis("off")
     order = np.argsort(ranking.mean_ranks, kind="stable")

@@ -95,7 +95,7 @@ def draw_figure(
     parameters: Mapping[str, Any],
     say: Callable[[str], None],
 ) -> None:
-    """Draw the embedding of the pair that PCKID tells apart best, as the paper's figure 3 does."""
+    """Draw the embedding of the pair that PCKID separates best, as the paper's figure 3 does."""
     try:
         import matplotlib  # noqa: F401
     except ImportError:

@@ -18,7 +18,7 @@ class Ranking(NamedTuple):
 
     methods: list[str]
     mean_ranks: NDArray  # (n_methods,), 1 is best
-    critical_difference: float  # mean ranks closer than this are not told apart at 5 %
+    critical_difference: float  # mean ranks closer than this do not differ at 5 %
     p_value: float  # Friedman's test that all methods are alike
     n_datasets: int
 
@@ -55,7 +55,7 @@ def critical_difference(n_methods: int, n_datasets: int, level: float = 0.05) ->
 
 
 def cliques(ranking: Ranking) -> list[tuple[float, float]]:
-    """List the groups not told apart, each by its lowest and highest mean rank; none in another."""
+    """List groups that do not differ by their lowest and highest mean rank; none in another."""
     ranks = np.sort(ranking.mean_ranks)
     ends = [ranks[ranks <= first + ranking.critical_difference].max() for first in ranks]
     groups: list[tuple[float, float]] = []

@@ -94,7 +94,7 @@ def measure(
     categorical : array of shape (n_features_in,), bool, default=None
         The columns of categories.
     informative : bool, default=False
-        Whether what is missing tells of the components.
+        Whether missingness itself carries information about the components.
     two_values : bool, default=False
         Whether columns of numbers that take only two values are counted like categories.
     weights : array of shape (n_samples,), default=None

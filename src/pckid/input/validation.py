@@ -157,7 +157,7 @@ def check_columns_vary(n_kept: int, shape: tuple[int, ...], *, categories: bool 
         or_agree = ", nor holds two categories of which one comes twice" if categories else ""
         raise ValueError(
             f"None of the {shape[1]} columns takes two different observed values in "
-            f"n_samples={shape[0]} rows{or_agree}, so there is nothing to tell rows apart by. "
+            f"n_samples={shape[0]} rows{or_agree}, so there is nothing to cluster by. "
             "Check that the right columns were given."
         )
 

@@ -1,4 +1,4 @@
-"""Whether what is missing tells of the clusters, against what chance would give."""
+"""Whether missingness carries information about the clusters, compared with chance."""
 
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ MAX_ROWS = 5_000
 
 
 class HoleInformation(NamedTuple):
-    """How much the pattern of holes tells of the clusters.
+    """How much the pattern of missing cells says about the clusters.
 
     Attributes
     ----------

@@ -19,7 +19,7 @@ _REASONS = {
 
 
 def advice(problems: Sequence[Problem]) -> list[Option]:
-    """List the options that mend what is wrong, each once."""
+    """List the options that fix what is wrong, each once."""
     return list(dict.fromkeys(option for problem in problems for option in problem.options))
 
 
@@ -91,7 +91,7 @@ def problem_lines(problems: Sequence[Problem]) -> list[str]:
 
 
 def refuse_problems(source: str, problems: Sequence[Problem]) -> None:
-    """Raise if something must be mended first, with all that is wrong or doubtful."""
+    """Raise if something must be fixed first, with all that is wrong or doubtful."""
     stops = [problem for problem in problems if problem.stops]
     if not stops:
         return

@@ -57,7 +57,7 @@ class Problem(NamedTuple):
     options : tuple of Option
         What takes the advice; none where only the owner of the table can tell.
     stops : bool
-        Whether the table cannot be clustered before it is mended.
+        Whether the table cannot be clustered before it is fixed.
     """
 
     column: str
@@ -228,7 +228,7 @@ def _number_problems(
             name, "outlier",
             f"Column '{shown}' holds {outlier:g}, so far from its other values that these look all "
             "alike.",
-            "If it is a mistake, mend it or leave the cell empty.",
+            "If it is a mistake, fix it or leave the cell empty.",
         ))  # fmt: skip
     infinite = np.flatnonzero(np.isinf(values))
     if len(infinite):

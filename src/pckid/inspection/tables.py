@@ -32,7 +32,7 @@ class ColumnInspection(NamedTuple):
     ----------
     name : str
     kind : {"number", "category", "date", "duration", "row name", "constant", "empty", "text"}
-        "text" is what cannot be read before a problem is mended.
+        "text" is what cannot be read before a problem is fixed.
     used : bool
         Whether the clustering uses the column as it stands.
     evidence : str
@@ -44,7 +44,7 @@ class ColumnInspection(NamedTuple):
     missing_codes : tuple of str
         Contents of cells that look like codes for missing values.
     suggestion : Option or None
-        The first option that mends a problem.
+        The first option that fixes a problem.
     problems : tuple of Problem
     n_observed, n_distinct : int
     share_missing : float

@@ -165,7 +165,7 @@ def converge(
 
 
 def best_start(scores: list[float], dtype: Any) -> int:
-    """Find the highest score; the first of those that rounding alone tells apart."""
+    """Find the highest score; the first of those that differ by rounding alone."""
     digits = 1e3 * float(np.finfo(str(dtype).rpartition(".")[2]).eps)
     best = 0
     for index, score in enumerate(scores):

@@ -46,7 +46,7 @@ class Holes:
     follow : list of str
         Columns for which that is strong enough for a warning.
     information : HoleInformation
-        How much all holes together tell of the clusters, against chance.
+        How much all missing cells together say about the clusters, compared with chance.
     """
 
     n_patterns: int

@@ -233,6 +233,6 @@ def _parse_block(
     row, sign = bad[0], {"\t": "tab"}.get(kind.delimiter, kind.delimiter)
     raise TableError(
         f"Record {n_before + row.number} of {name} has {counted(row.actual_columns, 'cell')}, the "
-        f"first has {row.expected_columns} (delimiter {sign!r}). Mend the record, or give the "
+        f"first has {row.expected_columns} (delimiter {sign!r}). Fix the record, or give the "
         "right --delimiter."
     )
