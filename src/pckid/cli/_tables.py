@@ -33,6 +33,7 @@ from pckid.tables import (
     Sheets,
     Source,
     find_readings,
+    numbers_in_text,
     parse_rules,
     read_columns,
     read_whole,
@@ -447,10 +448,10 @@ def write_rows(
 ) -> None:
     """Write the rows with their new columns, those clustered by as numbers where the format can."""
     numbers = dict(zip(selection.names, selection.X.T, strict=True))
-    used = set(numbers) - set(selection.texts)
-    numbers = {name: numbers[name] for name in selection.table.names if name in used}
+    read = [name for name in selection.table.names if name in set(numbers) - set(selection.texts)]
+    written = numbers_in_text(selection.table, read, selection.readings)
     write_table(
         file, selection.table, new, kind=kind, codec=codec,
-        numbers=numbers if selection.table.text else None, escape_formulas=escape_formulas,
+        numbers={name: numbers[name] for name in written}, escape_formulas=escape_formulas,
         origin=json.dumps(origin) if origin else None, sheets=sheets,
     )  # fmt: skip

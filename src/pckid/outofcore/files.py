@@ -14,7 +14,7 @@ from pckid.exceptions import NeedsWholeTable
 from pckid.outofcore.rows import Block, BlockedRows, BlockResult, Survey, add, survey_block
 from pckid.tables.dates import DateFormat
 from pckid.tables.formats import NumberFormat
-from pckid.tables.kinds import Reading, ReadingRules, find_reading_anew
+from pckid.tables.kinds import Reading, ReadingRules, find_reading_anew, numbers_in_text
 from pckid.tables.numbers import (
     MAX_TEXTS,
     MissingTokens,
@@ -177,13 +177,10 @@ class FileRows(BlockedRows):
         place = {name: j for j, name in enumerate(self.columns)}
         for batch, X in self.blocks(self.scan.parts, others):
             table = batch.table._replace(data=batch.table.data.select(list(others)))
-            numbers = {name: X[:, place[name]] for name in others if name in place}
-            yield Found(
-                table if others else None,
-                batch.start,
-                function(state, X),
-                numbers if self.scan.text else None,
-            )
+            read = [name for name in others if name in place]
+            written = numbers_in_text(batch.table, read, self.readings)
+            numbers = {name: X[:, place[name]] for name in written}
+            yield Found(table if others else None, batch.start, function(state, X), numbers)
 
     def arrays(
         self, function: Callable, state: Any, kinds: tuple[BlockResult, ...]

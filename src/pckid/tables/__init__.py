@@ -3,7 +3,7 @@
 from pckid.tables.categories import Columns, read_columns, refuse_unread, text_cells
 from pckid.tables.dates import DateFormat
 from pckid.tables.formats import FORMATS, NumberFormat
-from pckid.tables.kinds import Reading, ReadingRules, find_readings, parse_rules
+from pckid.tables.kinds import Reading, ReadingRules, find_readings, numbers_in_text, parse_rules
 from pckid.tables.numbers import MISSING_TOKENS, MissingTokens, try_columns, try_numbers
 from pckid.tables.scanning import (
     Scan,
@@ -34,6 +34,7 @@ __all__ = [
     "Source",
     "TableWriter",
     "find_readings",
+    "numbers_in_text",
     "parse_rules",
     "read_columns",
     "read_source",

@@ -43,6 +43,7 @@ from pckid.tables.table import FileTable
 _HEAD_ROWS, _HEAD_CELLS = 10_000, 2_000_000
 _DATE_ORDERS = ("day-month-year", "month-day-year")
 DATE_CHOICES = ("leave-out", "use", "month", "hour", "day-first", "month-first")
+_TIMES = ("date", "duration")
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 Batches = Callable[[Sequence[str]], Iterator[FileTable]]
@@ -353,3 +354,28 @@ def _date(name: str, layout: str, dates: Mapping[str, int], rules: ReadingRules)
         layout, either = _DATE_ORDERS[asked == "month-first"], False
     part = asked if asked in ("month", "hour") else "days"
     return Reading("date", date=DateFormat(layout, part), doubt="order" if either else "")
+
+
+def numbers_in_text(
+    table: FileTable, names: Sequence[str], readings: Mapping[str, Reading]
+) -> list[str]:
+    """Name the columns that hold numbers as text, to be stored as numbers; dates stay dates.
+
+    Parameters
+    ----------
+    table : FileTable
+    names : sequence of str
+        Columns that were read as numbers, dates among them.
+    readings : mapping of name to Reading
+        Columns without one are plain numbers.
+
+    Returns
+    -------
+    found : list of str
+    """
+    dates = {name for name in names if name in readings and readings[name].kind in _TIMES}
+    return [
+        name
+        for name in names
+        if name not in dates and (table.text or is_text(table.data.column(name).type))
+    ]

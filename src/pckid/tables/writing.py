@@ -85,7 +85,7 @@ def write_table(
     codec : str, optional
         Compression of a text file.
     numbers : mapping of name to ndarray of shape (n_rows,), optional
-        Columns of a text table which are to be stored as numbers in Parquet, Arrow and .xlsx.
+        Columns of text which are to be stored as numbers in Parquet, Arrow and .xlsx.
     escape_formulas : bool, default=False
         Put an apostrophe before text that a spreadsheet would run as a formula.
     origin : str, optional
