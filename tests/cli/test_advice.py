@@ -113,7 +113,7 @@ def test_the_command_keeps_what_was_said_and_quotes_it(pckid, tmp_path):
 
 @pytest.mark.parametrize("how", ["--stream", "--no-stream"])
 def test_dates_are_left_out_or_used(pckid, tmp_path, how):
-    days = pa.array(np.arange(40) % 2 * 3000, pa.int32()).cast(pa.date32())
+    days = pa.array(np.arange(40) % 2 * 3000 + np.arange(40), pa.int32()).cast(pa.date32())
     table = pa.table({"day": days, "x": np.random.default_rng(0).normal(size=40)})
     pyarrow.parquet.write_table(table, tmp_path / "t.parquet")
     done = pckid("cluster", "t.parquet", "-k", 2, "--json", how, *QUICK)

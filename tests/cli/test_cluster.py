@@ -204,7 +204,7 @@ def test_known_groups_that_give_way_to_the_result_are_pointed_out(pckid, tmp_pat
 
 
 def test_the_verdict_comes_first(pckid, penguins):
-    result = pckid("cluster", penguins, "-k", 3, "--label", "label", "--json", *QUICK)
+    result = pckid("cluster", penguins, "-k", 3, "--label", "label", "--json")
     lines = [line for line in result.err.splitlines() if not line.startswith("Note: ")]
     assert lines[0] == "344 rows, 6 columns."
     first = lines[1]
