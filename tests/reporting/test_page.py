@@ -168,7 +168,7 @@ def test_one_of_anything_is_said_in_the_singular():
     known = ["group", *[""] * 23]
     model = pckid.PCKID(1, n_inits=2, max_components=3, random_state=0).fit(X)
     page = pckid.report(model, X, background=Background(known=known), assessment=False).html
-    assert "24 rows were sorted into 1 cluster by 1 column." in page
+    assert "24 rows form one cluster by 1 column." in page
     assert "the 1 cluster asked for" in page
     assert "of 1 row.</p>" in page
     assert not re.search(r"\b1 (rows|columns|clusters)\b", page)
