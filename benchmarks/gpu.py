@@ -69,7 +69,7 @@ STEPS: list[tuple[str, Any, str]] = [
     ("check the table", pckid.cluster.PCKID, "_check_table"),
     ("draw the rows to learn from", pckid.ensemble.base, "draw_sample"),
     ("ensemble", pckid.ensemble.base, "train"),
-    ("ensemble: draw rows, on the host", pckid.ensemble.members, "_draw"),
+    ("ensemble: draw rows, on the host", pckid.ensemble.members, "_draw_subsamples"),
     ("ensemble: EM", pckid.ensemble.members, "_train_task"),
     ("features of the landmarks", pckid.spectral.grouping, "feature_matrix"),
     ("eigenvectors", pckid.spectral.grouping, "EMBEDDINGS"),

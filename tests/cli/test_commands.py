@@ -236,7 +236,7 @@ def test_version_and_module(pckid):
 def test_the_command_starts_without_heavy_imports():
     code = (
         "import sys, pckid.cli._run as run\n"
-        "try: run.run(['cluster', '--help'])\n"
+        "try: run.run_command(['cluster', '--help'])\n"
         "except SystemExit: pass\n"
         "heavy = {'numpy', 'scipy', 'sklearn', 'pyarrow', 'matplotlib', 'rich', 'jinja2'}\n"
         "sys.exit(bool(heavy & set(sys.modules)))"

@@ -15,7 +15,7 @@ QUICK = ["--inits", "4", "--max-components", "6"]
 KILLED = """
 import os, signal, sys
 from pckid import streaming
-from pckid.cli._run import run
+from pckid.cli._run import run_command
 from pckid.outofcore import files
 
 files.batch_rows = lambda n_columns: 50
@@ -28,7 +28,7 @@ def place_or_die(*state):
     return place(*state)
 
 streaming.place_rows = place_or_die
-run(sys.argv[1:])
+run_command(sys.argv[1:])
 """
 
 

@@ -19,7 +19,7 @@ SCRIPT = """
 import sys, time
 from pckid.experiments.datasets import cases
 from pckid.experiments.methods import find
-from pckid.experiments.run import plan, run_tasks
+from pckid.experiments.run import plan_tasks, run_tasks
 
 def slowly(X, n_clusters, **more):
     time.sleep(0.05)
@@ -27,7 +27,7 @@ def slowly(X, n_clusters, **more):
 
 fast, pckid = (m.override({"n_inits": 1, "max_components": 3, "kmeans_n_init": 2})
                for m in find(["AI+kmeans", "PCKID"]))
-tasks = plan(cases("wine"), [pckid, fast._replace(function=slowly)], runs=6, seed=5)
+tasks = plan_tasks(cases("wine"), [pckid, fast._replace(function=slowly)], runs=6, seed=5)
 run_tasks(tasks, sys.argv[1])
 """
 
