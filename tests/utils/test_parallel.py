@@ -22,6 +22,15 @@ def blas():
     return {pool["num_threads"] for pool in own}
 
 
+@pytest.fixture(autouse=True)
+def _threads_end():
+    """Wait for threads that a test leaves at work: they hold a limit on BLAS until they end."""
+    before = set(threading.enumerate())
+    yield
+    for thread in set(threading.enumerate()) - before:
+        thread.join()
+
+
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_results_come_in_order(n):
     def slow_first(i):
@@ -139,6 +148,61 @@ def test_an_interrupt_while_blas_is_limited_leaves_no_limit(monkeypatch):
         with pytest.raises(KeyboardInterrupt), _parallel.blas_threads(1):
             pass
         assert blas() == before
+
+
+@pytest.mark.parametrize("call", ["limit", "restore_original_limits"])
+def test_an_interrupt_while_a_limit_ends_leaves_no_limit(monkeypatch, call):
+    libraries = _parallel._libraries()
+    left = [1]
+
+    def interrupt():
+        if left:
+            left.pop()
+            raise KeyboardInterrupt
+
+    class Interrupted:
+        """Is interrupted once, before it takes back or changes a limit."""
+
+        def limit(self, **options):
+            if call == "limit" and options["limits"] == 2:
+                interrupt()
+            return Restoring(libraries.limit(**options))
+
+    class Restoring:
+        def __init__(self, limiter):
+            self._limiter = limiter
+
+        def restore_original_limits(self):
+            if call == "restore_original_limits":
+                interrupt()
+            self._limiter.restore_original_limits()
+
+    monkeypatch.setattr(_parallel, "_libraries", Interrupted)
+    with threadpool_limits(3, user_api="blas"):
+        before = blas()
+        outer, inner = _parallel.blas_threads(2), _parallel.blas_threads(1)
+        left.clear()
+        outer.__enter__()
+        inner.__enter__()
+        left.append(1)
+        if call == "limit":
+            with pytest.raises(KeyboardInterrupt):
+                inner.__exit__(None, None, None)
+            assert blas() <= {2}
+            outer.__exit__(None, None, None)
+        else:
+            inner.__exit__(None, None, None)
+            with pytest.raises(KeyboardInterrupt):
+                outer.__exit__(None, None, None)
+        assert blas() == before
+
+
+def test_only_large_matrices_get_more_than_one_thread():
+    with threadpool_limits(3, user_api="blas"):
+        with _parallel.blas_threads_for(1_999, 2):
+            assert blas() <= {1}
+        with _parallel.blas_threads_for(2_000, 2):
+            assert blas() <= {2}
 
 
 def test_numbers_of_jobs():

@@ -16,6 +16,9 @@ from joblib import Parallel, delayed, effective_n_jobs
 from joblib.parallel import get_active_backend
 from threadpoolctl import ThreadpoolController
 
+# BLAS computes with matrices of fewer rows in one thread.
+_ROWS_FOR_THREADS = 2_000
+
 
 def n_threads(n_jobs: int | None) -> int:
     """Resolve `n_jobs`: None means joblib's context, else what the BLAS library would use."""
@@ -54,18 +57,29 @@ class _Limit:
         # All within `try`: an interrupt may come between any two lines.
         try:
             with self._lock:
-                if not self._asked:
+                if self._before is None:
                     self._before = _libraries().limit(limits=None)
                 self._asked.append(mine)
                 _libraries().limit(limits=n, user_api="blas")
             yield
         finally:
-            with self._lock:
-                self._asked = [each for each in self._asked if each is not mine]
-                if self._asked:
-                    _libraries().limit(limits=self._asked[-1][0], user_api="blas")
-                elif self._before is not None:
-                    self._before.restore_original_limits()
+            try:
+                self._end(mine)
+            except BaseException:
+                # An interrupt came meanwhile: what it left undone is done before it goes on.
+                self._end(mine)
+                raise
+
+    def _end(self, mine: list[int]) -> None:
+        """Go back to what the other callers ask for, or to what was before; twice does no harm."""
+        with self._lock:
+            self._asked = [each for each in self._asked if each is not mine]
+            if self._asked:
+                _libraries().limit(limits=self._asked[-1][0], user_api="blas")
+            elif self._before is not None:
+                self._before.restore_original_limits()
+                # Only now: what was before is known until all of it is restored.
+                self._before = None
 
 
 _BLAS = _Limit()
@@ -74,6 +88,15 @@ _BLAS = _Limit()
 def blas_threads(n: int) -> AbstractContextManager:
     """Let BLAS use `n` threads within the context; where callers overlap, the latest decides."""
     return _BLAS.at(n)
+
+
+def blas_threads_for(n_rows: int, n: int) -> AbstractContextManager:
+    """Let BLAS use `n` threads for matrices of many rows, and one for smaller ones.
+
+    Its threads wait for each other many times in one call, each time in a loop that keeps a core
+    busy. Small matrices gain little from them, and on a busy machine take many times as long.
+    """
+    return _BLAS.at(n if n_rows >= _ROWS_FOR_THREADS else 1)
 
 
 def _libraries() -> ThreadpoolController:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pckid._utils.arrays import Array, asarray_like, namespace, to_numpy
-from pckid._utils.parallel import blas_threads
+from pckid._utils.parallel import blas_threads_for
 from pckid._utils.seeds import Stream, generator
 from pckid.ensemble.feature_map import Kernel, Projection, feature_matrix, project, project_features
 from pckid.input.sample import Sample
@@ -60,7 +60,7 @@ def group(
     rng = generator(sample.entropy, Stream.EMBEDDING)
     landmarks, weights = sample.draw(n_landmarks, rng)
     features = feature_matrix(kernel, take(sample.table, landmarks), jobs)
-    with blas_threads(jobs):
+    with blas_threads_for(landmarks.shape[0], jobs):
         projection = EMBEDDINGS[embedding](features, n_clusters, rng, weights)
         if landmarks.shape[0] == sample.table.n_samples:
             points = project_features(features, projection)
@@ -69,7 +69,7 @@ def group(
     del features
     if landmarks.shape[0] < sample.table.n_samples:
         points = project(kernel, projection, sample.table, jobs)
-    with blas_threads(jobs):
+    with blas_threads_for(landmarks.shape[0], jobs):
         rows = namespace(points).take(points, landmarks, axis=0)
         found = kmeans(rows, n_clusters, n_init=n_init, rng=rng, weights=weights)
         every = None if sample.weights is None else asarray_like(sample.weights, points)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pckid._utils.parallel import blas_threads
+from pckid._utils.parallel import blas_threads_for
 from pckid.ensemble.feature_map import Kernel, feature_matrix, project_features
 from pckid.input.table import Table
 from pckid.spectral.embedding import EMBEDDINGS
@@ -36,7 +36,7 @@ def cluster_by_numbers(
         For each number, the largest cluster first.
     """
     rng = np.random.default_rng(0)
-    with blas_threads(jobs):
+    with blas_threads_for(table.n_samples, jobs):
         features = feature_matrix(kernel, table, jobs)
         projection = EMBEDDINGS[embedding](features, numbers[-1], rng)
         points = project_features(features, projection)
