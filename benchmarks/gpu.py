@@ -16,7 +16,7 @@ import argparse
 import statistics
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -80,25 +80,20 @@ STEPS: list[tuple[str, Any, str]] = [
     ("sharpness of the memberships", pckid.spectral.grouping, "sharpness_of"),
     ("coordinates of the rows to learn from", pckid.spectral.grouping, "project"),
     ("standardise all rows", pckid.cluster, "standardise"),
-    ("coordinates of all rows", pckid.cluster, "project"),
+    ("coordinates and outlier scores of all rows", pckid.cluster, "project_and_score"),
     ("nearest centres", pckid.cluster, "assign"),
     ("profiles", pckid.cluster, "profile_clusters"),
 ]
 
 
 @contextmanager
-def stopwatch() -> Iterator[dict[str, float]]:
-    """Time every step while the context is open, by its name."""
-    times: dict[str, float] = {}
+def watch(open_step: Callable[[str], AbstractContextManager]) -> Iterator[None]:
+    """Run every step of a fit within the context that `open_step` gives for its name."""
 
     def watched(title: str, original: Callable) -> Callable:
         def call(*args: Any, **kwargs: Any) -> Any:
-            synchronize()
-            begin = time.perf_counter()
-            result = original(*args, **kwargs)
-            synchronize()
-            times[title] = times.get(title, 0.0) + time.perf_counter() - begin
-            return result
+            with open_step(title):
+                return original(*args, **kwargs)
 
         return call
 
@@ -109,10 +104,27 @@ def stopwatch() -> Iterator[dict[str, float]]:
         else:
             setattr(room, name, watched(title, original))
     try:
-        yield times
+        yield
     finally:
         for room, name, original in originals:
             setattr(room, name, original)
+
+
+@contextmanager
+def stopwatch() -> Iterator[dict[str, float]]:
+    """Time every step while the context is open, by its name."""
+    times: dict[str, float] = {}
+
+    @contextmanager
+    def measured(title: str) -> Iterator[None]:
+        synchronize()
+        begin = time.perf_counter()
+        yield
+        synchronize()
+        times[title] = times.get(title, 0.0) + time.perf_counter() - begin
+
+    with watch(measured):
+        yield times
 
 
 def steps_of(fit: Callable[[], Any], repeats: int) -> list[tuple[str, str]]:

@@ -49,3 +49,15 @@ def test_the_gpu_benchmark_runs_without_a_gpu(tmp_path):
     for step in ("ensemble", "ensemble: EM", "eigenvectors", "k-means", "profiles", "all else"):
         assert found.count(f"of it {step}") == 2, step
     assert found.count("labels beside the CPU's, adjusted Rand index") == 2
+
+
+def test_launches_of_a_fit_are_counted_by_steps(tmp_path):
+    pytest.importorskip("torch")
+    from benchmarks import launches
+
+    launches.main(["--quick", "--json", str(tmp_path / "launches.json")])
+    rows = {row["step"]: row for row in json.loads((tmp_path / "launches.json").read_text())}
+    assert rows["ensemble"]["operations"] > rows["ensemble: EM"]["operations"] > 0
+    assert rows["k-means"]["reads"] > 0
+    whole = sum(row["operations"] for step, row in rows.items() if ": " not in step)
+    assert whole == 2 * rows["the whole fit"]["operations"]

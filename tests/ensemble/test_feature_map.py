@@ -8,6 +8,7 @@ from helpers import SMALL, close, groups
 from pckid import PCKID
 from pckid import ProbabilisticClusterKernel as Kernel
 from pckid.ensemble import feature_map as featuremap
+from pckid.ensemble import members
 from pckid.input.table import standardise
 
 X = groups(n_samples=70)[0]
@@ -32,6 +33,16 @@ def test_blocks_equal_whole(fitted, memory, jobs):
     expected = whole.T @ model._projection.basis
     expected /= (whole.T @ model._projection.degree)[:, None]
     close(projected, expected)
+
+
+def test_a_gpu_finds_the_same_features_and_coordinates(fitted, monkeypatch):
+    model, table = fitted
+    expected = featuremap.feature_matrix(model._kernel, table, 1)
+    projected = featuremap.project(model._kernel, model._projection, table, 1)
+    for room in (members, featuremap):
+        monkeypatch.setattr(room, "is_host", lambda array: False)
+    close(featuremap.feature_matrix(model._kernel, table, 1), expected)
+    close(featuremap.project(model._kernel, model._projection, table, 1), projected)
 
 
 def test_kernel_is_the_product_of_the_features(fitted):

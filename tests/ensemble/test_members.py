@@ -105,7 +105,7 @@ class TestNothingButTheSeed:
     def test_rows_that_mixtures_share(self, backend, kind, weighted, monkeypatch):
         rng = np.random.default_rng(0)
         weights = rng.integers(1, 5, len(X)).astype(float) if weighted else None
-        plan = make_plan(kind)
+        plan = make_plan(kind, sizes=(2, 3, 5, 17))
         expected = train(plan, weights=weights)
         rows = backend.asarray(X)
         table = standardise(rows, measure(rows), "float64")
@@ -270,10 +270,38 @@ def test_the_smallest_variance_is_that_of_components_that_tile_the_columns():
 def test_posteriors_sum_to_one_for_each_mixture(kind):
     found = train(make_plan(kind))
     compute = ensemble.posteriors(found, TABLE)
-    for g, part in enumerate(map(compute, range(len(found.stacks))), start=2):
+    for g, part in enumerate((compute([i]) for i in range(len(found.stacks))), start=2):
         assert part.shape == (3 * g, len(X))
         assert part.min() >= 0
         close(part.reshape(3, g, -1).sum(axis=1), np.ones((3, len(X))))
+
+
+@pytest.mark.parametrize("kind", ["diag", "spherical", "full"])
+@pytest.mark.parametrize("scaled", [False, True])
+def test_posteriors_of_several_stacks_are_those_of_each(kind, scaled):
+    found = train(make_plan(kind))
+    compute = ensemble.posteriors(found, TABLE)
+    stacks = range(1, len(found.stacks))
+    scales = [0.5 + i for i in stacks] if scaled else None
+    expected = [compute([i], [0.5 + i] if scaled else None) for i in stacks]
+    close(compute(stacks, scales), np.concatenate(expected))
+
+
+@pytest.mark.parametrize("cells", [1, 10 * len(X), 10**9])
+def test_a_gpu_computes_as_many_stacks_at_once_as_fit(monkeypatch, cells):
+    found = train(make_plan())
+    alone = [range(i, i + 1) for i in range(len(found.stacks))]
+    assert ensemble.runs_of_stacks(found, TABLE) == alone
+    monkeypatch.setattr(ensemble, "is_host", lambda array: False)
+    monkeypatch.setattr(ensemble, "_RUN_CELLS", cells)
+    runs = ensemble.runs_of_stacks(found, TABLE)
+    assert [i for run in runs for i in run] == list(range(len(found.stacks)))
+    for run in runs:
+        width = sum(found.widths[i] for i in run)
+        assert len(run) == 1 or width * max(len(X), TABLE.width) <= cells
+    if cells == 10**9:
+        assert len(runs) == 1
+    assert ensemble.runs_of_stacks(train(make_plan("full")), TABLE) == alone
 
 
 @pytest.mark.parametrize("kind", ["diag", "full"])

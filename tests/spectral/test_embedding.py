@@ -246,3 +246,20 @@ def test_no_product_of_separated_groups_is_subnormal(kind, monkeypatch):
     for products in (seen[0], to_numpy(features).astype(np.float64) ** 2):
         assert np.min(products[products > 0]) > least
     assert adjusted_rand_score(np.arange(200) % 3, to_numpy(model.labels_)) == 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("n_samples", [20, 90])
+@pytest.mark.parametrize("most", [0, 10**6])
+def test_eigenvectors_found_on_the_host_and_where_the_rows_lie(
+    backend, monkeypatch, kind, n_samples, most
+):
+    features = posteriors(np.random.default_rng(3), n_samples)
+    values, expected = embed(features.T @ features, 3, kind)
+    monkeypatch.setattr(spectra, "_ON_HOST", most)
+    there = backend.asarray(features)
+    found = spectra.EMBEDDINGS[kind](there, 3, np.random.default_rng(0))
+    assert type(found.basis) is type(there)
+    host = spectra.Projection(*(part if part is None else to_numpy(part) for part in found))
+    np.testing.assert_allclose(host.eigenvalues, values, rtol=0, atol=1e-8)
+    assert_same_up_to_sign(coordinates(host, features), expected)

@@ -8,6 +8,7 @@ from sklearn.metrics import adjusted_rand_score
 from pckid import PCKID
 from pckid.ensemble.feature_map import feature_matrix
 from pckid.plots import standardised_rows
+from pckid.spectral import membership as spectral_membership
 from pckid.spectral.membership import (
     N_DRAWS,
     cluster_parts,
@@ -115,3 +116,22 @@ def test_of_the_rows_at_nine_tenths_about_nine_in_ten_keep_their_cluster():
         inside = (model.confidence_ >= low) & (model.confidence_ <= high)
         assert inside.sum() > 20
         assert kept[inside].mean() == pytest.approx(model.confidence_[inside].mean(), abs=0.12)
+
+
+@pytest.mark.parametrize("embedding", ["kernel_pca", "random_walk", "local_walk"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_parts_are_the_same_on_every_array_library(backend, monkeypatch, embedding, weighted):
+    X, _ = groups(n_samples=90)
+    model = PCKID(3, **SMALL, embedding=embedding).fit(X)
+    features = feature_matrix(model._kernel, standardised_rows(model, X), 1)
+    weights = np.random.default_rng(0).uniform(0.5, 2, len(X)) if weighted else None
+    expected = cluster_parts(
+        model._kernel, features, 3, embedding, np.random.default_rng(1), weights
+    )
+    # As on a GPU, which takes all columns at once.
+    monkeypatch.setattr(spectral_membership, "is_host", lambda array: False)
+    there = None if weights is None else backend.asarray(weights)
+    found = cluster_parts(
+        model._kernel, backend.asarray(features), 3, embedding, np.random.default_rng(1), there
+    )
+    np.testing.assert_array_equal(found, expected)

@@ -46,6 +46,13 @@ def test_restoring_gives_back_the_kind_of_the_input(backend):
     assert isinstance(_arrays.restorer(X.tolist())(array), np.ndarray)
 
 
+@pytest.mark.parametrize("axis", [0, 1])
+def test_entries_taken_along_an_axis(backend, axis):
+    X, index = np.arange(12.0).reshape(3, 4), np.array([2, 0, 2])
+    found = _arrays.take_along(backend.asarray(X), backend.asarray(index), axis)
+    np.testing.assert_array_equal(_arrays.to_numpy(found), np.take(X, index, axis=axis))
+
+
 def test_lower_bounds(backend):
     array = backend.asarray(np.array([-1.0, 0.5]))
     np.testing.assert_array_equal(_arrays.to_numpy(_arrays.clip_min(array, 0.0)), [0.0, 0.5])

@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterator
 from itertools import accumulate
 from typing import Any, NamedTuple
 
+import numpy as np
 from sklearn import get_config
 
-from pckid._utils.arrays import Array, device_of, is_host, namespace
+from pckid._utils.arrays import Array, asarray_like, device_of, is_host, namespace
 from pckid._utils.parallel import run_in_threads
-from pckid.ensemble.members import Ensemble, posteriors
+from pckid.ensemble.members import Ensemble, posteriors, runs_of_stacks
 from pckid.input.table import Scaling, Table, block
 
 # Longer blocks of rows gain nothing on a CPU and fall out of its cache.
@@ -51,7 +52,7 @@ def feature_blocks(kernel: Kernel, table: Table) -> Iterator[Array]:
     """Yield Φᵀ for the rows of the table, some of its n_columns at a time."""
     compute = posteriors(kernel.ensemble, table)
     for stack, scale in enumerate(mixture_scales(kernel)):
-        yield compute(stack, scale)
+        yield compute([stack], [scale])
 
 
 def mixture_scales(kernel: Kernel) -> list[float]:
@@ -62,6 +63,11 @@ def mixture_scales(kernel: Kernel) -> list[float]:
     return [math.sqrt(weight / total) for weight in weights]
 
 
+def column_scales(kernel: Kernel, home: Array) -> Array:
+    """Repeat the scale of each stack for all of its columns (n_columns,), where `home` lies."""
+    return asarray_like(np.repeat(mixture_scales(kernel), kernel.ensemble.widths), home)
+
+
 def feature_matrix(kernel: Kernel, table: Table, jobs: int) -> Array:
     """Compute Φᵀ, of shape (n_columns, n_samples), block by block."""
     values = table.values
@@ -69,13 +75,17 @@ def feature_matrix(kernel: Kernel, table: Table, jobs: int) -> Array:
     out = namespace(values).empty(shape, dtype=values.dtype, device=device_of(values))
 
     scales, stops = mixture_scales(kernel), [0, *accumulate(kernel.ensemble.widths)]
-    # The widest first, so that threads end together.
-    stacks = sorted(range(len(scales)), key=lambda i: stops[i] - stops[i + 1])
 
     def fill(start: int, stop: int, jobs: int) -> None:
-        compute = posteriors(kernel.ensemble, block(table, start, stop))
-        places = [(i, scales[i], out[stops[i] : stops[i + 1], start:stop]) for i in stacks]
-        run_in_threads(compute, places, jobs)
+        rows = block(table, start, stop)
+        runs = runs_of_stacks(kernel.ensemble, rows)
+        # The widest first, so that threads end together.
+        runs.sort(key=lambda run: stops[run.start] - stops[run.stop])
+        places = [
+            (run, scales[run.start : run.stop], out[stops[run.start] : stops[run.stop], start:stop])
+            for run in runs
+        ]
+        run_in_threads(posteriors(kernel.ensemble, rows), places, jobs)
 
     jobs = jobs if is_host(values) else 1
     blocks = _row_blocks(kernel, table, jobs, HOST_BLOCK)
@@ -101,16 +111,17 @@ def kernel_matrix(kernel: Kernel, left: Table, right: Table) -> Array:
 def project(kernel: Kernel, projection: Projection, table: Table, jobs: int) -> Array:
     """Compute the rows' coordinates, of shape (n_samples, n_components), without holding Φ."""
     xp = namespace(table.values)
-    basis, scales = _functionals(projection), mixture_scales(kernel)
+    # Scaling the basis spares a pass over the posteriors, which are many more numbers.
+    basis = _functionals(projection) * column_scales(kernel, table.values)
 
     def project_block(start: int, stop: int) -> Array:
         first = 0
         total: Any = 0.0
-        compute = posteriors(kernel.ensemble, block(table, start, stop))
-        for stack, scale in enumerate(scales):
-            part = compute(stack)
-            # Scaling the basis spares a pass over the posteriors, which are many more numbers.
-            total = total + (scale * basis[:, first : first + part.shape[0]]) @ part
+        rows = block(table, start, stop)
+        compute = posteriors(kernel.ensemble, rows)
+        for run in runs_of_stacks(kernel.ensemble, rows):
+            part = compute(run)
+            total = total + basis[:, first : first + part.shape[0]] @ part
             first += part.shape[0]
         return total
 

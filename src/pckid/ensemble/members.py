@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
-from itertools import groupby
+from itertools import accumulate, groupby, pairwise
 from numbers import Integral
 from threading import Lock
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from pckid._utils.arrays import Array, asarray_like, device_of, is_host, namespace
+from pckid._utils.arrays import (
+    Array,
+    asarray_like,
+    device_of,
+    exponential,
+    is_host,
+    namespace,
+    take_along,
+)
 from pckid._utils.parallel import is_remote, run_in_threads, run_remote
 from pckid._utils.progress import Advance
 from pckid._utils.seeds import Stream, generator
@@ -27,6 +35,8 @@ _STACK_BYTES_DEVICE = 1 << 30
 # A GPU computes all rows of a table for every mixture if each learns from at least this share of
 # them: so the table is read once for all mixtures, and products are large.
 _SHARED_FROM = 0.25
+# Posteriors, or coefficients of components, that a GPU computes at once: 2^26 numbers.
+_RUN_CELLS = 1 << 26
 _MAX_COMPONENTS = 60
 _MAX_ROWS = 500
 
@@ -51,12 +61,18 @@ class Member(NamedTuple):
 
 
 class Posteriors(Protocol):
-    """Computes the rows' posteriors (n_inits · g, n_samples) under a stack, times `scale`.
+    """Computes the rows' posteriors under some stacks, of shape (n_columns, n_samples).
 
-    They are written into `out` where it is given.
+    They are multiplied by `scales`, one for each stack, and written into `out`, where these are
+    given.
     """
 
-    def __call__(self, stack: int, scale: float = 1.0, out: Array | None = None) -> Array: ...
+    def __call__(
+        self,
+        stacks: Sequence[int],
+        scales: Sequence[float] | None = None,
+        out: Array | None = None,
+    ) -> Array: ...
 
 
 # What is trained in one call.
@@ -140,7 +156,9 @@ def schedule(table: Table, plan: Plan) -> list[Task]:
     """Cut the plan into tasks: on a CPU stacks of one size, on a GPU of sizes not far apart."""
     n_alike = _stack_size(table, plan)
     # A few large stacks: a GPU waits for the host more than it computes for components of no use.
-    key = (lambda size: size) if is_host(table.values) else (lambda size: int(math.log2(size) / 2))
+    # Up to 15 components are alike, then up to 63, and so on.
+    similar = lambda size: max(1, int(math.log2(size) / 2))  # noqa: E731
+    key = (lambda size: size) if is_host(table.values) else similar
     tasks = []
     for _, alike in groupby(plan.sizes, key=key):
         members = [Member(size, init) for size in alike for init in range(plan.n_inits)]
@@ -178,7 +196,7 @@ def train(
 
 
 def posteriors(ensemble: Ensemble, table: Table) -> Posteriors:
-    """Return a function that computes the rows' posteriors under each stack.
+    """Return a function that computes the rows' posteriors under each stack, or under several.
 
     Stacked, scaled by 1/√Z and transposed they are the feature map Φ.
     """
@@ -186,17 +204,87 @@ def posteriors(ensemble: Ensemble, table: Table) -> Posteriors:
     stats = family.statistics(table)
     xp = namespace(table.values)
 
-    def compute(stack: int, scale: float = 1.0, out: Array | None = None) -> Array:
-        resp = em.posterior(family.log_joint(stats, ensemble.stacks[stack]))
-        resp = xp.reshape(resp, (-1, resp.shape[-1]))
-        if scale != 1:
-            resp *= scale
+    def compute(
+        stacks: Sequence[int], scales: Sequence[float] | None = None, out: Array | None = None
+    ) -> Array:
+        chosen = [ensemble.stacks[i] for i in stacks]
+        if len(chosen) == 1:
+            resp = em.posterior(family.log_joint(stats, chosen[0]))
+            resp = xp.reshape(resp, (-1, resp.shape[-1]))
+            if scales is not None and scales[0] != 1:
+                resp *= scales[0]
+        else:
+            joint = family.log_joint(stats, side_by_side(chosen))[0, ...]
+            resp = _posteriors_of_each(joint, chosen, scales)
         if out is None:
             return resp
         out[...] = resp
         return out
 
     return compute
+
+
+def runs_of_stacks(ensemble: Ensemble, table: Table) -> list[range]:
+    """Say which stacks `posteriors` takes at once: on a CPU one, on a GPU as many as memory allows.
+
+    A GPU waits for the host while this launches the operations for a single stack.
+    """
+    widths = ensemble.widths
+    if is_host(table.values) or FAMILIES[ensemble.covariance_type].MATRICES:
+        return [range(i, i + 1) for i in range(len(widths))]
+    most = _RUN_CELLS // max(table.n_samples, table.width)
+    runs, held = [], 0
+    for i, width in enumerate(widths):
+        if not runs or held + width > most:
+            runs.append(range(i, i + 1))
+            held = width
+        else:
+            runs[-1] = range(runs[-1].start, i + 1)
+            held += width
+    return runs
+
+
+def side_by_side(stacks: Sequence[Any]) -> Any:
+    """Lay the components of stacks side by side, as if they were those of one mixture."""
+    xp = namespace(stacks[0].means)
+
+    def flat(array: Array) -> Array:
+        return xp.reshape(array, (1, array.shape[0] * array.shape[1], *array.shape[2:]))
+
+    return type(stacks[0])(
+        *(xp.concat([flat(array) for array in arrays], axis=1) for arrays in zip(*stacks))
+    )
+
+
+def _posteriors_of_each(
+    joint: Array, stacks: Sequence[Any], scales: Sequence[float] | None
+) -> Array:
+    """Normalise the log-joint (n_columns, n) of stacks side by side, which is overwritten.
+
+    As `em.posterior` does, with few operations for all of them.
+    """
+    xp = namespace(joint)
+    shapes = [stack.log_weights.shape for stack in stacks]
+    stops = list(accumulate((m * g for m, g in shapes), initial=0))
+
+    def of_each(reduce: Callable, X: Array) -> Array:
+        parts = [X[a:b, :] for a, b in pairwise(stops)]
+        return xp.concat(
+            [
+                reduce(xp.reshape(part, (*shape, -1)), axis=1)
+                for part, shape in zip(parts, shapes, strict=True)
+            ]
+        )
+
+    sizes = np.repeat([g for _, g in shapes], [m for m, _ in shapes])
+    owner = asarray_like(np.repeat(np.arange(len(sizes)), sizes), joint, dtype=xp.int64)
+    joint -= take_along(of_each(xp.max, joint), owner)
+    resp = exponential(joint)
+    share = 1 / of_each(xp.sum, resp)
+    if scales is not None:
+        share *= asarray_like(np.repeat(scales, [m for m, _ in shapes])[:, None], joint)
+    resp *= take_along(share, owner)
+    return resp
 
 
 def _train_task(table: Table, plan: Plan, task: Task, subsamples: Subsamples) -> Any:
@@ -210,7 +298,10 @@ def _train_task(table: Table, plan: Plan, task: Task, subsamples: Subsamples) ->
         first, shares = subsamples.rows[:, : max(sizes)], _in_whole_table(subsamples, table)
     else:
         stats = family.statistics(table, asarray_like(subsamples.rows, home, dtype=int64))
+    # Whether a row is in a subsample takes a bit to say, and less time to send than its weight.
     weights = None if shares is None else asarray_like(shares[:, None, :], home)
+    if weights is not None:
+        weights = namespace(home).astype(weights, home.dtype, copy=False)
     params = initialise.from_rows(
         family,
         stats,
@@ -245,8 +336,8 @@ def _shares_rows(table: Table, plan: Plan) -> bool:
 def _in_whole_table(subsamples: Subsamples, table: Table) -> np.ndarray:
     """Give all rows of a table a weight in each subsample (m, n_samples), 0 if they are not in."""
     rows, weights = subsamples
-    every = np.zeros((len(rows), table.n_samples))
-    np.put_along_axis(every, rows, 1.0 if weights is None else weights, axis=1)
+    every = np.zeros((len(rows), table.n_samples), dtype=bool if weights is None else np.float64)
+    np.put_along_axis(every, rows, 1 if weights is None else weights, axis=1)
     return every
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from pckid._utils.arrays import Array, clip_min, device_of, namespace
-from pckid.ensemble.feature_map import Kernel, Projection, for_row_blocks, mixture_scales, project
+from pckid.ensemble.feature_map import Kernel, Projection, column_scales, for_row_blocks, project
 from pckid.input.table import Table, block
 
 
@@ -111,27 +112,28 @@ def _deviation_functionals(kernel: Kernel, table: Table) -> Projection:
     Side by side: 1 / σ², μ / σ² and μ² / σ² of each column of numbers, log p of each category, and
     H of each column of categories.
     """
-    parts = [
-        scale * _deviation_coefficients(stack, table)
-        for stack, scale in zip(kernel.ensemble.stacks, mixture_scales(kernel), strict=True)
-    ]
-    basis = namespace(table.values).concat(parts, axis=0)
+    basis = _deviation_coefficients(kernel.ensemble.stacks, table)
+    basis *= column_scales(kernel, table.values)[:, None]
     return Projection(basis, None, basis[0, :])
 
 
-def _deviation_coefficients(stack: Any, table: Table) -> Array:
-    """Lay out what `_deviation_functionals` takes of a stack, of shape (m · g, width)."""
-    xp, d = namespace(table.values), table.n_features
-    variances = stack.covariances
-    variances = xp.linalg.diagonal(variances) if variances.ndim == 4 else variances
-    shape = (stack.means.shape[0] * stack.means.shape[1], d)
-    means, precisions = (xp.reshape(part, shape) for part in (stack.means, 1 / variances))
+def _deviation_coefficients(stacks: Sequence[Any], table: Table) -> Array:
+    """Lay out what `_deviation_functionals` takes of all components, of shape (n_columns, width)."""
+    xp = namespace(table.values)
+
+    def flat(parts: list[Array]) -> Array:
+        shapes = [(part.shape[0] * part.shape[1], part.shape[2]) for part in parts]
+        return xp.concat([xp.reshape(p, s) for p, s in zip(parts, shapes, strict=True)], axis=0)
+
+    variances = [stack.covariances for stack in stacks]
+    variances = [xp.linalg.diagonal(v) if v.ndim == 4 else v for v in variances]
+    means, precisions = flat([stack.means for stack in stacks]), 1 / flat(variances)
     parts = [precisions, means * precisions, means * means * precisions]
     if table.margins.higher.shape[0]:
         parts = _deviations_of_two_values(means, table.margins.higher, parts)
     column = table.margins.column
     if column.shape[0]:
-        chances = xp.reshape(stack.categories, (-1, column.shape[0]))
+        chances = flat([stack.categories for stack in stacks])
         logs = xp.log(chances)
         columns = xp.arange(table.codes.shape[1], dtype=column.dtype, device=device_of(chances))
         own = xp.astype(column[:, None] == columns, chances.dtype)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pckid._utils.arrays import Array, asarray_like, device_of, namespace, to_numpy
+from pckid._utils.arrays import Array, asarray_like, device_of, namespace, take_along, to_numpy
 from pckid.input.table import Scaling, Table, measure, standardise, with_one_scale
 from pckid.input.validation import check_columns_vary, validate_table
 
@@ -48,7 +48,7 @@ def measure_columns(
 def usable_rows(X: Array, scaling: Scaling) -> Array:
     """Find the rows with a value in a column that is used, of shape (n_usable,)."""
     xp = namespace(X)
-    observed = xp.take(~xp.isnan(X), asarray_like(scaling.used, X, dtype=xp.int64), axis=1)
+    observed = take_along(~xp.isnan(X), asarray_like(scaling.used, X, dtype=xp.int64), axis=1)
     return xp.nonzero(xp.any(observed, axis=1))[0]
 
 

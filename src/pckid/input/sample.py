@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from pckid._utils.arrays import Array, asarray_like, namespace, place, to_numpy
+from pckid._utils.arrays import Array, asarray_like, namespace, place, take_along, to_numpy
 from pckid.input.learning_rows import keys, smallest
 from pckid.input.reading import measure_columns, usable_rows
 from pckid.input.table import Margins, Scaling, Table, standardise, take, with_one_scale
@@ -221,7 +221,7 @@ def _check_count(n_usable: int, sampling: Sampling) -> None:
 
 def take_rows(X: Array, rows: np.ndarray) -> Array:
     """Gather rows by indices on the host."""
-    return namespace(X).take(X, asarray_like(rows, X, dtype=namespace(X).int64), axis=0)
+    return take_along(X, asarray_like(rows, X, dtype=namespace(X).int64))
 
 
 class UniqueRows(NamedTuple):

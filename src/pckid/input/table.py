@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pckid._utils.arrays import Array, asarray_like, device_of, namespace, to_numpy
+from pckid._utils.arrays import Array, asarray_like, device_of, namespace, take_along, to_numpy
 
 # Standardised values of new rows are clipped here, so that their squares stay finite in float32.
 _FARTHEST = 1e9
@@ -177,13 +177,11 @@ def variance_floor(reg_covar: float, dtype: str) -> float:
 
 def take(table: Table, rows: Array) -> Table:
     """Gather the rows whose integer indices are `rows`, of shape (n_rows,)."""
-    xp = namespace(table.values)
-    pattern = None if table.pattern is None else xp.take(table.pattern, rows, axis=0)
     return table._replace(
-        values=xp.take(table.values, rows, axis=0),
-        observed=xp.take(table.observed, rows, axis=0),
-        pattern=pattern,
-        codes=xp.take(table.codes, rows, axis=0),
+        values=take_along(table.values, rows),
+        observed=take_along(table.observed, rows),
+        pattern=None if table.pattern is None else take_along(table.pattern, rows),
+        codes=take_along(table.codes, rows),
     )
 
 
@@ -193,7 +191,7 @@ def gather(rows: Array, chosen: Array) -> Array:
     m, n, d = rows.shape
     offset = n * xp.arange(m, dtype=chosen.dtype, device=device_of(rows))
     flat = xp.reshape(chosen + offset[:, None], (-1,))
-    picked = xp.take(xp.reshape(rows, (m * n, d)), flat, axis=0)
+    picked = take_along(xp.reshape(rows, (m * n, d)), flat)
     return xp.reshape(picked, (chosen.shape[0], -1, d))
 
 
@@ -336,4 +334,4 @@ def _take_columns(X: Array, kept: np.ndarray) -> Array:
     """Select the columns `kept`; all of them come back without a copy."""
     if len(kept) == X.shape[1]:
         return X
-    return namespace(X).take(X, asarray_like(kept, X, dtype=namespace(X).int64), axis=1)
+    return take_along(X, asarray_like(kept, X, dtype=namespace(X).int64), axis=1)

@@ -9,6 +9,7 @@ from sklearn.utils.random import sample_without_replacement
 from sklearn.utils.validation import _check_sample_weight
 
 from pckid._utils.arrays import Array, asarray_like, namespace, to_numpy
+from pckid._utils.parallel import blas_threads
 from pckid.input.table import Table
 
 _SYMMETRIC = 1e-6
@@ -103,9 +104,10 @@ def canonical_order(table: Table, weights: np.ndarray | None = None) -> np.ndarr
     )
     each = np.ones(len(values)) if weights is None else weights / weights.sum()
     squares = values * values
-    skewness, flatness = each @ (squares * values), each @ (squares * squares)
     total = each.sum()
-    skewness, flatness, shares = skewness / total, flatness / total, each @ observed / total
+    with blas_threads(1):
+        skewness, flatness = each @ (squares * values) / total, each @ (squares * squares) / total
+        shares = each @ observed / total
     turn = np.where(np.abs(skewness) > _SYMMETRIC, np.sign(skewness), 1.0)
     by_shape = turn * (2 + np.sin(40 * (np.abs(skewness) + flatness)))
     by_chance = turn * rng.standard_normal(values.shape[1])

@@ -55,15 +55,20 @@ class FittedMixtures(NamedTuple):
     log_likelihoods: tuple[float, ...] = ()  # after each iteration
 
 
-def posterior(log_joint: Array) -> Array:
+def posterior(log_joint: Array, weights: Array | None = None) -> Array:
     """Normalise over the components of one mixture: the posteriors γ (m, g, n).
 
-    `log_joint` is overwritten: every copy of it would have to pass through the cache.
+    Those of a row are multiplied by its weight, where there are `weights` (m, 1, n). `log_joint` is
+    overwritten: every copy of it would have to pass through the cache.
     """
     xp = namespace(log_joint)
     log_joint -= xp.max(log_joint, axis=1, keepdims=True)
     resp = exponential(log_joint)
-    resp /= xp.sum(resp, axis=1, keepdims=True)
+    total = xp.sum(resp, axis=1, keepdims=True)
+    if weights is None:
+        resp /= total
+    else:
+        resp *= weights / total
     return resp
 
 
@@ -104,8 +109,7 @@ def iterate(
     """
 
     def share(log_joint: Array, rows: Array | None) -> Array:
-        resp = posterior(log_joint)
-        return resp if weights is None else resp * weights_of(rows, weights)
+        return posterior(log_joint, None if weights is None else weights_of(rows, weights))
 
     for _ in range(n_iter):
         sums = family.expect(stats, params, share)

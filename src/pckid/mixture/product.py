@@ -159,9 +159,10 @@ def update(stats: Statistics, params: Parameters, sums: Sums) -> Parameters:
     alive = holds_rows(total)
     share = xp.where(alive, 1 / xp.where(alive, total, 1.0), 0.0)[..., None]
     unseen = 1 - seen[..., :d] * share
-    means = sums.moments[..., d : 2 * d] * share + unseen * params.means
+    moments = sums.moments[..., : 2 * d] * share
+    means = moments[..., d:] + unseen * params.means
     squares = params.means * params.means + params.covariances
-    squares = sums.moments[..., :d] * share + unseen * squares
+    squares = moments[..., :d] + unseen * squares
     variances = squares - means * means
     return Parameters(
         log_weights(total, stats.n_counted),

@@ -30,6 +30,8 @@ from pckid.ensemble.feature_map import Projection
 
 _MAX_STEPS = 300
 _PATIENCE = 10
+# Eigenvectors of no more rows than this are found on the host, wherever the rows lie.
+_ON_HOST = 500
 
 
 def kernel_pca(
@@ -220,6 +222,13 @@ def leading_eigenpairs(
     values : array of shape (n_wanted,), descending
     vectors : array of shape (n_samples, n_wanted), the entry of largest size positive
     """
+    if guess.shape[0] <= _ON_HOST and not isinstance(guess, np.ndarray):
+        # One product tells all of the operator; each step on a GPU would have to be waited for.
+        xp = namespace(guess)
+        identity = xp.eye(guess.shape[0], dtype=guess.dtype, device=device_of(guess))
+        matrix = to_numpy(apply(identity))
+        found = leading_eigenpairs(lambda v: matrix @ v, to_numpy(guess), n_wanted)
+        return asarray_like(found[0], guess), asarray_like(found[1], guess)
     few = guess.shape[0] == guess.shape[1]
     found = None if few else _lanczos(apply, guess[:, :1], n_wanted)
     if found is not None:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pckid._utils.arrays import Array, asarray_like, namespace, to_numpy
+from pckid._utils.arrays import Array, asarray_like, namespace, take_along, to_numpy
 from pckid._utils.parallel import blas_threads_for
 from pckid._utils.seeds import Stream, generator
 from pckid.ensemble.feature_map import Kernel, Projection, feature_matrix, project, project_features
@@ -70,7 +70,7 @@ def group(
     if landmarks.shape[0] < sample.table.n_samples:
         points = project(kernel, projection, sample.table, jobs)
     with blas_threads_for(landmarks.shape[0], jobs):
-        rows = namespace(points).take(points, landmarks, axis=0)
+        rows = take_along(points, landmarks)
         found = kmeans(rows, n_clusters, n_init=n_init, rng=rng, weights=weights)
         every = None if sample.weights is None else asarray_like(sample.weights, points)
         # All starts run on the landmarks, then the best of them on all rows.
@@ -87,14 +87,14 @@ def largest_first(rows: Array, centers: Array, weights: Array | None = None) -> 
     A row equally near to two centres belongs to the first, so that the order itself may move it: it
     is found again until it stays. Centres without rows, such as twins of others, come last.
     """
-    xp = namespace(rows)
     each = None if weights is None else to_numpy(weights).astype(np.float64)
     for _ in range(_TURNS):
         labels, _ = first_of_nearest(distances_to(rows, centers), centers)
         order = _by_size(to_numpy(labels), centers.shape[0], each)
         if np.array_equal(order, np.arange(len(order))):
             break
-        centers = xp.take(centers, asarray_like(order, centers, dtype=xp.int64), axis=0)
+        index = asarray_like(order, centers, dtype=namespace(centers).int64)
+        centers = take_along(centers, index)
     return centers
 
 

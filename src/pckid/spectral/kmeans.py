@@ -13,6 +13,7 @@ from pckid._utils.arrays import (
     clip_min,
     device_of,
     namespace,
+    take_along,
     to_numpy,
 )
 
@@ -86,12 +87,12 @@ def plus_plus(X: Array, uniforms: np.ndarray, weights: Array | None = None) -> A
         first = xp.astype(xp.floor(draws[:, 0] * n_samples), xp.int64)
     else:
         first = _pick(weights[None, :], draws[:, :1])
-    centers = [xp.take(X, xp.clip(first, max=n_samples - 1), axis=0)]
+    centers = [take_along(X, xp.clip(first, max=n_samples - 1))]
     closest = squared_distances(X, centers[0])
     for j in range(1, uniforms.shape[1]):
         chances = closest if weights is None else closest * weights
         picked = _pick(chances, draws[:, j : j + 1])
-        centers.append(xp.take(X, xp.clip(picked, max=n_samples - 1), axis=0))
+        centers.append(take_along(X, xp.clip(picked, max=n_samples - 1)))
         closest = xp.minimum(closest, squared_distances(X, centers[-1]))
     return xp.stack(centers, axis=1)
 
@@ -124,8 +125,8 @@ def lloyd(X: Array, centers: Array, max_iter: int = 300, weights: Array | None =
         going = xp.any(moved != labels, axis=1)
         still = xp.nonzero(going)[0]
         if still.shape[0] < centers.shape[0]:
-            done.append(xp.take(centers, xp.nonzero(~going)[0], axis=0))
-            centers, moved = xp.take(centers, still, axis=0), xp.take(moved, still, axis=0)
+            done.append(take_along(centers, xp.nonzero(~going)[0]))
+            centers, moved = take_along(centers, still), take_along(moved, still)
         labels = moved
         if still.shape[0] == 0:
             break
@@ -165,7 +166,7 @@ def inertia(X: Array, centers: Array, weights: Array | None = None) -> Array:
     n_init, n_clusters, n_features = centers.shape
     first = n_clusters * xp.arange(n_init, dtype=xp.int64, device=device_of(X))
     index = xp.reshape(nearest(X, centers) + first[:, None], (-1,))
-    own = xp.take(xp.reshape(centers, (-1, n_features)), index, axis=0)
+    own = take_along(xp.reshape(centers, (-1, n_features)), index)
     squares = xp.sum((X - xp.reshape(own, (n_init, -1, n_features))) ** 2, axis=-1)
     return xp.sum(squares if weights is None else squares * weights, axis=1)
 
@@ -191,5 +192,6 @@ def _means(X: Array, labels: Array, centers: Array, weights: Array | None) -> Ar
     members = xp.astype(labels[:, None, :] == index[:, None], X.dtype)
     members = members if weights is None else members * weights
     counts = xp.sum(members, axis=-1)[..., None]
+    held = counts > 0
     sums = xp.reshape(xp.reshape(members, (n_init * n_clusters, -1)) @ X, centers.shape)
-    return xp.where(counts > 0, sums / xp.where(counts > 0, counts, 1.0), centers)
+    return xp.where(held, sums / xp.where(held, counts, 1.0), centers)

@@ -7,7 +7,7 @@ from itertools import accumulate
 import numpy as np
 from scipy.optimize import linear_sum_assignment, minimize_scalar
 
-from pckid._utils.arrays import Array, asarray_like, namespace, to_numpy
+from pckid._utils.arrays import Array, asarray_like, is_host, namespace, take_along, to_numpy
 from pckid.ensemble.feature_map import Kernel, Projection, project_features
 from pckid.spectral.embedding import EMBEDDINGS
 from pckid.spectral.kmeans import distances_to, first_of_nearest, kmeans
@@ -173,11 +173,16 @@ def cluster_parts(
     if n_clusters == 1:
         return np.zeros((N_DRAWS, n_samples), dtype=np.int64)
     size = min(max(n_clusters + 1, -(-n_samples // 3)), n_samples)
+    host_weights = None if weights is None else to_numpy(weights)
     found = []
     for _ in range(N_DRAWS):
         columns = _third(kernel, rng)
         rows = np.sort(rng.choice(n_samples, size, replace=False))
-        found.append(_cluster_part(features, columns, rows, n_clusters, embedding, rng, weights))
+        points = _embed_part(features, columns, rows, n_clusters, embedding, rng, weights)
+        each = None if host_weights is None else host_weights[rows]
+        # Few starts on few rows: the host is done before it could tell a GPU what to do.
+        centers = kmeans(points[rows], n_clusters, n_init=_N_STARTS, rng=rng, weights=each).centers
+        found.append(first_of_nearest(distances_to(points, centers), centers)[0])
     return np.stack(found)
 
 
@@ -192,7 +197,7 @@ def _third(kernel: Kernel, rng: np.random.Generator) -> np.ndarray:
     return np.concatenate(chosen)
 
 
-def _cluster_part(
+def _embed_part(
     features: Array,
     columns: np.ndarray,
     rows: np.ndarray,
@@ -201,22 +206,19 @@ def _cluster_part(
     rng: np.random.Generator,
     weights: Array | None,
 ) -> np.ndarray:
-    """Find clusters by some rows and columns of the feature map, and label all (n_samples,)."""
+    """Embed by some rows and columns of the feature map; all rows (n_samples, c), on the host."""
     xp = namespace(features)
     index = asarray_like(rows, features, dtype=xp.int64)
-    each = None if weights is None else xp.take(weights, index)
-    # Some columns at a time, so that no copy of all rows is made.
+    each = None if weights is None else take_along(weights, index)
+    # Some columns at a time, so that a CPU makes no copy of all rows.
+    n_parts = max(1, len(columns) // _COLUMNS) if is_host(features) else 1
     parts = [
-        xp.take(
-            xp.take(features, asarray_like(some, features, dtype=xp.int64), axis=0), index, axis=1
-        )
-        for some in np.array_split(columns, max(1, len(columns) // _COLUMNS))
+        take_along(take_along(features, asarray_like(some, features, dtype=xp.int64)), index, 1)
+        for some in np.array_split(columns, n_parts)
     ]
-    projection = EMBEDDINGS[embedding](xp.concat(parts, axis=0), n_clusters, rng, each)
-    points = _coordinates_of(features, _with_zeros(projection, columns, features))
-    some = xp.take(points, index, axis=0)
-    centers = kmeans(some, n_clusters, n_init=_N_STARTS, rng=rng, weights=each).centers
-    return to_numpy(first_of_nearest(distances_to(points, centers), centers)[0])
+    part = xp.concat(parts, axis=0) if n_parts > 1 else parts[0]
+    projection = EMBEDDINGS[embedding](part, n_clusters, rng, each)
+    return to_numpy(_coordinates_of(features, _with_zeros(projection, columns, features)))
 
 
 def _coordinates_of(features: Array, projection: Projection) -> Array:
@@ -236,7 +238,7 @@ def _with_zeros(projection: Projection, columns: np.ndarray, features: Array) ->
     index = asarray_like(places, features, dtype=xp.int64)
 
     def widen(part: Array) -> Array:
-        return xp.take(xp.concat([part, 0 * part[:1, ...]], axis=0), index, axis=0)
+        return take_along(xp.concat([part, 0 * part[:1, ...]], axis=0), index)
 
     degree = None if projection.degree is None else widen(projection.degree)
     return projection._replace(basis=widen(projection.basis), degree=degree)
