@@ -1,8 +1,12 @@
 """Cells become numbers or NaN."""
 
+from unittest.mock import patch
+
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from pckid.exceptions import TableError
 from pckid.tables import (
@@ -15,6 +19,7 @@ from pckid.tables import (
     try_columns,
     try_numbers,
 )
+from pckid.tables import numbers as module
 from pckid.tables.sniffing import TextFormat
 
 DEFAULT = MissingTokens.with_defaults()
@@ -74,6 +79,48 @@ def test_short_columns_are_read_together_as_they_are_alone():
                 np.testing.assert_array_equal(found, alone)
             else:
                 assert found == alone == (1, 3, "x", 4, (("x", 1),))
+
+
+ODD = (
+    " 1", "2 ", "+3", "\N{MINUS SIGN}4", "5.", ".6", "7e400", "8e-400", "1e", "x", "0x10", "1_0",
+    "1,5", "inf", "-Infinity", "nan", "-nan", "nan(1)", "+nan", "NA", "na", " Na ", "", "?", "-9",
+    "-9.0", "1e3",
+)  # fmt: skip
+
+
+@given(
+    st.lists(st.sampled_from(ODD) | st.floats(allow_nan=False, allow_infinity=False).map(repr)),
+    st.sets(st.sampled_from(["-9", "1000", "inf", "1e400", "Nichts", "5."])),
+    st.sampled_from(".,"),
+)
+@example(["1", "nan(1)"], set(), ".")
+@example(["1", "inf", "2e400"], {"inf", "2e400"}, ".")
+@example(["1.5", "2"], set(), ",")
+def test_plain_numbers_are_read_as_all_others_are(cells, tokens, decimal):
+    read = table(pa.array(cells, pa.string()), decimal)
+    missing = MissingTokens.with_defaults(sorted(tokens))
+    found = try_numbers(read, "a", missing)
+    with patch.object(module, "_parse_plain", lambda *_: None):
+        expected = try_numbers(read, "a", missing)
+    if isinstance(expected, np.ndarray):
+        np.testing.assert_array_equal(found, expected)
+    else:
+        assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("cells", "decimal", "plain"),
+    [
+        (["1.5", "-2e3", "", "NA", "NaN", "null"], ".", True),
+        (["1.5", " 2"], ".", False),
+        (["1.5", "inf"], ".", False),
+        (["1.5", "nan(1)"], ".", False),
+        (["1"], ",", False),
+    ],
+)
+def test_what_counts_as_plain(cells, decimal, plain):
+    found = module._parse_plain(pa.array(cells), DEFAULT, decimal)
+    assert (found is not None) is plain
 
 
 @pytest.mark.parametrize(

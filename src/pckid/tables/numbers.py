@@ -207,6 +207,10 @@ def _parse_texts(
     column: Any, missing: MissingTokens, decimal: str, form: NumberFormat | DateFormat | None
 ) -> np.ndarray | NotNumbers:
     """Parse a column of text."""
+    if form is None or (not isinstance(form, DateFormat) and form.is_plain):
+        plain = _parse_plain(column, missing, form.decimal if form else decimal)
+        if plain is not None:
+            return plain
     observed = observed_cells(column, missing)
     if isinstance(form, DateFormat):
         values, wrong = read_dates(observed, form)
@@ -231,6 +235,24 @@ def _parse_texts(
         row + 1,
         tuple(texts.most_common(MAX_TEXTS)),
     )
+
+
+def _parse_plain(column: Any, missing: MissingTokens, decimal: str) -> np.ndarray | None:
+    """Parse finite numbers with a decimal point, and missing values as usually spelled.
+
+    None if any other cell is found; those that it reads, `_parse_texts` reads alike in several
+    times the time.
+    """
+    if decimal != ".":
+        return None
+    spelled = {token for token in MISSING_TOKENS if token.lower() in missing.texts}
+    tokens = pa.array(sorted(missing.texts | spelled), column.type)
+    cells = pc.if_else(pc.is_in(column, value_set=tokens), pa.scalar(None, column.type), column)
+    try:
+        values = _floats(cells)
+    except pa.ArrowInvalid:
+        return None
+    return values if np.isfinite(values).sum() == len(cells) - cells.null_count else None
 
 
 def _floats(column: Any) -> np.ndarray:
