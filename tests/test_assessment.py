@@ -4,9 +4,11 @@ import warnings
 from dataclasses import replace
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
-from pckid import PCKID, SentinelWarning, assess
+from pckid import PCKID, SentinelWarning, assess, cluster_file, load, save
 from pckid.assessment import Assessment
 
 QUICK = {"n_null": 9, "n_resamples": 6, "random_state": 0, "n_jobs": 1}
@@ -21,6 +23,14 @@ def blobs(n_rows=90, n_groups=3, seed=0):
 
 def fitted(X, n_clusters, **parameters):
     return PCKID(n_clusters, random_state=0, n_jobs=1, **parameters).fit(X)
+
+
+def fitted_to_file(X, n_clusters, folder):
+    columns = {f"x{j}": pa.array(X[:, j], from_pandas=True) for j in range(X.shape[1])}
+    pq.write_table(pa.table(columns), folder / "t.parquet")
+    model = PCKID(n_clusters, random_state=0, n_jobs=1)
+    cluster_file(model, str(folder / "t.parquet"), str(folder / "labels.csv"))
+    return model
 
 
 def test_separated_groups_are_found_and_found_again():
@@ -178,3 +188,48 @@ def test_too_few_null_tables_are_refused():
     X = blobs()
     with pytest.raises(ValueError, match="n_null=4 and n_resamples=20 were given, but at least 5"):
         assess(fitted(X, 3), X, n_null=4)
+
+
+@pytest.mark.filterwarnings("ignore::pckid.EmptyRowWarning")
+def test_a_model_of_a_file_is_assessed_as_one_of_memory(tmp_path):
+    X = blobs()
+    X[7] = np.nan
+    found, expected = (
+        assess(model, X, **QUICK) for model in (fitted_to_file(X, 3, tmp_path), fitted(X, 3))
+    )
+    assert (found.sentence, found.notes) == (expected.sentence, expected.notes)
+    assert (found.p_value, found.n_rows) == (expected.p_value, 89)
+    np.testing.assert_array_equal(found.row_stability, expected.row_stability)
+
+
+def test_a_sample_of_the_rows_of_a_file_will_do(tmp_path):
+    X = blobs(60)
+    X[0::9, 0] = -999.0
+    model, sample = fitted_to_file(X, 3, tmp_path), X[:24]
+    found = assess(model, sample, **QUICK)
+    assert found.n_rows == 24
+    # Of three clusters in so few rows one has fewer than 10, and more in the table.
+    assert found.small == []
+    assert found.notes[-2:] == [
+        "Column 'x0' holds -999 in at least 3 rows: if that is a code for missing, replace it by "
+        "NaN.",
+        "Judged on 24 of 60 rows.",
+    ]
+    save(model, tmp_path / "model.pckid")
+    loaded = assess(load(tmp_path / "model.pckid"), sample, **QUICK)
+    assert (loaded.p_value, loaded.n_table) == (found.p_value, None)
+
+
+def test_a_sample_of_the_rows_of_memory_is_refused():
+    X = blobs()
+    with pytest.raises(ValueError, match="X has 30 rows, but the estimator was fitted on 90"):
+        assess(fitted(X, 3), X[:30], **QUICK)
+
+
+def test_labels_of_an_earlier_fit_are_not_taken_for_those_of_a_file(tmp_path):
+    X = blobs()
+    pq.write_table(pa.table({f"x{j}": X[:, j] for j in range(4)}), tmp_path / "t.parquet")
+    model = fitted(X[::-1], 3)
+    cluster_file(model, str(tmp_path / "t.parquet"), str(tmp_path / "labels.csv"))
+    assert not any(hasattr(model, name) for name in ("labels_", "confidence_", "embedding_"))
+    assert assess(model, X, **QUICK).cluster_stability.min() > 0.75

@@ -8,12 +8,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
+from pckid._utils.arrays import to_numpy
 from pckid._utils.parallel import n_threads
 from pckid._utils.progress import Advance
 from pckid._utils.text import counted
 from pckid.input.sentinels import find_sentinels
-from pckid.input.validation import categorical_mask, column_name
+from pckid.input.validation import categorical_mask, column_name, validate_table
 from pckid.inspection.clusters import hole_links
 from pckid.inspection.missingness import hole_information
 from pckid.plots import own_labels, to_matrix, used_columns
@@ -78,6 +80,9 @@ class Assessment:
         Columns whose missing cells the clusters follow.
     chosen : bool
         Whether the model chose its number of clusters.
+    n_table : int or None
+        Rows with a value in the table of which a sample was judged; None if it was no sample, or is
+        not known.
     """
 
     n_clusters: int
@@ -93,6 +98,7 @@ class Assessment:
     codes: list[str] = field(default_factory=list)
     follows: list[str] = field(default_factory=list)
     chosen: bool = False
+    n_table: int | None = None
 
     @property
     def has_groups(self) -> bool | None:
@@ -151,6 +157,8 @@ class Assessment:
         if self.follows:
             listed = ", ".join(self.follows[:3])
             notes.append(f"The clusters follow which cells are missing, most of all in {listed}.")
+        if self.n_table is not None:
+            notes.append(f"Judged on {self.n_rows:,} of {self.n_table:,} rows.")
         return notes
 
     def _why_clusters(self) -> str:
@@ -205,7 +213,9 @@ def assess(
     estimator : fitted PCKID
         Whose clusters are assessed.
     X : array-like of shape (n_samples, n_features)
-        The table it was fitted on. Every row counts alike.
+        The table it was fitted on. Every row counts alike. For an estimator without `labels_`,
+        as `cluster_file` and `load` give, a random sample of its rows will do, such as 3,000; their
+        labels are predicted, and `notes` says how many rows were judged.
     n_null : int, default=49
         The number of null tables; at least 5.
     n_resamples : int, default=20
@@ -245,12 +255,14 @@ def assess(
             f"n_null={n_null} and n_resamples={n_resamples} were given, but at least 5 null tables "
             "are needed, and 0 resamples."
         )
-    values, labels = to_matrix(estimator, X), own_labels(estimator)
+    values, labels = _labelled_rows(estimator, X)
     rows = np.flatnonzero(labels >= 0)
     n_clusters, n_rows = len(estimator.cluster_centers_), len(rows)
+    n_filled = getattr(estimator, "_n_filled", None)
+    whole = hasattr(estimator, "labels_") or n_rows == n_filled
     n_distinct = len(np.unique(np.nan_to_num(values[rows], nan=np.inf), axis=0))
     tested = n_rows >= MIN_ROWS and n_distinct > n_clusters
-    small, codes, follows = find_caveats(estimator, values, labels)
+    small, codes, follows = find_caveats(estimator, values, labels, whole=whole)
     compared, stability = Comparison(float("nan"), np.empty(0)), None
     if tested:
         entropy, jobs = int(check_random_state(random_state).randint(2**31)), n_threads(n_jobs)
@@ -279,7 +291,23 @@ def assess(
         codes=codes,
         follows=follows,
         chosen=hasattr(estimator, "choice_"),
+        n_table=None if whole else n_filled,
     )
+
+
+def _labelled_rows(estimator: Any, X: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Give rows as floats (n_samples, n_features), and their clusters (n_samples,).
+
+    Those of the fit, or predicted ones where the estimator keeps none.
+    """
+    check_is_fitted(estimator)
+    if hasattr(estimator, "labels_"):
+        return to_matrix(estimator, X), own_labels(estimator)
+    with warnings.catch_warnings():
+        # The numbers alone will do: names are checked where both sides have them.
+        warnings.filterwarnings("ignore", "X does not have valid feature names")
+        values = to_numpy(validate_table(estimator, X, reset=False)).astype(np.float64)
+        return values, to_numpy(estimator.predict(X))
 
 
 class Caveats(NamedTuple):
@@ -290,7 +318,9 @@ class Caveats(NamedTuple):
     follows: list[str]
 
 
-def find_caveats(estimator: Any, values: np.ndarray, labels: np.ndarray) -> Caveats:
+def find_caveats(
+    estimator: Any, values: np.ndarray, labels: np.ndarray, *, whole: bool = True
+) -> Caveats:
     """Find small clusters, codes for missing values, and columns whose missing cells matter.
 
     Parameters
@@ -298,6 +328,8 @@ def find_caveats(estimator: Any, values: np.ndarray, labels: np.ndarray) -> Cave
     estimator : fitted PCKID
     values : ndarray of shape (n_samples, n_features)
     labels : ndarray of shape (n_samples,)
+    whole : bool, default=True
+        Whether these are all rows of the table: a sample tells no small clusters.
 
     Returns
     -------
@@ -305,8 +337,9 @@ def find_caveats(estimator: Any, values: np.ndarray, labels: np.ndarray) -> Cave
     """
     used, categorical = used_columns(estimator), categorical_mask(estimator)
     sizes = np.bincount(labels[labels >= 0], minlength=1)
+    least = "" if whole else "at least "
     codes = [
-        f"Column {column_name(estimator, j)} holds {code.value:g} in "
+        f"Column {column_name(estimator, j)} holds {code.value:g} in {least}"
         f"{counted(code.n_cells, 'row')}: if that is a code for missing, replace it by NaN."
         for j in used[~categorical[used]]
         for code in find_sentinels(values[:, j])
@@ -315,7 +348,7 @@ def find_caveats(estimator: Any, values: np.ndarray, labels: np.ndarray) -> Cave
     if hole_information(observed, labels).tells:
         links = [link for link in hole_links(observed, labels) if link.strength >= FOLLOWS]
         follows = [column_name(estimator, used[link.feature]) for link in links]
-    small = np.flatnonzero(sizes < FEW_ROWS).tolist()
+    small = np.flatnonzero(sizes < FEW_ROWS).tolist() if whole else []
     return Caveats(small, codes, follows)
 
 

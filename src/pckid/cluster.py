@@ -305,6 +305,7 @@ class PCKID(
         self._kernel = self._train(
             sample, n_landmarks=self._n_landmarks(), embedding=self.embedding
         )
+        self._n_filled = sample.n_rows - sample.n_empty
         self.n_clusters_ = self._choose_n_clusters(sample)
         self._projection, self._centers, self.inertia_, self._sharpness = group(
             self._kernel,
@@ -582,6 +583,9 @@ class PCKID(
         self, rows: RowsInMemory | BlockedRows, sample: Sample, restore: Callable[[Array], Array]
     ) -> None:
         """Find the clusters of all rows, and describe them; those in blocks when asked for."""
+        # What an earlier fit to another kind of table left is of other rows.
+        for name in ("labels_", "confidence_", "embedding_", "outlier_score_", "_cluster_sizes"):
+            self.__dict__.pop(name, None)
         X, weights = sample.X, None
         if isinstance(rows, RowsInMemory):
             X, weights = rows.X, rows.weights

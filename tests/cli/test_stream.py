@@ -11,9 +11,10 @@ import sklearn
 from pyarrow.feather import write_feather
 
 from pckid import PCKID, load
+from pckid.cli import _assessment
 from pckid.tables import read_source, scan_table
 
-QUICK = ["--inits", "4", "--max-components", "6"]
+QUICK = ["--inits", "4", "--max-components", "6", "--no-assess"]
 
 
 @pytest.fixture
@@ -220,3 +221,33 @@ def test_a_bad_block_is_named_and_leaves_no_output(pckid, parquet, tmp_path):
     where = "row 218 (bad.parquet, row group 2, row 18 of it)"
     assert f"Column '{column}' holds an infinite number in {where}" in result.err
     assert not list(tmp_path.glob("*o.csv*"))
+
+
+def verdict_of(pckid, parquet, *arguments):
+    base = ("cluster", parquet, "-k", 3, "--drop", "label", *QUICK[:-1], "--json")
+    result = pckid(*base, *arguments)
+    assert result.code == 0, result.err
+    return json.loads(result.out).get("verdict"), result.err
+
+
+def test_the_verdict_is_that_of_memory(pckid, parquet):
+    found, said = verdict_of(pckid, parquet, "--stream")
+    expected, said_of_memory = verdict_of(pckid, parquet, "--no-stream")
+    assert found == expected
+    lines = said.splitlines()
+    assert lines[lines.index(found["sentence"]) - 1].startswith("344 rows, ")
+    assert found["sentence"] in said_of_memory
+
+
+def test_the_verdict_on_a_sample_says_of_how_many_rows(pckid, parquet, monkeypatch):
+    monkeypatch.setattr(_assessment, "MAX_JUDGED", 100)
+    found, said = verdict_of(pckid, parquet, "--stream")
+    assert found["notes"][-1] == "Judged on 100 of 342 rows."
+    assert "Note: Judged on 100 of 342 rows." in said
+    assert "Judged" not in found["sentence"]
+
+
+def test_no_verdict_where_none_is_wanted(pckid, parquet):
+    found, said = verdict_of(pckid, parquet, "--stream", "--no-assess")
+    assert found is None
+    assert "tables without groups" not in said

@@ -17,7 +17,8 @@ from sklearn import get_config
 
 from pckid._utils.files import atomic_file
 from pckid._utils.text import counted
-from pckid.cli import _cluster, _tables
+from pckid.assessment import Assessment
+from pckid.cli import _assessment, _cluster, _tables
 from pckid.cli._say import note, print_json, progress_bar, say
 from pckid.cluster import PCKID
 from pckid.input.warnings import EmptyRowWarning
@@ -68,6 +69,7 @@ class Outputs(NamedTuple):
     model_path: str | None
     escape_formulas: bool
     as_json: bool
+    wants_verdict: bool
     reading: Mapping[str, Any] = MappingProxyType({})  # how columns were read, kept with the model
 
 
@@ -134,7 +136,14 @@ def cluster_streamed(
     outputs = outputs._replace(reading=reading)
     how = (planned.missing, options["scheduler"], planned.readings, planned.rules)
     with file_rows(scan, planned.names, *how) as rows:
-        _fit_aloud(estimator, rows, planned)
+        start = time.perf_counter()
+        _fit(estimator, rows)
+        seconds = time.perf_counter() - start
+        assessment = None
+        if outputs.wants_verdict:
+            assessment = _assessment.assess_sample(rows, estimator, options)
+            _assessment.tell_verdict(assessment)
+        _tell_fit(estimator, rows, planned, seconds)
         made_by = origin(estimator, scan.source, scan.sha256())
         start = time.perf_counter()
         sheets = _cluster.profile_sheets(estimator)
@@ -147,7 +156,7 @@ def cluster_streamed(
         if stored is not None:
             stored.remove()
         say(f"All rows labelled in {time.perf_counter() - start:.1f} s.")
-        _report(estimator, rows, totals, outputs, made_by)
+        _report(estimator, rows, totals, outputs, made_by, assessment)
 
 
 def _take_advice(scan: Scan, options: dict[str, Any]) -> _tables.ColumnPlan:
@@ -179,19 +188,25 @@ def _problems(scan: Scan, planned: _tables.ColumnPlan) -> list[Problem]:
     return find_problems(found, names, head, planned.rules)
 
 
-def _fit_aloud(estimator: PCKID, rows: FileRows, planned: _tables.ColumnPlan) -> None:
-    """Fit, and say what was found on the way."""
-    start = time.perf_counter()
+def _fit(estimator: PCKID, rows: FileRows) -> None:
+    """Fit, with a bar on a terminal, and say how large the table is."""
     with progress_bar(estimator, "Fitting mixture models"), warnings.catch_warnings():
         # The end says how many rows got no label.
         warnings.simplefilter("ignore", EmptyRowWarning)
         estimator.fit(rows)
+    assert rows.surveyed is not None
+    say(f"{counted(rows.surveyed.n_rows, 'row')}, {counted(rows.n_features, 'column')}.")
+    _cluster.name_dropped(estimator)
+
+
+def _tell_fit(
+    estimator: PCKID, rows: FileRows, planned: _tables.ColumnPlan, seconds: float
+) -> None:
+    """Say how long a fit took, and what was found on the way."""
     seen = rows.surveyed
     assert seen is not None
     share = _share_missing(estimator, seen)
-    say(f"{counted(seen.n_rows, 'row')}, {counted(rows.n_features, 'column')}.")
-    say(f"Fitted in {time.perf_counter() - start:.1f} s; {share:.1%} of the cells are missing.")
-    _cluster.name_dropped(estimator)
+    say(f"Fitted in {seconds:.1f} s; {share:.1%} of the cells are missing.")
     _cluster.tell_choice(estimator)
     sample = FileTable(rows.template, None, rows.scan.source, "", False)
     found = Columns(seen.rows, {}, dict(rows.readings), {})
@@ -257,7 +272,12 @@ def _writer(outputs: Outputs, made_by: str, sheets: Sheets) -> Iterator[TableWri
 
 
 def _report(
-    estimator: PCKID, rows: FileRows, totals: Totals, outputs: Outputs, made_by: dict[str, Any]
+    estimator: PCKID,
+    rows: FileRows,
+    totals: Totals,
+    outputs: Outputs,
+    made_by: dict[str, Any],
+    assessment: Assessment | None,
 ) -> None:
     """Say what was found; keep the model."""
     seen = rows.surveyed
@@ -275,6 +295,8 @@ def _report(
         "accuracy": totals.accuracy,
         "n_clusters_scores": _cluster.list_choices(estimator),
     }
+    if assessment is not None:
+        found["verdict"] = _assessment.as_json(assessment)
     _cluster.tell(found)
     _cluster.count_empty(estimator, int(np.count_nonzero(totals.cluster_sizes)))
     if totals.n_unclustered:

@@ -96,7 +96,8 @@ def cluster(
     from pckid.exceptions import NeedsWholeTable
     from pckid.tables import Scan
 
-    outputs = _stream.Outputs(out, model_path, escape_formulas, as_json)
+    wants_verdict = wants_verdict and bool(not quiet or as_json or report_path)
+    outputs = _stream.Outputs(out, model_path, escape_formulas, as_json, wants_verdict)
     opened = _stream.open_large(table, options, report_path)
     if out is not None and out != "-":
         n_rows = opened.n_rows if isinstance(opened, Scan) else opened.data.num_rows
@@ -120,7 +121,7 @@ def cluster(
     estimator = _cluster.fit(selection, n_clusters or "auto", options)
     seconds = time.perf_counter() - start
     assessment = None
-    if wants_verdict and (not quiet or as_json or report_path):
+    if wants_verdict:
         from pckid.cli import _assessment
 
         assessment = _assessment.assess_clusters(selection, estimator, options)

@@ -97,10 +97,7 @@ def cluster_sizes(estimator: PCKID) -> list[int] | None:
     """
     labels = getattr(estimator, "labels_", None)
     if labels is not None and not is_blocked(labels):
-        labels, profiled = to_numpy(labels), estimator.cluster_profiles_.n_rows
-        # Labels of an earlier fit in memory outlive a later fit to a file.
-        if np.array_equal(np.bincount(labels[labels >= 0], minlength=len(profiled)), profiled):
-            return profiled.tolist()
+        return estimator.cluster_profiles_.n_rows.tolist()
     return getattr(estimator, "_cluster_sizes", None)
 
 

@@ -43,6 +43,10 @@ class Survey(NamedTuple):
         """Centre and spread of the columns that vary."""
         return scaling(self.moments)
 
+    def sample(self, size: int) -> np.ndarray:
+        """Take at most `size` of the chosen rows, of shape (n_taken, n_features): random ones."""
+        return self.rows[smallest(self.keys, size)]
+
 
 class BlockResult(NamedTuple):
     """What a function gives for the rows of a block."""
