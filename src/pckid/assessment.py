@@ -14,7 +14,7 @@ from pckid._utils.arrays import to_numpy
 from pckid._utils.parallel import n_threads
 from pckid._utils.progress import Advance
 from pckid._utils.text import counted
-from pckid.input.sentinels import find_sentinels
+from pckid.input.sentinels import describe_codes, find_codes
 from pckid.input.validation import categorical_mask, column_name, validate_table
 from pckid.inspection.clusters import hole_links
 from pckid.inspection.missingness import hole_information
@@ -337,13 +337,14 @@ def find_caveats(
     """
     used, categorical = used_columns(estimator), categorical_mask(estimator)
     sizes = np.bincount(labels[labels >= 0], minlength=1)
-    least = "" if whole else "at least "
-    codes = [
-        f"Column {column_name(estimator, j)} holds {code.value:g} in {least}"
-        f"{counted(code.n_cells, 'row')}: if that is a code for missing, replace it by NaN."
-        for j in used[~categorical[used]]
-        for code in find_sentinels(values[:, j])
-    ]
+    found, codes = find_codes(values, used[~categorical[used]]), []
+    if found:
+        clause = describe_codes(found, lambda j: column_name(estimator, j))
+        among = "" if whole else " of those judged"
+        codes = [
+            f"{clause[0].upper()}{clause[1:]}{among}: if that is a code for missing, replace it by "
+            "NaN."
+        ]
     observed, follows = ~np.isnan(values[:, used]), []
     if hole_information(observed, labels).tells:
         links = [link for link in hole_links(observed, labels) if link.strength >= FOLLOWS]

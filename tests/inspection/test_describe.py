@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import chi2_contingency
 
-from pckid.input.sentinels import find_sentinels
 from pckid.inspection.clusters import (
     confidence_by_observed,
     distinguishing_features,
@@ -50,25 +49,6 @@ def test_bands_keep_the_share_observed(observed, max_bands):
     assert len(bands) == min(max_bands, len(observed))
     if len(observed) % len(bands) == 0:
         np.testing.assert_allclose(bands.mean(axis=0), observed.mean(axis=0))
-
-
-@pytest.mark.parametrize(
-    ("values", "expected"),
-    [
-        ([3, 4, 5, -9999, -9999, 6], [(-9999, 2)]),
-        ([30, 40, 50, 999, 999, 999, -99, -99, -99], [(999, 3), (-99, 3)]),
-        ([3, 4, 5, -9999], [(-9999, 1)]),
-        ([3, 4, 500, -9999], [(-9999, 1)]),
-        ([3, 4, 2000, -9999], []),
-        ([3, 4, 5, -99], []),
-        ([1, 2, 3, 98, 99, 99], []),
-        ([0, 1, 0, 1, -1, -1], []),
-        ([1, 1, 99, 99], []),
-        ([], []),
-    ],
-)
-def test_sentinels(values, expected):
-    assert find_sentinels(np.array(values, dtype=float)) == expected
 
 
 def test_row_numbers():

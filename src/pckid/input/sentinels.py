@@ -1,15 +1,29 @@
-"""Numbers such as -9999 that look like codes for "missing"."""
+"""Numbers such as -9999 or 99 that look like codes for "missing"."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-# Codes that people write for "no value". Those that are plausible measurements count only when they
-# stand far outside everything else in the column.
+from pckid._utils.text import counted
+
+# Codes that people write for "no value", "don't know" and "refused". All are plausible measurements
+# somewhere, so they count only where they stand apart from everything else in the column.
 SENTINELS = (
-    -99999, -32768, -9999, -999, -99, -9, -8888, -888, -88, -1,
-    99, 888, 999, 8888, 9999, 32767, 65535, 99999, 999999, 1e20, 1e30, -1e20, -1e30,
+    -1e30, -1e20, -99999, -32768, -9999, -9998, -9997, -8888, -7777, -999, -998, -997, -888, -777,
+    -99, -98, -97, -96, -95, -88, -77, -66, -9, -8, -7, -1,
+    66, 77, 88, 95, 96, 97, 98, 99, 777, 888, 995, 996, 997, 998, 999,
+    7777, 8888, 9995, 9996, 9997, 9998, 9999, 32767, 65535, 99997, 99998, 99999, 999999, 1e20, 1e30,
 )  # fmt: skip
+# Beside a scale such as 1 to 5 only.
+_SCALE_CODES = (7.0, 8.0, 9.0)
+_ENDS = np.array([*SENTINELS, *_SCALE_CODES])
+_HIGHEST_STEP = 11.0  # of a scale of answers, 0 to 10 or 1 to 11
+_FEWEST_CODED, _MOST_CODES = 3, 5
+_SHARED = 3  # columns that make a code of a number that one of them leaves in doubt
+_NAMED = 5
 
 
 class Sentinel(NamedTuple):
@@ -20,11 +34,12 @@ class Sentinel(NamedTuple):
 
 
 def find_sentinels(values: np.ndarray) -> list[Sentinel]:
-    """Find numbers that look like codes for "missing", such as -9999 or 999.
+    """Find numbers of one column that look like codes for "missing", such as -9999 or 98 and 99.
 
-    A known code counts when it is the lowest or the highest value of the column, occurs at least
-    twice, and lies further from the other values than these spread. Once is enough for a code that
-    is hardly ever a measurement, if it lies ten times as far.
+    One or several known codes count when they are the lowest or the highest values of the column,
+    occur at least twice, and lie further from the other values than these spread. Once is enough
+    for a code that is hardly ever a measurement, if it lies ten times as far. A 9 beside a complete
+    scale from 1 up to 5 at most counts where it lies as far as the scale is long, in three rows.
 
     Parameters
     ----------
@@ -33,28 +48,145 @@ def find_sentinels(values: np.ndarray) -> list[Sentinel]:
     Returns
     -------
     sentinels : list of Sentinel
+
+    See Also
+    --------
+    find_codes : The same for a table, whose columns confirm each other.
     """
     distinct, counts = np.unique(values[np.isfinite(values)], return_counts=True)
-    found = []
-    while len(distinct) > 1:
-        gap, place = _widest_end(distinct)
-        rest = np.delete(distinct, place)
-        if not _is_code(distinct[place], counts[place], gap, float(np.ptp(rest))):
+    found: list[Sentinel] = []
+    while True:
+        for from_top in (False, True):
+            n = _count_codes(distinct, counts, from_top)
+            if n:
+                break
+        else:
+            # Two values alone, 0 and -1 or 1 and 99, say nothing on what is usual.
+            return found if len(distinct) > 2 else []
+        taken = slice(-n, None) if from_top else slice(0, n)
+        found += map(Sentinel, distinct[taken].tolist(), counts[taken].tolist())
+        kept = slice(0, -n) if from_top else slice(n, None)
+        distinct, counts = distinct[kept], counts[kept]
+
+
+def _count_codes(distinct: np.ndarray, counts: np.ndarray, from_top: bool) -> int:
+    """Count the codes at one end of sorted values: as many as lie apart from the rest together."""
+    if from_top:
+        distinct, counts = -distinct[::-1], counts[::-1]
+    sign = -1.0 if from_top else 1.0
+    best = 0
+    for n in range(1, min(_MOST_CODES, len(distinct) - 1) + 1):
+        code, rest = sign * distinct[n - 1], distinct[n:]
+        if code not in _ENDS:
             break
-        found.append(Sentinel(float(distinct[place]), int(counts[place])))
-        distinct, counts = rest, np.delete(counts, place)
-    # Two values alone, 0 and -1 or 1 and 99, say nothing on what is usual.
-    return found if len(distinct) > 2 else []
+        gap, spread = float(rest[0] - distinct[n - 1]), float(np.ptp(rest))
+        if code in _SCALE_CODES:
+            nine = from_top and distinct[0] == -9
+            apart = nine and counts[:n].sum() >= _FEWEST_CODED and gap >= spread
+            apart = apart and _is_scale(-rest[::-1])
+        elif counts[:n].sum() > 1:
+            apart = gap > spread
+        else:
+            apart = abs(code) >= 888 and gap > 10 * spread
+        best = n if apart else best
+    return best
 
 
-def _is_code(value: float, count: int, gap: float, spread: float) -> bool:
-    """Tell whether a value, `gap` away from others that span `spread`, is a code for missing."""
-    if count > 1:
-        return value in SENTINELS and gap > spread
-    return value in SENTINELS and abs(value) >= 888 and gap > 10 * spread
+def _is_scale(steps: np.ndarray) -> bool:
+    """Tell whether sorted values are all steps of a scale from 1 up to 3, 4 or 5."""
+    return 3 <= len(steps) <= 5 and bool(np.array_equal(steps, np.arange(1.0, len(steps) + 1)))
 
 
-def _widest_end(distinct: np.ndarray) -> tuple[float, int]:
-    """Tell which end of sorted values stands further from its neighbour, and how far."""
-    low, high = distinct[1] - distinct[0], distinct[-1] - distinct[-2]
-    return (float(low), 0) if low >= high else (float(high), len(distinct) - 1)
+def find_codes(X: np.ndarray, columns: Sequence[int] | None = None) -> dict[int, list[Sentinel]]:
+    """Find numbers of a table that look like codes for "missing".
+
+    Besides those that `find_sentinels` sees in single columns: a number beside the steps of a scale
+    of answers, such as 9 beside 1 to 7 or 99 beside 1 and 2, if it is a code in another column, or
+    stands so in at least three columns and hardly ever otherwise.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        NaN where a value is missing.
+    columns : sequence of int, optional
+        Where to look; everywhere by default.
+
+    Returns
+    -------
+    codes : dict of int to list of Sentinel
+        Those of each column that has some.
+    """
+    low, high = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
+    suspects = np.flatnonzero(np.isin(low, _ENDS) | np.isin(high, _ENDS))
+    if columns is not None:
+        suspects = np.intersect1d(suspects, columns)
+    found = {int(j): find_sentinels(X[:, j]) for j in suspects}
+    beside = {int(j): _beside_scale(X[:, j]) for j in suspects}
+    sure = {code.value for codes in found.values() for code in codes}
+    for value in {code.value for codes in beside.values() for code in codes}:
+        shared = [j for j, codes in beside.items() if value in {code.value for code in codes}]
+        if value not in sure and not _is_shared(X, value, shared):
+            continue
+        for j in shared:
+            if value not in {code.value for code in found[j]}:
+                found[j] += [code for code in beside[j] if code.value == value]
+    return {j: sorted(codes) for j, codes in found.items() if codes}
+
+
+def _beside_scale(values: np.ndarray) -> list[Sentinel]:
+    """List the values at either end, known codes all, that stand apart from a scale of answers."""
+    distinct, counts = np.unique(values[np.isfinite(values)], return_counts=True)
+    is_code = np.isin(distinct, _ENDS)
+    found: list[Sentinel] = []
+    for n in range(1, min(_MOST_CODES, len(distinct) - 2) + 1):
+        for codes, rest in (
+            (slice(0, n), distinct[n:]),
+            (slice(len(distinct) - n, None), distinct[:-n]),
+        ):
+            gap = np.abs(distinct[codes][:, None] - rest).min()
+            steps = bool(np.all(rest == np.round(rest))) and 0 <= rest[0] <= rest[-1]
+            if is_code[codes].all() and gap >= 2 and steps and rest[-1] <= _HIGHEST_STEP:
+                found = list(map(Sentinel, distinct[codes].tolist(), counts[codes].tolist()))
+    return found
+
+
+def _is_shared(X: np.ndarray, value: float, columns: Sequence[int]) -> bool:
+    """Tell whether a number stands apart in several columns, and in most that hold it."""
+    if len(columns) < _SHARED:
+        return False
+    n_holding = np.count_nonzero((X == value).any(axis=0))
+    return len(columns) >= 0.8 * n_holding
+
+
+def describe_codes(codes: Mapping[int, Sequence[Sentinel]], name: Callable[[int], str]) -> str:
+    """Say in one clause which columns hold which codes, and how often.
+
+    Parameters
+    ----------
+    codes : mapping of int to sequence of Sentinel
+        At least one column, as from `find_codes`.
+    name : callable
+        Gives what to call column j.
+
+    Returns
+    -------
+    clause : str
+        Such as "column q3 holds 99 in 41 rows", or "columns q1, q2 and q3 hold 98 in 12 cells and
+        99 in 41".
+    """
+    totals: dict[float, int] = {}
+    for value, n_cells in (code for found in codes.values() for code in found):
+        totals[value] = totals.get(value, 0) + n_cells
+    (first, n_first), *others = sorted(totals.items())
+    one = len(codes) == 1
+    held = [f"{first:g} in {counted(n_first, 'row' if one else 'cell')}"]
+    held += [f"{value:g} in {n:,}" for value, n in others]
+    named = [name(j) for j in codes]
+    if len(named) > _NAMED:
+        named = [*named[: _NAMED - 1], f"{len(named) - _NAMED + 1} more"]
+    return f"column{'s' * (not one)} {_joined(named)} hold{'s' * one} {_joined(held)}"
+
+
+def _joined(parts: Sequence[str]) -> str:
+    """Join parts by commas, the last by "and"."""
+    return " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))

@@ -9,12 +9,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from pckid.input.sentinels import SENTINELS, find_sentinels
+from pckid.input.sentinels import describe_codes, find_codes
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _CALLERS = ("sklearn", "joblib")
 _SEARCH = os.path.join("sklearn", "model_selection")
-_SHOWN = 3
 # The kinds and lines of code of warnings from within a search that were shown.
 _warned: set[tuple[type[Warning], str, int]] = set()
 
@@ -106,16 +105,11 @@ def warn_sentinels(X: np.ndarray, name: Callable[[int], str]) -> None:
     name : callable
         Gives what to call column j.
     """
-    found = [
-        f"column {name(j)} holds {code.value:g} in {code.n_cells} row{'s' * (code.n_cells > 1)}"
-        for j in _suspects(X)
-        for code in find_sentinels(X[:, j])
-    ]
-    if found:
-        more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
-        listed = ", ".join(found[:_SHOWN]) + more
+    codes = find_codes(X)
+    if codes:
+        clause = describe_codes(codes, name)
         warn_caller(
-            f"{listed[0].upper()}{listed[1:]}, far from all other values. If that is a code for "
+            f"{clause[0].upper()}{clause[1:]}, far from all other values. If that is a code for "
             "missing, replace it by NaN.",
             SentinelWarning,
         )
@@ -156,9 +150,3 @@ def _is_shown_once(message: str, category: type[Warning], module: str, line: int
         ):
             return action in ("default", "module", "once")
     return True
-
-
-def _suspects(X: np.ndarray) -> np.ndarray:
-    """Find the columns whose lowest or highest value is a known code; few are, most of the time."""
-    low, high = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
-    return np.flatnonzero(np.isin(low, SENTINELS) | np.isin(high, SENTINELS))

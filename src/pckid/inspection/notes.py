@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from pckid._utils.text import brief, counted
 from pckid.exceptions import TableError
+from pckid.input.sentinels import describe_codes
 from pckid.inspection.problems import Option, Problem
 from pckid.tables import Reading
 
@@ -74,7 +75,8 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def problem_lines(problems: Sequence[Problem]) -> list[str]:
-    """Say what is wrong, what stops the clustering first; what may name rows in one line."""
+    """Say what is wrong, what stops the clustering first; what may name rows, and codes, once."""
+    problems = _merge_codes(problems)
     named = [problem for problem in problems if problem.kind == "may name the rows"]
     if len(named) > 1:
         listed = _listed([problem.column for problem in named])
@@ -88,6 +90,23 @@ def problem_lines(problems: Sequence[Problem]) -> list[str]:
         problems = [problem for problem in problems if problem not in named] + [both]
     ordered = sorted(problems, key=lambda problem: not problem.stops)
     return [f"{problem.evidence} {problem.fix}" for problem in ordered]
+
+
+def _merge_codes(problems: Sequence[Problem]) -> list[Problem]:
+    """Say of several columns in one sentence that they hold codes for missing values."""
+    coded = [problem for problem in problems if problem.codes]
+    if len(coded) < 2:
+        return list(problems)
+    codes = {place: problem.codes for place, problem in enumerate(coded)}
+    clause = describe_codes(codes, lambda place: brief(coded[place].column))
+    advised = advice(coded)
+    parts = [f"If these mean missing, add {as_arguments(advised)}"] if advised else []
+    # Those that are values like others elsewhere are not advised, and say why.
+    parts += [problem.fix for problem in coded if not problem.options][:1]
+    fix = ". ".join(parts)
+    evidence = f"{clause[0].upper()}{clause[1:]}, far from their other values."
+    merged = coded[0]._replace(evidence=evidence, fix=fix, options=tuple(advised))
+    return [merged, *(problem for problem in problems if not problem.codes)]
 
 
 def refuse_problems(source: str, problems: Sequence[Problem]) -> None:

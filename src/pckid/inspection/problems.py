@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow.compute as pc
 
 from pckid._utils.text import brief, counted, number_hint
-from pckid.input.sentinels import find_sentinels
+from pckid.input.sentinels import Sentinel, describe_codes, find_codes
 from pckid.inspection.columns import find_outlier, looks_like_identifier
 from pckid.tables import Columns, FileTable, NumberFormat, Reading, ReadingRules
 from pckid.tables.categories import MAX_CATEGORIES, count_categories
@@ -58,6 +58,8 @@ class Problem(NamedTuple):
         What takes the advice; none where only the owner of the table can tell.
     stops : bool
         Whether the table cannot be clustered before it is fixed.
+    codes : tuple of Sentinel
+        The codes for missing values that the column seems to hold.
     """
 
     column: str
@@ -66,6 +68,7 @@ class Problem(NamedTuple):
     fix: str
     options: tuple[Option, ...] = ()
     stops: bool = False
+    codes: tuple[Sentinel, ...] = ()
 
 
 def find_problems(
@@ -86,6 +89,8 @@ def find_problems(
     problems : list of Problem
     """
     found: list[Problem] = []
+    measured = [j for j, name in enumerate(names) if _holds_numbers(columns, name, rules)]
+    codes = find_codes(columns.X, measured)
     for j, name in enumerate(names):
         reading = columns.readings[name]
         if not is_used(reading, rules, name):
@@ -99,6 +104,11 @@ def find_problems(
         elif name in columns.texts:
             found += _category_problems(name, columns.texts[name])
         else:
+            if j in codes:
+                elsewhere = [names[i] for i in _holding(columns.X, codes[j], measured, codes)]
+                found.append(_codes_for_missing(name, codes[j], elsewhere))
+            else:
+                found += _outliers(name, columns.X[:, j])
             found += _number_problems(name, columns.X[:, j], reading, table)
             if reading.kind == "number" and not reading.choice:
                 found += _code_problems(name, columns.X[:, j], table)
@@ -209,27 +219,59 @@ def _category_problems(name: str, cells: Sequence[str | None]) -> list[Problem]:
     )]  # fmt: skip
 
 
+def _holds_numbers(columns: Columns, name: str, rules: ReadingRules | None) -> bool:
+    """Tell whether a column is clustered by as numbers that could be read."""
+    reading = columns.readings[name]
+    unread = name in columns.wrong or name in columns.texts
+    return reading.kind == "number" and not unread and is_used(reading, rules, name)
+
+
+def _holding(
+    X: np.ndarray,
+    codes: Sequence[Sentinel],
+    columns: Sequence[int],
+    found: Mapping[int, Sequence[Sentinel]],
+) -> list[int]:
+    """List the columns of X (n_rows, n_columns) that hold a code among their other values."""
+    values = [code.value for code in codes]
+    return [
+        j
+        for j in columns
+        if np.isin(X[:, j], list(set(values) - {code.value for code in found.get(j, ())})).any()
+    ]
+
+
+def _codes_for_missing(name: str, codes: Sequence[Sentinel], elsewhere: Sequence[str]) -> Problem:
+    """Say that numbers of a column may mean missing; `elsewhere` they are values like others."""
+    options = tuple(Option("na_values", f"{code.value:g}") for code in codes)
+    clause = describe_codes({0: codes}, lambda _: f"'{brief(name)}'")
+    evidence = f"{clause[0].upper()}{clause[1:]}, far from its other values."
+    fix = f"If that means missing, add {' '.join(map(str, options))}"
+    if elsewhere:
+        more = f" and {counted(len(elsewhere) - 1, 'more column')}" if len(elsewhere) > 1 else ""
+        fix += f"; it then means missing in '{brief(elsewhere[0])}'{more} too, which may be wrong."
+        options = ()
+    return Problem(name, "code for missing", evidence, fix, options, codes=tuple(codes))
+
+
+def _outliers(name: str, values: np.ndarray) -> list[Problem]:
+    """Say that a value lies so far out that it hides how the others differ."""
+    outlier = find_outlier(values)
+    if outlier is None:
+        return []
+    return [Problem(
+        name, "outlier",
+        f"Column '{brief(name)}' holds {outlier:g}, so far from its other values that these look "
+        "all alike.",
+        "If it is a mistake, fix it or leave the cell empty.",
+    )]  # fmt: skip
+
+
 def _number_problems(
     name: str, values: np.ndarray, reading: Reading, table: FileTable
 ) -> list[Problem]:
     """Say what looks wrong in a column of numbers."""
     shown, found = brief(name), []
-    for sentinel in find_sentinels(values):
-        code = Option("na_values", f"{sentinel.value:g}")
-        found.append(Problem(
-            name, "code for missing",
-            f"Column '{shown}' holds {sentinel.value:g} in {counted(sentinel.n_cells, 'row')}, far "
-            "from its other values.",
-            f"If that means missing, add {code}", (code,),
-        ))  # fmt: skip
-    outlier = find_outlier(values)
-    if outlier is not None and not found:
-        found.append(Problem(
-            name, "outlier",
-            f"Column '{shown}' holds {outlier:g}, so far from its other values that these look all "
-            "alike.",
-            "If it is a mistake, fix it or leave the cell empty.",
-        ))  # fmt: skip
     infinite = np.flatnonzero(np.isinf(values))
     if len(infinite):
         option = _without_infinite(name, int(infinite[0]), table)

@@ -1,0 +1,112 @@
+"""Codes for missing values: alone in a column, and shared by several."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from pckid import IncompleteGaussianMixture, SentinelWarning
+from pckid.data import load_penguins
+from pckid.input.sentinels import describe_codes, find_codes, find_sentinels
+
+LIKERT = [1, 2, 3, 4, 5] * 4
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([3, 4, 5, -9999, -9999, 6], [(-9999, 2)]),
+        ([30, 40, 50, 999, 999, 999, -99, -99, -99], [(-99, 3), (999, 3)]),
+        ([3, 4, 5, -9999], [(-9999, 1)]),
+        ([3, 4, 500, -9999], [(-9999, 1)]),
+        ([3, 4, 2000, -9999], []),
+        ([3, 4, 5, -99], []),
+        ([0, 1, 0, 1, -1, -1], []),
+        ([1, 1, 99, 99], []),
+        ([], []),
+        ([*LIKERT, 99, 99], [(99, 2)]),
+        ([*LIKERT, 98, 99], [(98, 1), (99, 1)]),
+        ([*LIKERT, 97, 98, 99, 99], [(97, 1), (98, 1), (99, 2)]),
+        ([*LIKERT, -999, -999, 99, 99], [(-999, 2), (99, 2)]),
+        ([*range(1, 11), 88, 88, 99], [(88, 2), (99, 1)]),
+        ([18, 35, 64, 85, 999, 999], [(999, 2)]),
+        ([*range(18, 100), 99, 999, 999], [(999, 2)]),
+        # Ages and percentages up to 99.
+        (range(18, 100), []),
+        ([3, 50, 90, 97, 98, 99, 99], []),
+        ([*LIKERT, 9, 9, 9], [(9, 3)]),
+        ([*LIKERT, 9, 9], []),
+        # Counts, with a step left out or from 0 on.
+        ([1, 2, 4, 5, 9, 9, 9], []),
+        ([0, 1, 2, 3, 4, 9, 9, 9], []),
+        ([*range(1, 8), 9, 9, 9], []),
+    ],
+)
+def test_codes_of_a_column(values, expected):
+    found = find_sentinels(np.array(list(values), dtype=float))
+    assert sorted(found) == expected
+
+
+def columns(*each):
+    """Put columns of different lengths side by side."""
+    table = np.full((max(map(len, each)), len(each)), np.nan)
+    for j, values in enumerate(each):
+        table[: len(values), j] = values
+    return table
+
+
+SEVEN = [*range(1, 8)] * 3
+
+
+@pytest.mark.parametrize(
+    ("table", "expected"),
+    [
+        # Above 1 to 7 a 9 is a code where three columns have it, and no other column does.
+        ([[*SEVEN, 9]] * 3, {0: [(9, 1)], 1: [(9, 1)], 2: [(9, 1)]}),
+        ([[*SEVEN, 9]] * 2, {}),
+        ([[*SEVEN, 9]] * 3 + [range(20)], {}),
+        ([[1, 2, 3, 4, 5, 8, 9]] * 3, {j: [(8, 1), (9, 1)] for j in range(3)}),
+        ([range(1, 10)] * 3, {}),
+        # What is a code in one column is one beside yes and no as well.
+        ([[1, 2, 1, 2, 99], [*LIKERT, 99, 99]], {0: [(99, 1)], 1: [(99, 2)]}),
+        ([[1, 2, 1, 2, -9], [*LIKERT, -9, -9]], {0: [(-9, 1)], 1: [(-9, 2)]}),
+        # An age is not.
+        ([range(18, 100), [*LIKERT, 99, 99]], {1: [(99, 2)]}),
+        ([[1, 99, 1, 99], [*LIKERT, 99, 99]], {1: [(99, 2)]}),
+    ],
+)
+def test_codes_of_a_table(table, expected):
+    assert find_codes(columns(*map(list, table))) == expected
+
+
+def test_codes_of_some_columns():
+    table = columns([*LIKERT, 99, 99], [*LIKERT, 99, 99])
+    assert list(find_codes(table, [1])) == [1]
+
+
+def test_the_penguins_hold_none():
+    X = np.asarray(load_penguins().data, dtype=float)
+    assert find_codes(X) == {}
+
+
+@pytest.mark.parametrize(
+    ("n_columns", "says"),
+    [
+        (1, "column 0 holds 98 in 1 row and 99 in 1,200"),
+        (2, "columns 0 and 1 hold 98 in 2 cells and 99 in 2,400"),
+        (8, "columns 0, 1, 2, 3 and 4 more hold 98 in 8 cells and 99 in 9,600"),
+    ],
+)
+def test_words(n_columns, says):
+    assert describe_codes({j: [(98, 1), (99, 1200)] for j in range(n_columns)}, str) == says
+
+
+def test_several_columns_warn_once():
+    rng = np.random.default_rng(0)
+    X = rng.integers(1, 6, (60, 4)).astype(float)
+    X[:5], X[5:9, 2] = 99, 98
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        IncompleteGaussianMixture(2, random_state=0).fit(X)
+    (found,) = [each for each in caught if each.category is SentinelWarning]
+    assert str(found.message).startswith("Columns 0, 1, 2 and 3 hold 98 in 4 cells and 99 in 20,")
