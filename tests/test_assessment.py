@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from pckid import PCKID, SentinelWarning, assess, cluster_file, load, save
-from pckid.assessment import Assessment
+from pckid.assessment import Assessment, find_caveats
 
 QUICK = {"n_null": 9, "n_resamples": 6, "random_state": 0, "n_jobs": 1}
 
@@ -160,10 +160,26 @@ def test_codes_for_missing_values_are_noted():
 
 
 def test_clusters_that_follow_the_missing_cells_are_noted():
+    X = np.random.default_rng(0).normal(size=(120, 4))
+    X[::2, 1:] = np.nan
+    model = fitted(X, 2, missingness="informative")
+    found = find_caveats(model, X, model.labels_)
+    assert found.follows == ["1", "2", "3"]
+    noted = assess(model, X, n_null=5, n_resamples=0, random_state=0)
+    assert noted.notes[-1] == (
+        "The clusters follow which cells are missing, most of all in 1, 2, 3, and rows of like "
+        "values show it too: they may tell how the table was collected. Find out why cells are "
+        "missing there, or leave them out and see which clusters stay."
+    )
+    alone = replace(noted, follows=["1"])
+    assert alone.notes[-1].endswith("or leave it out and see which clusters stay.")
+
+
+def test_missing_cells_of_clusters_that_differ_in_their_values_are_not_noted():
     X = blobs(120, 2)
     X[::2, 3] = np.nan
-    found = assess(fitted(X, 2), X, n_null=5, n_resamples=0, random_state=0)
-    assert found.notes == ["The clusters follow which cells are missing, most of all in 3."]
+    model = fitted(X, 2)
+    assert find_caveats(model, X, model.labels_).follows == []
 
 
 def test_categories_have_null_tables_too():
@@ -211,8 +227,8 @@ def test_a_sample_of_the_rows_of_a_file_will_do(tmp_path):
     # Of three clusters in so few rows one has fewer than 10, and more in the table.
     assert found.small == []
     assert found.notes[-2:] == [
-        "Column 'x0' holds -999 in at least 3 rows: if that is a code for missing, replace it by "
-        "NaN.",
+        "Column 'x0' holds -999 in 3 rows of those judged: if that is a code for missing, replace "
+        "it by NaN.",
         "Judged on 24 of 60 rows.",
     ]
     save(model, tmp_path / "model.pckid")

@@ -16,8 +16,7 @@ from pckid._utils.progress import Advance
 from pckid._utils.text import counted
 from pckid.input.sentinels import describe_codes, find_codes
 from pckid.input.validation import categorical_mask, column_name, validate_table
-from pckid.inspection.clusters import hole_links
-from pckid.inspection.missingness import hole_information
+from pckid.inspection.missingness import find_followed_holes
 from pckid.plots import own_labels, to_matrix, used_columns
 from pckid.significance.comparison import ALPHA, MIN_ROWS, Comparison, NullComparison
 from pckid.significance.ensemble import kernel_maker, quick
@@ -37,9 +36,6 @@ CLEAR = 0.8
 
 MANY_ALIKE = 0.1
 """Up to this share of null tables as clear, the verdict "no groups" is a close one."""
-
-FOLLOWS = 0.3
-"""Cramér's V between a column's missing cells and the clusters from which on it is named."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +73,8 @@ class Assessment:
     codes : list of str
         Codes for missing values that seem to be left in the table, in words.
     follows : list of str
-        Columns whose missing cells the clusters follow.
+        Columns whose missing cells the clusters follow: closely, more than by chance, and among
+        rows of like values too.
     chosen : bool
         Whether the model chose its number of clusters.
     n_table : int or None
@@ -155,8 +152,12 @@ class Assessment:
             notes.append(f"{some} fewer than {FEW_ROWS} rows: too few to describe a group.")
         notes += self.codes
         if self.follows:
-            listed = ", ".join(self.follows[:3])
-            notes.append(f"The clusters follow which cells are missing, most of all in {listed}.")
+            listed, them = ", ".join(self.follows[:3]), "it" if len(self.follows) == 1 else "them"
+            notes.append(
+                f"The clusters follow which cells are missing, most of all in {listed}, and rows "
+                "of like values show it too: they may tell how the table was collected. Find out "
+                f"why cells are missing there, or leave {them} out and see which clusters stay."
+            )
         if self.n_table is not None:
             notes.append(f"Judged on {self.n_rows:,} of {self.n_table:,} rows.")
         return notes
@@ -345,10 +346,9 @@ def find_caveats(
             f"{clause[0].upper()}{clause[1:]}{among}: if that is a code for missing, replace it by "
             "NaN."
         ]
-    observed, follows = ~np.isnan(values[:, used]), []
-    if hole_information(observed, labels).tells:
-        links = [link for link in hole_links(observed, labels) if link.strength >= FOLLOWS]
-        follows = [column_name(estimator, used[link.feature]) for link in links]
+    places = np.flatnonzero(categorical[used]).tolist()
+    followed = find_followed_holes(values[:, used], labels, places).followed
+    follows = [column_name(estimator, used[j]) for j in followed]
     small = np.flatnonzero(sizes < FEW_ROWS).tolist() if whole else []
     return Caveats(small, codes, follows)
 

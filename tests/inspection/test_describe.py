@@ -106,6 +106,9 @@ def test_hole_links_are_corrected_cramers_v():
         ]
         phi2 = max(chi2_contingency(table, correction=False).statistic / 200 - 2 / 199, 0)
         assert link.strength == pytest.approx(np.sqrt(min(phi2 / (1 - 1 / 199), 1)))
+        alone = chi2_contingency(table, correction=False).pvalue
+        assert link.p_value == pytest.approx(min(2 * alone, 1))  # two columns, two tests
+        assert link.n_missing == np.sum(~observed[:, link.feature])
 
 
 def test_holes_without_variation_have_no_link():

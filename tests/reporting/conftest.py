@@ -30,6 +30,16 @@ def fitted(table):
 
 
 @pytest.fixture(scope="session")
+def followed():
+    """Values without groups, and an estimator whose clusters follow the holes."""
+    X = np.random.default_rng(0).normal(size=(120, 4))
+    X[::2, 1:] = np.nan
+    table = pd.DataFrame(X, columns=["one", "a", "b", "c"])
+    model = PCKID(2, n_inits=6, max_components=6, missingness="informative", random_state=0)
+    return model.fit(table), table
+
+
+@pytest.fixture(scope="session")
 def assessed(fitted, table):
     """Whether its clusters are more than chance, by a few tables without groups."""
     return assess(fitted, table, n_null=9, n_resamples=4, random_state=0)

@@ -106,7 +106,7 @@ def test_references_within_the_page_exist(outline):
     "words",
     [
         "149 rows were sorted into 3 clusters by 4 columns",
-        "The clusters follow the holes.",
+        "differs between clusters, but among rows of like values it does not",
         "1 row holds no value at all",
         "missing at random",
         "SHA-256 of the file",
@@ -119,6 +119,13 @@ def test_references_within_the_page_exist(outline):
 )
 def test_the_page_says(page, words):
     assert words in page
+
+
+def test_the_page_warns_of_clusters_that_follow_the_holes(followed, page):
+    warned = pckid.report(*followed, assessment=False).html
+    assert "The clusters follow the holes." in warned
+    assert "or leave these columns out and see which clusters stay" in warned
+    assert "The clusters follow the holes." not in page
 
 
 @pytest.fixture(scope="module")

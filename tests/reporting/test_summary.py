@@ -67,8 +67,14 @@ def test_clusters_are_set_apart_by_their_own_column(summary):
     assert all(item.chance_higher > 0.95 for _, item in first)
 
 
-def test_holes_that_follow_the_clusters_are_named(summary):
-    assert summary.holes.follow == ["holes"]
+def test_holes_that_the_clusters_follow_are_named(followed):
+    holes = summarise(*followed).holes
+    assert holes.follow == holes.together == ["a", "b", "c"]
+
+
+def test_holes_that_go_with_clusters_of_other_values_are_no_reason_for_a_warning(summary):
+    assert summary.holes.follow == []
+    assert summary.holes.together == ["holes"]
     assert summary.holes.links[0][0] == "holes"
     assert sum(row.n_rows for row in summary.holes.patterns) <= 150
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.stats import rankdata
+from scipy.stats import chi2, rankdata
 
 from pckid.inspection.categories import CategoryFeature, compare_categories
 
@@ -58,11 +58,18 @@ class HoleLink(NamedTuple):
         Cramér's V between "observed" and the cluster, corrected for chance: 0 none, 1 complete.
     missing_shares : ndarray of shape (n_clusters,)
         Share missing in each cluster.
+    n_missing : int
+        Rows without a value.
+    p_value : float
+        How likely holes that ignore the clusters go with them as closely: a chi-square test, times
+        the number of columns with holes (Bonferroni), at most 1.
     """
 
     feature: int
     strength: float
     missing_shares: np.ndarray
+    n_missing: int
+    p_value: float
 
 
 def distinguishing_features(
@@ -171,19 +178,30 @@ def hole_links(observed: np.ndarray, labels: np.ndarray) -> list[HoleLink]:
     missing = np.zeros((len(sizes), observed.shape[1]))
     np.add.at(missing, labels, ~observed)
     shares = missing / np.maximum(sizes, 1)[:, None]
-    strengths = _cramers_v(missing, sizes)
-    links = [HoleLink(j, float(strengths[j]), shares[:, j]) for j in range(observed.shape[1])]
+    statistics, strengths = _chi_square(missing, sizes), _cramers_v(missing, sizes)
+    n_missing = missing.sum(axis=0).astype(int)
+    n_tests = max(int(((n_missing > 0) & (n_missing < len(labels))).sum()), 1)
+    chances = np.minimum(n_tests * chi2.sf(statistics, max(int((sizes > 0).sum()) - 1, 1)), 1.0)
+    links = [
+        HoleLink(j, float(strengths[j]), shares[:, j], int(n_missing[j]), float(chances[j]))
+        for j in range(observed.shape[1])
+    ]
     return sorted(links, key=lambda link: -link.strength)
+
+
+def _chi_square(missing: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Chi-square statistics of 2 × k tables, given missing cells (k, d) and sizes (k,)."""
+    overall = missing.sum(axis=0) / max(sizes.sum(), 1)
+    expected = sizes[:, None] * overall
+    variance = np.maximum(expected * (1 - overall), 1e-12)
+    statistics = ((missing - expected) ** 2 / variance).sum(axis=0)
+    return np.where((overall > 0) & (overall < 1), statistics, 0.0)
 
 
 def _cramers_v(missing: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     """Bias-corrected Cramér's V of 2 × k tables, given missing cells (k, d) and sizes (k,)."""
     n_samples, n_clusters = sizes.sum(), int((sizes > 0).sum())
-    overall = missing.sum(axis=0) / max(n_samples, 1)
-    expected = sizes[:, None] * overall
-    variance = np.maximum(expected * (1 - overall), 1e-12)
-    phi2 = ((missing - expected) ** 2 / variance).sum(axis=0) / max(n_samples, 1)
-    phi2[(overall <= 0) | (overall >= 1)] = 0.0
+    phi2 = _chi_square(missing, sizes) / max(n_samples, 1)
     if n_samples < 2 or n_clusters < 2:
         return np.zeros_like(phi2)
     phi2 = np.maximum(phi2 - (n_clusters - 1) / (n_samples - 1), 0)

@@ -1,10 +1,25 @@
 """Whether missingness carries information about the clusters, compared with chance."""
 
+from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 import numpy as np
 
+from pckid.inspection.clusters import HoleLink, hole_links
+
 MAX_ROWS = 5_000
+
+STRONG = 0.3
+"""Cramér's V between a column's holes and the clusters from which on clusters follow them."""
+
+MIN_CELLS = 10
+"""Fewer missing cells than this, or fewer observed ones, are too few to tell."""
+
+MAX_CHANCE = 0.01
+"""Up to this p-value, holes go with the clusters more than by chance."""
+
+_N_STRATA = 8
+_ROWS_PER_COLUMN = 20
 
 
 class HoleInformation(NamedTuple):
@@ -27,6 +42,151 @@ class HoleInformation(NamedTuple):
     def tells(self) -> bool:
         """Whether it is more than chance allows, and enough to matter."""
         return self.chance <= 0.01 and self.share >= 0.01
+
+
+class HoleFindings(NamedTuple):
+    """Which columns' holes go with the clusters, and which of them may have made the clusters.
+
+    Attributes
+    ----------
+    links : list of HoleLink
+        Of all columns, the strongest first.
+    together : list of int
+        Columns whose holes go with the clusters closely, and more than by chance.
+    followed : list of int
+        Those of them for which that also holds among rows of like values: there, the values that
+        the clusters differ in do not explain it.
+    """
+
+    links: list[HoleLink]
+    together: list[int]
+    followed: list[int]
+
+
+def find_followed_holes(
+    values: np.ndarray, labels: np.ndarray, categorical: Collection[int] = ()
+) -> HoleFindings:
+    """Find the columns whose holes the clusters follow, beyond what the values explain.
+
+    Holes may go with clusters because both go with a value: the old are asked fewer questions, and
+    the clusters differ in age. Then holes and clusters have little to do with each other among
+    rows of like values. So the rows are divided into strata by the values of one column at a time,
+    and by the cluster that all values together suggest, and the least association that is left
+    within strata counts, on at most 5,000 rows.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_samples, n_features)
+        NaN where missing; categories as numbers from 0.
+    labels : ndarray of shape (n_samples,)
+        Rows with a negative label are left out.
+    categorical : collection of int
+        The columns that hold categories.
+
+    Returns
+    -------
+    findings : HoleFindings
+    """
+    values, labels = values[labels >= 0], labels[labels >= 0]
+    links = hole_links(~np.isnan(values), labels)
+    together = [
+        link.feature
+        for link in links
+        if link.strength >= STRONG
+        and link.p_value <= MAX_CHANCE
+        and MIN_CELLS <= link.n_missing <= len(labels) - MIN_CELLS
+    ]
+    left = np.full(len(together), np.inf)
+    if together:
+        rows = np.random.default_rng(0).permutation(len(labels))[:MAX_ROWS]
+        values, labels = values[rows], labels[rows]
+        missing = np.isnan(values[:, together])
+        for strata in _stratifications(values, labels, categorical):
+            left = np.minimum(left, stratified_strength(missing, labels, strata))
+    followed = [column for column, much in zip(together, left, strict=True) if much >= STRONG]
+    return HoleFindings(links, together, followed)
+
+
+def stratified_strength(missing: np.ndarray, labels: np.ndarray, strata: np.ndarray) -> np.ndarray:
+    """Measure how closely holes go with clusters among rows of the same stratum.
+
+    The share of the variance of "missing or not" that lies between clusters of the same stratum,
+    less what chance would give, (k − 1) times the variance within a stratum of k clusters; its
+    root is on the scale of Cramér's V, and the same where there is one stratum.
+
+    Parameters
+    ----------
+    missing : ndarray of shape (n_samples, n_features), bool
+    labels : ndarray of shape (n_samples,)
+    strata : ndarray of shape (n_samples,), int
+
+    Returns
+    -------
+    strengths : ndarray of shape (n_features,)
+        From 0 to 1.
+    """
+    holes = missing.astype(np.float64)
+    between = np.zeros(holes.shape[1])
+    for stratum in np.unique(strata):
+        inside = strata == stratum
+        if inside.sum() < 2:
+            continue
+        mine, groups = holes[inside], labels[inside]
+        sizes = np.bincount(groups)
+        sums = np.zeros((len(sizes), holes.shape[1]))
+        np.add.at(sums, groups, mine)
+        apart = sums / np.maximum(sizes, 1)[:, None] - mine.mean(axis=0)
+        between += (sizes[:, None] * apart**2).sum(axis=0)
+        between -= (np.count_nonzero(sizes) - 1) * mine.var(axis=0, ddof=1)
+    whole = len(holes) * holes.var(axis=0)
+    return np.sqrt(np.clip(between / np.where(whole > 0, whole, 1.0), 0.0, 1.0))
+
+
+def _stratifications(
+    values: np.ndarray, labels: np.ndarray, categorical: Collection[int]
+) -> Iterator[np.ndarray]:
+    """Divide the rows by the values of each column, and by the cluster that all of them suggest.
+
+    A missing value says nothing: its row goes to any stratum, so that holes of other columns that
+    come with it explain nothing either.
+    """
+    rng = np.random.default_rng(0)
+    scores = []
+    for column, cells in enumerate(values.T):
+        seen = ~np.isnan(cells)
+        if not seen.any():
+            continue
+        distinct, codes = np.unique(cells[seen], return_inverse=True)
+        if column not in categorical and len(distinct) > _N_STRATA:
+            edges = np.quantile(cells[seen], np.arange(1, _N_STRATA) / _N_STRATA)
+            codes = np.searchsorted(edges, cells[seen], side="right")
+        strata = rng.choice(codes, size=len(cells))
+        strata[seen] = codes
+        yield strata
+        indicators = np.eye(codes.max() + 1)[codes][:, 1:]
+        standard = (cells[seen] - cells[seen].mean()) / (cells[seen].std() or 1.0)
+        filled = np.zeros((len(cells), indicators.shape[1] if column in categorical else 1))
+        filled[seen] = (
+            indicators - indicators.mean(axis=0) if column in categorical else standard[:, None]
+        )
+        scores.append(filled)
+    yield _suggested_clusters(scores, labels)
+
+
+def _suggested_clusters(columns: list[np.ndarray], labels: np.ndarray) -> np.ndarray:
+    """Tell clusters from values by linear regression, missing values at their mean.
+
+    Only the columns that tell most take part, one for every 20 rows: more would fit chance.
+    """
+    design = np.concatenate(columns, axis=1)
+    targets = np.eye(labels.max() + 1)[labels]
+    targets = targets - targets.mean(axis=0)
+    told = ((design.T @ targets) ** 2).sum(axis=1) / np.maximum((design**2).sum(axis=0), 1e-12)
+    chosen = np.argsort(-told, kind="stable")[: max(1, len(labels) // _ROWS_PER_COLUMN)]
+    design = design[:, chosen]
+    coefficients = np.linalg.lstsq(design, targets, rcond=None)[0]
+    shares = np.bincount(labels) / len(labels)
+    return np.argmax(design @ coefficients + shares, axis=1)
 
 
 def hole_information(

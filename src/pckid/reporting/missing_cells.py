@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
 
-from pckid.inspection.clusters import HoleLink, hole_links
+from pckid.inspection.clusters import HoleLink
 from pckid.inspection.columns import missing_patterns
-from pckid.inspection.missingness import HoleInformation, hole_information
-
-WARN_STRENGTH = 0.3
-"""Cramér's V between a column's holes and the clusters from which on a reader is warned."""
+from pckid.inspection.missingness import (
+    HoleInformation,
+    find_followed_holes,
+    hole_information,
+)
 
 MAX_PATTERNS = 10
 MAX_LINKS = 5
@@ -43,8 +45,10 @@ class Holes:
         The commonest.
     links : list of (name, HoleLink)
         The columns whose holes go most with the clusters.
+    together : list of str
+        Columns whose holes go with the clusters closely, and more than by chance.
     follow : list of str
-        Columns for which that is strong enough for a warning.
+        Those of them for which the values do not explain it, which a reader is warned of.
     information : HoleInformation
         How much all missing cells together say about the clusters, compared with chance.
     """
@@ -52,23 +56,33 @@ class Holes:
     n_patterns: int
     patterns: list[PatternRow]
     links: list[tuple[str, HoleLink]]
+    together: list[str]
     follow: list[str]
     information: HoleInformation
 
 
-def summarise_holes(observed: np.ndarray, labels: np.ndarray, names: list[str]) -> Holes:
+def summarise_holes(
+    values: np.ndarray,
+    labels: np.ndarray,
+    names: list[str],
+    categorical: Collection[int] = (),
+) -> Holes:
     """Set patterns of missing cells against clusters.
 
     Parameters
     ----------
-    observed : ndarray of shape (n_samples, n_features), bool
+    values : ndarray of shape (n_samples, n_features)
+        NaN where missing; categories as numbers from 0.
     labels : ndarray of shape (n_samples,)
     names : list of str
+    categorical : collection of int
+        The columns that hold categories.
 
     Returns
     -------
     holes : Holes
     """
+    observed = ~np.isnan(values)
     patterns = missing_patterns(observed)
     n_clusters = int(labels.max(initial=-1)) + 1
     rows = []
@@ -79,8 +93,8 @@ def summarise_holes(observed: np.ndarray, labels: np.ndarray, names: list[str]) 
         rows.append(
             PatternRow(missing[:5], max(len(missing) - 5, 0), counts, int((inside < 0).sum()))
         )
-    links = [(names[link.feature], link) for link in hole_links(observed, labels)]
-    shown = [(name, link) for name, link in links[:MAX_LINKS] if link.strength > 0]
-    follow = [name for name, link in links if link.strength >= WARN_STRENGTH]
+    found = find_followed_holes(values, labels, categorical)
+    shown = [(names[link.feature], link) for link in found.links[:MAX_LINKS] if link.strength > 0]
+    together, follow = ([names[j] for j in part] for part in (found.together, found.followed))
     information = hole_information(observed, labels)
-    return Holes(len(patterns.counts), rows, shown, follow, information)
+    return Holes(len(patterns.counts), rows, shown, together, follow, information)

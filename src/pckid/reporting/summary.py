@@ -191,7 +191,12 @@ def summarise(
         spectrum=SpectrumDisplay.from_estimator(estimator, X),
         profile=ProfileDisplay.from_estimator(estimator, X, max_features=MAX_PROFILE_FEATURES),
         choice=getattr(estimator, "choice_", None),
-        holes=summarise_holes(observed, labels, [names[j] for j in used]),
+        holes=summarise_holes(
+            values[:, used],
+            labels,
+            [names[j] for j in used],
+            [place for place, j in enumerate(used) if j in estimator._categories],
+        ),
         confidence=confidence_by_observed(confidence[clustered], observed[clustered].mean(axis=1)),
         assessment=assessment,
         doubtful=[
