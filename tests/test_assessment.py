@@ -43,6 +43,7 @@ def test_separated_groups_are_found_and_found_again():
         "found again in every resample."
     )
     assert repr(found).startswith("<Assessment: 3 groups, clearly separated")
+    assert repr(replace(found, p_value=1e-9)).endswith("resample. p < 0.001>")
     nearly = replace(found, cluster_recovery=np.array([1.0, 0.9, 1.0]))
     assert nearly.sentence.endswith("each is found again in at least 90% of resamples.")
     assert found.notes == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, field
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from pckid._utils.arrays import to_numpy
 from pckid._utils.parallel import n_threads
 from pckid._utils.progress import Advance
-from pckid._utils.text import counted
+from pckid._utils.text import counted, write_p
 from pckid.input.sentinels import describe_codes, find_codes
 from pckid.input.validation import categorical_mask, column_name, validate_table
 from pckid.inspection.missingness import find_followed_holes
@@ -116,7 +117,7 @@ class Assessment:
             most = "all" if n_alike == 0 else f"{n_null - n_alike} of"
             return (
                 f"No clear groups: the clusters are clearer than those of {most} {n_null} tables "
-                f"without groups, but not by enough to be sure (p = {self.p_value:.2g})."
+                f"without groups, but not by enough to be sure ({write_p(self.p_value)})."
             )
         if not self.has_groups:
             return (
@@ -183,8 +184,8 @@ class Assessment:
         )
 
     def __repr__(self) -> str:
-        p_value = "None" if self.p_value is None else f"{self.p_value:.2g}"
-        return f"<Assessment: {self.sentence} p = {p_value}>"
+        tested = "" if self.p_value is None else f" {write_p(self.p_value)}"
+        return f"<Assessment: {self.sentence}{tested}>"
 
 
 def _share_of_resamples(share: float) -> str:
@@ -222,7 +223,8 @@ def assess(
     n_resamples : int, default=20
         How many random halves of the rows are clustered; 0 for none.
     random_state : int, RandomState instance or None, default=None
-        An int gives the same result at every call.
+        An int gives the same result at every call. None takes that of the estimator if it is an
+        int, so that the verdict, too, is the same for a seed.
     n_jobs : int, default=None
         Threads, as in `PCKID`.
     advance : callable, default=None
@@ -266,6 +268,8 @@ def assess(
     small, codes, follows = find_caveats(estimator, values, labels, whole=whole)
     compared, stability = Comparison(float("nan"), np.empty(0)), None
     if tested:
+        if random_state is None and isinstance(estimator.random_state, Integral):
+            random_state = estimator.random_state
         entropy, jobs = int(check_random_state(random_state).randint(2**31)), n_threads(n_jobs)
         with warnings.catch_warnings():
             # The model's own fit has told them.

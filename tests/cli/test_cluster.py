@@ -4,13 +4,14 @@ import csv
 import gzip
 import io
 import json
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from pckid import PCKID, load
+from pckid import PCKID, load, report
 from pckid.tables import MissingTokens, read_columns, read_source
 
 QUICK = ["--inits", "4", "--max-components", "6"]
@@ -241,3 +242,16 @@ def test_codes_for_missing_values_are_named_once(pckid):
     text = "a,b\n" + "\n".join(",".join(map(str, row)) for row in rows)
     err = pckid("cluster", "-", "-k", 2, *QUICK, stdin=text.encode()).err
     assert err.count("-999 in 9 rows") == 1
+
+
+def test_terminal_report_json_and_library_give_the_same_verdict(pckid, penguins):
+    outputs = ("--report", "r.html", "--save", "m.pckid", "--json")
+    result = pckid("cluster", penguins, "-k", 3, "--drop", "label", "--seed", 3, *outputs, *QUICK)
+    told = json.loads(result.out)["verdict"]["sentence"]
+    assert told in result.err.splitlines()
+    assert f">{told}</p>" in Path("r.html").read_text("utf-8")
+    table = read_source(str(penguins))
+    X = read_columns(table, table.names[:-1], MissingTokens.with_defaults()).X
+    with pytest.warns(UserWarning, match="no observed value"):
+        model = PCKID(3, n_inits=4, max_components=6, random_state=3).fit(X)
+    assert report(model, X).summary.verdict == told

@@ -13,37 +13,72 @@ from pckid.plots import standardised_rows
 X, TRUTH = groups(share=0.2)
 
 
-def slow_expectations(model, rows):
-    """What each mixture expects of every value, and what it counts, one mixture at a time."""
-    found, weights = [], []
+def slow_moments(model, rows):
+    """What each mixture expects of every value and of its square, and what it counts."""
+    means, squares, weights = [], [], []
     for stack in model._kernel.ensemble.stacks:
         for q in range(len(stack.means)):
             covariances = stack.covariances[q]
             if covariances.ndim == 2:
                 covariances = np.array([np.diag(part) for part in covariances])
             resp = posteriors(rows, np.exp(stack.log_weights[q]), stack.means[q], covariances)
-            each = [
-                [completed(row, mean, cov)[0] for row in rows]
-                for mean, cov in zip(stack.means[q], covariances, strict=True)
-            ]
-            found.append(np.einsum("ng,gnd->nd", resp, np.array(each)))
+            first, second = np.zeros(rows.shape), np.zeros(rows.shape)
+            for n, row in enumerate(rows):
+                for g, (mean, cov) in enumerate(zip(stack.means[q], covariances, strict=True)):
+                    value, inverse = completed(row, mean, cov)
+                    left = np.diag(cov - cov @ inverse @ cov)
+                    first[n] += resp[n, g] * value
+                    second[n] += resp[n, g] * (value**2 + left)
+            means.append(first)
+            squares.append(second)
             weights.append(stack.means.shape[1] ** 2)
-    return np.array(found), np.array(weights) / np.sum(weights)
+    return np.array(means), np.array(squares), np.array(weights) / np.sum(weights)
 
 
-@pytest.mark.parametrize("covariance_type", ["diag", "full", "tied"])
-def test_expected_values_are_the_mean_and_spread_of_the_mixtures(covariance_type):
+@pytest.mark.parametrize("covariance_type", ["diag", "tied_diag", "full", "tied"])
+def test_expected_values_obey_the_law_of_total_variance(covariance_type):
     settings = {"n_inits": 2, "max_components": 3, "random_state": 0, "reg_covar": 0.1}
     model = PCKID(3, covariance_type=covariance_type, dtype="float64", **settings).fit(X)
-    table = standardised_rows(model, X[:8])
+    chosen = X[:12].copy()
+    chosen[0, :3] = np.nan  # most is missing, most is observed
+    table = standardised_rows(model, chosen)
     rows = np.where(table.observed, table.values, np.nan)
-    found, weights = slow_expectations(model, rows)
-    means = np.einsum("q,qnd->nd", weights, found)
-    spreads = np.sqrt(np.einsum("q,qnd->nd", weights, (found - means) ** 2))
+    means, squares, weights = slow_moments(model, rows)
+    mean = np.einsum("q,qnd->nd", weights, means)
+    within = np.einsum("q,qnd->nd", weights, squares - means**2)
+    between = np.einsum("q,qnd->nd", weights, (means - mean) ** 2)
     expected = expected_values(model._kernel, table, 1)
     missing = np.isnan(rows)
-    close(expected.means[missing], means[missing])
-    np.testing.assert_allclose(expected.spreads[missing], spreads[missing], atol=1e-6)
+    close(expected.means[missing], mean[missing])
+    close(expected.spreads[missing], np.sqrt((within + between)[missing]))
+    assert (expected.spreads[missing] > np.sqrt(between[missing])).all()
+
+
+@pytest.mark.parametrize("covariance_type", ["diag", "full"])
+def test_two_thirds_of_gaussian_values_lie_within_one_spread(covariance_type):
+    shares, squares = [], []
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        truth = rng.multivariate_normal(np.zeros(5), 0.4 * np.eye(5) + 0.6, size=400)
+        holes = truth.copy()
+        holes[:, 1:][rng.random((400, 4)) < 0.2] = np.nan
+        model = PCKID(2, covariance_type=covariance_type, n_inits=5, random_state=0).fit(holes)
+        values, spread = model.impute(holes)
+        missing = np.isnan(holes)
+        off = (truth - values)[missing] / spread[missing]
+        shares.append(np.mean(np.abs(off) <= 1))
+        squares.append(np.mean(off**2))
+    assert 0.6 < np.mean(shares) < 0.76
+    assert 0.75 < np.mean(squares) < 1.33
+
+
+def test_the_spread_of_two_values_is_that_of_a_coin():
+    rng = np.random.default_rng(0)
+    rows = np.column_stack([rng.normal(size=400), np.where(rng.random(400) < 0.3, 5.0, 3.0)])
+    rows[::4, 1] = np.nan
+    values, spread = PCKID(2, **SMALL).fit(rows).impute(rows)
+    chance = (values[::4, 1] - 3) / 2
+    np.testing.assert_allclose(spread[::4, 1], 2 * np.sqrt(chance * (1 - chance)), rtol=1e-6)
 
 
 def test_observed_values_stay_and_missing_ones_come_from_the_right_group():

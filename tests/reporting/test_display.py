@@ -1,6 +1,7 @@
 """The report as an object: it shows itself in a notebook."""
 
 import re
+from copy import copy
 from html import unescape
 
 import pckid
@@ -22,6 +23,19 @@ def test_the_verdict_is_computed_unless_told_otherwise(fitted, table, assessed, 
     assert pckid.report(fitted, table).summary.verdict == computed.sentence
     assert pckid.report(fitted, table, assessment=assessed).summary.assessment is assessed
     assert pckid.report(fitted, table, assessment=False).summary.assessment is None
+
+
+def test_the_verdict_has_the_seed_of_the_model(fitted, table, monkeypatch):
+    monkeypatch.setattr("pckid.reporting.display.N_NULL", 5)
+    monkeypatch.setattr("pckid.reporting.display.N_RESAMPLES", 2)
+    found = {}
+    for seed in (0, 7):
+        model = copy(fitted).set_params(random_state=seed)
+        found[seed] = pckid.assess(model, table, n_null=5, n_resamples=2, random_state=seed)
+        again = pckid.assess(model, table, n_null=5, n_resamples=2)
+        reported = pckid.report(model, table).summary.assessment
+        assert found[seed].p_value == again.p_value == reported.p_value
+    assert found[0].p_value != found[7].p_value
 
 
 def test_displays_for_papers_share_its_data(fitted, table):

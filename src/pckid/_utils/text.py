@@ -26,6 +26,16 @@ def counted(number: int, thing: str) -> str:
     return f"{number:,} {thing}" + "s" * (number != 1)
 
 
+def write_p(p_value: float) -> str:
+    """Write a p-value as a reader expects it: "p < 0.001", "p = 0.03", "p > 0.99"."""
+    if p_value < 0.001:
+        return "p < 0.001"
+    if p_value > 0.99:
+        return "p > 0.99"
+    digits = 3 if p_value < 0.1 else 2
+    return f"p = {round(p_value, digits):g}"
+
+
 _OTHER_DIGITS = "[٠-٩۰-۹०-९０-９]+"
 _HINTS = (
     (r"[+-]?\d{1,3}([,.'_\s]\d{3})+([.,]\d+)?", "Take the signs between thousands out of it. "),

@@ -102,7 +102,7 @@ class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimato
         return restorer(X)(kernel_matrix(self._kernel, left, right))
 
     def impute(self, X: Any) -> Imputation:
-        """Fill in what the mixtures expect of every missing value, and how far they differ.
+        """Fill in what the mixtures expect of every missing value, and how far it may be off.
 
         The mean over the mixtures, weighted as in the kernel, of what each expects given the
         observed values of the row. Clusters need none of it: it is for those who want values.
@@ -115,8 +115,9 @@ class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimato
         Returns
         -------
         imputation : Imputation
-            With `values`, in the columns of `X`, and their `spread`: the standard deviation between
-            the mixtures, or the chance of another category.
+            With `values`, in the columns of `X`, and their `spread`: the predictive standard
+            deviation, within and between the mixtures, or the chance of another category. Where
+            columns are roughly Gaussian, about 68 % of the true values lie within one spread.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""What an ensemble expects of the values that a row lacks, and how far its mixtures differ."""
+"""What an ensemble expects of the values that a row lacks, and how far they may lie from it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from pckid._utils.arrays import Array, clip_min, namespace, to_numpy
 from pckid.ensemble.feature_map import Kernel, for_row_blocks, mixture_scales
 from pckid.input.table import Scaling, Table, block
-from pckid.mixture import em
+from pckid.mixture import em, full, product
 from pckid.mixture.families import FAMILIES
 
 
@@ -23,9 +23,10 @@ class Imputation(NamedTuple):
         Observed values as they were. Columns of categories hold categories, in an array of objects.
         Missing values of columns that the fit dropped stay missing.
     spread : array of shape (n_samples, n_features)
-        Of an imputed number, the standard deviation between what the mixtures expect, in the units
-        of the column; of an imputed category, the chance of another one. 0 where a value was
-        observed, NaN where one is missing still.
+        Of an imputed number, its predictive standard deviation, in the units of the column: how far
+        the value itself may lie from the imputed one. About two thirds of the values lie within
+        one spread where columns are roughly Gaussian. Of an imputed category, the chance of another
+        one. 0 where a value was observed, NaN where one is missing still.
     """
 
     values: Array
@@ -33,20 +34,32 @@ class Imputation(NamedTuple):
 
 
 class Expected(NamedTuple):
-    """What the mixtures expect of each value of a row, on average, and how far they differ.
+    """What the mixtures expect of each value of a row, and how far a number may lie from it.
 
     Numbers are standardised; for columns of categories there are the probabilities of each.
     """
 
     means: Array  # (n_samples, n_features + n_categories)
-    spreads: Array  # of the same shape, standard deviations between mixtures
+    spreads: Array  # (n_samples, n_features), predictive standard deviations
+
+
+class _Moments(NamedTuple):
+    """What the mixtures of a stack expect of each row: m mixtures, n rows."""
+
+    means: Array  # (m, n, n_features + n_categories)
+    squares: Array  # (m, n, n_features), of numbers squared
 
 
 def expected_values(kernel: Kernel, table: Table, jobs: int) -> Expected:
     """Compute what the mixtures expect of every value, given what is observed of the row.
 
     A mixture expects Σ_g γ_g E[x | observed, g], γ the row's posteriors. The mixtures count as in
-    the kernel.
+    the kernel: with w_q what a mixture counts, all of them expect μ = Σ_q w_q Σ_g γ_qg μ_qg, and by
+    the law of total variance the predictive variance is
+
+        Σ_q w_q Σ_g γ_qg (σ²_qg + μ²_qg) − μ²
+
+    which is the variance within components, between those of a mixture, and between mixtures.
 
     Parameters
     ----------
@@ -65,9 +78,10 @@ def expected_values(kernel: Kernel, table: Table, jobs: int) -> Expected:
         total: Any = 0.0
         squares: Any = 0.0
         for weight, found in _by_stack(kernel, block(table, start, stop)):
-            total = total + weight * xp.sum(found, axis=0)
-            squares = squares + weight * xp.sum(found * found, axis=0)
-        return total, xp.sqrt(clip_min(squares - total * total, 0.0))
+            total = total + weight * xp.sum(found.means, axis=0)
+            squares = squares + weight * xp.sum(found.squares, axis=0)
+        numbers = total[:, : table.n_features]
+        return total, xp.sqrt(clip_min(squares - numbers * numbers, 0.0))
 
     parts = for_row_blocks(expect, kernel, table, jobs)
     return Expected(*(xp.concat(part, axis=0) for part in zip(*parts, strict=True)))
@@ -102,7 +116,7 @@ def fill_in(
     n_numbers = len(scaling.kept)
     numbers = (means[:, :n_numbers] * scale + center) / unit
     _put(values, missing, scaling.kept, numbers)
-    _put(spread, missing, scaling.kept, spreads[:, :n_numbers] * scale / unit)
+    _put(spread, missing, scaling.kept, spreads * scale / unit)
     column = np.arange(0) if scaling.margins is None else to_numpy(scaling.margins.column)
     chances = means[:, n_numbers:]
     for place, source in enumerate(scaling.categorical):
@@ -126,17 +140,22 @@ def _named(values: np.ndarray, categories: Mapping[int, Sequence[Any]]) -> np.nd
     return named
 
 
-def _by_stack(kernel: Kernel, rows: Table) -> Iterator[tuple[float, Array]]:
-    """Yield what a mixture counts, and what it expects, stack by stack (m, n, d + n_categories)."""
+def _by_stack(kernel: Kernel, rows: Table) -> Iterator[tuple[float, _Moments]]:
+    """Yield what a mixture counts, and what it expects, stack by stack."""
     family = FAMILIES[kernel.ensemble.covariance_type]
     stats, xp = family.statistics(rows), namespace(rows.values)
     for stack, scale in zip(kernel.ensemble.stacks, mixture_scales(kernel), strict=True):
         resp = em.posterior(family.log_joint(stats, stack))
         if not family.MATRICES:
+            share = xp.matrix_transpose(resp)
             centers = xp.concat([stack.means, stack.categories], axis=-1)
-            yield scale**2, xp.matrix_transpose(resp) @ centers
+            variances = product.component_variances(stack, rows.margins)
+            yield scale**2, _Moments(share @ centers, share @ (variances + stack.means**2))
             continue
         for q in range(resp.shape[0]):
             one = type(stack)(*(part[q : q + 1, ...] for part in stack))
+            share = resp[q, :, :, None]
             completed = family.conditional_means(stats, one)
-            yield scale**2, xp.sum(resp[q, :, :, None] * completed, axis=0)[None, ...]
+            squares = completed**2 + full.conditional_variances(stats, one)
+            means, squares = (xp.sum(share * part, axis=0) for part in (completed, squares))
+            yield scale**2, _Moments(means[None, ...], squares[None, ...])

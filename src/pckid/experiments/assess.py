@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pckid import PCKID, assess
+from pckid._utils.text import write_p
 from pckid.experiments import tables
 from pckid.experiments.compare import find_cases
 from pckid.experiments.datasets.simulated import GROUPS, NO_GROUPS, simulated_cases
@@ -112,7 +113,8 @@ def _wrong(rows: Sequence[Row]) -> str:
         if row["error"]:
             lines.append(f"- {_describe_row(row)}: {row['error']}")
         elif (row["chosen"] != "1") != groups or _has_groups(row) != groups:
-            lines.append(f"- {_describe_row(row)}: chose {row['chosen']}, p = {row['p_value']}")
+            p_value = write_p(float(row["p_value"]))
+            lines.append(f"- {_describe_row(row)}: chose {row['chosen']}, {p_value}")
     return "Wrong on groups or none:\n\n" + "\n".join(lines or ["- none"]) + "\n"
 
 

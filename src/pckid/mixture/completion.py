@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from pckid._utils.arrays import Array, contiguous, device_of, namespace
+from pckid._utils.arrays import Array, clip_min, contiguous, device_of, namespace
 from pckid.mixture.batches import PatternBatch
 from pckid.mixture.elimination import solve
 
@@ -86,6 +86,31 @@ def sum_inverses(batch: PatternBatch, inverse: Array, resp: Array) -> Array:
     found = _gather_padded(xp.reshape(weighted, (s * s * p, g)), batch.targets)
     d = math.isqrt(batch.targets.shape[1])
     return xp.permute_dims(xp.reshape(xp.sum(found, axis=0), (d, d, g)), (2, 0, 1))
+
+
+def conditional_diagonal(batch: PatternBatch, some: Components) -> Array:
+    """Compute the variances of what is missing of each row, given what is observed (g, r · p, d).
+
+    0 where a value is observed.
+    """
+    xp = namespace(some.means)
+    s, r, p = batch.shape
+    d, g = some.means.shape
+    inverse = complete(batch, some).inverse
+    if batch.by_missing:
+        places = xp.arange(s, dtype=batch.side.dtype, device=device_of(batch.side)) * (s + 1)
+        own = xp.take(xp.reshape(inverse, (s * s, p, g)), places, axis=0)
+        each = xp.broadcast_to(own[:, None, ...], (s, r, p, g))
+        return _components_first(_gather_padded(xp.reshape(each, (s * r * p, g)), batch.spots))
+    features = xp.arange(d, dtype=batch.side.dtype, device=device_of(batch.side))
+    places = xp.reshape(batch.side, (s, 1, p)) * d + features[None, :, None]
+    across = xp.reshape(xp.take(some.covariances, xp.reshape(places, (-1,)), axis=0), (s, d, p, g))
+    across = xp.permute_dims(across, (2, 3, 0, 1))
+    known = xp.sum(across * (xp.permute_dims(inverse, (2, 3, 0, 1)) @ across), axis=2)
+    own = xp.take(some.covariances, features * (d + 1), axis=0)
+    left = clip_min(xp.permute_dims(xp.matrix_transpose(own) - known, (1, 0, 2)), 0.0)
+    each = xp.reshape(xp.broadcast_to(left[:, None, ...], (g, r, p, d)), (g, r * p, d))
+    return xp.where(batch.features[:, d:] > 0.5, 0.0, each)
 
 
 def _by_missing(batch: PatternBatch, some: Components) -> tuple[Array, Array, Array, Array]:

@@ -14,7 +14,14 @@ from typing import NamedTuple
 from pckid._utils.arrays import Array, clip_min, contiguous, device_of, namespace
 from pckid.input.table import Table, gather, take
 from pckid.mixture.batches import WIDTH, PatternBatch, sort_rows
-from pckid.mixture.completion import Completed, Components, complete, components, sum_inverses
+from pckid.mixture.completion import (
+    Completed,
+    Components,
+    complete,
+    components,
+    conditional_diagonal,
+    sum_inverses,
+)
 from pckid.mixture.component_weights import Share, holds_rows, log_weights
 
 STACKABLE = False
@@ -155,6 +162,19 @@ def conditional_means(stats: Statistics, params: Parameters) -> Array:
         parts.append(deviations)
     ordered = xp.take(xp.concat(parts, axis=1), stats.position, axis=1)
     return ordered + params.means[0, :, None, :]
+
+
+def conditional_variances(stats: Statistics, params: Parameters) -> Array:
+    """Compute how far what is missing of every row varies under every component, (g, n, d).
+
+    The diagonal of the conditional covariance given what is observed; 0 where a value is observed.
+    """
+    xp = namespace(params.means)
+    parts = []
+    for batch in stats.batches:
+        found = [conditional_diagonal(batch, some) for some in _laid_out(params)]
+        parts.append(xp.take(xp.concat(found, axis=0), batch.real, axis=1))
+    return xp.take(xp.concat(parts, axis=1), stats.position, axis=1)
 
 
 def _laid_out(params: Parameters) -> Iterator[Components]:

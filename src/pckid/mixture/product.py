@@ -187,6 +187,22 @@ def conditional_means(stats: Statistics, params: Parameters) -> Array:
     return xp.where(seen > 0.5, stats.rows[..., d : 2 * d], params.means[0, :, None, :])
 
 
+def component_variances(params: Parameters, margins: Margins) -> Array:
+    """Compute the variance of each column within each component, of shape (m, g, d).
+
+    In a column that takes two values, with probability p of the higher one, it is p (1 − p) times
+    the square of the gap between them.
+    """
+    xp = namespace(params.means)
+    if margins.higher.shape[0] == 0:
+        return params.covariances
+    two = margins.higher > 0
+    share = xp.where(two, margins.higher, 0.5)
+    gap = 1 / xp.sqrt(share * (1 - share))
+    chance = xp.clip(share + params.means / gap, 0.0, 1.0)
+    return xp.where(two, chance * (1 - chance) * gap**2, params.covariances)
+
+
 def n_parameters(n_components: int, n_features: int) -> int:
     """Count the free parameters of one mixture."""
     return n_components * 2 * n_features + n_components - 1

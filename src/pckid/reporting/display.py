@@ -80,7 +80,7 @@ def report(
         Where the table comes from, names of its rows, known groups, columns left out.
     assessment : Assessment or bool, default=True
         The verdict that the report opens with, as from `pckid.assess`. True computes it, which
-        takes some seconds; False leaves it out.
+        takes some seconds, with the estimator's `random_state`; False leaves it out.
 
     Returns
     -------
@@ -99,7 +99,7 @@ def report(
     True
     """
     if assessment is True:
-        assessment = assess(estimator, X, n_null=N_NULL, n_resamples=N_RESAMPLES, random_state=0)
+        assessment = assess(estimator, X, n_null=N_NULL, n_resamples=N_RESAMPLES)
     made = Report(summarise(estimator, X, background, assessment or None))
     if path is not None:
         made.save(path)

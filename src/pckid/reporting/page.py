@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from pckid._utils.text import brief, counted
+from pckid._utils.text import brief, counted, write_p
 from pckid.n_clusters import Choice
 from pckid.reporting.payload import MAX_DOTS, block_means, observed_range, pack_charts
 from pckid.reporting.summary import MAX_LISTED_COLUMNS, MAX_PICTURE_COLUMNS, Summary
@@ -60,6 +60,7 @@ def render(summary: Summary) -> str:
         "counted": counted,
         "percent": _percent,
         "number": _write_number,
+        "p_value": write_p,
     }
     style, scripts = _read_installed("templates/style.css"), _scripts()
     return environment.get_template("report.html").render(

@@ -1,0 +1,25 @@
+"""How things are written for a reader."""
+
+import pytest
+
+from pckid._utils.text import write_p
+
+
+@pytest.mark.parametrize(
+    ("p_value", "text"),
+    [
+        (0.0, "p < 0.001"),
+        (1e-5, "p < 0.001"),
+        (0.00099, "p < 0.001"),
+        (0.001, "p = 0.001"),
+        (0.0123, "p = 0.012"),
+        (0.03, "p = 0.03"),
+        (0.0996, "p = 0.1"),
+        (0.347, "p = 0.35"),
+        (0.985, "p = 0.98"),
+        (0.9951, "p > 0.99"),
+        (1.0, "p > 0.99"),
+    ],
+)
+def test_p_values_are_written_as_readers_expect_them(p_value, text):
+    assert write_p(p_value) == text
