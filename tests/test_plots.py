@@ -125,3 +125,41 @@ def test_many_rows_are_drawn_smaller():
 
     assert largest(100) == largest(400) == 48
     assert largest(4000) == pytest.approx(4.8)
+
+
+@pytest.mark.parametrize("name", DISPLAYS)
+def test_rows_in_another_order_are_refused(model, name):
+    shuffled = X[np.random.default_rng(1).permutation(len(X))]
+    with pytest.raises(ValueError, match="or not in their order: [0-9]+ of 90 rows compared"):
+        getattr(plots, name).from_estimator(model, shuffled)
+
+
+def test_other_rows_of_the_same_number_are_refused(model):
+    with pytest.raises(ValueError, match="Give the table as it was given to fit, or fit again"):
+        plots.KernelDisplay.from_estimator(model, X + 1)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("embedding", ["local_walk", "random_walk", "kernel_pca"])
+@pytest.mark.parametrize("n_clusters", [1, 3])
+def test_the_table_of_the_fit_is_taken(dtype, embedding, n_clusters):
+    parameters = {"n_inits": 2, "max_components": 4, "random_state": 0}
+    table = np.vstack([X, np.full((2, 4), np.nan)])
+    weights = np.arange(len(table)) % 3
+    model = PCKID(n_clusters, dtype=dtype, embedding=embedding, **parameters)
+    with pytest.warns(UserWarning, match="no observed value"):
+        model.fit(table, sample_weight=weights)
+    plots.to_matrix(model, table)
+
+
+def test_a_few_changed_cells_are_taken(model):
+    changed = X.copy()
+    changed[:5] = np.nan_to_num(changed[:5])
+    plots.to_matrix(model, changed)
+
+
+def test_the_map_takes_the_table_as_other_displays_do(model):
+    plain = plots.EmbeddingDisplay.from_estimator(model)
+    np.testing.assert_array_equal(
+        plots.EmbeddingDisplay.from_estimator(model, X).points, plain.points
+    )

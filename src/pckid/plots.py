@@ -24,6 +24,12 @@ from pckid.n_clusters import MAX_CLUSTERS, Choice, choose_n_clusters
 MARKERS = ("o", "s", "^", "D", "X", "P", "v", "*")
 """Matplotlib markers of the clusters, in turn: colour is never the only sign."""
 
+# So many rows tell whether a table is the one of the fit, by where they lie in the embedding: equal
+# up to rounding, but for a share of rows that may have been changed since.
+_ROWS_COMPARED = 200
+_ROUNDING = 1e-3
+_MOST_MOVED = 0.1
+
 
 class _Display:
     """What the displays share: the axes they drew on."""
@@ -78,13 +84,15 @@ class EmbeddingDisplay(_Display):
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, *, max_rows: int = 5000, random_state: int = 0
+        cls, estimator: Any, X: Any = None, *, max_rows: int = 5000, random_state: int = 0
     ) -> EmbeddingDisplay:
         """Take the embedding of a fitted estimator's own rows.
 
         Parameters
         ----------
         estimator : fitted PCKID
+        X : array-like of shape (n_samples, n_features), default=None
+            The table it was fitted on. Not needed, since the estimator keeps the embedding.
         max_rows : int, default=5000
             Draw at most so many rows, each cluster in proportion.
         random_state : int, default=0
@@ -95,6 +103,8 @@ class EmbeddingDisplay(_Display):
         display : EmbeddingDisplay
         """
         labels = own_labels(estimator)
+        if X is not None:
+            to_matrix(estimator, X)
         rows = np.sort(sample_by_cluster(labels, max_rows, random_state))
         embedding = np.nan_to_num(to_numpy(estimator.embedding_)[rows])
         points = map_coordinates(embedding, labels[rows], to_numpy(estimator.cluster_centers_))
@@ -466,7 +476,7 @@ def own_labels(estimator: Any) -> np.ndarray:
     if not hasattr(estimator, "labels_"):
         raise ValueError(
             f"This {type(estimator).__name__} keeps no labels of the rows it was fitted on, as a "
-            "model from a file keeps none. Give a PCKID that was fitted in this process."
+            "model from a file keeps none. Fit it again with fit(X); a pickle keeps them."
         )
     return to_numpy(estimator.labels_)
 
@@ -493,7 +503,23 @@ def to_matrix(estimator: Any, X: Any) -> np.ndarray:
             f"X has {len(values)} rows, but the estimator was fitted on {n_samples}. Give the "
             "table that it was fitted on."
         )
+    _check_same_rows(estimator, values)
     return values
+
+
+def _check_same_rows(estimator: Any, values: np.ndarray) -> None:
+    """Raise unless rows (n_samples, n_features) lie where the fit placed them, in their order."""
+    rows = np.flatnonzero(own_labels(estimator) >= 0)
+    rows = rows[np.linspace(0, len(rows) - 1, min(len(rows), _ROWS_COMPARED)).astype(np.int64)]
+    then = to_numpy(estimator.embedding_)[rows]
+    now = to_numpy(estimator._project(standardised_rows(estimator, values[rows])))
+    moved = (np.abs(now - then) > _ROUNDING * np.abs(then).max(initial=0)).any(axis=1)
+    if moved.mean() > _MOST_MOVED:
+        raise ValueError(
+            f"X does not hold the rows that the estimator was fitted on, or not in their order: "
+            f"{int(moved.sum())} of {len(rows)} rows compared differ. Give the table as it was "
+            "given to fit, or fit again."
+        )
 
 
 def used_columns(estimator: Any) -> np.ndarray:
