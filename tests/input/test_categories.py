@@ -239,6 +239,30 @@ def test_columns_that_tell_nothing_are_left_out_and_named(fitted):
         again.predict(wider.assign(name="someone else"))
 
 
+@pytest.mark.parametrize("n_clusters", [2, 3, "auto"])
+@pytest.mark.parametrize("columns", [["colour"], ["colour", "shape"], ["colour", "same"]])
+def test_categories_that_always_come_together_are_clusters(columns, n_clusters):
+    group = np.arange(90) % 3
+    frame = pd.DataFrame(
+        {
+            "colour": np.array(["red", "blue", "green"])[group],
+            "shape": np.array(["ball", "cube", "cone"])[group],
+            "same": 1.0,
+        }
+    )
+    model = PCKID(n_clusters, **SMALL).fit(frame[columns])
+    assert len(set(model.labels_)) == (3 if n_clusters == "auto" else n_clusters)
+    assert all(len(set(model.labels_[group == each])) == 1 for each in range(3))
+    assert set(model.dropped_features_) <= {"same"}
+
+
+def test_weights_of_rows_that_categories_alone_tell_apart():
+    frame = pd.DataFrame({"colour": ["red", "blue", "green", "red"], "shape": ["a", "b", "c", "a"]})
+    model = PCKID(3, **SMALL).fit(frame, sample_weight=[1.5, 2.0, 1.0, 0.5])
+    assert sorted(model.labels_) in ([0, 0, 1, 2], [0, 1, 1, 2], [0, 1, 2, 2])
+    assert model.labels_[0] == model.labels_[3]
+
+
 def test_too_many_categories_are_refused_with_the_column():
     frame = pd.DataFrame({"name": [f"n{i % 300}" for i in range(301)], "x": np.arange(301.0)})
     with pytest.raises(ValueError, match="'name' holds 300 categories in 301 rows; at most 255"):

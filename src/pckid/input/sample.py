@@ -136,6 +136,9 @@ def draw_sample(rows: RowsInMemory | RowsInBlocks, sampling: Sampling) -> Sample
     if X.shape[0] == n_usable <= MOST_COMPARED:
         table = standardise(X, scaling, "float64")
         distinct = merge_duplicates(table, weights, sampling.least_distinct)
+        if _only_names_rows(to_numpy(table.values), to_numpy(table.codes)[distinct.rows]):
+            # Each column would then be dropped as a name of the rows, and none would be left.
+            distinct = merge_duplicates(table, weights, n_usable + 1)
         X, weights, n_usable = take_rows(X, distinct.rows), distinct.weights, len(distinct.rows)
         scaling = _measure(X, weights, categorical, sampling)
     dtype = sampling.dtype
@@ -264,6 +267,12 @@ def relative(weights: np.ndarray | None) -> np.ndarray | None:
         return None
     shares = weights / weights.max()
     return np.maximum(shares / shares.mean(), _LEAST_WEIGHT)
+
+
+def _only_names_rows(values: np.ndarray, codes: np.ndarray) -> bool:
+    """Tell whether there are no numbers (n, d), and no two rows agree in a category (n, c)."""
+    seen = (column[column >= 0] for column in codes.T)
+    return values.shape[1] == 0 and all(len(np.unique(cells)) == len(cells) for cells in seen)
 
 
 def _differs(table: Table) -> np.ndarray:
