@@ -130,7 +130,7 @@ def test_many_rows_are_drawn_smaller():
 @pytest.mark.parametrize("name", DISPLAYS)
 def test_rows_in_another_order_are_refused(model, name):
     shuffled = X[np.random.default_rng(1).permutation(len(X))]
-    with pytest.raises(ValueError, match="or not in their order: [0-9]+ of 90 rows compared"):
+    with pytest.raises(ValueError, match=r"or not in their order: [0-9]+ of 90 rows compared"):
         getattr(plots, name).from_estimator(model, shuffled)
 
 

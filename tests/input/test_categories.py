@@ -111,8 +111,34 @@ def test_names_need_a_dataframe():
 
 
 def test_text_without_a_word_on_categories_says_what_to_pass():
-    with pytest.raises(ValueError, match='as categories with categorical_features="from_dtype"'):
+    with pytest.raises(ValueError, match=r"categories, give categorical_features=\[0\] to PCKID"):
         PCKID(2).fit(frames()["pandas objects"].to_numpy())
+
+
+def test_what_a_column_that_is_neither_is_told_depends_on_what_it_holds():
+    frame = pd.DataFrame({"a": ["1", "2", "low", "4"], "b": [[1], [2], [3], [4]]})
+    with pytest.raises(ValueError, match=r"categories, give categorical_features=\['a'\] to PCKID"):
+        PCKID(2).fit(frame[["a"]])
+    with pytest.raises(TypeError) as caught:
+        PCKID(2).fit(frame[["b"]])
+    assert "categories" not in str(caught.value)
+    with pytest.raises(ValueError, match=r"Leave the column out, or turn it into numbers\.$"):
+        PCKID(2).fit(pl.DataFrame({"b": [[1], [2], [3], [4]]}))
+
+
+def test_intervals_and_periods_of_a_category_type_are_categories():
+    ages = pd.Series([3, 17, 25, 40, 41, 66] * 4)
+    bins, years = pd.cut(ages, 3), pd.PeriodIndex(["2020", "2021"] * 12, freq="Y")
+    frame = pd.DataFrame({"age": bins, "year": pd.Categorical(years), "x": ages % 7})
+    model = PCKID(2, **SMALL).fit(frame)
+    assert [len(known) for known in model.categories_.values()] == [3, 2]
+    np.testing.assert_array_equal(model.predict(frame), model.labels_)
+
+
+def test_dates_of_a_category_type_are_refused_as_dates_are():
+    days = pd.Categorical(pd.to_datetime(["2020-01-01", "2020-01-02"] * 6))
+    with pytest.raises(ValueError, match="Column 'day' holds values of type datetime64"):
+        PCKID(2).fit(pd.DataFrame({"day": days, "x": range(12)}))
 
 
 @pytest.mark.parametrize("kind", frames())
@@ -278,13 +304,13 @@ def test_values_that_are_no_categories_are_refused():
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [
-        ({"categorical_features": "from_dtype"}, "but categorical_features was given"),
-        ({"missingness": "informative"}, "but missingness='informative' was given"),
+        ({}, "but column 'colour' holds categories. Use covariance_type='diag'.$"),
+        ({"missingness": "informative"}, "='informative' was given. Use covariance_type='diag'.$"),
     ],
 )
 def test_full_covariances_take_numbers_alone(parameters, words):
     frame = mixed()[0]
-    frame = frame if "categorical_features" in parameters else frame[["x"]]
+    frame = frame[["x"]] if parameters else frame
     with pytest.raises(ValueError, match=words):
         PCKID(2, covariance_type="full", **parameters).fit(frame)
 
@@ -310,7 +336,7 @@ def test_categories_that_json_cannot_hold_are_refused_when_saving(tmp_path):
     days = pd.to_datetime(["2020-01-01", "2020-01-02"] * 6)
     frame = pd.DataFrame({"day": days.to_pydatetime(), "x": np.arange(12.0)}, dtype=object)
     model = ProbabilisticClusterKernel(categorical_features=["day"], **SMALL).fit(frame)
-    with pytest.raises(TypeError, match="categories of column 0 are neither texts"):
+    with pytest.raises(TypeError, match="categories of column 'day' are neither texts"):
         pckid.save(model, tmp_path / "model")
 
 

@@ -189,12 +189,13 @@ class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimato
         """Check a table in memory, its categories and its weights."""
         X = place(validate_table(self, X, reset=True), self.device)
         X = namespace(X).astype(X, namespace(X).float64, copy=False)
-        asked = "missingness='informative'" if self.missingness == "informative" else ""
-        asked = "categorical_features" if self._categories else asked
-        if asked and not FAMILIES[self.covariance_type].MIXED:
+        more = "missingness='informative' was given" if self.missingness == "informative" else ""
+        if self._categories:
+            more = f"column {column_name(self, min(self._categories))} holds categories"
+        if more and not FAMILIES[self.covariance_type].MIXED:
             raise ValueError(
-                f"covariance_type={self.covariance_type!r} takes numbers alone, but {asked} was "
-                "given. Use covariance_type='diag'."
+                f"covariance_type={self.covariance_type!r} takes numbers alone, but {more}. Use "
+                "covariance_type='diag'."
             )
         weights = checked_weights(sample_weight, X.shape[0])
         if weights is not None:

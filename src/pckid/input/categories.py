@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from numbers import Real
+from datetime import date, timedelta
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ _KINDS = {
 }
 
 _CATEGORY_TYPES = ("category", "Categorical", "Enum")
+_DATES = date | timedelta | np.datetime64 | np.timedelta64
 
 
 class UnseenCategoryWarning(UserWarning):
@@ -128,8 +129,8 @@ def by_frame_content(kind: str, dtypes: Sequence[Any], values: Callable[[int], l
             continue
         cells = [cell for cell in values(j) if not is_missing(cell)]
         if name.startswith(_CATEGORY_TYPES):
-            # Dates and complex numbers are refused later.
-            taken = all(isinstance(cell, str | Real | np.bool_) for cell in cells)
+            # These are refused later.
+            taken = not any(isinstance(cell, _DATES | complex) for cell in cells)
         else:
             n_texts = sum(isinstance(cell, str) and not is_number_text(cell) for cell in cells)
             taken = 0 < len(cells) <= 2 * n_texts

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -58,12 +59,12 @@ def _number(cell: Any, row: int, name: str) -> float:
             "the column by a power of ten, which changes no result."
         ) from None
     except (TypeError, ValueError) as error:
+        hint = f" If it holds categories, give categorical_features=[{name}] to PCKID."
+        hint = hint if isinstance(cell, Hashable) else ""
         raise type(error)(
             f"Column {name} holds {brief(repr(cell))} in row {row}, which is not a number. "
             f"{number_hint(cell)}Leave the column out, or turn it into numbers, with NaN "
-            "for what is missing. PCKID takes it as categories with "
-            f'categorical_features="from_dtype", and by default in a dataframe. '
-            f"({brief(str(error))})"
+            f"for what is missing.{hint} ({brief(str(error))})"
         ) from None
 
 

@@ -432,10 +432,12 @@ def _arrow_column(X: Any, j: int) -> np.ndarray:
 
 def _not_numbers(name: str, dtype: Any) -> ValueError:
     """Build the error for a column of dates and the like."""
+    hint = ""
+    if str(dtype).lower().startswith(("date", "time", "duration")):
+        hint = ', for example days since a fixed date; pckid.read_table does so with dates=["use"]'
     return ValueError(
         f"Column {name} holds values of type {dtype}, which are not numbers. Leave the column "
-        "out, or turn it into numbers, for example days since a fixed date; pckid.read_table does "
-        'so with dates=["use"].'
+        f"out, or turn it into numbers{hint}."
     )
 
 

@@ -20,7 +20,7 @@ from pckid.ensemble.feature_map import Kernel, Projection
 from pckid.ensemble.members import Ensemble, largest_size
 from pckid.exceptions import PckidModelError
 from pckid.input.table import Margins, Scaling
-from pckid.input.validation import is_blocked
+from pckid.input.validation import column_name, is_blocked
 from pckid.kernel import ProbabilisticClusterKernel
 from pckid.mixture import IncompleteGaussianMixture
 from pckid.mixture.families import FAMILIES
@@ -206,8 +206,8 @@ def _category_facts(estimator: EnsembleEstimator) -> Facts:
     for j, known in facts.items():
         if not all(type(value) in checking.CATEGORY_TYPES for value in known):
             raise TypeError(
-                f"The categories of column {j} are neither texts, numbers nor booleans, so they "
-                "cannot be saved. Turn them into texts before the fit."
+                f"The categories of column {column_name(estimator, int(j))} are neither texts, "
+                "numbers nor booleans, so they cannot be saved. Turn them into texts before the fit."
             )
     return {"categories": facts} if facts else {}
 
