@@ -114,8 +114,10 @@ def test_squared_distances_keep_their_digits():
     rng = np.random.default_rng(0)
     X = 1e6 + rng.standard_normal((20, 3))
     expected = [[np.sum((x - c) ** 2) for x in X] for c in X[:4]]
-    np.testing.assert_allclose(k_means.squared_distances(X, X[:4]), expected, rtol=1e-6, atol=1e-9)
-    assert k_means.squared_distances(X, X[:4]).min() >= 0
+    np.testing.assert_allclose(
+        k_means.squared_distances_to(X)(X[:4]), expected, rtol=1e-6, atol=1e-9
+    )
+    assert k_means.squared_distances_to(X)(X[:4]).min() >= 0
 
 
 def test_starts_are_drawn_by_squared_distance():

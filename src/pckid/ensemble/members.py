@@ -252,7 +252,10 @@ def side_by_side(stacks: Sequence[Any]) -> Any:
         return xp.reshape(array, (1, array.shape[0] * array.shape[1], *array.shape[2:]))
 
     return type(stacks[0])(
-        *(xp.concat([flat(array) for array in arrays], axis=1) for arrays in zip(*stacks))
+        *(
+            xp.concat([flat(array) for array in arrays], axis=1)
+            for arrays in zip(*stacks, strict=True)
+        )
     )
 
 

@@ -118,7 +118,7 @@ def _deviation_functionals(kernel: Kernel, table: Table) -> Projection:
 
 
 def _deviation_coefficients(stacks: Sequence[Any], table: Table) -> Array:
-    """Lay out what `_deviation_functionals` takes of all components, of shape (n_columns, width)."""
+    """Lay out what `_deviation_functionals` takes of all components (n_columns, width)."""
     xp = namespace(table.values)
 
     def flat(parts: list[Array]) -> Array:

@@ -245,13 +245,14 @@ def _lanczos(
     ARPACK itself runs on the host, the operator on any device: vectors are all that travels.
     """
     v0 = to_numpy(first)[:, 0]
-    operator = LinearOperator(
-        (len(v0), len(v0)),
-        matvec=lambda v: to_numpy(apply(asarray_like(v.reshape(-1, 1), first, dtype=first.dtype)))[
-            :, 0
-        ],
-        dtype=v0.dtype,
-    )
+
+    def matvec(v: np.ndarray) -> np.ndarray:
+        column = v.reshape(-1, 1)
+        if isinstance(first, np.ndarray):
+            return apply(column)[:, 0]
+        return to_numpy(apply(asarray_like(column, first, dtype=first.dtype)))[:, 0]
+
+    operator = LinearOperator((len(v0), len(v0)), matvec=matvec, dtype=v0.dtype)
     try:
         values, vectors = eigsh(operator, n_wanted, which="LA", v0=v0)
     except ArpackError:

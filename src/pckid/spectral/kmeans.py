@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -10,6 +11,7 @@ from pckid._utils.arrays import (
     Array,
     argmax_of_middle,
     asarray_like,
+    clip_max,
     clip_min,
     device_of,
     namespace,
@@ -87,13 +89,14 @@ def plus_plus(X: Array, uniforms: np.ndarray, weights: Array | None = None) -> A
         first = xp.astype(xp.floor(draws[:, 0] * n_samples), xp.int64)
     else:
         first = _pick(weights[None, :], draws[:, :1])
-    centers = [take_along(X, xp.clip(first, max=n_samples - 1))]
-    closest = squared_distances(X, centers[0])
+    centers = [take_along(X, clip_max(first, n_samples - 1))]
+    distances = squared_distances_to(X)
+    closest = distances(centers[0])
     for j in range(1, uniforms.shape[1]):
         chances = closest if weights is None else closest * weights
         picked = _pick(chances, draws[:, j : j + 1])
-        centers.append(take_along(X, xp.clip(picked, max=n_samples - 1)))
-        closest = xp.minimum(closest, squared_distances(X, centers[-1]))
+        centers.append(take_along(X, clip_max(picked, n_samples - 1)))
+        closest = xp.minimum(closest, distances(centers[-1]))
     return xp.stack(centers, axis=1)
 
 
@@ -171,17 +174,22 @@ def inertia(X: Array, centers: Array, weights: Array | None = None) -> Array:
     return xp.sum(squares if weights is None else squares * weights, axis=1)
 
 
-def squared_distances(X: Array, centers: Array) -> Array:
-    """Compute squared distances from centres (k, d) to rows (n, d), of shape (k, n).
+def squared_distances_to(X: Array) -> Callable[[Array], Array]:
+    """Return a function that computes squared distances (k, n) of centres (k, d) to rows (n, d).
 
     Centred on the rows' mean first, so that distances small against the offset keep their digits.
     """
     xp = namespace(X)
     mean = xp.mean(X, axis=0)
-    X, centers = X - mean, centers - mean
-    cross = centers @ xp.matrix_transpose(X)
-    lengths = xp.sum(centers**2, axis=1)[:, None] + xp.sum(X**2, axis=1)
-    return clip_min(lengths - 2 * cross, 0.0)
+    rows = X - mean
+    lengths = xp.sum(rows**2, axis=1)
+
+    def compute(centers: Array) -> Array:
+        centers = centers - mean
+        cross = centers @ xp.matrix_transpose(rows)
+        return clip_min(xp.sum(centers**2, axis=1)[:, None] + lengths - 2 * cross, 0.0)
+
+    return compute
 
 
 def _means(X: Array, labels: Array, centers: Array, weights: Array | None) -> Array:
