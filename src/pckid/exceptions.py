@@ -2,7 +2,18 @@
 
 
 class TableError(ValueError):
-    """A table cannot be read or used; the message says why and what to do."""
+    """A table cannot be read or used; the message says why and what to do.
+
+    Parameters
+    ----------
+    message : str
+    options : str, default=""
+        Which options help, in a sentence that only the command line adds.
+    """
+
+    def __init__(self, message: str, options: str = "") -> None:
+        super().__init__(message)
+        self.options = options
 
 
 class NeedsWholeTable(TableError):

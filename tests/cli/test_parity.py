@@ -60,7 +60,8 @@ def test_bad_input_gets_the_same_answer_both_ways(pckid, tmp_path, what):
 def test_categories_need_the_whole_table(pckid, tmp_path, what):
     result = pckid(*CASES[what].arguments(tmp_path), "--stream")
     assert result.code == 3
-    assert "Only a table that is read whole takes text as categories: add --no-stream" in result.err
+    assert "Only a table that is read whole takes text as categories" in result.err
+    assert "Add --no-stream, or --drop." in result.err
 
 
 def good_table(rng):

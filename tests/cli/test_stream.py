@@ -85,7 +85,7 @@ def test_text_is_read_whole_after_all(pckid, request, source, tmp_path):
         assert pckid(*arguments, "w.csv", "--no-stream").code == 0
         assert (tmp_path / "o.csv").read_bytes() == (tmp_path / "w.csv").read_bytes()
         asked = pckid(*arguments, "s.csv", "--stream")
-        assert (asked.code, "add --no-stream" in asked.err) == (3, True)
+        assert (asked.code, "Add --no-stream" in asked.err) == (3, True)
     with sklearn.config_context(working_memory=0.01):
         assert pckid(*arguments, "s.csv").code == 3
 

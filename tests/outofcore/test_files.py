@@ -1,5 +1,6 @@
 """Tables in files: the labels of memory, errors that say where, no output that is not complete."""
 
+import pickle
 import re
 from pathlib import Path
 
@@ -209,3 +210,26 @@ class TestBadBlocks:
     def test_a_column_that_is_not_there(self, parquet, tmp_path):
         with pytest.raises(TableError, match="has no column 'z'"):
             cluster_file(PCKID(3), parquet, str(tmp_path / "o.csv"), columns=["a", "z"])
+
+
+@pytest.mark.parametrize(
+    ("content", "says", "options"),
+    [
+        (b"a,b\n1,x\n2,y\n3,x\n", "leave such a column out", "--categorical"),
+        (b"a,b\n1,x\n2,y\n3,4\n5,6\n7,8\n", "name it as one", "--na-values"),
+        (b"a,b\n1,2\n3,\xe4\n", "say how it is encoded, perhaps cp1252", "--encoding cp1252"),
+        (b"a,b\n1,2\n3,4,5\n", "give the right delimiter", "--delimiter"),
+    ],
+)
+def test_errors_name_no_options_of_the_command_line(tmp_path, content, says, options):
+    path = tmp_path / "t.csv"
+    path.write_bytes(content)
+    with pytest.raises(TableError, match=says) as refused:
+        cluster_file(PCKID(2, **SMALL), str(path), str(tmp_path / "labels.csv"))
+    assert "--" not in str(refused.value)
+    assert options in refused.value.options
+
+
+def test_an_error_keeps_its_options_on_its_way_between_processes():
+    error = pickle.loads(pickle.dumps(TableError("Wrong.", "Try --right.")))
+    assert (str(error), error.options) == ("Wrong.", "Try --right.")

@@ -189,11 +189,11 @@ def test_the_limit_of_the_csv_module_stays_as_it_was(tmp_path):
 def test_the_encoding_that_is_likely_is_named(tmp_path):
     path = tmp_path / "t.csv"
     path.write_bytes("preis\n5 €\n".encode("cp1252"))
-    with pytest.raises(TableError, match=r"not utf-8 text \(line 2\).*--encoding cp1252"):
+    with pytest.raises(TableError, match=r"not utf-8 text \(line 2\).*perhaps cp1252"):
         read_source(str(path))
     assert read_source(str(path), encoding="cp1252").data["preis"].to_pylist() == ["5 €"]
     path.write_bytes(b"preis\n\x81\n")  # which cp1252 lacks
-    with pytest.raises(TableError, match="--encoding latin-1"):
+    with pytest.raises(TableError, match="perhaps latin-1"):
         read_source(str(path))
 
 

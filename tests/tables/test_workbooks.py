@@ -125,7 +125,7 @@ def test_a_sheet_is_chosen_by_its_name_or_number():
 def test_only_spreadsheets_have_sheets(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a\n1\n")
-    with pytest.raises(TableError, match=r"has no sheets: it is not a spreadsheet. Omit --sheet"):
+    with pytest.raises(TableError, match=r"has no sheets: it is not a spreadsheet. Name none"):
         read(path, sheet="Data")
 
 

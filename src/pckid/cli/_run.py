@@ -17,7 +17,7 @@ from pckid.cli import COMMANDS, _interrupt
 from pckid.cli._limits import refuse_too_little_memory
 from pckid.cli._say import fail, note
 from pckid.cli._streams import drop_output
-from pckid.exceptions import PckidModelError
+from pckid.exceptions import PckidModelError, TableError
 
 EXIT_OK, EXIT_RUNTIME, EXIT_USAGE, EXIT_DATA, EXIT_MODEL = 0, 1, 2, 3, 4
 
@@ -150,7 +150,8 @@ def _explain(error: Exception) -> int:
         )
         fail(f"{error}{install}")
         return EXIT_RUNTIME
-    fail(str(error) or type(error).__name__)
+    options = error.options if isinstance(error, TableError) else ""
+    fail(f"{error} {options}".strip() or type(error).__name__)
     if isinstance(error, ValueError):
         return EXIT_MODEL if isinstance(error, PckidModelError) else EXIT_DATA
     note("This should not have happened. PCKID_DEBUG=1 in the environment shows where it did.")

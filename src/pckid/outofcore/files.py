@@ -166,8 +166,8 @@ class FileRows(BlockedRows):
         if texts:
             raise NeedsWholeTable(
                 "\n".join(describe_text(texts, self.scan.parts)) + "\nOnly a table that is read "
-                "whole takes text as categories: add --no-stream, or leave the column out with "
-                "--drop."
+                "whole takes text as categories: read it whole, or leave the column out.",
+                "Add --no-stream, or --drop.",
             )
 
     def results(

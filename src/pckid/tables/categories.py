@@ -110,8 +110,8 @@ def refuse_unread(columns: Columns, names: Sequence[str], table: FileTable) -> N
         if MAX_CATEGORIES < n_distinct < n_observed:
             raise TableError(
                 f"Column '{brief(name)}' holds {n_distinct:,} different texts in {n_observed:,} "
-                f"rows, too many for categories (at most {MAX_CATEGORIES}). Leave it out with "
-                "--drop, or name it as --id or --label."
+                f"rows, too many for categories (at most {MAX_CATEGORIES}). Leave it out.",
+                "With --drop, or name it as --id or --label.",
             )
     check_finite_columns(columns.X, names, table.parts)
 

@@ -68,7 +68,7 @@ def read_apart(function: Callable[..., Read], source: Source, **options: Any) ->
         env={**os.environ, "PYTHONPATH": paths, "OPENBLAS_NUM_THREADS": "1"},
     )
     if done.returncode == _REFUSED:
-        raise TableError(done.stderr.decode("utf-8", "replace").strip())
+        raise TableError(*json.loads(done.stderr.splitlines()[-1]))
     if done.returncode != 0:
         raise TableError(
             f"{source.name} is damaged or cut short (its reader failed). Copy or download it "
@@ -88,7 +88,7 @@ def serve_isolated() -> None:
     try:
         data, notes = getattr(import_module(module), name)(source, **task["options"])
     except TableError as error:
-        sys.stderr.buffer.write(str(error).encode())
+        sys.stderr.buffer.write(json.dumps([str(error), error.options]).encode())
         sys.exit(_REFUSED)
     data = data.replace_schema_metadata({"notes": json.dumps(notes)})
     with pa.ipc.new_stream(sys.stdout.buffer, data.schema) as stream:

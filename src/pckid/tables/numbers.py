@@ -68,17 +68,16 @@ class NotNumbers(NamedTuple):
 def check_no_text(texts: dict[str, NotNumbers], parts: Sequence[Part] = ()) -> NoReturn:
     """Raise on columns that are not numbers, naming the first few."""
     lines = describe_text(texts, parts)
-    lines.append(
-        "Numbers are expected here: leave such a column out with --drop, or name it as --id or "
-        "--label; --categorical takes it as categories."
-    )
+    lines.append("Numbers are expected here: leave such a column out.")
+    options = ["With --drop, or name it as --id or --label; --categorical takes it as categories."]
     if any(found.n_cells * 2 < found.n_observed for found in texts.values()):
-        lines.append("Where the text is a code for a missing value, add it with --na-values.")
+        lines[-1] += " Where the text is a code for a missing value, name it as one."
+        options.append("--na-values names codes for missing values.")
     listed = ",".join(texts)
     if listed.isprintable() and len(listed) <= 200 and "'" not in listed:
         them = "it" if len(texts) == 1 else "them all"
-        lines.append(f"To leave {them} out: --drop '{listed}'")
-    raise TableError("\n".join(lines))
+        options.append(f"To leave {them} out: --drop '{listed}'")
+    raise TableError("\n".join(lines), "\n".join(options))
 
 
 def describe_text(texts: dict[str, NotNumbers], parts: Sequence[Part]) -> list[str]:

@@ -163,7 +163,7 @@ def scan_table(
             found, delimiter, decimal, encoding, header
         )
     if sheet is not None and not scan.is_sheet:
-        raise TableError(f"{scan.source} has no sheets: it is not a spreadsheet. Omit --sheet.")
+        raise TableError(f"{scan.source} has no sheets: it is not a spreadsheet. Name none.")
     if scan.text is None and max_bytes is not None:
         refuse_large(scan.n_bytes, scan.source, max_bytes)
     _check_names(scan)

@@ -110,7 +110,8 @@ def _read_pipe(stream: Any, name: str, max_bytes: int) -> Source:
         if n_bytes > max_bytes:
             raise TableError(
                 f"{name} gives more than {max_bytes / 2**30:.3g} GB. Save it as a file, which can "
-                "be read in batches, or raise the limit with --max-unpacked."
+                "be read in batches, or raise the limit.",
+                "--max-unpacked sets it.",
             )
         if not pieces and not piece.strip(b"\0"):
             raise TableError(f"{name} is not a table: it begins with {len(piece):,} zero bytes.")
@@ -123,7 +124,8 @@ def refuse_large(n_bytes: int, name: str, max_bytes: int) -> None:
     if n_bytes > max_bytes:
         raise TableError(
             f"{name} takes more than {max_bytes / 2**30:.3g} GB unpacked. If you trust it and have "
-            "the memory, raise the limit with --max-unpacked."
+            "the memory, raise the limit.",
+            "--max-unpacked sets it.",
         )
 
 

@@ -42,7 +42,7 @@ def utf8_pieces(source: Source, encoding: str, size: int = PIECE) -> Iterator[by
         try:
             text = decoder.decode(piece or b"", final=piece is None)
         except UnicodeError as error:
-            raise TableError(_not_decoded(error, source, encoding, n_bytes)) from None
+            raise _not_decoded(error, source, encoding, n_bytes) from None
         n_bytes += len(piece or b"")
         found = text.encode("utf-8", "replace")
         if b"\0" in found:
@@ -57,7 +57,7 @@ def utf8_pieces(source: Source, encoding: str, size: int = PIECE) -> Iterator[by
             yield found
 
 
-def _not_decoded(error: UnicodeError, source: Source, encoding: str, n_bytes: int) -> str:
+def _not_decoded(error: UnicodeError, source: Source, encoding: str, n_bytes: int) -> TableError:
     """Say in which line a text is not encoded as expected, and how it may be."""
     wrong = getattr(error, "object", b"")
     line = wrong.count(b"\n", 0, getattr(error, "start", 0)) + 1
@@ -71,9 +71,10 @@ def _not_decoded(error: UnicodeError, source: Source, encoding: str, n_bytes: in
         wrong.decode(likely)
     except UnicodeError:
         likely = "latin-1"
-    return (
+    return TableError(
         f"{source.name} is not {encoding} text (line {line}). Save it as UTF-8, or say how it is "
-        f"encoded, for example --encoding {likely}."
+        f"encoded, perhaps {likely}.",
+        f"Try --encoding {likely}.",
     )
 
 
@@ -234,5 +235,6 @@ def _parse_block(
     raise TableError(
         f"Record {n_before + row.number} of {name} has {counted(row.actual_columns, 'cell')}, the "
         f"first has {row.expected_columns} (delimiter {sign!r}). Fix the record, or give the "
-        "right --delimiter."
+        "right delimiter.",
+        "--delimiter sets it.",
     )
