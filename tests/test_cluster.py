@@ -10,7 +10,7 @@ from oracles import embed
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.metrics import adjusted_rand_score
 
-from pckid import PCKID, EmptyClusterWarning, EmptyRowWarning
+from pckid import PCKID, ClusterLimitWarning, EmptyClusterWarning, EmptyRowWarning
 from pckid._utils.arrays import to_numpy
 from pckid.cluster import PAPER_SETTING
 from pckid.ensemble.members import draw_members
@@ -408,3 +408,17 @@ def test_a_rare_answer_to_a_question_of_its_own_does_not_decide():
     # The best that can be done is 0.64: both answers differ from the class in 1 % of the rows, one
     # of them in 18 %.
     assert np.mean(found) > 0.5
+
+
+def many_groups(n_groups):
+    rng = np.random.default_rng(0)
+    places = 20 * np.random.default_rng(1).normal(size=(n_groups, 4))
+    return rng.normal(size=(20 * n_groups, 4)) + np.repeat(places, 20, axis=0)
+
+
+def test_a_choice_at_the_limit_is_warned_of():
+    with pytest.warns(ClusterLimitWarning, match="chose 15, the most that it tries: .* Give a lar"):
+        model = PCKID("auto", random_state=0).fit(many_groups(15))
+    assert model.n_clusters_ == 15
+    assert PCKID("auto", random_state=0).fit(many_groups(12)).n_clusters_ == 12
+    assert PCKID(15, random_state=0).fit(many_groups(15)).n_clusters_ == 15

@@ -17,7 +17,12 @@ if TYPE_CHECKING:
     from pckid.explanation import explain, nest_clusters
     from pckid.frames import read_table
     from pckid.input.categories import UnseenCategoryWarning
-    from pckid.input.warnings import EmptyClusterWarning, EmptyRowWarning, SentinelWarning
+    from pckid.input.warnings import (
+        ClusterLimitWarning,
+        EmptyClusterWarning,
+        EmptyRowWarning,
+        SentinelWarning,
+    )
     from pckid.kernel import ProbabilisticClusterKernel
     from pckid.mixture import IncompleteGaussianMixture
     from pckid.modelfile import load, save
@@ -27,6 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "PCKID",
+    "ClusterLimitWarning",
     "EmptyClusterWarning",
     "EmptyRowWarning",
     "IncompleteGaussianMixture",
@@ -50,6 +56,7 @@ __all__ = [
 # that scikit-learn takes to load.
 _HOMES = {
     "PCKID": "pckid.cluster",
+    "ClusterLimitWarning": "pckid.input.warnings",
     "EmptyClusterWarning": "pckid.input.warnings",
     "EmptyRowWarning": "pckid.input.warnings",
     "IncompleteGaussianMixture": "pckid.mixture",

@@ -27,7 +27,7 @@ from pckid.ensemble.outliers import outlier_score, project_and_score
 from pckid.input.sample import RowsInMemory, Sample
 from pckid.input.table import Table, standardise
 from pckid.input.validation import all_or_nothing, feature_names
-from pckid.input.warnings import warn_empty_clusters
+from pckid.input.warnings import warn_cluster_limit, warn_empty_clusters
 from pckid.inspection.profiles import profile_clusters
 from pckid.n_clusters import MAX_CLUSTERS, choose_or_none
 from pckid.outofcore import BlockedRows, blocked
@@ -84,7 +84,8 @@ class PCKID(
     ----------
     n_clusters : int or "auto", default=8
         The number of clusters k. "auto" chooses among 1 to 15, see `pckid.choose_n_clusters`, and
-        goes on as if that number had been given; 1 says that there are no clear groups.
+        goes on as if that number had been given; 1 says that there are no clear groups, and 15,
+        with a `ClusterLimitWarning`, that there may be more.
     n_inits : int, default=10
         Random starts for each number of components; the paper's Q, there 30.
     max_components : int or "auto", default="auto"
@@ -577,6 +578,7 @@ class PCKID(
         if not isinstance(self.n_clusters, str):
             return int(self.n_clusters)
         self.choice_ = choose_or_none(self, self._kernel, sample)
+        warn_cluster_limit(self.choice_.n_clusters, MAX_CLUSTERS)
         return self.choice_.n_clusters
 
     def _place(

@@ -15,6 +15,7 @@ from pckid._utils.text import brief, counted
 from pckid.cli._say import note, progress_bar, say
 from pckid.cli._tables import Selection
 from pckid.cluster import PCKID
+from pckid.n_clusters import MAX_CLUSTERS
 from pckid.plots import used_columns
 from pckid.tables import Share, Sheets
 
@@ -144,6 +145,8 @@ def tell_choice(estimator: PCKID) -> None:
     others = [number for number in estimator.choice_.ranked.tolist() if number != chosen]
     second = f"; {others[0]} would come next" if others else ""
     say(f"Number of clusters, chosen from the table: {chosen}{second}.")
+    if chosen >= MAX_CLUSTERS:
+        note(f"{chosen} clusters are the most that are tried: there may be more. Give a larger -k.")
 
 
 def list_choices(estimator: PCKID) -> list[dict[str, float]]:

@@ -102,6 +102,7 @@ def warnings_as_notes() -> Iterator[None]:
         warnings.simplefilter("default", UserWarning)
         # The commands say these themselves, with the option that helps.
         warnings.filterwarnings("ignore", "Only .* clusters asked for hold rows")
+        warnings.filterwarnings("ignore", "n_clusters='auto' chose .* the most that it tries")
         warnings.filterwarnings("ignore", ".* far from all other values")
         warnings.showwarning = _show_warning
         yield

@@ -77,7 +77,7 @@ def cluster(
       pckid cluster table.parquet -k 5 --columns height,weight --stream --only-labels > labels.csv
       cat table.csv | pckid cluster -k 3 | head
     """
-    from pckid.cli import _tables
+    from pckid.cli import _ending, _tables
     from pckid.cli._say import be_quiet, print_json, say
 
     be_quiet(quiet)
@@ -102,9 +102,11 @@ def cluster(
     if out is not None and out != "-":
         n_rows = opened.n_rows if isinstance(opened, Scan) else opened.data.num_rows
         _tables.table_format(out, n_rows)  # so that too many rows show before the work
+    delimiter = opened.text.delimiter if opened.text else ","
     if isinstance(opened, Scan):
         try:
             _stream.cluster_streamed(opened, n_clusters or "auto", options, outputs)
+            _ending.tell_next(out, None, model_path, delimiter)
             return
         except NeedsWholeTable:
             whole = _stream.read_instead(opened, options)
@@ -152,3 +154,5 @@ def cluster(
         _tables.write_result(selection, new, out, escape_formulas, origin, sheets)
     if as_json:
         print_json(found)
+    _ending.tell_next(out, report_path, model_path, delimiter)
+    _ending.tell_open(table, options, selection.problems)

@@ -56,6 +56,23 @@ class EmptyClusterWarning(UserWarning):
     """
 
 
+class ClusterLimitWarning(UserWarning):
+    """`n_clusters="auto"` chose the largest number that it tries: there may be more clusters.
+
+    Examples
+    --------
+    A larger number can be given, or the scores of more numbers looked at:
+
+    >>> import warnings
+    >>> import numpy as np
+    >>> from pckid import PCKID, ClusterLimitWarning, choose_n_clusters
+    >>> places = 20 * np.random.default_rng(1).normal(size=(18, 4))
+    >>> X = np.random.default_rng(0).normal(size=(360, 4)) + np.repeat(places, 20, axis=0)
+    >>> choose_n_clusters(PCKID(random_state=0), X, max_clusters=25).n_clusters
+    18
+    """
+
+
 class SentinelWarning(UserWarning):
     """A column holds a number such as -9999 that looks like a code for "missing".
 
@@ -92,6 +109,17 @@ def warn_empty_clusters(labels: np.ndarray, n_clusters: int) -> None:
             f"Only {n_found} of the {n_clusters} clusters asked for hold rows: the rows are too "
             "alike for more. Ask for fewer with n_clusters.",
             EmptyClusterWarning,
+        )
+
+
+def warn_cluster_limit(n_clusters: int, most: int) -> None:
+    """Warn that the number of clusters that was chosen is the largest that is tried."""
+    if n_clusters >= most:
+        warn_caller(
+            f"n_clusters='auto' chose {n_clusters}, the most that it tries: there may be more "
+            "clusters. Give a larger n_clusters, or see pckid.choose_n_clusters(model, X, "
+            f"max_clusters={2 * most}).",
+            ClusterLimitWarning,
         )
 
 

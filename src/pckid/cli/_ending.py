@@ -1,0 +1,105 @@
+"""The last lines of `pckid cluster`: what to do next, and which questions are open."""
+
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pckid._utils.text import counted
+from pckid.cli._say import say
+from pckid.inspection.notes import advice, problem_lines
+from pckid.inspection.problems import Problem
+from pckid.tables import table_format
+
+_READERS = {
+    "csv": "read_csv", "tsv": "read_csv", "xlsx": "read_excel", "parquet": "read_parquet",
+    "arrow": "read_feather",
+}  # fmt: skip
+_VALUES = ("na_values", "numbers", "dates")
+_SINGLE = ("delimiter", "decimal", "encoding", "sheet", "max_unpacked")
+
+
+def tell_next(
+    out: str | None, report_path: str | None, model_path: str | None, delimiter: str
+) -> None:
+    """Say what can be done with what was written; each command runs as it is printed.
+
+    Parameters
+    ----------
+    out, report_path, model_path : str or None
+        What was written, and where.
+    delimiter : str
+        The sign between cells of the table that was read, which a CSV file keeps.
+    """
+    lines = []
+    if report_path:
+        lines.append(f"Open the report in a browser: {Path(report_path).resolve().as_uri()}")
+    if model_path:
+        lines.append(f"Put new rows into these clusters: {predict_command(model_path)}")
+    if out not in (None, "-"):
+        lines.append(f"Load the clusters in Python: {python_line(out, delimiter)}")
+    if not report_path and not model_path:
+        lines.append(
+            "See what sets the clusters apart with --report FILE.html; put new rows into them "
+            "later with --save FILE.pckid."
+        )
+    for line in ("What next:", *(f"  {line}" for line in lines)):
+        say(line)
+
+
+def predict_command(model_path: str) -> str:
+    """Write the command that labels new rows, new.csv standing for their file."""
+    return shlex.join(
+        ["pckid", "predict", _not_an_option(model_path), "new.csv", "--out", "new-clusters.csv"]
+    )
+
+
+def python_line(out: str, delimiter: str) -> str:
+    """Write the line of Python that loads the clusters from a table that was written."""
+    kind, _ = table_format(out)
+    sign = {"csv": delimiter, "tsv": "\t"}.get(kind, ",")
+    options = "" if sign == "," else f", sep={sign!r}"
+    # The reader that comes with pckid[excel], as the writer does.
+    options += ", engine='calamine'" if kind == "xlsx" else ""
+    return f"import pandas; pandas.{_READERS[kind]}({out!r}{options})['cluster']"
+
+
+def tell_open(source: str, options: Mapping[str, Any], problems: Sequence[Problem]) -> None:
+    """Say how many questions about the table are open, and where to read them.
+
+    Parameters
+    ----------
+    source : str
+        As it was given; "-" for standard input.
+    options : mapping
+        How the table was read.
+    problems : sequence of Problem
+        What looks wrong or doubtful.
+    """
+    n_open = len(problem_lines(problems))
+    if not n_open:
+        return
+    many, them = counted(n_open, "question"), "it" if n_open == 1 else "them"
+    where = "" if source == "-" else f" {inspect_command(source, options)} tells more."
+    taken = " Add --yes to take the advice." if advice(problems) else ""
+    say(
+        f"{many} about the table {'is' if n_open == 1 else 'are'} open; see {them} above, after "
+        f"'Note:'.{where}{taken}"
+    )
+
+
+def inspect_command(source: str, options: Mapping[str, Any]) -> str:
+    """Write the command that inspects a table, read in the same way."""
+    words = ["pckid", "inspect", _not_an_option(source)]
+    for key in _SINGLE:
+        if options.get(key) is not None:
+            words += [f"--{key.replace('_', '-')}", str(options[key])]
+    words += ["--no-header"] if options.get("no_header") else []
+    for key in _VALUES:
+        words += [f"--{key.replace('_', '-')}={value}" for value in options.get(key) or ()]
+    return shlex.join(words)
+
+
+def _not_an_option(path: str) -> str:
+    """Write a path so that it is not taken for an option."""
+    return f"./{path}" if path.startswith("-") else path

@@ -1,0 +1,119 @@
+"""The last lines of `pckid cluster`: they count right, and what they print runs."""
+
+import shlex
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pckid.cli._ending import inspect_command, tell_open
+from pckid.cli._say import be_quiet
+from pckid.inspection.problems import Option, Problem
+
+QUICK = ["--inits", "4", "--max-components", "6"]
+
+
+def write_numbers(path, n_rows=60, sep=",", **columns):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n_rows, 3)) + 6 * (np.arange(n_rows) % 2)[:, None]
+    frame = pd.DataFrame(X.round(3), columns=["one", "two", "three"]).assign(**columns)
+    frame.to_csv(path, index=False, sep=sep)
+    return frame
+
+
+def printed(result, start):
+    """What stands behind `start` in the last lines."""
+    line = next(line for line in result.err.splitlines() if line.startswith(f"  {start}: "))
+    return line.removeprefix(f"  {start}: ")
+
+
+def test_commands_run_as_they_are_printed(pckid, tmp_path):
+    write_numbers("my table.csv")
+    outputs = ("--out", "my clusters.csv", "--report", "my report.html", "--save", "it's.pckid")
+    result = pckid("cluster", "my table.csv", "-k", 2, *outputs, *QUICK)
+    assert result.code == 0
+    write_numbers("new.csv", 20)
+    again = pckid(*shlex.split(printed(result, "Put new rows into these clusters"))[1:])
+    assert again.code == 0
+    assert len(pd.read_csv("new-clusters.csv")) == 20
+    url = printed(result, "Open the report in a browser")
+    assert url == (tmp_path / "my report.html").as_uri()
+    assert " " not in url
+
+
+@pytest.mark.parametrize(
+    ("out", "sep"),
+    [("c 1.csv", ","), ("c.csv", ";"), ("c.tsv", ","), ("c.parquet", ","), ("c.xlsx", ","),
+     ("c.csv.gz", ","), ("c.arrow", ",")],
+)  # fmt: skip
+def test_the_line_of_python_loads_the_clusters(pckid, out, sep):
+    write_numbers("t.csv", sep=sep)
+    result = pckid("cluster", "t.csv", "-k", 2, "--no-assess", "--out", out, *QUICK)
+    line = printed(result, "Load the clusters in Python")
+    program = line.replace("; ", "\nprint(sorted(set(") + ")))"
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert found.stdout == "[0, 1]\n", found.stderr
+
+
+def test_without_files_the_options_that_write_them_are_named(pckid):
+    write_numbers("t.csv")
+    result = pckid("cluster", "t.csv", "-k", 2, "--no-assess", *QUICK)
+    last = result.err.splitlines()[-2:]
+    assert last[0] == "What next:"
+    assert "--report FILE.html" in last[1]
+    assert "--save FILE.pckid" in last[1]
+    assert "open" not in last[1]
+    quiet = pckid("cluster", "t.csv", "-k", 2, "--no-assess", "--quiet", *QUICK)
+    assert quiet.err == ""
+
+
+def test_open_questions_are_counted(pckid):
+    one = np.where(np.arange(60) % 20 == 3, -9999, np.arange(60) % 7)
+    write_numbers("my t.csv", size=one)
+    result = pckid("cluster", "my t.csv", "-k", 2, "--no-assess", *QUICK)
+    assert result.err.splitlines()[-1] == (
+        "1 question about the table is open; see it above, after 'Note:'. pckid inspect 'my t.csv' "
+        "tells more. Add --yes to take the advice."
+    )
+    inspected = pckid("inspect", "my t.csv")
+    assert b"holds -9999 in 3 rows" in inspected.out
+    agreed = pckid("cluster", "my t.csv", "-k", 2, "--no-assess", "--yes", *QUICK)
+    assert "open" not in agreed.err
+
+
+def test_two_questions_are_two(capsys):
+    be_quiet(False)
+    problem = Problem("a", "outlier", "Column 'a' is odd.", "Look at it.")
+    tell_open("-", {}, [problem, problem._replace(column="b", options=(Option("drop", "b"),))])
+    assert capsys.readouterr().err == (
+        "2 questions about the table are open; see them above, after 'Note:'. Add --yes to take "
+        "the advice.\n"
+    )
+    tell_open("-", {}, [problem])
+    assert capsys.readouterr().err == (
+        "1 question about the table is open; see it above, after 'Note:'.\n"
+    )
+    tell_open("t.csv", {}, [])
+    assert capsys.readouterr().err == ""
+
+
+def test_a_table_is_inspected_as_it_was_read():
+    options = {"sheet": "Data 1", "na_values": ("-9",), "dates": ("d=use",), "no_header": True}
+    assert inspect_command("-t.xlsx", options) == (
+        "pckid inspect ./-t.xlsx --sheet 'Data 1' --no-header --na-values=-9 --dates=d=use"
+    )
+
+
+def test_a_choice_at_the_limit_is_noted(pckid):
+    rng = np.random.default_rng(0)
+    places = 20 * np.random.default_rng(1).normal(size=(15, 4))
+    X = rng.normal(size=(300, 4)) + np.repeat(places, 20, axis=0)
+    pd.DataFrame(X, columns=list("abcd")).to_csv("t.csv", index=False)
+    result = pckid("cluster", "t.csv", "--no-assess")
+    assert (
+        "Note: 15 clusters are the most that are tried: there may be more. Give a larger -k."
+        in (result.err.splitlines())
+    )
+    assert "n_clusters" not in result.err
