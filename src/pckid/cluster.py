@@ -598,7 +598,13 @@ class PCKID(
         found = assign(embedding, self._centers, table, self._sharpness)
         warn_empty_clusters(to_numpy(found.labels), self.n_clusters_)
         self.cluster_profiles_ = profile_clusters(
-            table, sample.scaling, found.labels, self.n_clusters_, feature_names(self), weights
+            table,
+            sample.scaling,
+            found.labels,
+            self.n_clusters_,
+            feature_names(self),
+            weights,
+            self._categories,
         )
         importances = self.cluster_profiles_.importances
         self.feature_importances_ = np.array(

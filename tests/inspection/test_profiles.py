@@ -120,3 +120,27 @@ def test_profiles_show_themselves_and_become_a_frame():
     assert "<d>" not in page
     first = max(profiles.importances, key=profiles.importances.get).replace("<d>", "&lt;d&gt;")
     assert f'<tbody><tr><th scope="row">{first}</th>' in page
+
+
+@pytest.mark.parametrize("weights", [None, np.arange(90) % 4])
+def test_categories_are_in_the_frame_and_on_the_page(weights):
+    colour = np.array(["red", "<green>", None], dtype=object)[np.arange(90) // 5 % 3]
+    frame = pd.DataFrame(groups()[0], columns=list("abcd")).assign(colour=colour)
+    model = PCKID(3, **SMALL).fit(frame, sample_weight=weights)
+    profiles = model.cluster_profiles_
+    records = profiles.to_frame()
+    assert len(records) == 3 * (4 + 2)
+    assert records["n_observed"].dtype == np.int64
+    counted = np.ones(90) if weights is None else weights
+    found = records.dropna(subset="category").set_index(["cluster", "category"])
+    assert set(found["feature"]) == {"colour"}
+    for (cluster, category), record in found.iterrows():
+        inside = model.labels_ == cluster
+        seen = inside & frame["colour"].notna().to_numpy()
+        share = counted[inside & (colour == category)].sum() / counted[seen].sum()
+        assert record["share"] == pytest.approx(share)
+        assert record["n_observed"] == seen.sum()
+        assert record["share_missing"] == pytest.approx(1 - seen.sum() / inside.sum())
+    page = profiles._repr_html_()
+    assert "colour: red" in page
+    assert "colour: &lt;green&gt;" in page

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,6 +36,10 @@ class ClusterProfiles(NamedTuple):
         For each column of categories that is used, the share of each category among the observed
         cells of each cluster, in the order of the estimator's `categories_`; NaN where nothing is
         observed. The arrays above are those of the columns of numbers.
+    category_counts : dict of name to ndarray of shape (n_clusters, n_categories)
+        How many rows of each cluster hold each category.
+    categories : dict of name to list
+        The categories of those columns.
     importances : dict of name to float
         For each column that is used, the share of its variance that lies between clusters, from 0
         (all clusters have the same mean) to 1 (they differ, and the rows of each do not). Of a
@@ -48,6 +53,8 @@ class ClusterProfiles(NamedTuple):
     spreads: np.ndarray
     separation: np.ndarray
     category_shares: dict[str, np.ndarray]
+    category_counts: dict[str, np.ndarray]
+    categories: dict[str, list[Any]]
     importances: dict[str, float]
 
     @property
@@ -61,7 +68,15 @@ class ClusterProfiles(NamedTuple):
         return [(self.feature_names[j], float(self.separation[cluster, j])) for j in order]
 
     def to_frame(self) -> Any:
-        """Return the records as a pandas data frame."""
+        """Return the profiles as a pandas data frame.
+
+        Returns
+        -------
+        frame : pandas.DataFrame
+            One row for each cluster and column of numbers, with `center`, `spread` and
+            `separation`; and one for each cluster, column of categories and `category`, with the
+            `share` of the observed cells that hold it.
+        """
         import pandas as pd
 
         return pd.DataFrame(self.records())
@@ -75,26 +90,45 @@ class ClusterProfiles(NamedTuple):
         }
         for name, shares in self.category_shares.items():
             rows[name] = [
-                (f"{name}, category {j}", *part) for j, part in enumerate(shares.T.tolist())
+                (f"{name}: {category}", *part)
+                for category, part in zip(self.categories[name], shares.T.tolist(), strict=True)
             ]
         order = sorted(rows, key=lambda name: -self.importances[name])
         return html_table(("mean or share", *heads), [row for name in order for row in rows[name]])
 
     def records(self) -> list[dict[str, Any]]:
-        """One dict for each cluster and column, as `pandas.DataFrame` and others take them."""
+        """One dict for each row of `to_frame`, as `pandas.DataFrame` and others take them."""
+        clusters = range(len(self.n_rows))
+        return [record for k in clusters for record in (*self._numbers(k), *self._categories(k))]
+
+    def _numbers(self, cluster: int) -> Iterator[dict[str, Any]]:
+        """Write down the columns of numbers in a cluster."""
         share = self.share_missing
-        return [
-            {
+        for j, name in enumerate(self.feature_names):
+            yield {
                 "cluster": cluster,
-                "feature": self.feature_names[j],
+                "feature": name,
                 "n_observed": int(self.n_observed[cluster, j]),
                 "share_missing": float(share[cluster, j]),
                 "center": float(self.centers[cluster, j]),
                 "spread": float(self.spreads[cluster, j]),
                 "separation": float(self.separation[cluster, j]),
             }
-            for cluster, j in np.ndindex(*self.centers.shape)
-        ]
+
+    def _categories(self, cluster: int) -> Iterator[dict[str, Any]]:
+        """Write down the columns of categories in a cluster."""
+        n_rows = max(int(self.n_rows[cluster]), 1)
+        for name, known in self.categories.items():
+            n_observed = int(self.category_counts[name][cluster].sum())
+            for category, share in zip(known, self.category_shares[name][cluster], strict=True):
+                yield {
+                    "cluster": cluster,
+                    "feature": name,
+                    "n_observed": n_observed,
+                    "share_missing": 1 - n_observed / n_rows,
+                    "category": category,
+                    "share": float(share),
+                }
 
 
 def profile_clusters(
@@ -104,6 +138,7 @@ def profile_clusters(
     n_clusters: int,
     names: list[str],
     weights: np.ndarray | None = None,
+    categories: Mapping[int, list[Any]] | None = None,
 ) -> ClusterProfiles:
     """Summarise the observed values of each cluster by a few sums over the rows.
 
@@ -120,6 +155,8 @@ def profile_clusters(
         Of all columns of the input.
     weights : array of shape (n_samples,), default=None
         How much each row counts in all but the numbers of rows.
+    categories : dict of int to list, default=None
+        The categories of columns of the input, by index; not needed if there are none.
 
     Returns
     -------
@@ -155,6 +192,8 @@ def profile_clusters(
         spreads=np.where(seen, scale * spreads / unit, np.nan),
         separation=separation(counts, means, spreads),
         category_shares=shares,
+        category_counts=_count_categories(table, scaling, counted, names),
+        categories={names[j]: list((categories or {})[j]) for j in scaling.categorical.tolist()},
         importances=dict(zip(kept, between, strict=True)) | explained,
     )
 
@@ -220,21 +259,28 @@ def _profile_categories(
 
     With the share of the indicators' variance that lies between clusters, by name.
     """
-    xp, column = namespace(table.values), table.margins.column
     shares, explained = {}, {}
-    for place, source in enumerate(scaling.categorical):
-        codes = xp.nonzero(column == place)[0]
-        chosen = table.codes[:, place : place + 1] == codes
-        counts = _host(member @ xp.astype(chosen, member.dtype))
+    for name, counts in _count_categories(table, scaling, member, names).items():
         total = counts.sum(axis=1, keepdims=True)
         found = counts / np.where(total > 0, total, 1)
-        shares[names[source]] = np.where(total > 0, found, np.nan)
+        shares[name] = np.where(total > 0, found, np.nan)
         # The variances of the indicators of one column add up.
         middle = counts.sum(axis=0) / max(counts.sum(), np.finfo(float).tiny)
         between = float((total * (found - middle) ** 2).sum())
         whole = between + float((total * found * (1 - found)).sum())
-        explained[names[source]] = between / whole if whole > 0 else 0.0
+        explained[name] = between / whole if whole > 0 else 0.0
     return shares, explained
+
+
+def _count_categories(
+    table: Table, scaling: Scaling, member: Array, names: list[str]
+) -> dict[str, np.ndarray]:
+    """Count the categories of each column in each cluster, `member` (k, n), by name."""
+    xp, column, counts = namespace(table.values), table.margins.column, {}
+    for place, source in enumerate(scaling.categorical):
+        chosen = table.codes[:, place : place + 1] == xp.nonzero(column == place)[0]
+        counts[names[source]] = _host(member @ xp.astype(chosen, member.dtype))
+    return counts
 
 
 def _host(array: Array) -> np.ndarray:

@@ -207,7 +207,7 @@ def _category_facts(estimator: EnsembleEstimator) -> Facts:
         if not all(type(value) in checking.CATEGORY_TYPES for value in known):
             raise TypeError(
                 f"The categories of column {column_name(estimator, int(j))} are neither texts, "
-                "numbers nor booleans, so they cannot be saved. Turn them into texts before the fit."
+                "numbers nor booleans, so they cannot be saved. Turn them into texts before fit."
             )
     return {"categories": facts} if facts else {}
 
