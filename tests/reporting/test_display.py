@@ -4,7 +4,10 @@ import re
 from copy import copy
 from html import unescape
 
+import pytest
+
 import pckid
+from pckid.reporting import Background
 
 
 def test_it_shows_itself_in_a_frame_that_reaches_nothing_outside(fitted, table):
@@ -47,3 +50,11 @@ def test_displays_for_papers_share_its_data(fitted, table):
     points = made.summary.rows.points[made.summary.map.rows]
     assert (points == drawn.points).all()
     assert len(drawn.ax_.collections) == 3
+
+
+def test_what_would_fail_in_the_end_fails_before_the_work(fitted, table, tmp_path, monkeypatch):
+    monkeypatch.setattr("pckid.reporting.display.assess", lambda *_, **__: pytest.fail("assessed"))
+    with pytest.raises(FileNotFoundError, match=r"There is no folder to write into: .*nowhere'"):
+        pckid.report(fitted, table, tmp_path / "nowhere" / "report.html")
+    with pytest.raises(ValueError, match="known has 1 entries"):
+        pckid.report(fitted, table, background=Background(known=["a"]))

@@ -1,6 +1,7 @@
 """The summary holds the figures that the report shows."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from pckid import PCKID, explain
@@ -124,3 +125,40 @@ def test_arrays_do_as_well_as_frames(summary, fitted, table):
 def test_another_table_is_refused(fitted, table):
     with pytest.raises(ValueError, match="X has 149 rows, but the estimator was fitted on 150"):
         summarise(fitted, table[:-1])
+
+
+@pytest.mark.parametrize(
+    ("index", "names"),
+    [
+        ([f"r{i}" for i in range(150)], ["r0", "r1", "r149"]),
+        (range(1000, 1150), ["1000", "1001", "1149"]),
+        (pd.MultiIndex.from_product([["a", "b", "c"], range(50)]), ["a, 0", "a, 1", "c, 49"]),
+        ([None, *"ab" * 74, "z"], ["", "a", "z"]),
+        (range(150), None),
+    ],
+)
+def test_the_index_of_a_frame_names_the_rows(fitted, table, index, names):
+    found = summarise(fitted, table.set_axis(index, axis=0)).rows.names
+    assert (found and [found[0], found[1], found[-1]]) == names
+
+
+@pytest.mark.parametrize("kind", [list, np.asarray, pd.Series, pd.Index, pd.Categorical, tuple])
+def test_known_groups_and_names_come_as_any_sequence(fitted, table, summary, kind):
+    groups, names = [f"group {i % 3}" for i in range(150)], [f"name {i}" for i in range(150)]
+    found = summarise(fitted, table, Background(row_names=kind(names), known=kind(groups)))
+    assert found.known.groups == summary.known.groups
+    np.testing.assert_array_equal(found.known.counts, summary.known.counts)
+    assert found.rows.names == summary.rows.names
+
+
+def test_known_groups_may_be_numbers_and_missing(fitted, table):
+    known = pd.Series(np.arange(150) % 3).astype("Int64").mask(np.arange(150) < 30)
+    found = summarise(fitted, table, Background(known=known)).known
+    assert found.groups == ["0", "1", "2"]
+    assert found.counts.sum() == 120
+
+
+@pytest.mark.parametrize("what", ["row_names", "known"])
+def test_too_few_names_or_groups_are_refused(fitted, table, what):
+    with pytest.raises(ValueError, match=f"{what} has 5 entries, but the table has 150 rows"):
+        summarise(fitted, table, Background(**{what: ["a"] * 5}))

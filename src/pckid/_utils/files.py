@@ -34,8 +34,7 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         with open(target, "wb") as stream:
             yield stream
         return
-    if not target.parent.is_dir():
-        raise FileNotFoundError(errno.ENOENT, "There is no folder to write into", target.parent)
+    check_folder(path)
     temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(4)}.tmp")
     try:
         with open(temporary, "xb", opener=partial(os.open, mode=_mode(target))) as file:
@@ -47,6 +46,13 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     finally:
         temporary.unlink(missing_ok=True)
     _sync_folder(target.parent)
+
+
+def check_folder(path: str | os.PathLike[str]) -> None:
+    """Raise unless there is a folder that a file of this name can be written into."""
+    folder = Path(os.path.realpath(path)).parent
+    if not folder.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "There is no folder to write into", str(folder))
 
 
 def _mode(target: Path) -> int:

@@ -7,10 +7,11 @@ from functools import cached_property
 from html import escape
 from typing import Any
 
-from pckid._utils.files import atomic_file
+from pckid._utils.files import atomic_file, check_folder
 from pckid.assessment import Assessment, assess
+from pckid.plots import own_labels
 from pckid.reporting.page import render
-from pckid.reporting.summary import Background, Summary, summarise
+from pckid.reporting.summary import Background, Summary, describe_rows, summarise
 
 NOTEBOOK_HEIGHT = 760
 N_NULL, N_RESAMPLES = 49, 20
@@ -77,7 +78,8 @@ def report(
     path : str or path-like, optional
         Where to write the page. The file appears whole or not at all.
     background : Background, optional
-        Where the table comes from, names of its rows, known groups, columns left out.
+        Where the table comes from, names of its rows, known groups, columns left out. Without it,
+        the index of a pandas frame names the rows.
     assessment : Assessment or bool, default=True
         The verdict that the report opens with, as from `pckid.assess`. True computes it, which
         takes some seconds, with the estimator's `random_state`; False leaves it out.
@@ -98,6 +100,10 @@ def report(
     >>> found.html.startswith("<!DOCTYPE html>")
     True
     """
+    # What would fail in the end fails before the work.
+    describe_rows(background, X, len(own_labels(estimator)))
+    if path is not None:
+        check_folder(path)
     if assessment is True:
         assessment = assess(estimator, X, n_null=N_NULL, n_resamples=N_RESAMPLES)
     made = Report(summarise(estimator, X, background, assessment or None))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import platform
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -15,6 +16,7 @@ from pckid._utils.arrays import to_numpy
 from pckid._utils.text import brief, counted
 from pckid.assessment import Assessment
 from pckid.explanation import DoubtfulRow, Explanation, explain
+from pckid.input.cells import is_missing
 from pckid.input.validation import feature_names
 from pckid.inspection.categories import CategoryColumn, CategoryFeature, summarise_categories
 from pckid.inspection.clusters import ClusterFeature, confidence_by_observed
@@ -53,17 +55,18 @@ class Background:
         Where the table comes from.
     sha256 : str
         Hash of the file; where empty, of the numbers.
-    row_names : list of str or None
-    known : list of str or None
-        Known groups, never used to find the clusters; "" where unknown.
+    row_names : sequence of length n_samples, or None
+        None takes the index of a pandas frame, unless that only numbers the rows.
+    known : sequence of length n_samples, or None
+        Known groups, never used to find the clusters; "" or missing where unknown.
     left_out : dict of column name to reason
         Columns of the file that were not given to the estimator.
     """
 
     source: str = "the table"
     sha256: str = ""
-    row_names: list[str] | None = None
-    known: list[str] | None = None
+    row_names: Sequence[Any] | None = None
+    known: Sequence[Any] | None = None
     left_out: dict[str, str] = field(default_factory=dict)
 
 
@@ -160,6 +163,7 @@ def summarise(
     -------
     summary : Summary
     """
+    row_names, known = describe_rows(background, X, len(own_labels(estimator)))
     background = background or Background()
     values, labels = to_matrix(estimator, X), own_labels(estimator)
     names, used = feature_names(estimator), used_columns(estimator)
@@ -167,7 +171,7 @@ def summarise(
     confidence = to_numpy(estimator.confidence_)
     clustered = labels >= 0
     embedding = EmbeddingDisplay.from_estimator(estimator, max_rows=MAX_ROWS)
-    explained, row_names = explain(estimator, X), background.row_names
+    explained = explain(estimator, X)
     return Summary(
         verdict=_verdict(assessment, len(explained.clusters)),
         n_rows=len(values),
@@ -185,7 +189,7 @@ def summarise(
         ],
         clusters=_clusters(explained, labels, confidence, row_names, assessment),
         map=embedding,
-        rows=collect_rows(estimator, values, embedding, explained, row_names, background.known),
+        rows=collect_rows(estimator, values, embedding, explained, row_names, known),
         kernel=KernelDisplay.from_estimator(estimator, X, max_rows=MAX_KERNEL_ROWS),
         missingness=MissingnessDisplay.from_estimator(estimator, X, max_bands=MAX_BANDS),
         spectrum=SpectrumDisplay.from_estimator(estimator, X),
@@ -202,7 +206,7 @@ def summarise(
         doubtful=[
             (_row_name(item.row, row_names), item) for item in explained.doubtful[:MAX_DOUBTFUL]
         ],
-        known=compare_known(background.known, labels),
+        known=compare_known(known, labels),
         left_out=_left_out(estimator, background, names),
         parameters=_parameters(estimator),
         provenance=_provenance(values, background),
@@ -243,9 +247,49 @@ def _clusters(
     return found
 
 
+def describe_rows(
+    background: Background | None, X: Any, n_rows: int
+) -> tuple[list[str] | None, list[str] | None]:
+    """Take the rows' names and known groups as texts, one for each row.
+
+    Parameters
+    ----------
+    background : Background or None
+    X : array-like of shape (n_samples, n_features)
+        Its index names the rows where nothing else does.
+    n_rows : int
+
+    Returns
+    -------
+    row_names, known : lists of str, or None
+    """
+    background = background or Background()
+    names = background.row_names
+    if names is None and hasattr(X, "iloc") and len(X) == n_rows:
+        index = X.index.tolist()
+        names = None if index == list(range(n_rows)) else index
+    return _texts(names, n_rows, "row_names"), _texts(background.known, n_rows, "known")
+
+
+def _texts(cells: Sequence[Any] | None, n_rows: int, what: str) -> list[str] | None:
+    """Write cells as texts, "" where one is missing."""
+    if cells is None:
+        return None
+    if len(cells) != n_rows:
+        raise ValueError(
+            f"{what} has {len(cells)} entries, but the table has {n_rows} rows. Give one for each."
+        )
+    return ["" if is_missing(cell) else _text(cell) for cell in cells]
+
+
+def _text(cell: Any) -> str:
+    """Write a cell, or the parts of a label of several levels."""
+    return ", ".join(map(str, cell)) if isinstance(cell, tuple) else str(cell)
+
+
 def _row_name(row: int, names: list[str] | None) -> str:
     """Name a row as its reader would."""
-    return brief(names[row], 40) if names else f"row {row + 1}"
+    return brief(names[row], 40) if names and names[row] else f"row {row + 1}"
 
 
 def _left_out(estimator: Any, background: Background, names: list[str]) -> list[tuple[str, str]]:
