@@ -19,12 +19,15 @@ from pckid.input.sentinels import describe_codes, find_codes
 from pckid.input.validation import categorical_mask, column_name, validate_table
 from pckid.inspection.missingness import find_followed_holes
 from pckid.plots import own_labels, to_matrix, used_columns
-from pckid.significance.comparison import ALPHA, MIN_ROWS, Comparison, NullComparison
+from pckid.significance.comparison import (
+    ALPHA,
+    MIN_ROWS,
+    Comparison,
+    NullComparison,
+    rows_to_compare,
+)
 from pckid.significance.ensemble import kernel_maker, quick
 from pckid.significance.stability import Stability, measure_stability, resample_clusters
-
-MAX_ROWS = 500
-"""Clusters are compared with null tables on a sample of so many rows."""
 
 MAX_JUDGED = 3000
 """The stability of so many rows is judged."""
@@ -53,11 +56,12 @@ class Assessment:
         How many of them differ.
     statistic : float
         How clearly the table falls into groups, in standard deviations of tables without: the mean
-        of the highest association within 2 to 8 clusters, 1 − Ncut / k, and the highest dip of
-        the first three eigenvectors, which tells how far they are from unimodal. It does not
-        depend on the model's number of clusters. NaN where there are too few rows.
+        of the highest of the leading eigenvalues of the random walk on the kernel, of their shares
+        in the sum, and of the dips of the first three eigenvectors, which tell how far these are
+        from unimodal. It does not depend on the model's number of clusters. NaN where there are
+        too few rows.
     null_statistics : ndarray of shape (n_null,)
-        The same for tables without groups.
+        The same for each table without groups, compared with the others.
     p_value : float or None
         How likely a table without groups reaches the statistic, by Student's t; None where there
         are too few rows to tell, or no more different rows than clusters.
@@ -224,7 +228,8 @@ def assess(
         How many random halves of the rows are clustered; 0 for none.
     random_state : int, RandomState instance or None, default=None
         An int gives the same result at every call. None takes that of the estimator if it is an
-        int, so that the verdict, too, is the same for a seed.
+        int: the verdict, too, is then the same for a seed, and the null tables are those that
+        `n_clusters="auto"` looked at.
     n_jobs : int, default=None
         Threads, as in `PCKID`.
     advance : callable, default=None
@@ -361,10 +366,7 @@ def _compare_rows(
     estimator: Any, values: np.ndarray, n_null: int, entropy: int, jobs: int, advance: Advance
 ) -> Comparison:
     """Compare a sample of the rows with null tables."""
-    if len(values) > MAX_ROWS:
-        rng = np.random.default_rng(entropy)
-        values = values[np.sort(rng.choice(len(values), size=MAX_ROWS, replace=False))]
-    categorical = categorical_mask(estimator)
+    values, categorical = values[rows_to_compare(len(values), entropy)], categorical_mask(estimator)
     compared = NullComparison(values, categorical, kernel_maker(estimator), entropy, jobs)
     return compared.extend(n_null, advance)
 

@@ -28,14 +28,18 @@ from pckid.ensemble.feature_map import Kernel, feature_matrix
 from pckid.input.sample import Sample, merge_duplicates, take_rows
 from pckid.input.table import take
 from pckid.input.validation import categorical_mask
-from pckid.significance.comparison import ALPHA, MIN_ROWS, NullComparison, compare_until_clear
+from pckid.significance.comparison import (
+    ALPHA,
+    MIN_ROWS,
+    NullComparison,
+    compare_until_clear,
+    rows_to_compare,
+)
 from pckid.significance.ensemble import kernel_maker
 from pckid.spectral.embedding import random_walk
 
 MAX_CLUSTERS = 15
 MAX_ROWS = 1000
-MAX_TESTED = 500
-"""So many rows are compared with tables without groups."""
 
 
 class Choice(NamedTuple):
@@ -141,27 +145,19 @@ def choose_or_none(
     choice = choose_by_kernel(kernel, sample, jobs, max_clusters)
     if len(merge_duplicates(sample.table, None, least=1).rows) < MIN_ROWS:
         return choice
-    rows = _rows_to_test(sample)
+    assert sample.X is not None
+    rows = rows_to_compare(sample.X.shape[0], sample.entropy)
+    values = to_numpy(take_rows(sample.X, rows)).astype(np.float64)
     with warnings.catch_warnings():
         # The table itself has been warned of.
         warnings.simplefilter("ignore")
         compared = compare_until_clear(
             NullComparison(
-                rows, categorical_mask(estimator), kernel_maker(estimator), sample.entropy, jobs
+                values, categorical_mask(estimator), kernel_maker(estimator), sample.entropy, jobs
             )
         )
     n_clusters = choice.n_clusters if compared.p_value <= ALPHA else 1
     return choice._replace(n_clusters=n_clusters, p_value=compared.p_value)
-
-
-def _rows_to_test(sample: Sample) -> np.ndarray:
-    """Draw rows of a sample as given, on the host (n_rows, n_features)."""
-    assert sample.X is not None
-    kept = np.arange(sample.X.shape[0])
-    if len(kept) > MAX_TESTED:
-        rng = generator(sample.entropy, Stream.NULL_TABLES)
-        kept = np.sort(rng.choice(len(kept), size=MAX_TESTED, replace=False))
-    return to_numpy(take_rows(sample.X, kept)).astype(np.float64)
 
 
 def choose_by_kernel(

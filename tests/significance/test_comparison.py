@@ -1,5 +1,7 @@
 """The comparison with null tables, and stability, against slow oracles."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -9,39 +11,12 @@ from pckid.significance.comparison import (
     NullComparison,
     compare_structures,
     compare_until_clear,
+    leave_one_out,
+    rows_to_compare,
 )
+from pckid.significance.margins import dip
 from pckid.significance.stability import measure_stability
-from pckid.significance.structure import (
-    Structure,
-    association_within,
-    measure_structure,
-    walk_spectrum,
-)
-
-
-def test_association_is_the_share_of_the_kernel_within_clusters():
-    rng = np.random.default_rng(0)
-    features = rng.random((12, 4))
-    kernel, labels = features @ features.T, np.arange(12) % 3
-    shares = []
-    for cluster in range(3):
-        rows = [i for i in range(12) if labels[i] == cluster]
-        within = sum(kernel[i, j] for i in rows for j in rows)
-        shares.append(within / sum(kernel[i, j] for i in rows for j in range(12)))
-    assert association_within(kernel, labels, 3) == pytest.approx(np.mean(shares))
-    assert association_within(kernel, labels, 6) == pytest.approx(np.sum(shares) / 6)
-
-
-def test_the_spectrum_is_that_of_the_random_walk():
-    features = np.random.default_rng(1).random((9, 5))
-    kernel = features @ features.T
-    walk = kernel / kernel.sum(axis=1, keepdims=True)
-    found = walk_spectrum(kernel, 3)
-    expected = np.sort(np.linalg.eigvals(walk).real)[::-1][:3]
-    np.testing.assert_allclose(found.eigenvalues, expected)
-    np.testing.assert_allclose(
-        walk @ found.coordinates, found.coordinates * found.eigenvalues, atol=1e-10
-    )
+from pckid.significance.structure import Structure, measure_structure
 
 
 def test_the_p_value_is_that_of_a_further_draw():
@@ -52,44 +27,116 @@ def test_the_p_value_is_that_of_a_further_draw():
     assert Comparison(0.0, np.zeros(5)).p_value == pytest.approx(0.5)
 
 
-def test_structures_are_compared_in_units_of_the_null():
-    null = [
-        Structure(np.array([0.0, 10.0]), np.array([1.0])),
-        Structure(np.array([1.0, 30.0]), np.array([3.0])),
-        Structure(np.array([2.0, 20.0]), np.array([2.0])),
-    ]
-    found = compare_structures(Structure(np.array([2.0, 50.0]), np.array([5.0])), null)
-    assert found.statistic == pytest.approx((max(1.0, 3.0) + 3.0) / 2)
-    np.testing.assert_allclose(
-        found.null_statistics, [(-1.0 - 1.0) / 2, (1.0 + 1.0) / 2, (1.0 + 0.0) / 2]
-    )
+def structure(*numbers):
+    """One number of each kind."""
+    return Structure(*(np.array([number]) for number in numbers))
 
 
-def test_structure_has_one_association_for_each_number_of_clusters():
+def draw_structures(rng, count):
+    return [Structure(rng.random(7), rng.random(7), rng.random(3)) for _ in range(count)]
+
+
+def test_the_statistic_is_the_mean_of_the_highest_of_each_kind():
+    rng = np.random.default_rng(6)
+    own, null = draw_structures(rng, 3), draw_structures(rng, 5)
+
+    def measure(one, others):
+        highest = []
+        for kind in ("eigenvalues", "shares", "dips"):
+            found = []
+            for i, value in enumerate(getattr(one, kind)):
+                compared = [getattr(other, kind)[i] for other in others]
+                found.append((value - np.mean(compared)) / np.std(compared, ddof=1))
+            highest.append(max(found))
+        return np.mean(highest)
+
+    compared = compare_structures(own, null)
+    assert compared.statistic == pytest.approx(np.mean([measure(one, null) for one in own]))
+    expected = [measure(null[i], null[:i] + null[i + 1 :]) for i in range(5)]
+    np.testing.assert_allclose(compared.null_statistics, expected)
+
+
+def test_null_tables_that_are_all_the_same_leave_the_answer_open():
+    same = [structure(0.5, 0.3, 0.1)] * 7
+    compared = compare_structures(same[:3], same)
+    assert compared.p_value == pytest.approx(0.5)
+    assert compare_structures([structure(0.6, 0.3, 0.1)], same).p_value < 1e-6
+
+
+def test_each_row_is_standardised_by_the_others():
+    values = np.random.default_rng(7).normal(3, 2, size=(6, 4))
+    found = leave_one_out(values)
+    for i, row in enumerate(values):
+        others = np.delete(values, i, axis=0)
+        expected = (row - others.mean(axis=0)) / others.std(axis=0, ddof=1)
+        np.testing.assert_allclose(found[i], expected)
+
+
+def test_p_values_of_few_null_tables_are_honest():
+    rng = np.random.default_rng(8)
+    p_values = []
+    for _ in range(400):
+        own, *null = draw_structures(rng, 8)
+        p_values.append(compare_structures([own], null).p_value)
+    # Three standard errors; standardised by all null tables, a quarter would be up to 0.05.
+    assert np.mean(np.array(p_values) <= 0.05) < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 400)
+
+
+def test_structure_is_that_of_the_random_walk():
     rng = np.random.default_rng(3)
     X = rng.normal(size=(60, 2)) + 9 * np.eye(2)[np.arange(60) % 2]
     kernel = np.exp(-((X[:, None] - X) ** 2).sum(axis=2) / 8)
     found = measure_structure(kernel)
-    assert found.associations.shape == (7,)
-    assert found.associations[0] == pytest.approx(
-        association_within(kernel, np.arange(60) % 2, 2), abs=0.01
-    )
-    assert found.dips.shape == (3,)
+    values, vectors = np.linalg.eig(kernel / kernel.sum(axis=1, keepdims=True))
+    order = np.argsort(-values.real)
+    values, vectors = values.real[order], vectors.real[:, order]
+    np.testing.assert_allclose(found.eigenvalues, values[1:8])
+    expected = [sum(values[1 : i + 1]) / sum(values[1:14]) for i in range(1, 8)]
+    np.testing.assert_allclose(found.shares, expected)
+    np.testing.assert_allclose(found.dips, [dip(vectors[:, i]) for i in (1, 2, 3)], atol=1e-6)
     assert found.dips[0] > 0.1
 
 
-@pytest.mark.parametrize(("statistic", "n_null"), [(9.0, 9), (0.0, 9), (1.8, 17)])
-def test_null_tables_are_drawn_until_the_answer_is_clear(statistic, n_null):
+def test_few_rows_that_come_often_have_a_structure():
+    kernel = np.kron(np.eye(2), np.ones((15, 15)))
+    found = measure_structure(kernel)
+    assert found.eigenvalues[0] == pytest.approx(1)
+    np.testing.assert_allclose(found.eigenvalues[1:], 0, atol=1e-8)
+    np.testing.assert_allclose(found.shares, 1, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("p_values", "n_null"),
+    [
+        ([0.004], 7),
+        ([0.31], 7),
+        ([0.006, 0.004], 9),
+        ([0.1, 0.29, 0.4], 17),
+        ([0.1, 0.1, 0.1, 0.001], 33),
+        ([0.1, 0.1, 0.1, 0.1, 0.06], 49),
+    ],
+)
+def test_null_tables_are_drawn_until_the_answer_is_clear(p_values, n_null):
     class Fake:
-        n_null = 0
+        def __init__(self):
+            self.sizes = []
 
         def extend(self, size):
-            self.n_null += size
-            return Comparison(
-                statistic, stats.norm.ppf((np.arange(self.n_null) + 0.5) / self.n_null)
-            )
+            self.sizes.append(size)
+            return SimpleNamespace(p_value=p_values[len(self.sizes) - 1])
 
-    assert len(compare_until_clear(Fake()).null_statistics) == n_null
+    fake = Fake()
+    assert compare_until_clear(fake).p_value == p_values[-1]
+    assert sum(fake.sizes) == n_null
+
+
+def test_rows_of_long_tables_are_drawn_once():
+    np.testing.assert_array_equal(rows_to_compare(500, 3), np.arange(500))
+    rows = rows_to_compare(800, 3)
+    assert len(rows) == len(set(rows)) == 500
+    assert (np.diff(rows) > 0).all()
+    np.testing.assert_array_equal(rows, rows_to_compare(800, 3))
+    assert set(rows) != set(rows_to_compare(800, 4))
 
 
 def test_every_table_has_a_seed_of_its_own():

@@ -13,6 +13,7 @@ from pckid.significance.null_tables import (
     fit_null_model,
     order_categories,
     pairwise_correlations,
+    without_chance,
 )
 
 
@@ -53,6 +54,36 @@ def test_pairwise_correlations_use_the_rows_in_which_both_are_observed():
     both = observed[:, 0] & observed[:, 2]
     assert counts[0, 2] == both.sum()
     assert found[0, 2] == pytest.approx(np.corrcoef(X[both, 0], X[both, 2])[0, 1])
+
+
+def test_correlations_lose_what_chance_adds():
+    correlations = np.array([[1.0, 0.5, -0.3], [0.5, 1.0, 0.1], [-0.3, 0.1, 1.0]])
+    counts = np.full((3, 3), 20.0)
+    found = without_chance(correlations, counts)
+    for i, j in itertools.product(range(3), repeat=2):
+        r = correlations[i, j] * 20 / 22
+        square = r**2 - (1 - r**2) ** 2 / 19
+        assert found[i, j] == pytest.approx(np.sign(r) * np.sqrt(max(square, 0)))
+    assert found[1, 2] == 0
+    assert not without_chance(np.ones((2, 2)), np.full((2, 2), 2.0)).any()
+
+
+def test_null_tables_of_independent_columns_are_hardly_more_correlated():
+    rng = np.random.default_rng(7)
+
+    def mean_square(table):
+        observed = ~np.isnan(table)
+        found, _ = pairwise_correlations(np.nan_to_num(table), observed)
+        return np.mean(found[np.triu_indices(len(found), 1)] ** 2)
+
+    own, null = [], []
+    for _ in range(20):
+        X = rng.normal(size=(60, 12))
+        X[rng.random(X.shape) < 0.4] = np.nan
+        own.append(mean_square(X))
+        null.append(mean_square(draw_null_table(fit_null_model(X, no_categories(X)), rng)))
+    # With the correlations as they are it would be about twice as much.
+    assert np.mean(null) < 1.6 * np.mean(own)
 
 
 def slow_minorant(x, y, at):

@@ -14,7 +14,7 @@ from pckid._utils.seeds import Stream, generator
 from pckid.significance.null_tables import draw_null_table, fit_null_model
 from pckid.significance.structure import Structure, measure_structure
 
-ALPHA = 0.02
+ALPHA = 0.05
 """Clusters count as groups up to this p-value."""
 
 MAX_COLUMNS = 1000
@@ -23,19 +23,22 @@ MAX_COLUMNS = 1000
 MIN_ROWS = 20
 """Fewer rows are too few to tell."""
 
-_BATCHES = (9, 8)
-"""Null tables are drawn in batches of these sizes until the answer is clear."""
+MAX_COMPARED = 500
+"""Of longer tables so many random rows are compared."""
 
-_UNCLEAR = (ALPHA / 10, 0.2)
+_LOOKS = (7, 9, 17, 33, 49)
+"""After so many null tables the answer may be clear."""
+
+_UNCLEAR = (ALPHA / 10, 0.3)
 """Between these p-values further null tables are drawn."""
 
 KernelOf = Callable[[np.ndarray, int], np.ndarray]
 """Trains a kernel on a table (n, d) by a seed and returns it between its rows (n, n)."""
 
-# The table's own structure is the mean over so many ensembles: the chance of one does not decide.
+# The table's own statistic is the mean over so many ensembles: the chance of one does not decide.
 _N_OWN = 3
-# Smaller spreads of null statistics are rounding.
-_LEAST_SPREAD = 1e-9
+# Smaller spreads of null tables are rounding.
+_LEAST_SPREAD = 1e-6
 
 
 class Comparison(NamedTuple):
@@ -44,10 +47,10 @@ class Comparison(NamedTuple):
     Attributes
     ----------
     statistic : float
-        The mean of the highest association and the highest dip, all of them less their means over
-        the null tables and divided by their standard deviations there; see `Structure`.
+        How far the table is above the null tables, in their standard deviations, see
+        `compare_structures`.
     null_statistics : ndarray of shape (n_null,)
-        The same for each null table.
+        How far each null table is above the others.
     """
 
     statistic: float
@@ -93,7 +96,7 @@ class NullComparison:
         self._model = fit_null_model(X, categorical)
         self._kernel_of, self._entropy, self._jobs = kernel_of, entropy, jobs
         own = run_in_threads(self._measure_own, [(X, number) for number in range(_N_OWN)], jobs)
-        self._own = Structure(*(np.mean(each, axis=0) for each in zip(*own, strict=True)))
+        self._own: list[Structure] = own
         self._null: list[Structure] = []
 
     def extend(self, n_null: int, advance: Advance = lambda count: None) -> Comparison:
@@ -126,22 +129,71 @@ def _without_many_columns(X: np.ndarray, entropy: int) -> np.ndarray:
     return X
 
 
-def compare_structures(own: Structure, null: Sequence[Structure]) -> Comparison:
-    """Compare the structure of a table with those of null tables."""
+def rows_to_compare(n_rows: int, entropy: int) -> np.ndarray:
+    """Draw the rows of a table that are compared, ascending; all of them if there are up to 500."""
+    if n_rows <= MAX_COMPARED:
+        return np.arange(n_rows)
+    rng = generator(entropy, Stream.NULL_TABLES)
+    return np.sort(rng.choice(n_rows, size=MAX_COMPARED, replace=False))
+
+
+def compare_structures(own: Sequence[Structure], null: Sequence[Structure]) -> Comparison:
+    """Compare a table, as several ensembles show it, with null tables.
+
+    The statistic of one ensemble is the mean of its highest eigenvalue, share and dip, in standard
+    deviations from the mean of the null tables; that of the table is the mean over its ensembles. A
+    null table is measured by the mean and standard deviation of the *other* null tables, as the
+    table itself is: else few null tables would seem closer to each other than a further one is.
+
+    Parameters
+    ----------
+    own : sequence of Structure
+        Of the table, one of each ensemble.
+    null : sequence of Structure
+        Of the null tables; three at least.
+
+    Returns
+    -------
+    comparison : Comparison
+    """
     statistic, null_statistics = 0.0, np.zeros(len(null))
-    for measures, others in zip(own, zip(*null, strict=True), strict=True):
-        found = np.stack(others)
-        center = found.mean(axis=0)
-        spread = np.maximum(found.std(axis=0, ddof=1), _LEAST_SPREAD)
-        statistic += float(np.max((measures - center) / spread)) / len(own)
-        null_statistics += np.max((found - center) / spread, axis=1) / len(own)
+    for kind in range(len(Structure._fields)):
+        mine, others = (np.stack([each[kind] for each in found]) for found in (own, null))
+        spread = np.maximum(others.std(axis=0, ddof=1), _LEAST_SPREAD)
+        heights = (mine - others.mean(axis=0)) / spread
+        statistic += float(heights.max(axis=1).mean()) / len(Structure._fields)
+        null_statistics += leave_one_out(others).max(axis=1) / len(Structure._fields)
     return Comparison(statistic, null_statistics)
 
 
+def leave_one_out(values: np.ndarray) -> np.ndarray:
+    """Standardise each row by the mean and the standard deviation of the other rows.
+
+    With m and s² the mean and the variance of all n rows, the others have the mean
+    m − (x − m) / (n − 1) and the variance ((n − 1) s² − (x − m)² n / (n − 1)) / (n − 2).
+
+    Parameters
+    ----------
+    values : ndarray of shape (n, n_measures)
+        n is three at least.
+
+    Returns
+    -------
+    standardised : ndarray of shape (n, n_measures)
+    """
+    n = len(values)
+    apart = values - values.mean(axis=0)
+    variances = ((apart**2).sum(axis=0) - apart**2 * n / (n - 1)) / (n - 2)
+    spread = np.maximum(np.sqrt(np.maximum(variances, 0.0)), _LEAST_SPREAD)
+    return apart * n / (n - 1) / spread
+
+
 def compare_until_clear(comparison: NullComparison) -> Comparison:
-    """Draw as many null tables as a clear answer takes, at most 17."""
-    for size in _BATCHES:
-        found = comparison.extend(size)
+    """Draw as many null tables as a clear answer takes: 7, 9, 17, 33 or 49."""
+    n_drawn = 0
+    for n_null in _LOOKS:
+        found = comparison.extend(n_null - n_drawn)
+        n_drawn = n_null
         if not _UNCLEAR[0] <= found.p_value <= _UNCLEAR[1]:
             break
     return found

@@ -50,6 +50,6 @@ def kernel_maker(estimator: EnsembleEstimator) -> KernelOf:
         kernel = model._train(model._draw(X).sample)
         table = standardise(X, kernel.scaling, kernel.dtype)
         features = to_numpy(feature_matrix(kernel, table, 1))
-        return (features.T @ features).astype(np.float64)
+        return features.T @ features
 
     return kernel_of

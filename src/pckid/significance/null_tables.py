@@ -16,7 +16,7 @@ from pckid.significance.margins import N_HERMITE, Margin, fit_margin
 
 _GRID = np.linspace(-0.999, 0.999, 81)
 _LEAST_EIGENVALUE = 1e-3
-# Correlations shrink by n / (n + 2) for n rows in which both columns are observed.
+# How many rows without correlation are added to those in which both columns are observed.
 _PRIOR_ROWS = 2.0
 
 
@@ -80,8 +80,9 @@ def copula_correlations(margins: list[Margin], observed: np.ndarray) -> np.ndarr
 
     With c_i the Hermite coefficients of column i's scores, the scores of two columns cut from
     Gaussians of correlation ρ have the correlation Σ_m ρ^m c_im c_jm, which grows with ρ. It is
-    estimated from rows in which both are observed, and solved for ρ: tetrachoric and polychoric
-    correlations for discrete columns, those of normal scores for others.
+    estimated from rows in which both are observed, less what chance adds, see `without_chance`,
+    and solved for ρ: tetrachoric and polychoric correlations for discrete columns, those of normal
+    scores for others.
 
     Parameters
     ----------
@@ -95,8 +96,7 @@ def copula_correlations(margins: list[Margin], observed: np.ndarray) -> np.ndarr
     """
     scores = np.column_stack([np.nan_to_num(margin.scores) for margin in margins])
     hermite = np.stack([margin.hermite for margin in margins])
-    found, counts = pairwise_correlations(scores, observed)
-    found *= counts / (counts + _PRIOR_ROWS)
+    found = without_chance(*pairwise_correlations(scores, observed))
     degrees, step = np.arange(1, N_HERMITE + 1), _GRID[1] - _GRID[0]
     solved, before = np.full(found.shape, _GRID[0]), None
     # One point of the grid at a time: all of them together would not fit for many columns.
@@ -132,6 +132,27 @@ def pairwise_correlations(
     spread = np.sqrt(variances * variances.T)
     varies = spread > 1e-9 * n
     return np.where(varies, covariances / np.where(varies, spread, 1.0), 0.0), counts
+
+
+def without_chance(correlations: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Shrink correlations by what chance adds to their squares.
+
+    The correlation r of n rows has the variance v = (1 − r²)² / (n − 1), and r² exceeds the squared
+    correlation of all rows by v on average. Null tables drawn with r would add chance of their own
+    to it, and be more correlated than the table. They are drawn with √(r² − v), or 0 if r² < v.
+
+    Parameters
+    ----------
+    correlations, counts : ndarrays of shape (d, d)
+        As `pairwise_correlations` returns them.
+
+    Returns
+    -------
+    correlations : ndarray of shape (d, d)
+    """
+    shrunk = correlations * counts / (counts + _PRIOR_ROWS)
+    variances = (1 - shrunk**2) ** 2 / np.maximum(counts - 1, 1.0)
+    return np.sign(shrunk) * np.sqrt(np.maximum(shrunk**2 - variances, 0.0))
 
 
 def order_categories(X: np.ndarray, categorical: np.ndarray) -> list[np.ndarray | None]:
