@@ -6,7 +6,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -65,12 +65,14 @@ def cluster_file(
     """Fit a model to a table in a file or folder, and write a cluster for every row.
 
     The table may be larger than memory: it is read twice, in batches that fit scikit-learn's
-    `working_memory`. The labels are those that `model.fit` gives for the same table in memory.
+    `working_memory`, the next one while one is clustered. The labels are those that `model.fit`
+    gives for the same table in memory.
 
     Parameters
     ----------
     model : PCKID
-        Is fitted; it gets no `labels_` and no `embedding_`.
+        Is fitted; it gets no `labels_` and no `embedding_`. Batches go to its `device`, if it has
+        one, and are clustered there.
     source : str
         A Parquet file, a folder of Parquet files, or a CSV or TSV file. A spreadsheet or a file of
         Stata, SPSS or SAS is taken, too, but read whole.
@@ -213,14 +215,15 @@ def write_labels(
     others = list(dict.fromkeys([*layout.kept, *([layout.known] if layout.known else [])]))
     jobs = n_threads(model.n_jobs) if rows.local else 1
     tally = _Tally(model.cluster_centers_.shape[0])
-    for found in rows.results(_label, (model._fitted, jobs, stored), others):
-        new = dict(zip(("cluster", "confidence"), found.results, strict=True))
-        if layout.kept and found.table:
-            data = found.table.data.select(list(layout.kept))
-            writer.write(found.table._replace(data=data), new, found.numbers)
-        else:
-            writer.write(row_numbers(found.start, len(new["cluster"])), new)
-        tally.add(found, layout.known)
+    with closing(rows.results(_label, (model._fitted, jobs, stored), others)) as results:
+        for found in results:
+            new = dict(zip(("cluster", "confidence"), found.results, strict=True))
+            if layout.kept and found.table:
+                data = found.table.data.select(list(layout.kept))
+                writer.write(found.table._replace(data=data), new, found.numbers)
+            else:
+                writer.write(row_numbers(found.start, len(new["cluster"])), new)
+            tally.add(found, layout.known)
     if rows.surveyed is None or rows.surveyed.n_rows != tally.n_rows:
         raise TableError(f"{rows.scan.source} changed while it was read. Cluster it again.")
     # For the model's file: a model that was fitted to blocks has no labels to count.

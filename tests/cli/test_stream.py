@@ -98,6 +98,16 @@ def test_weights_keep_a_table_whole(pckid, parquet):
     assert "read in batches" not in result.err
 
 
+def test_a_device_gives_the_same_labels(pckid, parquet):
+    pytest.importorskip("torch")
+    base = ("cluster", parquet, "-k", 3, "--drop", "label", "--stream", "--only-labels", *QUICK)
+    there, here = pckid(*base, "--device", "cpu"), pckid(*base)
+    assert there.code == 0, there.err
+    lines = [result.out.decode().splitlines() for result in (there, here)]
+    labels = [[line.rsplit(",", 1)[0] for line in rows] for rows in lines]
+    assert labels[0] == labels[1]
+
+
 @pytest.mark.parametrize("how", ["--stream", "--no-stream"])
 def test_only_labels(pckid, penguins, how, tmp_path):
     base = ["cluster", penguins, "-k", 3, "--only-labels", "-q", how, *QUICK]

@@ -12,7 +12,7 @@ import pytest
 import sklearn
 from helpers import SMALL, close, groups
 
-from pckid import PCKID, cluster_file
+from pckid import PCKID, cluster_file, streaming
 from pckid.exceptions import TableError
 from pckid.input import learning_rows as pool
 from pckid.outofcore import files
@@ -92,6 +92,39 @@ def test_batches_follow_the_working_memory():
         small = files.batch_rows(18)
     assert small < files.batch_rows(18) <= files._MOST_ROWS
     assert files.batch_rows(10**9) == 1
+
+
+def test_batches_that_are_read_ahead_follow_it_too(parquet):
+    rows = rows_of(parquet)
+    with sklearn.config_context(working_memory=0.02):
+        most = files.batch_rows(5)
+        sizes = [len(block) for _, block in rows.blocks(rows.scan.parts)]
+    assert most < 70
+    assert max(sizes) == most
+
+
+@pytest.mark.parametrize("embedding", ["local_walk", "random_walk"])
+def test_batches_go_to_the_device_of_the_model(parquet, tmp_path, monkeypatch, embedding):
+    torch = pytest.importorskip("torch")
+    homes, place_rows = [], streaming.place_rows
+
+    def placed(fitted, block, jobs):
+        homes.append(type(fitted.centers))
+        return place_rows(fitted, block, jobs)
+
+    monkeypatch.setattr(streaming, "place_rows", placed)
+    monkeypatch.setattr(files, "_MOST_ROWS", 64)
+    found = []
+    for device in (None, "cpu"):
+        out = tmp_path / f"{device}.parquet"
+        model = PCKID(3, device=device, embedding=embedding, **SMALL)
+        totals = cluster_file(model, parquet, str(out), columns=NAMES, keep=["id"])
+        found.append((totals.cluster_sizes, pq.read_table(out)))
+    assert set(homes) == {np.ndarray, torch.Tensor}
+    assert found[0][0] == found[1][0]
+    assert found[0][1].select(["id", "cluster"]).equals(found[1][1].select(["id", "cluster"]))
+    confidence = [table["confidence"].to_numpy() for _, table in found]
+    np.testing.assert_allclose(*confidence, atol=1e-4)
 
 
 def test_rows_are_numbered_where_no_column_is_kept(parquet, tmp_path):

@@ -1,6 +1,7 @@
 """Threads: as many as asked for, BLAS kept to one in each, results in order."""
 
 import os
+import signal
 import threading
 import time
 from contextlib import closing
@@ -277,3 +278,93 @@ def test_contexts_within_contexts_end_with_the_outer_number():
             assert blas() <= {2}
         assert blas() <= {1}
     assert blas() == before
+
+
+def test_items_come_one_ahead_and_in_order():
+    begun = [threading.Event() for _ in range(6)]
+
+    def items():
+        for number, event in enumerate(begun):
+            event.set()
+            yield number
+
+    for expected, item in enumerate(_parallel.one_ahead(items())):
+        assert item == expected
+        # The next one is made though nobody asks for it yet; the one after it is not.
+        assert expected == 5 or begun[expected + 1].wait(60)
+        assert expected >= 4 or not begun[expected + 2].is_set()
+
+
+def test_an_error_comes_after_the_items_before_it():
+    def items():
+        yield 1
+        raise ValueError("no second one")
+
+    ahead = _parallel.one_ahead(items())
+    assert next(ahead) == 1
+    with pytest.raises(ValueError, match="no second one"):
+        next(ahead)
+
+
+def test_nothing_is_begun_before_the_first_item_is_asked_for():
+    begun = []
+    ahead = _parallel.one_ahead(begun.append(i) or i for i in range(3))
+    ahead.close()
+    assert begun == []
+
+
+def _use(ahead, work):
+    with closing(ahead):
+        for item in ahead:
+            work(item)
+
+
+@pytest.fixture
+def interrupted(monkeypatch):
+    """Items of which the second is made until the thread is told to end, and who closed them."""
+    inside, ending = threading.Event(), threading.Event()
+    closed_by = []
+
+    class Told(threading.Thread):
+        def join(self, timeout=None):
+            ending.set()
+            super().join(timeout)
+
+    def items(strike):
+        try:
+            yield 1
+            inside.set()
+            strike()
+            assert ending.wait(60)
+            yield 2
+        finally:
+            closed_by.append(threading.current_thread())
+
+    monkeypatch.setattr(_parallel, "Thread", Told)
+    return items, inside, closed_by
+
+
+def test_an_interrupt_of_the_work_waits_for_the_item_that_is_made(interrupted):
+    items, inside, closed_by = interrupted
+
+    def work(item):
+        assert inside.wait(60)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        _use(_parallel.one_ahead(items(lambda: None)), work)
+    assert len(closed_by) == 1
+    assert closed_by[0] is not threading.current_thread()
+    assert not closed_by[0].is_alive()
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="signals as of POSIX")
+def test_an_interrupt_of_the_wait_waits_for_the_item_that_is_made(interrupted):
+    items, _, closed_by = interrupted
+    here = threading.get_ident()
+    ahead = _parallel.one_ahead(items(lambda: signal.pthread_kill(here, signal.SIGINT)))
+    with pytest.raises(KeyboardInterrupt):
+        _use(ahead, lambda item: None)
+    assert len(closed_by) == 1
+    assert closed_by[0] is not threading.current_thread()
+    assert not closed_by[0].is_alive()

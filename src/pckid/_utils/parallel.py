@@ -9,8 +9,9 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
-from threading import Lock
-from typing import Any
+from queue import SimpleQueue
+from threading import Lock, Thread
+from typing import Any, TypeVar
 
 from joblib import Parallel, delayed, effective_n_jobs
 from joblib.parallel import get_active_backend
@@ -18,6 +19,7 @@ from threadpoolctl import ThreadpoolController
 
 # BLAS computes with matrices of fewer rows in one thread.
 _ROWS_FOR_THREADS = 2_000
+_Item = TypeVar("_Item")
 
 
 def n_threads(n_jobs: int | None) -> int:
@@ -141,6 +143,44 @@ def run_in_threads(
         finally:
             pool.shutdown(cancel_futures=True)
     return found
+
+
+def one_ahead(items: Generator[_Item, None, None]) -> Generator[_Item, None, None]:
+    """Yield items, each made in a thread while the one before it is used.
+
+    To be closed by whoever stops early. Only the thread runs and closes `items`, for an interrupt
+    may come while an item is made, and a generator that runs cannot be closed.
+    """
+    # Of all ways to wait, an interrupt leaves only these queues as they should be.
+    asked: SimpleQueue[bool] = SimpleQueue()
+    made: SimpleQueue[Any] = SimpleQueue()
+
+    def make() -> None:
+        try:
+            while asked.get():
+                made.put((next(items), None))
+        except BaseException as error:
+            made.put((None, error))
+        finally:
+            items.close()
+
+    thread = Thread(target=make, name="one ahead")
+    try:
+        thread.start()
+        asked.put(True)
+        while True:
+            item, error = made.get()
+            if isinstance(error, StopIteration):
+                return
+            if error is not None:
+                raise error
+            asked.put(True)
+            yield item
+    finally:
+        # An interrupt of the wait changes nothing: the thread ends after the item it is at.
+        asked.put(False)
+        if thread.is_alive():
+            thread.join()
 
 
 def run_remote(function: Callable, tasks: Iterable[tuple]) -> Generator[Any, None, None]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from typing import Any
@@ -142,7 +142,7 @@ class ClusterRows(FileRows):
 
     def results(
         self, function: Callable, state: Any, others: Sequence[str] = ()
-    ) -> Iterator[Found]:
+    ) -> Generator[Found, None, None]:
         """Apply `function(state, X)` on the workers; results come in order, a few at a time."""
         # As a task of its own it travels once to each worker, and is made anew if lost.
         shared = self.client.submit(_same, state, pure=False)

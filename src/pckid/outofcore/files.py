@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import closing
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn import get_config
 
+from pckid._utils.parallel import one_ahead
 from pckid.exceptions import NeedsWholeTable
 from pckid.outofcore.rows import Block, BlockedRows, BlockResult, Survey, add, survey_block
 from pckid.tables.dates import DateFormat
@@ -103,20 +105,32 @@ class FileRows(BlockedRows):
     def survey_parts(self, parts: Sequence[Part], entropy: int, size: int, limit: float) -> Survey:
         """Pass over some parts of the table, choosing among keys below `limit`."""
         waiting: list[Survey] = []
-        for batch, X in self.blocks(parts):
-            block = Block(batch.start, batch.part.place, self.names, batch.row, 1)
-            waiting.append(survey_block(X, block, entropy, size, limit))
-            if sum(len(survey.keys) for survey in waiting) > 2 * size:
-                waiting = [add(waiting, size)]
-                limit = waiting[0].keys.max()
+        with closing(self.blocks(parts)) as blocks:
+            for batch, X in blocks:
+                block = Block(batch.start, batch.part.place, self.names, batch.row, 1)
+                waiting.append(survey_block(X, block, entropy, size, limit))
+                if sum(len(survey.keys) for survey in waiting) > 2 * size:
+                    waiting = [add(waiting, size)]
+                    limit = waiting[0].keys.max()
         return add(waiting, size)
 
     def blocks(
         self, parts: Sequence[Part], others: Sequence[str] = ()
-    ) -> Iterator[tuple[Batch, np.ndarray]]:
-        """Yield batches with other columns besides, and the numbers to cluster by."""
+    ) -> Generator[tuple[Batch, np.ndarray], None, None]:
+        """Yield batches with other columns besides, and the numbers to cluster by.
+
+        To be closed by whoever stops early: the next batch is read meanwhile.
+        """
         wanted = list(dict.fromkeys([*self.columns, *others]))
-        for batch in batches(self.scan, parts, wanted, batch_rows(len(wanted))):
+        # Here, since scikit-learn's settings are those of a thread.
+        n_rows = batch_rows(len(wanted))
+        return one_ahead(self._read_blocks(parts, wanted, n_rows))
+
+    def _read_blocks(
+        self, parts: Sequence[Part], wanted: Sequence[str], n_rows: int
+    ) -> Generator[tuple[Batch, np.ndarray], None, None]:
+        """Yield batches of some columns, and the numbers to cluster by."""
+        for batch in batches(self.scan, parts, wanted, n_rows):
             yield batch, self._numbers(batch, parts)
 
     def _numbers(self, batch: Batch, parts: Sequence[Part]) -> np.ndarray:
@@ -172,21 +186,26 @@ class FileRows(BlockedRows):
 
     def results(
         self, function: Callable, state: Any, others: Sequence[str] = ()
-    ) -> Iterator[Found]:
-        """Apply `function(state, X)` to batches in order; yield `others` of their columns too."""
+    ) -> Generator[Found, None, None]:
+        """Apply `function(state, X)` to batches in order; yield `others` of their columns too.
+
+        To be closed by whoever stops early.
+        """
         place = {name: j for j, name in enumerate(self.columns)}
-        for batch, X in self.blocks(self.scan.parts, others):
-            table = batch.table._replace(data=batch.table.data.select(list(others)))
-            read = [name for name in others if name in place]
-            written = numbers_in_text(batch.table, read, self.readings)
-            numbers = {name: X[:, place[name]] for name in written}
-            yield Found(table if others else None, batch.start, function(state, X), numbers)
+        with closing(self.blocks(self.scan.parts, others)) as blocks:
+            for batch, X in blocks:
+                table = batch.table._replace(data=batch.table.data.select(list(others)))
+                read = [name for name in others if name in place]
+                written = numbers_in_text(batch.table, read, self.readings)
+                numbers = {name: X[:, place[name]] for name in written}
+                yield Found(table if others else None, batch.start, function(state, X), numbers)
 
     def arrays(
         self, function: Callable, state: Any, kinds: tuple[BlockResult, ...]
     ) -> tuple[Any, ...]:
         """Apply `function(state, X)` to each block X; return NumPy arrays for all rows."""
-        found = [found.results for found in self.results(function, state)]
+        with closing(self.results(function, state)) as results:
+            found = [found.results for found in results]
         return tuple(np.concatenate(parts) for parts in zip(*found, strict=True))
 
 
