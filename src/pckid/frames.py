@@ -17,6 +17,7 @@ from pckid.tables import (
     MissingTokens,
     Reading,
     find_readings,
+    leave_out_last,
     parse_rules,
     read_columns,
     read_whole,
@@ -55,6 +56,8 @@ def read_table(
     encoding: str | None = None,
     header: bool = True,
     sheet: str | None = None,
+    skip_first: int | None = None,
+    skip_last: int = 0,
 ) -> TableFrame:
     """Read a table as the command line does.
 
@@ -88,7 +91,12 @@ def read_table(
         Whether the first row of a text file or spreadsheet holds the names.
     sheet : str, default=None
         Sheet of a spreadsheet, by its name or its number from 1; by default the first that is
-        visible and not empty.
+        visible and holds a table.
+    skip_first : int, default=None
+        Lines of a text file, or rows of a sheet, above the table; found out by default.
+    skip_last : int, default=0
+        Rows at the end of a text file or sheet to leave out, such as totals and notes; blank ones
+        are not counted.
 
     Returns
     -------
@@ -119,12 +127,14 @@ def read_table(
     """
 
     scan = scan_table(
-        path, delimiter=delimiter, decimal=decimal, encoding=encoding, header=header, sheet=sheet
-    )
+        path, delimiter=delimiter, decimal=decimal, encoding=encoding, header=header, sheet=sheet,
+        skip_first=skip_first, skip_last=skip_last,
+    )  # fmt: skip
     table = read_whole(scan)
     given = {
         "na_values": list(na_values), "numbers": list(numbers), "dates": list(dates),
         "drop": list(drop), "categorical": list(categorical), "columns": list(columns),
+        "skip_last": [],
     }  # fmt: skip
     for name in (*given["drop"], *given["categorical"], *given["columns"]):
         if name not in table.names:
@@ -134,6 +144,7 @@ def read_table(
         found = _read_selected(table, given, decimal)
         if not take_advice or not _add_advice(given, found.problems):
             break
+        table = leave_out_last(table, max(map(int, given["skip_last"]), default=0))
     refuse_problems(table.source, found.problems)
     notes = [*scan.notes, *reading_notes(found.left_out, found.readings)]
     notes += problem_lines(found.problems)

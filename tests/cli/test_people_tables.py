@@ -80,3 +80,207 @@ def test_the_report_asks_about_codes_once(pckid, tmp_path):
         "code for missing, replace it by NaN."
     )
     assert (tmp_path / "r.html").read_text("utf-8").count("if that is a code for missing") >= 1
+
+
+def measured(n_rows=40):
+    """Make rows of two groups: a name and two numbers each."""
+    values = np.random.default_rng(0).normal(size=(n_rows, 2))
+    values += 9 * (np.arange(n_rows) % 2)[:, None]
+    return [[f"R{i}", *map(float, row)] for i, row in enumerate(values.round(2))]
+
+
+HEADER = ["region", "a", "b"]
+
+
+def outcome(result):
+    """Keep the rows written and the error; a stream says more on the way."""
+    error = [line for line in result.err.splitlines() if line.startswith("pckid: ")]
+    return result.code, result.out, error
+
+
+@pytest.mark.parametrize(
+    ("last", "listed", "n_rows"),
+    [
+        ([["Total", 99.5, 80.25]], "row ('Total') looks like a total or a note", 1),
+        ([["Mittelwert:", 2.5, 2]], "row ('Mittelwert:') looks like a total or a note", 1),
+        (
+            [["TOTAL", 99.5, 80], ["", "", ""], ["Source: our office 2024", "", ""]],
+            "rows ('TOTAL', 'Source: our office 2024') look like totals or notes",
+            3,
+        ),
+        (
+            [["Sum", 9, 8], ["Mean", 1, 2]],
+            "rows ('Sum', 'Mean') look like totals or notes",
+            2,
+        ),
+    ],
+)
+def test_totals_are_asked_about_and_left_out(pckid, tmp_path, last, listed, n_rows):
+    write(tmp_path / "plain.csv", [HEADER, *measured()])
+    write(tmp_path / "t.csv", [HEADER, *measured(), *last])
+    asked = f"The last {listed}, not like data."
+    text = pckid("inspect", "t.csv").out.decode()
+    assert f"  {asked} If so, leave" in text
+    assert f"  pckid cluster t.csv --skip-last {n_rows} --out clusters.csv" in text
+    plain = pckid("cluster", "plain.csv", *CHEAP)
+    for how in ("--no-stream", "--stream"):
+        assert f"Note: {asked}" in pckid("cluster", "t.csv", *CHEAP, how).err
+        for taken in (["--skip-last", n_rows], ["--yes"]):
+            done = pckid("cluster", "t.csv", *CHEAP, how, *taken)
+            assert "The last" not in done.err
+            assert outcome(done) == outcome(plain)
+
+
+@BOTH
+def test_a_total_among_numbers_stops(pckid, tmp_path, how):
+    write(tmp_path / "t.csv", [HEADER[1:], *(row[1:] for row in measured()), ["Summe", ""]])
+    done = pckid("cluster", "t.csv", *CHEAP, how)
+    assert done.code == 3
+    assert "To take this advice: --yes, or --skip-last 1\n" in done.err
+    assert "holds text" not in done.err
+    assert pckid("cluster", "t.csv", *CHEAP, how, "--yes").out.count(b"\n") == 41
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        # A category that other rows have, a shop of that name above, a row with one value left.
+        [["average", 1, 2], *([word, 2, 3] for word in ("poor", "good") * 20), ["average", 3, 4]],
+        [*measured(), ["Total", 9, 9], ["R99", 1, 2]],
+        [*measured(), ["Notebook", "", ""]],
+        [*measured(), ["R99", "", ""]],
+    ],
+)
+def test_data_are_no_totals(pckid, tmp_path, rows):
+    write(tmp_path / "t.csv", [HEADER, *rows])
+    for how in ("--no-stream", "--stream"):
+        assert "--skip-last" not in pckid("cluster", "t.csv", *CHEAP, "--drop", "region", how).err
+
+
+@BOTH
+def test_a_note_of_one_cell_below_the_table(pckid, tmp_path, how):
+    write(tmp_path / "plain.csv", [HEADER, *measured()])
+    write(tmp_path / "t.csv", [HEADER, *measured(), "", "Source: our office", "", "Second note"])
+    done = pckid("cluster", "t.csv", *CHEAP, how)
+    assert done.code == 3
+    assert "Line 43 of t.csv has 1 cell, the first has 3" in done.err
+    assert "If it stands below the table, leave it out: --skip-last 2." in done.err
+    skipped = pckid("cluster", "t.csv", *CHEAP, how, "--skip-last", 2)
+    assert outcome(skipped) == outcome(pckid("cluster", "plain.csv", *CHEAP))
+
+
+def test_rows_of_parquet_are_not_skipped(pckid, tmp_path):
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    pa.parquet.write_table(pa.table({"a": [1.5, 2.5, 9.5]}), tmp_path / "t.parquet")
+    done = pckid("inspect", "t.parquet", "--skip-last", 1)
+    assert done.code == 3
+    assert "t.parquet is neither a text file nor a spreadsheet. Omit --skip-first" in done.err
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize(
+    ("above", "delimiter", "line"),
+    [
+        (["Report 2024", ""], ";", 3),
+        (["Report 2024;;", "Created on 2024-01-03;;", ";;"], ";", 4),
+        (["Report, made by us"], ",", 2),
+        (["# exported by a program, version 2, today"], ",", 2),
+        (["sep=;"], ";", 2),
+        (["", '"A title', 'of two lines"', ""], "\t", 5),
+    ],
+)
+def test_titles_above_the_header_are_left_out(pckid, tmp_path, above, delimiter, line, end):
+    table = [delimiter.join(map(str, row)) for row in [HEADER, *measured()]]
+    (tmp_path / "plain.csv").write_bytes(end.join([*table, ""]).encode())
+    (tmp_path / "t.csv").write_bytes(end.join([*above, *table, ""]).encode())
+    plain = pckid("cluster", "plain.csv", *CHEAP)
+    for how in ("--no-stream", "--stream"):
+        done = pckid("cluster", "t.csv", *CHEAP, how)
+        assert f"Note: The names of the columns are in line {line};" in done.err
+        assert outcome(done) == outcome(plain)
+        told = pckid("cluster", "t.csv", *CHEAP, how, "--skip-first", line - 1)
+        assert "names of the columns" not in told.err
+        assert outcome(told) == outcome(plain)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        # A header with a cell too few is none of the titles, nor is a row of texts a header.
+        ("a,b\n1,2,3\n4,5,6\n", "Line 2 of t.csv has 3 cells, the first has 2"),
+        ("a\nx,y\nz,w\nu,v\n", "Line 2 of t.csv has 2 cells, the first has 1"),
+    ],
+)
+def test_what_is_no_title_is_refused(pckid, tmp_path, text, says):
+    (tmp_path / "t.csv").write_text(text)
+    done = pckid("inspect", "t.csv")
+    assert done.code == 3
+    assert says in done.err
+    assert "If a title stands above the table, leave it out: --skip-first 1." in done.err
+
+
+def test_lines_are_those_of_the_file(pckid, tmp_path):
+    rows = [["region", "a", "b"], *measured(), ["x", 1]]
+    write(tmp_path / "t.csv", ["", "Report 2024", "", *rows, *measured(20)])
+    done = pckid("inspect", "t.csv")
+    assert "Line 45 of t.csv has 2 cells, the first has 3" in done.err
+    write(tmp_path / "t.csv", ["", "Report 2024", "", *rows[:-1], '"x,1,2', "y,2,3"])
+    assert "opens a quote in line 45 " in pckid("inspect", "t.csv").err
+
+
+def write_sheets(path, **sheets):
+    """Write a workbook; empty cells are None."""
+    import xlsxwriter
+
+    with xlsxwriter.Workbook(str(path)) as book:
+        for name, rows in sheets.items():
+            sheet = book.add_worksheet(name)
+            for i, row in enumerate(rows):
+                sheet.write_row(i, 0, row)
+
+
+@pytest.mark.parametrize(
+    "cover",
+    [
+        [["Annual report"], ["Made by us"], ["2024"]],
+        [["Version", 3], ["Author", "us"]],
+        [["variable", "meaning"], *([f"v{i}", "what it is"] for i in range(9))],
+    ],
+)
+def test_a_cover_is_no_table(pckid, tmp_path, cover):
+    write_sheets(tmp_path / "t.xlsx", Cover=cover, Data=[HEADER, *measured()], More=cover)
+    done = pckid("cluster", "t.xlsx", *CHEAP)
+    assert done.code == 0, done.err
+    assert "Note: Sheet 'Data' is read, not 'Cover', 'More'; --sheet chooses another." in done.err
+    text = pckid("inspect", "t.xlsx", "--sheet", "2").out.decode()
+    assert "  pckid cluster t.xlsx --sheet 2 --out clusters.csv" in text
+
+
+def test_a_table_of_texts_comes_before_one_of_numbers(pckid, tmp_path):
+    texts = [["a", "b", "c"], *([word, word, "x"] for word in ("red", "blue", "green") * 5)]
+    write_sheets(tmp_path / "t.xlsx", Answers=texts, Counts=[HEADER, *measured()])
+    assert "Sheet 'Answers' is read, not 'Counts'" in pckid("inspect", "t.xlsx").err
+
+
+def test_rows_are_those_of_the_sheet(pckid, tmp_path):
+    rows = measured()
+    rows[29][1] = "low"
+    sheet = [["Report 2024"], [], HEADER, *rows[:19], [], *rows[19:], ["Total", 5, 6], [], ["Note"]]
+    write_sheets(tmp_path / "t.xlsx", Data=sheet)
+    text = pckid("inspect", "t.xlsx").out.decode()
+    assert "Column 'a' holds text in 1 of 41 cells, first 'low' in row 34 of the sheet." in text
+    # The total, and the note below it, which is left out in any case.
+    assert "--skip-last 2" in text
+    for how in ("--no-stream", "--stream"):
+        done = pckid("cluster", "t.xlsx", *CHEAP, how, "--na-values", "low", "--skip-last", 2)
+        assert done.out.count(b"\n") == 41, done.err
+
+
+def test_the_row_without_a_weight_is_that_of_the_sheet(pckid, tmp_path):
+    rows = [[*row, 1] for row in measured()]
+    rows[9][-1] = None
+    write_sheets(tmp_path / "t.xlsx", Data=[["Title"], [], [*HEADER, "weight"], *rows])
+    done = pckid("cluster", "t.xlsx", *CHEAP, "--weights", "weight")
+    assert "column 'weight' holds nothing in row 13 of the sheet." in done.err

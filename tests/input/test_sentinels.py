@@ -70,6 +70,8 @@ SEVEN = [*range(1, 8)] * 3
         # What is a code in one column is one beside yes and no as well.
         ([[1, 2, 1, 2, 99], [*LIKERT, 99, 99]], {0: [(99, 1)], 1: [(99, 2)]}),
         ([[1, 2, 1, 2, -9], [*LIKERT, -9, -9]], {0: [(-9, 1)], 1: [(-9, 2)]}),
+        # Once is enough then, far from the others.
+        ([[34, 41, 28, -999, -999], [1200, 1350, 1100, -999]], {0: [(-999, 2)], 1: [(-999, 1)]}),
         # An age is not.
         ([range(18, 100), [*LIKERT, 99, 99]], {1: [(99, 2)]}),
         ([[1, 99, 1, 99], [*LIKERT, 99, 99]], {1: [(99, 2)]}),

@@ -238,7 +238,7 @@ class TestBadBlocks:
     def test_a_ragged_record(self, csv, tmp_path):
         with open(csv, "a") as file:
             file.write("1,2,3\n")
-        self.refused(csv, tmp_path, "Record 302 of .*table.csv has 3 cells, the first has 6")
+        self.refused(csv, tmp_path, "Line 302 of .*table.csv has 3 cells, the first has 6")
 
     def test_a_column_that_is_not_there(self, parquet, tmp_path):
         with pytest.raises(TableError, match="has no column 'z'"):

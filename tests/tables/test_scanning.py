@@ -86,7 +86,7 @@ def test_a_record_has_its_limit(tmp_path, monkeypatch):
     [
         (b"\0,1\n", "it holds zero bytes"),
         (b"\xe4,1\n", r"not utf-8 text \(line 3000002\)"),
-        (b"1,2,3\n", "Record 3000002 of .* has 3 cells, the first has 2"),
+        (b"1,2,3\n", "Line 3000002 of .* has 3 cells, the first has 2"),
     ],
 )
 def test_what_is_wrong_is_found_far_inside(tmp_path, spoilt, says):

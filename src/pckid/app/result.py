@@ -81,6 +81,8 @@ def as_command(settings: Settings) -> str:
         words += [f"--{option}={value}"] if (value := options[f"{option}_column"]) else []
     words += ["--no-header"] * (not settings.upload.header)
     words += [f"--sheet={settings.upload.sheet}"] if settings.upload.sheet else []
+    if settings.upload.skip_last:
+        words.append(f"--skip-last={settings.upload.skip_last}")
     stem = Path(name).stem
     words += ["--escape-formulas", "--out", f"{stem}-clusters.csv"]
     words += ["--report", f"{stem}-report.html", "--save", f"{stem}-model.pckid"]
@@ -98,6 +100,8 @@ def as_python(settings: Settings) -> str:
     )
     reading += "" if settings.upload.header else ", header=False"
     reading += f", sheet={settings.upload.sheet!r}" if settings.upload.sheet else ""
+    skip_last = settings.upload.skip_last
+    reading += f", skip_last={skip_last}" if skip_last else ""
     stem = Path(name).stem
     return (
         f"import pckid\n\nframe, notes = pckid.read_table({name!r}{reading})\n"

@@ -12,6 +12,7 @@ from pckid.tables import FileTable, read_whole
 
 SPREADSHEETS = ("xlsx", "xls", "ods")
 KINDS = [*SPREADSHEETS, "csv", "tsv", "txt", "gz", "parquet", "arrow", "feather", "dta", "sav"]
+_WITH_EXTRA_ROWS = (*SPREADSHEETS, "csv", "tsv", "txt", "gz")
 _SHOWN = 100
 
 
@@ -25,7 +26,8 @@ class Opened(NamedTuple):
     @property
     def key(self) -> str:
         """What sets the widgets of this table apart from those of others."""
-        return f"{self.table.sha256}-{self.upload.header}-{self.upload.sheet}"
+        how = self.upload.header, self.upload.sheet, self.upload.skip_last
+        return "-".join(map(str, (self.table.sha256, *how)))
 
 
 def ask_for_table() -> Opened | None:
@@ -41,7 +43,11 @@ def ask_for_table() -> Opened | None:
     sheet = None
     if upload.name.lower().endswith(SPREADSHEETS):
         sheet = st.text_input("Sheet: its name or number", key="sheet", width=300).strip() or None
-    opened = open_upload(upload._replace(header=header, sheet=sheet))
+    skip_last = 0
+    if upload.name.lower().endswith(_WITH_EXTRA_ROWS):
+        label = "Rows at the end to leave out, such as totals"
+        skip_last = st.number_input(label, 0, 1000, key="skip_last", width=300)
+    opened = open_upload(upload._replace(header=header, sheet=sheet, skip_last=skip_last))
     if opened is not None:
         n_rows, n_columns = opened.table.data.shape
         st.markdown(
@@ -82,6 +88,6 @@ def _take_demo() -> None:
 
 def _begin_anew(upload: Upload | None) -> None:
     """Begin anew with another table."""
-    for key in ("job", "made", "opened", "header", "sheet", "inspected", "job-said"):
+    for key in ("job", "made", "opened", "header", "sheet", "skip_last", "inspected", "job-said"):
         st.session_state.pop(key, None)
     st.session_state["upload"] = upload

@@ -30,11 +30,13 @@ class Upload(NamedTuple):
     content: bytes
     header: bool = True
     sheet: str | None = None
+    skip_last: int = 0
     known: str | None = None  # column with known groups
 
     def open(self) -> Scan:
         """Open the table as the commands do."""
-        options = {"no_header": not self.header, "sheet": self.sheet}
+        options: dict[str, Any] = {"no_header": not self.header, "sheet": self.sheet}
+        options["skip_last"] = self.skip_last
         source = Source(self.name, MAX_UNPACKED, self.content)
         return _tables.open_scan(source, options | {"max_unpacked": MAX_UNPACKED / 2**30})
 

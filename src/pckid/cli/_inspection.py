@@ -59,11 +59,13 @@ def _column_data(column: ColumnInspection) -> dict[str, Any]:
 def cluster_command(source: str, options: Mapping[str, Any], found: TableInspection) -> str:
     """Write a command that clusters the table as it was read, with all advice taken."""
     words = ["pckid", "cluster", shlex.quote(source)]
-    for key in ("delimiter", "decimal", "encoding", "max_unpacked"):
+    for key in ("sheet", "skip_first", "delimiter", "decimal", "encoding", "max_unpacked"):
         if options.get(key) is not None:
             words += [f"--{key.replace('_', '-')}", shlex.quote(str(options[key]))]
     words += ["--no-header"] if options.get("no_header") else []
     given = [Option(key, v) for key in ("na_values", "numbers", "dates") for v in options[key]]
+    if options.get("skip_last") and not any(o.key == "skip_last" for o in found.options):
+        given.append(Option("skip_last", str(options["skip_last"])))
     words.append(as_arguments(list(dict.fromkeys([*given, *found.options]))))
     return " ".join([*filter(None, words), "--out", "clusters.csv"])
 

@@ -69,7 +69,21 @@ reading_options = _stack(
         "--sheet",
         metavar="NAME",
         help="Sheet of a spreadsheet: its name, or its number from 1. By default the first that "
-        "holds anything.",
+        "holds a table.",
+    ),
+    click.option(
+        "--skip-first",
+        type=click.IntRange(0),
+        metavar="N",
+        help="Lines of a text file, or rows of a sheet, above the table. Found out by default.",
+    ),
+    click.option(
+        "--skip-last",
+        type=click.IntRange(0),
+        default=0,
+        metavar="N",
+        help="Rows at the end of a text file or sheet to leave out, such as totals and notes. "
+        "Blank ones are not counted.",
     ),
     click.option("--no-header", is_flag=True, help="The first row holds data, not names."),
     click.option(

@@ -41,6 +41,7 @@ from pckid.tables import (
     Scan,
     Sheets,
     TableWriter,
+    leave_out_last,
     read_columns,
     read_up_to,
     read_whole,
@@ -127,7 +128,7 @@ def cluster_streamed(
     for key, option in _ONLY_WHOLE.items():
         if options.get(key):
             raise click.UsageError(f"--{option} needs the table in memory: add --no-stream.")
-    planned = _take_advice(scan, options)
+    scan, planned = _take_advice(scan, options)
     many = f"{scan.n_rows:,} rows" if scan.n_rows else f"{scan.n_bytes / 2**20:,.0f} MB"
     if scan.loaded is None:
         say(f"{scan.source} ({many}) is read in batches; it need not fit in memory.")
@@ -159,7 +160,7 @@ def cluster_streamed(
         _report(estimator, rows, totals, outputs, made_by, assessment)
 
 
-def _take_advice(scan: Scan, options: dict[str, Any]) -> _tables.ColumnPlan:
+def _take_advice(scan: Scan, options: dict[str, Any]) -> tuple[Scan, _tables.ColumnPlan]:
     """Choose columns by the first rows; with the option "yes", fix what is wrong as advised."""
     for _ in range(5):
         planned = _tables.plan_columns(scan, options)
@@ -169,10 +170,14 @@ def _take_advice(scan: Scan, options: dict[str, Any]) -> _tables.ColumnPlan:
             break
         say(f"Advice taken: {as_arguments(advice(problems))}")
         options.update(changed)
+        scan = leave_out_last(scan, options.get("skip_last") or 0)
     for line in reading_notes(planned.left_out, planned.readings):
         note(line)
     refuse_problems(scan.source, problems)
-    return planned
+    for problem in problems:
+        if problem.kind == "extra rows":
+            note(f"{problem.evidence} {problem.fix}")
+    return scan, planned
 
 
 def _problems(scan: Scan, planned: _tables.ColumnPlan) -> list[Problem]:
@@ -185,7 +190,7 @@ def _problems(scan: Scan, planned: _tables.ColumnPlan) -> list[Problem]:
     if found.wrong:
         rows = FileRows(scan, list(found.wrong), planned.missing, planned.readings)
         found.wrong.update(rows.count_wrong(scan.parts))
-    return find_problems(found, names, head, planned.rules)
+    return find_problems(found, names, head, planned.rules, scan)
 
 
 def _fit(estimator: PCKID, rows: FileRows) -> None:

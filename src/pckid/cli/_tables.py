@@ -33,6 +33,7 @@ from pckid.tables import (
     Sheets,
     Source,
     find_readings,
+    leave_out_last,
     numbers_in_text,
     parse_rules,
     read_columns,
@@ -43,6 +44,7 @@ from pckid.tables import (
     table_format,
     write_table,
 )
+from pckid.tables.table import name_row
 
 
 class Selection(NamedTuple):
@@ -116,6 +118,8 @@ def open_scan(source: str | Source, options: Mapping[str, Any]) -> Scan:
         encoding=options.get("encoding"),
         header=not options.get("no_header"),
         sheet=options.get("sheet"),
+        skip_first=options.get("skip_first"),
+        skip_last=options.get("skip_last") or 0,
         max_bytes=None if limit is None else int(limit * 2**30),
     )
     for line in scan.notes:
@@ -250,7 +254,7 @@ def _weights(table: FileTable, name: str | None, missing: MissingTokens) -> np.n
         where = "holds 0 in all rows"
         if len(bad):
             what = "nothing" if np.isnan(found[bad[0]]) else f"{found[bad[0]]:g}"
-            where = f"holds {what} in row {bad[0] + 1}"
+            where = f"holds {what} in {name_row(table.parts, int(bad[0]) + 1)}"
         raise click.BadParameter(
             f"column '{brief(name)}' {where}. Weights are numbers from 0 on; 0 is for rows that "
             "should not count.",
@@ -331,7 +335,8 @@ def with_advice(options: Mapping[str, Any], problems: Sequence[Problem]) -> dict
     """Add the options that fix what is wrong."""
     changed = dict(options)
     for key, value in advice(problems):
-        changed[key] = (*(changed.get(key) or ()), value)
+        single = key == "skip_last"
+        changed[key] = int(value) if single else (*(changed.get(key) or ()), value)
     return changed
 
 
@@ -345,13 +350,15 @@ def take_advice(table: FileTable, options: dict[str, Any]) -> Selection:
             break
         say(f"Advice taken: {as_arguments(taken)}")
         options.update(with_advice(options, selection.problems))
+        table = leave_out_last(table, options.get("skip_last") or 0)
         selection = select_columns(table, options)
     return selection
 
 
 def _given(option: Option, options: Mapping[str, Any]) -> bool:
     """Tell whether an option was given already."""
-    return option.value in (options.get(option.key) or ())
+    given = options.get(option.key) or ()
+    return option.value in (given if isinstance(given, tuple | list) else [str(given)])
 
 
 def point_out(selection: Selection) -> None:

@@ -101,8 +101,9 @@ def find_codes(X: np.ndarray, columns: Sequence[int] | None = None) -> dict[int,
     """Find numbers of a table that look like codes for "missing".
 
     Besides those that `find_sentinels` sees in single columns: a number beside the steps of a scale
-    of answers, such as 9 beside 1 to 7 or 99 beside 1 and 2, if it is a code in another column, or
-    stands so in at least three columns and hardly ever otherwise.
+    of answers, such as 9 beside 1 to 7 or 99 beside 1 and 2, or one that is far from the others but
+    occurs once, if it is a code in another column, or stands so in at least three columns and
+    hardly ever otherwise.
 
     Parameters
     ----------
@@ -121,20 +122,20 @@ def find_codes(X: np.ndarray, columns: Sequence[int] | None = None) -> dict[int,
     if columns is not None:
         suspects = np.intersect1d(suspects, columns)
     found = {int(j): find_sentinels(X[:, j]) for j in suspects}
-    beside = {int(j): _beside_scale(X[:, j]) for j in suspects}
+    possible = {int(j): _possible_codes(X[:, j]) for j in suspects}
     sure = {code.value for codes in found.values() for code in codes}
-    for value in {code.value for codes in beside.values() for code in codes}:
-        shared = [j for j, codes in beside.items() if value in {code.value for code in codes}]
+    for value in {code.value for codes in possible.values() for code in codes}:
+        shared = [j for j, codes in possible.items() if value in {code.value for code in codes}]
         if value not in sure and not _is_shared(X, value, shared):
             continue
         for j in shared:
             if value not in {code.value for code in found[j]}:
-                found[j] += [code for code in beside[j] if code.value == value]
+                found[j] += [code for code in possible[j] if code.value == value]
     return {j: sorted(codes) for j, codes in found.items() if codes}
 
 
-def _beside_scale(values: np.ndarray) -> list[Sentinel]:
-    """List the values at either end, known codes all, that stand apart from a scale of answers."""
+def _possible_codes(values: np.ndarray) -> list[Sentinel]:
+    """List known codes at either end, far from the rest, or apart from a scale of answers."""
     distinct, counts = np.unique(values[np.isfinite(values)], return_counts=True)
     is_code = np.isin(distinct, _ENDS)
     found: list[Sentinel] = []
@@ -144,8 +145,10 @@ def _beside_scale(values: np.ndarray) -> list[Sentinel]:
             (slice(len(distinct) - n, None), distinct[:-n]),
         ):
             gap = np.abs(distinct[codes][:, None] - rest).min()
-            steps = bool(np.all(rest == np.round(rest))) and 0 <= rest[0] <= rest[-1]
-            if is_code[codes].all() and gap >= 2 and steps and rest[-1] <= _HIGHEST_STEP:
+            steps = bool(np.all(rest == np.round(rest))) and rest[0] >= 0
+            steps = steps and rest[-1] <= _HIGHEST_STEP and gap >= 2
+            far = gap > np.ptp(rest) and not np.isin(distinct[codes], _SCALE_CODES).any()
+            if is_code[codes].all() and (steps or far):
                 found = list(map(Sentinel, distinct[codes].tolist(), counts[codes].tolist()))
     return found
 
@@ -154,8 +157,8 @@ def _is_shared(X: np.ndarray, value: float, columns: Sequence[int]) -> bool:
     """Tell whether a number stands apart in several columns, and in most that hold it."""
     if len(columns) < _SHARED:
         return False
-    n_holding = np.count_nonzero((X == value).any(axis=0))
-    return len(columns) >= 0.8 * n_holding
+    n_holding = np.count_nonzero(np.isin(X, value).any(axis=0))
+    return bool(len(columns) >= 0.8 * n_holding)
 
 
 def describe_codes(codes: Mapping[int, Sequence[Sentinel]], name: Callable[[int], str]) -> str:

@@ -12,8 +12,9 @@ import pyarrow.compute as pc
 from pckid._utils.text import brief, counted, number_hint
 from pckid.input.sentinels import Sentinel, describe_codes, find_codes
 from pckid.inspection.columns import find_outlier, looks_like_identifier
-from pckid.tables import Columns, FileTable, NumberFormat, Reading, ReadingRules
+from pckid.tables import Columns, FileTable, NumberFormat, Reading, ReadingRules, Scan
 from pckid.tables.categories import MAX_CATEGORIES, count_categories
+from pckid.tables.endings import ExtraRows, find_extra_rows
 from pckid.tables.numbers import NotNumbers, describe_text
 from pckid.tables.row_names import name_tells_rows
 from pckid.tables.table import name_row
@@ -26,14 +27,14 @@ _MOST_CODES, _FIRST_CELLS, _ZEROS = 5, 1000, r"^ *0\d+ *$"
 _FREE_TEXT = 20  # As many different texts or fewer may well be categories.
 _FLAGS = {
     "na_values": "--na-values", "numbers": "--numbers", "dates": "--dates", "drop": "--drop",
-    "categorical": "--categorical", "id_column": "--id",
+    "categorical": "--categorical", "id_column": "--id", "skip_last": "--skip-last",
 }  # fmt: skip
 
 
 class Option(NamedTuple):
     """An option of the command line, such as `--drop notes`."""
 
-    key: str  # "na_values", "numbers", "dates", "drop", "categorical" or "id_column"
+    key: str  # "na_values", "numbers", "dates", "drop", "categorical", "id_column", "skip_last"
     value: str
 
     def __str__(self) -> str:
@@ -49,7 +50,8 @@ class Problem(NamedTuple):
     kind : str
         "text among numbers", "ambiguous numbers", "mixed units", "ambiguous dates", "too many
         categories", "infinite numbers", "code for missing", "outlier", "unit left out",
-        "may name the rows", "codes with zeros", "may be a code", "free text" or "earlier result".
+        "may name the rows", "codes with zeros", "may be a code", "free text", "earlier result" or
+        "extra rows": totals or notes below the table.
     evidence : str
         A sentence that says what was found.
     fix : str
@@ -72,7 +74,11 @@ class Problem(NamedTuple):
 
 
 def find_problems(
-    columns: Columns, names: Sequence[str], table: FileTable, rules: ReadingRules | None = None
+    columns: Columns,
+    names: Sequence[str],
+    table: FileTable,
+    rules: ReadingRules | None = None,
+    source: Scan | None = None,
 ) -> list[Problem]:
     """List all that is wrong or doubtful about columns that were read.
 
@@ -83,14 +89,17 @@ def find_problems(
         The columns of `columns.X`.
     table : Table
     rules : ReadingRules, optional
+    source : Scan, optional
+        The whole table, where `table` has only its first rows.
 
     Returns
     -------
     problems : list of Problem
     """
+    extra = find_extra_rows(table if source is None else source)
     found: list[Problem] = []
     measured = [j for j, name in enumerate(names) if _holds_numbers(columns, name, rules)]
-    codes = find_codes(columns.X, measured)
+    codes, stops = find_codes(columns.X, measured), False
     for j, name in enumerate(names):
         reading = columns.readings[name]
         if not is_used(reading, rules, name):
@@ -99,7 +108,9 @@ def find_problems(
         found += doubts
         if any(doubt.stops for doubt in doubts):
             continue
-        if name in columns.wrong:
+        if name in columns.wrong and extra and extra.explains(columns.wrong[name]):
+            stops = True
+        elif name in columns.wrong:
             found.append(_text_among_numbers(name, reading, columns.wrong[name], table))
         elif name in columns.texts:
             found += _category_problems(name, columns.texts[name])
@@ -112,7 +123,21 @@ def find_problems(
             found += _number_problems(name, columns.X[:, j], reading, table)
             if reading.kind == "number" and not reading.choice:
                 found += _code_problems(name, columns.X[:, j], table)
-    return found
+    return [_extra_rows(extra, stops), *found] if extra else found
+
+
+def _extra_rows(extra: ExtraRows, stops: bool) -> Problem:
+    """Say that the last rows are no data."""
+    one = len(extra.labels) == 1
+    listed = ", ".join(f"'{brief(label, 40)}'" for label in extra.labels)
+    option = Option("skip_last", str(extra.n_below))
+    return Problem(
+        extra.column, "extra rows",
+        f"The last row ({listed}) looks like a total or a note, not like data."
+        if one
+        else f"The last rows ({listed}) look like totals or notes, not like data.",
+        f"If so, leave {'it' if one else 'them'} out: {option}.", (option,), stops,
+    )  # fmt: skip
 
 
 def is_used(reading: Reading, rules: ReadingRules | None, name: str) -> bool:

@@ -7,6 +7,7 @@ from pckid.tables.kinds import Reading, ReadingRules, find_readings, numbers_in_
 from pckid.tables.numbers import MISSING_TOKENS, MissingTokens, try_columns, try_numbers
 from pckid.tables.scanning import (
     Scan,
+    leave_out_last,
     read_source,
     read_up_to,
     read_whole,
@@ -34,6 +35,7 @@ __all__ = [
     "Source",
     "TableWriter",
     "find_readings",
+    "leave_out_last",
     "numbers_in_text",
     "parse_rules",
     "read_columns",

@@ -32,10 +32,17 @@ class Read(NamedTuple):
     data : pyarrow.Table of shape (n_rows, n_columns)
     notes : tuple of str
         What was decided about the table and might have been decided otherwise.
+    n_below : int
+        Rows below the table that were left out.
+    sheet : tuple of int
+        Of a sheet: the number of the row that is the first of the table, from 1, and those of blank
+        rows below it.
     """
 
     data: Any
     notes: tuple[str, ...] = ()
+    n_below: int = 0
+    sheet: tuple[int, ...] = ()
 
 
 def read_apart(function: Callable[..., Read], source: Source, **options: Any) -> Read:
@@ -75,8 +82,8 @@ def read_apart(function: Callable[..., Read], source: Source, **options: Any) ->
             "again, or save it in another format."
         )
     data = pa.ipc.open_stream(done.stdout).read_all()
-    notes = json.loads((data.schema.metadata or {}).get(b"notes", b"[]"))
-    return Read(data.replace_schema_metadata(None), tuple(notes))
+    notes, n_below, sheet = json.loads((data.schema.metadata or {})[b"read"])
+    return Read(data.replace_schema_metadata(None), tuple(notes), n_below, tuple(sheet))
 
 
 def serve_isolated() -> None:
@@ -86,11 +93,11 @@ def serve_isolated() -> None:
     module, _, name = task["call"].partition(":")
     source = Source(task["name"], task["max_bytes"], sys.stdin.buffer.read())
     try:
-        data, notes = getattr(import_module(module), name)(source, **task["options"])
+        data, *told = getattr(import_module(module), name)(source, **task["options"])
     except TableError as error:
         sys.stderr.buffer.write(json.dumps([str(error), error.options]).encode())
         sys.exit(_REFUSED)
-    data = data.replace_schema_metadata({"notes": json.dumps(notes)})
+    data = data.replace_schema_metadata({"read": json.dumps(told)})
     with pa.ipc.new_stream(sys.stdout.buffer, data.schema) as stream:
         stream.write_table(data)
 

@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 import pyarrow as pa
@@ -27,10 +27,10 @@ from pckid.tables.binary import (
     parquet_tables,
     scan_parquet,
 )
-from pckid.tables.sniffing import TextFormat, first_record, sniff
+from pckid.tables.sniffing import TextFormat, after_lines, first_record, sniff
 from pckid.tables.sources import MAX_UNPACKED, Source, find_source, hash_sources, refuse_large
 from pckid.tables.statfiles import is_statistics, read_statistics
-from pckid.tables.table import FileTable, Part
+from pckid.tables.table import FileTable, Part, SheetRows
 from pckid.tables.text import find_encoding, text_tables, utf8_pieces
 from pckid.tables.workbooks import OLE, ZIP, read_sheet
 
@@ -123,6 +123,8 @@ def scan_table(
     encoding: str | None = None,
     header: bool = True,
     sheet: str | None = None,
+    skip_first: int | None = None,
+    skip_last: int = 0,
     max_bytes: int | None = None,
 ) -> Scan:
     """Open a table to read it in batches, or whole.
@@ -138,7 +140,13 @@ def scan_table(
     header : bool, default=True
         Whether the first row of a text file or spreadsheet holds the column names.
     sheet : str, optional
-        The name of a spreadsheet's sheet, or its number from 1. By default the first with cells.
+        The name of a spreadsheet's sheet, or its number from 1. By default the first that holds a
+        table.
+    skip_first : int, optional
+        Lines of a text file, or rows of a sheet, that stand above the table; found out by default.
+    skip_last : int, default=0
+        Rows at the end of a text file or sheet that are left out, such as totals and notes. Blank
+        ones are not counted.
     max_bytes : int, optional
         A table that takes more than this unpacked is refused. By default 4 GiB, and no limit for
         Parquet that is read in batches.
@@ -159,37 +167,53 @@ def scan_table(
     else:
         found = find_source(source, most) if isinstance(source, str) else source
         found = found._replace(max_bytes=most)
-        scan = _scan_whole(found, header, sheet) or _scan_file(
-            found, delimiter, decimal, encoding, header
+        scan = _scan_whole(found, header, sheet, skip_first, skip_last) or _scan_file(
+            found, delimiter, decimal, encoding, header, skip_first
         )
     if sheet is not None and not scan.is_sheet:
         raise TableError(f"{scan.source} has no sheets: it is not a spreadsheet. Name none.")
+    if scan.text is None and not scan.is_sheet and (skip_first or skip_last):
+        raise TableError(
+            f"{scan.source} is neither a text file nor a spreadsheet: no rows can be skipped.",
+            "Omit --skip-first and --skip-last.",
+        )
+    if scan.text is not None:
+        scan = leave_out_last(scan, skip_last)
     if scan.text is None and max_bytes is not None:
         refuse_large(scan.n_bytes, scan.source, max_bytes)
     _check_names(scan)
     return scan._replace(max_bytes=most)
 
 
-def _scan_whole(source: Source, header: bool, sheet: str | None) -> Scan | None:
+def _scan_whole(
+    source: Source, header: bool, sheet: str | None, skip_first: int | None, skip_last: int
+) -> Scan | None:
     """Read a file of a kind that is only read whole; None if it is of another kind."""
     start = next(source.pieces(64), b"")
     is_sheet = start.startswith((ZIP, OLE))
     if is_sheet:
-        data, notes = read_sheet(source, sheet, header)
+        read = read_sheet(source, sheet, header, skip_first, skip_last)
     elif is_statistics(start):
-        data, notes = read_statistics(source)
+        read = read_statistics(source)
     else:
         return None
-    part = Part(source, None, 0, data.num_rows)
+    data = read.data
+    rows = SheetRows(read.sheet[0], read.sheet[1:]) if is_sheet else None
+    part = Part(source, None, 0, data.num_rows, read.n_below, rows)
     names, renamed = unique_names(data.column_names)
     return Scan(
         source.name, names, (part,), data.nbytes, header=header,
-        loaded=data.rename_columns(names), is_sheet=is_sheet, notes=(*notes, *renamed),
+        loaded=data.rename_columns(names), is_sheet=is_sheet, notes=(*read.notes, *renamed),
     )  # fmt: skip
 
 
 def _scan_file(
-    source: Source, delimiter: str | None, decimal: str | None, encoding: str | None, header: bool
+    source: Source,
+    delimiter: str | None,
+    decimal: str | None,
+    encoding: str | None,
+    header: bool,
+    skip_first: int | None,
 ) -> Scan:
     """Open a file of a kind that is read in batches."""
     start = next(source.pieces(64), b"")
@@ -204,16 +228,23 @@ def _scan_file(
     for piece in islice(utf8_pieces(source, found, _SAMPLE), 16):
         text += piece.decode("utf-8", "ignore")
         # The header counts whole, however long its names are.
-        if "\n" in text and text.count('"') % 2 == 0:
+        if "\n" in text.lstrip("\r\n") and text.count('"') % 2 == 0:
             break
-    if not text.strip():
+    if not after_lines(text, skip_first or 0).strip():
         raise TableError(
             f"{source.name} is empty. Give a table with a header and at least one row."
         )
-    kind = sniff(text, delimiter, decimal)
-    cells = first_record(text, kind.delimiter) if header else [""] * kind.n_columns
+    kind = sniff(text, delimiter, decimal, header=header, skip_first=skip_first)
+    cells = first_record(text, kind) if header else [""] * kind.n_columns
     given = [cell.strip() or f"column {index + 1}" for index, cell in enumerate(cells)]
     names, notes = unique_names(given)
+    above_table = text[: len(text) - len(after_lines(text, kind.n_above))]
+    if skip_first is None and above_table.strip():
+        above = (
+            f"The names of the columns are in line {kind.n_above + 1}; what stands above them is "
+            "left out (--skip-first 0 takes it)."
+        )
+        notes = (above, *notes)
     return Scan(source.name, names, (part,), source.n_bytes, kind, header, found, notes=notes)
 
 
@@ -289,9 +320,39 @@ def _tables(
         index = {name: j for j, name in enumerate(scan.names)}
         wanted = [index[name] for name in names]
         skipped = int(scan.header)
-        for table in text_tables(part.source, scan.encoding, scan.text, wanted):
+        for table in text_tables(part.source, scan.encoding, scan.text, wanted, part.n_below):
             yield part, table.slice(skipped).rename_columns(names)
             skipped = 0
+
+
+@overload
+def leave_out_last(source: Scan, n_rows: int) -> Scan: ...
+@overload
+def leave_out_last(source: FileTable, n_rows: int) -> FileTable: ...
+def leave_out_last(source: Scan | FileTable, n_rows: int) -> Scan | FileTable:
+    """Leave out the last rows of a text file or sheet.
+
+    Parameters
+    ----------
+    source : Scan or FileTable
+    n_rows : int
+        How many, with those that are left out already.
+
+    Returns
+    -------
+    source : Scan or FileTable
+    """
+    part = source.parts[0]
+    more = max(n_rows - part.n_below, 0)
+    parts = (part._replace(n_below=part.n_below + more),)
+    if isinstance(source, FileTable):
+        n_left = max(source.data.num_rows - more, 0)
+        return source._replace(data=source.data.slice(0, n_left), parts=parts)
+    if source.loaded is None:
+        return source._replace(parts=parts)
+    n_left = max(source.loaded.num_rows - more, 0)
+    parts = (parts[0]._replace(n_rows=n_left),)
+    return source._replace(loaded=source.loaded.slice(0, n_left), parts=parts)
 
 
 def read_source(source: str | Source, **options: Any) -> FileTable:

@@ -7,6 +7,28 @@ from pckid.tables.sniffing import TextFormat
 from pckid.tables.sources import Source
 
 
+class SheetRows(NamedTuple):
+    """Which rows of a sheet hold the rows of a table.
+
+    Attributes
+    ----------
+    first : int
+        The sheet's number of the first row, counted from 1.
+    blank : tuple of int
+        Numbers of blank rows below it, in ascending order.
+    """
+
+    first: int
+    blank: tuple[int, ...] = ()
+
+    def number(self, row: int) -> int:
+        """Give the sheet's number of a row of the table, counted from 1."""
+        found = self.first + row - 1
+        for blank in self.blank:
+            found += blank <= found
+        return found
+
+
 class Part(NamedTuple):
     """Rows that can be read without those before them."""
 
@@ -14,6 +36,8 @@ class Part(NamedTuple):
     row_group: int | None  # of a Parquet file; None is all of a text or Arrow file
     start: int  # number of the first row in the whole table
     n_rows: int | None
+    n_below: int = 0  # rows at the end of a text or sheet that are left out
+    sheet: SheetRows | None = None
 
     @property
     def place(self) -> str:
@@ -59,7 +83,9 @@ class FileTable(NamedTuple):
 
 
 def name_row(parts: Sequence[Part], row: int) -> str:
-    """Say where a row is, counted from 1 in the whole table; in which row group of Parquet too."""
+    """Say where a row is, counted from 1 in the whole table: in a sheet, or in a row group."""
+    if parts and parts[0].sheet:
+        return f"row {parts[0].sheet.number(row):,} of the sheet"
     for part in reversed(parts):
         if part.start < row and part.row_group is not None:
             return f"row {row:,} ({part.place}, row {row - part.start:,} of it)"

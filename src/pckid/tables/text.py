@@ -4,7 +4,8 @@ import codecs
 import io
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
+from itertools import islice
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +17,11 @@ from pckid.tables.sniffing import TextFormat
 from pckid.tables.sources import PIECE, Source
 
 _QUOTE = ord('"')
+_LINE_END, _LINE_END_TEXT = re.compile(rb"\r\n?|\n"), re.compile(r"\r\n?|\n")
+_TAIL = 1 << 17
 _LONGEST_RECORD = 1 << 28
+# Lines above and below a table are looked for among as many.
+_MOST_EXTRA = 10
 # Blocks of wide tables are longer, so that a column's part of each is not a few cells.
 _BYTES_PER_COLUMN = 1 << 10
 
@@ -33,7 +38,7 @@ def find_encoding(start: bytes, encoding: str | None) -> str:
 
 
 def utf8_pieces(source: Source, encoding: str, size: int = PIECE) -> Iterator[bytes]:
-    """Yield a text in UTF-8, without a byte-order mark and blank lines at its start."""
+    """Yield a text in UTF-8, without a byte-order mark."""
     decoder = codecs.getincrementaldecoder(encoding)()
     pieces, n_bytes, started = source.pieces(size), 0, False
     piece: bytes | None = b""
@@ -51,7 +56,7 @@ def utf8_pieces(source: Source, encoding: str, size: int = PIECE) -> Iterator[by
                 "Arrow."
             )
         if not started:
-            found = found.removeprefix(codecs.BOM_UTF8).lstrip(b"\r\n")
+            found = found.removeprefix(codecs.BOM_UTF8)
             started = bool(found)
         if found:
             yield found
@@ -79,7 +84,7 @@ def _not_decoded(error: UnicodeError, source: Source, encoding: str, n_bytes: in
 
 
 def text_tables(
-    source: Source, encoding: str, kind: TextFormat, columns: Sequence[int]
+    source: Source, encoding: str, kind: TextFormat, columns: Sequence[int], n_below: int = 0
 ) -> Iterator[Any]:
     """Yield tables of some columns of a text, in order; the first row of the first is the header.
 
@@ -90,23 +95,92 @@ def text_tables(
     kind : TextFormat
     columns : sequence of int
         Numbers of the columns wanted.
+    n_below : int, default=0
+        Records at the end that are left out.
 
     Yields
     ------
     table : pyarrow.Table of shape (n_records, len(columns)), strings
     """
     size = max(PIECE, _BYTES_PER_COLUMN * kind.n_columns)
-    n_records = 0
-    for block in _whole_records(utf8_pieces(source, encoding, size), kind.delimiter, source.name):
-        table = _parse_block(block, kind, columns, n_records, source.name)
-        n_records += table.num_rows
+    pieces = _below_lines(utf8_pieces(source, encoding, size), kind.n_above)
+    blocks = _whole_records(pieces, kind.delimiter, source.name, kind.n_above)
+    if n_below:
+        blocks = _without_last(blocks, kind.delimiter, n_below)
+    for block in blocks:
+        try:
+            table = _parse_block(block.text, kind, columns, source.name)
+        except _WrongRecord as found:
+            raise _wrong_length(found, block, blocks, kind, source.name) from None
         yield table
 
 
-def _whole_records(pieces: Iterator[bytes], delimiter: str, name: str) -> Iterator[memoryview]:
-    """Cut a text into blocks of whole records."""
+def last_text(source: Source, encoding: str, kind: TextFormat) -> tuple[str, bool]:
+    """Read the end of a text, from the start of a line on.
+
+    Parameters
+    ----------
+    source : Source
+    encoding : str
+    kind : TextFormat
+
+    Returns
+    -------
+    text : str
+    is_all : bool
+        Whether it is all of the table.
+    """
+    size = max(_TAIL, _BYTES_PER_COLUMN * kind.n_columns)
+    one_byte = codecs.lookup(encoding).name in ("utf-8", "cp1252", "iso8859-1", "iso8859-15")
+    if source.unpacker is None and one_byte and source.n_bytes > size:
+        with source.open() as file:
+            file.seek(-size, io.SEEK_END)
+            found = file.read().decode(encoding, "replace")
+        return _LINE_END_TEXT.split(found, maxsplit=1)[-1], False
+    tail, is_all = b"", True
+    for piece in _below_lines(utf8_pieces(source, encoding), kind.n_above):
+        is_all = is_all and len(tail) + len(piece) <= size
+        tail = (tail + piece)[-size:]
+    found = tail.decode("utf-8", "replace")
+    return (found if is_all else _LINE_END_TEXT.split(found, maxsplit=1)[-1]), is_all
+
+
+class _Records(NamedTuple):
+    """Whole records of a text."""
+
+    text: memoryview
+    n_before: int  # lines of the file before them
+
+
+class _WrongRecord(Exception):
+    """A record has more or fewer cells than the first."""
+
+    def __init__(self, number: int, n_cells: int) -> None:
+        super().__init__(number)
+        self.number, self.n_cells = number, n_cells
+
+
+def _below_lines(pieces: Iterator[bytes], n_lines: int) -> Iterator[bytes]:
+    """Leave out the first lines of a text."""
+    start = b""
+    while n_lines:
+        piece = next(pieces, None)
+        start += piece or b""
+        ends = [found.end() for found in islice(_LINE_END.finditer(start), n_lines)]
+        # A carriage return at the very end may be the first half of a line end.
+        if piece is None or (len(ends) == n_lines and ends[-1] < len(start)):
+            start, n_lines = start[ends[-1] if len(ends) == n_lines else len(start) :], 0
+    if start:
+        yield start
+    yield from pieces
+
+
+def _whole_records(
+    pieces: Iterator[bytes], delimiter: str, name: str, n_lines: int = 0
+) -> Iterator[_Records]:
+    """Cut a text, which follows `n_lines` other lines, into blocks of whole records."""
     waiting: list[bytes] = []
-    n_lines = size = wanted = 0
+    size = wanted = 0
     for piece in pieces:
         waiting.append(piece)
         size += len(piece)
@@ -115,7 +189,7 @@ def _whole_records(pieces: Iterator[bytes], delimiter: str, name: str) -> Iterat
         text = b"".join(waiting)
         end = _last_end(text, delimiter, name, n_lines)
         if end:
-            yield memoryview(text)[:end]
+            yield _Records(memoryview(text)[:end], n_lines)
             n_lines += _count_lines(memoryview(text)[:end])
         elif size > _LONGEST_RECORD:
             raise TableError(
@@ -128,7 +202,49 @@ def _whole_records(pieces: Iterator[bytes], delimiter: str, name: str) -> Iterat
     text = b"".join(waiting)
     if text:
         _last_end(text, delimiter, name, n_lines, final=True)
-        yield memoryview(text)
+        yield _Records(memoryview(text), n_lines)
+
+
+def _without_last(blocks: Iterator[_Records], delimiter: str, n_records: int) -> Iterator[_Records]:
+    """Leave out the last records; blank lines count for none."""
+    kept, n_before = b"", 0
+    for block in blocks:
+        n_before = n_before if kept else block.n_before
+        text = kept + bytes(block.text)
+        starts = record_starts(text, delimiter)
+        end = int(starts[-n_records]) if len(starts) > n_records else 0
+        if end:
+            yield _Records(memoryview(text)[:end], n_before)
+            n_before += _count_lines(text[:end])
+        kept = text[end:]
+
+
+def record_starts(text: bytes, delimiter: str, *, blank: bool = False) -> np.ndarray:
+    """Find where the records of a text that begins with one start.
+
+    Parameters
+    ----------
+    text : bytes
+    delimiter : str
+    blank : bool, default=False
+        Whether blank lines are records too.
+
+    Returns
+    -------
+    starts : ndarray of shape (n_records,), int
+    """
+    signs = np.frombuffer(text, dtype=np.uint8)
+    is_end = (signs == ord("\n")) | (signs == ord("\r"))
+    if b'"' in text:
+        opened, closed, _ = _quoted(text, delimiter)
+        inside = np.zeros(len(text) + 1, dtype=np.int8)
+        np.add.at(inside, opened, 1)
+        np.add.at(inside, closed.astype(np.intp), -1)
+        is_end &= np.cumsum(inside[:-1]) == 0
+    after = np.append(True, is_end[:-1])
+    # The second half of a line end begins nothing.
+    half = np.append(False, (signs[1:] == ord("\n")) & (signs[:-1] == ord("\r")))
+    return np.flatnonzero(after & ~(half if blank else is_end))
 
 
 def _last_end(text: bytes, delimiter: str, name: str, n_lines: int, *, final: bool = False) -> int:
@@ -197,10 +313,8 @@ def _quoted(text: bytes, delimiter: str) -> tuple[np.ndarray, np.ndarray, list[i
     return opens, closes, wrong
 
 
-def _parse_block(
-    block: memoryview, kind: TextFormat, columns: Sequence[int], n_before: int, name: str
-) -> Any:
-    """Parse whole records, the first of which has the number `n_before` + 1."""
+def _parse_block(block: memoryview, kind: TextFormat, columns: Sequence[int], name: str) -> Any:
+    """Parse whole records."""
     bad: list[Any] = []
 
     def remember(row: Any) -> str:
@@ -231,10 +345,31 @@ def _parse_block(
         if not bad:
             reason = str(error).splitlines()[0]
             raise TableError(f"{name} cannot be read as a table: {reason}") from None
-    row, sign = bad[0], {"\t": "tab"}.get(kind.delimiter, kind.delimiter)
-    raise TableError(
-        f"Record {n_before + row.number} of {name} has {counted(row.actual_columns, 'cell')}, the "
-        f"first has {row.expected_columns} (delimiter {sign!r}). Fix the record, or give the "
-        "right delimiter.",
-        "--delimiter sets it.",
+    raise _WrongRecord(bad[0].number, bad[0].actual_columns)
+
+
+def _wrong_length(
+    found: _WrongRecord, block: _Records, rest: Iterator[_Records], kind: TextFormat, name: str
+) -> TableError:
+    """Say which line has a wrong number of cells, and what to do, by where it stands."""
+    starts = record_starts(bytes(block.text), kind.delimiter, blank=kind.n_columns == 1)
+    place = min(found.number, len(starts)) - 1
+    line = block.n_before + _count_lines(block.text[: starts[place]]) + 1
+    n_left = len(starts) - place
+    for others in rest:
+        if n_left > _MOST_EXTRA:
+            break
+        n_left += len(record_starts(bytes(others.text), kind.delimiter))
+    sign = {"\t": "tab"}.get(kind.delimiter, kind.delimiter)
+    told = (
+        f"Line {line} of {name} has {counted(found.n_cells, 'cell')}, the first has "
+        f"{kind.n_columns} (delimiter {sign!r}). Fix the line, or give the right delimiter."
     )
+    options = "--delimiter sets it."
+    if found.n_cells < kind.n_columns and n_left <= _MOST_EXTRA:
+        told += " If it stands below the table, leave it out."
+        options = f"--delimiter sets the latter, --skip-last {n_left} leaves out such lines."
+    elif found.n_cells > kind.n_columns and line <= kind.n_above + _MOST_EXTRA:
+        told += " If a title stands above the table, leave it out."
+        options = f"--delimiter sets the latter, --skip-first {line - 1} leaves out such a title."
+    return TableError(told, options)

@@ -27,21 +27,32 @@ OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ROWS_AT_ONCE = 1 << 15
 _HEADER_ROWS = 100
 _MOST_NOTES = 5
+_FEWEST_TEXT_ROWS = 5
 _NUMBERS = {int, float}
 _DATES = {datetime.date, datetime.datetime}
 _SPANS = {datetime.time, datetime.timedelta}
 
 
-def read_sheet(source: Source, sheet: str | None = None, header: bool = True) -> Read:
+def read_sheet(
+    source: Source,
+    sheet: str | None = None,
+    header: bool = True,
+    skip_first: int | None = None,
+    skip_last: int = 0,
+) -> Read:
     """Read a sheet of a spreadsheet; one of .xls, whose damage can crash its reader, apart.
 
     Parameters
     ----------
     source : Source
     sheet : str, optional
-        Its name, or its number from 1; by default the first that is visible and not empty.
+        Its name, or its number from 1; by default the first that is visible and holds a table.
     header : bool, default=True
         Whether a row holds the names of the columns.
+    skip_first : int, optional
+        Rows of the sheet above the table; by default those above the names.
+    skip_last : int, default=0
+        Rows below the table, notes among them, blank ones not counted.
 
     Returns
     -------
@@ -49,27 +60,31 @@ def read_sheet(source: Source, sheet: str | None = None, header: bool = True) ->
     """
     _check_installed()
     is_old = next(source.pieces(8), b"") == OLE
-    return (
-        read_apart(parse_workbook, source, sheet=sheet, header=header)
-        if is_old
-        else parse_workbook(source, sheet, header)
-    )
+    how = {"sheet": sheet, "header": header, "skip_first": skip_first, "skip_last": skip_last}
+    if is_old:
+        return read_apart(parse_workbook, source, **how)
+    return parse_workbook(source, sheet, header, skip_first, skip_last)
 
 
-def parse_workbook(source: Source, sheet: str | None, header: bool) -> Read:
+def parse_workbook(
+    source: Source, sheet: str | None, header: bool, skip_first: int | None, skip_last: int
+) -> Read:
     """Read a sheet in this process."""
     workbook = _open_workbook(source)
     name, cells, others = _choose_sheet(workbook, sheet, source.name)
     # The reader gives blank rows above the first cell, and no blank columns left of it.
-    top, left = cells.start
+    (first_row, left), above = cells.start, skip_first or 0
+    top = max(first_row, above)
     rows: Iterator[list[Any]] = islice(cells.iter_rows(), top, None)
-    merged = [_shifted(r, top, left) for r in cells.merged_cell_ranges or ()]
+    merged = [_shifted(r, top, left) for r in cells.merged_cell_ranges or () if r[1][0] >= top]
     names, offset, notes = None, 0, []
     if others:
         listed = ", ".join(f"'{brief(other)}'" for other in others[:5])
         notes.append(f"Sheet '{brief(name)}' is read, not {listed}; --sheet chooses another.")
     if header:
         first = list(islice(rows, _HEADER_ROWS))
+        if not first:
+            raise TableError(f"Sheet '{brief(name)}' of {source.name} has no row {top + 1}.")
         found = find_header(first, merged)
         names, offset, rows = found.names, found.end, chain(first[found.end :], rows)
         if any(row.count("") < len(row) for row in first[: found.first]):
@@ -77,12 +92,14 @@ def parse_workbook(source: Source, sheet: str | None, header: bool) -> Read:
                 f"The names of the columns are in row {top + found.first + 1} of sheet "
                 f"'{brief(name)}'; what stands above them is left out."
             )
-    data, n_notes = _read_rows(_fill_down(rows, merged, offset), names, cells.width)
-    if n_notes:
-        many = counted(n_notes, "row")
-        is_are = "is" if n_notes == 1 else "are"
+    read = _read_rows(_fill_down(rows, merged, offset), names, cells.width, top + offset + 1)
+    if read.n_below > skip_last:
+        many = counted(read.n_below, "row")
+        is_are = "is" if read.n_below == 1 else "are"
         notes.append(f"Below the table, {many} of notes {is_are} left out.")
-    return Read(data, tuple(notes))
+    more = max(skip_last - read.n_below, 0)
+    data = read.data.slice(0, max(read.data.num_rows - more, 0))
+    return read._replace(data=data, notes=tuple(notes), n_below=read.n_below + more)
 
 
 def _check_installed() -> None:
@@ -165,14 +182,36 @@ def _choose_sheet(workbook: Any, wanted: str | None, name: str) -> tuple[str, An
     names = [s.name for s in every]
     visible = [s.name for s in every if s.visible == kinds[1].Visible] or names
     chosen = visible if wanted is None else [_find_sheet(names, wanted, name)]
+    filled = {}
     for candidate in chosen:
         with _refuse_damaged(name):
             cells = workbook.get_sheet_by_name(candidate)
         if cells.height:
-            others = [] if wanted else [other for other in visible if other != candidate]
-            return candidate, cells, others
-    where = f"Sheet '{brief(chosen[0])}' of {name}" if chosen else name
-    raise TableError(f"{where} is empty. Give a table with a header and at least one row.")
+            filled[candidate] = cells
+        if cells.height and (wanted or _holds_table(cells)):
+            break
+    if not filled:
+        where = f"Sheet '{brief(chosen[0])}' of {name}" if chosen else name
+        raise TableError(f"{where} is empty. Give a table with a header and at least one row.")
+    found = candidate if candidate in filled and _holds_table(cells) else next(iter(filled))
+    others = [] if wanted else [other for other in visible if other != found]
+    return found, filled[found], others
+
+
+def _holds_table(cells: Any) -> bool:
+    """Tell a table from a cover or a legend: rows below a header, with numbers or many cells."""
+    rows = list(islice(cells.iter_rows(), cells.start[0], cells.start[0] + _HEADER_ROWS))
+    width = cells.width
+    header = find_header(rows)
+    body = [row for row in rows[header.end :] if row.count("") < width]
+    if len(body) < 2 or width < 2:
+        return False
+    full = sum(2 * row.count("") <= width for row in body) >= len(body) / 2
+    filled = [[cell for cell in column if cell != ""] for column in zip(*body, strict=True)]
+    has_numbers = any(
+        2 * sum(type(cell) in _NUMBERS for cell in column) > len(column) for column in filled
+    )
+    return full and (has_numbers or (width > 2 and len(body) >= _FEWEST_TEXT_ROWS))
 
 
 def _find_sheet(names: list[str], wanted: str, source: str) -> str:
@@ -216,32 +255,35 @@ def _fill_down(rows: Iterable[list[Any]], merged: Sequence[Range], start: int) -
         yield row
 
 
-def _read_rows(rows: Iterator[list[Any]], names: list[str] | None, width: int) -> tuple[Any, int]:
-    """Read rows into columns, those that are blank left out; count the notes left out below."""
+def _read_rows(rows: Iterator[list[Any]], names: list[str] | None, width: int, first: int) -> Read:
+    """Read rows, the first of which is the sheet's row `first`; blank ones and notes left out."""
     blocks: list[list[Any]] = []
     notes: list[list[Any]] = []
-    body = _without_notes(rows, width, notes)
+    blank: list[int] = []
+    body = _without_notes(enumerate(rows, first), width, notes, blank)
     while block := list(islice(body, _ROWS_AT_ONCE)):
         blocks.append([_sheet_column(cells) for cells in zip(*block, strict=True)])
     columns = [_join(parts) for parts in zip(*blocks, strict=True)] or [pa.nulls(0)] * width
     named = names or [""] * width
     shown = [j for j in range(width) if named[j] or columns[j].null_count < len(columns[j])]
     labels = [named[j] or f"column {place}" for place, j in enumerate(shown, 1)]
-    return pa.Table.from_arrays([columns[j] for j in shown], names=labels), len(notes)
+    data = pa.Table.from_arrays([columns[j] for j in shown], names=labels)
+    return Read(data, n_below=len(notes), sheet=(first, *blank))
 
 
 def _without_notes(
-    rows: Iterable[list[Any]], width: int, notes: list[list[Any]]
+    rows: Iterable[tuple[int, list[Any]]], width: int, notes: list[list[Any]], blank: list[int]
 ) -> Iterator[list[Any]]:
     """Yield the rows that hold something; `notes` gets the last ones, if these are single texts.
 
-    A note stands apart from the table: after a blank row.
+    A note stands apart from the table: after a blank row. `blank` gets the numbers of such rows.
     """
     after_blank = False
-    for row in rows:
+    for number, row in rows:
         filled = width - row.count("")
         if not filled:
             after_blank = True
+            blank.append(number)
         elif (
             after_blank
             and filled == 1 < width - 1

@@ -1,0 +1,147 @@
+"""Rows below a table that are no data: totals, averages, notes on the source."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from typing import Any, NamedTuple
+
+from pckid.tables.kinds import first_rows
+from pckid.tables.numbers import NotNumbers
+from pckid.tables.scanning import Scan
+from pckid.tables.table import FileTable
+from pckid.tables.text import last_text
+
+_MOST_ROWS = 10
+_TOTAL = re.compile(
+    r"(?:(?:grand|sub)[ -]?)?totals?|sums?|overall|averages?|avg|means?|median|std|summe|"
+    r"(?:zwischen|gesamt)summe|gesamt(?:ergebnis)?|insgesamt|mittelwert|durchschnitt|schnitt|somme|"
+    r"total général|ensemble|moyenne|médiane|suma|total general|promedio|media|mediana|totale|"
+    r"somma|totaal|gemiddelde|totalt|genomsnitt|soma|média|razem|średnia|итого|всего|среднее|"
+    r"合計|平均|总计|合计|平均值",
+    re.IGNORECASE,
+)
+_NOTE = re.compile(
+    r"(?:sources?|quellen?|notes?|remarks?|comments?|footnotes?|legend|anmerkung(?:en)?|hinweise?|"
+    r"bemerkung(?:en)?|stand|legende|remarques?|notas?|fuentes?|fonti?|fontes?|bron(?:nen)?|"
+    r"last updated|updated|exported|generated|created|printed|erstellt|exportiert|data (?:as )?of|"
+    r"copyright)\b.*|[*†©].*|\(\d+\) .*|\d\) .*|source\s*:.*",
+    re.IGNORECASE | re.DOTALL,
+)
+_SIGNS_AROUND = " \t:.*=Σ∑"
+
+
+class ExtraRows(NamedTuple):
+    """The last rows of a table, if they are no data.
+
+    Attributes
+    ----------
+    labels : tuple of str
+        How they begin, from top to bottom; blank rows have none.
+    column : str
+        Where the first of them begins.
+    n_below : int
+        Rows to leave out, those that are left out already among them.
+    """
+
+    labels: tuple[str, ...]
+    column: str
+    n_below: int
+
+    def explains(self, found: NotNumbers) -> bool:
+        """Tell whether these rows hold all texts that were found among numbers."""
+        return found.all_texts and {text for text, _ in found.texts} <= set(self.labels)
+
+
+def find_extra_rows(source: FileTable | Scan) -> ExtraRows | None:
+    """Find totals and notes among the last rows of a text file or sheet.
+
+    Such a row begins with a word for a total or an average that no other row begins with, or holds
+    nothing but a text such as "Source: …".
+
+    Parameters
+    ----------
+    source : FileTable or Scan
+
+    Returns
+    -------
+    extra : ExtraRows or None
+    """
+    names, rows = source.names, _last_rows(source)
+    labels: list[tuple[int, str]] = []  # column and text, from bottom to top
+    n_rows = n_blank = 0
+    for row in reversed(rows):
+        filled = [j for j, cell in enumerate(row) if cell]
+        if not filled:
+            n_blank += 1
+            continue
+        text = row[filled[0]]
+        if _is_note(text, len(filled), len(row)) or _TOTAL.fullmatch(text.strip(_SIGNS_AROUND)):
+            n_rows, n_blank = n_rows + n_blank + 1, 0
+            labels.append((filled[0], text))
+        else:
+            break
+    if not labels or n_rows == len(rows) or _occurs_above(source, labels, n_rows):
+        return None
+    n_rows += n_blank
+    texts = tuple(text for _, text in reversed(labels))
+    return ExtraRows(texts, names[labels[-1][0]], source.parts[0].n_below + n_rows)
+
+
+def _is_note(text: str, n_filled: int, n_columns: int) -> bool:
+    """Tell whether a row holds a single text that says something about the table."""
+    return n_filled == 1 < n_columns and _NOTE.fullmatch(text.strip()) is not None
+
+
+def _occurs_above(source: FileTable | Scan, labels: list[tuple[int, str]], n_rows: int) -> bool:
+    """Tell whether one of the first rows begins as one of the last does, as categories do."""
+    columns = sorted({source.names[j] for j, _ in labels})
+    head = first_rows(source, columns, len(source.names)).data
+    last = {source.names[j]: [text for k, text in labels if k == j] for j, _ in labels}
+    for name, texts in last.items():
+        cells = [_cell(cell).casefold() for cell in head.column(name).to_pylist()]
+        if any(cells.count(text.casefold()) > _count(texts, text) for text in texts):
+            return True
+    return False
+
+
+def _count(texts: list[str], text: str) -> int:
+    """Count a text, whatever its case."""
+    return [other.casefold() for other in texts].count(text.casefold())
+
+
+def _last_rows(source: FileTable | Scan) -> list[list[str]]:
+    """Read the last rows of a text file or sheet as texts, "" where a cell is empty."""
+    if not source.parts or source.parts[0].row_group is not None:
+        return []
+    if isinstance(source, Scan) and source.loaded is None:
+        return _last_records(source) if source.text else []
+    data: Any = source.loaded if isinstance(source, Scan) else source.data
+    is_text = source.text is not None or source.parts[0].sheet is not None
+    if not is_text:
+        return []
+    rows = data.slice(max(data.num_rows - _MOST_ROWS, 0))
+    columns = [list(map(_cell, column.to_pylist())) for column in rows.columns]
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def _cell(cell: Any) -> str:
+    """Write a cell without the blanks around it."""
+    return "" if cell is None else str(cell).strip()
+
+
+def _last_records(scan: Scan) -> list[list[str]]:
+    """Read the last records of a text file from its end."""
+    assert scan.text is not None
+    part, kind = scan.parts[0], scan.text
+    text, is_all = last_text(part.source, scan.encoding, kind)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=kind.delimiter)
+    try:
+        records = [record for record in reader if record]
+    except csv.Error:
+        return []
+    records = records[scan.header :] if is_all else records
+    records = records[: len(records) - part.n_below]
+    rows = [record for record in records if len(record) == kind.n_columns][-_MOST_ROWS:]
+    return [list(map(_cell, row)) for row in rows]
