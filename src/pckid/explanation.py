@@ -10,11 +10,13 @@ from scipy.spatial.distance import cdist
 from pckid._utils.arrays import asarray_like, namespace, to_numpy
 from pckid._utils.markup import html_table
 from pckid._utils.parallel import n_threads
+from pckid._utils.quantities import write_number
 from pckid.ensemble.feature_map import Kernel, Projection, feature_blocks, project
 from pckid.input.table import Table
 from pckid.input.validation import feature_names
 from pckid.inspection.categories import CategoryFeature
 from pckid.inspection.clusters import ClusterFeature, distinguishing_features
+from pckid.inspection.descriptions import describe_cluster
 from pckid.inspection.nesting import Nesting, nest
 from pckid.plots import (
     own_labels,
@@ -50,6 +52,20 @@ class ClusterExplanation(NamedTuple):
     n_rows: int
     features: list[tuple[str, ClusterFeature | CategoryFeature]]
     representatives: np.ndarray
+
+    def describe(self, n_clusters: int = 2) -> str:
+        """Say in words what sets the cluster apart, or else what is typical of it.
+
+        Parameters
+        ----------
+        n_clusters : int, default=2
+            How many clusters there are: one alone is not set apart from anything.
+
+        Returns
+        -------
+        sentence : str
+        """
+        return str(describe_cluster(self.features, n_clusters, _write_plain))
 
 
 class DoubtfulRow(NamedTuple):
@@ -89,8 +105,9 @@ class Explanation(NamedTuple):
         -------
         frame : pandas.DataFrame
             One row for each cluster and column, that which sets the cluster apart most first.
-            Quartiles and `chance_higher` are those of numbers; `category` is the commonest one
-            of a column of categories, with its `share` inside the cluster and outside.
+            Quartiles, `chance_higher` and `chance_between` are those of numbers; `category` is the
+            commonest one of a column of categories, with its `share` inside the cluster and
+            outside.
         """
         import pandas as pd
 
@@ -102,12 +119,12 @@ class Explanation(NamedTuple):
             (
                 cluster.number,
                 cluster.n_rows,
-                ", ".join(name for name, _ in cluster.features[:3]),
+                cluster.describe(len(self.clusters)),
                 ", ".join(map(str, cluster.representatives.tolist())),
             )
             for cluster in self.clusters
         ]
-        return html_table(("cluster", "rows", "set apart most by", "typical rows"), rows)
+        return html_table(("cluster", "rows", "what it is like", "typical rows"), rows)
 
 
 def explain(
@@ -272,6 +289,11 @@ def doubtful_rows(estimator: Any, n_wanted: int) -> list[DoubtfulRow]:
     ]
 
 
+def _write_plain(name: str, value: float) -> str:
+    """Write a value of a column, whatever it is called, as a number."""
+    return write_number(value)
+
+
 def _record(number: int, name: str, item: ClusterFeature | CategoryFeature) -> dict[str, Any]:
     """Write down how a column looks inside a cluster."""
     record: dict[str, Any] = {
@@ -282,7 +304,8 @@ def _record(number: int, name: str, item: ClusterFeature | CategoryFeature) -> d
         "distinctness": item.distinctness,
     }
     if isinstance(item, ClusterFeature):
-        wanted = ("lower_quartile", "median", "upper_quartile", "median_outside", "chance_higher")
+        wanted = ("lower_quartile", "median", "upper_quartile", "median_outside",
+                  "chance_higher", "chance_between")  # fmt: skip
         return record | {field: getattr(item, field) for field in wanted}
     fields = ("category", "share", "share_outside")
     return record | dict(zip(fields, item.common[0] if item.common else (None,) * 3, strict=True))

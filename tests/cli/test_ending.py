@@ -3,6 +3,7 @@
 import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -117,3 +118,23 @@ def test_a_choice_at_the_limit_is_noted(pckid):
         in (result.err.splitlines())
     )
     assert "n_clusters" not in result.err
+
+
+def test_clusters_are_described_with_dates_as_dates(pckid):
+    rng = np.random.default_rng(0)
+    places = np.arange(90) % 3
+    days = pd.Timestamp("2023-01-01") + pd.to_timedelta(200 * places + rng.integers(0, 40, 90), "D")
+    frame = pd.DataFrame(
+        {"visit": days.strftime("%Y-%m-%d"), "arrival": [f"{8 + 4 * p}:30" for p in places]}
+    )
+    frame.assign(age=(20 + 20 * places + rng.normal(size=90)).round(1)).to_csv("t.csv", index=False)
+    outputs = ("--out", "c.xlsx", "--report", "r.html")
+    result = pckid("cluster", "t.csv", "-k", 3, "--dates", "use", "--no-assess", *outputs, *QUICK)
+    lines = [line for line in result.err.splitlines() if line.startswith("Cluster ")]
+    assert [line[:10] for line in lines] == ["Cluster 0:", "Cluster 1:", "Cluster 2:"]
+    assert sum("middle visit: median 2023-" in line for line in lines) == 1
+    assert sum("arrival: median 8:30, elsewhere 1" in line for line in lines) == 1
+    sheet = pd.read_excel("c.xlsx", sheet_name="profiles", engine="calamine", index_col=[0, 1])
+    means = sheet.loc[("visit", "mean")].tolist()
+    assert all(mean.startswith("2023-") or mean.startswith("2024-") for mean in means)
+    assert "median 2023-" in Path("r.html").read_text("utf-8")

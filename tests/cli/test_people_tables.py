@@ -164,7 +164,7 @@ def test_a_note_of_one_cell_below_the_table(pckid, tmp_path, how):
     done = pckid("cluster", "t.csv", *CHEAP, how)
     assert done.code == 3
     assert "Line 43 of t.csv has 1 cell, the first has 3" in done.err
-    assert "If it stands below the table, leave it out: --skip-last 2." in done.err
+    assert "--skip-last 2 leaves out such lines." in done.err
     skipped = pckid("cluster", "t.csv", *CHEAP, how, "--skip-last", 2)
     assert outcome(skipped) == outcome(pckid("cluster", "plain.csv", *CHEAP))
 
@@ -176,7 +176,7 @@ def test_rows_of_parquet_are_not_skipped(pckid, tmp_path):
     pa.parquet.write_table(pa.table({"a": [1.5, 2.5, 9.5]}), tmp_path / "t.parquet")
     done = pckid("inspect", "t.parquet", "--skip-last", 1)
     assert done.code == 3
-    assert "t.parquet is neither a text file nor a spreadsheet. Omit --skip-first" in done.err
+    assert "t.parquet is neither a text file nor a spreadsheet: no rows can be skipped." in done.err
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
@@ -218,7 +218,7 @@ def test_what_is_no_title_is_refused(pckid, tmp_path, text, says):
     done = pckid("inspect", "t.csv")
     assert done.code == 3
     assert says in done.err
-    assert "If a title stands above the table, leave it out: --skip-first 1." in done.err
+    assert "--skip-first 1 leaves out such a title." in done.err
 
 
 def test_lines_are_those_of_the_file(pckid, tmp_path):

@@ -278,3 +278,48 @@ def test_codes_for_missing_values_are_warned_of():
     page = pckid.report(model, X, assessment=found).html
     warning = page.index("Column 1 holds -999 in 8 rows: if that is a code for missing")
     assert warning < page.index('id="explore"')
+
+
+@pytest.fixture(scope="module")
+def visits():
+    """Three groups in a day, a time of the day and an age; the first lies between the others."""
+    rng = np.random.default_rng(0)
+    places = np.array([1, 0, 2])[np.arange(120) % 3]
+    days = 19000.0 + 200 * places + rng.integers(0, 50, size=120)
+    hours = 8 + 4 * places + rng.integers(0, 120, size=120) / 60
+    table = pd.DataFrame(
+        {"visit": days, "arrival": hours, "age": 20 + 20 * places + rng.normal(size=120)}
+    )
+    return pckid.PCKID(3, n_inits=6, max_components=6, random_state=0).fit(table), table
+
+
+def test_dates_are_written_as_dates(visits):
+    dates = {"visit": "date", "arrival": "time"}
+    found = pckid.report(*visits, background=Background(dates=dates), assessment=False)
+    page, table = found.html, visits[1]
+    words = re.sub(r"<script.*?</script>", "", page, flags=re.DOTALL)
+    first = np.datetime64(int(table.visit.min()), "D")
+    assert f"<td>{first}</td>" in words
+    assert not re.search(r"\b19,?[0-9]{3}\b", words)
+    assert re.search(r"arrival</bdi>: median \d+:\d\d", words)
+    columns = {column.name: column.date for column in found.summary.rows.columns}
+    assert columns == {"visit": "date", "arrival": "time", "age": None}
+
+
+def test_unknown_kinds_of_dates_are_refused():
+    with pytest.raises(ValueError, match="dates holds 'week', but knows date, datetime, time"):
+        Background(dates={"visit": "week"})
+
+
+def test_a_cluster_in_the_middle_is_described(visits):
+    page = pckid.report(*visits, assessment=False).html
+    assert "middle <bdi>age</bdi>: median" in page
+
+
+def test_a_single_cluster_is_not_set_apart(table):
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    page = pckid.report(pckid.PCKID(1, n_inits=2, random_state=0).fit(X), X, assessment=False).html
+    words = re.sub(r"<script.*?</script>", "", page, flags=re.DOTALL)
+    assert "What the rows are like</h2>" in words
+    for without in ("What sets the clusters apart", "Do the clusters follow", "rows are doubtful"):
+        assert without not in words

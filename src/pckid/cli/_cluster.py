@@ -11,13 +11,19 @@ import numpy as np
 import pyarrow as pa
 
 from pckid._utils.arrays import place, to_numpy
+from pckid._utils.quantities import write_quantity
 from pckid._utils.text import brief, counted
 from pckid.cli._say import note, progress_bar, say
 from pckid.cli._tables import Selection
 from pckid.cluster import PCKID
+from pckid.input.validation import feature_names
+from pckid.inspection.clusters import distinguishing_features
+from pckid.inspection.descriptions import describe_cluster
 from pckid.n_clusters import MAX_CLUSTERS
-from pckid.plots import used_columns
+from pckid.plots import to_matrix, used_columns
 from pckid.tables import Share, Sheets
+
+_MOST_DESCRIBED, _MOST_CELLS = 10, 5_000_000
 
 
 def fit(
@@ -172,16 +178,30 @@ def new_columns(estimator: PCKID, *, outliers: bool = False) -> dict[str, np.nda
     return found
 
 
-def profile_sheets(estimator: PCKID) -> Sheets:
-    """Lay the clusters' profiles out as a sheet: a column for each cluster, figures in rows."""
+def profile_sheets(estimator: PCKID, dates: Mapping[str, str] = MappingProxyType({})) -> Sheets:
+    """Lay the clusters' profiles out as a sheet: a column for each cluster, figures in rows.
+
+    Parameters
+    ----------
+    estimator : fitted PCKID
+    dates : mapping of column name to {"date", "datetime", "time"}
+        Columns whose means are written as dates or as hours:minutes.
+
+    Returns
+    -------
+    sheets : Sheets
+    """
     found = estimator.cluster_profiles_
     clusters = range(len(found.n_rows))
     rows: list[list[Any]] = [["column", "figure", *(f"cluster {k}" for k in clusters)]]
     rows.append(["", "rows", *found.n_rows.tolist()])
     share_missing = found.share_missing
     for j, name in enumerate(found.feature_names):
-        rows.append([str(name), "mean", *found.centers[:, j].tolist()])
-        rows.append([str(name), "standard deviation", *found.spreads[:, j].tolist()])
+        means, kind = found.centers[:, j].tolist(), dates.get(name)
+        unit = {"time": " (hours)", None: ""}.get(kind, " (days)")
+        written = means if kind is None else [write_quantity(mean, kind) for mean in means]
+        rows.append([str(name), "mean", *written])
+        rows.append([str(name), f"standard deviation{unit}", *found.spreads[:, j].tolist()])
         rows.append([str(name), "share missing", *map(Share, share_missing[:, j])])
     for name, shares in found.category_shares.items():
         texts = estimator.categories_[name]
@@ -244,10 +264,43 @@ def tell(found: dict[str, Any]) -> None:
         say(f"Agreement with the known groups (accuracy): {found['accuracy']:.3f}")
 
 
+def tell_clusters(selection: Selection, estimator: PCKID) -> None:
+    """Say in a line each what sets the clusters apart; not of a table that this would take long."""
+    labels, dates = to_numpy(estimator.labels_), find_dates(selection)
+    n_clusters, names = int(labels.max(initial=0)) + 1, feature_names(estimator)
+    if not 1 < n_clusters <= _MOST_DESCRIBED or selection.X.size > _MOST_CELLS:
+        return
+    values = to_matrix(estimator, named_columns(selection))
+    ranked = distinguishing_features(values, labels, estimator._categories, used_columns(estimator))
+    for number, features in enumerate(ranked):
+        named = [(names[item.feature], item) for item in features]
+        found = describe_cluster(
+            named, n_clusters, lambda name, value: write_quantity(value, dates.get(name))
+        )
+        text = str(found)
+        say(f"Cluster {number}: {text[0].lower()}{text[1:]}")
+
+
 def write_report(selection: Selection, estimator: PCKID, path: str, assessment: Any = True) -> None:
     """Write the report on a clustering; `assessment` as in `pckid.report`."""
     make_report(selection, estimator, path, assessment)
     say(f"Report: {path}")
+
+
+def find_dates(selection: Selection) -> dict[str, str]:
+    """Find the columns to be written as dates or as hours:minutes, as in `Background`."""
+    found = {}
+    for name, column in zip(selection.names, selection.X.T, strict=True):
+        reading = selection.readings.get(name)
+        part = reading.date.part if reading and reading.date else "days"
+        if reading is None or reading.kind not in ("date", "duration") or part == "month":
+            continue
+        if reading.kind == "duration" or part == "hour":
+            found[name] = "time"
+        else:
+            seen = column[~np.isnan(column)]
+            found[name] = "date" if (seen == np.floor(seen)).all() else "datetime"
+    return found
 
 
 def make_report(
@@ -262,5 +315,6 @@ def make_report(
         row_names=selection.ids,
         known=selection.known,
         left_out=selection.left_out,
+        dates=find_dates(selection),
     )
     return report(estimator, named_columns(selection), path, background, assessment=assessment)

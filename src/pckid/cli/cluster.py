@@ -140,6 +140,8 @@ def cluster(
     if assessment is not None:
         found["verdict"] = _assessment.as_json(assessment)
     _cluster.tell(found)
+    if not quiet:
+        _cluster.tell_clusters(selection, estimator)
     if report_path:
         _cluster.write_report(selection, estimator, report_path, assessment or False)
     if model_path:
@@ -150,7 +152,7 @@ def cluster(
     if options["only_labels"]:
         selection = _tables.without_columns(selection)
     if out or not as_json:
-        sheets = _cluster.profile_sheets(estimator)
+        sheets = _cluster.profile_sheets(estimator, _cluster.find_dates(selection))
         _tables.write_result(selection, new, out, escape_formulas, origin, sheets)
     if as_json:
         print_json(found)

@@ -44,6 +44,7 @@ def demo(out: str) -> None:
     new = _cluster.new_columns(estimator)
     found = _cluster.summarise_clusters(selection, estimator, new["cluster"], new["confidence"])
     _cluster.tell(found)
+    _cluster.tell_clusters(selection, estimator)
     sheets = _cluster.profile_sheets(estimator)
     _tables.write_result(selection, {}, table_path, escape_formulas=False)
     _tables.write_result(selection, new, labels_path, escape_formulas=False, sheets=sheets)

@@ -8,6 +8,9 @@ from scipy.stats import chi2, rankdata
 
 from pckid.inspection.categories import CategoryFeature, compare_categories
 
+CLEAR = 0.5
+"""From this distinctness on, a feature sets a cluster clearly apart."""
+
 
 class ClusterFeature(NamedTuple):
     """How one feature looks inside one cluster, from observed values alone.
@@ -26,6 +29,15 @@ class ClusterFeature(NamedTuple):
     chance_higher : float
         Chance that a row of the cluster has a higher value than a row outside it, ties counting
         half; 0.5 says nothing, 0 and 1 separate completely.
+    median_below, median_above : float
+        Median of the rows in clusters of lower, and of higher, median; NaN where there are none.
+    chance_between : float
+        The smaller of the chances that a row of the cluster has a higher value than a row of the
+        clusters of lower median, and a lower one than a row of those of higher median; 0 where
+        there are no such clusters on both sides. Not computed, and 0, where the cluster stands out
+        by high or low values already.
+    higher : (value, share, share outside) or None
+        Of a column that takes two values, the higher one and how common it is; None for others.
     """
 
     feature: int
@@ -36,11 +48,20 @@ class ClusterFeature(NamedTuple):
     upper_quartile: float
     median_outside: float
     chance_higher: float
+    median_below: float = np.nan
+    median_above: float = np.nan
+    chance_between: float = 0.0
+    higher: tuple[float, float, float] | None = None
 
     @property
     def distinctness(self) -> float:
-        """From 0 (says nothing) to 1 (separates completely)."""
-        return abs(2 * self.chance_higher - 1)
+        """From 0 (says nothing) to 1 (separates completely): by high, low or middle values."""
+        return max(abs(2 * self.chance_higher - 1), 2 * self.chance_between - 1)
+
+    @property
+    def is_between(self) -> bool:
+        """Whether it is by middle values that the feature sets the cluster apart most."""
+        return 2 * self.chance_between - 1 > abs(2 * self.chance_higher - 1)
 
     @property
     def share_missing(self) -> float:
@@ -110,9 +131,19 @@ def distinguishing_features(
         seen = ~np.isnan(X[:, feature])
         values, groups = X[seen, feature], labels[seen]
         ranks = rankdata(values)
+        low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 0.0)
+        two = low < high and bool(((values == low) | (values == high)).all())
+        parts = [values[groups == cluster] for cluster in range(n_clusters)]
+        medians = np.array([np.median(part) if len(part) else np.nan for part in parts])
         for cluster in range(n_clusters):
             inside = groups == cluster
-            ranked[cluster].append(_compare(feature, values, ranks, inside, int(sizes[cluster])))
+            item = _compare(feature, values, ranks, inside, int(sizes[cluster]))
+            if two and item.n_observed:
+                shares = (float((values[part] == high).mean()) for part in (inside, ~inside))
+                item = item._replace(higher=(high, *shares)) if (~inside).any() else item
+            elif item.distinctness < CLEAR:
+                item = _compare_between(item, values, groups, medians, cluster)
+            ranked[cluster].append(item)
     return [sorted(found, key=lambda item: -item.distinctness) for found in ranked]
 
 
@@ -131,6 +162,29 @@ def _compare(
         chance = float(pairs / (n_inside * n_outside))
     quartiles = (float(low), float(middle), float(high))
     return ClusterFeature(feature, n_inside, size - n_inside, *quartiles, outside, chance)
+
+
+def _compare_between(
+    item: ClusterFeature, values: np.ndarray, groups: np.ndarray, medians: np.ndarray, cluster: int
+) -> ClusterFeature:
+    """Compare the values of a cluster with those of the clusters of lower and of higher median."""
+    own = values[groups == cluster]
+    below = values[(medians < medians[cluster])[groups]]
+    above = values[(medians > medians[cluster])[groups]]
+    if not len(own) or not len(below) or not len(above):
+        return item
+    chance = min(_chance_higher(own, below), 1 - _chance_higher(own, above))
+    return item._replace(
+        median_below=float(np.median(below)),
+        median_above=float(np.median(above)),
+        chance_between=chance,
+    )
+
+
+def _chance_higher(own: np.ndarray, others: np.ndarray) -> float:
+    """Compute the chance that one of some values is higher than one of others, ties half."""
+    ranks = rankdata(np.concatenate([own, others]))[: len(own)]
+    return float((ranks.sum() - len(own) * (len(own) + 1) / 2) / (len(own) * len(others)))
 
 
 def standardised_medians(X: np.ndarray, labels: np.ndarray) -> np.ndarray:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from pckid._utils.quantities import write_quantity
 from pckid._utils.text import brief, counted, write_p
 from pckid.n_clusters import Choice
 from pckid.reporting.payload import MAX_DOTS, block_means, observed_range, pack_charts
@@ -59,7 +60,7 @@ def render(summary: Summary) -> str:
         "brief": _brief,
         "counted": counted,
         "percent": _percent,
-        "number": _write_number,
+        "quantity": lambda value, name: write_quantity(value, summary.dates.get(name)),
         "p_value": write_p,
     }
     style, scripts = _read_installed("templates/style.css"), _scripts()
@@ -130,10 +131,3 @@ def _percent(share: float) -> str:
         return "over 99.9 %"
     digits = 0 if share in (0, 1) else 1
     return f"{100 * share:.{digits}f} %"
-
-
-def _write_number(value: float) -> str:
-    """Write a number with four figures that count."""
-    if not np.isfinite(value):
-        return "–"
-    return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:.4g}"

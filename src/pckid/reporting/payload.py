@@ -107,9 +107,10 @@ def _rows(table: RowTable) -> dict[str, Any]:
         "columns": [
             {
                 "name": column.name,
-                "values": _to_lists(column.values, 5),
+                "values": _to_lists(column.values, 10 if column.date else 5),
                 "categories": column.categories,
                 "used": column.used,
+                "date": column.date,
             }
             for column in table.columns
         ],

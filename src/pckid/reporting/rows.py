@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,12 +34,15 @@ class RowColumn(NamedTuple):
     categories : list of str or None
     used : bool
         Whether the clusters rest on it.
+    date : {"date", "datetime", "time"} or None
+        How its numbers are written; None as numbers.
     """
 
     name: str
     values: np.ndarray
     categories: list[str] | None
     used: bool
+    date: str | None = None
 
 
 @dataclass(frozen=True)
@@ -76,6 +81,7 @@ def collect_rows(
     explained: Explanation,
     names: list[str] | None,
     known: list[str] | None,
+    dates: Mapping[str, str] = MappingProxyType({}),
 ) -> RowTable:
     """Collect rows for a reader to look through: all of them, or a sample of a long table.
 
@@ -91,6 +97,7 @@ def collect_rows(
         Of all rows.
     known : list of str or None
         Known groups of all rows, "" where unknown.
+    dates : mapping of column name to {"date", "datetime", "time"}
 
     Returns
     -------
@@ -102,7 +109,7 @@ def collect_rows(
     points[display.rows] = display.points
     order = rank_columns(explained, used_columns(estimator))
     shown = order[: min(MAX_COLUMNS, MAX_CELLS // max(len(rows), 1))]
-    columns = [_row_column(estimator, values[rows], j) for j in shown]
+    columns = [_row_column(estimator, values[rows], j, dates) for j in shown]
     if known is not None:
         columns.append(_known_column([known[row] for row in rows]))
     return RowTable(
@@ -136,11 +143,11 @@ def rank_columns(explained: Explanation, used: np.ndarray) -> list[int]:
     return sorted(best, key=lambda column: -best[column])
 
 
-def _row_column(estimator: Any, values: np.ndarray, j: int) -> RowColumn:
+def _row_column(estimator: Any, values: np.ndarray, j: int, dates: Mapping[str, str]) -> RowColumn:
     """Take one column of the rows (n_rows, n_features)."""
-    name, categories = brief(feature_names(estimator)[j], 80), estimator._categories.get(j)
+    name, categories = feature_names(estimator)[j], estimator._categories.get(j)
     texts = None if categories is None else [brief(str(each), 60) for each in categories]
-    return RowColumn(name, values[:, j], texts, True)
+    return RowColumn(brief(name, 80), values[:, j], texts, True, dates.get(name))
 
 
 def _known_column(groups: list[str]) -> RowColumn:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from pckid._utils.arrays import to_numpy
+from pckid._utils.quantities import DATE_KINDS, write_quantity
 from pckid._utils.text import brief, counted
 from pckid.assessment import Assessment
 from pckid.explanation import DoubtfulRow, Explanation, explain
@@ -21,6 +22,7 @@ from pckid.input.validation import feature_names
 from pckid.inspection.categories import CategoryColumn, CategoryFeature, summarise_categories
 from pckid.inspection.clusters import ClusterFeature, confidence_by_observed
 from pckid.inspection.columns import ColumnSummary, summarise_column
+from pckid.inspection.descriptions import ClusterDescription, describe_cluster
 from pckid.n_clusters import Choice
 from pckid.plots import (
     EmbeddingDisplay,
@@ -61,6 +63,9 @@ class Background:
         Known groups, never used to find the clusters; "" or missing where unknown.
     left_out : dict of column name to reason
         Columns of the file that were not given to the estimator.
+    dates : dict of column name to {"date", "datetime", "time"}
+        Columns of numbers that are days since 1970 began, to be written as dates, with the time of
+        the day or without, or that are hours, to be written as hours:minutes.
     """
 
     source: str = "the table"
@@ -68,6 +73,12 @@ class Background:
     row_names: Sequence[Any] | None = None
     known: Sequence[Any] | None = None
     left_out: dict[str, str] = field(default_factory=dict)
+    dates: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        unknown = sorted(set(self.dates.values()) - set(DATE_KINDS))
+        if unknown:
+            raise ValueError(f"dates holds {unknown[0]!r}, but knows {', '.join(DATE_KINDS)}.")
 
 
 @dataclass(frozen=True)
@@ -80,6 +91,7 @@ class ClusterSummary:
     median_confidence: float
     stability: float | None
     features: list[tuple[str, ClusterFeature | CategoryFeature]]
+    description: ClusterDescription
     representatives: list[str]
 
 
@@ -113,6 +125,7 @@ class Summary:
         The rows that are least sure of their cluster.
     known : KnownGroups or None
     left_out : list of (name, reason)
+    dates : dict of column name to {"date", "datetime", "time"}
     parameters, provenance : dict of str to str
     """
 
@@ -138,6 +151,7 @@ class Summary:
     doubtful: list[tuple[str, DoubtfulRow]]
     known: KnownGroups | None
     left_out: list[tuple[str, str]]
+    dates: dict[str, str]
     parameters: dict[str, str]
     provenance: dict[str, str]
 
@@ -187,9 +201,11 @@ def summarise(
             for j in used
             if j in estimator._categories
         ],
-        clusters=_clusters(explained, labels, confidence, row_names, assessment),
+        clusters=_clusters(explained, labels, confidence, row_names, assessment, background.dates),
         map=embedding,
-        rows=collect_rows(estimator, values, embedding, explained, row_names, known),
+        rows=collect_rows(
+            estimator, values, embedding, explained, row_names, known, background.dates
+        ),
         kernel=KernelDisplay.from_estimator(estimator, X, max_rows=MAX_KERNEL_ROWS),
         missingness=MissingnessDisplay.from_estimator(estimator, X, max_bands=MAX_BANDS),
         spectrum=SpectrumDisplay.from_estimator(estimator, X),
@@ -208,6 +224,7 @@ def summarise(
         ],
         known=compare_known(known, labels),
         left_out=_left_out(estimator, background, names),
+        dates=background.dates,
         parameters=_parameters(estimator),
         provenance=_provenance(values, background),
     )
@@ -226,8 +243,13 @@ def _clusters(
     confidence: np.ndarray,
     names: list[str] | None,
     assessment: Assessment | None,
+    dates: dict[str, str],
 ) -> list[ClusterSummary]:
     """Describe each cluster."""
+
+    def write(name: str, value: float) -> str:
+        return write_quantity(value, dates.get(name))
+
     n_clustered = max(int((labels >= 0).sum()), 1)
     stability = None if assessment is None else assessment.cluster_stability
     found = []
@@ -241,6 +263,7 @@ def _clusters(
                 median_confidence=float(np.median(inside)) if len(inside) else 0.0,
                 stability=None if stability is None else float(stability[cluster.number]),
                 features=cluster.features[:MAX_RANKED],
+                description=describe_cluster(cluster.features, len(explained.clusters), write),
                 representatives=[_row_name(row, names) for row in cluster.representatives],
             )
         )

@@ -20,11 +20,29 @@ function formatNumber(value) {
   return String(Number(value.toPrecision(4)));
 }
 
+/** Write days since 1970 began as a date, or hours as hours:minutes. */
+function formatDate(value, kind) {
+  if (kind === "time") {
+    const minutes = Math.round(Math.abs(value) * 60);
+    const sign = value < 0 && minutes > 0 ? "-" : "";
+    return `${sign}${Math.floor(minutes / 60)}:${String(minutes % 60).padStart(2, "0")}`;
+  }
+  const date = new Date(Math.round(value * 1440) * 60000);
+  if (Number.isNaN(date.getTime())) return formatNumber(value);
+  return d3.utcFormat(kind === "date" ? "%Y-%m-%d" : "%Y-%m-%d %H:%M")(date);
+}
+
+/** Write a value of a column of numbers. */
+function formatValue(column, value) {
+  return column.date ? formatDate(value, column.date) : formatNumber(value);
+}
+
 /** Write a cell as text; a dash where it is missing. */
 function cellText(column, row) {
   const value = column.values[row];
   if (value === null) return "–";
   if (column.categories) return column.categories[value];
+  if (column.date) return formatDate(value, column.date);
   column.decimals ??= countDecimals(column.values);
   const fits = Math.abs(value) < 10000 && column.decimals <= 6;
   return fits ? value.toFixed(column.decimals) : formatNumber(value);

@@ -72,7 +72,7 @@ function numberBars(column) {
   const seen = column.values.filter((value) => value !== null).sort(d3.ascending);
   const values = Array.from(new Set(seen));
   if (values.length <= MAX_BARS) {
-    return { labels: values.map(formatNumber), of: (value) => values.indexOf(value) };
+    return { labels: values.map((value) => formatValue(column, value)), of: (value) => values.indexOf(value) };
   }
   const [first, last] = [d3.quantileSorted(seen, 0.01), d3.quantileSorted(seen, 0.99)];
   const reach = (last - first) / 2 || 1;
@@ -80,7 +80,7 @@ function numberBars(column) {
   const high = Math.min(seen[seen.length - 1], last + reach);
   const width = (high - low) / N_BINS;
   const clamp = (bin) => Math.max(0, Math.min(N_BINS - 1, bin));
-  return { low, high, width, of: (value) => clamp(Math.floor((value - low) / width)) };
+  return { low, high, width, date: column.date, of: (value) => clamp(Math.floor((value - low) / width)) };
 }
 
 /** Give each of the commonest categories a bar, and one to all the others. */
@@ -129,7 +129,7 @@ function drawBars(store, bars, all, shown, width) {
         tickFormat: (bar) => brief(bars.labels[bar], 14),
         tickRotate: slanted ? -40 : 0,
       }
-    : { domain: [bars.low, bars.high], label: null, ticks: 4 };
+    : { domain: [bars.low, bars.high], label: null, ticks: 4, ...dateTicks(bars, width) };
   const mark = (found, opacity) => {
     const options = { fy: "cluster", y: "share", fill: "cluster", fillOpacity: opacity };
     return bars.labels
@@ -159,6 +159,22 @@ function drawBars(store, bars, all, shown, width) {
       mark(shown, 1),
     ],
   });
+}
+
+/** Put ticks at round dates or times, where a column holds such. */
+function dateTicks(bars, width) {
+  if (!bars.date) return {};
+  const count = Math.max(2, Math.min(4, Math.floor(width / 90)));
+  if (bars.date === "time") {
+    return { ticks: count, tickFormat: (value) => formatDate(value, "time") };
+  }
+  const ends = [bars.low, bars.high].map((value) => new Date(value * 864e5));
+  const scale = d3.scaleUtc().domain(ends);
+  const format = scale.tickFormat(count);
+  return {
+    ticks: scale.ticks(count).map((date) => date.getTime() / 864e5),
+    tickFormat: (value) => format(new Date(Math.round(value * 864e5))),
+  };
 }
 
 /** Find where a row's value lies in the chart of its column. */

@@ -184,13 +184,15 @@ function drawMissing({ data }, width) {
     .flatMap((band, down) => band.map((share, across) => ({ down, across, share })))
     .filter((cell) => cell.share > 0);
   const wide = columns.length <= 30;
+  const longest = d3.max(columns, (name) => Math.min(name.length, 16)) ?? 0;
+  const slanted = longest > (width - 72) / columns.length / 7;
   return drawChart({
     width,
     height: 380,
     marginLeft: wide ? 64 : 34,
     marginRight: 8,
     marginTop: 6,
-    marginBottom: wide ? 90 : 14,
+    marginBottom: !wide ? 14 : slanted ? 30 + 4 * longest : 26,
     x: { domain: [0, columns.length], axis: null },
     y: { domain: [shares.length, 0], axis: null },
     marks: [
@@ -218,9 +220,9 @@ function drawMissing({ data }, width) {
         ? Plot.text(columns, {
             x: (_, index) => index + 0.5,
             y: shares.length,
-            dy: 8,
-            rotate: -40,
-            textAnchor: "end",
+            dy: slanted ? 8 : 12,
+            rotate: slanted ? -40 : 0,
+            textAnchor: slanted ? "end" : "middle",
             text: (name) => brief(name, 16),
             fontSize: 11,
           })

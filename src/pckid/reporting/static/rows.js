@@ -105,6 +105,12 @@ function writeRows(store, view) {
     : "No row matches.";
 }
 
+/** Write a row's outlier score; 0 has no sign. */
+function outlierText(store, row) {
+  const score = store.rows.outlier[row];
+  return score === null ? "–" : score.toFixed(1).replace(/^-(?=0\.0$)/, "");
+}
+
 /** Make the line of one row. */
 function rowLine(store, row) {
   const cluster = store.rows.label[row];
@@ -123,7 +129,7 @@ function rowLine(store, row) {
     ),
   );
   const confidence = cluster < 0 ? "–" : store.rows.confidence[row].toFixed(2);
-  const outlier = store.rows.outlier[row] === null ? "–" : store.rows.outlier[row].toFixed(1);
+  const outlier = outlierText(store, row);
   const line = element(
     "tr",
     { tabindex: 0 },
@@ -147,7 +153,7 @@ function showRow(store) {
   const confidence =
     cluster < 0
       ? ""
-      : `, confidence ${store.rows.confidence[row].toFixed(2)}, outlier score ${store.rows.outlier[row]?.toFixed(1) ?? "–"}`;
+      : `, confidence ${store.rows.confidence[row].toFixed(2)}, outlier score ${outlierText(store, row)}`;
   const state = element("p", { class: "soft" });
   if (cluster >= 0) {
     const sign = element("span", { class: "sign" });

@@ -1,0 +1,120 @@
+"""Clusters in words: what sets one apart, or else what is typical of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from pckid._utils.text import brief
+from pckid.inspection.categories import CategoryFeature
+from pckid.inspection.clusters import CLEAR, ClusterFeature
+
+N_SHOWN = 3
+
+Feature = ClusterFeature | CategoryFeature
+Write = Callable[[str, float], str]
+
+
+class Phrase(NamedTuple):
+    """Part of a sentence; names come from the table."""
+
+    text: str
+    is_name: bool = False
+
+
+class ClusterDescription(NamedTuple):
+    """What sets a cluster apart, or else what is typical of it.
+
+    Attributes
+    ----------
+    lead : str
+        How the sentence begins.
+    items : list of list of Phrase
+        What follows, one for each column; none for a single cluster.
+    """
+
+    lead: str
+    items: list[list[Phrase]]
+
+    def __str__(self) -> str:
+        if not self.items:
+            return f"{self.lead}."
+        listed = (
+            "".join(brief(part.text, 40) if part.is_name else part.text for part in item)
+            for item in self.items
+        )
+        return f"{self.lead} {'; '.join(listed)}."
+
+
+def describe_cluster(
+    features: Sequence[tuple[str, Feature]], n_clusters: int, write: Write
+) -> ClusterDescription:
+    """Describe a cluster by the columns that set it apart, or else by its typical values.
+
+    Parameters
+    ----------
+    features : sequence of (name, ClusterFeature or CategoryFeature)
+        The column that sets it apart most comes first.
+    n_clusters : int
+    write : callable
+        Writes a value of the column of a name.
+
+    Returns
+    -------
+    description : ClusterDescription
+    """
+    strong = [pair for pair in features if pair[1].distinctness >= CLEAR][:N_SHOWN]
+    if strong:
+        return ClusterDescription("Stands out by", [_contrast(*pair, write) for pair in strong])
+    known = [_typical(*pair, write) for pair in features if pair[1].n_observed][:N_SHOWN]
+    if n_clusters == 1:
+        lead = "It is the only cluster, so nothing sets it apart"
+    else:
+        lead = "No single column sets it clearly apart; it differs in combinations of columns"
+    return ClusterDescription(f"{lead}. Typical values:" if known else lead, known)
+
+
+def _contrast(name: str, item: Feature, write: Write) -> list[Phrase]:
+    """Say how a column differs from that of the other rows."""
+    if isinstance(item, CategoryFeature):
+        # The category whose share differs most, which need not be the commonest.
+        category = int(np.argmax(np.abs(item.shares - item.shares_outside)))
+        inside, outside = item.shares[category], item.shares_outside[category]
+        shares = f" {_share(inside)}, elsewhere {_share(outside)}"
+        text = str(item.categories[category])
+        return [Phrase(name, True), Phrase(": "), Phrase(text, True), Phrase(shares)]
+    if item.higher is not None:
+        value, inside, outside = item.higher
+        shares = f" = {write(name, value)} in {_share(inside)} of rows, elsewhere {_share(outside)}"
+        return [Phrase(name, True), Phrase(shares)]
+    median = write(name, item.median)
+    if item.is_between:
+        below, above = write(name, item.median_below), write(name, item.median_above)
+        between = f": median {median}, between {below} and {above} elsewhere"
+        return [Phrase("middle "), Phrase(name, True), Phrase(between)]
+    more = "higher " if item.chance_higher > 0.5 else "lower "
+    elsewhere = f": median {median}, elsewhere {write(name, item.median_outside)}"
+    return [Phrase(more), Phrase(name, True), Phrase(elsewhere)]
+
+
+def _typical(name: str, item: Feature, write: Write) -> list[Phrase]:
+    """Say what is typical of a column."""
+    if isinstance(item, CategoryFeature):
+        category, share, _ = item.common[0]
+        text = Phrase(str(category), True)
+        return [Phrase(name, True), Phrase(": "), text, Phrase(f" {_share(share)}")]
+    if item.higher is not None:
+        value, inside, _ = item.higher
+        return [Phrase(name, True), Phrase(f" = {write(name, value)} in {_share(inside)} of rows")]
+    return [Phrase(name, True), Phrase(f" {write(name, item.median)}")]
+
+
+def _share(share: float) -> str:
+    """Write a share in whole percent; tiny ones are not called nothing, nor nearly all all."""
+    if 0 < share < 0.005:
+        return "under 1 %"
+    if 0.995 <= share < 1:
+        return "over 99 %"
+    return f"{100 * share:.0f} %"

@@ -1,0 +1,33 @@
+"""Numbers, dates and times as a reader expects them, against the standard library."""
+
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import pytest
+
+from pckid._utils.quantities import write_quantity
+
+
+@pytest.mark.parametrize("days", [0.0, 0.25, 19783.0, 19783.5625, -1.0, -0.5, 365_000.75])
+def test_dates_are_those_of_the_standard_library(days):
+    then = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(days=days)
+    assert write_quantity(days, "date") == then.strftime("%Y-%m-%d")
+    assert write_quantity(days, "datetime") == then.strftime("%Y-%m-%d %H:%M")
+
+
+@pytest.mark.parametrize(
+    ("hours", "text"),
+    [(0.0, "0:00"), (13.5, "13:30"), (8.9999, "9:00"), (26.25, "26:15"), (-1.5, "-1:30"),
+     (-0.001, "0:00")],
+)  # fmt: skip
+def test_times_are_hours_and_minutes(hours, text):
+    assert write_quantity(hours, "time") == text
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "text"),
+    [(np.nan, "date", "–"), (np.inf, "time", "–"), (np.nan, None, "–"), (1234.56, None, "1235"),
+     (0.012345, None, "0.01235"), (123456.7, None, "123,457"), (1e12, "date", "1,000,000,000,000")],
+)  # fmt: skip
+def test_numbers_and_what_is_none(value, kind, text):
+    assert write_quantity(value, kind) == text
