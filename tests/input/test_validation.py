@@ -477,3 +477,53 @@ def test_gradients_are_not_looked_at(options):
     model = PCKID(3, **SMALL, **options).fit(torch.asarray(X).requires_grad_())
     np.testing.assert_array_equal(model.labels_.numpy(), expected)
     np.testing.assert_array_equal(model.predict(torch.asarray(X).requires_grad_()), expected)
+
+
+YEARS = [2019, 2020, 2021, 2022]
+LABELS = {
+    "years": YEARS,
+    "levels": pd.MultiIndex.from_product([["p", "q"], ["x", "y"]]),
+    "dates": pd.date_range("2020", periods=4),
+}
+
+
+def labelled(labels):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4)) + 5 * (np.arange(60) % 2)[:, None]
+    return pd.DataFrame(X, columns=labels)
+
+
+@pytest.mark.parametrize("kind", LABELS)
+def test_labels_that_are_no_texts_name_the_columns(kind):
+    frame = labelled(LABELS[kind])
+    texts = [str(label) for label in frame.columns]
+    model = PCKID(2, **SMALL).fit(frame)
+    assert model.cluster_profiles_.feature_names == texts
+    assert not hasattr(model, "feature_names_in_")
+    frame.iloc[3, 2] = np.inf
+    with pytest.raises(ValueError, match=re.escape(f"Column {texts[2]!r} holds inf in row 3")):
+        model.fit(frame)
+    frame.iloc[:, 2] = 1
+    assert model.fit(frame).dropped_features_ == [texts[2]]
+
+
+@pytest.mark.parametrize("kind", LABELS)
+@pytest.mark.parametrize("estimator", [PCKID, IncompleteGaussianMixture])
+def test_such_labels_are_compared_with_those_of_fit(kind, estimator):
+    frame = labelled(LABELS[kind])
+    parameters = SMALL if estimator is PCKID else {}
+    model = estimator(2, **parameters).fit(frame)
+    np.testing.assert_array_equal(model.predict(frame.to_numpy()), model.predict(frame))
+    first, *_, last = list(frame.columns)
+    with pytest.raises(ValueError, match=re.escape(f"a column {last!r} where fit had {first!r}")):
+        model.predict(frame.iloc[:, ::-1])
+    model.fit(frame.to_numpy())
+    model.predict(frame.iloc[:, ::-1])
+    model.fit(frame).predict(frame.set_axis(range(4), axis=1))
+
+
+def test_labels_that_number_the_columns_are_none():
+    frame = labelled(range(4)).assign(**{"4": ["a", "b", "c"] * 20}).set_axis(range(5), axis=1)
+    model = PCKID(2, **SMALL).fit(frame)
+    assert model.categories_ == {4: ["a", "b", "c"]}
+    assert model.cluster_profiles_.feature_names == [f"feature {j}" for j in range(4)]

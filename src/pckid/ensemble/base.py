@@ -36,6 +36,7 @@ from pckid.input.validation import (
     IncompleteInputMixin,
     categorical_mask,
     column_name,
+    column_names,
     dropped_features,
     validate_table,
 )
@@ -207,10 +208,10 @@ class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimato
         if not self._categories or len(rows) == X.shape[0]:
             return X
         values = np.array(to_numpy(X))
-        names = getattr(self, "feature_names_in_", None)
+        names = column_names(self)
         for j, known in self._categories.items():
             known, values[:, j] = forget(known, values[:, j], rows)
-            self._categories[j] = self.categories_[j if names is None else str(names[j])] = known
+            self._categories[j] = self.categories_[j if names is None else names[j]] = known
         return asarray_like(values, X, dtype=X.dtype)
 
     def _check_blocks(self, rows: BlockedRows, sample_weight: Any) -> BlockedRows:
@@ -221,7 +222,7 @@ class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimato
                 "chances in proportion to their weights, fit on these without weights, then "
                 "predict the others."
             )
-        self._categories, self.categories_ = {}, {}
+        self._categories, self.categories_, self._labels_in = {}, {}, None
         informative = self.missingness == "informative"
         if informative or self.categorical_features is not None:
             asked = "missingness='informative'" if informative else "categorical_features"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from functools import wraps
 from numbers import Integral
 from types import MappingProxyType
@@ -55,6 +55,7 @@ def validate_table(estimator: Any, X: Any, *, reset: bool) -> Array:
         _refuse_twins(X, kind)
         # Before any column is read, so that columns out of order are what the error is about.
         validate_data(estimator, X, reset=reset, skip_check_array=True)
+    _check_labels(estimator, X, kind, reset)
     coded = _categories(estimator, X, kind, reset)
     if is_foreign(X):
         values = _foreign(X, coded)
@@ -84,23 +85,32 @@ def block_values(X: Any) -> np.ndarray:
 
 def column_name(estimator: Any, index: int) -> str:
     """Name a column as the user knows it."""
-    names = getattr(estimator, "feature_names_in_", None)
-    return f"{index}" if names is None else f"{str(names[index])!r}"
+    labels = _labels(estimator)
+    return f"{index}" if labels is None else repr(str(labels[index]))
 
 
 def dropped_features(estimator: Any, kept: np.ndarray) -> list[Any]:
     """List the columns that are not `kept`, by name if the table had names."""
     dropped = sorted(set(range(estimator.n_features_in_)) - set(kept.tolist()))
-    names = getattr(estimator, "feature_names_in_", None)
-    return dropped if names is None else [str(names[j]) for j in dropped]
+    names = column_names(estimator)
+    return dropped if names is None else [names[j] for j in dropped]
 
 
 def feature_names(estimator: Any) -> list[str]:
     """Name the columns that an estimator was fitted on; by numbers where they had no names."""
-    names = getattr(estimator, "feature_names_in_", None)
-    if names is None:
-        return [f"feature {index}" for index in range(estimator.n_features_in_)]
-    return [str(name) for name in names]
+    names = column_names(estimator)
+    return names or [f"feature {index}" for index in range(estimator.n_features_in_)]
+
+
+def column_names(estimator: Any) -> list[str] | None:
+    """Names of the columns that an estimator was fitted on, as texts; None where they had none."""
+    labels = _labels(estimator)
+    return None if labels is None else [str(label) for label in labels]
+
+
+def _labels(estimator: Any) -> Sequence[Any] | None:
+    """Labels of those columns as they were given."""
+    return getattr(estimator, "feature_names_in_", getattr(estimator, "_labels_in", None))
 
 
 def all_or_nothing(fit: Callable) -> Callable:
@@ -178,7 +188,7 @@ def _categories(estimator: Any, X: Any, kind: str | None, reset: bool) -> dict[i
     by_content = by_content and hasattr(estimator, "categorical_features")
     if features is None and not by_content and not getattr(estimator, "_categories", None):
         return {}
-    columns = _columns(X, kind)
+    columns, names = _columns(X, kind), column_names(estimator)
     if reset:
         chosen = (
             columns.by_content()
@@ -188,7 +198,7 @@ def _categories(estimator: Any, X: Any, kind: str | None, reset: bool) -> dict[i
             )
         )
         for j in chosen:
-            name = j if columns.names is None else str(columns.names[j])
+            name = j if names is None else names[j]
             known = categories.learn(columns.cells(j), repr(name))
             estimator._categories[j] = estimator.categories_[name] = known
     found = {
@@ -284,6 +294,26 @@ def _refuse_twins(X: Any, kind: str) -> None:
         if name in seen:
             raise ValueError(f"X has two columns named {name!r}. Rename one of them.")
         seen.add(name)
+
+
+def _check_labels(estimator: Any, X: Any, kind: str | None, reset: bool) -> None:
+    """Keep the labels of a pandas frame's columns that are not texts, or compare them with fit's.
+
+    scikit-learn keeps texts alone; years or labels of several levels tell as much. Labels that only
+    number the columns are none.
+    """
+    labels = list(X.columns) if kind == "pandas" else []
+    if labels == list(range(len(labels))) or isinstance(labels[0], str):
+        labels = []
+    if reset:
+        estimator._labels_in = labels or None
+    seen = getattr(estimator, "_labels_in", None)
+    if labels and seen and labels != seen:
+        now, then = next(pair for pair in zip(labels, seen, strict=False) if pair[0] != pair[1])
+        raise ValueError(
+            f"X has a column {now!r} where fit had {then!r}. Give the columns of fit, in their "
+            "order."
+        )
 
 
 def _array(estimator: Any, X: Any, coded: Mapping[int, np.ndarray] = _NONE) -> np.ndarray:
