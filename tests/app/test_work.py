@@ -24,10 +24,10 @@ def made(monkeypatch):
     rows = "\n".join(",".join(f"{x:.3f}" for x in row) for row in X).replace("nan", "")
     upload = Upload("t.csv", f"a,b,c,d\n{rows}\n".encode())
 
-    def run():
+    def run(upload=upload, **options):
         stages = []
         return find_groups(
-            Settings(upload, 3, OPTIONS), lambda *stage: stages.append(stage)
+            Settings(upload, 3, OPTIONS | options), lambda *stage: stages.append(stage)
         ), stages
 
     return run
@@ -56,3 +56,12 @@ def test_more_rows_than_a_sheet_takes_are_no_reason_to_fail(made, monkeypatch):
     assert "clusters.csv" in result.files
     assert "clusters.xlsx" not in result.files
     assert any("A sheet of .xlsx takes 59 rows" in note for note in result.notes)
+
+
+def test_the_report_says_how_the_table_was_read(made):
+    sheet = Upload("t.xlsx", made()[0].files["clusters.xlsx"], sheet="table")
+    result, _ = made(sheet, drop=("cluster", "confidence"), na_values=("-99", "?"))
+    page = result.files["report.html"].decode()
+    assert "<dt>Sheet</dt><dd><bdi>table</bdi></dd>" in page
+    assert "<dt>Also taken for missing</dt><dd><bdi>-99, ?</bdi></dd>" in page
+    assert "<dt><bdi>cluster</bdi></dt><dd>left out by choice</dd>" in page

@@ -136,5 +136,5 @@ def test_clusters_are_described_with_dates_as_dates(pckid):
     assert sum("arrival: median 8:30, elsewhere 1" in line for line in lines) == 1
     sheet = pd.read_excel("c.xlsx", sheet_name="profiles", engine="calamine", index_col=[0, 1])
     means = sheet.loc[("visit", "mean")].tolist()
-    assert all(mean.startswith("2023-") or mean.startswith("2024-") for mean in means)
+    assert all(mean.startswith(("2023-", "2024-")) for mean in means)
     assert "median 2023-" in Path("r.html").read_text("utf-8")

@@ -50,4 +50,6 @@ def background():
     """What the command line would know of the table."""
     known = [f"group {index % 3}" for index in range(150)]
     names = [f"name {index}" for index in range(150)]
-    return Background("table.csv", "ab" * 32, names, known, {"notes": "left out by --drop"})
+    return Background(
+        "table.csv", "ab" * 32, names, known, {"notes": "left out by choice"}, {"Sheet": "<Data>"}
+    )

@@ -31,14 +31,28 @@ class Upload(NamedTuple):
     header: bool = True
     sheet: str | None = None
     skip_last: int = 0
+    encoding: str | None = None
     known: str | None = None  # column with known groups
 
     def open(self) -> Scan:
         """Open the table as the commands do."""
-        options: dict[str, Any] = {"no_header": not self.header, "sheet": self.sheet}
-        options["skip_last"] = self.skip_last
-        source = Source(self.name, MAX_UNPACKED, self.content)
-        return _tables.open_scan(source, options | {"max_unpacked": MAX_UNPACKED / 2**30})
+        limit = {"max_unpacked": MAX_UNPACKED / 2**30}
+        return _tables.open_scan(self.source, self.reading | limit)
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """How it is read, as options of the commands."""
+        return {
+            "no_header": not self.header,
+            "sheet": self.sheet,
+            "skip_last": self.skip_last,
+            "encoding": self.encoding,
+        }
+
+    @property
+    def source(self) -> Source:
+        """The file as tables are read from."""
+        return Source(self.name, MAX_UNPACKED, self.content)
 
 
 class Settings(NamedTuple):
@@ -65,7 +79,9 @@ def find_groups(settings: Settings, tell: Tell) -> Made:
         _tables.point_out(selection)
         estimator = _cluster.fit(selection, settings.n_clusters, options, _watch_fit(tell))
         verdict = _assessment.assess_clusters(selection, estimator, options, _watch_steps(tell))
-        page, model = _cluster.make_report(selection, estimator, assessment=verdict), io.BytesIO()
+        reading = options | settings.upload.reading
+        page = _cluster.make_report(selection, estimator, reading, assessment=verdict)
+        model = io.BytesIO()
         save(estimator, model, reading=_tables.reading_of(options, selection.names))
         files = {"report.html": page.html.encode(), "model.pckid": model.getvalue()}
         sheets = _cluster.profile_sheets(estimator)

@@ -281,9 +281,15 @@ def tell_clusters(selection: Selection, estimator: PCKID) -> None:
         say(f"Cluster {number}: {text[0].lower()}{text[1:]}")
 
 
-def write_report(selection: Selection, estimator: PCKID, path: str, assessment: Any = True) -> None:
+def write_report(
+    selection: Selection,
+    estimator: PCKID,
+    options: Mapping[str, Any],
+    path: str,
+    assessment: Any = True,
+) -> None:
     """Write the report on a clustering; `assessment` as in `pckid.report`."""
-    make_report(selection, estimator, path, assessment)
+    make_report(selection, estimator, options, path, assessment)
     say(f"Report: {path}")
 
 
@@ -304,11 +310,17 @@ def find_dates(selection: Selection) -> dict[str, str]:
 
 
 def make_report(
-    selection: Selection, estimator: PCKID, path: str | None = None, assessment: Any = True
+    selection: Selection,
+    estimator: PCKID,
+    options: Mapping[str, Any],
+    path: str | None = None,
+    assessment: Any = True,
 ) -> Any:
     """Make the report on a clustering, and write it where a path is given."""
     from pckid.reporting import Background, report
 
+    reading = {"Sheet": options.get("sheet"), "Encoding": options.get("encoding")}
+    reading["Also taken for missing"] = ", ".join(options.get("na_values") or ())
     background = Background(
         source=os.path.basename(selection.table.source),
         sha256=selection.table.sha256,
@@ -316,5 +328,6 @@ def make_report(
         known=selection.known,
         left_out=selection.left_out,
         dates=find_dates(selection),
+        reading={key: value for key, value in reading.items() if value},
     )
     return report(estimator, named_columns(selection), path, background, assessment=assessment)

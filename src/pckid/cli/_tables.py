@@ -46,6 +46,8 @@ from pckid.tables import (
 )
 from pckid.tables.table import name_row
 
+_BY_CHOICE = "left out by choice"
+
 
 class Selection(NamedTuple):
     """The part of a table that is clustered, and what goes with it.
@@ -276,14 +278,14 @@ def choose_columns(
         dropped += [name for name in RESULT_COLUMNS if name in table.names]
     every = table.names
     wanted = _named_columns(table, options.get("columns") or (), "--columns") or every
-    left_out = dict.fromkeys(dropped, "left out by --drop")
+    left_out = dict.fromkeys(dropped, _BY_CHOICE)
     left_out |= {name: "names the rows" for name in [named["id_column"]] if name}
     left_out |= {name: "known groups" for name in [named["label_column"]] if name}
     weights = "weights of the rows; the figures here count every row once"
     left_out |= {name: weights for name in [named["weights_column"]] if name}
     names = [name for name in wanted if name not in left_out]
     chosen = set(wanted)
-    left_out |= {name: "not among --columns" for name in every if name not in chosen}
+    left_out |= {name: "not among the columns chosen" for name in every if name not in chosen}
     if not names:
         raise click.UsageError("No column is left to cluster. Check --columns and --drop.")
     _refuse_old_results(names)
@@ -373,7 +375,7 @@ def point_out(selection: Selection) -> None:
 def _name_replaced(selection: Selection, new: Mapping[str, np.ndarray]) -> None:
     """Say which columns of the table give way to the result, unless --drop agreed to it."""
     for name in new:
-        if selection.left_out.get(name, "left out by --drop") != "left out by --drop":
+        if selection.left_out.get(name, _BY_CHOICE) != _BY_CHOICE:
             note(f"The result takes the place of the table's own column '{name}'.")
 
 

@@ -143,7 +143,7 @@ def cluster(
     if not quiet:
         _cluster.tell_clusters(selection, estimator)
     if report_path:
-        _cluster.write_report(selection, estimator, report_path, assessment or False)
+        _cluster.write_report(selection, estimator, options, report_path, assessment or False)
     if model_path:
         from pckid.modelfile import save
 

@@ -50,6 +50,6 @@ def demo(out: str) -> None:
     _tables.write_result(selection, new, labels_path, escape_formulas=False, sheets=sheets)
     say(f"The table: {table_path}")
     say(f"The table with its clusters: {labels_path}")
-    _cluster.write_report(selection, estimator, report_path, assessment)
+    _cluster.write_report(selection, estimator, _OPTIONS, report_path, assessment)
     say(f"Open it in a browser, and press a cluster: {Path(report_path).resolve().as_uri()}")
     say("The same by hand: pckid cluster TABLE -k 3 --label label --out FILE --report FILE.html")

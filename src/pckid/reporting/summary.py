@@ -66,6 +66,8 @@ class Background:
     dates : dict of column name to {"date", "datetime", "time"}
         Columns of numbers that are days since 1970 began, to be written as dates, with the time of
         the day or without, or that are hours, to be written as hours:minutes.
+    reading : dict of str to str
+        How the file was read, such as its sheet and what was taken for missing.
     """
 
     source: str = "the table"
@@ -74,6 +76,7 @@ class Background:
     known: Sequence[Any] | None = None
     left_out: dict[str, str] = field(default_factory=dict)
     dates: dict[str, str] = field(default_factory=dict)
+    reading: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         unknown = sorted(set(self.dates.values()) - set(DATE_KINDS))
@@ -336,6 +339,7 @@ def _provenance(X: np.ndarray, background: Background) -> dict[str, str]:
     packages = ("pckid", "numpy", "scipy", "scikit-learn")
     return {
         "Table": background.source,
+        **background.reading,
         kind: digest,
         "Made": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "Versions": ", ".join(f"{name} {version(name)}" for name in packages)
