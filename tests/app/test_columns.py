@@ -90,3 +90,42 @@ def test_choices_on_another_page_are_kept():
     assert not app.checkbox[3].value
     assert not app.exception
     assert not app.warning
+
+
+def test_many_columns_are_ticked_and_unticked_at_once():
+    names = [f"c{j}" for j in range(columns.PER_PAGE + 5)]
+    app = page(rows(*names))
+    untick, tick = app.button
+    untick.click().run()
+    assert app.session_state["options"]["drop"] == tuple(names)
+    app.checkbox[2].check().run()
+    assert app.session_state["options"]["drop"] == tuple(n for n in names if n != "c2")
+    app.number_input[0].set_value(2).run()
+    tick.click().run()
+    assert app.session_state["options"]["drop"] == ()
+    assert not app.exception
+
+
+def test_what_holds_nothing_to_compare_cannot_be_ticked():
+    lines = ["a,empty,same", *(f"{i * 7 % 5},,x" for i in range(12))]
+    app = page("\n".join(lines).encode())
+    assert [tick.disabled for tick in app.checkbox] == [False, True, True]
+    assert app.session_state["options"]["drop"] == ("empty", "same")
+
+
+def test_a_column_that_a_code_empties_is_no_longer_used():
+    lines = ["a,b", *(f"{i * 7 % 5},{'x' if i % 2 else ''}" for i in range(12))]
+    lines[3] = lines[3].replace(",", ",y")
+    app = page("\n".join(lines).encode())
+    used = app.session_state["options"]["categorical"]
+    app.multiselect[0].set_value(["x", "y"]).run()
+    assert used == ("b",)
+    assert app.session_state["options"]["drop"] == ("b",)
+
+
+def test_how_numbers_are_written_is_said_by_an_example():
+    lines = ["a;b", *(f"{i * 7 % 5},5 EUR;{i % 3}" for i in range(12))]
+    app = page("\n".join(lines).encode())
+    said = [caption.value.replace("\\", "") for caption in app.caption]
+    assert any("written like 1234,56" in text for text in said)
+    assert not any("thousands sign" in text for text in said)

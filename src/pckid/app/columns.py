@@ -44,14 +44,19 @@ def ask_for_columns(opened: Opened) -> dict[str, Any]:
         key=f"na-{opened.key}", accept_new_options=True, placeholder="such as -9999",
     )  # fmt: skip
     found, first = _inspect_once(opened, tuple(codes)), 0
+    suggested = [_suggest_choice(column, opened.upload.known) for column in found.columns]
     if len(found.columns) > PER_PAGE:
+        ticks = {f"use-{i}-{opened.key}": each.used for i, each in enumerate(suggested)}
+        with st.container(horizontal=True):
+            offers = {"Untick all": dict.fromkeys(ticks, False), "Tick as suggested": ticks}
+            for what, new in offers.items():
+                st.button(what, on_click=st.session_state.update, args=[new])
         pages = -(-len(found.columns) // PER_PAGE)
         first = PER_PAGE * (st.number_input(f"Columns, page 1 to {pages}", 1, pages) - 1)
     choices = {}
     for index, column in enumerate(found.columns):
         ask = _ask_for_column if first <= index < first + PER_PAGE else _keep_choice
-        suggested = _suggest_choice(column, opened.upload.known)
-        choices[column.name] = ask(column, suggested, f"{index}-{opened.key}")
+        choices[column.name] = ask(column, suggested[index], f"{index}-{opened.key}")
     kinds = {column.name: column.kind for column in found.columns}
     return _as_options(choices, kinds) | {"na_values": tuple(codes)}
 
@@ -61,7 +66,8 @@ def _inspect_once(opened: Opened, codes: tuple[str, ...] = ()) -> TableInspectio
     known = st.session_state.setdefault("inspected", {})
     if (opened.key, codes) not in known:
         missing = MissingTokens.with_defaults(codes)
-        known[opened.key, codes] = inspect_table(opened.table, missing)
+        with st.spinner("Looking at the columns"):
+            known[opened.key, codes] = inspect_table(opened.table, missing)
     return known[opened.key, codes]
 
 
@@ -90,15 +96,15 @@ def _roles(column: ColumnInspection) -> list[str]:
 
 def _ask_for_column(column: ColumnInspection, suggested: ColumnChoice, key: str) -> ColumnChoice:
     """Draw one column's tick and menu."""
-    name, roles = escape(column.name), _roles(column)
+    name, roles, useless = escape(column.name), _roles(column), column.kind in _USELESS
     with st.container(horizontal=True, vertical_alignment="center"):
-        used = st.checkbox(name, suggested.used, key=f"use-{key}", width=260)
+        used = st.checkbox(name, suggested.used, key=f"use-{key}", width=260, disabled=useless)
         role = st.selectbox(
             f"What {name} holds", roles, roles.index(suggested.role), key=f"role-{key}", width=200,
             format_func=ROLES.__getitem__, label_visibility="collapsed",
         )  # fmt: skip
         st.caption(_describe_column(column), width=390)
-    return ColumnChoice(used, role)
+    return ColumnChoice(used and not useless, role)
 
 
 def _keep_choice(column: ColumnInspection, suggested: ColumnChoice, key: str) -> ColumnChoice:
@@ -117,7 +123,11 @@ def _describe_column(column: ColumnInspection) -> str:
         said.append(f"{low:.5g} to {high:.5g} {escape(column.unit or '')}")
     if column.common:
         said.append(", ".join(escape(text, 20) for text, _ in column.common))
-    evidence = [column.evidence, *(problem.evidence for problem in column.problems)]
+    form = column.number_format
+    evidence = [
+        f"written like {form}" if form else column.evidence,
+        *(problem.evidence for problem in column.problems),
+    ]
     return " · ".join([*said, *(escape(text, 200) for text in evidence if text)]) or column.kind
 
 
