@@ -99,6 +99,74 @@ def test_from_a_file_to_labels_and_new_rows(page, tmp_path):
     assert clusters(placed) == clusters(content)
 
 
+def test_what_is_typed_last_counts_when_the_button_is_pressed(page, tmp_path):
+    write_table(tmp_path / "people.csv")
+    page.drop(tmp_path / "people.csv")
+    page.see("60 rows, 5 columns")
+    page.wait_for_drawing()
+    page.choose("I know the number")
+    page.see("Number of groups")
+    page.wait_for_drawing()
+    field = page.browser.find("[data-testid=stNumberInput] input")
+    field.clear()
+    field.send_keys("2")
+    page.click("Find groups")
+    (frame,) = page.browser.wait(lambda: page.browser.find_all("iframe"), 120)
+    page.browser.driver.switch_to.frame(frame)
+    page.see("2 clusters")
+    page.browser.driver.switch_to.default_content()
+    assert "before your last changes" not in page.text()
+
+
+def test_the_page_can_be_read_in_the_dark(page):
+    page.browser.view(dark=True)
+    try:
+        page.click("Try it with the penguins")
+        page.see("344 rows, 7 columns")
+        page.wait_for_drawing()
+        found = page.browser.violations()
+    finally:
+        page.browser.view()
+    assert [each for each in found if "stIcon" not in each and "stFileUploader" not in each] == []
+
+
+def test_the_field_is_empty_again_beside_the_built_in_table(page, tmp_path):
+    write_table(tmp_path / "people.csv")
+    page.drop(tmp_path / "people.csv")
+    page.see("60 rows, 5 columns")
+    page.wait_for_drawing()
+    page.click("Try it with the penguins")
+    page.see("344 rows, 7 columns")
+    page.wait_for_drawing()
+    assert "people.csv" not in page.text()
+    page.drop(tmp_path / "people.csv")
+    page.see("60 rows, 5 columns")
+
+
+def test_what_was_said_of_one_table_is_not_said_of_the_next(page, tmp_path):
+    write_table(tmp_path / "people.csv")
+    (tmp_path / "others.csv").write_text("x,y\n1,2\n3,4\n")
+    page.drop(tmp_path / "people.csv")
+    page.see("60 rows, 5 columns")
+    page.wait_for_drawing()
+    page.click("Find groups")
+    page.see("4. The groups")
+    page.turn_to("Place new rows")
+    page.drop(tmp_path / "others.csv", "The table with the new rows")
+    page.see("2 rows, 2 columns")
+    page.wait_for_drawing()
+    page.click("Place rows")
+    page.see("others.csv lacks 4 of the model's 4 columns")
+    page.drop(tmp_path / "people.csv", "The table with the new rows")
+    page.see("60 rows, 5 columns")
+    page.wait_for_drawing()
+    assert "others.csv" not in page.text()
+    page.click("Place rows")
+    page.see("Cluster 0")
+    page.drop(tmp_path / "others.csv", "The table with the new rows")
+    page.see("These rows were placed before your last changes.")
+
+
 def test_a_bad_file_gets_its_sentence_and_the_app_goes_on(page, tmp_path):
     (tmp_path / "broken.csv").write_text('a,b\n1,2\n"3,4\n')
     page.drop(tmp_path / "broken.csv")
@@ -184,7 +252,9 @@ def test_names_and_cells_are_shown_and_not_run(page, tmp_path, chromium):
     page.drop(path)
     page.see("60 rows, 5 columns")
     page.wait_for_drawing()
-    ticks = chromium.find_all("[data-testid=stCheckbox] label")
+    selector = "[data-testid=stCheckbox] label"
+    chromium.wait(lambda: len(chromium.find_all(selector)) > len(HOSTILE))
+    ticks = chromium.find_all(selector)
     shown = [each.text.replace("\N{WORD JOINER}", "") for each in ticks]
     assert set(HOSTILE) <= set(shown)
     page.click("Find groups")

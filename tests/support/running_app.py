@@ -148,5 +148,6 @@ class AppPage:
 
     def wait_for_drawing(self) -> None:
         """Wait until Streamlit has drawn what the last click changed."""
-        self.browser.wait(lambda: not self.browser.find_all("[data-testid=stStatusWidget]"))
+        pending = "[data-testid=stStatusWidget], [data-testid=stSkeleton], [data-testid=stSpinner]"
+        self.browser.wait(lambda: not self.browser.find_all(pending))
         time.sleep(0.3)

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pckid.app import result, run
-from pckid.app.upload import KINDS
+from pckid.app.upload import KINDS, open_as_asked
 from pckid.app.work import Upload, place_new_rows
 
 
@@ -17,10 +17,13 @@ def ask_for_new_rows() -> None:
         st.caption("Without a file, the model of the run on this page is used.")
         model = Upload("the model of this page", made.files["model.pckid"])
     table = _ask_for_file("The table with the new rows", KINDS, "new-file")
-    nothing = model is None or table is None
-    run.offer_job("Place rows", "placing", "placed", nothing, place_new_rows, model, table)
+    opened = table and open_as_asked(table, "new")
+    work = model, opened and opened.upload
+    run.offer_job("Place rows", "placing", "placed", None in work, place_new_rows, *work)
     placed = st.session_state.get("placed")
     if placed is not None:
+        if st.session_state["placed-from"] != work:
+            st.info("These rows were placed before your last changes. *Place rows* places anew.")
         result.show_sizes(placed)
         result.offer_downloads(placed, placed.found["source"])
 

@@ -8,11 +8,15 @@ from pckid.app import columns, new_rows, result, run, upload
 _ICON = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><g stroke="#fff">
 <circle cx="5" cy="5" r="4" fill="#0067a5"/><circle cx="11.5" cy="8" r="3" fill="#c24a00"/>
 <circle cx="5.5" cy="12" r="2.5" fill="#00735a"/></g></svg>"""
-# Captions as the framework has them are too pale to be read by everybody.
+# Captions, code and buttons as the framework has them are too pale to be read by everybody.
 _STYLE = """<style>
 .stMainBlockContainer { max-width: 66rem; padding-top: 2.5rem; }
 [data-testid="stCaptionContainer"], [data-testid="stCaptionContainer"] p {
     color: inherit; opacity: 0.87;
+}
+[data-testid="stCode"] .token { color: inherit; }
+@media (prefers-color-scheme: dark) {
+    [data-testid="stBaseButton-primary"]:enabled { color: #14181c; }
 }
 </style>"""
 

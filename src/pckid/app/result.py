@@ -6,7 +6,7 @@ from pathlib import Path
 import streamlit as st
 
 from pckid._utils.text import brief
-from pckid.app.text import escape
+from pckid.app.text import escape, without_options
 from pckid.app.work import Made, Settings
 
 _HEIGHT = 1000
@@ -24,10 +24,10 @@ def show_result(settings: Settings) -> None:
     made = st.session_state.get("made")
     if made is None:
         return
-    used = st.session_state["made-from"]
+    (used,) = st.session_state["made-from"]
     st.header("4. The groups")
     if used != settings:
-        st.info("This is the result of the run before your last changes.")
+        st.info("This was found before your last changes. *Find groups* finds it anew.")
     offer_downloads(made, used.upload.name)
     show_notes(made)
     with st.expander("The same as a command, and in Python"):
@@ -54,7 +54,7 @@ def show_notes(made: Made) -> None:
     """Draw what was noted, folded."""
     if made.notes:
         with st.expander(f"Notes ({len(made.notes)})"):
-            st.markdown("\n".join(f"- {escape(note, 500)}" for note in made.notes))
+            st.markdown("\n".join(f"- {escape(without_options(note), 500)}" for note in made.notes))
 
 
 def offer_downloads(made: Made, name: str) -> None:
@@ -67,6 +67,7 @@ def offer_downloads(made: Made, name: str) -> None:
                 label, made.files[ending], f"{stem}-{ending}", kind, on_click="ignore",
                 icon=":material/download:", key=f"{ending}-{id(made)}",
             )  # fmt: skip
+    st.caption("Download what you want to keep: it is gone when this page is closed or reloaded.")
 
 
 def as_command(settings: Settings) -> str:
@@ -80,9 +81,9 @@ def as_command(settings: Settings) -> str:
     for option in ("id", "label"):
         words += [f"--{option}={value}"] if (value := options[f"{option}_column"]) else []
     words += ["--no-header"] * (not settings.upload.header)
-    words += [f"--sheet={settings.upload.sheet}"] if settings.upload.sheet else []
-    if settings.upload.skip_last:
-        words.append(f"--skip-last={settings.upload.skip_last}")
+    for option in ("sheet", "skip_last", "encoding"):
+        value = getattr(settings.upload, option)
+        words += [f"--{option.replace('_', '-')}={value}"] if value else []
     stem = Path(name).stem
     words += ["--escape-formulas", "--out", f"{stem}-clusters.csv"]
     words += ["--report", f"{stem}-report.html", "--save", f"{stem}-model.pckid"]
@@ -99,9 +100,8 @@ def as_python(settings: Settings) -> str:
         f", {key}={value!r}" for key, value in ({"drop": drop} | given).items() if value
     )
     reading += "" if settings.upload.header else ", header=False"
-    reading += f", sheet={settings.upload.sheet!r}" if settings.upload.sheet else ""
-    skip_last = settings.upload.skip_last
-    reading += f", skip_last={skip_last}" if skip_last else ""
+    for option in ("sheet", "skip_last", "encoding"):
+        reading += f", {option}={value!r}" if (value := getattr(settings.upload, option)) else ""
     stem = Path(name).stem
     return (
         f"import pckid\n\nframe, notes = pckid.read_table({name!r}{reading})\n"

@@ -5,7 +5,7 @@ from typing import Any
 import streamlit as st
 
 from pckid._utils.jobs import Job
-from pckid.app.text import escape_lines
+from pckid.app.text import escape_lines, without_options
 from pckid.app.upload import Opened
 from pckid.app.work import Settings, find_groups
 
@@ -33,21 +33,21 @@ def offer_job(what: str, job: str, made: str, disabled: bool, *work: Any) -> Non
     what it was made from has its place beside it.
     """
     running = job in st.session_state
+    asked = f"{job}-asked"
     st.button(
         what, type="primary", disabled=disabled or running,
-        on_click=_start_job, args=(job, made, *work),
+        on_click=st.session_state.__setitem__, args=(asked, True),
     )  # fmt: skip
+    # Not in the callback, which knows the work as it was before a change that came with the click.
+    if st.session_state.pop(asked, False) and not disabled and not running:
+        st.session_state.pop(f"{job}-said", None)
+        st.session_state.pop(made, None)
+        st.session_state[job], st.session_state[f"{made}-from"] = Job(*work), work[1:]
+        st.rerun()
     if running:
         _watch_job(job, made)
-    elif f"{job}-said" in st.session_state:
+    elif f"{job}-said" in st.session_state and st.session_state[f"{made}-from"] == work[1:]:
         st.warning(st.session_state[f"{job}-said"])
-
-
-def _start_job(job: str, made: str, *work: Any) -> None:
-    """Start a run."""
-    st.session_state.pop(f"{job}-said", None)
-    st.session_state.pop(made, None)
-    st.session_state[job], st.session_state[f"{made}-from"] = Job(*work), work[1]
 
 
 @st.fragment(run_every=0.4)
@@ -63,7 +63,7 @@ def _watch_job(key: str, made: str) -> None:
         return
     del st.session_state[key]
     if job.error:
-        st.session_state[f"{key}-said"] = escape_lines(job.error)
+        st.session_state[f"{key}-said"] = escape_lines(without_options(job.error))
     else:
         st.session_state[made] = job.result
     st.rerun()

@@ -5,14 +5,24 @@ from typing import NamedTuple
 import streamlit as st
 
 from pckid._utils.text import counted
-from pckid.app.text import escape, escape_lines
+from pckid.app.sheets import list_sheets
+from pckid.app.text import escape, escape_lines, without_options
 from pckid.app.work import Upload
 from pckid.data import penguins_path
 from pckid.tables import FileTable, read_whole
 
 SPREADSHEETS = ("xlsx", "xls", "ods")
 KINDS = [*SPREADSHEETS, "csv", "tsv", "txt", "gz", "parquet", "arrow", "feather", "dta", "sav"]
-_WITH_EXTRA_ROWS = (*SPREADSHEETS, "csv", "tsv", "txt", "gz")
+ENCODINGS = {
+    "cp1252": "Windows, Western European",
+    "cp1250": "Windows, Central European",
+    "cp1251": "Windows, Cyrillic",
+    "cp1253": "Windows, Greek",
+    "cp1254": "Windows, Turkish",
+    "cp932": "Windows, Japanese",
+    "gb18030": "Windows, Chinese",
+    "mac-roman": "an old Mac, Western European",
+}
 _SHOWN = 100
 
 
@@ -26,7 +36,8 @@ class Opened(NamedTuple):
     @property
     def key(self) -> str:
         """What sets the widgets of this table apart from those of others."""
-        how = self.upload.header, self.upload.sheet, self.upload.skip_last
+        upload = self.upload
+        how = upload.header, upload.sheet, upload.skip_last, upload.encoding
         return "-".join(map(str, (self.table.sha256, *how)))
 
 
@@ -34,60 +45,101 @@ def ask_for_table() -> Opened | None:
     """Ask for a table and read it; None while there is none."""
     st.header("1. Your table")
     label = "A table: Excel, CSV, Parquet and others"
-    st.file_uploader(label, KINDS, key="file", on_change=_take_file)
+    # Under another key the field is empty again, as it has to be beside the built-in table.
+    key = f"file-{st.session_state.setdefault('n-demos', 0)}"
+    st.file_uploader(label, KINDS, key=key, on_change=_take_file, args=[key])
     st.button("Try it with the penguins", on_click=_take_demo, icon=":material/science:")
     upload = st.session_state.get("upload")
-    if upload is None:
-        return None
-    header = st.checkbox("The first row holds the names of the columns", value=True, key="header")
-    sheet = None
-    if upload.name.lower().endswith(SPREADSHEETS):
-        sheet = st.text_input("Sheet: its name or number", key="sheet", width=300).strip() or None
-    skip_last = 0
-    if upload.name.lower().endswith(_WITH_EXTRA_ROWS):
+    return None if upload is None else open_as_asked(upload, "table")
+
+
+def open_as_asked(upload: Upload, place: str) -> Opened | None:
+    """Ask how a file is to be read, read it and show its first rows; None if it cannot be read."""
+    key = f"{place}-{upload.name}-{len(upload.content)}"
+    header = st.checkbox(
+        "The first row holds the names of the columns", value=True, key=f"header-{key}"
+    )
+    upload = upload._replace(header=header, sheet=_ask_for_sheet(upload, key))
+    if _is_text(upload) or upload.name.lower().endswith(SPREADSHEETS):
         label = "Rows at the end to leave out, such as totals"
-        skip_last = st.number_input(label, 0, 1000, key="skip_last", width=300)
-    opened = open_upload(upload._replace(header=header, sheet=sheet, skip_last=skip_last))
-    if opened is not None:
-        n_rows, n_columns = opened.table.data.shape
-        st.markdown(
-            f"**{escape(upload.name)}**: {counted(n_rows, 'row')}, {counted(n_columns, 'column')}"
-        )
-        for note in opened.notes:
-            st.caption(escape(note, 300))
-        st.dataframe(opened.table.data.slice(0, _SHOWN), height=215)
-    return opened
-
-
-def open_upload(upload: Upload) -> Opened | None:
-    """Read a table, once for every file; show why it cannot be read."""
-    opened = st.session_state.get("opened")
-    if opened is not None and opened.upload == upload:
-        return opened
-    st.session_state.pop("opened", None)
+        skip_last = st.number_input(label, 0, 1000, key=f"skip-last-{key}", width=300)
+        upload = upload._replace(skip_last=skip_last)
+    if f"encoded-{key}" in st.session_state:
+        upload = upload._replace(encoding=_ask_for_encoding(key))
     try:
-        scan = upload.open()
-        opened = Opened(upload, read_whole(scan), tuple(scan.notes))
+        with st.spinner("Reading the table"):
+            opened = _open_once(upload, f"opened-{place}")
     except Exception as error:
-        st.error(escape_lines(str(error)))
+        # The error names the option that helps.
+        if (
+            "--encoding" in getattr(error, "options", "")
+            and upload.encoding is None
+            and _is_text(upload)
+        ):
+            st.session_state[f"encoded-{key}"] = True
+            st.rerun()
+        st.error(escape_lines(without_options(str(error))))
         return None
-    st.session_state["opened"] = opened
+    n_rows, n_columns = opened.table.data.shape
+    st.markdown(
+        f"**{escape(upload.name)}**: {counted(n_rows, 'row')}, {counted(n_columns, 'column')}"
+    )
+    for note in opened.notes:
+        st.caption(escape(without_options(note), 300))
+    st.dataframe(opened.table.data.slice(0, _SHOWN), height=215)
     return opened
 
 
-def _take_file() -> None:
+def _ask_for_sheet(upload: Upload, key: str) -> str | None:
+    """Ask which sheet of a workbook to read, where there are several."""
+    if not upload.name.lower().endswith(SPREADSHEETS):
+        return None
+    if f"sheets-{key}" not in st.session_state:
+        st.session_state[f"sheets-{key}"] = list_sheets(upload.source)
+    sheets = st.session_state[f"sheets-{key}"]
+    if len(sheets) < 2:
+        return None
+    return st.selectbox("Sheet of the workbook", sheets, key=f"sheet-{key}", width=300)
+
+
+def _ask_for_encoding(key: str) -> str:
+    """Ask how a text is encoded that is not UTF-8."""
+    return st.selectbox(
+        "The file was saved by", ENCODINGS, key=f"encoding-{key}", width=300,
+        format_func=ENCODINGS.__getitem__,
+        help="If letters such as ä or é look wrong below, choose another.",
+    )  # fmt: skip
+
+
+def _is_text(upload: Upload) -> bool:
+    """Whether a file is a text by its name."""
+    return upload.name.lower().endswith(("csv", "tsv", "txt", "gz"))
+
+
+def _open_once(upload: Upload, place: str) -> Opened:
+    """Read a table, once for every file."""
+    opened = st.session_state.get(place)
+    if opened is None or opened.upload != upload:
+        st.session_state.pop(place, None)
+        scan = upload.open()
+        opened = st.session_state[place] = Opened(upload, read_whole(scan), tuple(scan.notes))
+    return opened
+
+
+def _take_file(key: str) -> None:
     """Take the file that was dropped, or none if it was taken back."""
-    file = st.session_state["file"]
+    file = st.session_state[key]
     _begin_anew(file and Upload(file.name, file.getvalue()))
 
 
 def _take_demo() -> None:
     """Take the built-in table."""
+    st.session_state["n-demos"] += 1
     _begin_anew(Upload("penguins.csv", penguins_path().read_bytes(), known="label"))
 
 
 def _begin_anew(upload: Upload | None) -> None:
     """Begin anew with another table."""
-    for key in ("job", "made", "opened", "header", "sheet", "skip_last", "inspected", "job-said"):
+    for key in ("job", "made", "opened-table", "inspected", "job-said"):
         st.session_state.pop(key, None)
     st.session_state["upload"] = upload

@@ -1,0 +1,100 @@
+"""How a table is read: sheets, letters that are not UTF-8, and what the page says of both."""
+
+import io
+
+import pytest
+
+pytest.importorskip("streamlit")
+import xlsxwriter
+from streamlit.testing.v1 import AppTest
+
+from pckid.app.result import as_command, as_python
+from pckid.app.work import Settings
+
+OPTIONS = {
+    "columns": (), "drop": (), "categorical": (), "na_values": (), "numbers": (), "dates": (),
+    "id_column": None, "label_column": None,
+}  # fmt: skip
+GERMAN = "Größe;Käfer\n1,5;grün\n2,5;rot\n"
+
+
+def page(name, content, place="table"):
+    """Draw the reading of one file."""
+
+    def script(name, content, place):
+        import streamlit as st
+
+        from pckid.app.upload import open_as_asked
+        from pckid.app.work import Upload
+
+        st.session_state["found"] = open_as_asked(Upload(name, content), place)
+
+    return AppTest.from_function(script, args=(name, content, place)).run(timeout=30)
+
+
+def workbook(**sheets):
+    """Write sheets, each a list of rows."""
+    content = io.BytesIO()
+    with xlsxwriter.Workbook(content) as book:
+        for name, rows in sheets.items():
+            sheet = book.add_worksheet(name)
+            for number, row in enumerate(rows):
+                sheet.write_row(number, 0, row)
+    return content.getvalue()
+
+
+def names(app):
+    return app.session_state["found"].table.names
+
+
+@pytest.mark.parametrize("place", ["table", "new"])
+def test_a_sheet_is_chosen_from_a_menu(place):
+    content = workbook(About=[["Wounds"], ["of 2024"]], Data=[["a", "b"], [1, 2], [3, 4]])
+    app = page("study.xlsx", content, place)
+    assert app.selectbox[0].options == ["About", "Data"]
+    assert names(app) == ["Wounds"]
+    app.selectbox[0].select("Data").run()
+    assert names(app) == ["a", "b"]
+    assert app.session_state["found"].upload.sheet == "Data"
+
+
+def test_another_sheet_can_be_chosen_where_the_first_is_no_table():
+    app = page("study.xlsx", workbook(About=[["Wounds"]], Data=[["a", "b"], [1, 2], [3, 4]]))
+    assert "no rows" in app.error[0].value
+    app.selectbox[0].select("Data").run()
+    assert names(app) == ["a", "b"]
+    assert not app.error
+
+
+def test_a_single_sheet_and_a_damaged_workbook_have_no_menu():
+    app = page("study.xlsx", workbook(Data=[["a"], [1], [2]]))
+    assert not app.selectbox
+    assert names(app) == ["a"]
+    app = page("study.xlsx", b"PK\x03\x04 broken")
+    assert not app.selectbox
+    assert "damaged" in app.error[0].value
+
+
+def test_text_of_windows_is_read_and_its_letters_can_be_changed():
+    app = page("Käfer.csv", GERMAN.encode("cp1252"))
+    assert not app.error
+    assert app.selectbox[0].value == "cp1252"
+    assert names(app) == ["Größe", "Käfer"]
+    app.selectbox[0].select("mac-roman").run()
+    assert names(app) != ["Größe", "Käfer"]
+    upload = app.session_state["found"].upload
+    settings = Settings(upload, 2, OPTIONS)
+    assert "--encoding=mac-roman" in as_command(settings)
+    assert "encoding='mac-roman'" in as_python(settings)
+
+
+def test_nobody_is_asked_about_the_letters_of_utf_8():
+    assert not page("Käfer.csv", GERMAN.encode()).selectbox
+
+
+def test_what_is_no_text_is_not_taken_for_one():
+    app = page("photo.csv", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0")
+    assert "not a table" in app.error[0].value
+    app = page("letter.xlsx", b"%PDF-1.4\n%\xe2\xe3\n1 0 obj")
+    assert not app.selectbox
+    assert app.error
