@@ -93,4 +93,5 @@ def test_categories_are_in_the_frame_with_their_shares():
 def test_an_explanation_shows_itself_in_a_notebook(explained):
     page = explained._repr_html_()
     assert page.count("<tr>") == 4
-    assert ", ".join(name for name, _ in explained.clusters[2].features[:3]) in page
+    assert explained.clusters[2].describe(3) in page
+    assert explained.clusters[2].describe(3).startswith("Stands out by ")

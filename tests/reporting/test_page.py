@@ -267,7 +267,7 @@ def test_a_single_cluster_differs_from_nothing(table):
     page = pckid.report(
         pckid.PCKID(1, n_inits=2, max_components=4, random_state=0).fit(X), X, assessment=False
     ).html
-    assert "It is the only cluster: there is nothing to set it apart from." in page
+    assert "It is the only cluster, so nothing sets it apart. Typical values:" in page
     assert "it differs in combinations of columns" not in page
 
 
