@@ -17,7 +17,7 @@ from sklearn.base import (
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from pckid._utils.arrays import Array, namespace, restorer, to_numpy
+from pckid._utils.arrays import Array, asarray_like, namespace, restorer, take_along, to_numpy
 from pckid._utils.parallel import n_threads
 from pckid._utils.progress import with_callbacks
 from pckid._utils.representation import ClusterReprMixin
@@ -45,7 +45,7 @@ from pckid.spectral.assignment import (
     silhouettes_of_blocks,
 )
 from pckid.spectral.embedding import EMBEDDINGS
-from pckid.spectral.grouping import group
+from pckid.spectral.grouping import Grouping, group
 
 # The eigenvectors come from at most this many rows unless `n_landmarks` says otherwise.
 _MAX_LANDMARKS = 3_000
@@ -308,7 +308,7 @@ class PCKID(
         )
         self._n_filled = sample.n_rows - sample.n_empty
         self.n_clusters_ = self._choose_n_clusters(sample)
-        self._projection, self._centers, self.inertia_, self._sharpness = group(
+        grouping = group(
             self._kernel,
             sample,
             self.n_clusters_,
@@ -317,7 +317,9 @@ class PCKID(
             n_init=self.kmeans_n_init,
             jobs=n_threads(self.n_jobs),
         )
-        self._place(rows, sample, restorer(X))
+        self._projection, self._centers = grouping.projection, grouping.centers
+        self.inertia_, self._sharpness = grouping.inertia, grouping.sharpness
+        self._place(rows, sample, grouping, restorer(X))
         return self
 
     @classmethod
@@ -582,7 +584,11 @@ class PCKID(
         return self.choice_.n_clusters
 
     def _place(
-        self, rows: RowsInMemory | BlockedRows, sample: Sample, restore: Callable[[Array], Array]
+        self,
+        rows: RowsInMemory | BlockedRows,
+        sample: Sample,
+        grouping: Grouping,
+        restore: Callable[[Array], Array],
     ) -> None:
         """Find the clusters of all rows, and describe them; those in blocks when asked for."""
         # What an earlier fit to another kind of table left is of other rows.
@@ -592,9 +598,14 @@ class PCKID(
         if isinstance(rows, RowsInMemory):
             X, weights = rows.X, rows.weights
         table = standardise(X, sample.scaling, sample.dtype)
-        embedding, scores = project_and_score(
-            self._kernel, self._projection, table, n_threads(self.n_jobs)
-        )
+        if sample.places is None or grouping.scores is None:
+            embedding, scores = project_and_score(
+                self._kernel, self._projection, table, n_threads(self.n_jobs)
+            )
+        else:
+            index = asarray_like(sample.places, table.values, dtype=namespace(table.values).int64)
+            embedding = take_along(grouping.points, index)
+            scores = take_along(grouping.scores, index)
         found = assign(embedding, self._centers, table, self._sharpness)
         warn_empty_clusters(to_numpy(found.labels), self.n_clusters_)
         self.cluster_profiles_ = profile_clusters(

@@ -1,5 +1,7 @@
 """How unusual rows are: against components one by one, and against the chi-squared distribution."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,8 +10,8 @@ from scipy.stats import chi2, norm
 from sklearn.metrics import roc_auc_score
 
 from pckid import PCKID, EmptyRowWarning, load, save
-from pckid.ensemble.feature_map import feature_blocks, mixture_scales
-from pckid.ensemble.outliers import outlier_score, surprise
+from pckid.ensemble.feature_map import feature_blocks, feature_matrix, mixture_scales
+from pckid.ensemble.outliers import outlier_score, score_features, surprise
 from pckid.plots import standardised_rows
 
 X, _ = groups(share=0.2)
@@ -138,3 +140,33 @@ def test_numbers_of_two_values_deviate_as_categories_do():
             deviation += 1 - 2 * np.log(own) - 2 * entropy
         expected[i] += features[c, i] * deviation / table.observed[i].sum()
     close(surprise(model._kernel, table, 1), expected)
+
+
+@pytest.mark.parametrize("kind", ["diag", "full"])
+def test_scores_from_features_are_those_of_the_rows(kind):
+    X, _ = groups(n_samples=60)
+    model = PCKID(3, **SMALL, covariance_type=kind).fit(X)
+    kernel, table = model._kernel, standardised_rows(model, X)
+    features = feature_matrix(kernel, table, 1)
+    expected = outlier_score(kernel, table, 1)
+    for jobs in (1, 2):
+        close(score_features(kernel, features, table, jobs), expected)
+
+
+@pytest.mark.parametrize("n_landmarks", [None, 30])
+@pytest.mark.parametrize("odd", ["nothing", "repeated rows", "an empty row", "a row of no weight"])
+def test_rows_of_a_fit_have_the_coordinates_and_scores_of_new_rows(n_landmarks, odd):
+    X, _ = groups(n_samples=60)
+    weights = None
+    if odd == "repeated rows":
+        X = np.concatenate([X[20:], X, X[:30]])
+    elif odd == "an empty row":
+        X[7] = np.nan
+    elif odd == "a row of no weight":
+        weights = np.where(np.arange(60) == 7, 0.0, 1.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = PCKID(3, **SMALL, n_landmarks=n_landmarks).fit(X, sample_weight=weights)
+    close(model.embedding_, model.transform(X))
+    close(model.outlier_score_, model.outlier_score(X))
+    np.testing.assert_array_equal(model.labels_, model.predict(X))

@@ -245,6 +245,18 @@ class TestUniqueRows:
         assert len(sample.merge_duplicates(twice, None, 4).rows) == 12
         assert len(sample.merge_duplicates(twice, None, 3).rows) == 3
 
+    @pytest.mark.parametrize("least", [2, 10**6])
+    @pytest.mark.parametrize("weighted", [False, True])
+    def test_every_row_has_its_place_among_them(self, least, weighted):
+        index = np.random.default_rng(0).integers(self.table.n_samples, size=40)
+        many = take(self.table, index)
+        weights = 1.0 + np.arange(40) % 3 if weighted else None
+        found = sample.merge_duplicates(many, weights, least)
+        same = take(take(many, found.rows), found.places)
+        np.testing.assert_array_equal(same.values, many.values)
+        np.testing.assert_array_equal(same.observed, many.observed)
+        assert len(found.rows) == (len(np.unique(index)) if least == 2 else found.weights.sum())
+
     def test_nor_in_large_tables(self, monkeypatch):
         rows = np.repeat(X, 2, axis=0)
         assert PCKID(3, **QUICK)._draw(rows).sample.table.n_samples == 60

@@ -6,7 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from pckid._utils.arrays import Array, clip_min, device_of, namespace
-from pckid.ensemble.feature_map import Kernel, Projection, column_scales, for_row_blocks, project
+from pckid.ensemble.feature_map import (
+    Kernel,
+    Projection,
+    column_scales,
+    for_row_blocks,
+    project,
+    project_features,
+)
 from pckid.input.table import Table, block
 
 
@@ -66,6 +73,32 @@ def project_and_score(
     parts = zip(*for_row_blocks(compute, kernel, table, jobs), strict=True)
     points, surprises = (xp.concat(part, axis=0) for part in parts)
     return points, _score(surprises, table)
+
+
+def score_features(kernel: Kernel, features: Array, table: Table, jobs: int) -> Array:
+    """Compute the outlier scores of rows whose features are at hand.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    features : array of shape (n_columns, n_samples)
+        Φᵀ of the rows of the table.
+    table : Table
+    jobs : int
+
+    Returns
+    -------
+    scores : array of shape (n_samples,)
+        As from `outlier_score`.
+    """
+    deviations = _deviation_functionals(kernel, table)
+
+    def compute(start: int, stop: int) -> Array:
+        found = project_features(features[:, start:stop], deviations)
+        return _combine(found, block(table, start, stop))
+
+    parts = for_row_blocks(compute, kernel, table, jobs)
+    return _score(namespace(features).concat(parts, axis=0), table)
 
 
 def _score(surprises: Array, table: Table) -> Array:

@@ -73,6 +73,8 @@ class Sample(NamedTuple):
     X: Any = None  # (n_chosen, n_features), as given, before equal rows were merged
     n_rows: int = 0  # of the whole table, that count
     n_empty: int = 0  # those of them with nothing observed in a column that is used
+    # (n_chosen,), which row of `table` each row of `X` is; None where `X` is not the whole table
+    places: np.ndarray | None = None
 
     @property
     def n_distinct(self) -> int:
@@ -133,6 +135,7 @@ def draw_sample(rows: RowsInMemory | RowsInBlocks, sampling: Sampling) -> Sample
     else:
         found, categorical = _from_blocks(rows, sampling), None
     X, weights, scaling, n_usable, n_rows, n_empty = found
+    places = np.arange(X.shape[0])
     if X.shape[0] == n_usable <= MOST_COMPARED:
         table = standardise(X, scaling, "float64")
         distinct = merge_duplicates(table, weights, sampling.least_distinct)
@@ -140,7 +143,8 @@ def draw_sample(rows: RowsInMemory | RowsInBlocks, sampling: Sampling) -> Sample
             # Each column would then be dropped as a name of the rows, and none would be left.
             distinct = merge_duplicates(table, weights, n_usable + 1)
         X, weights, n_usable = take_rows(X, distinct.rows), distinct.weights, len(distinct.rows)
-        scaling = _measure(X, weights, categorical, sampling)
+        scaling, places = _measure(X, weights, categorical, sampling), distinct.places
+    is_part = isinstance(rows, RowsInMemory) and found.X.shape[0] < rows.X.shape[0]
     dtype = sampling.dtype
     if dtype == "auto":
         dtype = "float64" if n_usable * X.shape[1] <= _SMALL_TABLE else "float32"
@@ -154,6 +158,7 @@ def draw_sample(rows: RowsInMemory | RowsInBlocks, sampling: Sampling) -> Sample
         found.X,
         n_rows,
         n_empty,
+        None if is_part else places,
     )
 
 
@@ -232,6 +237,7 @@ class UniqueRows(NamedTuple):
 
     rows: np.ndarray  # (n_rows,), in the table
     weights: np.ndarray  # (n_rows,), how much each counts
+    places: np.ndarray  # (n_samples,), which of `rows` each row of the table is the same as
 
 
 def merge_duplicates(table: Table, weights: np.ndarray | None, least: int) -> UniqueRows:
@@ -252,13 +258,18 @@ def merge_duplicates(table: Table, weights: np.ndarray | None, least: int) -> Un
     order = canonical_order(table, each)
     each = each[order]
     index = asarray_like(order, table.values, dtype=namespace(table.values).int64)
-    first = np.flatnonzero(_differs(take(table, index)))
+    differs = _differs(take(table, index))
+    first, places = np.flatnonzero(differs), np.empty(len(order), dtype=np.int64)
+    places[order] = np.arange(len(order))
     if least <= len(first) < table.n_samples:
+        places[order] = np.cumsum(differs) - 1
         order, each = order[first], np.add.reduceat(each, first)
     elif len(first) < least and each.sum() <= MOST_COMPARED and np.all(each == np.round(each)):
-        order = np.repeat(order, each.astype(np.int64))
+        counts = each.astype(np.int64)
+        places[order] = np.cumsum(counts) - counts
+        order = np.repeat(order, counts)
         each = np.ones(len(order))
-    return UniqueRows(order, each)
+    return UniqueRows(order, each, places)
 
 
 def relative(weights: np.ndarray | None) -> np.ndarray | None:

@@ -10,6 +10,7 @@ from pckid._utils.arrays import Array, asarray_like, namespace, take_along, to_n
 from pckid._utils.parallel import blas_threads_for
 from pckid._utils.seeds import Stream, generator
 from pckid.ensemble.feature_map import Kernel, Projection, feature_matrix, project, project_features
+from pckid.ensemble.outliers import project_and_score, score_features
 from pckid.input.sample import Sample
 from pckid.input.table import take
 from pckid.spectral.embedding import EMBEDDINGS
@@ -26,6 +27,8 @@ class Grouping(NamedTuple):
     centers: Array  # (n_clusters, n_clusters), the largest cluster first
     inertia: float
     sharpness: float  # of the rows' memberships, see `membership`
+    points: Array  # (n_samples, n_clusters), the coordinates of the rows of the sample
+    scores: Array | None  # (n_samples,), their outlier scores; None where it is no whole table
 
 
 def group(
@@ -39,6 +42,8 @@ def group(
     jobs: int,
 ) -> Grouping:
     """Embed the rows of a sample by its landmarks, and cluster them.
+
+    Rows pass through the mixtures once for all that is asked of them: features take the longest.
 
     Parameters
     ----------
@@ -60,25 +65,31 @@ def group(
     rng = generator(sample.entropy, Stream.EMBEDDING)
     landmarks, weights = sample.draw(n_landmarks, rng)
     features = feature_matrix(kernel, take(sample.table, landmarks), jobs)
+    are_all = landmarks.shape[0] == sample.table.n_samples
+    scores = None
+    if are_all and sample.places is not None:
+        scores = score_features(kernel, features, sample.table, jobs)
     with blas_threads_for(landmarks.shape[0], jobs):
         projection = EMBEDDINGS[embedding](features, n_clusters, rng, weights)
-        if landmarks.shape[0] == sample.table.n_samples:
+        if are_all:
             points = project_features(features, projection)
         own_rng = generator(sample.entropy, Stream.MEMBERSHIP)
         parts = cluster_parts(kernel, features, n_clusters, embedding, own_rng, weights)
     del features
-    if landmarks.shape[0] < sample.table.n_samples:
+    if not are_all and sample.places is None:
         points = project(kernel, projection, sample.table, jobs)
+    elif not are_all:
+        points, scores = project_and_score(kernel, projection, sample.table, jobs)
     with blas_threads_for(landmarks.shape[0], jobs):
         rows = take_along(points, landmarks)
         found = kmeans(rows, n_clusters, n_init=n_init, rng=rng, weights=weights)
         every = None if sample.weights is None else asarray_like(sample.weights, points)
         # All starts run on the landmarks, then the best of them on all rows.
-        if landmarks.shape[0] < points.shape[0]:
+        if not are_all:
             found = lloyd(points, found.centers[None, ...], weights=every)
         centers = largest_first(points, found.centers, every)
         sharpness = sharpness_of(rows, centers, parts, weights)
-    return Grouping(projection, centers, found.inertia, sharpness)
+    return Grouping(projection, centers, found.inertia, sharpness, points, scores)
 
 
 def largest_first(rows: Array, centers: Array, weights: Array | None = None) -> Array:
