@@ -144,3 +144,21 @@ def test_categories_are_in_the_frame_and_on_the_page(weights):
     page = profiles._repr_html_()
     assert "colour: red" in page
     assert "colour: &lt;green&gt;" in page
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_cluster_of_one_value_has_exactly_no_spread(dtype):
+    X, truth = groups(n_groups=3)
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(flag=truth == 0, third=truth / 3)
+    frame["far"] = 1e8 + np.arange(90) % 7
+    model = PCKID(3, dtype=dtype, **SMALL).fit(frame)
+    profiles = model.cluster_profiles_
+    for k in range(3):
+        (value,) = set(truth[model.labels_ == k])
+        center = dict(zip(frame.columns, profiles.centers[k], strict=True))
+        spread = dict(zip(frame.columns, profiles.spreads[k], strict=True))
+        assert spread["flag"] == spread["third"] == 0
+        assert (center["flag"] == 0) == (value != 0)
+        assert (center["third"] == 0) == (value == 0)
+        inside = frame["far"][model.labels_ == k]
+        assert spread["far"] == pytest.approx(inside.std(ddof=0), rel=1e-5)

@@ -85,7 +85,7 @@ def block_values(X: Any) -> np.ndarray:
 
 def column_name(estimator: Any, index: int) -> str:
     """Name a column as the user knows it."""
-    labels = _labels(estimator)
+    labels = _column_labels(estimator)
     return f"{index}" if labels is None else repr(str(labels[index]))
 
 
@@ -104,11 +104,11 @@ def feature_names(estimator: Any) -> list[str]:
 
 def column_names(estimator: Any) -> list[str] | None:
     """Names of the columns that an estimator was fitted on, as texts; None where they had none."""
-    labels = _labels(estimator)
+    labels = _column_labels(estimator)
     return None if labels is None else [str(label) for label in labels]
 
 
-def _labels(estimator: Any) -> Sequence[Any] | None:
+def _column_labels(estimator: Any) -> Sequence[Any] | None:
     """Labels of those columns as they were given."""
     return getattr(estimator, "feature_names_in_", getattr(estimator, "_labels_in", None))
 

@@ -12,6 +12,9 @@ from pckid._utils.arrays import Array, asarray_like, device_of, namespace, to_nu
 from pckid._utils.markup import html_table
 from pckid.input.table import Scaling, Table
 
+# Sums over the rows of a cluster are off by a few units in the last place.
+_ROUNDING = 16
+
 
 class ClusterProfiles(NamedTuple):
     """Centre, spread and counts of each column in each cluster, in the units of the table.
@@ -179,8 +182,12 @@ def profile_clusters(
     counts, means, sums = (_host(array) for array in (count, mean, squares))
     n_observed = counts if weights is None else _host(counted @ observed)
     spreads = np.sqrt(sums / np.where(counts > 0, counts, 1))
+    # Where all rows of a cluster have one value, rounding leaves a little of its spread.
+    least = _ROUNDING * float(xp.finfo(dtype).eps)
+    spreads = np.where(spreads > least, spreads, 0.0)
     seen, unit = counts > 0, 1.0 if scaling.unit is None else _host(scaling.unit)
     center, scale = _host(scaling.center), _host(scaling.scale)
+    places = center + scale * means
     shares, explained = _profile_categories(table, scaling, member, names)
     kept = [names[column] for column in scaling.kept]
     between = variance_between(counts, means, spreads**2).tolist()
@@ -188,11 +195,13 @@ def profile_clusters(
         feature_names=kept,
         n_rows=np.rint(_host(xp.sum(counted, axis=1))).astype(np.int64),
         n_observed=np.rint(n_observed).astype(np.int64),
-        centers=np.where(seen, (center + scale * means) / unit, np.nan),
+        centers=np.where(
+            seen, np.where(np.abs(places) > least * scale, places, 0.0) / unit, np.nan
+        ),
         spreads=np.where(seen, scale * spreads / unit, np.nan),
         separation=separation(counts, means, spreads),
         category_shares=shares,
-        category_counts=_count_categories(table, scaling, counted, names),
+        category_counts=_category_counts(table, scaling, counted, names),
         categories={names[j]: list((categories or {})[j]) for j in scaling.categorical.tolist()},
         importances=dict(zip(kept, between, strict=True)) | explained,
     )
@@ -260,7 +269,7 @@ def _profile_categories(
     With the share of the indicators' variance that lies between clusters, by name.
     """
     shares, explained = {}, {}
-    for name, counts in _count_categories(table, scaling, member, names).items():
+    for name, counts in _category_counts(table, scaling, member, names).items():
         total = counts.sum(axis=1, keepdims=True)
         found = counts / np.where(total > 0, total, 1)
         shares[name] = np.where(total > 0, found, np.nan)
@@ -272,7 +281,7 @@ def _profile_categories(
     return shares, explained
 
 
-def _count_categories(
+def _category_counts(
     table: Table, scaling: Scaling, member: Array, names: list[str]
 ) -> dict[str, np.ndarray]:
     """Count the categories of each column in each cluster, `member` (k, n), by name."""

@@ -262,8 +262,8 @@ class IncompleteGaussianMixture(FittedMixture):
         if n_samples < max(2, self.n_components):
             raise ValueError(
                 f"Expected n_samples >= n_components but got n_components = {self.n_components}, "
-                f"n_samples = {n_samples} with at least one observed value. Give more rows, at "
-                "least 2, or ask for fewer components."
+                f"n_samples = {n_samples} with at least one observed value. Give at least "
+                f"{max(2, self.n_components)} rows, or ask for fewer components."
             )
 
     def _best(self, table: Table, weights: Array | None, before: Given | None) -> em.FittedMixtures:

@@ -294,10 +294,12 @@ def describe_rows(
     if names is None and hasattr(X, "iloc") and len(X) == n_rows:
         index = X.index.tolist()
         names = None if index == list(range(n_rows)) else index
-    return _texts(names, n_rows, "row_names"), _texts(background.known, n_rows, "known")
+    return _texts_of_rows(names, n_rows, "row_names"), _texts_of_rows(
+        background.known, n_rows, "known"
+    )
 
 
-def _texts(cells: Sequence[Any] | None, n_rows: int, what: str) -> list[str] | None:
+def _texts_of_rows(cells: Sequence[Any] | None, n_rows: int, what: str) -> list[str] | None:
     """Write cells as texts, "" where one is missing."""
     if cells is None:
         return None
@@ -305,10 +307,10 @@ def _texts(cells: Sequence[Any] | None, n_rows: int, what: str) -> list[str] | N
         raise ValueError(
             f"{what} has {len(cells)} entries, but the table has {n_rows} rows. Give one for each."
         )
-    return ["" if is_missing(cell) else _text(cell) for cell in cells]
+    return ["" if is_missing(cell) else _text_of_label(cell) for cell in cells]
 
 
-def _text(cell: Any) -> str:
+def _text_of_label(cell: Any) -> str:
     """Write a cell, or the parts of a label of several levels."""
     return ", ".join(map(str, cell)) if isinstance(cell, tuple) else str(cell)
 
