@@ -111,7 +111,7 @@ def asarray_like(values: Any, X: Array, dtype: Any = None) -> Array:
     return namespace(X).asarray(values, dtype=dtype, device=device_of(X))
 
 
-def take_along(X: Array, index: Array, axis: int = 0) -> Array:
+def take_along(X: Any, index: Any, axis: int = 0) -> Array:
     """Take the entries of `X` at an `index` (n,), none of them negative, along an axis.
 
     As the namespace's `take`, which computes thrice more on tensors to allow for negative ones.

@@ -233,7 +233,8 @@ def runs_of_stacks(ensemble: Ensemble, table: Table) -> list[range]:
     if is_host(table.values) or FAMILIES[ensemble.covariance_type].MATRICES:
         return [range(i, i + 1) for i in range(len(widths))]
     most = _RUN_CELLS // max(table.n_samples, table.width)
-    runs, held = [], 0
+    runs: list[range] = []
+    held = 0
     for i, width in enumerate(widths):
         if not runs or held + width > most:
             runs.append(range(i, i + 1))

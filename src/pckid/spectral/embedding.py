@@ -227,8 +227,8 @@ def leading_eigenpairs(
         xp = namespace(guess)
         identity = xp.eye(guess.shape[0], dtype=guess.dtype, device=device_of(guess))
         matrix = to_numpy(apply(identity))
-        found = leading_eigenpairs(lambda v: matrix @ v, to_numpy(guess), n_wanted)
-        return asarray_like(found[0], guess), asarray_like(found[1], guess)
+        values, vectors = leading_eigenpairs(lambda v: matrix @ v, to_numpy(guess), n_wanted)
+        return asarray_like(values, guess), asarray_like(vectors, guess)
     few = guess.shape[0] == guess.shape[1]
     found = None if few else _lanczos(apply, guess[:, :1], n_wanted)
     if found is not None:

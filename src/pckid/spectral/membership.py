@@ -182,7 +182,7 @@ def cluster_parts(
         each = None if host_weights is None else host_weights[rows]
         # Few starts on few rows: the host is done before it could tell a GPU what to do.
         centers = kmeans(points[rows], n_clusters, n_init=_N_STARTS, rng=rng, weights=each).centers
-        found.append(first_of_nearest(distances_to(points, centers), centers)[0])
+        found.append(to_numpy(first_of_nearest(distances_to(points, centers), centers)[0]))
     return np.stack(found)
 
 
