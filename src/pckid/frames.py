@@ -174,7 +174,7 @@ def _read_selected(table: FileTable, given: Mapping[str, list[str]], decimal: st
     readings = find_readings(table, names, missing, rules)
     used = [name for name in names if is_used(readings[name], rules, name)]
     if not used:
-        raise TableError(f"{table.source} holds nothing but dates and names of rows.")
+        raise TableError(f"{table.source} holds nothing but dates, free text and names of rows.")
     columns = read_columns(table, used, missing, rules, readings)
     problems = find_problems(columns, used, table, rules)
     left_out = [name for name in names if not is_used(readings[name], rules, name)]

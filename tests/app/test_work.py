@@ -5,6 +5,7 @@ from helpers import groups
 
 pytest.importorskip("streamlit")
 
+from pckid.app.result import as_command, as_python
 from pckid.app.work import Settings, Upload, find_groups, place_new_rows
 from pckid.cli import _assessment
 from pckid.tables import read_whole, workbook_writing
@@ -65,3 +66,11 @@ def test_the_report_says_how_the_table_was_read(made):
     assert "<dt>Sheet</dt><dd><bdi>table</bdi></dd>" in page
     assert "<dt>Also taken for missing</dt><dd><bdi>-99, ?</bdi></dd>" in page
     assert "<dt><bdi>cluster</bdi></dt><dd>left out by choice</dd>" in page
+
+
+def test_rows_at_the_end_are_left_out():
+    upload = Upload("t.csv", b"name,a\nx,1.5\ny,2.5\nTotal,4\n", skip_last=1)
+    assert read_whole(upload.open()).data.column("name").to_pylist() == ["x", "y"]
+    settings = Settings(upload, 2, OPTIONS)
+    assert " --skip-last=1 " in as_command(settings)
+    assert "pckid.read_table('t.csv', skip_last=1)" in as_python(settings)

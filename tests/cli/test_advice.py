@@ -161,15 +161,23 @@ def advice_on(pckid, tmp_path, name, cells):
     return [line.strip() for line in lines if line.startswith(f"  Column '{name}'")]
 
 
-def test_free_text_is_to_be_left_out(pckid, tmp_path):
+def test_free_text_is_left_out(pckid, tmp_path):
     texts = ["good"] * 20 + [f"I waited {number} minutes" for number in range(30)]
-    assert advice_on(pckid, tmp_path, "comment", texts) == [
-        "Column 'comment' holds 31 different texts in 50 rows: it looks like free text, which says "
-        "little about groups. Leave it out: --drop comment."
-    ]
-    assert "pckid cluster t.csv --drop comment" in pckid("inspect", "t.csv").out.decode()
-    assert advice_on(pckid, tmp_path, "comment", texts + ["good"] * 20) == []
-    assert advice_on(pckid, tmp_path, "comment", [*texts[19:39], "good"]) == []
+    said = "Left out, because they hold free text (--categorical takes them as categories): comment"
+    advice_on(pckid, tmp_path, "comment", texts)
+    assert "comment: most rows have a text of their own" in pckid("inspect", "t.csv").out.decode()
+    for how in ("--no-stream", "--stream"):
+        done = pckid("cluster", "t.csv", "-k", "2", *QUICK, how)
+        assert done.code == 0, done.err
+        assert said in done.err
+    for taken in (["--categorical", "comment"], ["--columns", "comment,x"]):
+        done = pckid("cluster", "t.csv", "-k", "2", *QUICK, *taken)
+        assert "2 columns (1 of categories)" in done.err
+        # Who names the column as one of categories has decided.
+        assert ("looks like free text" in done.err) == (taken[0] == "--columns")
+    for fewer in (texts + ["good"] * 20, [*texts[19:39], "good"]):
+        advice_on(pckid, tmp_path, "comment", fewer)
+        assert said not in pckid("cluster", "t.csv", "-k", "2", *QUICK).err
 
 
 def test_codes_that_rows_share_are_pointed_out(pckid, tmp_path):

@@ -69,11 +69,11 @@ def test_text_where_the_model_knows_numbers_is_refused(pckid, mixed):
 
 
 def test_texts_too_many_for_categories_are_refused(pckid, tmp_path):
-    rows = [f"{i},note {i % 300}" for i in range(400)]
+    rows = [f"{i},note {i % 300}" for i in range(700)]
     (tmp_path / "t.csv").write_text("x,notes\n" + "\n".join(rows))
     done = pckid("cluster", "t.csv", "-k", "2")
     assert done.code == 3
-    assert "Column 'notes' holds 300 different texts in 400 rows" in done.err
+    assert "Column 'notes' holds 300 different texts in 700 rows" in done.err
     assert "--drop" in done.err
 
 

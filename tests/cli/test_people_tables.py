@@ -5,6 +5,8 @@ import json
 import numpy as np
 import pytest
 
+from pckid.tables import read_source
+
 CHEAP = ["-k", "2", "--inits", "1", "--max-components", "2", "--max-samples", "1"]
 BOTH = pytest.mark.parametrize("how", ["--no-stream", "--stream"])
 
@@ -284,3 +286,32 @@ def test_the_row_without_a_weight_is_that_of_the_sheet(pckid, tmp_path):
     write_sheets(tmp_path / "t.xlsx", Data=[["Title"], [], [*HEADER, "weight"], *rows])
     done = pckid("cluster", "t.xlsx", *CHEAP, "--weights", "weight")
     assert "column 'weight' holds nothing in row 13 of the sheet." in done.err
+
+
+@BOTH
+@pytest.mark.parametrize("kind", ["csv", "xlsx", "parquet"])
+def test_codes_with_zeros_are_written_back_as_they_were(pckid, tmp_path, how, kind):
+    rows = [[f"0{1 + i % 3}", *row[1:]] for i, row in enumerate(measured())]
+    write(tmp_path / "t.csv", [["code", "a", "b"], *rows])
+    done = pckid("cluster", "t.csv", *CHEAP, how, "--out", f"r.{kind}")
+    assert done.err.count("Column 'code' holds numbers that begin with 0") == 1
+    assert "its name suggests a code" not in done.err
+    written = read_source(f"r.{kind}").data
+    assert written.column("code").to_pylist() == [row[0] for row in rows]
+    assert list(map(float, written.column("a").to_pylist())) == [row[1] for row in rows]
+
+
+@BOTH
+def test_dates_in_two_layouts_are_read(pckid, tmp_path, how):
+    days = [f"2024-01-{i + 1:02d}" if i % 2 else f"{i + 1:02d}.01.2024" for i in range(30)]
+    rows = [[day, *row[1:]] for day, row in zip(days, measured(30), strict=True)]
+    plain = [[f"2024-01-{i + 1:02d}", *row[1:]] for i, row in enumerate(measured(30))]
+    for name, table in (("t.csv", rows), ("plain.csv", plain)):
+        write(tmp_path / name, [["day", "a", "b"], *table])
+    found, expected = (
+        pckid("cluster", name, *CHEAP, how, "--dates", "use", "--only-labels")
+        for name in ("t.csv", "plain.csv")
+    )
+    assert found.code == 0, found.err
+    labels = [line.split(b",")[1:] for line in found.out.splitlines()]
+    assert labels == [line.split(b",")[1:] for line in expected.out.splitlines()]

@@ -96,5 +96,5 @@ def test_python_reads_the_same(name):
     for column, values in expected.get("values", {}).items():
         if isinstance(values[0], str):
             assert frame[column].tolist() == values
-        elif "code for missing" not in expected.get("problems", []):
+        elif not {"code for missing", "extra rows"} & set(expected.get("problems", [])):
             np.testing.assert_allclose(frame[column], values, rtol=1e-12)

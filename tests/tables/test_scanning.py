@@ -54,6 +54,27 @@ def test_any_cells_come_back(rows, size):
     assert rows_of(sink.getvalue(), size) == rows
 
 
+@given(
+    st.lists(st.tuples(messy, messy), min_size=1, max_size=6),
+    st.integers(1, 12),
+    st.integers(0, 7),
+    st.lists(st.sampled_from(["", "Title", "one, two, three"]), max_size=3),
+    st.sampled_from(["\n", "\r\n", "\r"]),
+)
+def test_lines_above_and_records_below_are_left_out(rows, size, n_below, above, end):
+    sink = io.StringIO(newline="")
+    csv.writer(sink, lineterminator=end * 2, quoting=csv.QUOTE_ALL).writerows(rows)
+    content = "".join(line + end for line in above) + sink.getvalue()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(text, "PIECE", size)
+        patch.setattr(text, "_BYTES_PER_COLUMN", 1)
+        kind = TextFormat(",", ".", 2, len(above))
+        source = stored(content.encode())
+        tables = list(text.text_tables(source, "utf-8", kind, [0, 1], n_below))
+    found = [tuple(row.values()) for table in tables for row in table.to_pylist()]
+    assert found == rows[: max(len(rows) - n_below, 0)]
+
+
 @given(messy)
 def test_lines_are_swallowed_by_closed_quotes_only(content):
     found = rows_of(content, 7)

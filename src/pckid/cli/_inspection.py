@@ -11,7 +11,8 @@ from pckid.inspection.tables import ColumnInspection, TableInspection
 
 _COLUMNS = 1000
 _HOLDS = {"number": "numbers", "category": "categories", "date": "dates", "duration": "durations",
-          "row name": "names of rows", "constant": "one value", "empty": "nothing"}  # fmt: skip
+          "row name": "names of rows", "free text": "free text", "constant": "one value",
+          "empty": "nothing"}  # fmt: skip
 
 
 def as_json_data(found: TableInspection, command: str) -> dict[str, Any]:
@@ -175,9 +176,8 @@ def _readings(found: TableInspection) -> list[str]:
         if column.kind == "row name":
             continue
         if column.evidence:
-            out = (
-                "" if column.used or column.kind == "text" else "; left out, --dates use takes them"
-            )
+            left_out = column.kind in ("date", "duration") and not column.used
+            out = "; left out, --dates use takes them" if left_out else ""
             lines.append(f"  {name}: {column.evidence}{out}")
         if column.kind == "category" and not column.problems:
             lines.append(f"  {name}: {_commonest(column)}")

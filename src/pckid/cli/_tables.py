@@ -170,7 +170,7 @@ def plan_columns(
     if not guess:
         rules = rules._replace(kept=frozenset(names))
     readings = find_readings(source, names, missing, rules)
-    if all(readings[name].kind == "row name" for name in names):
+    if all(readings[name].kind in ("row name", "free text") for name in names):
         rules = rules._replace(kept=frozenset(names))
         readings = find_readings(source, names, missing, rules)
     if not guess:
@@ -182,11 +182,12 @@ def plan_columns(
         if is_used(readings[name], rules, name):
             used.append(name)
         else:
-            named = readings[name].kind == "row name"
-            left_out[name] = "names the rows" if named else "dates; --dates use takes them"
+            reasons = {"row name": "names the rows", "free text": "free text"}
+            left_out[name] = reasons.get(readings[name].kind, "dates; --dates use takes them")
     if not used:
         raise click.UsageError(
-            "No column is left to cluster: all hold dates or names of rows. Add --dates use."
+            "No column is left to cluster: all hold dates, free text or names of rows. Add "
+            "--dates use."
         )
     row_names = options.get("id_column") or (choose_row_names(readings) if guess else None)
     return ColumnPlan(used, left_out, missing, rules, readings, row_names)

@@ -14,6 +14,7 @@ _SHOWN, _LONGEST_ADVICE = 12, 500
 _THOUSANDS = {"": "no thousands sign", " ": "thousands ' '"}
 _REASONS = {
     "row name": "because they name the rows (--columns takes them)",
+    "free text": "because they hold free text (--categorical takes them as categories)",
     "date": "because they hold dates (--dates use takes them as days)",
     "duration": "because they hold durations (--dates use takes them as hours)",
 }
@@ -38,6 +39,8 @@ def explain_reading(reading: Reading) -> str:
     choice = reading.choice
     if reading.kind == "row name":
         return "no two rows have the same: it names the rows and is left out"
+    if reading.kind == "free text":
+        return "most rows have a text of their own: free text, left out; --categorical takes it"
     if reading.kind in ("date", "duration"):
         written = f" written {reading.date.layout}" if reading.date and reading.date.layout else ""
         return f"{reading.kind}s{written}"

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from pckid._utils.text import brief, counted, number_hint
@@ -16,15 +17,14 @@ from pckid.tables import Columns, FileTable, NumberFormat, Reading, ReadingRules
 from pckid.tables.categories import MAX_CATEGORIES, count_categories
 from pckid.tables.endings import ExtraRows, find_extra_rows
 from pckid.tables.numbers import NotNumbers, describe_text
-from pckid.tables.row_names import name_tells_rows
+from pckid.tables.row_names import name_tells_rows, texts_are_free
 from pckid.tables.table import name_row
 
 RESULT_COLUMNS = ("cluster", "confidence", "outlier_score")
 """What a clustering adds to a table."""
 ABOUT_USE = frozenset({"may name the rows", "codes with zeros", "may be a code", "free text"})
 """Problems that ask whether a column should be used, and as what."""
-_MOST_CODES, _FIRST_CELLS, _ZEROS = 5, 1000, r"^ *0\d+ *$"
-_FREE_TEXT = 20  # As many different texts or fewer may well be categories.
+_MOST_CODES, _ZEROS = 5, r"^ *0\d+ *$"
 _FLAGS = {
     "na_values": "--na-values", "numbers": "--numbers", "dates": "--dates", "drop": "--drop",
     "categorical": "--categorical", "id_column": "--id", "skip_last": "--skip-last",
@@ -113,7 +113,8 @@ def find_problems(
         elif name in columns.wrong:
             found.append(_text_among_numbers(name, reading, columns.wrong[name], table))
         elif name in columns.texts:
-            found += _category_problems(name, columns.texts[name])
+            asked_for = rules is not None and name in rules.categorical
+            found += _category_problems(name, columns.texts[name], asked_for)
         else:
             if j in codes:
                 elsewhere = [names[i] for i in _holding(columns.X, codes[j], measured, codes)]
@@ -122,7 +123,7 @@ def find_problems(
                 found += _outliers(name, columns.X[:, j])
             found += _number_problems(name, columns.X[:, j], reading, table)
             if reading.kind == "number" and not reading.choice:
-                found += _code_problems(name, columns.X[:, j], table)
+                found += _code_problems(name, columns.X[:, j], reading, table)
     return [_extra_rows(extra, stops), *found] if extra else found
 
 
@@ -141,10 +142,10 @@ def _extra_rows(extra: ExtraRows, stops: bool) -> Problem:
 
 
 def is_used(reading: Reading, rules: ReadingRules | None, name: str) -> bool:
-    """Tell whether a column is clustered by: names of rows never, dates if asked for."""
+    """Tell whether a column is clustered by: names of rows and free text never, dates if asked."""
     if reading.kind in ("date", "duration"):
         return (rules or ReadingRules()).dates_of(name) != "leave-out"
-    return reading.kind != "row name"
+    return reading.kind not in ("row name", "free text")
 
 
 def _earlier_result(name: str) -> list[Problem]:
@@ -167,8 +168,17 @@ def _doubts(name: str, reading: Reading) -> list[Problem]:
             f"Column '{shown}' holds dates in which day and month could be either way round.",
             f"Say which: {ways[0]}, or {ways[1]}.", (ways[0],), True,
         )]  # fmt: skip
+    if reading.doubt == "orders":
+        drop = Option("drop", name)
+        return [Problem(
+            name, "ambiguous dates",
+            f"Column '{shown}' holds dates with the day first, such as 25/01/2024, and dates with "
+            "the month first, such as 01/25/2024.",
+            f"Write all of them in one way, or leave the column out: {drop}.", (drop,), True,
+        )]  # fmt: skip
     if reading.doubt == "units" and choice:
         listed = ", ".join(f"'{unit}' in {n:,}" for unit, n in choice.units.items())
+        listed += f", none in {choice.n_bare:,}" if choice.n_bare else ""
         drop = Option("drop", name)
         return [Problem(
             name, "mixed units", f"Column '{shown}' holds numbers in different units: {listed}.",
@@ -184,11 +194,12 @@ def _doubts(name: str, reading: Reading) -> list[Problem]:
             "either way.",
             f"Say which: {ways[0]} (thousands) or {ways[1]} (decimal sign).", (ways[0],), True,
         )]  # fmt: skip
-    if choice and "%" in choice.units and choice.n_bare:
+    if choice and choice.n_bare and not choice.is_money:
+        unit = next(iter(choice.units))
         return [Problem(
             name, "unit left out",
-            f"Column '{shown}' has no % sign in {choice.n_bare:,} of {choice.n_fitting:,} cells; "
-            "they are taken as percent too.",
+            f"Column '{shown}' has no {unit} in {choice.n_bare:,} of {choice.n_fitting:,} cells; "
+            f"they are taken as {unit} too.",
             "Check them.",
         )]  # fmt: skip
     return []
@@ -222,11 +233,11 @@ def _text_among_numbers(
     return Problem(name, "text among numbers", evidence, fix, (drop,), True)
 
 
-def _category_problems(name: str, cells: Sequence[str | None]) -> list[Problem]:
-    """Say that a column has too many categories, or free text."""
+def _category_problems(name: str, cells: Sequence[str | None], asked_for: bool) -> list[Problem]:
+    """Say that a column has too many categories, or free text, unless that was asked for."""
     n_distinct, n_observed = count_categories(cells)
     # Texts that are all different are left out in any case.
-    if not _FREE_TEXT < n_distinct < n_observed:
+    if n_distinct == n_observed:
         return []
     drop = Option("drop", name)
     if n_distinct <= MAX_CATEGORIES:
@@ -235,7 +246,7 @@ def _category_problems(name: str, cells: Sequence[str | None]) -> list[Problem]:
             "it looks like free text, which says little about groups."
         )
         found = Problem(name, "free text", evidence, f"Leave it out: {drop}.", (drop,))
-        return [found] if 2 * n_distinct > n_observed else []
+        return [found] if texts_are_free(n_observed, n_distinct) and not asked_for else []
     return [Problem(
         name, "too many categories",
         f"Column '{brief(name)}' holds {n_distinct:,} different texts in {n_observed:,} rows, too "
@@ -318,25 +329,21 @@ def _number_problems(
     return found
 
 
-def _code_problems(name: str, values: np.ndarray, table: FileTable) -> list[Problem]:
+def _code_problems(
+    name: str, values: np.ndarray, reading: Reading, table: FileTable
+) -> list[Problem]:
     """Say that numbers may be codes: by zeros in front, or else by the column's name."""
-    zeros = [] if table.text is None else _codes_with_zeros(name, values, table)
-    return zeros or _called_a_code(name, values)
-
-
-def _codes_with_zeros(name: str, values: np.ndarray, table: FileTable) -> list[Problem]:
-    """Say that numbers begin with zeros, as codes do and measurements do not."""
-    cells = table.data.column(name).slice(0, _FIRST_CELLS)
+    if not reading.has_zeros:
+        return _called_a_code(name, values)
+    cells = table.data.column(name).cast(pa.string())
     codes = cells.filter(pc.match_substring_regex(cells, _ZEROS))
-    if not len(codes):
-        return []
+    example = f", such as {brief(codes[0].as_py().strip())}" if len(codes) else ""
     n_distinct = len(np.unique(values[~np.isnan(values)]))
     few = n_distinct <= min(MAX_CATEGORIES, len(values) // 2)
     ways = [Option("categorical", name), Option("drop", name)]
     return [Problem(
         name, "codes with zeros",
-        f"Column '{brief(name)}' holds numbers that begin with 0, such as "
-        f"{brief(codes[0].as_py().strip())}: they look like codes.",
+        f"Column '{brief(name)}' holds numbers that begin with 0{example}: they look like codes.",
         f"Take them as categories ({ways[0]}), or leave the column out ({ways[1]}).",
         (ways[0] if few else ways[1],),
     )]  # fmt: skip

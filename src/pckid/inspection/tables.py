@@ -31,8 +31,9 @@ class ColumnInspection(NamedTuple):
     Attributes
     ----------
     name : str
-    kind : {"number", "category", "date", "duration", "row name", "constant", "empty", "text"}
-        "text" is what cannot be read before a problem is fixed.
+    kind : str
+        "number", "category", "date", "duration", "row name", "free text", "constant", "empty" or
+        "text". "text" is what cannot be read before a problem is fixed.
     used : bool
         Whether the clustering uses the column as it stands.
     evidence : str

@@ -31,6 +31,7 @@ _PATTERNS = {
 }
 _DURATION = r"^(?P<sign>-?)(?P<hour>\d+):(?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d(?:[.,]\d+)?))?$"
 LAYOUTS = (*_PATTERNS, "hours:minutes")
+EITHER_ORDER = "day-month-year or month-day-year"
 PARTS = ("days", "month", "hour")
 # Years of two digits from here on are of the last century.
 _FIRST_SHORT_YEAR = 70
@@ -42,7 +43,7 @@ class DateFormat(NamedTuple):
     Attributes
     ----------
     layout : str
-        One of LAYOUTS, or "" for a column of one of Arrow's types.
+        One of LAYOUTS, or several with " or " between them; "" for one of Arrow's types.
     part : {"days", "month", "hour"}
         Days since 1970 began, the month from 1 to 12, or the hour of the day. A duration is hours.
     """
@@ -62,15 +63,25 @@ def is_duration(kind: Any) -> bool:
 
 
 def count_dates(cells: Any) -> Counter[str]:
-    """Count the texts of an Arrow column that are dates, or durations, in each layout."""
-    found: Counter[str] = Counter(dict.fromkeys(LAYOUTS, 0))
+    """Count the texts of an Arrow column that are dates, or durations, in each layout.
+
+    Those that are dates with the day or with the month first are counted besides.
+    """
+    found: Counter[str] = Counter(dict.fromkeys((*LAYOUTS, EITHER_ORDER), 0))
     if not pc.any(pc.match_substring_regex(cells, r"\d[-/. :]|[a-z] \d")).as_py():
         return found
     for layout in LAYOUTS:
         if pc.any(pc.match_substring_regex(cells, _date_pattern(layout))).as_py():
-            values, _ = read_dates(cells, DateFormat(layout))
-            found[layout] = int(np.count_nonzero(~np.isnan(values)))
+            found[layout] = _count_read(cells, layout)
+    if any(found[layout] for layout in EITHER_ORDER.split(" or ")):
+        found[EITHER_ORDER] = _count_read(cells, EITHER_ORDER)
     return found
+
+
+def _count_read(cells: Any, layout: str) -> int:
+    """Count the texts that can be read in a layout, or in one of several."""
+    values, _ = read_dates(cells, DateFormat(layout))
+    return int(np.count_nonzero(~np.isnan(values)))
 
 
 def _date_pattern(layout: str) -> str:
@@ -80,6 +91,11 @@ def _date_pattern(layout: str) -> str:
 
 def read_dates(cells: Any, form: DateFormat) -> tuple[np.ndarray, np.ndarray]:
     """Read texts as dates or durations; returns as `formats.read_numbers` does."""
+    first, _, others = form.layout.partition(" or ")
+    if others:
+        values, wrong = read_dates(cells, form._replace(layout=first))
+        more, still_wrong = read_dates(cells, form._replace(layout=others))
+        return np.where(wrong, more, values), wrong & still_wrong
     if isinstance(cells, pa.ChunkedArray):
         cells = cells.combine_chunks()
     observed = pc.is_valid(cells).to_numpy(zero_copy_only=False)

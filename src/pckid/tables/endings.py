@@ -100,7 +100,7 @@ def _occurs_above(source: FileTable | Scan, labels: list[tuple[int, str]], n_row
     head = first_rows(source, columns, len(source.names)).data
     last = {source.names[j]: [text for k, text in labels if k == j] for j, _ in labels}
     for name, texts in last.items():
-        cells = [_cell(cell).casefold() for cell in head.column(name).to_pylist()]
+        cells = [_trimmed(cell).casefold() for cell in head.column(name).to_pylist()]
         if any(cells.count(text.casefold()) > _count(texts, text) for text in texts):
             return True
     return False
@@ -122,11 +122,11 @@ def _last_rows(source: FileTable | Scan) -> list[list[str]]:
     if not is_text:
         return []
     rows = data.slice(max(data.num_rows - _MOST_ROWS, 0))
-    columns = [list(map(_cell, column.to_pylist())) for column in rows.columns]
+    columns = [list(map(_trimmed, column.to_pylist())) for column in rows.columns]
     return [list(row) for row in zip(*columns, strict=True)]
 
 
-def _cell(cell: Any) -> str:
+def _trimmed(cell: Any) -> str:
     """Write a cell without the blanks around it."""
     return "" if cell is None else str(cell).strip()
 
@@ -144,4 +144,4 @@ def _last_records(scan: Scan) -> list[list[str]]:
     records = records[scan.header :] if is_all else records
     records = records[: len(records) - part.n_below]
     rows = [record for record in records if len(record) == kind.n_columns][-_MOST_ROWS:]
-    return [list(map(_cell, row)) for row in rows]
+    return [list(map(_trimmed, row)) for row in rows]

@@ -31,6 +31,25 @@ _UNITS = frozenset({
     "iu/l", "ppm", "ppb", "bpm", "pcs", "stk", "stk.", "st.", "years", "yrs", "year", "jahre",
     "ans", "años", "days", "tage", "jours", "months", "monate", "mois",
 })  # fmt: skip
+# Without them a number is another one: 1.2k and 950.
+_MULTIPLIERS = frozenset(
+    {
+        "k",
+        "tsd",
+        "tsd.",
+        "m",
+        "mn",
+        "mln",
+        "mio",
+        "mio.",
+        "mrd",
+        "mrd.",
+        "bn",
+        "bil",
+        "crore",
+        "lakh",
+    }
+)
 _MEANING = {
     written.lower(): sign for sign, names in _CURRENCIES.items() for written in names.split()
 }
@@ -113,8 +132,14 @@ class FormatChoice(NamedTuple):
 
     @property
     def mixes_units(self) -> bool:
-        """Whether cells are in different units."""
-        return len({_MEANING.get(unit, unit) for unit in self.units}) > 1
+        """Whether cells are in different units, or only some of them in thousands or millions."""
+        meanings = {_MEANING.get(unit, unit) for unit in self.units}
+        return len(meanings) > 1 or (self.n_bare > 0 and not meanings.isdisjoint(_MULTIPLIERS))
+
+    @property
+    def is_money(self) -> bool:
+        """Whether a currency stands around the numbers."""
+        return any(unit in _MEANING for unit in self.units)
 
     @property
     def n_bare(self) -> int:
@@ -314,7 +339,8 @@ def _split_number(shape: str) -> tuple[str, str] | None:
         return None
     # "12m" is a length, "12A" is the door of a house.
     known = not after or after in _MEANING or (after in _UNITS and len(after.strip(".")) > 1)
-    known = known or (after in _UNITS and found["after"] in _UNITS)
+    known = known or (after in _UNITS and found["after"] in _UNITS) or found["after"] in ("K", "M")
+    known = known or (after in _MULTIPLIERS and len(after) > 1)
     if not known and not (found["gap"] and after.isalpha()):
         return None
     return found["core"], before or after

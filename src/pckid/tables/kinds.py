@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from pckid._utils.text import UNREAD_NUMBER, brief
 from pckid.tables.booleans import are_booleans
-from pckid.tables.dates import DateFormat, count_dates, is_duration, is_temporal
+from pckid.tables.dates import EITHER_ORDER, DateFormat, count_dates, is_duration, is_temporal
 from pckid.tables.formats import (
     FORMATS,
     FormatChoice,
@@ -35,13 +35,14 @@ from pckid.tables.numbers import (
     observed_cells,
     try_columns,
 )
-from pckid.tables.row_names import numbers_name_rows, texts_name_rows
+from pckid.tables.row_names import numbers_name_rows, texts_are_free, texts_name_rows
 from pckid.tables.scanning import Scan, batches
 from pckid.tables.table import FileTable
 
 # The first rows: as many cells in a table of any width.
 _HEAD_ROWS, _HEAD_CELLS = 10_000, 2_000_000
 _DATE_ORDERS = ("day-month-year", "month-day-year")
+_OTHER_ORDERS = ("year-month-day", "day month year", "month day year")
 DATE_CHOICES = ("leave-out", "use", "month", "hour", "day-first", "month-first")
 _TIMES = ("date", "duration")
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
@@ -63,7 +64,7 @@ class ReadingRules(NamedTuple):
     categorical : frozenset of str
         Columns of categories, whatever they look like.
     kept : frozenset of str
-        Columns that do not name the rows, whatever they look like.
+        Columns that neither name the rows nor hold free text, whatever they look like.
     """
 
     numbers: Mapping[str, NumberFormat] = _NOTHING
@@ -130,15 +131,18 @@ class Reading(NamedTuple):
 
     Attributes
     ----------
-    kind : {"number", "category", "date", "duration", "row name", "text"}
+    kind : {"number", "category", "date", "duration", "row name", "free text", "text"}
         "text" is what can be read neither as numbers nor as categories.
     number : NumberFormat or None
         None is the plain format with the decimal sign of the table.
     date : DateFormat or None
     choice : FormatChoice or None
         What spoke for the format.
-    doubt : {"", "format", "units", "order"}
-        What must be asked about: which of two formats, which unit, or day and month.
+    doubt : {"", "format", "units", "order", "orders"}
+        What must be asked about: which of two formats, which unit, or day and month: which comes
+        first, or why cells differ in that.
+    has_zeros : bool
+        Whether numbers begin with zeros, as codes do: they are written back as they were read.
     """
 
     kind: str
@@ -146,6 +150,7 @@ class Reading(NamedTuple):
     date: DateFormat | None = None
     choice: FormatChoice | None = None
     doubt: str = ""
+    has_zeros: bool = False
 
     @property
     def form(self) -> NumberFormat | DateFormat | None:
@@ -271,12 +276,13 @@ def _glance(
         doubtful = doubtful and rules.decimal is None
         if doubtful and is_ambiguous_plain(observed_cells(column, missing)):
             return None
-        return _kind_of_numbers(values, name, rules)
+        found = _kind_of_numbers(values, name, rules)
+        return found._replace(has_zeros=_have_zeros(column)) if found.kind == "number" else found
     cells = observed_cells(column, missing)
     counts = CellCounts()
     counts.add(cells)
     choice = choose_format(counts.shapes, decimal=rules.decimal)
-    most = max([*counts.dates.values(), choice.n_fitting if choice else 0])
+    most = max(_count_all_dates(counts.dates), choice.n_fitting if choice else 0)
     if 2 * most > counts.shapes.n_observed:
         return None
     unread = pc.sum(pc.match_substring_regex(cells, UNREAD_NUMBER)).as_py() or 0
@@ -289,13 +295,21 @@ def _kind_of_numbers(values: np.ndarray, name: str, rules: ReadingRules) -> Read
     return Reading("row name" if named else "number")
 
 
+def _have_zeros(cells: Any) -> bool:
+    """Tell whether numbers begin with zeros that they do not need."""
+    return bool(pc.any(pc.match_substring_regex(cells, r"^ *0\d+ *$")).as_py())
+
+
 def _text(cells: Any, name: str, rules: ReadingRules) -> Reading:
-    """Tell categories from names of the rows, by the first rows (null where missing)."""
+    """Tell categories from free text and names of rows, by the first rows (null where missing)."""
     n_observed = len(cells) - cells.null_count
     n_distinct = pc.count_distinct(cells).as_py()
     named = name not in rules.kept and texts_name_rows(len(cells), n_observed, n_distinct)
     named = named and not (n_distinct < 100 and are_booleans(cells.unique().to_pylist()))
-    return Reading("row name" if named else "category")
+    if named:
+        return Reading("row name")
+    free = name not in rules.kept and texts_are_free(n_observed, n_distinct)
+    return Reading("free text" if free else "category")
 
 
 def _has_rival(counts: CellCounts, rules: ReadingRules, name: str) -> bool:
@@ -330,9 +344,9 @@ def _decide(
         counts.shapes, decimal=rules.decimal, evidence=evidence, form=rules.format_of(name)
     )
     n_numbers = choice.n_fitting if choice else 0
-    layout, n_dates = max(counts.dates.items(), key=lambda item: item[1], default=("", 0))
+    n_dates = _count_all_dates(counts.dates)
     if 2 * n_dates > n_observed and n_dates > n_numbers:
-        return _date(name, layout, counts.dates, rules)
+        return _date(name, counts.dates, rules)
     if choice is None or 2 * n_numbers <= n_observed:
         return _text(observed_cells(head.data.column(name), missing), name, rules)
     if choice.mixes_units:
@@ -344,22 +358,36 @@ def _decide(
     )
 
 
-def _date(name: str, layout: str, dates: Mapping[str, int], rules: ReadingRules) -> Reading:
-    """Tell how a column of dates is read."""
+def _count_all_dates(dates: Mapping[str, int]) -> int:
+    """Count the cells that are dates in any layout, or else the durations."""
+    written = sum(dates[layout] for layout in _OTHER_ORDERS) + dates[EITHER_ORDER]
+    return max(written, dates["hours:minutes"])
+
+
+def _date(name: str, dates: Mapping[str, int], rules: ReadingRules) -> Reading:
+    """Tell how a column of dates is read; cells may be written in several layouts."""
     asked = rules.dates_of(name)
-    if layout == "hours:minutes":
-        return Reading("duration", date=DateFormat(layout))
-    either = dates[_DATE_ORDERS[0]] == dates[_DATE_ORDERS[1]] == dates[layout]
-    if layout in _DATE_ORDERS and asked in ("day-first", "month-first"):
-        layout, either = _DATE_ORDERS[asked == "month-first"], False
+    if dates["hours:minutes"] == _count_all_dates(dates):
+        return Reading("duration", date=DateFormat("hours:minutes"))
+    n_either = dates[EITHER_ORDER]
+    fitting = [order for order in _DATE_ORDERS if dates[order] == n_either]
+    order, doubt = (fitting or [EITHER_ORDER])[0], ""
+    if asked in ("day-first", "month-first"):
+        order = _DATE_ORDERS[asked == "month-first"]
+    elif n_either:
+        doubt = {1: "", 2: "order"}.get(len(fitting), "orders")
+    layouts = [layout for layout in _OTHER_ORDERS if dates[layout]] + [order] * bool(n_either)
+    layouts.sort(key=lambda layout: -dates[layout])
     part = asked if asked in ("month", "hour") else "days"
-    return Reading("date", date=DateFormat(layout, part), doubt="order" if either else "")
+    return Reading("date", date=DateFormat(" or ".join(layouts), part), doubt=doubt)
 
 
 def numbers_in_text(
     table: FileTable, names: Sequence[str], readings: Mapping[str, Reading]
 ) -> list[str]:
-    """Name the columns that hold numbers as text, to be stored as numbers; dates stay dates.
+    """Name the columns that hold numbers as text, to be stored as numbers.
+
+    Dates stay dates, and numbers that begin with zeros stay as they are.
 
     Parameters
     ----------
@@ -373,9 +401,10 @@ def numbers_in_text(
     -------
     found : list of str
     """
-    dates = {name for name in names if name in readings and readings[name].kind in _TIMES}
+    known = {name: readings[name] for name in names if name in readings}
+    kept = {name for name, found in known.items() if found.kind in _TIMES or found.has_zeros}
     return [
         name
         for name in names
-        if name not in dates and (table.text or is_text(table.data.column(name).type))
+        if name not in kept and (table.text or is_text(table.data.column(name).type))
     ]

@@ -14,6 +14,8 @@ _WORDS = frozenset({
 _FIRST_WORDS = ("id", "nr", "plz", "zip")
 _ENDS = ("number", "nummer", "code")
 _FEWEST_ROWS = 10
+# As many different texts or fewer may well be categories.
+_FEW_TEXTS = 20
 # A few rows of an export, such as its totals, have no number of their own.
 _MOST_MISSING = 0.1
 # Repeats that chance would give on average: the probability of none is then below 0.001.
@@ -56,3 +58,8 @@ def numbers_name_rows(values: np.ndarray, name: str) -> bool:
 def texts_name_rows(n_rows: int, n_observed: int, n_distinct: int) -> bool:
     """Tell whether the texts of a column name the rows: each has one, and no two agree."""
     return 1 < n_rows == n_observed == n_distinct
+
+
+def texts_are_free(n_observed: int, n_distinct: int) -> bool:
+    """Tell whether texts are names or remarks: most are different, and too many for categories."""
+    return n_distinct > _FEW_TEXTS and 2 * n_distinct > n_observed

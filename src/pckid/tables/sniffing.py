@@ -116,7 +116,7 @@ def _is_title(record: list[str], width: int) -> bool:
 def _is_header(record: list[str]) -> bool:
     """Tell whether a record may hold names: nearly full, of texts, or of years beside a text."""
     cells = [cell.strip() for cell in record if cell.strip()]
-    numbers = [cell for cell in cells if _is_number(cell)]
+    numbers = [cell for cell in cells if _reads_as_number(cell)]
     years = all(_YEAR.fullmatch(cell) for cell in numbers) and len(numbers) < len(cells)
     return years and len(cells) >= _NEARLY_ALL * len(record)
 
@@ -124,10 +124,10 @@ def _is_header(record: list[str]) -> bool:
 def _are_numbers(cells: tuple[str, ...]) -> bool:
     """Tell whether most cells that are not empty are numbers."""
     filled = [cell.strip() for cell in cells if cell.strip()]
-    return 2 * sum(map(_is_number, filled)) > len(filled)
+    return 2 * sum(map(_reads_as_number, filled)) > len(filled)
 
 
-def _is_number(cell: str) -> bool:
+def _reads_as_number(cell: str) -> bool:
     """Tell whether a cell is a number, however it is written."""
     return len(cell) < _LONGEST_NUMBER and _NUMBER.fullmatch(cell) is not None
 
