@@ -63,6 +63,7 @@ def test_from_a_file_to_labels_and_new_rows(page, tmp_path):
     page.click("Find groups")
     page.see("4. The groups")
     (frame,) = page.browser.wait(lambda: page.browser.find_all("iframe"))
+    assert frame.get_attribute("title") == "The report"
     page.browser.driver.switch_to.frame(frame)
     page.see("3 clusters")
     assert page.text().count("20 rows · 33") == 3
@@ -193,6 +194,7 @@ def test_a_cancelled_run_ends_and_the_demo_is_one_click_away(page, tmp_path, ser
     page.wait_for_drawing()
     page.click("Find groups")
     wait_until(lambda: count_workers(server) == 1)
+    page.see("Keep this page open")
     page.click("Cancel")
     page.see("Cancelled.")
     assert "4. The groups" not in page.text()

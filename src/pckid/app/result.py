@@ -35,7 +35,7 @@ def show_result(settings: Settings) -> None:
         st.code(as_command(used), language="bash", wrap_lines=True)
         st.code(as_python(used), language="python", wrap_lines=True)
     # Its content security policy leaves no room for the script that would fit the height.
-    st.iframe(made.files["report.html"].decode(), height=_HEIGHT)
+    st.iframe(made.files["report.html"].decode(), height=_HEIGHT, alt="The report")
 
 
 def show_sizes(made: Made) -> None:

@@ -58,6 +58,7 @@ def _watch_job(key: str, made: str) -> None:
         st.rerun()
     job.update()
     st.progress(job.stage.share, job.stage.what or "Getting ready")
+    st.caption("Keep this page open: closing or reloading it ends the run.")
     st.button("Cancel", on_click=_cancel_job, args=[key], icon=":material/close:")
     if not job.finished:
         return
