@@ -137,13 +137,12 @@ def distinguishing_features(
         medians = np.array([np.median(part) if len(part) else np.nan for part in parts])
         for cluster in range(n_clusters):
             inside = groups == cluster
-            item = _compare(feature, values, ranks, inside, int(sizes[cluster]))
-            if two and item.n_observed:
-                shares = (float((values[part] == high).mean()) for part in (inside, ~inside))
-                item = item._replace(higher=(high, *shares)) if (~inside).any() else item
-            elif item.distinctness < CLEAR:
-                item = _compare_between(item, values, groups, medians, cluster)
-            ranked[cluster].append(item)
+            compared = _compare(feature, values, ranks, inside, int(sizes[cluster]))
+            if two:
+                compared = compared._replace(higher=_shares_of(high, values, inside))
+            elif compared.distinctness < CLEAR:
+                compared = _compare_between(compared, values, groups, medians, cluster)
+            ranked[cluster].append(compared)
     return [sorted(found, key=lambda item: -item.distinctness) for found in ranked]
 
 
@@ -162,6 +161,16 @@ def _compare(
         chance = float(pairs / (n_inside * n_outside))
     quartiles = (float(low), float(middle), float(high))
     return ClusterFeature(feature, n_inside, size - n_inside, *quartiles, outside, chance)
+
+
+def _shares_of(
+    value: float, values: np.ndarray, inside: np.ndarray
+) -> tuple[float, float, float] | None:
+    """Give a value with its shares inside a cluster and outside; None where a side is empty."""
+    if not inside.any() or inside.all():
+        return None
+    hits = values == value
+    return value, float(hits[inside].mean()), float(hits[~inside].mean())
 
 
 def _compare_between(

@@ -82,12 +82,13 @@ def _contrast(name: str, item: Feature, write: Write) -> list[Phrase]:
         # The category whose share differs most, which need not be the commonest.
         category = int(np.argmax(np.abs(item.shares - item.shares_outside)))
         inside, outside = item.shares[category], item.shares_outside[category]
-        shares = f" {_share(inside)}, elsewhere {_share(outside)}"
+        shares = f" {_whole_percent(inside)}, elsewhere {_whole_percent(outside)}"
         text = str(item.categories[category])
         return [Phrase(name, True), Phrase(": "), Phrase(text, True), Phrase(shares)]
     if item.higher is not None:
-        value, inside, outside = item.higher
-        shares = f" = {write(name, value)} in {_share(inside)} of rows, elsewhere {_share(outside)}"
+        value, *shares_of = item.higher
+        mine, theirs = map(_whole_percent, shares_of)
+        shares = f" = {write(name, value)} in {mine} of rows, elsewhere {theirs}"
         return [Phrase(name, True), Phrase(shares)]
     median = write(name, item.median)
     if item.is_between:
@@ -104,14 +105,17 @@ def _typical(name: str, item: Feature, write: Write) -> list[Phrase]:
     if isinstance(item, CategoryFeature):
         category, share, _ = item.common[0]
         text = Phrase(str(category), True)
-        return [Phrase(name, True), Phrase(": "), text, Phrase(f" {_share(share)}")]
+        return [Phrase(name, True), Phrase(": "), text, Phrase(f" {_whole_percent(share)}")]
     if item.higher is not None:
         value, inside, _ = item.higher
-        return [Phrase(name, True), Phrase(f" = {write(name, value)} in {_share(inside)} of rows")]
+        return [
+            Phrase(name, True),
+            Phrase(f" = {write(name, value)} in {_whole_percent(inside)} of rows"),
+        ]
     return [Phrase(name, True), Phrase(f" {write(name, item.median)}")]
 
 
-def _share(share: float) -> str:
+def _whole_percent(share: float) -> str:
     """Write a share in whole percent; tiny ones are not called nothing, nor nearly all all."""
     if 0 < share < 0.005:
         return "under 1 %"
