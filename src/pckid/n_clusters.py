@@ -21,7 +21,7 @@ from sklearn.base import clone
 
 from pckid._utils.arrays import to_numpy
 from pckid._utils.markup import html_table
-from pckid._utils.parallel import blas_threads, n_threads
+from pckid._utils.parallel import blas_threads_for, n_threads
 from pckid._utils.seeds import Stream, generator
 from pckid.ensemble.base import EnsembleEstimator
 from pckid.ensemble.feature_map import Kernel, feature_matrix
@@ -182,7 +182,7 @@ def choose_by_kernel(
     n_rows = features.shape[1]
     candidates = np.arange(2, max(2, min(max_clusters, n_rows - 1)) + 1)
     eigenvalues = np.zeros(len(candidates) + 2)
-    with blas_threads(jobs):
+    with blas_threads_for(n_rows, jobs):
         found = random_walk(features, min(len(eigenvalues), n_rows), rng, weights).eigenvalues
     eigenvalues[: found.shape[0]] = to_numpy(found)
     scores = -np.diff(eigenvalues)[1:]
