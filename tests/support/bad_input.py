@@ -351,7 +351,7 @@ ROWS = [
     Row(
         "-9999 for missing",
         warned(
-            "holds -9999 in ",
+            "hold -9999 in ",
             pckid.SentinelWarning,
             lambda: CODED,
             lambda labels: True,
