@@ -14,7 +14,7 @@ _STYLE = """<style>
 [data-testid="stCaptionContainer"], [data-testid="stCaptionContainer"] p {
     color: inherit; opacity: 0.87;
 }
-[data-testid="stCode"] .token { color: inherit; }
+[data-testid="stCode"] .token { color: inherit !important; }
 @media (prefers-color-scheme: dark) {
     [data-testid="stBaseButton-primary"]:enabled { color: #14181c; }
 }
