@@ -109,7 +109,7 @@ def test_what_is_typed_last_counts_when_the_button_is_pressed(page, tmp_path):
     page.choose("I know the number")
     page.see("Number of groups")
     page.wait_for_drawing()
-    field = page.browser.find("[data-testid=stNumberInput] input")
+    field = page.browser.find("input[aria-label='Number of groups']")
     field.clear()
     field.send_keys("2")
     page.click("Find groups")

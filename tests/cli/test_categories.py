@@ -107,8 +107,9 @@ def test_cells_are_trimmed_and_missing_ones_found(tmp_path):
 
 def test_numbers_with_a_few_texts_are_not_guessed_to_be_categories(tmp_path):
     (tmp_path / "t.csv").write_text("a,b\n1,1\n2,2\nlow,3\n")
-    with pytest.raises(TableError, match="--categorical takes it as categories"):
+    with pytest.raises(TableError, match="Numbers are expected here") as refused:
         read(tmp_path / "t.csv")
+    assert "--categorical takes it as categories" in refused.value.options
     assert read(tmp_path / "t.csv", declared=["a"]).texts == {"a": ["1", "2", "low"]}
 
 

@@ -51,5 +51,10 @@ def background():
     known = [f"group {index % 3}" for index in range(150)]
     names = [f"name {index}" for index in range(150)]
     return Background(
-        "table.csv", "ab" * 32, names, known, {"notes": "left out by choice"}, {"Sheet": "<Data>"}
+        "table.csv",
+        "ab" * 32,
+        names,
+        known,
+        {"notes": "left out by choice"},
+        reading={"Sheet": "<Data>"},
     )

@@ -171,3 +171,18 @@ def test_runs_alike_on_every_array_library(backend, weighted):
     found = k_means.kmeans(backend.asarray(X), 3, n_init=10, rng=again, weights=given)
     close(to_numpy(found.centers), expected.centers)
     close(found.inertia, expected.inertia)
+
+
+def test_a_row_at_two_centers_is_as_near_to_one_as_to_the_other():
+    rows = np.array([[0.1, 0.7], [0.3, 0.2]])
+    centers = np.array([rows[0], rows[1] + 1e-17, rows[1] * (1 + 2e-16)])
+    assert (k_means.distances_to(rows, centers)[1:, 1] == 0).all()
+    assert k_means.distances_to(rows, centers)[0, 1] == pytest.approx(np.hypot(0.2, 0.5))
+
+
+def test_rows_that_are_alike_are_not_drawn_by_rounding():
+    rows = np.repeat([[0.1, 0.7, 0.3], [0.9, 0.2, 0.6]], 7, axis=0)
+    distances = k_means.squared_distances_to(rows)(rows[[0, -1]])
+    assert (distances[0, :7] == 0).all()
+    assert (distances[1, 7:] == 0).all()
+    assert (distances[0, 7:] > 0.9).all()

@@ -1,10 +1,10 @@
 """Threads: as many as asked for, BLAS kept to one in each, results in order."""
 
 import os
-import signal
 import threading
 import time
 from contextlib import closing
+from queue import SimpleQueue
 
 import pytest
 from helpers import groups
@@ -330,11 +330,10 @@ def interrupted(monkeypatch):
             ending.set()
             super().join(timeout)
 
-    def items(strike):
+    def items():
         try:
             yield 1
             inside.set()
-            strike()
             assert ending.wait(60)
             yield 2
         finally:
@@ -352,19 +351,30 @@ def test_an_interrupt_of_the_work_waits_for_the_item_that_is_made(interrupted):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        _use(_parallel.one_ahead(items(lambda: None)), work)
+        _use(_parallel.one_ahead(items()), work)
     assert len(closed_by) == 1
     assert closed_by[0] is not threading.current_thread()
     assert not closed_by[0].is_alive()
 
 
-@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="signals as of POSIX")
-def test_an_interrupt_of_the_wait_waits_for_the_item_that_is_made(interrupted):
-    items, _, closed_by = interrupted
-    here = threading.get_ident()
-    ahead = _parallel.one_ahead(items(lambda: signal.pthread_kill(here, signal.SIGINT)))
+def test_an_interrupt_of_the_wait_waits_for_the_item_that_is_made(interrupted, monkeypatch):
+    items, inside, closed_by = interrupted
+    here = threading.current_thread()
+
+    # A real signal may come just before the wait begins, and is then seen after it.
+    class Struck(SimpleQueue):
+        n_waits = 0
+
+        def get(self):
+            self.n_waits += threading.current_thread() is here
+            if self.n_waits == 2:
+                assert inside.wait(60)
+                raise KeyboardInterrupt
+            return super().get()
+
+    monkeypatch.setattr(_parallel, "SimpleQueue", Struck)
     with pytest.raises(KeyboardInterrupt):
-        _use(ahead, lambda item: None)
+        _use(_parallel.one_ahead(items()), lambda item: None)
     assert len(closed_by) == 1
-    assert closed_by[0] is not threading.current_thread()
+    assert closed_by[0] is not here
     assert not closed_by[0].is_alive()

@@ -23,7 +23,7 @@ from pckid.n_clusters import MAX_CLUSTERS
 from pckid.plots import to_matrix, used_columns
 from pckid.tables import Share, Sheets
 
-_MOST_DESCRIBED, _MOST_CELLS = 10, 5_000_000
+_MOST_DESCRIBED, _MOST_CELLS, _MOST_COLUMNS = 10, 5_000_000, 1000
 
 
 def fit(
@@ -268,7 +268,8 @@ def tell_clusters(selection: Selection, estimator: PCKID) -> None:
     """Say in a line each what sets the clusters apart; not of a table that this would take long."""
     labels, dates = to_numpy(estimator.labels_), find_dates(selection)
     n_clusters, names = int(labels.max(initial=0)) + 1, feature_names(estimator)
-    if not 1 < n_clusters <= _MOST_DESCRIBED or selection.X.size > _MOST_CELLS:
+    X = selection.X
+    if X.size > _MOST_CELLS or X.shape[1] > _MOST_COLUMNS or not 1 < n_clusters <= _MOST_DESCRIBED:
         return
     values = to_matrix(estimator, named_columns(selection))
     ranked = distinguishing_features(values, labels, estimator._categories, used_columns(estimator))

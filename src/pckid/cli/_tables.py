@@ -458,7 +458,8 @@ def write_rows(
 ) -> None:
     """Write the rows with their new columns, those clustered by as numbers where the format can."""
     numbers = dict(zip(selection.names, selection.X.T, strict=True))
-    read = [name for name in selection.table.names if name in set(numbers) - set(selection.texts)]
+    plain = set(numbers) - set(selection.texts)
+    read = [name for name in selection.table.names if name in plain]
     written = numbers_in_text(selection.table, read, selection.readings)
     write_table(
         file, selection.table, new, kind=kind, codec=codec,

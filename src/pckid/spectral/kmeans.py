@@ -12,7 +12,6 @@ from pckid._utils.arrays import (
     argmax_of_middle,
     asarray_like,
     clip_max,
-    clip_min,
     device_of,
     namespace,
     take_along,
@@ -149,18 +148,28 @@ def nearest(X: Array, centers: Array) -> Array:
 
 
 def distances_to(X: Array, centers: Array) -> Array:
-    """Compute the distance of every row to every centre, of shape (n_clusters, n_samples)."""
+    """Compute the distance of every row to every centre, of shape (n_clusters, n_samples).
+
+    Distances within rounding are 0, lest a row at two centres be nearer to one of them by chance.
+    """
     xp = namespace(X)
     differences = [X - centers[j, :] for j in range(centers.shape[0])]
-    return xp.stack([xp.sqrt(xp.sum(delta**2, axis=1)) for delta in differences])
+    found = xp.stack([xp.sqrt(xp.sum(delta**2, axis=1)) for delta in differences])
+    return xp.where(found > _rounding(centers), found, xp.zeros_like(found))
 
 
 def first_of_nearest(distances: Array, centers: Array) -> tuple[Array, Array]:
     """Find the first centre that is nearest up to rounding (n_samples,), and that rounding."""
     xp = namespace(distances)
-    rounding = 100 * xp.finfo(centers.dtype).eps * xp.max(xp.abs(centers))
+    rounding = _rounding(centers)
     near = distances <= xp.min(distances, axis=0) + rounding
     return xp.argmax(xp.astype(near, xp.int64), axis=0), rounding
+
+
+def _rounding(centers: Array) -> Array:
+    """Bound the error of a distance to one of the centres."""
+    xp = namespace(centers)
+    return 100 * xp.finfo(centers.dtype).eps * xp.max(xp.abs(centers))
 
 
 def inertia(X: Array, centers: Array, weights: Array | None = None) -> Array:
@@ -178,16 +187,19 @@ def squared_distances_to(X: Array) -> Callable[[Array], Array]:
     """Return a function that computes squared distances (k, n) of centres (k, d) to rows (n, d).
 
     Centred on the rows' mean first, so that distances small against the offset keep their digits.
+    Those within rounding are 0: of rows that are alike none is further away by chance.
     """
     xp = namespace(X)
+    rounding = 16 * xp.finfo(X.dtype).eps
     mean = xp.mean(X, axis=0)
     rows = X - mean
     lengths = xp.sum(rows**2, axis=1)
 
     def compute(centers: Array) -> Array:
         centers = centers - mean
-        cross = centers @ xp.matrix_transpose(rows)
-        return clip_min(xp.sum(centers**2, axis=1)[:, None] + lengths - 2 * cross, 0.0)
+        size = xp.sum(centers**2, axis=1)[:, None] + lengths
+        found = size - 2 * (centers @ xp.matrix_transpose(rows))
+        return xp.where(found > rounding * size, found, xp.zeros_like(found))
 
     return compute
 
