@@ -10,8 +10,9 @@ from scipy.stats import chi2, norm
 from sklearn.metrics import roc_auc_score
 
 from pckid import PCKID, EmptyRowWarning, load, save
-from pckid.ensemble.feature_map import feature_blocks, feature_matrix, mixture_scales
-from pckid.ensemble.outliers import outlier_score, score_features, surprise
+from pckid.ensemble import outliers
+from pckid.ensemble.feature_map import feature_blocks, feature_matrix, mixture_scales, project
+from pckid.ensemble.outliers import outlier_score, project_and_score, score_features, surprise
 from pckid.plots import standardised_rows
 
 X, _ = groups(share=0.2)
@@ -170,3 +171,24 @@ def test_rows_of_a_fit_have_the_coordinates_and_scores_of_new_rows(n_landmarks, 
     close(model.embedding_, model.transform(X))
     close(model.outlier_score_, model.outlier_score(X))
     np.testing.assert_array_equal(model.labels_, model.predict(X))
+
+
+@pytest.mark.parametrize("categories", [False, True])
+def test_few_numbers_at_once_are_as_all(monkeypatch, categories):
+    X, _ = groups(n_samples=60, share=0.2)
+    more: dict = {"categorical_features": [1]} if categories else {}
+    if categories:
+        X[:, 1] = np.round(X[:, 1] / 6)
+    model = PCKID(3, **SMALL, **more).fit(X)
+    kernel, table = model._kernel, model._read(X)
+    features = feature_matrix(kernel, table, 1)
+    expected = score_features(kernel, features, table, 1)
+    points, scores = project_and_score(kernel, model._projection, table, 1)
+    close(scores, expected)
+    close(points, project(kernel, model._projection, table, 1))
+    monkeypatch.setattr(outliers, "_NUMBERS_AT_ONCE", 40)
+    close(score_features(kernel, features, table, 1), expected)
+    close(outlier_score(kernel, table, 2), expected)
+    few_points, few_scores = project_and_score(kernel, model._projection, table, 2)
+    close(few_points, points)
+    close(few_scores, expected)

@@ -112,21 +112,25 @@ def project(kernel: Kernel, projection: Projection, table: Table, jobs: int) -> 
     """Compute the rows' coordinates, of shape (n_samples, n_components), without holding Φ."""
     xp = namespace(table.values)
     # Scaling the basis spares a pass over the posteriors, which are many more numbers.
-    basis = _functionals(projection) * column_scales(kernel, table.values)
+    functionals = _functionals(projection) * column_scales(kernel, table.values)
 
     def project_block(start: int, stop: int) -> Array:
-        first = 0
-        total: Any = 0.0
-        rows = block(table, start, stop)
-        compute = posteriors(kernel.ensemble, rows)
-        for run in runs_of_stacks(kernel.ensemble, rows):
-            part = compute(run)
-            total = total + basis[:, first : first + part.shape[0]] @ part
-            first += part.shape[0]
-        return total
+        return apply_functionals(kernel, functionals, block(table, start, stop))
 
     blocks = for_row_blocks(project_block, kernel, table, jobs)
     return _coordinates(xp.concat(blocks, axis=1), projection)
+
+
+def apply_functionals(kernel: Kernel, functionals: Array, rows: Table) -> Array:
+    """Take functionals (m, n_columns) of the rows' posteriors, of shape (m, n_samples)."""
+    first = 0
+    total: Any = 0.0
+    compute = posteriors(kernel.ensemble, rows)
+    for run in runs_of_stacks(kernel.ensemble, rows):
+        part = compute(run)
+        total = total + functionals[:, first : first + part.shape[0]] @ part
+        first += part.shape[0]
+    return total
 
 
 def project_features(features: Array, projection: Projection) -> Array:
@@ -150,13 +154,15 @@ def _coordinates(values: Array, projection: Projection) -> Array:
     return namespace(values).matrix_transpose(values)
 
 
-def for_row_blocks(function: Callable, kernel: Kernel, table: Table, jobs: int) -> list[Any]:
+def for_row_blocks(
+    function: Callable, kernel: Kernel, table: Table, jobs: int, most: int = HOST_BLOCK
+) -> list[Any]:
     """Call `function(start, stop)` on blocks of rows that fit scikit-learn's `working_memory`.
 
-    Threads are for the host only: one keeps a GPU busy.
+    On a CPU they have `most` rows at most. Threads are for the host only: one keeps a GPU busy.
     """
     jobs = jobs if is_host(table.values) else 1
-    blocks = _row_blocks(kernel, table, jobs, min(HOST_BLOCK, -(-table.n_samples // jobs)))
+    blocks = _row_blocks(kernel, table, jobs, min(most, -(-table.n_samples // jobs)))
     return run_in_threads(function, blocks, jobs)
 
 

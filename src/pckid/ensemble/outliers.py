@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Any
 
 from pckid._utils.arrays import Array, clip_min, device_of, namespace
 from pckid.ensemble.feature_map import (
+    HOST_BLOCK,
     Kernel,
     Projection,
+    apply_functionals,
     column_scales,
     for_row_blocks,
-    project,
-    project_features,
 )
 from pckid.input.table import Table, block
+
+# What is taken of posteriors is three numbers a column: of a wide table, few rows or columns of
+# them are held at a time.
+_NUMBERS_AT_ONCE = 1 << 21
 
 
 def outlier_score(kernel: Kernel, table: Table, jobs: int) -> Array:
@@ -56,23 +61,21 @@ def project_and_score(
     scores : array of shape (n_samples,)
         As from `outlier_score`.
     """
-    xp = namespace(table.values)
-    degree = [] if projection.degree is None else [projection.degree[:, None]]
-    n_taken = projection.basis.shape[1] + len(degree)
-    basis = xp.concat(
-        [projection.basis, *degree, _deviation_functionals(kernel, table).basis], axis=1
-    )
+    k, degree = projection.basis.shape[1], projection.degree
+    taken = [] if degree is None else [degree[:, None]]
+    functionals = _deviation_functionals(kernel, table, [projection.basis, *taken])
 
     def compute(start: int, stop: int) -> tuple[Array, Array]:
         rows = block(table, start, stop)
-        found = project(kernel, Projection(basis, None, basis[0, :]), rows, 1)
-        points = found[:, : projection.basis.shape[1]]
-        points = points / found[:, n_taken - 1 : n_taken] if degree else points
-        return points, _combine(found[:, n_taken:], rows)
+        found = apply_functionals(kernel, functionals, rows)
+        # New arrays: a view would keep all that was found of the rows.
+        points = found[:k, :] / (1.0 if degree is None else found[k : k + 1, :])
+        return points, _score(_combine(found[k + len(taken) :, :], rows), rows)
 
-    parts = zip(*for_row_blocks(compute, kernel, table, jobs), strict=True)
-    points, surprises = (xp.concat(part, axis=0) for part in parts)
-    return points, _score(surprises, table)
+    xp, most = namespace(table.values), _rows_at_once(table)
+    parts = zip(*for_row_blocks(compute, kernel, table, jobs, most), strict=True)
+    points, scores = (xp.concat(part, axis=-1) for part in parts)
+    return xp.matrix_transpose(points), scores
 
 
 def score_features(kernel: Kernel, features: Array, table: Table, jobs: int) -> Array:
@@ -91,14 +94,23 @@ def score_features(kernel: Kernel, features: Array, table: Table, jobs: int) -> 
     scores : array of shape (n_samples,)
         As from `outlier_score`.
     """
-    deviations = _deviation_functionals(kernel, table)
+    stacks, scales = kernel.ensemble.stacks, column_scales(kernel, table.values)
+    # Of a wide table the coefficients of some columns at a time: all are more than the features.
+    width = max(1, _NUMBERS_AT_ONCE // (3 * features.shape[0]))
 
     def compute(start: int, stop: int) -> Array:
-        found = project_features(features[:, start:stop], deviations)
-        return _combine(found, block(table, start, stop))
+        rows, part = block(table, start, stop), features[:, start:stop]
+        total: Any = 0.0
+        for first in range(0, max(table.n_features, 1), width):
+            columns = slice(first, min(first + width, table.n_features))
+            found = (_number_functionals(stacks, table, columns) * scales) @ part
+            total = total + _number_deviations(found, rows, columns)
+        if table.codes.shape[1]:
+            found = (_category_functionals(stacks, table) * scales) @ part
+            total = clip_min(total, 0.0) + _category_deviations(found, rows)
+        return _score(_per_value(total, rows), rows)
 
-    parts = for_row_blocks(compute, kernel, table, jobs)
-    return _score(namespace(features).concat(parts, axis=0), table)
+    return namespace(features).concat(for_row_blocks(compute, kernel, table, jobs), axis=0)
 
 
 def _score(surprises: Array, table: Table) -> Array:
@@ -129,53 +141,77 @@ def surprise(kernel: Kernel, table: Table, jobs: int) -> Array:
     surprise : array of shape (n_samples,)
         0 for a row with nothing observed.
     """
-    xp = namespace(table.values)
-    deviations = _deviation_functionals(kernel, table)
+    functionals = _deviation_functionals(kernel, table)
 
     def compute(start: int, stop: int) -> Array:
         rows = block(table, start, stop)
-        return _combine(project(kernel, deviations, rows, 1), rows)
+        return _combine(apply_functionals(kernel, functionals, rows), rows)
 
-    return xp.concat(for_row_blocks(compute, kernel, table, jobs))
+    parts = for_row_blocks(compute, kernel, table, jobs, _rows_at_once(table))
+    return namespace(table.values).concat(parts)
 
 
-def _deviation_functionals(kernel: Kernel, table: Table) -> Projection:
-    """Take a row's posteriors to the means over components of what the deviations consist of.
+def _rows_at_once(table: Table) -> int:
+    """Say how many rows of a table may have all that is taken of their posteriors held at once."""
+    return min(HOST_BLOCK, max(1, _NUMBERS_AT_ONCE // max(table.width, 1)))
 
-    Side by side: 1 / σ², μ / σ² and μ² / σ² of each column of numbers, log p of each category, and
-    H of each column of categories.
+
+def _deviation_functionals(kernel: Kernel, table: Table, more: Sequence[Array] = ()) -> Array:
+    """Take posteriors to `more` of the features, and to the means of what deviations consist of.
+
+    Of shape (width, n_columns), with `more` as arrays (n_columns, ..). Laid out stack by stack: for
+    a wide table they are more numbers than the mixtures.
     """
-    basis = _deviation_coefficients(kernel.ensemble.stacks, table)
-    basis *= column_scales(kernel, table.values)[:, None]
-    return Projection(basis, None, basis[0, :])
+    xp, home = namespace(table.values), table.values
+    n_categories, n_categorical = table.margins.column.shape[0], table.codes.shape[1]
+    width = sum(basis.shape[1] for basis in more) + 3 * table.n_features
+    shape = (width + n_categories + n_categorical, kernel.ensemble.n_columns)
+    out = xp.empty(shape, dtype=home.dtype, device=device_of(home))
+    scales, stops = column_scales(kernel, home), [0, *accumulate(kernel.ensemble.widths)]
+    for stack, start, stop in zip(kernel.ensemble.stacks, stops, stops[1:], strict=False):
+        scale = scales[start:stop]
+        parts = [xp.matrix_transpose(basis[start:stop, :]) * scale for basis in more]
+        # The posteriors count with the weights of their mixtures, the squares of the scales.
+        parts.append(_number_functionals([stack], table, slice(0, table.n_features)) * scale**2)
+        if n_categorical:
+            parts.append(_category_functionals([stack], table) * scale**2)
+        out[:, start:stop] = xp.concat(parts, axis=0)
+    return out
 
 
-def _deviation_coefficients(stacks: Sequence[Any], table: Table) -> Array:
-    """Lay out what `_deviation_functionals` takes of all components (n_columns, width)."""
-    xp = namespace(table.values)
+def _flat(parts: list[Array]) -> Array:
+    """Lay arrays (m, g, width) of stacks out as the columns of one (width, n_columns)."""
+    xp = namespace(parts[0])
+    shapes = [(part.shape[0] * part.shape[1], part.shape[2]) for part in parts]
+    flat = [xp.reshape(p, s) for p, s in zip(parts, shapes, strict=True)]
+    return xp.matrix_transpose(xp.concat(flat, axis=0) if len(flat) > 1 else flat[0])
 
-    def flat(parts: list[Array]) -> Array:
-        shapes = [(part.shape[0] * part.shape[1], part.shape[2]) for part in parts]
-        return xp.concat([xp.reshape(p, s) for p, s in zip(parts, shapes, strict=True)], axis=0)
 
+def _number_functionals(stacks: Sequence[Any], table: Table, columns: slice) -> Array:
+    """Compute 1 / σ², μ / σ² and μ² / σ² of some columns of numbers d (3 d, n_columns)."""
     variances = [stack.covariances for stack in stacks]
-    variances = [xp.linalg.diagonal(v) if v.ndim == 4 else v for v in variances]
-    means, precisions = flat([stack.means for stack in stacks]), 1 / flat(variances)
-    parts = [precisions, means * precisions, means * means * precisions]
+    variances = [namespace(v).linalg.diagonal(v) if v.ndim == 4 else v for v in variances]
+    means = _flat([stack.means[..., columns] for stack in stacks])
+    precisions = 1 / _flat([v[..., columns] for v in variances])
+    scaled = means * precisions
+    parts = [precisions, scaled, means * scaled]
     if table.margins.higher.shape[0]:
-        parts = _deviations_of_two_values(means, table.margins.higher, parts)
-    column = table.margins.column
-    if column.shape[0]:
-        chances = flat([stack.categories for stack in stacks])
-        logs = xp.log(chances)
-        columns = xp.arange(table.codes.shape[1], dtype=column.dtype, device=device_of(chances))
-        own = xp.astype(column[:, None] == columns, chances.dtype)
-        parts += [logs, -(chances * logs) @ own]
-    return xp.concat(parts, axis=1)
+        parts = _deviations_of_two_values(means, table.margins.higher[columns][:, None], parts)
+    return namespace(means).concat(parts, axis=0)
+
+
+def _category_functionals(stacks: Sequence[Any], table: Table) -> Array:
+    """Compute log p of each category, then H of each column of categories (.., n_columns)."""
+    column, chances = table.margins.column, _flat([stack.categories for stack in stacks])
+    xp = namespace(chances)
+    logs = xp.log(chances)
+    columns = xp.arange(table.codes.shape[1], dtype=column.dtype, device=device_of(chances))
+    own = xp.astype(columns[:, None] == column, chances.dtype)
+    return xp.concat([logs, -own @ (chances * logs)], axis=0)
 
 
 def _deviations_of_two_values(means: Array, higher: Array, others: list[Array]) -> list[Array]:
-    """Replace the coefficients of x², −2 x and m (m · g, d) in columns that take two values.
+    """Replace the coefficients of x², −2 x and m (d, n_columns) in columns that take two values.
 
     These deviate as categories do. With q the share of the higher value and r = √(q (1 − q)), a
     component of mean μ has it with probability p = q + r μ. The logarithm of a value's probability
@@ -192,16 +228,36 @@ def _deviations_of_two_values(means: Array, higher: Array, others: list[Array]) 
 
 
 def _combine(found: Array, rows: Table) -> Array:
-    """Add the deviations of each row up from the functionals (n, width), per observed value."""
-    xp, d, x = namespace(found), rows.n_features, rows.values
-    seen = xp.astype(rows.observed, x.dtype)
-    squares = x * x * found[:, :d] - 2 * x * found[:, d : 2 * d]
-    total = clip_min(xp.sum(squares + seen[:, :d] * found[:, 2 * d : 3 * d], axis=1), 0.0)
-    n_categories = rows.margins.column.shape[0]
-    if n_categories:
-        logs, entropies = found[:, 3 * d : 3 * d + n_categories], found[:, 3 * d + n_categories :]
-        codes = rows.codes
-        own = xp.take_along_axis(logs, xp.where(codes < 0, 0, codes), axis=1)
-        total = total + xp.sum(seen[:, d:] * (1 - 2 * own - 2 * entropies), axis=1)
-    count = xp.sum(seen, axis=1)
+    """Add the deviations of each row up from all functionals (width, n), per observed value."""
+    width = 3 * rows.n_features
+    total = _number_deviations(found[:width, :], rows, slice(0, rows.n_features))
+    if rows.codes.shape[1]:
+        total = clip_min(total, 0.0) + _category_deviations(found[width:, :], rows)
+    return _per_value(total, rows)
+
+
+def _number_deviations(found: Array, rows: Table, columns: slice) -> Array:
+    """Add up the deviations of each row (n,) in columns of numbers from functionals (3 d, n)."""
+    xp = namespace(found)
+    x, seen = (xp.matrix_transpose(part[:, columns]) for part in (rows.values, rows.observed))
+    d = x.shape[0]
+    squares = x * (x * found[:d, :] - 2 * found[d : 2 * d, :])
+    return xp.sum(squares + xp.where(seen, found[2 * d :, :], 0.0), axis=0)
+
+
+def _category_deviations(found: Array, rows: Table) -> Array:
+    """Add up the deviations of each row (n,) in its categories."""
+    xp, n_categories = namespace(found), rows.margins.column.shape[0]
+    found = xp.matrix_transpose(found)
+    own = xp.take_along_axis(
+        found[:, :n_categories], xp.where(rows.codes < 0, 0, rows.codes), axis=1
+    )
+    deviations = 1 - 2 * own - 2 * found[:, n_categories:]
+    return xp.sum(xp.where(rows.observed[:, rows.n_features :], deviations, 0.0), axis=1)
+
+
+def _per_value(total: Array, rows: Table) -> Array:
+    """Divide sums over the observed values of rows (n,) by how many these are."""
+    xp = namespace(total)
+    count = xp.sum(xp.astype(rows.observed, total.dtype), axis=1)
     return clip_min(total, 0.0) / xp.where(count > 0, count, 1.0)
