@@ -158,3 +158,30 @@ class TestTwoValues:
     def test_nothing_is_kept_where_no_column_takes_two(self):
         assert tables.measure(self.X[:, 2:], two_values=True).margins.higher.shape == (0,)
         assert tables.measure(self.X).margins.higher.shape == (0,)
+
+
+@pytest.mark.parametrize("informative", [False, True])
+def test_blocks_of_rows_change_nothing(monkeypatch, backend, informative):
+    rng = np.random.default_rng(0)
+    X = punch(groups(n_samples=50)[0], rng)
+    X[:, 1] = np.where(np.isnan(X[:, 1]), np.nan, X[:, 1] > 5)
+    X = np.column_stack([X, rng.integers(3, size=50), np.full(50, 7.0)])
+    categorical = np.arange(X.shape[1]) == X.shape[1] - 2
+    X, each = backend.asarray(X), backend.asarray(rng.uniform(0.5, 2, size=50))
+
+    def read():
+        found = tables.measure(
+            X, categorical, informative=informative, two_values=True, weights=each
+        )
+        return found, tables.standardise(X, found, "float64")
+
+    whole, expected = read()
+    monkeypatch.setattr(tables, "_BLOCK_NUMBERS", 40)
+    found, table = read()
+    assert found.kept.tolist() == whole.kept.tolist()
+    for name in ("center", "scale"):
+        close(to_numpy(getattr(found, name)), to_numpy(getattr(whole, name)))
+    for mine, theirs in zip(found.margins, whole.margins, strict=True):
+        close(to_numpy(mine), to_numpy(theirs))
+    close(to_numpy(table.values), to_numpy(expected.values))
+    np.testing.assert_array_equal(to_numpy(table.observed), to_numpy(expected.observed))

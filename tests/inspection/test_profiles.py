@@ -8,6 +8,7 @@ from scipy.stats import norm
 
 from pckid import PCKID
 from pckid._utils.arrays import namespace, to_numpy
+from pckid.input import table as tables
 from pckid.input.table import measure, standardise
 from pckid.inspection.profiles import profile_clusters, separation, variance_between
 
@@ -162,3 +163,15 @@ def test_a_cluster_of_one_value_has_exactly_no_spread(dtype):
         assert (center["third"] == 0) == (value == 0)
         inside = frame["far"][model.labels_ == k]
         assert spread["far"] == pytest.approx(inside.std(ddof=0), rel=1e-5)
+
+
+@pytest.mark.parametrize("weights", [None, np.linspace(0.5, 2, 90)])
+def test_blocks_of_rows_change_no_profile(monkeypatch, weights):
+    X, labels = groups(share=0.2)
+    scaling = measure(X)
+    given = (standardise(X, scaling, "float64"), scaling, labels, 3, ["a", "b", "c", "d"], weights)
+    whole = profile_clusters(*given)
+    monkeypatch.setattr(tables, "_BLOCK_NUMBERS", 40)
+    found = profile_clusters(*given)
+    for name in ("n_rows", "n_observed", "centers", "spreads", "separation"):
+        np.testing.assert_allclose(getattr(found, name), getattr(whole, name), rtol=1e-9)

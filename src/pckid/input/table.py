@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from itertools import compress
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,6 +12,8 @@ from pckid._utils.arrays import Array, asarray_like, device_of, namespace, take_
 
 # Standardised values of new rows are clipped here, so that their squares stay finite in float32.
 _FARTHEST = 1e9
+# Rows are measured and standardised in blocks of about so many numbers.
+_BLOCK_NUMBERS = 1 << 18
 # So many rows are looked at before all are searched for patterns that they share.
 _FEW_ROWS = 4096
 # Columns of smaller numbers than this would lose digits in their mean and spread.
@@ -108,46 +111,54 @@ def measure(
     xp = namespace(X)
     if categorical is None:
         categorical = np.zeros(X.shape[1], dtype=bool)
-    observed = ~xp.isnan(X)
-    low = xp.min(xp.where(observed, X, xp.inf), axis=0)
-    high = xp.max(xp.where(observed, X, -xp.inf), axis=0)
+    low, high = _extremes(X)
     kept = np.flatnonzero(to_numpy(high > low) & ~categorical)
-    numbers, seen = _take_columns(X, kept), _take_columns(observed, kept)
+    low, high = (_take_columns(end[None, :], kept)[0, :] for end in (low, high))
     # Dividing by the largest magnitude first keeps sums of squares of 1e300 finite.
-    magnitude = xp.max(xp.where(seen, xp.abs(numbers), 0.0), axis=0)
+    magnitude = xp.where(-low > high, -low, high)
     unit = unit_for(magnitude)
     if unit is not None:
-        numbers, magnitude = numbers * unit, magnitude * unit
-    Z = xp.where(seen, numbers / magnitude, 0.0)
-    count = _sum(xp.astype(seen, X.dtype), weights)
-    mean = _sum(Z, weights) / count
-    spread = xp.sqrt(_sum(xp.where(seen, (Z - mean) ** 2, 0.0), weights) / count)
+        low, high, magnitude = low * unit, high * unit, magnitude * unit
+    low, high = low / magnitude, high / magnitude
+    blocks = _scaled_blocks(X, kept, unit, magnitude, weights)
+    count = sum(_sum(xp.astype(seen, X.dtype), each) for _, seen, each in blocks())
+    mean: Any = sum(_sum(Z, each) for Z, _, each in blocks()) / count
+    squares = sum(_sum(xp.where(seen, Z - mean, 0.0) ** 2, each) for Z, seen, each in blocks())
+    spread = xp.sqrt(squares / count)
     chosen, counts = _count_categories(X, np.flatnonzero(categorical), weights)
     used = np.concatenate([kept, chosen]) if informative else kept[:0]
-    share = _shares_observed(xp.astype(_take_columns(observed, used), X.dtype), weights)
+    share = _shares_observed(xp.astype(~xp.isnan(_take_columns(X, used)), X.dtype), weights)
+    higher = asarray_like(np.zeros(0), X)
+    if two_values:
+        extreme = [xp.all((low == Z) | (high == Z) | ~seen, axis=0) for Z, seen, _ in blocks()]
+        higher = shares_of_higher(low, high, mean, xp.all(xp.stack(extreme), axis=0))
     margins = Margins(
         asarray_like(np.repeat(np.arange(len(counts)), list(map(len, counts))), X, dtype=xp.int64),
         asarray_like(np.concatenate([np.zeros(0), *map(_frequencies, counts)]), X),
         asarray_like(share, X),
-        _two_values(Z, seen, mean) if two_values else asarray_like(np.zeros(0), X),
+        higher,
     )
     return Scaling(mean * magnitude, spread * magnitude, kept, chosen, margins, unit)
 
 
 def standardise(X: Array, scaling: Scaling, dtype: str) -> Table:
     """Centre and scale `X` (n_samples, n_features_in) and find its patterns of missingness."""
-    xp = namespace(X)
-    numbers = _take_columns(X, scaling.kept)
-    observed = ~xp.isnan(numbers)
-    # A new row may lie farther out than floats reach; it is brought back to the farthest allowed.
-    with np.errstate(over="ignore"):
-        if scaling.unit is not None:
-            numbers = numbers * scaling.unit
-        # Halves, because the difference of two huge numbers of opposite sign would overflow.
-        Z = (numbers / 2 - scaling.center / 2) / (scaling.scale / 2)
-    Z = xp.where(observed, xp.clip(Z, -_FARTHEST, _FARTHEST), 0.0)
-    kind = getattr(xp, dtype)
-    values = xp.astype(Z, kind, copy=False)
+    xp, device = namespace(X), device_of(X)
+    shape = (X.shape[0], len(scaling.kept))
+    values = xp.empty(shape, dtype=getattr(xp, dtype), device=device)
+    observed = xp.empty(shape, dtype=xp.bool, device=device)
+    for rows in row_slices(X):
+        numbers = _take_columns(X[rows, :], scaling.kept)
+        seen = ~xp.isnan(numbers)
+        # A new row may lie farther out than floats reach; it is brought back to the farthest
+        # allowed.
+        with np.errstate(over="ignore"):
+            if scaling.unit is not None:
+                numbers = numbers * scaling.unit
+            # Halves, because the difference of two huge numbers of opposite sign would overflow.
+            Z = (numbers / 2 - scaling.center / 2) / (scaling.scale / 2)
+        Z = xp.where(seen, xp.clip(Z, -_FARTHEST, _FARTHEST), 0.0)
+        values[rows, :], observed[rows, :] = xp.astype(Z, values.dtype, copy=False), seen
     codes = _category_codes(X, scaling)
     if codes.shape[1]:
         observed = xp.concat([observed, codes >= 0], axis=1)
@@ -233,6 +244,43 @@ def _shared_patterns(values: Array, observed: Array) -> tuple[Array | None, Arra
     )
 
 
+def row_slices(rows: Array) -> list[slice]:
+    """Cut rows (n, d) into slices of few numbers, so that what is computed of them stays small."""
+    n_samples, n_columns = rows.shape
+    size = max(1, _BLOCK_NUMBERS // max(n_columns, 1))
+    return [slice(start, min(start + size, n_samples)) for start in range(0, n_samples, size)]
+
+
+def _extremes(X: Array) -> tuple[Array, Array]:
+    """Find the lowest and the highest number observed in each column (d,), inf and -inf if none."""
+    xp = namespace(X)
+    blocks = [X[rows, :] for rows in row_slices(X)]
+    low = [xp.min(xp.where(xp.isnan(part), xp.inf, part), axis=0) for part in blocks]
+    high = [xp.max(xp.where(xp.isnan(part), -xp.inf, part), axis=0) for part in blocks]
+    return xp.min(xp.stack(low), axis=0), xp.max(xp.stack(high), axis=0)
+
+
+def _scaled_blocks(
+    X: Array, kept: np.ndarray, unit: Array | None, magnitude: Array, weights: Array | None
+) -> Callable[[], Iterator[tuple[Array, Array, Array | None]]]:
+    """Return a function that iterates over blocks of rows: some columns, scaled, with zeros.
+
+    Each comes with what is observed of it, and the rows' weights.
+    """
+    xp = namespace(X)
+
+    def blocks() -> Iterator[tuple[Array, Array, Array | None]]:
+        for rows in row_slices(X):
+            numbers = _take_columns(X[rows, :], kept)
+            seen = ~xp.isnan(numbers)
+            if unit is not None:
+                numbers = numbers * unit
+            Z = xp.where(seen, numbers / magnitude, 0.0)
+            yield Z, seen, None if weights is None else weights[rows]
+
+    return blocks
+
+
 def _sum(values: Array, weights: Array | None) -> Array:
     """Sum rows (n, d), each times its weight."""
     weighted = values if weights is None else values * weights[:, None]
@@ -265,14 +313,6 @@ def shares_of_higher(low: Array, high: Array, mean: Array, extreme: Array) -> Ar
     shares = (mean - low) / (high - low)
     two = extreme & (shares > _RAREST) & (shares < 1 - _RAREST)
     return xp.where(two, shares, 0.0) if bool(xp.any(two)) else shares[:0]
-
-
-def _two_values(Z: Array, seen: Array, mean: Array) -> Array:
-    """Find columns (n, d) that take two values; returns what `shares_of_higher` does."""
-    xp = namespace(Z)
-    low = xp.min(xp.where(seen, Z, xp.inf), axis=0)
-    high = xp.max(xp.where(seen, Z, -xp.inf), axis=0)
-    return shares_of_higher(low, high, mean, xp.all((low == Z) | (high == Z) | ~seen, axis=0))
 
 
 def _count_categories(

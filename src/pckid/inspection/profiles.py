@@ -10,7 +10,7 @@ from scipy.special import erf
 
 from pckid._utils.arrays import Array, asarray_like, device_of, namespace, to_numpy
 from pckid._utils.markup import html_table
-from pckid.input.table import Scaling, Table
+from pckid.input.table import Scaling, Table, row_slices
 
 # Sums over the rows of a cluster are off by a few units in the last place.
 _ROUNDING = 16
@@ -168,19 +168,26 @@ def profile_clusters(
     xp, dtype = namespace(table.values), table.values.dtype
     index = xp.arange(n_clusters, dtype=labels.dtype, device=device_of(labels))
     counted = xp.astype(index[:, None] == labels, dtype)
-    seen_numbers = table.observed[:, : table.n_features]
-    observed = xp.astype(seen_numbers, dtype)
     member = counted
     if weights is not None:
         # Of mean 1, so that no sum of them leaves the range of small floats.
         member = counted * asarray_like(weights / weights.mean(), table.values)
-    count = member @ observed
-    mean = member @ table.values / xp.where(count > 0, count, 1.0)
+    blocks = row_slices(table.values)
+    count = sum(member[:, rows] @ _seen(table, rows) for rows in blocks)
+    mean = sum(member[:, rows] @ table.values[rows, :] for rows in blocks)
+    mean = mean / xp.where(count > 0, count, 1.0)
     # Deviations from each row's own centre: differences of large sums would lose their digits.
-    own = xp.take(mean, xp.where(labels < 0, 0, labels), axis=0)
-    squares = member @ (xp.where(seen_numbers, table.values - own, 0.0) ** 2)
+    squares: Any = 0.0
+    for rows in blocks:
+        own = xp.take(mean, xp.where(labels[rows] < 0, 0, labels[rows]), axis=0)
+        deviations = (table.values[rows, :] - own) * _seen(table, rows)
+        squares = squares + member[:, rows] @ deviations**2
     counts, means, sums = (_host(array) for array in (count, mean, squares))
-    n_observed = counts if weights is None else _host(counted @ observed)
+    n_observed = (
+        counts
+        if weights is None
+        else _host(sum(counted[:, rows] @ _seen(table, rows) for rows in blocks))
+    )
     spreads = np.sqrt(sums / np.where(counts > 0, counts, 1))
     # Where all rows of a cluster have one value, rounding leaves a little of its spread.
     least = _ROUNDING * float(xp.finfo(dtype).eps)
@@ -290,6 +297,12 @@ def _category_counts(
         chosen = table.codes[:, place : place + 1] == xp.nonzero(column == place)[0]
         counts[names[source]] = _host(member @ xp.astype(chosen, member.dtype))
     return counts
+
+
+def _seen(table: Table, rows: slice) -> Array:
+    """Write 1 where a number is observed, in some rows (n, d)."""
+    observed = table.observed[rows, : table.n_features]
+    return namespace(observed).astype(observed, table.values.dtype)
 
 
 def _host(array: Array) -> np.ndarray:
