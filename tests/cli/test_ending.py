@@ -105,6 +105,9 @@ def test_a_table_is_inspected_as_it_was_read():
     assert inspect_command("-t.xlsx", options) == (
         "pckid inspect ./-t.xlsx --sheet 'Data 1' --no-header --na-values=-9 --dates=d=use"
     )
+    skipped = {"skip_first": 0, "skip_last": 2}
+    assert inspect_command("t.csv", skipped) == "pckid inspect t.csv --skip-first 0 --skip-last 2"
+    assert inspect_command("t.csv", {"skip_last": 0}) == "pckid inspect t.csv"
 
 
 def test_a_choice_at_the_limit_is_noted(pckid):

@@ -80,7 +80,6 @@ def test_text_is_read_whole_after_all(pckid, request, source, tmp_path):
     with sklearn.config_context(working_memory=0.3):
         result = pckid(*arguments, "o.csv")
         assert result.code == 0, result.err
-        assert "is read in batches" in result.err
         assert "Columns of text are categories: the table is read whole." in result.err
         assert pckid(*arguments, "w.csv", "--no-stream").code == 0
         assert (tmp_path / "o.csv").read_bytes() == (tmp_path / "w.csv").read_bytes()
@@ -261,3 +260,66 @@ def test_no_verdict_where_none_is_wanted(pckid, parquet):
     found, said = verdict_of(pckid, parquet, "--stream", "--no-assess")
     assert found is None
     assert "tables without groups" not in said
+
+
+def write_groups(path, n_rows=120):
+    rng = np.random.default_rng(0)
+    group = np.arange(n_rows) % 3
+    X = rng.normal(size=(n_rows, 2)) + 8 * group[:, None]
+    lines = ["name,day,one,two,code"]
+    for i, (row, g) in enumerate(zip(X, group, strict=True)):
+        lines.append(f"Shop {i},2021-0{1 + 3 * g}-05,{row[0]:.2f},{row[1]:.2f},0{100 + 7 * g}")
+    path.write_text("\n".join(lines) + "\nTotal,,9,9,\n")
+
+
+def test_a_table_in_batches_ends_as_one_in_memory_does(pckid, tmp_path):
+    write_groups(tmp_path / "t.csv")
+    ends = {}
+    for how in ("--stream", "--no-stream"):
+        result = pckid("cluster", "t.csv", "-k", 3, how, "--skip-first", 0, "--dates", "use",
+                       "--out", "o.xlsx", *QUICK)  # fmt: skip
+        assert result.code == 0, result.err
+        lines = result.err.splitlines()
+        described = [line for line in lines if line.startswith("Cluster ")]
+        ends[how] = described, lines[-1]
+        assert "2021-0" in "".join(described)
+        profiles = read_source("o.xlsx", sheet="profiles").data.to_pylist()
+        assert "2021-0" in str(next(row for row in profiles if row["column"] == "day"))
+    assert ends["--stream"] == ends["--no-stream"]
+    assert len(ends["--stream"][0]) == 3
+    assert ends["--stream"][1] == (
+        "2 questions about the table are open; see them above, after 'Note:'. pckid inspect t.csv "
+        "--skip-first 0 --dates=use tells more. Add --yes to take the advice."
+    )
+
+
+def test_advice_that_batches_cannot_take_is_not_said_to_be_taken(pckid, tmp_path):
+    write_groups(tmp_path / "t.csv")
+    result = pckid("cluster", "t.csv", "-k", 3, "--stream", "--yes", "--json", *QUICK)
+    assert result.code == 0, result.err
+    assert "Advice taken: --skip-last 1 --drop code" in result.err.splitlines()
+    assert json.loads(result.out)["columns"] == ["one", "two"]
+    assert "open" not in result.err
+
+
+def test_what_comes_next_suits_a_table_in_batches(pckid, tmp_path):
+    write_groups(tmp_path / "t.csv")
+    result = pckid("cluster", "t.csv", "-k", 3, "--stream", *QUICK)
+    assert "leave --stream out" in result.err
+    refused = pckid("cluster", "t.csv", "-k", 3, "--stream", "--report", "r.html", *QUICK)
+    assert (refused.code, "leave --stream out" in refused.err) == (2, True)
+    one = pckid("cluster", "t.csv", "-k", 1, "--stream", *QUICK)
+    assert "All rows are in one cluster; -k 2 or more divides them" in one.err
+    assert "sets the clusters apart" not in one.err
+
+
+def test_notes_are_said_once_where_a_table_is_read_whole_after_all(pckid, tmp_path):
+    lines = ["id,one,kind,day"]
+    lines += [f"{1000 + 3 * i},{i % 7}.5,{'ab'[i % 2]},2021-01-0{1 + i % 9}" for i in range(200)]
+    (tmp_path / "t.csv").write_text("\n".join(lines))
+    with sklearn.config_context(working_memory=0.08):
+        result = pckid("cluster", "t.csv", "-k", 2, *QUICK)
+    said = result.err.splitlines()
+    assert "Columns of text are categories: the table is read whole." in said
+    assert len(said) == len(set(said))
+    assert "read in batches" not in result.err

@@ -1,7 +1,7 @@
 """Fit, score and write: what `pckid cluster` and `pckid demo` have in common."""
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from types import MappingProxyType
 from typing import Any
@@ -21,7 +21,7 @@ from pckid.inspection.clusters import distinguishing_features
 from pckid.inspection.descriptions import describe_cluster
 from pckid.n_clusters import MAX_CLUSTERS
 from pckid.plots import to_matrix, used_columns
-from pckid.tables import Share, Sheets
+from pckid.tables import Reading, Share, Sheets
 
 _MOST_DESCRIBED, _MOST_CELLS, _MOST_COLUMNS = 10, 5_000_000, 1000
 
@@ -161,10 +161,7 @@ def list_choices(estimator: PCKID) -> list[dict[str, float]]:
         return []
     found = estimator.choice_
     pairs = zip(found.candidates.tolist(), found.scores.tolist(), strict=True)
-    return [
-        {"n_clusters": n_clusters, "score": compare_with_known}
-        for n_clusters, compare_with_known in pairs
-    ]
+    return [{"n_clusters": n_clusters, "score": score} for n_clusters, score in pairs]
 
 
 def new_columns(estimator: PCKID, *, outliers: bool = False) -> dict[str, np.ndarray]:
@@ -266,14 +263,27 @@ def tell(found: dict[str, Any]) -> None:
 
 def tell_clusters(selection: Selection, estimator: PCKID) -> None:
     """Say in a line each what sets the clusters apart; not of a table that this would take long."""
-    labels, dates = to_numpy(estimator.labels_), find_dates(selection)
-    n_clusters, names = int(labels.max(initial=0)) + 1, feature_names(estimator)
-    X = selection.X
-    if X.size > _MOST_CELLS or X.shape[1] > _MOST_COLUMNS or not 1 < n_clusters <= _MOST_DESCRIBED:
+    if selection.X.size > _MOST_CELLS or selection.X.shape[1] > _MOST_COLUMNS:
         return
     values = to_matrix(estimator, named_columns(selection))
+    dates = find_dates(selection.names, selection.X, selection.readings)
+    describe_clusters(estimator, values, to_numpy(estimator.labels_), dates)
+
+
+def describe_clusters(
+    estimator: PCKID, values: np.ndarray, labels: np.ndarray, dates: Mapping[str, str]
+) -> None:
+    """Say in a line each what sets clusters apart, by rows (n, n_features) and labels (n,).
+
+    Nothing is said of a single cluster, or of many; nor of one without any of these rows.
+    """
+    n_clusters, names = int(labels.max(initial=0)) + 1, feature_names(estimator)
+    if not 1 < n_clusters <= _MOST_DESCRIBED:
+        return
     ranked = distinguishing_features(values, labels, estimator._categories, used_columns(estimator))
     for number, features in enumerate(ranked):
+        if not (labels == number).any():
+            continue
         named = [(names[item.feature], item) for item in features]
         found = describe_cluster(
             named, n_clusters, lambda name, value: write_quantity(value, dates.get(name))
@@ -294,11 +304,13 @@ def write_report(
     say(f"Report: {path}")
 
 
-def find_dates(selection: Selection) -> dict[str, str]:
+def find_dates(
+    names: Sequence[str], values: np.ndarray, readings: Mapping[str, Reading]
+) -> dict[str, str]:
     """Find the columns to be written as dates or as hours:minutes, as in `Background`."""
     found = {}
-    for name, column in zip(selection.names, selection.X.T, strict=True):
-        reading = selection.readings.get(name)
+    for name, column in zip(names, values.T, strict=True):
+        reading = readings.get(name)
         part = reading.date.part if reading and reading.date else "days"
         if reading is None or reading.kind not in ("date", "duration") or part == "month":
             continue
@@ -328,7 +340,7 @@ def make_report(
         row_names=selection.ids,
         known=selection.known,
         left_out=selection.left_out,
-        dates=find_dates(selection),
+        dates=find_dates(selection.names, selection.X, selection.readings),
         reading={key: value for key, value in reading.items() if value},
     )
     return report(estimator, named_columns(selection), path, background, assessment=assessment)

@@ -16,11 +16,19 @@ _READERS = {
     "arrow": "read_feather",
 }  # fmt: skip
 _VALUES = ("na_values", "numbers", "dates")
-_SINGLE = ("delimiter", "decimal", "encoding", "sheet", "max_unpacked")
+_SINGLE = (
+    "delimiter", "decimal", "encoding", "sheet", "skip_first", "skip_last", "max_unpacked",
+)  # fmt: skip
 
 
 def tell_next(
-    out: str | None, report_path: str | None, model_path: str | None, delimiter: str
+    out: str | None,
+    report_path: str | None,
+    model_path: str | None,
+    delimiter: str,
+    n_clusters: int,
+    *,
+    whole: bool = True,
 ) -> None:
     """Say what can be done with what was written; each command runs as it is printed.
 
@@ -30,6 +38,10 @@ def tell_next(
         What was written, and where.
     delimiter : str
         The sign between cells of the table that was read, which a CSV file keeps.
+    n_clusters : int
+        Clusters that hold rows.
+    whole : bool, default=True
+        Whether the table was read whole, as a report needs it.
     """
     lines = []
     if report_path:
@@ -38,11 +50,15 @@ def tell_next(
         lines.append(f"Put new rows into these clusters: {predict_command(model_path)}")
     if out not in (None, "-"):
         lines.append(f"Load the clusters in Python: {python_line(out, delimiter)}")
-    if not report_path and not model_path:
-        lines.append(
-            "See what sets the clusters apart with --report FILE.html; put new rows into them "
-            "later with --save FILE.pckid."
+    if n_clusters == 1:
+        lines.append("All rows are in one cluster; -k 2 or more divides them, groups or not.")
+    elif not report_path and not model_path:
+        report = (
+            "See what sets the clusters apart with --report FILE.html"
+            if whole
+            else "A report (--report FILE.html) needs the table in memory: leave --stream out"
         )
+        lines.append(f"{report}; put new rows into them later with --save FILE.pckid.")
     for line in ("What next:", *(f"  {line}" for line in lines)):
         say(line)
 
@@ -92,7 +108,8 @@ def inspect_command(source: str, options: Mapping[str, Any]) -> str:
     """Write the command that inspects a table, read in the same way."""
     words = ["pckid", "inspect", _not_an_option(source)]
     for key in _SINGLE:
-        if options.get(key) is not None:
+        # Of lines above the table, 0 says that there are none; below it, that is the default.
+        if options.get(key) is not None and (key, options[key]) != ("skip_last", 0):
             words += [f"--{key.replace('_', '-')}", str(options[key])]
     words += ["--no-header"] if options.get("no_header") else []
     for key in _VALUES:

@@ -13,14 +13,17 @@ from typing import Any, NamedTuple
 
 import click
 import numpy as np
+import pyarrow as pa
 from sklearn import get_config
 
+from pckid._utils.arrays import to_numpy
 from pckid._utils.files import atomic_file
 from pckid._utils.text import counted
-from pckid.assessment import Assessment
+from pckid.assessment import MAX_JUDGED, Assessment
 from pckid.cli import _assessment, _cluster, _tables
-from pckid.cli._say import note, print_json, progress_bar, say
+from pckid.cli._say import is_quiet, note, print_json, progress_bar, say
 from pckid.cluster import PCKID
+from pckid.exceptions import NeedsWholeTable
 from pckid.input.warnings import EmptyRowWarning
 from pckid.inspection.notes import (
     advice,
@@ -74,6 +77,13 @@ class Outputs(NamedTuple):
     reading: Mapping[str, Any] = MappingProxyType({})  # how columns were read, kept with the model
 
 
+class Streamed(NamedTuple):
+    """What was found in a table that stays in its file."""
+
+    n_clusters: int  # those that hold rows
+    problems: list[Problem]
+
+
 def open_large(
     source: str, options: Mapping[str, Any], report_path: str | None
 ) -> Scan | FileTable:
@@ -93,7 +103,10 @@ def open_large(
     """
     asked = bool(options["stream"] or options["scheduler"] or options["resume"])
     if asked and report_path:
-        raise click.UsageError("--report needs the table in memory: it explains single rows.")
+        given = next(key for key in ("stream", "scheduler", "resume") if options[key])
+        raise click.UsageError(
+            f"--report needs the table in memory, as it explains single rows: leave --{given} out."
+        )
     is_pipe = source == "-" or Path(source).is_fifo()
     if asked and is_pipe:
         raise click.UsageError(
@@ -110,7 +123,7 @@ def open_large(
     return (None if scan.n_bytes > limit else read_up_to(scan, limit)) or scan
 
 
-def read_instead(scan: Scan, options: Mapping[str, Any]) -> FileTable | None:
+def _read_instead(scan: Scan, options: Mapping[str, Any]) -> FileTable | None:
     """Read a table whole that batches will not do for; None if that was forbidden or takes much."""
     return None if options["stream"] or options["scheduler"] else _read_anyway(scan)
 
@@ -123,13 +136,49 @@ def _read_anyway(scan: Scan) -> FileTable | None:
 
 def cluster_streamed(
     scan: Scan, n_clusters: int | str, options: dict[str, Any], outputs: Outputs
-) -> None:
-    """Cluster a table batch by batch, and write the result as it comes."""
+) -> Streamed | FileTable:
+    """Cluster a table batch by batch, and write the result as it comes.
+
+    Parameters
+    ----------
+    scan : Scan
+    n_clusters : int or "auto"
+    options : dict
+    outputs : Outputs
+
+    Returns
+    -------
+    streamed : Streamed or FileTable
+        What was found; or the table, read whole and not yet clustered, if it holds categories and
+        may be read whole.
+    """
     for key, option in _ONLY_WHOLE.items():
         if options.get(key):
             raise click.UsageError(f"--{option} needs the table in memory: add --no-stream.")
-    scan, planned = _take_advice(scan, options)
-    many = f"{scan.n_rows:,} rows" if scan.n_rows else f"{scan.n_bytes / 2**20:,.0f} MB"
+    planned = _tables.plan_columns(scan, options)
+    if any(planned.readings[name].kind == "category" for name in planned.names):
+        whole = _read_instead(scan, options)
+        if whole is not None:
+            return whole
+    try:
+        return _cluster_batches(scan, planned, n_clusters, options, outputs)
+    except NeedsWholeTable:
+        whole = _read_instead(scan, options)
+        if whole is None:
+            raise
+        return whole
+
+
+def _cluster_batches(
+    scan: Scan,
+    planned: _tables.ColumnPlan,
+    n_clusters: int | str,
+    options: dict[str, Any],
+    outputs: Outputs,
+) -> Streamed:
+    """Cluster the rows of a table that stays in its file."""
+    scan, planned, extra = _take_advice(scan, planned, options)
+    many = f"{scan.n_rows:,} rows" if scan.n_rows else _write_size(scan.n_bytes)
     if scan.loaded is None:
         say(f"{scan.source} ({many}) is read in batches; it need not fit in memory.")
     estimator = _cluster.make_estimator(n_clusters, options)
@@ -144,10 +193,13 @@ def cluster_streamed(
         if outputs.wants_verdict:
             assessment = _assessment.assess_sample(rows, estimator, options)
             _assessment.tell_verdict(assessment)
-        _tell_fit(estimator, rows, planned, seconds)
+        problems = extra + _tell_fit(estimator, rows, planned, seconds)
         made_by = origin(estimator, scan.source, scan.sha256())
         start = time.perf_counter()
-        sheets = _cluster.profile_sheets(estimator)
+        assert rows.surveyed is not None
+        sample = rows.surveyed.sample(MAX_JUDGED)
+        dates = _cluster.find_dates(rows.columns, sample, rows.readings)
+        sheets = _cluster.profile_sheets(estimator, dates)
         layout = _layout(scan, options, planned)
         with (
             _stored(estimator, rows, made_by, options, outputs) as stored,
@@ -157,27 +209,49 @@ def cluster_streamed(
         if stored is not None:
             stored.remove()
         say(f"All rows labelled in {time.perf_counter() - start:.1f} s.")
-        _report(estimator, rows, totals, outputs, made_by, assessment)
+        _report(estimator, rows, totals, outputs, made_by, assessment, dates)
+    return Streamed(int(np.count_nonzero(totals.cluster_sizes)), problems)
 
 
-def _take_advice(scan: Scan, options: dict[str, Any]) -> tuple[Scan, _tables.ColumnPlan]:
-    """Choose columns by the first rows; with the option "yes", fix what is wrong as advised."""
+def _write_size(n_bytes: int) -> str:
+    """Write a number of bytes in a unit that fits."""
+    size, unit = (n_bytes / 2**20, "MB") if n_bytes >= 2**20 else (n_bytes / 2**10, "kB")
+    return f"{max(size, 1):,.0f} {unit}"
+
+
+def _take_advice(
+    scan: Scan, planned: _tables.ColumnPlan, options: dict[str, Any]
+) -> tuple[Scan, _tables.ColumnPlan, list[Problem]]:
+    """Choose columns by the first rows; with the option "yes", fix what is wrong as advised.
+
+    Returns what is open about the last rows, which is not seen in a sample.
+    """
+    problems = _problems(scan, planned)
     for _ in range(5):
+        taken = _tables.not_given(advice(problems), options)
+        if not options.get("yes") or not taken:
+            break
+        say(f"Advice taken: {as_arguments(taken)}")
+        options.update(_tables.with_options(options, taken))
+        scan = leave_out_last(scan, options.get("skip_last") or 0)
         planned = _tables.plan_columns(scan, options)
         problems = _problems(scan, planned)
-        changed = _tables.with_advice(options, problems)
-        if not options.get("yes") or changed == options:
-            break
-        say(f"Advice taken: {as_arguments(advice(problems))}")
-        options.update(changed)
-        scan = leave_out_last(scan, options.get("skip_last") or 0)
     for line in reading_notes(planned.left_out, planned.readings):
         note(line)
     refuse_problems(scan.source, problems)
-    for problem in problems:
-        if problem.kind == "extra rows":
-            note(f"{problem.evidence} {problem.fix}")
-    return scan, planned
+    extra = [problem for problem in problems if problem.kind == "extra rows"]
+    for line in problem_lines(extra):
+        note(line)
+    return scan, planned, extra
+
+
+def _without_categories(problem: Problem) -> Problem:
+    """Advise to leave a column out that only a table read whole takes as categories."""
+    options = (
+        option._replace(key="drop") if option.key == "categorical" else option
+        for option in problem.options
+    )
+    return problem._replace(options=tuple(options))
 
 
 def _problems(scan: Scan, planned: _tables.ColumnPlan) -> list[Problem]:
@@ -190,7 +264,8 @@ def _problems(scan: Scan, planned: _tables.ColumnPlan) -> list[Problem]:
     if found.wrong:
         rows = FileRows(scan, list(found.wrong), planned.missing, planned.readings)
         found.wrong.update(rows.count_wrong(scan.parts))
-    return find_problems(found, names, head, planned.rules, scan)
+    problems = find_problems(found, names, head, planned.rules, scan)
+    return [_without_categories(problem) for problem in problems]
 
 
 def _fit(estimator: PCKID, rows: FileRows) -> None:
@@ -206,7 +281,7 @@ def _fit(estimator: PCKID, rows: FileRows) -> None:
 
 def _tell_fit(
     estimator: PCKID, rows: FileRows, planned: _tables.ColumnPlan, seconds: float
-) -> None:
+) -> list[Problem]:
     """Say how long a fit took, and what was found on the way."""
     seen = rows.surveyed
     assert seen is not None
@@ -215,8 +290,22 @@ def _tell_fit(
     _cluster.tell_choice(estimator)
     sample = FileTable(rows.template, None, rows.scan.source, "", False)
     found = Columns(seen.rows, {}, dict(rows.readings), {})
-    for line in problem_lines(find_problems(found, rows.columns, sample, planned.rules)):
+    problems = find_problems(found, rows.columns, sample, planned.rules)
+    for line in problem_lines(problems):
         note(line)
+    return problems
+
+
+def _tell_clusters(estimator: PCKID, rows: FileRows, dates: Mapping[str, str]) -> None:
+    """Say in a line each what sets the clusters apart, from a sample of the rows."""
+    seen = rows.surveyed
+    assert seen is not None
+    values = seen.sample(MAX_JUDGED)
+    if len(estimator.cluster_centers_) > 1 and len(values) < seen.n_filled:
+        say(f"By a sample of {len(values):,} rows:")
+    named = pa.table(dict(zip(rows.columns, map(pa.array, values.T), strict=True)))
+    labels = to_numpy(estimator.predict(named))
+    _cluster.describe_clusters(estimator, values, labels, dates)
 
 
 def _share_missing(estimator: PCKID, seen: Survey) -> float:
@@ -283,6 +372,7 @@ def _report(
     outputs: Outputs,
     made_by: dict[str, Any],
     assessment: Assessment | None,
+    dates: Mapping[str, str],
 ) -> None:
     """Say what was found; keep the model."""
     seen = rows.surveyed
@@ -305,7 +395,10 @@ def _report(
     _cluster.tell(found)
     _cluster.count_empty(estimator, int(np.count_nonzero(totals.cluster_sizes)))
     if totals.n_unclustered:
-        note(f"{totals.n_unclustered:,} of {totals.n_rows:,} rows hold no value: label -1.")
+        hold = "holds" if totals.n_unclustered == 1 else "hold"
+        note(f"{totals.n_unclustered:,} of {totals.n_rows:,} rows {hold} no value: label -1.")
+    if not is_quiet():
+        _tell_clusters(estimator, rows, dates)
     if outputs.model_path:
         from pckid.modelfile import save
 

@@ -334,10 +334,15 @@ def _texts(table: FileTable, name: str | None) -> list[str] | None:
     return ["" if cell is None else str(cell) for cell in table.data.column(name).to_pylist()]
 
 
-def with_advice(options: Mapping[str, Any], problems: Sequence[Problem]) -> dict[str, Any]:
+def not_given(advised: Sequence[Option], options: Mapping[str, Any]) -> list[Option]:
+    """List the options that were not given already."""
+    return [option for option in advised if not _given(option, options)]
+
+
+def with_options(options: Mapping[str, Any], added: Sequence[Option]) -> dict[str, Any]:
     """Add the options that fix what is wrong."""
     changed = dict(options)
-    for key, value in advice(problems):
+    for key, value in added:
         single = key == "skip_last"
         changed[key] = int(value) if single else (*(changed.get(key) or ()), value)
     return changed
@@ -348,11 +353,11 @@ def take_advice(table: FileTable, options: dict[str, Any]) -> Selection:
     selection = select_columns(table, options)
     # What is fixed may bring more to light: a code for missing that hid an outlier.
     for _ in range(5):
-        taken = [option for option in advice(selection.problems) if not _given(option, options)]
+        taken = not_given(advice(selection.problems), options)
         if not options.get("yes") or not taken:
             break
         say(f"Advice taken: {as_arguments(taken)}")
-        options.update(with_advice(options, selection.problems))
+        options.update(with_options(options, taken))
         table = leave_out_last(table, options.get("skip_last") or 0)
         selection = select_columns(table, options)
     return selection

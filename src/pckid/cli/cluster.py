@@ -93,7 +93,6 @@ def cluster(
 
     from pckid import streaming
     from pckid.cli import _stream
-    from pckid.exceptions import NeedsWholeTable
     from pckid.tables import Scan
 
     wants_verdict = wants_verdict and bool(not quiet or as_json or report_path)
@@ -104,16 +103,13 @@ def cluster(
         _tables.table_format(out, n_rows)  # so that too many rows show before the work
     delimiter = opened.text.delimiter if opened.text else ","
     if isinstance(opened, Scan):
-        try:
-            _stream.cluster_streamed(opened, n_clusters or "auto", options, outputs)
-            _ending.tell_next(out, None, model_path, delimiter)
+        streamed = _stream.cluster_streamed(opened, n_clusters or "auto", options, outputs)
+        if isinstance(streamed, _stream.Streamed):
+            _ending.tell_next(out, None, model_path, delimiter, streamed.n_clusters, whole=False)
+            _ending.tell_open(table, options, streamed.problems)
             return
-        except NeedsWholeTable:
-            whole = _stream.read_instead(opened, options)
-            if whole is None:
-                raise
-            say("Columns of text are categories: the table is read whole.")
-            opened = whole
+        say("Columns of text are categories: the table is read whole.")
+        opened = streamed
     selection = _tables.take_advice(opened, options)
     _tables.point_out(selection)
 
@@ -152,9 +148,11 @@ def cluster(
     if options["only_labels"]:
         selection = _tables.without_columns(selection)
     if out or not as_json:
-        sheets = _cluster.profile_sheets(estimator, _cluster.find_dates(selection))
+        dates = _cluster.find_dates(selection.names, selection.X, selection.readings)
+        sheets = _cluster.profile_sheets(estimator, dates)
         _tables.write_result(selection, new, out, escape_formulas, origin, sheets)
     if as_json:
         print_json(found)
-    _ending.tell_next(out, report_path, model_path, delimiter)
+    n_found = len(found["cluster_sizes"])
+    _ending.tell_next(out, report_path, model_path, delimiter, n_found)
     _ending.tell_open(table, options, selection.problems)

@@ -119,7 +119,8 @@ def refuse_problems(source: str, problems: Sequence[Problem]) -> None:
         return
     lines = problem_lines(problems)
     if len(lines) > 1:
-        many = counted(len(stops), "column") + (" needs" if len(stops) == 1 else " need")
+        what = "point" if any(problem.kind == "extra rows" for problem in stops) else "column"
+        many = counted(len(stops), what) + (" needs" if len(stops) == 1 else " need")
         more = [f"- and {counted(len(lines) - _SHOWN, 'more point')}"] * (len(lines) > _SHOWN)
         listed = [f"- {line}" for line in lines[:_SHOWN]]
         lines = [f"{many} a decision in {brief(source)}:", *listed, *more]
