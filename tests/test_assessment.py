@@ -127,7 +127,9 @@ def test_few_rows_are_too_few_to_tell():
     assert found.p_value is None
     assert found.sentence == "Only 12 rows: too few to tell whether there are groups."
     assert found.cluster_stability is None
-    assert found.notes == ["Clusters 0, 1, 2 have fewer than 10 rows: too few to describe a group."]
+    assert found.notes == [
+        "Clusters 0, 1 and 2 have fewer than 10 rows: too few to describe a group."
+    ]
 
 
 def test_few_patterns_that_come_often_are_too_few_to_tell():
@@ -259,3 +261,14 @@ def test_labels_of_an_earlier_fit_are_not_taken_for_those_of_a_file(tmp_path):
     cluster_file(model, str(tmp_path / "t.parquet"), str(tmp_path / "labels.csv"))
     assert not any(hasattr(model, name) for name in ("labels_", "confidence_", "embedding_"))
     assert assess(model, X, **QUICK).cluster_stability.min() > 0.75
+
+
+def test_what_to_try_where_clusters_are_not_found_again():
+    found = Assessment(
+        4, 60, 60, 9.0, np.arange(5.0), 0.001, cluster_recovery=np.array([1.0, 1.0, 0.3, 1.0])
+    )
+    assert found.sentence.startswith("There are groups, but not surely these 4")
+    assert found.notes == ["Try fewer clusters, or let their number be chosen from the table."]
+    assert replace(found, chosen=True, fewer=3).notes == ["Try fewer clusters, such as 3."]
+    assert replace(found, cluster_recovery=np.ones(4)).notes == []
+    assert replace(found, n_clusters=2, cluster_recovery=np.array([1.0, 0.3])).notes == []

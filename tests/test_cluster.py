@@ -342,6 +342,8 @@ class TestUselessColumns:
     def test_a_table_of_them_is_refused(self):
         with pytest.raises(ValueError, match="None of the 3 columns takes two different observed"):
             PCKID(2).fit(np.ones((10, 3)))
+        with pytest.raises(ValueError, match=r"^The only column takes no two different observed"):
+            PCKID(2).fit(np.ones((10, 1)))
 
 
 def test_more_clusters_than_rows_are_refused():

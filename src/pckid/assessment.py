@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from pckid._utils.arrays import to_numpy
 from pckid._utils.parallel import n_threads
 from pckid._utils.progress import Advance
-from pckid._utils.text import counted, write_p
+from pckid._utils.text import counted, join_words, write_p
 from pckid.input.sentinels import describe_codes, find_codes
 from pckid.input.validation import categorical_mask, column_name, validate_table
 from pckid.inspection.missingness import find_followed_holes
@@ -85,6 +85,8 @@ class Assessment:
     n_table : int or None
         Rows with a value in the table of which a sample was judged; None if it was no sample, or is
         not known.
+    fewer : int or None
+        The best number of clusters below the model's, from 2 on, where the model chose its own.
     """
 
     n_clusters: int
@@ -101,6 +103,7 @@ class Assessment:
     follows: list[str] = field(default_factory=list)
     chosen: bool = False
     n_table: int | None = None
+    fewer: int | None = None
 
     @property
     def has_groups(self) -> bool | None:
@@ -151,8 +154,12 @@ class Assessment:
         notes = []
         if self.has_groups is False and self.n_clusters > 1:
             notes.append(self._why_clusters())
+        if self.has_groups and self.n_clusters > 2 and self._is_unsure:
+            such = f", such as {self.fewer}" if self.fewer else ""
+            instead = "" if self.chosen else ", or let their number be chosen from the table"
+            notes.append(f"Try fewer clusters{such}{instead}.")
         if self.small:
-            listed = ", ".join(map(str, self.small))
+            listed = join_words(list(map(str, self.small)))
             some = f"Cluster {listed} has" if len(self.small) == 1 else f"Clusters {listed} have"
             notes.append(f"{some} fewer than {FEW_ROWS} rows: too few to describe a group.")
         notes += self.codes
@@ -166,6 +173,11 @@ class Assessment:
         if self.n_table is not None:
             notes.append(f"Judged on {self.n_rows:,} of {self.n_table:,} rows.")
         return notes
+
+    @property
+    def _is_unsure(self) -> bool:
+        """Whether some cluster is not found again in most resamples."""
+        return self.cluster_recovery is not None and self.cluster_recovery.min() < CLEAR
 
     def _why_clusters(self) -> str:
         """Explain the clusters of a table without clear groups."""
@@ -302,7 +314,14 @@ def assess(
         follows=follows,
         chosen=hasattr(estimator, "choice_"),
         n_table=None if whole else n_filled,
+        fewer=_best_below(estimator, n_clusters),
     )
+
+
+def _best_below(estimator: Any, n_clusters: int) -> int | None:
+    """Find the best number of clusters below the one that an estimator chose, from 2 on."""
+    ranked = estimator.choice_.ranked.tolist() if hasattr(estimator, "choice_") else []
+    return next((number for number in ranked if 1 < number < n_clusters), None)
 
 
 def _labelled_rows(estimator: Any, X: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -150,7 +150,7 @@ def test_predict_reads_as_the_model_was_and_knows_renamed_columns(pckid, messy):
     done = pckid("predict", "m", "new.csv")
     assert done.code == 3
     assert "lacks 2 of the model's 2 columns, first 'visits'. Did you mean 'Visits' for" in done.err
-    assert "Rename it, or add it with empty cells." in done.err
+    assert "Rename them, or add them with empty cells." in done.err
 
 
 def advice_on(pckid, tmp_path, name, cells):
@@ -222,3 +222,20 @@ def test_the_page_counts_only_what_is_there_and_writes_large_numbers_out(pckid, 
     page = pckid("inspect", "t.csv").out.decode()
     assert page.startswith("t.csv: 9 rows, 2 columns, 1 of categories\n")
     assert "100,000  106,000  112,000" in page
+
+
+def test_categories_that_differ_in_capitals_are_asked_about_once(pckid, tmp_path):
+    rows = [f"{i % 5},{('F', 'f', 'F ', 'm', 'M')[i % 5]},{'ab'[i % 2]}" for i in range(40)]
+    (tmp_path / "t.csv").write_text("\n".join(["n,sex,kind", *rows]))
+    result = pckid("inspect", "t.csv")
+    asked = [line for line in result.out.decode().splitlines() if "capitals" in line]
+    assert asked == [
+        "  Column 'sex' holds 'F' (16) and 'f' (8), and 2 more such, which differ only in capitals "
+        "or blanks: they count as different categories. If they mean the same, write them alike."
+    ]
+
+
+def test_yes_and_no_in_any_case_are_not_asked_about(pckid, tmp_path):
+    rows = [f"{i % 5},{('Yes', 'yes', 'no')[i % 3]}" for i in range(40)]
+    (tmp_path / "t.csv").write_text("\n".join(["n,agreed", *rows]))
+    assert b"capitals" not in pckid("inspect", "t.csv").out

@@ -79,6 +79,17 @@ def test_one_row_one_column_and_one_cluster_are_said_in_the_singular(pckid, tmp_
     (tmp_path / "other.csv").write_text("b,c\n1,2\n")
     result = pckid("predict", "m.pckid", "other.csv")
     assert "lacks the only column of the model, 'a'." in result.err
+
+
+def test_a_model_refuses_another_table_as_such(pckid, tmp_path):
+    (tmp_path / "t.csv").write_text("height,weight\n" + "".join(f"{i},{i % 3}\n" for i in range(9)))
+    pckid("cluster", "t.csv", "-k", 2, "--no-assess", "--save", "m.pckid")
+    (tmp_path / "u.csv").write_text("x,y\n1,2\n")
+    other = pckid("predict", "m.pckid", "u.csv")
+    assert other.code == 3
+    assert "u.csv has none of the model's 2 columns, such as 'height': it is another" in other.err
+    (tmp_path / "v.csv").write_text("weight,y\n1,2\n")
+    assert "'height'. Add it; its cells" in pckid("predict", "m.pckid", "v.csv").err
     package.save(package.PCKID(1, n_inits=2, max_components=2).fit([[1.0], [2.0]]), "plain.pckid")
     assert "  1 column without names" in pckid("info", "plain.pckid").out.decode()
 

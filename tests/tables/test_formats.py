@@ -131,3 +131,22 @@ def test_counts_add_up_over_batches():
     assert apart.counts == together.counts
     assert apart.n_observed == together.n_observed == 4
     assert choose_format(apart) == choose_format(together)
+
+
+@pytest.mark.parametrize(
+    "cells", [["16.3 cm²", "7 cm²"], ["16.3 cm2", "7 cm²"], ["16.3 m3", "7m³"], ["16.3 kg/m2", "7"]]
+)
+def test_areas_and_volumes_are_units(cells):
+    texts = pa.array(cells)
+    shapes = Shapes()
+    shapes.add(texts)
+    choice = choose_format(shapes)
+    assert choice.n_fitting == 2
+    assert not choice.mixes_units
+    np.testing.assert_array_equal(read_numbers(texts, choice.format)[0], [16.3, 7])
+
+
+def test_a_2_after_a_word_is_no_square():
+    shapes = Shapes()
+    shapes.add(pa.array(["12 team2", "form2"]))
+    assert choose_format(shapes) is None

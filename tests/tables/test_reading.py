@@ -4,6 +4,7 @@ import bz2
 import gzip
 import io
 import lzma
+import re
 
 import pyarrow as pa
 import pyarrow.csv
@@ -13,7 +14,7 @@ import pyarrow.parquet
 import pytest
 
 from pckid.exceptions import TableError
-from pckid.tables import read_source
+from pckid.tables import read_source, scan_table
 from pckid.tables.sniffing import sniff
 
 PLAIN = b"a,b\n1,2\n3,\n"
@@ -132,3 +133,15 @@ def test_binary_rubbish_is_refused(tmp_path):
 )
 def test_delimiter_and_decimal_sign_are_found(text, delimiter, decimal):
     assert sniff(text)[:2] == (delimiter, decimal)
+
+
+@pytest.mark.parametrize(
+    ("start", "what"),
+    [(b"%PDF-1.7\n%\xe2\xe3", "a PDF document"), (b"\x89PNG\r\n\x1a\n\0", "a picture (PNG)"),
+     (b"\n<!DOCTYPE html><table>", "a web page (HTML)")],
+)  # fmt: skip
+def test_documents_named_like_tables_are_called_what_they_are(tmp_path, start, what):
+    path = tmp_path / "t.xlsx"
+    path.write_bytes(start)
+    with pytest.raises(TableError, match=re.escape(f"t.xlsx is {what}, whatever its name says.")):
+        scan_table(str(path))

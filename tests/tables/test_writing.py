@@ -7,6 +7,7 @@ import io
 import numpy as np
 import pyarrow as pa
 import pytest
+import python_calamine
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -104,3 +105,14 @@ def test_a_text_too_long_for_a_cell_is_cut_with_a_warning(tmp_path):
         pytest.warns(UserWarning, match=r"1 text\(s\) of more than 32,767 signs were cut"),
     ):
         write_table(file, table, {}, kind="xlsx")
+
+
+def test_texts_for_missing_are_kept_in_a_workbook(tmp_path):
+    cells = ["1,5", "k.A.", "", "-999", None, "nan"]
+    table = FileTable(pa.table({"a": cells}), None, "t", "", False)
+    numbers = {"a": np.array([1.5, *[np.nan] * 5])}
+    path = tmp_path / "t.xlsx"
+    with path.open("wb") as file:
+        write_table(file, table, {"cluster": np.arange(6)}, kind="xlsx", numbers=numbers)
+    found = python_calamine.CalamineWorkbook.from_path(path).get_sheet_by_index(0).to_python()
+    assert [row[0] for row in found] == ["a", 1.5, "k.A.", "", -999, "", "nan"]

@@ -1,6 +1,7 @@
 """Text from a table made fit for a message, a terminal or a page."""
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 # Joiners shape words and emoji in many scripts and steer nothing.
@@ -24,6 +25,11 @@ def brief(text: str, width: int = 60) -> str:
 def counted(number: int, thing: str) -> str:
     """Write a number of things: "1 column", "1,200 columns"."""
     return f"{number:,} {thing}" + "s" * (number != 1)
+
+
+def join_words(words: Sequence[str]) -> str:
+    """List words as in a sentence: "a, b and c"."""
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
 def write_p(p_value: float) -> str:

@@ -68,10 +68,17 @@ def select_known(estimator: Any, table: FileTable, options: Mapping[str, Any]) -
     others = [name for name in table.names if name not in set(names)]
     absent = [str(name) for name in names if name not in table.names]
     if absent:
+        near = _similar_names(absent, others)
+        if len(absent) == len(names) > 1 and not near:
+            raise TableError(
+                f"{table.source} has none of the model's {len(names)} columns, such as "
+                f"'{brief(absent[0])}': it is another table, or its columns have other names. Give "
+                "rows with the columns of the table that the model was fitted on."
+            )
         many = f"{len(absent)} of the model's {len(names)} columns, first"
         raise TableError(
             f"{table.source} lacks {many if len(names) > 1 else 'the only column of the model,'} "
-            f"'{brief(absent[0])}'. {_how_to_add(absent, others)}"
+            f"'{brief(absent[0])}'. {_how_to_add(absent, near)}"
         )
     known = {"columns": tuple(map(str, names)), "categorical": tuple(estimator.categories_)}
     planned = _tables.plan_columns(table, {**options, "drop": (), **known}, guess=False)
@@ -82,18 +89,25 @@ def select_known(estimator: Any, table: FileTable, options: Mapping[str, Any]) -
     return chosen._replace(left_out=left_out, problems=problems)
 
 
-def _how_to_add(absent: Sequence[str], others: Sequence[str]) -> str:
-    """Say what to do about absent columns, and which may be there under other names."""
+def _similar_names(absent: Sequence[str], others: Sequence[str]) -> list[str]:
+    """Say which absent columns may be there under other names."""
     plain = {_letters(name): name for name in reversed(others)}
     pairs = []
     for name in absent:
         near = difflib.get_close_matches(_letters(name), plain, n=1)
         if near:
             pairs.append(f"'{brief(plain[near[0]])}' for '{brief(name)}'")
+    return pairs
+
+
+def _how_to_add(absent: Sequence[str], pairs: Sequence[str]) -> str:
+    """Say what to do about absent columns, of which `pairs` may have other names."""
     more = f" and {len(pairs) - 5} more" if len(pairs) > 5 else ""
+    them, their = ("it", "its") if len(absent) == 1 else ("them", "their")
     if pairs:
-        return f"Did you mean {', '.join(pairs[:5])}{more}? Rename it, or add it with empty cells."
-    return "Add it; its cells may be empty."
+        listed = f"{', '.join(pairs[:5])}{more}"
+        return f"Did you mean {listed}? Rename {them}, or add {them} with empty cells."
+    return f"Add {them}; {their} cells may be empty."
 
 
 def _letters(name: str) -> str:

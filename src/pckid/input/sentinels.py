@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pckid._utils.text import counted
+from pckid._utils.text import counted, join_words
 
 # Codes that people write for "no value", "don't know" and "refused". All are plausible measurements
 # somewhere, so they count only where they stand apart from everything else in the column.
@@ -187,9 +187,4 @@ def describe_codes(codes: Mapping[int, Sequence[Sentinel]], name: Callable[[int]
     named = [name(j) for j in codes]
     if len(named) > _NAMED:
         named = [*named[: _NAMED - 1], f"{len(named) - _NAMED + 1} more"]
-    return f"column{'s' * (not one)} {_joined(named)} hold{'s' * one} {_joined(held)}"
-
-
-def _joined(parts: Sequence[str]) -> str:
-    """Join parts by commas, the last by "and"."""
-    return " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))
+    return f"column{'s' * (not one)} {join_words(named)} hold{'s' * one} {join_words(held)}"

@@ -165,8 +165,10 @@ def check_columns_vary(n_kept: int, shape: tuple[int, ...], *, categories: bool 
     """Raise if no column varies, or holds some category twice where there are such columns."""
     if n_kept == 0:
         or_agree = ", nor holds two categories of which one comes twice" if categories else ""
+        several = shape[1] > 1
+        what = f"None of the {shape[1]} columns takes" if several else "The only column takes no"
         raise ValueError(
-            f"None of the {shape[1]} columns takes two different observed values in "
+            f"{what} two different observed values in "
             f"n_samples={shape[0]} rows{or_agree}, so there is nothing to cluster by. "
             "Check that the right columns were given."
         )

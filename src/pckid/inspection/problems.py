@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -50,8 +51,8 @@ class Problem(NamedTuple):
     kind : str
         "text among numbers", "ambiguous numbers", "mixed units", "ambiguous dates", "too many
         categories", "infinite numbers", "code for missing", "outlier", "unit left out",
-        "may name the rows", "codes with zeros", "may be a code", "free text", "earlier result" or
-        "extra rows": totals or notes below the table.
+        "may name the rows", "codes with zeros", "may be a code", "free text", "spelling variants",
+        "earlier result" or "extra rows": totals or notes below the table.
     evidence : str
         A sentence that says what was found.
     fix : str
@@ -246,12 +247,33 @@ def _category_problems(name: str, cells: Sequence[str | None], asked_for: bool) 
             "it looks like free text, which says little about groups."
         )
         found = Problem(name, "free text", evidence, f"Leave it out: {drop}.", (drop,))
-        return [found] if texts_are_free(n_observed, n_distinct) and not asked_for else []
+        is_free = texts_are_free(n_observed, n_distinct) and not asked_for
+        return [found] if is_free else _spelling_problems(name, cells)
     return [Problem(
         name, "too many categories",
         f"Column '{brief(name)}' holds {n_distinct:,} different texts in {n_observed:,} rows, too "
         f"many for categories (at most {MAX_CATEGORIES}).",
         f"Leave it out ({drop}), or name it as --id or --label.", (drop,), True,
+    )]  # fmt: skip
+
+
+def _spelling_problems(name: str, cells: Sequence[str | None]) -> list[Problem]:
+    """Say that categories differ only in capitals and blanks."""
+    counts = Counter(cell for cell in cells if cell is not None)
+    alike: dict[str, list[str]] = {}
+    for text, _ in counts.most_common():
+        alike.setdefault("".join(text.casefold().split()), []).append(text)
+    variants = [texts for texts in alike.values() if len(texts) > 1]
+    if not variants:
+        return []
+    listed = " and ".join(f"'{brief(text, 40)}' ({counts[text]:,})" for text in variants[0][:2])
+    n_more = sum(map(len, variants)) - 2
+    more = f", and {n_more} more such," if n_more else ""
+    return [Problem(
+        name, "spelling variants",
+        f"Column '{brief(name)}' holds {listed}{more} which differ only in capitals or blanks: "
+        "they count as different categories.",
+        "If they mean the same, write them alike.",
     )]  # fmt: skip
 
 

@@ -26,7 +26,8 @@ _UNITS = frozenset({
     "%", "‰", "kg", "g", "mg", "µg", "t", "lb", "lbs", "oz", "km", "m", "cm", "mm", "mi", "ft",
     "in", "l", "ml", "cl", "dl", "h", "min", "s", "ms", "d", "°c", "°f", "°c.", "°f.", "k", "w",
     "kw", "kwh", "mwh", "v", "a", "mv", "hz", "khz", "mhz", "ghz", "pa", "hpa", "kpa", "bar",
-    "mmhg", "n", "j", "kj", "kcal", "mb", "gb", "tb", "kb", "m²", "m2", "km²", "ha", "m³", "m3",
+    "mmhg", "n", "j", "kj", "kcal", "mb", "gb", "tb", "kb", "m²", "mm²", "cm²", "dm²", "km²", "ha",
+    "m³", "mm³", "cm³", "dm³", "kg/m²", "l/min",
     "km/h", "kmh", "m/s", "mph", "mg/dl", "mg/l", "g/l", "g/dl", "mmol/l", "µmol/l", "u/l",
     "iu/l", "ppm", "ppb", "bpm", "pcs", "stk", "stk.", "st.", "years", "yrs", "year", "jahre",
     "ans", "años", "days", "tage", "jours", "months", "monate", "mois",
@@ -171,12 +172,14 @@ class Shapes:
 
 
 def normalise(cells: Any) -> Any:
-    """Write the spaces, apostrophes and minus signs of all kinds as those of ASCII."""
+    """Write spaces, apostrophes and minus signs of all kinds as those of ASCII, m2 as m²."""
     for pattern, plain in (
         ("[\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}\N{THIN SPACE}\N{FIGURE SPACE}]", " "),
         ("[\N{RIGHT SINGLE QUOTATION MARK}\N{MODIFIER LETTER APOSTROPHE}`´]", "'"),
         ("\N{MINUS SIGN}|^\N{EN DASH}", "-"),
         # Swiss prices: 120.- and 120.–
+        ("([0-9] ?(?:kg/)?[mcdk]?m)2$", r"\1²"),
+        ("([0-9] ?[mcd]?m)3$", r"\1³"),
         ("([0-9])[.,](?:-|\N{EN DASH}|\N{EM DASH})+", r"\1"),
     ):
         cells = pc.replace_substring_regex(cells, pattern, plain)

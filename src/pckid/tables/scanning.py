@@ -6,6 +6,7 @@ can be wrong with the columns is found out before any row is read.
 
 from __future__ import annotations
 
+import codecs
 import math
 import os
 import re
@@ -35,6 +36,12 @@ from pckid.tables.text import find_encoding, text_tables, utf8_pieces
 from pckid.tables.workbooks import OLE, ZIP, read_sheet
 
 _SAMPLE = 1 << 20
+# How files begin that are named like tables and are none; in lower case.
+_NO_TABLES = {
+    b"%pdf-": "a PDF document", b"\x89png\r\n": "a picture (PNG)",
+    b"\xff\xd8\xff": "a picture (JPEG)", b"{\\rtf": "a text document (RTF)",
+    b"<!doctype html": "a web page (HTML)", b"<html": "a web page (HTML)",
+}  # fmt: skip
 _MOST_NOTES = 12
 # Rows read at a time where all of them are kept.
 _MANY_ROWS = 1 << 16
@@ -196,6 +203,7 @@ def _scan_whole(
     elif is_statistics(start):
         read = read_statistics(source)
     else:
+        _refuse_other_files(start, source.name)
         return None
     data = read.data
     rows = SheetRows(read.sheet[0], read.sheet[1:]) if is_sheet else None
@@ -205,6 +213,17 @@ def _scan_whole(
         source.name, names, (part,), data.nbytes, header=header,
         loaded=data.rename_columns(names), is_sheet=is_sheet, notes=(*read.notes, *renamed),
     )  # fmt: skip
+
+
+def _refuse_other_files(start: bytes, name: str) -> None:
+    """Raise if the first bytes of a file are those of a document or picture."""
+    begins = start.removeprefix(codecs.BOM_UTF8).lstrip().lower()
+    what = next((what for sign, what in _NO_TABLES.items() if begins.startswith(sign)), None)
+    if what is not None:
+        raise TableError(
+            f"{name} is {what}, whatever its name says. Open it in the program that it comes from "
+            "and save the table as .xlsx or .csv."
+        )
 
 
 def _scan_file(

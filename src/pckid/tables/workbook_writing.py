@@ -9,6 +9,7 @@ import tempfile
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from types import MappingProxyType
 from typing import Any, BinaryIO
 
 import pyarrow as pa
@@ -44,6 +45,17 @@ def refuse_many_rows(n_rows: int) -> None:
             f"A sheet of .xlsx takes {MOST_ROWS - 1:,} rows, and the table has more. Write .csv or "
             ".parquet."
         )
+
+
+def _as_it_was(text: Any) -> Any:
+    """Give a cell that means missing as it was: a number such as -999, a text, or None if empty."""
+    if text is None or not str(text).strip():
+        return None
+    try:
+        number = float(text)
+    except ValueError:
+        return str(text)
+    return number if math.isfinite(number) else str(text)
 
 
 class Share(float):
@@ -100,13 +112,22 @@ class WorkbookWriter:
                 # Where rows wait for the end; nothing is written of them.
                 self._table.row_data_fh.close()
 
-    def write_table(self, data: Any) -> None:
-        """Write some rows; all parts have the same columns."""
+    def write_table(self, data: Any, texts: Mapping[str, Any] = MappingProxyType({})) -> None:
+        """Write some rows; all parts have the same columns.
+
+        Cells without a number are written as their columns in `texts` have them, such as "n/a".
+        """
         if self._table is None:
             self._table = self._add_sheet("table", data.column_names)
         refuse_many_rows(self._n_rows + data.num_rows)
         put = [self._writer(field) for field in data.schema]
         columns = [column.to_pylist() for column in data.columns]
+        for name, column in texts.items():
+            j, as_read = data.column_names.index(name), column.to_pylist()
+            columns[j] = [
+                _as_it_was(text) if cell is None else cell
+                for cell, text in zip(columns[j], as_read, strict=True)
+            ]
         for row, cells in enumerate(zip(*columns, strict=True), self._n_rows + 1):
             for j, cell in enumerate(cells):
                 if cell is not None:
@@ -141,7 +162,9 @@ class WorkbookWriter:
 
     def _write_number(self, sheet: Any, i: int, j: int, cell: Any, shown: Any) -> None:
         """Write a number; one that Excel would round as text, none where it is no number."""
-        if isinstance(cell, int) and abs(cell) > _LARGEST_WHOLE:
+        if isinstance(cell, str):
+            self._write_text(sheet, i, j, cell)
+        elif isinstance(cell, int) and abs(cell) > _LARGEST_WHOLE:
             sheet.write_string(i, j, str(cell))
         elif math.isfinite(cell):
             sheet.write_number(i, j, cell, shown)

@@ -135,7 +135,9 @@ class TableWriter:
         if self.kind in ("parquet", "arrow"):
             self._write_binary(_with_columns(kept, {**(numbers or {}), **new}))
         elif self.kind == "xlsx":
-            self._write_workbook(_with_columns(kept, {**(numbers or {}), **new}))
+            as_numbers = set(numbers or ()) - set(new)
+            texts = {name: kept.column(name) for name in kept.column_names if name in as_numbers}
+            self._write_workbook(_with_columns(kept, {**(numbers or {}), **new}), texts)
         else:
             self._write_text(kept, new, table.text or TextFormat(",", ".", 0))
 
@@ -151,12 +153,12 @@ class TableWriter:
             self._sink = self._open.enter_context(opener(self.file, data.schema))
         self._sink.write_table(data)
 
-    def _write_workbook(self, data: Any) -> None:
-        """Write rows to the first sheet of a workbook."""
+    def _write_workbook(self, data: Any, texts: Mapping[str, Any]) -> None:
+        """Write rows to the first sheet of a workbook; `texts` stand where there is no number."""
         if self._sink is None:
             writer = WorkbookWriter(self.file, self.sheets, self.origin)
             self._sink = self._open.enter_context(writer)
-        self._sink.write_table(data)
+        self._sink.write_table(data, texts)
 
     def _write_text(self, kept: Any, new: Mapping[str, np.ndarray], text: TextFormat) -> None:
         """Write text, the header before the first rows."""
