@@ -10,7 +10,6 @@ from scipy.spatial.distance import cdist
 from pckid._utils.arrays import asarray_like, namespace, to_numpy
 from pckid._utils.markup import html_table
 from pckid._utils.parallel import n_threads
-from pckid._utils.quantities import write_number
 from pckid.ensemble.feature_map import Kernel, Projection, feature_blocks, project
 from pckid.input.table import Table
 from pckid.input.validation import feature_names
@@ -65,7 +64,7 @@ class ClusterExplanation(NamedTuple):
         -------
         sentence : str
         """
-        return str(describe_cluster(self.features, n_clusters, _write_plain))
+        return str(describe_cluster(self.features, n_clusters))
 
 
 class DoubtfulRow(NamedTuple):
@@ -287,11 +286,6 @@ def doubtful_rows(estimator: Any, n_wanted: int) -> list[DoubtfulRow]:
         DoubtfulRow(int(row), int(labels[row]), int(other), float(confidence[row]))
         for row, other in zip(rows, others, strict=True)
     ]
-
-
-def _write_plain(name: str, value: float) -> str:
-    """Write a value of a column, whatever it is called, as a number."""
-    return write_number(value)
 
 
 def _record(number: int, name: str, item: ClusterFeature | CategoryFeature) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """All that is wrong with a table is said at once, and the advice works as it stands."""
 
 import json
+import re
 import shlex
 
 import numpy as np
@@ -239,3 +240,14 @@ def test_yes_and_no_in_any_case_are_not_asked_about(pckid, tmp_path):
     rows = [f"{i % 5},{('Yes', 'yes', 'no')[i % 3]}" for i in range(40)]
     (tmp_path / "t.csv").write_text("\n".join(["n,agreed", *rows]))
     assert b"capitals" not in pckid("inspect", "t.csv").out
+
+
+def test_a_report_names_no_options_for_what_was_left_out(pckid, tmp_path):
+    rows = [f"Shop {i},{i % 7},{i % 5},2021-01-0{1 + i % 9},{i % 3}:30:15" for i in range(40)]
+    (tmp_path / "t.csv").write_text("\n".join(["shop,a,b,day,took", *rows]))
+    result = pckid("cluster", "t.csv", "-k", 2, "--no-assess", "--report", "r.html", *QUICK)
+    assert result.code == 0, result.err
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "--dates" not in page
+    assert re.search(r">day<.{0,40}>dates<", page, re.DOTALL)
+    assert re.search(r">took<.{0,40}>durations<", page, re.DOTALL)

@@ -177,6 +177,14 @@ def test_demo_writes_labels_and_a_report(pckid, tmp_path):
     assert float(re.search(r"accuracy\): ([\d.]+)", table.err).group(1)) == accuracy
 
 
+def test_what_the_demo_says_to_do_by_hand_runs(pckid, tmp_path):
+    result = pckid("demo", "--out", "my results")
+    command = result.err.splitlines()[-1].removeprefix("The same by hand: ")
+    again = pckid(*shlex.split(command)[1:], "--no-assess", *QUICK)
+    assert again.code == 0, again.err
+    assert (tmp_path / "report.html").is_file()
+
+
 def test_demo_needs_no_excel(pckid, tmp_path, monkeypatch):
     monkeypatch.setattr("pckid.cli.demo.find_spec", lambda name: None)
     assert pckid("demo").code == 0

@@ -9,6 +9,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from pckid import EmptyRowWarning, IncompleteGaussianMixture
 from pckid.input import warnings as _warnings
+from pckid.input.warnings import warn_empty_rows
 
 X = groups()[0]
 X[::7] = np.nan
@@ -36,6 +37,15 @@ def test_the_folds_of_a_search_warn_once_together():
     (found,) = caught("default", search)
     assert found.filename == __file__
     assert "60 rows have no observed value" in str(found.message)
+
+
+def test_one_row_is_said_in_the_singular():
+    with pytest.warns(EmptyRowWarning) as caught:
+        warn_empty_rows(1, 60)
+    assert str(caught[0].message) == (
+        "1 of 60 rows has no observed value in a column that varies. It was left out of the fit "
+        "and gets the label -1."
+    )
 
 
 def test_those_who_ask_hear_of_every_fold():

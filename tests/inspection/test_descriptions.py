@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from pckid._utils.quantities import write_quantity
 from pckid.inspection.clusters import distinguishing_features
 from pckid.inspection.descriptions import describe_cluster
 
@@ -13,13 +12,12 @@ NAMES = ["age", "income"]
 def describe(values, labels, categories=None, names=NAMES, dates=None):
     """Describe all clusters in sentences."""
     ranked = distinguishing_features(values, labels, categories)
-    written = dates or {}
     return [
         str(
             describe_cluster(
                 [(names[item.feature], item) for item in features],
                 len(ranked),
-                lambda name, value: write_quantity(value, written.get(name)),
+                dates or {},
             )
         )
         for features in ranked
@@ -117,6 +115,6 @@ def test_dates_and_times_are_written_as_such():
     values = np.stack([days, [8.5, 8.5, 8.25, 17.75, 17.75, 17.5]], axis=1)
     dates = {"age": "date", "income": "time"}
     assert describe(values, np.array([0, 0, 0, 1, 1, 1]), dates=dates)[0] == (
-        "Stands out by lower age: median 2022-01-18, elsewhere 2022-04-28; lower income: median "
+        "Stands out by earlier age: median 2022-01-18, elsewhere 2022-04-28; lower income: median "
         "8:30, elsewhere 17:45."
     )

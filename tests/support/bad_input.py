@@ -333,7 +333,7 @@ ROWS = [
     Row(
         "a row with no value",
         warned(
-            "1 of 91 rows have no observed value",
+            "1 of 91 rows has no observed value",
             pckid.EmptyRowWarning,
             lambda: EMPTY_ROW,
             lambda labels: (labels == [*base(), -1]).all(),
@@ -341,7 +341,7 @@ ROWS = [
         ),
         Run(
             0,
-            "1 of 91 rows have no observed value",
+            "1 of 91 rows has no observed value",
             cluster(csv(EMPTY_ROW)),
             lambda labels: bool((labels == [*base(), -1]).all()),
             "label -1, and a note",

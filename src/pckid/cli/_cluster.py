@@ -285,10 +285,7 @@ def describe_clusters(
         if not (labels == number).any():
             continue
         named = [(names[item.feature], item) for item in features]
-        found = describe_cluster(
-            named, n_clusters, lambda name, value: write_quantity(value, dates.get(name))
-        )
-        text = str(found)
+        text = str(describe_cluster(named, n_clusters, dates))
         say(f"Cluster {number}: {text[0].lower()}{text[1:]}")
 
 

@@ -28,7 +28,7 @@ def tell_next(
     delimiter: str,
     n_clusters: int,
     *,
-    whole: bool = True,
+    streamed: bool | None = None,
 ) -> None:
     """Say what can be done with what was written; each command runs as it is printed.
 
@@ -40,8 +40,9 @@ def tell_next(
         The sign between cells of the table that was read, which a CSV file keeps.
     n_clusters : int
         Clusters that hold rows.
-    whole : bool, default=True
-        Whether the table was read whole, as a report needs it.
+    streamed : bool, optional
+        Whether the table was read in batches because --stream or the like asked for it, or of
+        itself; by default it was read whole, as a report needs it.
     """
     lines = []
     if report_path:
@@ -53,12 +54,11 @@ def tell_next(
     if n_clusters == 1:
         lines.append("All rows are in one cluster; -k 2 or more divides them, groups or not.")
     elif not report_path and not model_path:
-        report = (
-            "See what sets the clusters apart with --report FILE.html"
-            if whole
-            else "A report (--report FILE.html) needs the table in memory: leave --stream out"
-        )
-        lines.append(f"{report}; put new rows into them later with --save FILE.pckid.")
+        report = "See what sets the clusters apart with --report FILE.html"
+        if streamed is not None:
+            report += ", which needs the table in memory"
+        report += " (leave --stream out)" if streamed else ""
+        lines.append(f"{report}; put new rows into the clusters later with --save FILE.pckid.")
     for line in ("What next:", *(f"  {line}" for line in lines)):
         say(line)
 

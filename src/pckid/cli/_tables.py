@@ -182,8 +182,8 @@ def plan_columns(
         if is_used(readings[name], rules, name):
             used.append(name)
         else:
-            reasons = {"row name": "names the rows", "free text": "free text"}
-            left_out[name] = reasons.get(readings[name].kind, "dates; --dates use takes them")
+            reasons = {"row name": "names the rows", "date": "dates", "duration": "durations"}
+            left_out[name] = reasons.get(readings[name].kind, "free text")
     if not used:
         raise click.UsageError(
             "No column is left to cluster: all hold dates, free text or names of rows. Add "

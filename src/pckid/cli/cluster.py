@@ -105,7 +105,14 @@ def cluster(
     if isinstance(opened, Scan):
         streamed = _stream.cluster_streamed(opened, n_clusters or "auto", options, outputs)
         if isinstance(streamed, _stream.Streamed):
-            _ending.tell_next(out, None, model_path, delimiter, streamed.n_clusters, whole=False)
+            _ending.tell_next(
+                out,
+                None,
+                model_path,
+                delimiter,
+                streamed.n_clusters,
+                streamed=bool(options["stream"]),
+            )
             _ending.tell_open(table, options, streamed.problems)
             return
         say("Columns of text are categories: the table is read whole.")

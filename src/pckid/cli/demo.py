@@ -1,6 +1,7 @@
 """`pckid demo`: see it work on a built-in table."""
 
 import os
+import shlex
 import time
 from importlib.util import find_spec
 from pathlib import Path
@@ -52,4 +53,6 @@ def demo(out: str) -> None:
     say(f"The table with its clusters: {labels_path}")
     _cluster.write_report(selection, estimator, _OPTIONS, report_path, assessment)
     say(f"Open it in a browser, and press a cluster: {Path(report_path).resolve().as_uri()}")
-    say("The same by hand: pckid cluster TABLE -k 3 --label label --out FILE --report FILE.html")
+    by_hand = ["pckid", "cluster", table_path, "-k", "3", "--label", "label", "--out",
+               f"clusters.{suffix}", "--report", "report.html"]  # fmt: skip
+    say(f"The same by hand: {shlex.join(by_hand)}")

@@ -94,9 +94,12 @@ class SentinelWarning(UserWarning):
 def warn_empty_rows(n_empty: int, n_samples: int) -> None:
     """Warn once that rows without any observed value get no cluster."""
     if n_empty:
+        has, left = ("has", "It was left out of the fit and gets")
+        if n_empty > 1:
+            has, left = ("have", "They were left out of the fit and get")
         warn_caller(
-            f"{n_empty} of {n_samples} rows have no observed value in a column that varies. "
-            "They were left out of the fit and get the label -1.",
+            f"{n_empty} of {n_samples} rows {has} no observed value in a column that varies. "
+            f"{left} the label -1.",
             EmptyRowWarning,
         )
 

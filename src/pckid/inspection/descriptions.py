@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 
+from pckid._utils.quantities import write_quantity
 from pckid._utils.text import brief
 from pckid.inspection.categories import CategoryFeature
 from pckid.inspection.clusters import CLEAR, ClusterFeature
@@ -14,7 +16,7 @@ from pckid.inspection.clusters import CLEAR, ClusterFeature
 N_SHOWN = 3
 
 Feature = ClusterFeature | CategoryFeature
-Write = Callable[[str, float], str]
+Dates = Mapping[str, str]
 
 
 class Phrase(NamedTuple):
@@ -49,7 +51,7 @@ class ClusterDescription(NamedTuple):
 
 
 def describe_cluster(
-    features: Sequence[tuple[str, Feature]], n_clusters: int, write: Write
+    features: Sequence[tuple[str, Feature]], n_clusters: int, dates: Dates = MappingProxyType({})
 ) -> ClusterDescription:
     """Describe a cluster by the columns that set it apart, or else by its typical values.
 
@@ -58,8 +60,8 @@ def describe_cluster(
     features : sequence of (name, ClusterFeature or CategoryFeature)
         The column that sets it apart most comes first.
     n_clusters : int
-    write : callable
-        Writes a value of the column of a name.
+    dates : mapping of name to {"date", "datetime", "time"}
+        Columns whose values are written as dates or as hours:minutes; others are plain numbers.
 
     Returns
     -------
@@ -67,8 +69,12 @@ def describe_cluster(
     """
     strong = [pair for pair in features if pair[1].distinctness >= CLEAR][:N_SHOWN]
     if strong:
-        return ClusterDescription("Stands out by", [_contrast(*pair, write) for pair in strong])
-    known = [_typical(*pair, write) for pair in features if pair[1].n_observed][:N_SHOWN]
+        return ClusterDescription(
+            "Stands out by", [_contrast(*pair, dates.get(pair[0])) for pair in strong]
+        )
+    known = [_typical(*pair, dates.get(pair[0])) for pair in features if pair[1].n_observed][
+        :N_SHOWN
+    ]
     if n_clusters == 1:
         lead = "It is the only cluster, so nothing sets it apart"
     else:
@@ -76,7 +82,7 @@ def describe_cluster(
     return ClusterDescription(f"{lead}. Typical values:" if known else lead, known)
 
 
-def _contrast(name: str, item: Feature, write: Write) -> list[Phrase]:
+def _contrast(name: str, item: Feature, kind: str | None) -> list[Phrase]:
     """Say how a column differs from that of the other rows."""
     if isinstance(item, CategoryFeature):
         # The category whose share differs most, which need not be the commonest.
@@ -88,19 +94,23 @@ def _contrast(name: str, item: Feature, write: Write) -> list[Phrase]:
     if item.higher is not None:
         value, *shares_of = item.higher
         mine, theirs = map(_whole_percent, shares_of)
-        shares = f" = {write(name, value)} in {mine} of rows, elsewhere {theirs}"
+        shares = f" = {write_quantity(value, kind)} in {mine} of rows, elsewhere {theirs}"
         return [Phrase(name, True), Phrase(shares)]
-    median = write(name, item.median)
+    median = write_quantity(item.median, kind)
     if item.is_between:
-        below, above = write(name, item.median_below), write(name, item.median_above)
+        below, above = (
+            write_quantity(item.median_below, kind),
+            write_quantity(item.median_above, kind),
+        )
         between = f": median {median}, between {below} and {above} elsewhere"
         return [Phrase("middle "), Phrase(name, True), Phrase(between)]
-    more = "higher " if item.chance_higher > 0.5 else "lower "
-    elsewhere = f": median {median}, elsewhere {write(name, item.median_outside)}"
+    ways = ("earlier ", "later ") if kind in ("date", "datetime") else ("lower ", "higher ")
+    more = ways[int(item.chance_higher > 0.5)]
+    elsewhere = f": median {median}, elsewhere {write_quantity(item.median_outside, kind)}"
     return [Phrase(more), Phrase(name, True), Phrase(elsewhere)]
 
 
-def _typical(name: str, item: Feature, write: Write) -> list[Phrase]:
+def _typical(name: str, item: Feature, kind: str | None) -> list[Phrase]:
     """Say what is typical of a column."""
     if isinstance(item, CategoryFeature):
         category, share, _ = item.common[0]
@@ -110,9 +120,9 @@ def _typical(name: str, item: Feature, write: Write) -> list[Phrase]:
         value, inside, _ = item.higher
         return [
             Phrase(name, True),
-            Phrase(f" = {write(name, value)} in {_whole_percent(inside)} of rows"),
+            Phrase(f" = {write_quantity(value, kind)} in {_whole_percent(inside)} of rows"),
         ]
-    return [Phrase(name, True), Phrase(f" {write(name, item.median)}")]
+    return [Phrase(name, True), Phrase(f" {write_quantity(item.median, kind)}")]
 
 
 def _whole_percent(share: float) -> str:

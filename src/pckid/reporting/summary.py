@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from pckid._utils.arrays import to_numpy
-from pckid._utils.quantities import DATE_KINDS, write_quantity
+from pckid._utils.quantities import DATE_KINDS
 from pckid._utils.text import brief, counted
 from pckid.assessment import Assessment
 from pckid.explanation import DoubtfulRow, Explanation, explain
@@ -249,10 +249,6 @@ def _clusters(
     dates: dict[str, str],
 ) -> list[ClusterSummary]:
     """Describe each cluster."""
-
-    def write(name: str, value: float) -> str:
-        return write_quantity(value, dates.get(name))
-
     n_clustered = max(int((labels >= 0).sum()), 1)
     stability = None if assessment is None else assessment.cluster_stability
     found = []
@@ -266,7 +262,7 @@ def _clusters(
                 median_confidence=float(np.median(inside)) if len(inside) else 0.0,
                 stability=None if stability is None else float(stability[cluster.number]),
                 features=cluster.features[:MAX_RANKED],
-                description=describe_cluster(cluster.features, len(explained.clusters), write),
+                description=describe_cluster(cluster.features, len(explained.clusters), dates),
                 representatives=[_row_name(row, names) for row in cluster.representatives],
             )
         )
