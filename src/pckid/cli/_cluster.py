@@ -263,7 +263,7 @@ def tell(found: dict[str, Any]) -> None:
 
 def tell_clusters(selection: Selection, estimator: PCKID) -> None:
     """Say in a line each what sets the clusters apart; not of a table that this would take long."""
-    if selection.X.size > _MOST_CELLS or selection.X.shape[1] > _MOST_COLUMNS:
+    if selection.X.size > _MOST_CELLS:
         return
     values = to_matrix(estimator, named_columns(selection))
     dates = find_dates(selection.names, selection.X, selection.readings)
@@ -275,10 +275,11 @@ def describe_clusters(
 ) -> None:
     """Say in a line each what sets clusters apart, by rows (n, n_features) and labels (n,).
 
-    Nothing is said of a single cluster, or of many; nor of one without any of these rows.
+    Nothing is said of a single cluster, of many, or by very many columns; nor of a cluster without
+    any of these rows.
     """
     n_clusters, names = int(labels.max(initial=0)) + 1, feature_names(estimator)
-    if not 1 < n_clusters <= _MOST_DESCRIBED:
+    if not 1 < n_clusters <= _MOST_DESCRIBED or values.shape[1] > _MOST_COLUMNS:
         return
     ranked = distinguishing_features(values, labels, estimator._categories, used_columns(estimator))
     for number, features in enumerate(ranked):
