@@ -155,18 +155,18 @@ def distances_to(X: Array, centers: Array) -> Array:
     xp = namespace(X)
     differences = [X - centers[j, :] for j in range(centers.shape[0])]
     found = xp.stack([xp.sqrt(xp.sum(delta**2, axis=1)) for delta in differences])
-    return xp.where(found > _rounding(centers), found, xp.zeros_like(found))
+    return xp.where(found > _distance_rounding(centers), found, xp.zeros_like(found))
 
 
 def first_of_nearest(distances: Array, centers: Array) -> tuple[Array, Array]:
     """Find the first centre that is nearest up to rounding (n_samples,), and that rounding."""
     xp = namespace(distances)
-    rounding = _rounding(centers)
+    rounding = _distance_rounding(centers)
     near = distances <= xp.min(distances, axis=0) + rounding
     return xp.argmax(xp.astype(near, xp.int64), axis=0), rounding
 
 
-def _rounding(centers: Array) -> Array:
+def _distance_rounding(centers: Array) -> Array:
     """Bound the error of a distance to one of the centres."""
     xp = namespace(centers)
     return 100 * xp.finfo(centers.dtype).eps * xp.max(xp.abs(centers))
