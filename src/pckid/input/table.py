@@ -248,7 +248,8 @@ def row_slices(rows: Array) -> list[slice]:
     """Cut rows (n, d) into slices of few numbers, so that what is computed of them stays small."""
     n_samples, n_columns = rows.shape
     size = max(1, _BLOCK_NUMBERS // max(n_columns, 1))
-    return [slice(start, min(start + size, n_samples)) for start in range(0, n_samples, size)]
+    starts = range(0, max(n_samples, 1), size)
+    return [slice(start, min(start + size, n_samples)) for start in starts]
 
 
 def _extremes(X: Array) -> tuple[Array, Array]:

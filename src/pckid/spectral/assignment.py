@@ -10,7 +10,7 @@ from pckid._utils.arrays import Array, clip_min, device_of, namespace, to_numpy
 from pckid.ensemble.feature_map import Kernel, Projection, project
 from pckid.ensemble.outliers import outlier_score
 from pckid.input.reading import standardise_at_home
-from pckid.input.table import Table
+from pckid.input.table import Table, row_slices
 from pckid.outofcore import BlockedRows
 from pckid.outofcore.rows import BlockResult
 from pckid.spectral.kmeans import distances_to, first_of_nearest
@@ -39,12 +39,14 @@ def assign(embedding: Array, centers: Array, table: Table, sharpness: float) -> 
     Of centres equally near up to rounding the first is taken, so that a row gets the same label
     in whatever order its coordinates were summed.
     """
-    xp = namespace(embedding)
-    distances = distances_to(embedding, centers)
-    labels, _ = first_of_nearest(distances, centers)
-    confidence = xp.max(membership(distances, sharpness), axis=0)
-    empty = ~xp.any(table.observed, axis=1)
-    return Assignment(xp.where(empty, -1, labels), xp.where(empty, 0.0, confidence))
+    xp, parts = namespace(embedding), []
+    for rows in row_slices(embedding):
+        distances = distances_to(embedding[rows, :], centers)
+        labels, _ = first_of_nearest(distances, centers)
+        confidence = xp.max(membership(distances, sharpness), axis=0)
+        empty = ~xp.any(table.observed[rows, :], axis=1)
+        parts.append((xp.where(empty, -1, labels), xp.where(empty, 0.0, confidence)))
+    return Assignment(*(xp.concat(part) for part in zip(*parts, strict=True)))
 
 
 def memberships(fitted: FittedClusters, table: Table, jobs: int = 1) -> Array:
