@@ -1,4 +1,5 @@
-"""Memory of a fit beside what `verbose` says before it, and of the command line on a large file.
+"""Memory of a fit, in memory or from a file, beside what `verbose` says before it; and that of the
+command line on a large file.
 
     python -m benchmarks.memory --json docs/performance/memory.json
 
@@ -17,27 +18,32 @@ import resource
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pyarrow import csv
 
 from benchmarks.timing import write_json
 from benchmarks.workers import peak_memory, table
-from pckid import PCKID
+from pckid import PCKID, cluster_file
 
 # Rows and columns, and parameters that are no defaults.
 FITS: list[tuple[int, int, dict[str, Any]]] = [
     (2000, 20, {}),
-    (10_000, 20, {}),
-    (100_000, 20, {}),
+    (20_000, 20, {}),
+    (200_000, 20, {}),
     (1_000_000, 20, {}),
     (500, 5000, {}),
+    (60, 20_000, {}),
     (4000, 20, {"embedding": "kernel_pca"}),
     (1000, 20, {"n_inits": 30, "max_components": 30, "n_sizes": None}),
 ]
+# Kinds of files that are read in batches, and their rows.
+FILES = [("parquet", 200_000), ("csv", 200_000)]
 _MOST_MEGABYTES = 600
 
 
@@ -45,25 +51,59 @@ def fit_once(n: int, d: int, parameters: dict[str, Any]) -> dict[str, float]:
     """Fit in this process; return the megabytes that were said and those that were taken."""
     X = table(n, d, 0.3, None)
     PCKID(5, random_state=0).fit(X[:60, :5])
+    return said_and_taken(lambda: PCKID(5, random_state=0, verbose=1, **parameters).fit(X))
+
+
+def fit_file(source: str, small: str) -> dict[str, float]:
+    """Cluster a file in batches in this process, after a small one; return what `fit_once` does."""
+    out = f"{source}.labels.csv"
+    cluster_file(PCKID(5, random_state=0), small, out)
+    return said_and_taken(lambda: cluster_file(PCKID(5, random_state=0, verbose=1), source, out))
+
+
+def said_and_taken(fit: Callable[[], Any]) -> dict[str, float]:
+    """Fit; return the megabytes that were said and those that were taken."""
     said = io.StringIO()
     with peak_memory() as peak, contextlib.redirect_stdout(said):
-        PCKID(5, random_state=0, verbose=1, **parameters).fit(X)
+        fit()
     number, unit = re.search(r"about ([\d.]+) (MB|GB)", said.getvalue()).groups()
     return {"said": float(number) * (1024 if unit == "GB" else 1), "taken": peak[0] / 2**20}
 
 
 def fits() -> list[dict[str, Any]]:
-    """Fit in processes of their own."""
+    """Fit tables in memory, each in a process of its own."""
+    return [
+        {"n": n, "d": d, "parameters": parameters}
+        | apart("--fit", [n, d, parameters], f"{n:,} × {d:,} {parameters}")
+        for n, d, parameters in FITS
+    ]
+
+
+def file_fits() -> list[dict[str, Any]]:
+    """Cluster files in batches, each in a process of its own."""
     rows = []
-    for n, d, parameters in FITS:
-        spec = json.dumps([n, d, parameters])
-        command = [sys.executable, "-m", "benchmarks.memory", "--fit", spec]
-        out = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-        found = json.loads(out.splitlines()[-1])
-        rows.append({"n": n, "d": d, "parameters": parameters, **found})
-        told = f"said {found['said']:.0f} MB, took {found['taken']:.0f} MB"
-        print(f"{n:,} × {d:,} {parameters}: {told}", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        for kind, n in FILES:
+            paths = []
+            for size in (n, 100):
+                parquet = path = Path(folder) / f"{size}.parquet"
+                write_parquet(parquet, size)
+                if kind == "csv":
+                    path = parquet.with_suffix(".csv")
+                    csv.write_csv(pq.read_table(parquet), path)
+                paths.append(str(path))
+            found = apart("--file", paths, f"{n:,} × 18 from {kind}")
+            rows.append({"n": n, "d": 18, "file": kind, **found})
     return rows
+
+
+def apart(option: str, spec: Any, name: str) -> dict[str, float]:
+    """Measure in another process, and say what was found."""
+    command = [sys.executable, "-m", "benchmarks.memory", option, json.dumps(spec)]
+    out = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    found = json.loads(out.splitlines()[-1])
+    print(f"{name}: said {found['said']:.0f} MB, took {found['taken']:.0f} MB", flush=True)
+    return found
 
 
 def write_parquet(path: Path, n: int, d: int = 18) -> None:
@@ -102,16 +142,20 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--fit", type=json.loads, help=argparse.SUPPRESS)
+    parser.add_argument("--file", type=json.loads, help=argparse.SUPPRESS)
     options = parser.parse_args(argv)
     if options.fit:
         print(json.dumps(fit_once(*options.fit)))
+        return
+    if options.file:
+        print(json.dumps(fit_file(*options.file)))
         return
     # First, since the largest of all children counts.
     line = command_line(2000 if options.quick else options.rows)
     if options.quick:
         rows = [{"n": 200, "d": 5, "parameters": {}, **fit_once(200, 5, {"n_inits": 2})}]
     else:
-        rows = fits()
+        rows = fits() + file_fits()
     write_json(options.json, {"command_line": line, "fits": rows})
     off = [row for row in rows if not 0.75 <= row["said"] / max(row["taken"], 1) <= 1.25]
     if not options.quick and (off or line["megabytes"] > _MOST_MEGABYTES):

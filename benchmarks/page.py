@@ -91,7 +91,9 @@ def _memory(found: dict[str, Any], _: Path) -> str:
     rows = [
         [
             f"{each['n']:,} × {each['d']:,}",
-            ", ".join(f"{name}={value}" for name, value in each["parameters"].items())
+            f"{each['file']} file, in batches"
+            if "file" in each
+            else ", ".join(f"{name}={value}" for name, value in each["parameters"].items())
             or "defaults",
             f"{each['said']:.0f} MB",
             f"{each['taken']:.0f} MB",

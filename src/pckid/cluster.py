@@ -304,7 +304,11 @@ class PCKID(
         """
         rows, sample = self._draw(X, sample_weight, **self._needs())
         self._kernel = self._train(
-            sample, n_landmarks=self._n_landmarks(), embedding=self.embedding
+            sample,
+            rows,
+            n_landmarks=self._n_landmarks(),
+            embedding=self.embedding,
+            n_clusters=self._needs()["n_clusters"],
         )
         self._n_filled = sample.n_rows - sample.n_empty
         self.n_clusters_ = self._choose_n_clusters(sample)

@@ -29,12 +29,12 @@ def status(key):
     with open("/proc/self/status") as file:
         return next(int(line.split()[1]) / 1024 for line in file if line.startswith(key))
 
-n, embedding = int(sys.argv[1]), sys.argv[2]
-X = np.random.default_rng(0).normal(size=(n, 20))
+n, d, embedding = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+X = np.random.default_rng(0).normal(size=(n, d))
 model = PCKID(3, embedding=embedding, random_state=0, n_jobs=1, verbose=1)
 told = io.StringIO()
 with contextlib.redirect_stdout(told):
-    model.fit(X[:40])
+    model.fit(X[:40, :20])
     with open("/proc/self/clear_refs", "w") as file:
         file.write("5")
     before = status("VmRSS")
@@ -45,12 +45,21 @@ print(estimate / (status("VmHWM") - before))
 
 
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="needs Linux's /proc")
-@pytest.mark.parametrize("embedding", ["local_walk", "random_walk"])
-@pytest.mark.parametrize("n_samples", [2_000, 20_000])
-def test_a_fit_takes_about_as_much_as_was_said(n_samples, embedding):
-    command = [sys.executable, "-c", _MEASURE, str(n_samples), embedding]
+@pytest.mark.parametrize(
+    ("shape", "embedding"),
+    [
+        ((2_000, 20), "local_walk"),
+        ((2_000, 20), "random_walk"),
+        ((20_000, 20), "local_walk"),
+        ((20_000, 20), "random_walk"),
+        ((60, 20_000), "local_walk"),
+    ],
+)
+def test_a_fit_takes_about_as_much_as_was_said(shape, embedding):
+    command = [sys.executable, "-c", _MEASURE, *map(str, shape), embedding]
     found = subprocess.run(command, check=True, capture_output=True, text=True)
-    assert 0.75 < float(found.stdout) < 1.25
+    # Allocators differ; `python -m benchmarks.memory` holds estimates to a quarter.
+    assert 0.67 < float(found.stdout) < 1.5
 
 
 def test_holds_the_features_of_the_landmarks_the_mixtures_and_the_graph():
@@ -70,11 +79,23 @@ def test_holds_the_features_of_the_landmarks_the_mixtures_and_the_graph():
         ({"shape": (10**6, 20)}, True),
         ({"plan": PLAN._replace(sizes=tuple(range(2, 11)))}, False),
         ({"plan": PLAN._replace(covariance_type="full")}, True),
+        ({"shape": (10**6, 20), "n_learnt": 10_000}, True),
+        ({"batch": 1000}, True),
     ],
 )
 def test_grows_with_what_is_held(change, more):
     usual = {"plan": PLAN, "shape": (10_000, 20), "itemsize": 4, "n_landmarks": 5_000, "jobs": 1}
     assert (needed_bytes(**(usual | change)) > needed_bytes(**usual)) is more
+
+
+def test_a_table_in_a_file_takes_no_more_than_the_rows_learnt_from():
+    few, many = (
+        needed_bytes(PLAN, (n, 20), 4, 5_000, 1, n_learnt=100_000, batch=1000)
+        for n in (10**6, 10**9)
+    )
+    assert few == many
+    whole = needed_bytes(PLAN, (10**9, 20), 4, 5_000, 1, n_learnt=100_000)
+    assert whole > 10**9 * 20 * 4 > many
 
 
 def test_one_line_says_what_is_to_come():

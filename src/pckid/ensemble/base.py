@@ -239,9 +239,15 @@ class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimato
         return 0 if is_share else 2 * subsample_size(self.max_samples, 10**18)
 
     def _train(
-        self, sample: Sample, *, n_landmarks: int = 0, embedding: str | None = None
+        self,
+        sample: Sample,
+        rows: RowsInMemory | BlockedRows | None = None,
+        *,
+        n_landmarks: int = 0,
+        embedding: str | None = None,
+        n_clusters: int = 0,
     ) -> Kernel:
-        """Train the ensemble on a sample; landmarks and embedding are for the estimate of memory.
+        """Train the ensemble on a sample; what else is given is for the estimate of memory.
 
         `verbose` prints the estimate, and how far the training is.
         """
@@ -250,8 +256,18 @@ class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimato
         if self.verbose:
             shape = (sample.n_usable, sample.table.n_features)
             itemsize = 4 if sample.dtype == "float32" else 8
-            n_landmarks = min(n_landmarks, sample.table.n_samples)
-            n_bytes = needed_bytes(plan, shape, itemsize, n_landmarks, jobs, embedding)
+            learnt = sample.table.n_samples
+            n_bytes = needed_bytes(
+                plan,
+                shape,
+                itemsize,
+                min(n_landmarks, learnt),
+                jobs,
+                embedding,
+                n_clusters,
+                learnt,
+                rows.rows_at_once if isinstance(rows, BlockedRows) else None,
+            )
             print(f"[{type(self).__name__}] {describe_plan(plan, shape, n_bytes)}")
         with training_progress(self, len(tasks), "mixtures", self.verbose) as advance:
             ensemble = train(sample.table, plan, tasks, jobs, advance, sample.weights)

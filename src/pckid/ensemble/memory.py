@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from pckid.ensemble.feature_map import HOST_BLOCK
 from pckid.ensemble.members import Plan
+from pckid.input.sample import MOST_COMPARED
 from pckid.mixture.families import FAMILIES
+
+# While posteriors are computed, so many arrays as large as the means of a stack are held.
+_COEFFICIENTS = 9
 
 
 def needed_bytes(
@@ -14,8 +18,11 @@ def needed_bytes(
     n_landmarks: int,
     jobs: int,
     embedding: str | None = None,
+    n_clusters: int = 0,
+    n_learnt: int | None = None,
+    batch: int | None = None,
 ) -> int:
-    """Estimate the memory of a fit beyond its input, in bytes.
+    """Estimate the memory of a fit beyond its input, in bytes: the most that a phase takes.
 
     Parameters
     ----------
@@ -31,20 +38,40 @@ def needed_bytes(
         Threads.
     embedding : str, default=None
         How the rows are embedded, if they are.
+    n_clusters : int, default=0
+        Coordinates of each row.
+    n_learnt : int, default=None
+        Rows that the fit learns from; None: all.
+    batch : int, default=None
+        Rows that are read at a time; None: the table is in memory.
     """
     n, d = shape
+    learnt = n if n_learnt is None else n_learnt
     widest = plan.n_inits * plan.sizes[-1]
     n_components = plan.n_inits * sum(plan.sizes)
     spread = d * d if FAMILIES[plan.covariance_type].MATRICES else d
-    table = n * d * (itemsize + 1)
-    reading = 3 * n * d * 8
     parameters = n_components * (spread + d) * itemsize
+    sample = learnt * d * (itemsize + 1)
+    if batch is not None:
+        # The rows that are learnt from as they were read, twice as many while they are drawn, and
+        # two batches, one read ahead, as columns and as floats.
+        sample += 3 * learnt * d * 8 + 2 * batch * d * 16
+    elif learnt < n:
+        sample += learnt * d * 8
+    # Of few rows those that are the same are found in float64.
+    reading = (5 * 8 + 1) * learnt * d if learnt <= MOST_COMPARED else 0
     training = jobs * plan.n_rows * (3 * d + 8 * plan.sizes[-1]) * itemsize
-    mapping = jobs * min(HOST_BLOCK, -(-n // jobs)) * (2 * widest + 6 * d) * itemsize
+    block = min(HOST_BLOCK, -(-learnt // jobs))
+    mapping = jobs * (block * (3 * widest + 6 * d) + _COEFFICIENTS * widest * d) * itemsize
     # The local walk holds the kernel and its squares, or what it takes to solve for the kernel.
     walking = 2 * n_landmarks**2 * itemsize if embedding == "local_walk" else 0
-    landmarks = n_landmarks * n_components * itemsize + max(mapping, walking)
-    return table + max(reading, parameters + max(training, landmarks))
+    # Threads keep what they have freed, so that what comes after comes on top.
+    landmarks = n_landmarks * n_components * itemsize + mapping + walking
+    # All rows, and what is found of them: in parts, put together, and by clusters.
+    placing = 0 if batch is not None else n * (d * (itemsize + 1) + 3 * (n_clusters + 2) * itemsize)
+    if n > n_landmarks:
+        placing += mapping + 3 * d * n_components * itemsize
+    return sample + max(reading, parameters + max(training, landmarks, placing))
 
 
 def describe_plan(plan: Plan, shape: tuple[int, int], n_bytes: int) -> str:

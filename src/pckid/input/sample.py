@@ -195,7 +195,8 @@ def _from_blocks(rows: RowsInBlocks, sampling: Sampling) -> _Measured:
     usable = np.flatnonzero((~np.isnan(found.rows[:, scaling.kept])).any(axis=1))
     n_usable = round(found.n_filled * len(usable) / max(len(found.rows), 1))
     _check_count(n_usable, sampling)
-    X = place(found.rows[usable], sampling.device)
+    kept = found.rows if len(usable) == len(found.rows) else found.rows[usable]
+    X = place(kept, sampling.device)
     scaling = scaling._replace(
         center=asarray_like(scaling.center, X), scale=asarray_like(scaling.scale, X)
     )

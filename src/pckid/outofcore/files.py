@@ -9,6 +9,7 @@ from contextlib import closing
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 from sklearn import get_config
 
 from pckid._utils.parallel import one_ahead
@@ -31,7 +32,7 @@ from pckid.tables.scanning import Batch, Part, Scan, batches
 from pckid.tables.table import FileTable
 
 # Longer batches gain nothing.
-_MOST_ROWS = 1 << 16
+_MOST_ROWS = 1 << 15
 # A batch is held as Arrow columns, as floats, standardised, and in parts of each.
 _BYTES_PER_NUMBER = 256
 
@@ -93,11 +94,18 @@ class FileRows(BlockedRows):
         """The columns as errors name them."""
         return tuple(f"'{name}'" for name in self.columns)
 
+    @property
+    def rows_at_once(self) -> int:
+        """How many rows this process reads at a time; 0 where others read them."""
+        return batch_rows(len(self.columns)) if self.local else 0
+
     def survey(self, entropy: int, size: int) -> Survey:
         """Pass over all rows; choose `size` of them."""
         while True:
             try:
                 self.surveyed = self.survey_parts(self.scan.parts, entropy, size, math.inf)
+                # Arrow keeps what its batches took; a fit needs it before the next ones come.
+                pa.default_memory_pool().release_unused()
                 return self.surveyed
             except _OtherFormat as found:
                 self.readings[found.name] = found.reading

@@ -76,6 +76,11 @@ class BlockedRows(ABC):
         names = getattr(self.template, "columns", range(self.n_features))
         return tuple(repr(name) for name in names)
 
+    @property
+    def rows_at_once(self) -> int:
+        """How many rows this process reads at a time; 0 where others read them."""
+        return 0
+
     @abstractmethod
     def survey(self, entropy: int, size: int) -> Survey:
         """Pass over all rows; choose `size` of them."""
