@@ -233,7 +233,7 @@ def test_few_rows_are_too_few_to_tell(pckid):
     text = "a,b\n1,2\n2,1\n1,1\n8,9\n9,8\n"
     err = pckid("cluster", "-", "-k", 2, *QUICK, stdin=text.encode()).err
     assert "\nOnly 5 rows: too few to tell whether there are groups.\n" in err
-    assert "Note: Clusters 0, 1 have fewer than 10 rows" in err
+    assert "Note: Clusters 0 and 1 have fewer than 10 rows" in err
 
 
 def test_codes_for_missing_values_are_named_once(pckid):

@@ -61,7 +61,7 @@ def test_categories_need_the_whole_table(pckid, tmp_path, what):
     result = pckid(*CASES[what].arguments(tmp_path), "--stream")
     assert result.code == 3
     assert "Only a table that is read whole takes text as categories" in result.err
-    assert "Add --no-stream, or --drop." in result.err
+    assert "Add --no-stream, or --drop " in result.err
 
 
 def good_table(rng):

@@ -87,9 +87,10 @@ def test_a_single_cluster_has_typical_values():
 def test_columns_of_two_values_are_described_by_shares():
     labels = np.repeat([0, 1], 50)
     values = np.stack([np.arange(100) % 50 < np.where(labels == 0, 45, 5), labels * 0], axis=1)
-    assert describe(values.astype(float), labels)[0] == (
-        "Stands out by age = 1 in 90 % of rows, elsewhere 10 %."
-    )
+    assert describe(values.astype(float), labels) == [
+        "Stands out by age = 1 in 90 % of rows, elsewhere 10 %.",
+        "Stands out by age = 0 in 90 % of rows, elsewhere 10 %.",
+    ]
 
 
 def test_categories_are_described_by_the_one_that_differs_most():

@@ -267,10 +267,10 @@ def tell_clusters(selection: Selection, estimator: PCKID) -> None:
         return
     values = to_matrix(estimator, named_columns(selection))
     dates = find_dates(selection.names, selection.X, selection.readings)
-    describe_clusters(estimator, values, to_numpy(estimator.labels_), dates)
+    tell_differences(estimator, values, to_numpy(estimator.labels_), dates)
 
 
-def describe_clusters(
+def tell_differences(
     estimator: PCKID, values: np.ndarray, labels: np.ndarray, dates: Mapping[str, str]
 ) -> None:
     """Say in a line each what sets clusters apart, by rows (n, n_features) and labels (n,).

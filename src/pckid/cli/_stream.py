@@ -301,11 +301,11 @@ def _tell_clusters(estimator: PCKID, rows: FileRows, dates: Mapping[str, str]) -
     seen = rows.surveyed
     assert seen is not None
     values = seen.sample(MAX_JUDGED)
-    if len(estimator.cluster_centers_) > 1 and len(values) < seen.n_filled:
+    if estimator.n_clusters_ > 1 and len(values) < seen.n_filled:
         say(f"By a sample of {len(values):,} rows:")
     named = pa.table(dict(zip(rows.columns, map(pa.array, values.T), strict=True)))
     labels = to_numpy(estimator.predict(named))
-    _cluster.describe_clusters(estimator, values, labels, dates)
+    _cluster.tell_differences(estimator, values, labels, dates)
 
 
 def _share_missing(estimator: PCKID, seen: Survey) -> float:

@@ -93,6 +93,9 @@ def _contrast(name: str, item: Feature, kind: str | None) -> list[Phrase]:
         return [Phrase(name, True), Phrase(": "), Phrase(text, True), Phrase(shares)]
     if item.higher is not None:
         value, *shares_of = item.higher
+        if shares_of[0] < min(0.5, shares_of[1]):
+            # The lower value is the commoner one here, and the median.
+            value, shares_of = item.median, [1 - share for share in shares_of]
         mine, theirs = map(_whole_percent, shares_of)
         shares = f" = {write_quantity(value, kind)} in {mine} of rows, elsewhere {theirs}"
         return [Phrase(name, True), Phrase(shares)]
@@ -118,6 +121,8 @@ def _typical(name: str, item: Feature, kind: str | None) -> list[Phrase]:
         return [Phrase(name, True), Phrase(": "), text, Phrase(f" {_whole_percent(share)}")]
     if item.higher is not None:
         value, inside, _ = item.higher
+        if inside < 0.5:
+            value, inside = item.median, 1 - inside
         return [
             Phrase(name, True),
             Phrase(f" = {write_quantity(value, kind)} in {_whole_percent(inside)} of rows"),

@@ -133,12 +133,13 @@ def _extra_rows(extra: ExtraRows, stops: bool) -> Problem:
     one = len(extra.labels) == 1
     listed = ", ".join(f"'{brief(label, 40)}'" for label in extra.labels)
     option = Option("skip_last", str(extra.n_below))
+    counts = " (with what is left out below already)" * (extra.n_below > len(extra.labels))
     return Problem(
         extra.column, "extra rows",
         f"The last row ({listed}) looks like a total or a note, not like data."
         if one
         else f"The last rows ({listed}) look like totals or notes, not like data.",
-        f"If so, leave {'it' if one else 'them'} out: {option}.", (option,), stops,
+        f"If so, leave {'it' if one else 'them'} out: {option}{counts}.", (option,), stops,
     )  # fmt: skip
 
 

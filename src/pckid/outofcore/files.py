@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections import Counter
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
@@ -186,10 +187,12 @@ class FileRows(BlockedRows):
         if wrong:
             check_no_text(wrong, self.scan.parts)
         if texts:
+            named = ",".join(texts)
+            plain = named.isprintable() and len(named) <= 200
             raise NeedsWholeTable(
                 "\n".join(describe_text(texts, self.scan.parts)) + "\nOnly a table that is read "
                 "whole takes text as categories: read it whole, or leave the column out.",
-                "Add --no-stream, or --drop.",
+                f"Add --no-stream, or --drop{f' {shlex.quote(named)}' if plain else ''}.",
             )
 
     def results(

@@ -203,7 +203,7 @@ def _scan_whole(
     elif is_statistics(start):
         read = read_statistics(source)
     else:
-        _refuse_other_files(start, source.name)
+        _refuse_documents(start, source.name)
         return None
     data = read.data
     rows = SheetRows(read.sheet[0], read.sheet[1:]) if is_sheet else None
@@ -215,7 +215,7 @@ def _scan_whole(
     )  # fmt: skip
 
 
-def _refuse_other_files(start: bytes, name: str) -> None:
+def _refuse_documents(start: bytes, name: str) -> None:
     """Raise if the first bytes of a file are those of a document or picture."""
     begins = start.removeprefix(codecs.BOM_UTF8).lstrip().lower()
     what = next((what for sign, what in _NO_TABLES.items() if begins.startswith(sign)), None)
