@@ -187,7 +187,7 @@ def test_numbers_beside_a_text_for_missing_stay_numbers(pckid, tmp_path):
     pckid("cluster", "t.xlsx", *CHEAP, "--no-assess", "--out", "out.xlsx")
     cells = [row[0] for row in sheets(tmp_path / "out.xlsx")["table"]]
     assert cells[:4] == ["revenue", 12.5, 102.5, 12.5]
-    assert cells[5] == ""
+    assert cells[5] == "k.A."
 
 
 @pytest.mark.parametrize("how", [["--no-stream"], ["--stream"]])
