@@ -94,7 +94,7 @@ def test_nobody_is_asked_about_the_letters_of_utf_8():
 
 def test_what_is_no_text_is_not_taken_for_one():
     app = page("photo.csv", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0")
-    assert "not a table" in app.error[0].value
+    assert "is a picture" in app.error[0].value
     app = page("letter.xlsx", b"%PDF-1.4\n%\xe2\xe3\n1 0 obj")
     assert not app.selectbox
     assert app.error
