@@ -11,7 +11,7 @@ import sklearn
 from pyarrow.feather import write_feather
 
 from pckid import PCKID, load
-from pckid.cli import _assessment
+from pckid.cli import _stream
 from pckid.tables import read_source, scan_table
 
 QUICK = ["--inits", "4", "--max-components", "6", "--no-assess"]
@@ -249,7 +249,7 @@ def test_the_verdict_is_that_of_memory(pckid, parquet):
 
 
 def test_the_verdict_on_a_sample_says_of_how_many_rows(pckid, parquet, monkeypatch):
-    monkeypatch.setattr(_assessment, "MAX_JUDGED", 100)
+    monkeypatch.setattr(_stream, "MAX_JUDGED", 100)
     found, said = verdict_of(pckid, parquet, "--stream")
     assert found["notes"][-1] == "Judged on 100 of 342 rows."
     assert "Note: Judged on 100 of 342 rows." in said

@@ -8,6 +8,7 @@ import streamlit as st
 from pckid._utils.text import brief
 from pckid.app.text import escape, without_options
 from pckid.app.work import Made, Settings
+from pckid.cli._ending import path_argument
 
 _HEIGHT = 1000
 _READING = ("na_values", "numbers", "dates")
@@ -73,7 +74,7 @@ def offer_downloads(made: Made, name: str) -> None:
 def as_command(settings: Settings) -> str:
     """Write the command that gives the same."""
     options, name = settings.options, settings.upload.name
-    words = ["pckid", "cluster", f"./{name}" if name.startswith("-") else name]
+    words = ["pckid", "cluster", path_argument(name)]
     if settings.n_clusters != "auto":
         words += ["-k", str(settings.n_clusters)]
     for option in ("columns", "drop", "categorical", *_READING):

@@ -84,7 +84,7 @@ def find_groups(settings: Settings, tell: Tell) -> Made:
         model = io.BytesIO()
         save(estimator, model, reading=_tables.reading_of(options, selection.names))
         files = {"report.html": page.html.encode(), "model.pckid": model.getvalue()}
-        dates = _cluster.find_dates(selection.names, selection.X, selection.readings)
+        dates = _cluster.dates_of(selection)
         sheets = _cluster.profile_sheets(estimator, dates)
         return _made(selection, estimator, _cluster.new_columns(estimator), files, sheets)
 

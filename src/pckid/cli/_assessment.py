@@ -6,16 +6,14 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from typing import Any
 
-import pyarrow as pa
 from joblib import parallel_config
 
 from pckid._utils.progress import Advance
-from pckid.assessment import MAX_JUDGED, Assessment, assess
+from pckid.assessment import Assessment, assess
 from pckid.cli._cluster import named_columns
 from pckid.cli._say import is_quiet, note, say
 from pckid.cli._tables import Selection
 from pckid.cluster import PCKID
-from pckid.outofcore.files import FileRows
 
 N_NULL = 49
 N_RESAMPLES = 20
@@ -59,13 +57,13 @@ def assess_clusters(
     return _assess(named_columns(selection), estimator, options, watch)
 
 
-def assess_sample(rows: FileRows, estimator: PCKID, options: Mapping[str, Any]) -> Assessment:
+def assess_sample(sample: Any, estimator: PCKID, options: Mapping[str, Any]) -> Assessment:
     """Assess the clusters of a table that stays in its file by a sample of its rows.
 
     Parameters
     ----------
-    rows : FileRows
-        To which the estimator was fitted.
+    sample : pyarrow Table
+        Rows of the file that the estimator was fitted to, their columns by name.
     estimator : fitted PCKID
     options : mapping
         With the keys seed and jobs.
@@ -74,12 +72,9 @@ def assess_sample(rows: FileRows, estimator: PCKID, options: Mapping[str, Any]) 
     -------
     assessment : Assessment
     """
-    assert rows.surveyed is not None
-    sample = rows.surveyed.sample(MAX_JUDGED)
-    columns = pa.table(dict(zip(rows.columns, map(pa.array, sample.T), strict=True)))
     # Quick fits: sending them to the workers of a scheduler would take longer.
     with parallel_config(backend="threading"):
-        return _assess(columns, estimator, options, _bar)
+        return _assess(sample, estimator, options, _bar)
 
 
 def _assess(

@@ -101,9 +101,17 @@ def _check_device(device: str | None) -> None:
 
 def named_columns(selection: Selection) -> Any:
     """Give the chosen columns with their names, so that a model remembers them."""
-    columns = dict(zip(selection.names, map(pa.array, selection.X.T), strict=True))
-    texts = {name: pa.array(cells, pa.string()) for name, cells in selection.texts.items()}
-    return pa.table(columns | texts)
+    return name_columns(selection.names, selection.X, selection.texts)
+
+
+def name_columns(
+    names: Sequence[str],
+    X: np.ndarray,
+    texts: Mapping[str, Sequence[str | None]] = MappingProxyType({}),
+) -> Any:
+    """Give numbers (n_rows, n_columns) their names; `texts` stand for those of their columns."""
+    columns = dict(zip(names, map(pa.array, X.T), strict=True))
+    return pa.table(columns | {name: pa.array(cells, pa.string()) for name, cells in texts.items()})
 
 
 def _samples(value: float | None) -> float | None:
@@ -266,8 +274,7 @@ def tell_clusters(selection: Selection, estimator: PCKID) -> None:
     if selection.X.size > _MOST_CELLS:
         return
     values = to_matrix(estimator, named_columns(selection))
-    dates = find_dates(selection.names, selection.X, selection.readings)
-    tell_differences(estimator, values, to_numpy(estimator.labels_), dates)
+    tell_differences(estimator, values, to_numpy(estimator.labels_), dates_of(selection))
 
 
 def tell_differences(
@@ -300,6 +307,11 @@ def write_report(
     """Write the report on a clustering; `assessment` as in `pckid.report`."""
     make_report(selection, estimator, options, path, assessment)
     say(f"Report: {path}")
+
+
+def dates_of(selection: Selection) -> dict[str, str]:
+    """Find the columns of a table in memory that are written as dates, see `find_dates`."""
+    return find_dates(selection.names, selection.X, selection.readings)
 
 
 def find_dates(
@@ -338,7 +350,7 @@ def make_report(
         row_names=selection.ids,
         known=selection.known,
         left_out=selection.left_out,
-        dates=find_dates(selection.names, selection.X, selection.readings),
+        dates=dates_of(selection),
         reading={key: value for key, value in reading.items() if value},
     )
     return report(estimator, named_columns(selection), path, background, assessment=assessment)

@@ -66,7 +66,7 @@ def tell_next(
 def predict_command(model_path: str) -> str:
     """Write the command that labels new rows, new.csv standing for their file."""
     return shlex.join(
-        ["pckid", "predict", _not_an_option(model_path), "new.csv", "--out", "new-clusters.csv"]
+        ["pckid", "predict", path_argument(model_path), "new.csv", "--out", "new-clusters.csv"]
     )
 
 
@@ -106,7 +106,7 @@ def tell_open(source: str, options: Mapping[str, Any], problems: Sequence[Proble
 
 def inspect_command(source: str, options: Mapping[str, Any]) -> str:
     """Write the command that inspects a table, read in the same way."""
-    words = ["pckid", "inspect", _not_an_option(source)]
+    words = ["pckid", "inspect", path_argument(source)]
     for key in _SINGLE:
         # Of lines above the table, 0 says that there are none; below it, that is the default.
         if options.get(key) is not None and (key, options[key]) != ("skip_last", 0):
@@ -117,6 +117,6 @@ def inspect_command(source: str, options: Mapping[str, Any]) -> str:
     return shlex.join(words)
 
 
-def _not_an_option(path: str) -> str:
+def path_argument(path: str) -> str:
     """Write a path so that it is not taken for an option."""
     return f"./{path}" if path.startswith("-") else path

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 import click
 import numpy as np
-import pyarrow as pa
 from sklearn import get_config
 
 from pckid._utils.arrays import to_numpy
@@ -189,15 +188,16 @@ def _cluster_batches(
         start = time.perf_counter()
         _fit(estimator, rows)
         seconds = time.perf_counter() - start
+        assert rows.surveyed is not None
+        sample = rows.surveyed.sample(MAX_JUDGED)
         assessment = None
         if outputs.wants_verdict:
-            assessment = _assessment.assess_sample(rows, estimator, options)
+            named = _cluster.name_columns(rows.columns, sample)
+            assessment = _assessment.assess_sample(named, estimator, options)
             _assessment.tell_verdict(assessment)
         problems = extra + _tell_fit(estimator, rows, planned, seconds)
         made_by = origin(estimator, scan.source, scan.sha256())
         start = time.perf_counter()
-        assert rows.surveyed is not None
-        sample = rows.surveyed.sample(MAX_JUDGED)
         dates = _cluster.find_dates(rows.columns, sample, rows.readings)
         sheets = _cluster.profile_sheets(estimator, dates)
         layout = _layout(scan, options, planned)
@@ -209,7 +209,7 @@ def _cluster_batches(
         if stored is not None:
             stored.remove()
         say(f"All rows labelled in {time.perf_counter() - start:.1f} s.")
-        _report(estimator, rows, totals, outputs, made_by, assessment, dates)
+        _report(estimator, rows, totals, outputs, made_by, assessment, sample, dates)
     return Streamed(int(np.count_nonzero(totals.cluster_sizes)), problems)
 
 
@@ -296,16 +296,15 @@ def _tell_fit(
     return problems
 
 
-def _tell_clusters(estimator: PCKID, rows: FileRows, dates: Mapping[str, str]) -> None:
+def _tell_clusters(
+    estimator: PCKID, rows: FileRows, sample: np.ndarray, dates: Mapping[str, str]
+) -> None:
     """Say in a line each what sets the clusters apart, from a sample of the rows."""
-    seen = rows.surveyed
-    assert seen is not None
-    values = seen.sample(MAX_JUDGED)
-    if estimator.n_clusters_ > 1 and len(values) < seen.n_filled:
-        say(f"By a sample of {len(values):,} rows:")
-    named = pa.table(dict(zip(rows.columns, map(pa.array, values.T), strict=True)))
-    labels = to_numpy(estimator.predict(named))
-    _cluster.tell_differences(estimator, values, labels, dates)
+    assert rows.surveyed is not None
+    if estimator.n_clusters_ > 1 and len(sample) < rows.surveyed.n_filled:
+        say(f"By a sample of {len(sample):,} rows:")
+    labels = to_numpy(estimator.predict(_cluster.name_columns(rows.columns, sample)))
+    _cluster.tell_differences(estimator, sample, labels, dates)
 
 
 def _share_missing(estimator: PCKID, seen: Survey) -> float:
@@ -372,6 +371,7 @@ def _report(
     outputs: Outputs,
     made_by: dict[str, Any],
     assessment: Assessment | None,
+    sample: np.ndarray,
     dates: Mapping[str, str],
 ) -> None:
     """Say what was found; keep the model."""
@@ -398,7 +398,7 @@ def _report(
         hold = "holds" if totals.n_unclustered == 1 else "hold"
         note(f"{totals.n_unclustered:,} of {totals.n_rows:,} rows {hold} no value: label -1.")
     if not is_quiet():
-        _tell_clusters(estimator, rows, dates)
+        _tell_clusters(estimator, rows, sample, dates)
     if outputs.model_path:
         from pckid.modelfile import save
 

@@ -155,8 +155,7 @@ def cluster(
     if options["only_labels"]:
         selection = _tables.without_columns(selection)
     if out or not as_json:
-        dates = _cluster.find_dates(selection.names, selection.X, selection.readings)
-        sheets = _cluster.profile_sheets(estimator, dates)
+        sheets = _cluster.profile_sheets(estimator, _cluster.dates_of(selection))
         _tables.write_result(selection, new, out, escape_formulas, origin, sheets)
     if as_json:
         print_json(found)

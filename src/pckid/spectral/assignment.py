@@ -42,7 +42,7 @@ def assign(embedding: Array, centers: Array, table: Table, sharpness: float) -> 
     xp, parts = namespace(embedding), []
     for rows in row_slices(embedding):
         distances = distances_to(embedding[rows, :], centers)
-        labels, _ = first_of_nearest(distances, centers)
+        labels = first_of_nearest(distances, centers)
         confidence = xp.max(membership(distances, sharpness), axis=0)
         empty = ~xp.any(table.observed[rows, :], axis=1)
         parts.append((xp.where(empty, -1, labels), xp.where(empty, 0.0, confidence)))
@@ -65,12 +65,12 @@ def silhouettes(fitted: FittedClusters, table: Table, jobs: int = 1) -> Array:
     """
     xp, embedding = namespace(table.values), project(fitted.kernel, fitted.projection, table, jobs)
     distances = distances_to(embedding, fitted.centers)
-    labels, rounding = first_of_nearest(distances, fitted.centers)
+    labels = first_of_nearest(distances, fitted.centers)
     index = xp.arange(distances.shape[0], dtype=labels.dtype, device=device_of(embedding))
     own = labels == index[:, None]
     first = xp.sum(xp.where(own, distances, 0.0), axis=0)
     second = xp.min(xp.where(own, xp.inf, distances), axis=0)
-    apart = second > rounding
+    apart = second > 0
     found = xp.where(apart, 1 - first / xp.where(apart, second, 1.0), 0.0)
     return xp.where(xp.any(table.observed, axis=1), clip_min(found, 0.0), xp.nan)
 

@@ -100,7 +100,7 @@ def largest_first(rows: Array, centers: Array, weights: Array | None = None) -> 
     """
     each = None if weights is None else to_numpy(weights).astype(np.float64)
     for _ in range(_TURNS):
-        labels, _ = first_of_nearest(distances_to(rows, centers), centers)
+        labels = first_of_nearest(distances_to(rows, centers), centers)
         order = _by_size(to_numpy(labels), centers.shape[0], each)
         if np.array_equal(order, np.arange(len(order))):
             break

@@ -158,12 +158,11 @@ def distances_to(X: Array, centers: Array) -> Array:
     return xp.where(found > _distance_rounding(centers), found, xp.zeros_like(found))
 
 
-def first_of_nearest(distances: Array, centers: Array) -> tuple[Array, Array]:
-    """Find the first centre that is nearest up to rounding (n_samples,), and that rounding."""
+def first_of_nearest(distances: Array, centers: Array) -> Array:
+    """Find the first centre that is nearest up to rounding, of shape (n_samples,)."""
     xp = namespace(distances)
-    rounding = _distance_rounding(centers)
-    near = distances <= xp.min(distances, axis=0) + rounding
-    return xp.argmax(xp.astype(near, xp.int64), axis=0), rounding
+    near = distances <= xp.min(distances, axis=0) + _distance_rounding(centers)
+    return xp.argmax(xp.astype(near, xp.int64), axis=0)
 
 
 def _distance_rounding(centers: Array) -> Array:

@@ -115,7 +115,7 @@ def sharpness_of(
     if n_clusters == 1:
         return 1.0
     distances = distances_to(points, centers)
-    labels = to_numpy(first_of_nearest(distances, centers)[0])
+    labels = to_numpy(first_of_nearest(distances, centers))
     matched = np.stack([match_labels(labels, part, n_clusters) for part in parts])
     each = None if weights is None else to_numpy(weights).astype(np.float64)
     return fit_sharpness(to_numpy(distances).astype(np.float64), matched, each, _PRIOR)
@@ -182,7 +182,7 @@ def cluster_parts(
         each = None if host_weights is None else host_weights[rows]
         # Few starts on few rows: the host is done before it could tell a GPU what to do.
         centers = kmeans(points[rows], n_clusters, n_init=_N_STARTS, rng=rng, weights=each).centers
-        found.append(to_numpy(first_of_nearest(distances_to(points, centers), centers)[0]))
+        found.append(to_numpy(first_of_nearest(distances_to(points, centers), centers)))
     return np.stack(found)
 
 
