@@ -101,6 +101,7 @@ def find_problems(
     found: list[Problem] = []
     measured = [j for j, name in enumerate(names) if _holds_numbers(columns, name, rules)]
     codes, stops = find_codes(columns.X, measured), False
+    holders = _holders(columns.X, measured, codes)
     for j, name in enumerate(names):
         reading = columns.readings[name]
         if not is_used(reading, rules, name):
@@ -118,7 +119,8 @@ def find_problems(
             found += _category_problems(name, columns.texts[name], asked_for)
         else:
             if j in codes:
-                elsewhere = [names[i] for i in _holding(columns.X, codes[j], measured, codes)]
+                plain = set().union(*(holders[code.value] for code in codes[j]))
+                elsewhere = [names[i] for i in sorted(plain)]
                 found.append(_codes_for_missing(name, codes[j], elsewhere))
             else:
                 found += _outliers(name, columns.X[:, j])
@@ -285,19 +287,19 @@ def _holds_numbers(columns: Columns, name: str, rules: ReadingRules | None) -> b
     return reading.kind == "number" and not unread and is_used(reading, rules, name)
 
 
-def _holding(
-    X: np.ndarray,
-    codes: Sequence[Sentinel],
-    columns: Sequence[int],
-    found: Mapping[int, Sequence[Sentinel]],
-) -> list[int]:
-    """List the columns of X (n_rows, n_columns) that hold a code among their other values."""
-    values = [code.value for code in codes]
-    return [
-        j
-        for j in columns
-        if np.isin(X[:, j], list(set(values) - {code.value for code in found.get(j, ())})).any()
-    ]
+def _holders(
+    X: np.ndarray, columns: Sequence[int], codes: Mapping[int, Sequence[Sentinel]]
+) -> dict[float, set[int]]:
+    """Find, for each code, the columns of X (n_rows, n_columns) that hold it as a plain value."""
+    coded: dict[float, set[int]] = {}
+    for j, found in codes.items():
+        for code in found:
+            coded.setdefault(code.value, set()).add(j)
+    measured = X[:, columns]
+    return {
+        value: {columns[i] for i in np.flatnonzero((measured == value).any(axis=0)).tolist()} - own
+        for value, own in coded.items()
+    }
 
 
 def _codes_for_missing(name: str, codes: Sequence[Sentinel], elsewhere: Sequence[str]) -> Problem:
