@@ -83,6 +83,16 @@ def test_columns_of_two_values_go_through_a_file(tmp_path):
     np.testing.assert_array_equal(again.kernel(rows), model.kernel(rows))
 
 
+def test_columns_that_hold_one_category_together_go_through_a_file(tmp_path):
+    rows = np.column_stack([X[:, 0], (np.arange(len(X)) % 3)[:, None] == range(3)])
+    model = pckid.PCKID(2, n_inits=3, max_components=4, random_state=0).fit(rows)
+    assert (model._kernel.scaling.margins.one_hot > 0).sum() == 3
+    pckid.save(model, tmp_path / "m.pckid")
+    again = pckid.load(tmp_path / "m.pckid")
+    np.testing.assert_array_equal(again.kernel(rows), model.kernel(rows))
+    np.testing.assert_array_equal(again.outlier_score(rows), model.outlier_score(rows))
+
+
 def test_a_model_that_found_no_groups_can_be_saved(tmp_path):
     noise = np.random.default_rng(0).normal(size=(60, 4))
     model = pckid.PCKID("auto", n_inits=2, max_components=3, random_state=0).fit(noise)

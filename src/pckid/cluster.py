@@ -117,7 +117,8 @@ class PCKID(
         that units make no difference; "common" all by one, the root mean square of their spreads,
         so that columns that vary more tell more. That is the paper's, and serves columns in one
         and the same unit: pixels, bands, dates of a series, answers on one scale. With "each", a
-        column that takes only two values counts as one of two categories.
+        column that takes only two values counts as one of two categories, and neighbouring ones
+        of which each row has exactly one, as one-hot encoders make them, as one category.
     embedding : {"local_walk", "random_walk", "kernel_pca"}, default="local_walk"
         "kernel_pca" is the paper's: Z = E_k Λ_k^½ from the k leading eigenvectors of the kernel K,
         uncentred; `as_in_paper` has the whole of its setting. "random_walk" divides each row's

@@ -61,7 +61,8 @@ class ProbabilisticClusterKernel(
         that units make no difference; "common" all by one, the root mean square of their spreads,
         so that columns that vary more tell more. That is the paper's, and serves columns in one
         and the same unit: pixels, bands, dates of a series, answers on one scale. With "each", a
-        column that takes only two values counts as one of two categories.
+        column that takes only two values counts as one of two categories, and neighbouring ones
+        of which each row has exactly one, as one-hot encoders make them, as one category.
     categorical_features : None, "from_dtype" or array-like of str, int or bool, default=None
         The columns of categories: their names, their indices, or a mask. None takes the columns
         of a dataframe whose type is category, and those of text unless most of it is numbers; an

@@ -143,6 +143,30 @@ def test_numbers_of_two_values_deviate_as_categories_do():
     close(surprise(model._kernel, table, 1), expected)
 
 
+def test_columns_that_hold_one_category_together_deviate_as_it_does():
+    rng = np.random.default_rng(0)
+    rows = groups(share=0.2)[0]
+    codes = np.where(rng.random(90) < 0.2, np.nan, rng.integers(3, size=90))
+    coded = np.where(np.isnan(codes)[:, None], np.nan, codes[:, None] == range(3))
+    rows = np.column_stack([rows[:, :3], coded])
+    model = PCKID(3, n_inits=1, max_components=2, random_state=0).fit(rows)
+    table = model._read(rows)
+    stack, q = model._kernel.ensemble.stacks[0], table.margins.higher[3:]
+    features = next(feature_blocks(model._kernel, table)) / mixture_scales(model._kernel)[0]
+    expected = np.zeros(90)
+    for i, c in np.ndindex(90, 2):
+        deviation = 0.0
+        for j in np.flatnonzero(table.observed[i, :3]):
+            gap = table.values[i, j] - stack.means[0, c, j]
+            deviation += gap**2 / stack.covariances[0, c, j]
+        if table.observed[i, 3]:
+            p = q + stack.means[0, c, 3:] * np.sqrt(q * (1 - q))
+            deviation += 1 - 2 * np.log(p[int(codes[i])]) + 2 * p @ np.log(p)
+        count = table.observed[i, :3].sum() + table.observed[i, 3]
+        expected[i] += features[c, i] * deviation / count
+    close(surprise(model._kernel, table, 1), expected)
+
+
 @pytest.mark.parametrize("kind", ["diag", "full"])
 def test_scores_from_features_are_those_of_the_rows(kind):
     X, _ = groups(n_samples=60)

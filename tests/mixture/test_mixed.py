@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 from helpers import begin, close, steps
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
 from pckid._utils.arrays import to_numpy
+from pckid.input.one_hot import with_one_hot
 from pckid.input.table import block, measure, standardise, take
 from pckid.mixture import em, product
 
@@ -232,4 +233,24 @@ def test_numbers_that_take_two_values_count_as_two_categories(seed, layout, info
         params = steps(product, stats, begin(product, stats, np.array([[0, 5, 9]]), 0.1), 3, 0.1)
         by_family.append(em.posterior(product.log_joint(stats, params)))
         X[:, 3:] = X[:, 3:] * [-2.5, 1e4] + 7
+    close(by_family[1], by_family[0], scale=1e3)
+
+
+@given(seed=seeds, layout=layouts)
+def test_columns_that_hold_one_category_together_count_as_it_does(seed, layout):
+    X = draw_rows(np.random.default_rng(seed), layout)
+    assume((~np.isnan(X[:, 3:])).sum(axis=0).min() >= 10)
+    coded = [
+        np.where(np.isnan(column)[:, None], np.nan, 5 * (column[:, None] == np.arange(size)) - 2)
+        for column, size in zip(X[:, 3:].T, SIZES, strict=True)
+    ]
+    by_family = []
+    for rows, categorical in (
+        (X, np.arange(5) >= 3),
+        (np.column_stack([X[:, :3], *coded]), None),
+    ):
+        scaling = with_one_hot(measure(rows, categorical, two_values=True), rows)
+        stats = product.statistics(standardise(rows, scaling, "float64"))
+        params = steps(product, stats, begin(product, stats, np.array([[0, 5, 9]]), 0.1), 3, 0.1)
+        by_family.append(em.posterior(product.log_joint(stats, params)))
     close(by_family[1], by_family[0], scale=1e3)

@@ -57,6 +57,17 @@ def test_columns_of_two_values_are_found_in_blocks(monkeypatch):
     close(found.higher, expected.higher)
 
 
+def test_columns_that_hold_one_category_together_are_found_in_blocks(monkeypatch):
+    monkeypatch.setattr(pool, "_POOL_ROWS", 100)
+    rows = np.column_stack([X, (np.arange(300) % 3)[:, None] == range(3)])
+    options = {**SMALL, "max_samples": 40}
+    expected = PCKID(3, **options).fit(rows)
+    assert (expected._kernel.scaling.margins.one_hot > 0).sum() == 3
+    found = PCKID(3, **options).fit(da.from_array(rows, chunks=(70, 8)))
+    close(found._kernel.scaling.margins.one_hot, expected._kernel.scaling.margins.one_hot)
+    np.testing.assert_array_equal(np.asarray(found.labels_), expected.labels_)
+
+
 def test_empty_rows_and_constant_columns(monkeypatch):
     monkeypatch.setattr(pool, "_POOL_ROWS", 90)
     rows = np.column_stack([X, np.full(300, 2.0)])

@@ -170,3 +170,18 @@ def test_columns_without_two_values_stay_empty():
     X = np.column_stack([np.arange(30.0), np.ones(30), np.full(30, np.nan)])
     drawn = draw_null_table(fit_null_model(X, no_categories(X)), np.random.default_rng(0))
     assert np.isnan(drawn[:, 1:]).all()
+
+
+def test_columns_that_hold_one_category_together_stay_so():
+    rng = np.random.default_rng(8)
+    position = rng.normal(size=600)
+    codes = np.digitize(position + 0.5 * rng.normal(size=600), [-0.5, 0.7])
+    coded = np.where(rng.random(600)[:, None] < 0.2, np.nan, 3 * (codes[:, None] == range(3)) - 1)
+    X = np.column_stack([position, coded, rng.random(600) < 0.5])
+    drawn = draw_null_table(fit_null_model(X, no_categories(X)), rng)
+    np.testing.assert_array_equal(np.isnan(drawn), np.isnan(X))
+    seen = drawn[~np.isnan(drawn[:, 1]), 1:4]
+    assert set(np.unique(seen)) == {-1.0, 2.0}
+    assert ((seen == 2).sum(axis=1) == 1).all()
+    np.testing.assert_allclose(np.nanmean(drawn, axis=0), np.nanmean(X, axis=0), atol=0.3)
+    assert drawn[drawn[:, 1] == 2, 0].mean() < drawn[drawn[:, 3] == 2, 0].mean() - 1

@@ -282,7 +282,7 @@ class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimato
         largest = min(largest_size(self.max_components, sample.n_distinct), n_rows)
         reg_covar = self.reg_covar
         if isinstance(reg_covar, str):
-            reg_covar = automatic_floor(largest, sample.table.observed.shape[1])
+            reg_covar = automatic_floor(largest, sample.table.n_values)
         return Plan(
             n_inits=self.n_inits,
             sizes=spread_sizes(largest, self.n_sizes),

@@ -132,7 +132,7 @@ def subsample_size(max_samples: float | str, n_samples: int) -> int:
     return min(max(2, round(max_samples * n_samples)), n_samples)
 
 
-def automatic_floor(largest: int, n_columns: int) -> float:
+def automatic_floor(largest: int, n_columns: float) -> float:
     """Return the floor of the variances that "auto" stands for, 0.4 G^(−2/d).
 
     G components that tile d columns are each about G^(−1/d) of a column wide. Much narrower ones

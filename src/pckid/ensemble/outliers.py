@@ -15,7 +15,7 @@ from pckid.ensemble.feature_map import (
     column_scales,
     for_row_blocks,
 )
-from pckid.input.table import Table, block
+from pckid.input.table import Margins, Table, block
 
 # What is taken of posteriors is three numbers a column: of a wide table, few rows or columns of
 # them are held at a time.
@@ -116,7 +116,7 @@ def score_features(kernel: Kernel, features: Array, table: Table, jobs: int) -> 
 def _score(surprises: Array, table: Table) -> Array:
     """Turn the surprise of rows (n,) into standard deviations; NaN if nothing is observed."""
     xp = namespace(surprises)
-    count = xp.sum(xp.astype(table.observed, surprises.dtype), axis=1)
+    count = table.observed_values
     c = 2 / (9 * xp.where(count > 0, count, 1.0))
     return xp.where(count > 0, (surprises ** (1 / 3) - 1 + c) / xp.sqrt(c), xp.nan)
 
@@ -196,7 +196,7 @@ def _number_functionals(stacks: Sequence[Any], table: Table, columns: slice) -> 
     scaled = means * precisions
     parts = [precisions, scaled, means * scaled]
     if table.margins.higher.shape[0]:
-        parts = _deviations_of_two_values(means, table.margins.higher[columns][:, None], parts)
+        parts = _deviations_of_two_values(means, table.margins, columns, parts)
     return namespace(means).concat(parts, axis=0)
 
 
@@ -210,20 +210,31 @@ def _category_functionals(stacks: Sequence[Any], table: Table) -> Array:
     return xp.concat([logs, -own @ (chances * logs)], axis=0)
 
 
-def _deviations_of_two_values(means: Array, higher: Array, others: list[Array]) -> list[Array]:
+def _deviations_of_two_values(
+    means: Array, margins: Margins, columns: slice, others: list[Array]
+) -> list[Array]:
     """Replace the coefficients of x², −2 x and m (d, n_columns) in columns that take two values.
 
     These deviate as categories do. With q the share of the higher value and r = √(q (1 − q)), a
     component of mean μ has it with probability p = q + r μ. The logarithm of a value's probability
     is linear in x with slope s = r log(p / (1 − p)), so that 1 − 2 log p − 2 H is 1 − 2 s (x − μ).
+    Of columns that hold one category together only the one of the higher value counts: s = r log p,
+    and their squared weights add up to the 1.
     """
-    xp, two = namespace(means), higher > 0
+    xp = namespace(means)
+    higher = margins.higher[columns][:, None]
+    two = higher > 0
     share = xp.where(two, higher, 0.5)
     root = xp.sqrt(share * (1 - share))
     eps = float(xp.finfo(means.dtype).eps)
     chance = xp.clip(share + means * root, eps, 1 - eps)
-    slope = root * xp.log(chance / (1 - chance))
-    mine = (xp.zeros_like(means), slope, 1 + 2 * slope * means)
+    lower, count = 1 - chance, xp.ones_like(higher)
+    if margins.one_hot.shape[0]:
+        weights = margins.one_hot[columns][:, None]
+        lower = xp.where(weights > 0, 1.0, lower)
+        count = xp.where(weights > 0, weights**2, count)
+    slope = root * xp.log(chance / lower)
+    mine = (xp.zeros_like(means), slope, count + 2 * slope * means)
     return [xp.where(two, new, old) for new, old in zip(mine, others, strict=True)]
 
 
@@ -258,6 +269,5 @@ def _category_deviations(found: Array, rows: Table) -> Array:
 
 def _per_value(total: Array, rows: Table) -> Array:
     """Divide sums over the observed values of rows (n,) by how many these are."""
-    xp = namespace(total)
-    count = xp.sum(xp.astype(rows.observed, total.dtype), axis=1)
+    xp, count = namespace(total), rows.observed_values
     return clip_min(total, 0.0) / xp.where(count > 0, count, 1.0)

@@ -8,6 +8,7 @@ import numpy as np
 
 from pckid._utils.arrays import Array, asarray_like, namespace, place, take_along, to_numpy
 from pckid.input.learning_rows import keys, smallest
+from pckid.input.one_hot import with_one_hot
 from pckid.input.reading import measure_columns, usable_rows
 from pckid.input.table import Margins, Scaling, Table, standardise, take, with_one_scale
 from pckid.input.validation import check_columns_vary, check_row_count
@@ -144,6 +145,7 @@ def draw_sample(rows: RowsInMemory | RowsInBlocks, sampling: Sampling) -> Sample
             distinct = merge_duplicates(table, weights, n_usable + 1)
         X, weights, n_usable = take_rows(X, distinct.rows), distinct.weights, len(distinct.rows)
         scaling, places = _measure(X, weights, categorical, sampling), distinct.places
+    scaling = with_one_hot(scaling, X)
     is_part = isinstance(rows, RowsInMemory) and found.X.shape[0] < rows.X.shape[0]
     dtype = sampling.dtype
     if dtype == "auto":

@@ -31,6 +31,9 @@ class Margins(NamedTuple):
     # (n_features,), shares of the higher value in columns of numbers that take two, 0 in others; of
     # length 0 where no column does, or where these count as any other number
     higher: Array
+    # (n_features,), weights of those among them that hold one category together, 0 in others; of
+    # length 0 where there are none, see `one_hot`
+    one_hot: Array
 
 
 class Scaling(NamedTuple):
@@ -73,6 +76,27 @@ class Table(NamedTuple):
     @property
     def n_features(self) -> int:
         return self.values.shape[1]
+
+    @property
+    def n_values(self) -> float:
+        """How many values a whole row has: columns that hold one category together count once."""
+        return self.observed.shape[1] + float(namespace(self.values).sum(self._excess))
+
+    @property
+    def observed_values(self) -> Array:
+        """How many of them are observed in each row (n_samples,)."""
+        xp = namespace(self.values)
+        count = xp.sum(xp.astype(self.observed, self.values.dtype), axis=1)
+        if self.margins.one_hot.shape[0] == 0:
+            return count
+        seen = xp.astype(self.observed[:, : self.n_features], self.values.dtype)
+        return count + seen @ self._excess
+
+    @property
+    def _excess(self) -> Array:
+        """What columns of numbers count beyond 1: less where they hold one category together."""
+        weights = self.margins.one_hot
+        return namespace(weights).where(weights > 0, weights**2 - 1, 0.0)
 
     @property
     def width(self) -> int:
@@ -137,6 +161,7 @@ def measure(
         asarray_like(np.concatenate([np.zeros(0), *map(_frequencies, counts)]), X),
         asarray_like(share, X),
         higher,
+        higher[:0],
     )
     return Scaling(mean * magnitude, spread * magnitude, kept, chosen, margins, unit)
 
@@ -354,7 +379,7 @@ def _margins(scaling: Scaling, home: Array) -> Margins:
     xp = namespace(home)
     if scaling.margins is None:
         none = xp.zeros(0, dtype=home.dtype, device=device_of(home))
-        return Margins(xp.astype(none, xp.int64), none, none, none)
+        return Margins(xp.astype(none, xp.int64), none, none, none, none)
     column, *shares = scaling.margins
     return Margins(column, *(xp.astype(share, home.dtype, copy=False) for share in shares))
 

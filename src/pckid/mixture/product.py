@@ -7,7 +7,8 @@ missingness carry one indicator column per pattern in place of [m, 1]; `link` sa
 these columns stands for.
 
 Columns of numbers that take only two values have a probability in place of mean and variance, which
-`Parameters.means` holds in standardised units; its logarithm is linear in x.
+`Parameters.means` holds in standardised units; its logarithm is linear in x. Where several of them
+hold one category together, one of which each row has, they count as that category.
 
 Where missingness is informative, m has a Bernoulli distribution in each component, which changes
 the coefficients of m and the constant, and nothing else.
@@ -217,7 +218,7 @@ def _coefficients(stats: Statistics, params: Parameters) -> Array:
     constant = params.log_weights[..., None]
     blocks = [-0.5 * precision, scaled]
     if stats.margins.higher.shape[0]:
-        *blocks, seen = _of_two_values(params.means, stats.margins.higher, [*blocks, seen])
+        *blocks, seen = _of_two_values(params.means, stats.margins, [*blocks, seen])
     if params.categories.shape[-1]:
         blocks.append(xp.log(params.categories))
         # Of a category only which one it is counts, not that it is observed.
@@ -232,20 +233,25 @@ def _coefficients(stats: Statistics, params: Parameters) -> Array:
     return xp.concat([*blocks, tail], axis=-1)
 
 
-def _of_two_values(means: Array, higher: Array, others: list[Array]) -> list[Array]:
+def _of_two_values(means: Array, margins: Margins, others: list[Array]) -> list[Array]:
     """Replace the coefficients of x², x and m (m, g, d) in columns that take two values.
 
     With a share q of the higher value these are at −√(q/(1−q)) and √((1−q)/q), and a component of
     mean μ has the higher one with probability p = q + μ √(q(1−q)). Its logarithm is linear in x.
+    In columns that hold one category together, the one of the higher value tells all: the lower
+    values count nothing, and what is left is the logarithm of the category's probability.
     """
-    xp = namespace(means)
+    xp, higher = namespace(means), margins.higher
     two = higher > 0
     share = xp.where(two, higher, 0.5)
     gap = 1 / xp.sqrt(share * (1 - share))
     eps = float(xp.finfo(means.dtype).eps)
     chance = xp.clip(share + means / gap, eps, 1 - eps)
-    slope = (xp.log(chance) - xp.log(1 - chance)) / gap
-    constant = xp.log(1 - chance) + slope * gap * share
+    lower = xp.log(1 - chance)
+    if margins.one_hot.shape[0]:
+        lower = xp.where(margins.one_hot > 0, 0.0, lower)
+    slope = (xp.log(chance) - lower) / gap
+    constant = lower + slope * gap * share
     mine = (xp.zeros_like(means), slope, constant)
     return [xp.where(two, new, old) for new, old in zip(mine, others, strict=True)]
 
@@ -298,13 +304,16 @@ def _filled(rows: Array, stats: Statistics) -> Array:
     """
     xp = namespace(rows)
     d, tail = stats.n_features, _tail(stats)
+    numbers, one_hot = rows[..., d : 2 * d], stats.margins.one_hot
+    if one_hot.shape[0]:
+        numbers = numbers * xp.where(one_hot > 0, one_hot, 1.0)
     if tail == 2 * d:
-        return rows[..., d:tail]
+        return numbers
     column, shares = stats.margins.column, stats.margins.frequencies
     same = xp.astype(column[:, None] == column, rows.dtype)
     scale = 1 / xp.sqrt(1 - same @ (shares * shares))
     e = rows[..., 2 * d : tail]
-    return xp.concat([rows[..., d : 2 * d], (e + (1 - e @ same) * shares) * scale], axis=-1)
+    return xp.concat([numbers, (e + (1 - e @ same) * shares) * scale], axis=-1)
 
 
 def _category_probabilities(

@@ -255,7 +255,9 @@ def _read_margins(shelf: ArrayReader, sizes: list[int], n_kept: int) -> Margins:
     n_numbers = n_kept if "margins.higher" in shelf else 0
     higher = _some(shelf, "margins.higher", (n_numbers,), "float64", low=0.0, high=1.0)
     checking.add_up(shares[None, :], sizes, "margins.frequencies")
-    return Margins(column, shares, observed, higher)
+    n_numbers = n_kept if "margins.one_hot" in shelf else 0
+    one_hot = _some(shelf, "margins.one_hot", (n_numbers,), "float64", low=0.0, high=1.0)
+    return Margins(column, shares, observed, higher, one_hot)
 
 
 def _some(

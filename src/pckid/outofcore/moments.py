@@ -79,7 +79,7 @@ def _two_valued_margins(found: Moments, kept: np.ndarray) -> Margins:
     none, magnitude = np.zeros(0), found.magnitude[kept]
     low, high = found.low[kept] / magnitude, found.high[kept] / magnitude
     higher = shares_of_higher(low, high, found.mean[kept], found.extreme[kept])
-    return Margins(none.astype(np.int64), none, none, higher)
+    return Margins(none.astype(np.int64), none, none, higher, none)
 
 
 def _not_zero(magnitude: np.ndarray) -> np.ndarray:

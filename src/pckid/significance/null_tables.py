@@ -2,7 +2,8 @@
 
 Rows are draws from a Gaussian copula: from a Gaussian with the table's correlations, each column of
 which is then given the distribution of the table's column. Discrete columns keep theirs, all others
-get the closest unimodal one. The same cells are missing.
+get the closest unimodal one. Columns of two values that hold one category together stay one. The
+same cells are missing.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtr
 
+from pckid.input.one_hot import one_hot_groups
 from pckid.significance.margins import N_HERMITE, Margin, fit_margin
 
 _GRID = np.linspace(-0.999, 0.999, 81)
@@ -27,15 +29,19 @@ class NullModel(NamedTuple):
     ----------
     margins : list of Margin
         Of the columns used.
-    used : ndarray of shape (n_used,)
-        Columns of the table that take two values at least; null tables lack the others.
+    columns : list of ndarray
+        The column of the table that each margin stands for, or those that hold its categories
+        together. Null tables lack columns that do not take two values.
+    ends : ndarray of shape (2, n_features)
+        The lowest and the highest value of each column of the table.
     root : ndarray of shape (n_used, n_used)
         Times its transpose, the correlations of the Gaussian.
     observed : ndarray of shape (n_samples, n_features), bool
     """
 
     margins: list[Margin]
-    used: np.ndarray
+    columns: list[np.ndarray]
+    ends: np.ndarray
     root: np.ndarray
     observed: np.ndarray
 
@@ -56,23 +62,48 @@ def fit_null_model(X: np.ndarray, categorical: np.ndarray) -> NullModel:
     model : NullModel
     """
     observed = ~np.isnan(X)
-    low, high = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
-    used = np.flatnonzero(low < high)
-    orders = order_categories(X[:, used], categorical[used])
-    margins = [fit_margin(X[:, j], order) for j, order in zip(used, orders, strict=True)]
-    correlations = copula_correlations(margins, observed[:, used])
-    return NullModel(margins, used, _root(correlations), observed)
+    ends = np.stack([np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)])
+    columns = _columns_apart(X, ends, categorical)
+    table = np.column_stack([_one_column(X[:, some], ends[:, some]) for some in columns])
+    are_codes = np.array([len(some) > 1 or categorical[some[0]] for some in columns])
+    orders = order_categories(table, are_codes)
+    margins = [fit_margin(column, order) for column, order in zip(table.T, orders, strict=True)]
+    correlations = copula_correlations(margins, ~np.isnan(table))
+    return NullModel(margins, columns, ends, _root(correlations), observed)
 
 
 def draw_null_table(model: NullModel, rng: np.random.Generator) -> np.ndarray:
     """Draw a table without groups, of shape (n_samples, n_features), NaN where missing."""
     n_samples = len(model.observed)
-    latent = rng.standard_normal((n_samples, len(model.used))) @ model.root.T
+    latent = rng.standard_normal((n_samples, len(model.columns))) @ model.root.T
     X = np.full(model.observed.shape, np.nan)
-    for j, margin, column in zip(model.used, model.margins, latent.T, strict=True):
-        X[:, j] = margin.quantile(ndtr(column))
+    for some, margin, column in zip(model.columns, model.margins, latent.T, strict=True):
+        values = margin.quantile(ndtr(column))[:, None]
+        if len(some) > 1:
+            low, high = model.ends[:, some]
+            values = np.where(values == np.arange(len(some)), high, low)
+        X[:, some] = values
     X[~model.observed] = np.nan
     return X
+
+
+def _columns_apart(X: np.ndarray, ends: np.ndarray, categorical: np.ndarray) -> list[np.ndarray]:
+    """List the columns that vary, one by one or, where they hold one category, together."""
+    low, high = ends
+    used = np.flatnonzero(low < high)
+    two = used[~categorical[used] & ((low == X) | (high == X) | np.isnan(X)).all(axis=0)[used]]
+    places = np.flatnonzero(np.isin(used, two))
+    groups = [two[group] for group in one_hot_groups(X[:, two], places)]
+    grouped = np.concatenate([np.zeros(0, dtype=np.int64), *groups])
+    apart = [np.array([j]) for j in np.setdiff1d(used, grouped)]
+    return sorted([*apart, *groups], key=lambda some: some[0])
+
+
+def _one_column(X: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """Return a single column (n, 1) as it is, and the categories that several hold as numbers."""
+    if X.shape[1] == 1:
+        return X[:, 0]
+    return np.where(np.isnan(X[:, 0]), np.nan, (ends[1] == X).argmax(axis=1))
 
 
 def copula_correlations(margins: list[Margin], observed: np.ndarray) -> np.ndarray:
