@@ -51,6 +51,15 @@ def test_the_gpu_benchmark_runs_without_a_gpu(tmp_path):
     assert found.count("labels beside the CPU's, adjusted Rand index") == 2
 
 
+def test_pixels_are_clustered_in_both_units(capsys):
+    from benchmarks import pixels
+
+    pixels.main(["--draws", "1"])
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 4
+    assert all(0.5 < float(line.split(": ")[1].split(" ")[0]) <= 1 for line in lines)
+
+
 def test_launches_of_a_fit_are_counted_by_steps(tmp_path):
     pytest.importorskip("torch")
     from benchmarks import launches
