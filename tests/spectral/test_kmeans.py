@@ -79,6 +79,42 @@ def test_a_start_cut_short_still_returns_its_cost():
     close(found.inertia, cost)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("max_iter", [1, 7, 8, 13, 300])
+def test_a_device_that_is_seldom_asked_follows_lloyds_loop(monkeypatch, weighted, max_iter):
+    rng = np.random.default_rng(2)
+    X, weights = rng.standard_normal((300, 2)), rng.uniform(0.1, 4.0, 300) if weighted else None
+    start = X[rng.choice(300, 6, replace=False)]
+    centers, cost = lloyd(X, start, max_iter=max_iter, row_weights=weights)
+    monkeypatch.setattr(k_means, "is_host", lambda _: False)
+    found = k_means.lloyd(X, start[None], max_iter, weights)
+    close(found.centers, centers)
+    close(found.inertia, cost)
+
+
+def test_a_device_finds_the_best_of_all_starts_in_few_looks(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((300, 2))
+    starts = np.stack([X[rng.choice(300, 5, replace=False)] for _ in range(12)])
+    looks = []
+    monkeypatch.setattr(k_means, "to_numpy", lambda array: looks.append(array.shape) or array)
+    expected = k_means.lloyd(X, starts)
+    n_iterations = len(looks) - 1
+    looks.clear()
+    monkeypatch.setattr(k_means, "is_host", lambda _: False)
+    close(k_means.lloyd(X, starts).inertia, expected.inertia)
+    assert n_iterations > 8
+    assert len(looks) - 1 == -(-n_iterations // 8)
+    assert [n_starts for _, n_starts in looks[:-1]] != [12] * (len(looks) - 1)
+
+
+def test_starts_are_set_aside_in_the_order_in_which_they_converge():
+    went_on = [[1, 1, 0, 1, 1], [1, 0, 0, 1, 1], [0, 0, 0, 1, 0]]
+    still, ended = k_means._divide(np.array(went_on, dtype=bool))
+    assert still.tolist() == [3]
+    assert ended.tolist() == [2, 1, 0, 4]
+
+
 def test_a_cluster_without_rows_keeps_its_centre():
     X = np.array([[0.0], [1.0], [2.0]])
     found = k_means.lloyd(X, np.array([[[1.0], [50.0]]]))

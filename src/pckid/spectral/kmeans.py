@@ -12,7 +12,9 @@ from pckid._utils.arrays import (
     argmax_of_middle,
     asarray_like,
     clip_max,
+    clip_min,
     device_of,
+    is_host,
     namespace,
     take_along,
     to_numpy,
@@ -20,6 +22,9 @@ from pckid._utils.arrays import (
 
 # Restarts × clusters × rows held at once: 2^24 numbers.
 _CELLS = 1 << 24
+# A GPU is asked this seldom which starts have converged: the host waits for each answer, and
+# launches nothing meanwhile. A start that has converged stays where it is.
+_ITERATIONS_BETWEEN_LOOKS = 8
 
 
 class Clusters(NamedTuple):
@@ -119,22 +124,27 @@ def lloyd(X: Array, centers: Array, max_iter: int = 300, weights: Array | None =
     weights : array of shape (n_samples,), default=None
     """
     xp = namespace(X)
-    done = []
-    labels = nearest(X, centers)
-    for _ in range(max_iter):
-        centers = _means(X, labels, centers, weights)
+    done: list[Array] = []
+    going: list[Array] = []
+    labels, pace = nearest(X, centers), 1 if is_host(X) else _ITERATIONS_BETWEEN_LOOKS
+    means = _means_of(X, centers.shape[1], weights)
+    for iteration in range(1, max_iter + 1):
+        centers = means(labels, centers)
         moved = nearest(X, centers)
-        going = xp.any(moved != labels, axis=1)
-        still = xp.nonzero(going)[0]
-        if still.shape[0] < centers.shape[0]:
-            done.append(take_along(centers, xp.nonzero(~going)[0]))
-            centers, moved = take_along(centers, still), take_along(moved, still)
+        going.append(xp.any(moved != labels, axis=1))
         labels = moved
-        if still.shape[0] == 0:
-            break
+        if iteration % pace == 0:
+            still, ended = _divide(to_numpy(xp.stack(going)))
+            if len(ended):
+                index = asarray_like(still, X, dtype=xp.int64)
+                done.append(take_along(centers, asarray_like(ended, X, dtype=xp.int64)))
+                centers, labels = take_along(centers, index), take_along(labels, index)
+            if len(still) == 0:
+                break
+            going.clear()
     centers = xp.concat([*done, centers], axis=0)
-    costs = inertia(X, centers, weights)
-    best = int(xp.argmin(costs))
+    costs = to_numpy(inertia(X, centers, weights))
+    best = int(np.argmin(costs))
     return Clusters(centers[best, ...], float(costs[best]))
 
 
@@ -203,14 +213,30 @@ def squared_distances_to(X: Array) -> Callable[[Array], Array]:
     return compute
 
 
-def _means(X: Array, labels: Array, centers: Array, weights: Array | None) -> Array:
-    """Move each centre to the mean of its rows."""
+def _divide(going: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Divide starts that went on or not in some iterations (n_iterations, n_init).
+
+    Into those that go on after the last, and the others in the order in which they converged.
+    """
+    ended = np.flatnonzero(~going[-1])
+    order = np.argsort(going[:, ended].sum(axis=0), kind="stable")
+    return np.flatnonzero(going[-1]), ended[order]
+
+
+def _means_of(X: Array, n_clusters: int, weights: Array | None) -> Callable[[Array, Array], Array]:
+    """Return a function that moves each centre to the mean of its rows.
+
+    It takes labels (n_init, n_samples) and centres (n_init, n_clusters, n_features).
+    """
     xp = namespace(X)
-    n_init, n_clusters, _ = centers.shape
-    index = xp.arange(n_clusters, dtype=labels.dtype, device=device_of(X))
-    members = xp.astype(labels[:, None, :] == index[:, None], X.dtype)
-    members = members if weights is None else members * weights
-    counts = xp.sum(members, axis=-1)[..., None]
-    held = counts > 0
-    sums = xp.reshape(xp.reshape(members, (n_init * n_clusters, -1)) @ X, centers.shape)
-    return xp.where(held, sums / xp.where(held, counts, 1.0), centers)
+    index = xp.arange(n_clusters, dtype=xp.int64, device=device_of(X))[:, None]
+    least = float(xp.finfo(X.dtype).smallest_normal)
+
+    def compute(labels: Array, centers: Array) -> Array:
+        members = xp.astype(labels[:, None, :] == index, X.dtype)
+        members = members if weights is None else members * weights
+        counts = xp.sum(members, axis=-1)[..., None]
+        sums = xp.reshape(xp.reshape(members, (-1, X.shape[0])) @ X, centers.shape)
+        return xp.where(counts > 0, sums / clip_min(counts, least), centers)
+
+    return compute
