@@ -216,3 +216,25 @@ def test_few_numbers_at_once_are_as_all(monkeypatch, categories):
     few_points, few_scores = project_and_score(kernel, model._projection, table, 2)
     close(few_points, points)
     close(few_scores, expected)
+
+
+def test_a_gpu_takes_all_columns_at_once(monkeypatch):
+    X, _ = groups(n_samples=60, share=0.2)
+    model = PCKID(3, **SMALL).fit(X)
+    kernel, table = model._kernel, model._read(X)
+    features = feature_matrix(kernel, table, 1)
+    expected = score_features(kernel, features, table, 1)
+    compute, taken = outliers._number_functionals, []
+
+    def watched(stacks, table, columns):
+        taken.append(columns)
+        return compute(stacks, table, columns)
+
+    monkeypatch.setattr(outliers, "_number_functionals", watched)
+    monkeypatch.setattr(outliers, "_NUMBERS_AT_ONCE", 40)
+    close(score_features(kernel, features, table, 1), expected)
+    assert len(taken) == table.n_features
+    taken.clear()
+    monkeypatch.setattr(outliers, "is_host", lambda _: False)
+    close(score_features(kernel, features, table, 1), expected)
+    assert taken == [slice(0, table.n_features)]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any
 
-from pckid._utils.arrays import Array, clip_min, device_of, namespace
+from pckid._utils.arrays import Array, clip_min, device_of, is_host, namespace
 from pckid.ensemble.feature_map import (
     HOST_BLOCK,
     Kernel,
@@ -20,6 +20,8 @@ from pckid.input.table import Margins, Table, block
 # What is taken of posteriors is three numbers a column: of a wide table, few rows or columns of
 # them are held at a time.
 _NUMBERS_AT_ONCE = 1 << 21
+# A GPU has the memory for more of them, and waits for the host with less.
+_NUMBERS_AT_ONCE_DEVICE = 1 << 26
 
 
 def outlier_score(kernel: Kernel, table: Table, jobs: int) -> Array:
@@ -96,7 +98,8 @@ def score_features(kernel: Kernel, features: Array, table: Table, jobs: int) -> 
     """
     stacks, scales = kernel.ensemble.stacks, column_scales(kernel, table.values)
     # Of a wide table the coefficients of some columns at a time: all are more than the features.
-    width = max(1, _NUMBERS_AT_ONCE // (3 * features.shape[0]))
+    numbers = _NUMBERS_AT_ONCE if is_host(features) else _NUMBERS_AT_ONCE_DEVICE
+    width = max(1, numbers // (3 * features.shape[0]))
 
     def compute(start: int, stop: int) -> Array:
         rows, part = block(table, start, stop), features[:, start:stop]
