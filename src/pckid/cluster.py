@@ -25,7 +25,7 @@ from pckid.ensemble.base import EnsembleEstimator
 from pckid.ensemble.feature_map import project
 from pckid.ensemble.outliers import outlier_score, project_and_score
 from pckid.input.sample import RowsInMemory, Sample
-from pckid.input.table import Table, standardise
+from pckid.input.table import Table, standardise, take
 from pckid.input.validation import all_or_nothing, feature_names
 from pckid.input.warnings import warn_cluster_limit, warn_empty_clusters
 from pckid.inspection.profiles import profile_clusters
@@ -602,13 +602,15 @@ class PCKID(
         X, weights = sample.X, None
         if isinstance(rows, RowsInMemory):
             X, weights = rows.X, rows.weights
-        table = standardise(X, sample.scaling, sample.dtype)
         if sample.places is None or grouping.scores is None:
+            table = standardise(X, sample.scaling, sample.dtype)
             embedding, scores = project_and_score(
                 self._kernel, self._projection, table, n_threads(self.n_jobs)
             )
         else:
-            index = asarray_like(sample.places, table.values, dtype=namespace(table.values).int64)
+            home = sample.table.values
+            index = asarray_like(sample.places, home, dtype=namespace(home).int64)
+            table = take(sample.table, index)
             embedding = take_along(grouping.points, index)
             scores = take_along(grouping.scores, index)
         found = assign(embedding, self._centers, table, self._sharpness)

@@ -124,6 +124,18 @@ def test_few_patterns_are_kept_and_many_are_not(n_patterns):
         np.testing.assert_array_equal(table.patterns[table.pattern] == 1, table.observed)
 
 
+def test_patterns_that_are_not_asked_for_are_not_looked_for():
+    X = np.arange(40.0).reshape(20, 2)
+    X[::2, 1] = np.nan
+    scaling = tables.measure(X)
+    whole = tables.standardise(X, scaling, "float64")
+    bare = tables.standardise(X, scaling, "float64", patterns=False)
+    assert bare.pattern is None
+    assert bare.patterns is None
+    np.testing.assert_array_equal(bare.values, whole.values)
+    np.testing.assert_array_equal(bare.observed, whole.observed)
+
+
 @pytest.mark.parametrize("share", [0.0, 0.4])
 def test_take_and_block_pick_rows(share, backend):
     X = groups(share=share)[0]
@@ -161,7 +173,8 @@ class TestTwoValues:
 
 
 @pytest.mark.parametrize("informative", [False, True])
-def test_blocks_of_rows_change_nothing(monkeypatch, backend, informative):
+@pytest.mark.parametrize(("on_device", "numbers"), [(False, 40), (True, 40), (True, 1 << 24)])
+def test_blocks_of_rows_change_nothing(monkeypatch, backend, informative, on_device, numbers):
     rng = np.random.default_rng(0)
     X = punch(groups(n_samples=50)[0], rng)
     X[:, 1] = np.where(np.isnan(X[:, 1]), np.nan, X[:, 1] > 5)
@@ -176,7 +189,11 @@ def test_blocks_of_rows_change_nothing(monkeypatch, backend, informative):
         return found, tables.standardise(X, found, "float64")
 
     whole, expected = read()
+    # Whole on the host, and in blocks of other sizes, or as a GPU keeps them.
+    monkeypatch.setattr(tables, "_BLOCK_NUMBERS_DEVICE", numbers)
     monkeypatch.setattr(tables, "_BLOCK_NUMBERS", 40)
+    monkeypatch.setattr(tables, "is_host", lambda _: not on_device)
+    assert (len(tables.row_slices(X)) == 1) == (numbers > 40)
     found, table = read()
     assert found.kept.tolist() == whole.kept.tolist()
     for name in ("center", "scale"):

@@ -138,9 +138,9 @@ def draw_sample(rows: RowsInMemory | RowsInBlocks, sampling: Sampling) -> Sample
     X, weights, scaling, n_usable, n_rows, n_empty = found
     places = np.arange(X.shape[0])
     if X.shape[0] == n_usable <= MOST_COMPARED:
-        table = standardise(X, scaling, "float64")
+        table = standardise(X, scaling, "float64", patterns=False)
         distinct = merge_duplicates(table, weights, sampling.least_distinct)
-        if _only_names_rows(to_numpy(table.values), to_numpy(table.codes)[distinct.rows]):
+        if table.n_features == 0 and _only_names_rows(to_numpy(table.codes)[distinct.rows]):
             # Each column would then be dropped as a name of the rows, and none would be left.
             distinct = merge_duplicates(table, weights, n_usable + 1)
         X, weights, n_usable = take_rows(X, distinct.rows), distinct.weights, len(distinct.rows)
@@ -283,17 +283,19 @@ def relative(weights: np.ndarray | None) -> np.ndarray | None:
     return np.maximum(shares / shares.mean(), _LEAST_WEIGHT)
 
 
-def _only_names_rows(values: np.ndarray, codes: np.ndarray) -> bool:
-    """Tell whether there are no numbers (n, d), and no two rows agree in a category (n, c)."""
+def _only_names_rows(codes: np.ndarray) -> bool:
+    """Tell whether no two rows agree in a category (n, c)."""
     seen = (column[column >= 0] for column in codes.T)
-    return values.shape[1] == 0 and all(len(np.unique(cells)) == len(cells) for cells in seen)
+    return all(len(np.unique(cells)) == len(cells) for cells in seen)
 
 
 def _differs(table: Table) -> np.ndarray:
     """Tell which rows differ from the row before, of shape (n_samples,)."""
 
-    def changes(part: Array) -> np.ndarray:
-        return to_numpy(namespace(part).any(part[1:, :] != part[:-1, :], axis=1))
+    def changes(part: Array) -> Array:
+        return namespace(part).any(part[1:, :] != part[:-1, :], axis=1)
 
-    different = changes(table.values) | changes(table.observed) | changes(table.codes)
-    return np.concatenate([[True], different])
+    different = changes(table.values) | changes(table.observed)
+    if table.codes.shape[1]:
+        different = different | changes(table.codes)
+    return np.concatenate([[True], to_numpy(different)])

@@ -8,12 +8,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pckid._utils.arrays import Array, asarray_like, device_of, namespace, take_along, to_numpy
+from pckid._utils.arrays import (
+    Array,
+    asarray_like,
+    device_of,
+    is_host,
+    namespace,
+    take_along,
+    to_numpy,
+)
 
 # Standardised values of new rows are clipped here, so that their squares stay finite in float32.
 _FARTHEST = 1e9
 # Rows are measured and standardised in blocks of about so many numbers.
 _BLOCK_NUMBERS = 1 << 18
+# On a GPU in larger ones: it waits for the host to launch the same operations for each.
+_BLOCK_NUMBERS_DEVICE = 1 << 24
 # So many rows are looked at before all are searched for patterns that they share.
 _FEW_ROWS = 4096
 # Columns of smaller numbers than this would lose digits in their mean and spread.
@@ -150,8 +160,10 @@ def measure(
     squares = sum(_sum(xp.where(seen, Z - mean, 0.0) ** 2, each) for Z, seen, each in blocks())
     spread = xp.sqrt(squares / count)
     chosen, counts = _count_categories(X, np.flatnonzero(categorical), weights)
-    used = np.concatenate([kept, chosen]) if informative else kept[:0]
-    share = _shares_observed(xp.astype(~xp.isnan(_take_columns(X, used)), X.dtype), weights)
+    share = np.zeros(0)
+    if informative:
+        used = _take_columns(X, np.concatenate([kept, chosen]))
+        share = _shares_observed(xp.astype(~xp.isnan(used), X.dtype), weights)
     higher = asarray_like(np.zeros(0), X)
     if two_values:
         extreme = [xp.all((low == Z) | (high == Z) | ~seen, axis=0) for Z, seen, _ in blocks()]
@@ -166,8 +178,11 @@ def measure(
     return Scaling(mean * magnitude, spread * magnitude, kept, chosen, margins, unit)
 
 
-def standardise(X: Array, scaling: Scaling, dtype: str) -> Table:
-    """Centre and scale `X` (n_samples, n_features_in) and find its patterns of missingness."""
+def standardise(X: Array, scaling: Scaling, dtype: str, *, patterns: bool = True) -> Table:
+    """Centre and scale `X` (n_samples, n_features_in) and find its patterns of missingness.
+
+    Without `patterns` these are not looked for.
+    """
     xp, device = namespace(X), device_of(X)
     shape = (X.shape[0], len(scaling.kept))
     values = xp.empty(shape, dtype=getattr(xp, dtype), device=device)
@@ -188,7 +203,8 @@ def standardise(X: Array, scaling: Scaling, dtype: str) -> Table:
     if codes.shape[1]:
         observed = xp.concat([observed, codes >= 0], axis=1)
     margins = _margins(scaling, values)
-    return Table(values, observed, *_shared_patterns(values, observed), codes, margins)
+    shared = _shared_patterns(values, observed) if patterns else (None, None)
+    return Table(values, observed, *shared, codes, margins)
 
 
 def with_one_scale(scaling: Scaling) -> Scaling:
@@ -272,7 +288,8 @@ def _shared_patterns(values: Array, observed: Array) -> tuple[Array | None, Arra
 def row_slices(rows: Array) -> list[slice]:
     """Cut rows (n, d) into slices of few numbers, so that what is computed of them stays small."""
     n_samples, n_columns = rows.shape
-    size = max(1, _BLOCK_NUMBERS // max(n_columns, 1))
+    numbers = _BLOCK_NUMBERS if is_host(rows) else _BLOCK_NUMBERS_DEVICE
+    size = max(1, numbers // max(n_columns, 1))
     starts = range(0, max(n_samples, 1), size)
     return [slice(start, min(start + size, n_samples)) for start in starts]
 
@@ -304,7 +321,11 @@ def _scaled_blocks(
             Z = xp.where(seen, numbers / magnitude, 0.0)
             yield Z, seen, None if weights is None else weights[rows]
 
-    return blocks
+    if is_host(X) or len(row_slices(X)) > 1:
+        return blocks
+    # A GPU has the memory to keep a single block, which is not computed anew for each pass.
+    kept_blocks = list(blocks())
+    return lambda: iter(kept_blocks)
 
 
 def _sum(values: Array, weights: Array | None) -> Array:
@@ -345,6 +366,8 @@ def _count_categories(
     X: Array, columns: np.ndarray, weights: Array | None
 ) -> tuple[np.ndarray, list[np.ndarray]]:
     """Find the columns of categories that tell rows apart, and how often each category occurs."""
+    if len(columns) == 0:
+        return columns, []
     codes = to_numpy(_take_columns(X, columns))
     each = np.ones(len(codes)) if weights is None else to_numpy(weights)
     counts = [
