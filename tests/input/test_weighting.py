@@ -5,6 +5,8 @@ import pytest
 from helpers import groups
 
 from pckid import IncompleteGaussianMixture
+from pckid._utils.arrays import to_numpy
+from pckid.input import weights as weighting
 from pckid.input.table import measure, standardise
 from pckid.input.weights import canonical_order, draw_rows
 from pckid.mixture.families import FAMILIES
@@ -98,6 +100,30 @@ def test_the_canonical_order_follows_the_rows():
     shuffle = np.random.default_rng(3).permutation(60)
     shuffled = table._replace(values=table.values[shuffle], observed=table.observed[shuffle])
     np.testing.assert_array_equal(shuffle[canonical_order(shuffled)], canonical_order(table))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("kind", ["numbers", "whole numbers", "categories"])
+def test_a_gpu_orders_rows_alike(kind, weighted, backend, monkeypatch):
+    rng = np.random.default_rng(5)
+    rows = X if kind == "numbers" else np.round(X)
+    rows = rows[rng.integers(0, 60, 150)]
+    categorical = np.arange(rows.shape[1]) < 1 if kind == "categories" else None
+    if categorical is not None:
+        rows[:, 0] = rng.integers(0, 3, len(rows))
+    weights = rng.integers(1, 4, len(rows)).astype(float) if weighted else None
+    table = standardise(rows, measure(rows, categorical), "float64")
+    expected = canonical_order(table, weights)
+    given = backend.asarray(rows)
+    table = standardise(given, measure(given, categorical), "float64")
+    read = []
+    monkeypatch.setattr(weighting, "to_numpy", lambda a: read.append(a.shape) or to_numpy(a))
+    monkeypatch.setattr(weighting, "is_host", lambda _: False)
+    found = canonical_order(table, weights)
+    # Equal rows may follow each other in any order.
+    np.testing.assert_array_equal(rows[found], rows[expected])
+    if backend.name == "torch":
+        assert (len(rows), table.n_features) not in read
 
 
 def test_draws_are_in_proportion_to_the_weights():

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.random import sample_without_replacement
 from sklearn.utils.validation import _check_sample_weight
 
-from pckid._utils.arrays import Array, asarray_like, namespace, to_numpy
+from pckid._utils.arrays import Array, asarray_like, is_host, namespace, to_numpy
 from pckid._utils.parallel import blas_threads
 from pckid.input.table import Table
 
@@ -99,27 +99,49 @@ def canonical_order(table: Table, weights: np.ndarray | None = None) -> np.ndarr
     rows lie side by side.
     """
     rng = np.random.default_rng(0)
-    values, observed = (
-        to_numpy(part).astype(np.float64) for part in (table.values, table.observed)
-    )
-    each = np.ones(len(values)) if weights is None else weights / weights.sum()
-    squares = values * values
-    total = each.sum()
+    values, observed = _as_doubles(table.values), _as_doubles(table.observed)
+    d, xp = values.shape[1], namespace(values)
+    each = np.ones(values.shape[0]) if weights is None else weights / weights.sum()
+    mine, squares = asarray_like(each, values), values * values
     with blas_threads(1):
-        skewness, flatness = each @ (squares * values) / total, each @ (squares * squares) / total
-        shares = each @ observed / total
+        sums = [mine @ part for part in (squares * values, squares * squares, observed)]
+    skewness, flatness, shares = np.split(to_numpy(xp.concat(sums)) / each.sum(), [d, 2 * d])
     turn = np.where(np.abs(skewness) > _SYMMETRIC, np.sign(skewness), 1.0)
     by_shape = turn * (2 + np.sin(40 * (np.abs(skewness) + flatness)))
-    by_chance = turn * rng.standard_normal(values.shape[1])
-    # Row by row in one order, unlike a product of matrices: equal rows have equal keys.
-    key = np.einsum("ij,j->i", values, by_shape, optimize=False)
-    fixed = np.einsum("ij,j->i", values, by_chance, optimize=False)
-    key += np.einsum("ij,j->i", observed, 2 + np.sin(40 * shares), optimize=False)
-    fixed += np.einsum("ij,j->i", observed, rng.standard_normal(observed.shape[1]), optimize=False)
+    by_chance = turn * rng.standard_normal(d)
+    key, fixed = _weighted_row_sums(
+        [values, observed],
+        [by_shape, 2 + np.sin(40 * shares)],
+        [by_chance, rng.standard_normal(observed.shape[1])],
+    )
     if table.codes.shape[1]:
         numbers = _category_numbers(to_numpy(table.codes), key, each, rng)
         key, fixed = key + numbers.sum(axis=1), fixed + numbers.sum(axis=1)
     return np.lexsort((fixed, np.round(key, _DIGITS)))
+
+
+def _as_doubles(part: Array) -> Array:
+    """Turn an array into float64: on the host one of NumPy, else where it lies."""
+    if is_host(part):
+        return to_numpy(part).astype(np.float64, copy=False)
+    return namespace(part).astype(part, namespace(part).float64, copy=False)
+
+
+def _weighted_row_sums(parts: list[Array], *weights: list[np.ndarray]) -> list[np.ndarray]:
+    """Sum the columns of parts (n, d) by weights (d,) for each of them, to (n,) on the host.
+
+    Of equal rows they are equal, on a GPU up to rounding, which leaves such rows side by side.
+    """
+    if isinstance(parts[0], np.ndarray):
+        # Row by row in one order, unlike a product of matrices.
+        return [
+            sum(np.einsum("ij,j->i", X, w, optimize=False) for X, w in zip(parts, by, strict=True))
+            for by in weights
+        ]
+    xp = namespace(parts[0])
+    rows = xp.concat(parts, axis=1)
+    sent = (asarray_like(np.concatenate(by), rows) for by in weights)
+    return list(to_numpy(xp.stack([xp.sum(rows * by, axis=1) for by in sent])))
 
 
 def _category_numbers(
