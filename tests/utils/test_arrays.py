@@ -38,6 +38,23 @@ def test_results_go_to_the_kind_of_another_array(backend):
     assert _arrays.is_host(array)
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "bool"])
+def test_what_was_sent_to_a_gpu_may_be_changed_at_once(dtype):
+    torch = pytest.importorskip("torch")
+    if not torch.cuda.is_available():
+        pytest.skip("needs a GPU")
+    home = torch.zeros(1, dtype=getattr(torch, dtype), device="cuda")
+    busy = torch.ones((4096, 4096), device="cuda")
+    for size in (3, 10_000, 5_000_000):
+        for _ in range(20):
+            busy = busy @ busy * 1e-4
+        values = (np.arange(size) % 97).astype(dtype)
+        sent = _arrays.asarray_like(values, home)
+        expected = values.copy()
+        values[:] = 0
+        np.testing.assert_array_equal(_arrays.to_numpy(sent), expected)
+
+
 def test_restoring_gives_back_the_kind_of_the_input(backend):
     array = backend.asarray(X)
     restore = _arrays.restorer(array)

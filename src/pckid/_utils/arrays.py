@@ -102,12 +102,19 @@ def detach(X: Any) -> Any:
 
 
 def asarray_like(values: Any, X: Array, dtype: Any = None) -> Array:
-    """Put host `values` into the namespace and onto the device of `X`."""
+    """Put host `values` into the namespace and onto the device of `X`.
+
+    What was launched on a GPU goes on meanwhile. Memory that is not pinned is copied aside before
+    the call returns, so that the caller may change `values` at once.
+    """
     values = _writeable(np.ascontiguousarray(values))
     if dtype is None and values.dtype == np.float64:
         dtype = X.dtype
     if isinstance(X, np.ndarray):
         return np.asarray(values, dtype=dtype)
+    if array_api_compat.is_torch_array(X) and X.is_cuda:  # type: ignore[attr-defined]
+        there = namespace(X).asarray(values, dtype=dtype)
+        return there.to(device_of(X), non_blocking=True)
     return namespace(X).asarray(values, dtype=dtype, device=device_of(X))
 
 

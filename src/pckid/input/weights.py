@@ -127,7 +127,7 @@ def _as_doubles(part: Array) -> Array:
     return namespace(part).astype(part, namespace(part).float64, copy=False)
 
 
-def _weighted_row_sums(parts: list[Array], *weights: list[np.ndarray]) -> list[np.ndarray]:
+def _weighted_row_sums(parts: list[Any], *weights: list[np.ndarray]) -> list[Any]:
     """Sum the columns of parts (n, d) by weights (d,) for each of them, to (n,) on the host.
 
     Of equal rows they are equal, on a GPU up to rounding, which leaves such rows side by side.
