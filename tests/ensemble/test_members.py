@@ -156,7 +156,17 @@ class TestNothingButTheSeed:
         expected = train(plan)
         monkeypatch.setattr(ensemble, "is_host", lambda array: False)
         assert any(len({m.size for m in task}) > 1 for task in ensemble.schedule(TABLE, plan))
-        assert_same(train(plan), expected)
+        found = train(plan)
+        assert_same(found, expected)
+        # What padded the smaller ones is not kept behind them.
+        assert all(array.base is None for stack in found.stacks for array in stack)
+
+    def test_a_gpu_starts_with_the_largest(self, monkeypatch):
+        plan = make_plan(sizes=(2, 5, 17, 20, 70))
+        assert ensemble.schedule(TABLE, plan)[0][0].size == 2
+        monkeypatch.setattr(ensemble, "is_host", lambda array: False)
+        largest = [max(m.size for m in task) for task in ensemble.schedule(TABLE, plan)]
+        assert largest == [70, 20, 5]
 
     def test_those_sizes_do_cut_the_plan_differently(self, monkeypatch):
         counts = []

@@ -163,7 +163,8 @@ def schedule(table: Table, plan: Plan) -> list[Task]:
     for _, alike in groupby(plan.sizes, key=key):
         members = [Member(size, init) for size in alike for init in range(plan.n_inits)]
         tasks += [tuple(members[i : i + n_alike]) for i in range(0, len(members), n_alike)]
-    return tasks
+    # The largest first: while a GPU works on it, the host draws the rows of the next.
+    return tasks if is_host(table.values) else tasks[::-1]
 
 
 def train(
@@ -374,9 +375,13 @@ class _Stacks:
     def put(self, task: Task, params: Any) -> None:
         """Copy what a task has trained; threads do so while others train."""
         for size, first, part in _split_by_size(params, task):
+            last = first + part.log_weights.shape[0]
+            if last - first == self._n_inits:
+                # One operation for an array, which leaves behind what padded it.
+                self.found[size] = type(part)(*(namespace(array).concat([array]) for array in part))
+                continue
             with self._lock:
                 stack = self.found.get(size) or self._allocate(size, part)
-            last = first + part.log_weights.shape[0]
             for target, array in zip(stack, part, strict=True):
                 target[first:last, ...] = array
 
