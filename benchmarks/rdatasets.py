@@ -8,7 +8,7 @@ The tables come in two halves, by a checksum of their names: those in FOLDER/cho
 things on, those in FOLDER/report never.
 
 No table is picked by hand. A table counts if it has at least 60 rows and, beside the classes, at
-least three columns. Its classes are a column of text with 2 to 10 values, each in 5 % of the rows
+least three columns and at most 300, categories coded: imputing more takes some peers hours. Its classes are a column of text with 2 to 10 values, each in 5 % of the rows
 or more: of several such columns the one that a random forest tells best from the other columns, and
 none if Cohen's kappa of its forecasts is below 0.3, since nothing could be found there. So classes
 are chosen by what can be learnt with them, never by what a clustering finds. Copies of a table in
@@ -35,7 +35,7 @@ from pckid.experiments.datasets.benchmark import HALVES, names_of
 from pckid.experiments.datasets.tables import LABEL, MAX_CATEGORIES
 
 MIN_ROWS, MAX_ROWS = 60, 2000
-MIN_COLUMNS = 3
+MIN_COLUMNS, MAX_COLUMNS = 3, 300
 N_CLASSES = (2, 10)
 LEAST_SHARE = 0.05
 LEAST_KAPPA = 0.3
@@ -89,6 +89,8 @@ def labelled(frame: pd.DataFrame) -> pd.DataFrame | None:
     kappas = {name: learnable(frame, name) for name in frame if could_be_classes(frame[name])}
     best = max(kappas, key=kappas.__getitem__, default=None)
     if best is None or kappas[best] < LEAST_KAPPA:
+        return None
+    if pd.get_dummies(frame.drop(columns=best)).shape[1] > MAX_COLUMNS:
         return None
     return frame.rename(columns={LABEL: f"{LABEL}_", best: LABEL})
 
