@@ -9,6 +9,8 @@ from oracles import em_step, em_step_diagonal, log_densities, posteriors
 from scipy.special import logsumexp
 from sklearn.mixture import GaussianMixture
 
+from pckid._utils import arrays
+from pckid._utils.arrays import to_numpy
 from pckid.input.table import Scaling, measure, standardise
 from pckid.mixture import em, full, product
 
@@ -217,3 +219,21 @@ class TestConverge:
             assert (fitted.n_iter, fitted.converged) == (n_iter, True)
             close(fitted.log_likelihood, path[n_iter - 1])
             assert self.run(40, gains[n_iter - 1] * 0.99).n_iter > n_iter
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_gpu_finds_the_same_posteriors(backend, weighted, monkeypatch):
+    rng = np.random.default_rng(0)
+    log_joint = 30 * rng.standard_normal((3, 4, 20))
+    weights = rng.uniform(0, 2, (3, 1, 20)) if weighted else None
+    expected = np.exp(log_joint - logsumexp(log_joint, axis=1, keepdims=True))
+    expected = expected * (1 if weights is None else weights)
+    given = None if weights is None else backend.asarray(weights)
+    for on_host in (True, False):
+        monkeypatch.setattr(arrays, "is_host", lambda _, on_host=on_host: on_host)
+        rows = backend.asarray(log_joint)
+        if backend.name == "read-only":
+            rows = log_joint.copy()
+        close(to_numpy(em.posterior(rows, given)), expected)
+        fused = arrays.fused_softmax(backend.asarray(log_joint))
+        assert (fused is not None) == (backend.name == "torch" and not on_host)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from pckid._utils.arrays import Array, exponential, namespace
+from pckid._utils.arrays import Array, exponential, fused_softmax, namespace
 from pckid.input.table import Table
 from pckid.mixture.component_weights import Share
 
@@ -61,6 +61,9 @@ def posterior(log_joint: Array, weights: Array | None = None) -> Array:
     Those of a row are multiplied by its weight, where there are `weights` (m, 1, n). `log_joint` is
     overwritten: every copy of it would have to pass through the cache.
     """
+    resp = fused_softmax(log_joint)
+    if resp is not None:
+        return resp if weights is None else resp * weights
     xp = namespace(log_joint)
     log_joint -= xp.max(log_joint, axis=1, keepdims=True)
     resp = exponential(log_joint)

@@ -158,7 +158,8 @@ def update(stats: Statistics, params: Parameters, sums: Sums) -> Parameters:
     d = stats.n_features
     total, seen = _totals(sums.moments, stats)
     alive = holds_rows(total)
-    share = xp.where(alive, 1 / xp.where(alive, total, 1.0), 0.0)[..., None]
+    least = float(xp.finfo(total.dtype).smallest_normal)
+    share = (xp.astype(alive, total.dtype) / clip_min(total, least))[..., None]
     unseen = 1 - seen[..., :d] * share
     moments = sums.moments[..., : 2 * d] * share
     means = moments[..., d:] + unseen * params.means
