@@ -70,6 +70,15 @@ def test_entries_taken_along_an_axis(backend, axis):
     np.testing.assert_array_equal(_arrays.to_numpy(found), np.take(X, index, axis=axis))
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_product_is_added(backend, sign):
+    a, b, c = np.random.default_rng(0).standard_normal((3, 4, 5))
+    found = _arrays.add_product(*map(backend.asarray, (a, b, c[:1])), sign)
+    np.testing.assert_allclose(
+        _arrays.to_numpy(found), a + sign * b * c[:1], rtol=1e-12, atol=1e-14
+    )
+
+
 def test_lower_bounds(backend):
     array = backend.asarray(np.array([-1.0, 0.5]))
     np.testing.assert_array_equal(_arrays.to_numpy(_arrays.clip_min(array, 0.0)), [0.0, 0.5])

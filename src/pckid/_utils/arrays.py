@@ -214,6 +214,13 @@ def times_transposed(A: Array, B: Array) -> Array:
     return A @ namespace(A).matrix_transpose(B)
 
 
+def add_product(A: Any, B: Any, C: Any, sign: int = 1) -> Array:
+    """Compute A + B C, or A − B C with sign −1, entry by entry; on tensors in one pass."""
+    if array_api_compat.is_torch_array(A):
+        return A.addcmul(B, C, value=sign)
+    return A + B * C if sign > 0 else A - B * C
+
+
 def gram_times(A: Array, v: Array) -> Array:
     """Compute Aᵀ A v for A (c, n) and v (n, b), on a CPU with A read only once."""
     if not isinstance(A, np.ndarray):

@@ -28,6 +28,7 @@ from typing import NamedTuple
 
 from pckid._utils.arrays import (
     Array,
+    add_product,
     clip_min,
     contiguous,
     device_of,
@@ -162,10 +163,10 @@ def update(stats: Statistics, params: Parameters, sums: Sums) -> Parameters:
     share = (xp.astype(alive, total.dtype) / clip_min(total, least))[..., None]
     unseen = 1 - seen[..., :d] * share
     moments = sums.moments[..., : 2 * d] * share
-    means = moments[..., d:] + unseen * params.means
-    squares = params.means * params.means + params.covariances
-    squares = moments[..., :d] + unseen * squares
-    variances = squares - means * means
+    means = add_product(moments[..., d:], unseen, params.means)
+    squares = add_product(params.covariances, params.means, params.means)
+    squares = add_product(moments[..., :d], unseen, squares)
+    variances = add_product(squares, means, means, -1)
     return Parameters(
         log_weights(total, stats.n_counted),
         _with_prior(means, total, stats),
