@@ -8,11 +8,12 @@ The tables come in two halves, by a checksum of their names: those in FOLDER/cho
 things on, those in FOLDER/report never.
 
 No table is picked by hand. A table counts if it has at least 60 rows and, beside the classes, at
-least three columns and at most 300, categories coded: imputing more takes some peers hours. Its classes are a column of text with 2 to 10 values, each in 5 % of the rows
-or more: of several such columns the one that a random forest tells best from the other columns, and
-none if Cohen's kappa of its forecasts is below 0.3, since nothing could be found there. So classes
-are chosen by what can be learnt with them, never by what a clustering finds. Copies of a table in
-another package and tables that the benchmark has already are left out.
+least three columns and at most 300, categories coded: imputing more takes some peers hours. Its
+classes are a column of text with 2 to 10 values, each in 5 % of the rows or more: of several such
+columns the one that a random forest tells best from the other columns, and none if Cohen's kappa of
+its forecasts is below 0.3, since nothing could be found there. So classes are chosen by what can be
+learnt with them, never by what a clustering finds. Copies of a table in another package and tables
+that the benchmark has already are left out.
 """
 
 from __future__ import annotations
