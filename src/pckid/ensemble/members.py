@@ -346,7 +346,9 @@ def _in_whole_table(subsamples: Subsamples, table: Table) -> np.ndarray:
     """Give all rows of a table a weight in each subsample (m, n_samples), 0 if they are not in."""
     rows, weights = subsamples
     every = np.zeros((len(rows), table.n_samples), dtype=bool if weights is None else np.float64)
-    np.put_along_axis(every, rows, 1 if weights is None else weights, axis=1)
+    # Places in all of it at once take half the time of places in each row.
+    places = rows + table.n_samples * np.arange(len(rows))[:, None]
+    every.reshape(-1)[places.reshape(-1)] = 1 if weights is None else weights.reshape(-1)
     return every
 
 
