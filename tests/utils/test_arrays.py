@@ -79,6 +79,13 @@ def test_a_product_is_added(backend, sign):
     )
 
 
+def test_half_of_a_column_is_taken_from_a_product(backend):
+    rng = np.random.default_rng(0)
+    a, b, c = rng.standard_normal((4, 3)), rng.standard_normal((3, 5)), rng.standard_normal((4, 1))
+    found = _arrays.product_less_half(*map(backend.asarray, (a, b, c)))
+    np.testing.assert_allclose(_arrays.to_numpy(found), a @ b - c / 2, rtol=1e-12, atol=1e-14)
+
+
 def test_lower_bounds(backend):
     array = backend.asarray(np.array([-1.0, 0.5]))
     np.testing.assert_array_equal(_arrays.to_numpy(_arrays.clip_min(array, 0.0)), [0.0, 0.5])

@@ -221,6 +221,13 @@ def add_product(A: Any, B: Any, C: Any, sign: int = 1) -> Array:
     return A + B * C if sign > 0 else A - B * C
 
 
+def product_less_half(A: Any, B: Any, C: Any) -> Array:
+    """Compute A B − C / 2 for A (k, c), B (c, n) and C (k, 1); on tensors in one operation."""
+    if array_api_compat.is_torch_array(A):
+        return C.addmm(A, B, beta=-0.5)
+    return A @ B - 0.5 * C
+
+
 def gram_times(A: Array, v: Array) -> Array:
     """Compute Aᵀ A v for A (c, n) and v (n, b), on a CPU with A read only once."""
     if not isinstance(A, np.ndarray):

@@ -16,6 +16,7 @@ from pckid._utils.arrays import (
     device_of,
     is_host,
     namespace,
+    product_less_half,
     take_along,
     to_numpy,
 )
@@ -153,7 +154,8 @@ def nearest(X: Array, centers: Array) -> Array:
     xp = namespace(X)
     n_init, n_clusters, n_features = centers.shape
     flat = xp.reshape(centers, (-1, n_features))
-    scores = flat @ xp.matrix_transpose(X) - 0.5 * xp.sum(flat**2, axis=1)[:, None]
+    squares = xp.sum(flat**2, axis=1)[:, None]
+    scores = product_less_half(flat, xp.matrix_transpose(X), squares)
     return argmax_of_middle(xp.reshape(scores, (n_init, n_clusters, -1)))
 
 
