@@ -161,27 +161,6 @@ class TestNothingButTheSeed:
         # What padded the smaller ones is not kept behind them.
         assert all(array.base is None for stack in found.stacks for array in stack)
 
-    @pytest.mark.parametrize(("products", "n_sizes"), [(1 << 37, [5, 4]), (20_000, [1] * 9)])
-    def test_a_gpu_with_much_to_compute_has_more_tasks(self, monkeypatch, products, n_sizes):
-        plan = make_plan(sizes=(2, 3, 8, 9, 16, 17, 18, 19, 20))
-        expected = train(plan)
-        monkeypatch.setattr(ensemble, "is_host", lambda array: False)
-        monkeypatch.setattr(ensemble, "_TASK_PRODUCTS", products)
-        tasks = ensemble.schedule(TABLE, plan)
-        assert [len({m.size for m in task}) for task in tasks] == n_sizes
-        assert [len(task) for task in tasks] == [plan.n_inits * n for n in n_sizes]
-        assert_same(train(plan), expected)
-
-    def test_tasks_of_a_gpu_are_cut_by_what_they_compute(self, monkeypatch):
-        plan = make_plan(sizes=tuple(range(16, 26)), n_inits=2)
-        # Ten sizes of 25 components at most, on all rows, once and in each iteration, both ways.
-        products = 2 * 2 * 10 * 25 * len(X) * TABLE.width * (plan.max_iter + 1)
-        monkeypatch.setattr(ensemble, "is_host", lambda array: False)
-        for n_tasks in (1, 2, 5):
-            monkeypatch.setattr(ensemble, "_TASK_PRODUCTS", products // n_tasks)
-            tasks = ensemble.schedule(TABLE, plan)
-            assert [len(task) for task in tasks] == [20 // n_tasks] * n_tasks
-
     def test_a_gpu_starts_with_the_largest(self, monkeypatch):
         plan = make_plan(sizes=(2, 5, 17, 20, 70))
         assert ensemble.schedule(TABLE, plan)[0][0].size == 2

@@ -35,8 +35,6 @@ _STACK_BYTES_DEVICE = 1 << 30
 # A GPU computes all rows of a table for every mixture if each learns from at least this share of
 # them: so the table is read once for all mixtures, and products are large.
 _SHARED_FROM = 0.25
-# Products of two numbers that a GPU computes in about the time in which a task is launched.
-_TASK_PRODUCTS = 1 << 37
 # Posteriors, or coefficients of components, that a GPU computes at once: 2^26 numbers.
 _RUN_CELLS = 1 << 26
 _MAX_COMPONENTS = 60
@@ -162,11 +160,9 @@ def schedule(table: Table, plan: Plan) -> list[Task]:
     similar = lambda size: max(1, int(math.log2(size) / 2))  # noqa: E731
     key = (lambda size: size) if is_host(table.values) else similar
     tasks = []
-    for _, group in groupby(plan.sizes, key=key):
-        alike = list(group)
+    for _, alike in groupby(plan.sizes, key=key):
         members = [Member(size, init) for size in alike for init in range(plan.n_inits)]
-        n_each = min(n_alike, plan.n_inits * -(-len(alike) // _n_parts(table, plan, alike)))
-        tasks += [tuple(members[i : i + n_each]) for i in range(0, len(members), n_each)]
+        tasks += [tuple(members[i : i + n_alike]) for i in range(0, len(members), n_alike)]
     # The largest first: while a GPU works on it, the host draws the rows of the next.
     return tasks if is_host(table.values) else tasks[::-1]
 
@@ -357,20 +353,6 @@ def _pack_task(table: Table, plan: Plan, task: Task, subsamples: Subsamples) -> 
     needed, index = np.unique(subsamples.rows, return_inverse=True)
     mine = take(table, asarray_like(needed, table.values, dtype=namespace(table.values).int64))
     return mine, plan, task, subsamples._replace(rows=index.reshape(subsamples.rows.shape))
-
-
-def _n_parts(table: Table, plan: Plan, sizes: list[int]) -> int:
-    """Decide into how many tasks mixtures of similar sizes are cut.
-
-    On a GPU each is to take at least as long as the host needs to launch it. With more tasks fewer
-    components are computed for no use, and the first begins when few rows are drawn.
-    """
-    if is_host(table.values):
-        return 1
-    n_rows = table.n_samples if _shares_rows(table, plan) else plan.n_rows
-    n_components = plan.n_inits * len(sizes) * sizes[-1]
-    products = 2 * n_components * n_rows * table.width * (plan.max_iter + 1)
-    return min(max(1, products // _TASK_PRODUCTS), len(sizes))
 
 
 def _stack_size(table: Table, plan: Plan) -> int:
