@@ -14,6 +14,7 @@ from pckid.significance.comparison import (
     leave_one_out,
     rows_to_compare,
 )
+from pckid.significance.ensemble import n_starts
 from pckid.significance.margins import dip
 from pckid.significance.stability import measure_stability
 from pckid.significance.structure import Structure, measure_structure
@@ -137,6 +138,22 @@ def test_rows_of_long_tables_are_drawn_once():
     assert (np.diff(rows) > 0).all()
     np.testing.assert_array_equal(rows, rows_to_compare(800, 3))
     assert set(rows) != set(rows_to_compare(800, 4))
+
+
+@pytest.mark.parametrize(
+    ("n_inits", "n_rows", "expected"),
+    [
+        (10, 20, 20),
+        (10, 100, 20),
+        (10, 200, 10),
+        (10, 400, 5),
+        (30, 500, 5),
+        (5, 60, 20),
+        (3, 60, 3),
+    ],
+)
+def test_few_rows_are_compared_by_more_starts(n_inits, n_rows, expected):
+    assert n_starts(n_inits, n_rows) == expected
 
 
 def test_every_table_has_a_seed_of_its_own():

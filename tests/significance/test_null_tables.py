@@ -9,6 +9,8 @@ from scipy import integrate, stats
 from pckid.significance.margins import dip, fit_margin, gaussian_scores, unimodal
 from pckid.significance.null_tables import (
     copula_correlations,
+    denoise_correlations,
+    denoise_eigenvalues,
     draw_null_table,
     fit_null_model,
     order_categories,
@@ -56,6 +58,56 @@ def test_pairwise_correlations_use_the_rows_in_which_both_are_observed():
     assert found[0, 2] == pytest.approx(np.corrcoef(X[both, 0], X[both, 2])[0, 1])
 
 
+@pytest.mark.parametrize("ratio", [0.05, 0.4, 1.5])
+def test_eigenvalues_that_stand_out_are_those_of_all_rows(ratio):
+    # In units of the others' mean. One closer to it than √g would not stand out.
+    true = np.array([ell for ell in (0.1, 1 + 3 * np.sqrt(ratio), 9.0) if ell > 1 or ratio < 0.5])
+    moved = [ell + ratio * ell / (ell - 1) for ell in true]
+    values = np.array([*np.linspace(0.9, 1.1, 60), *moved])
+    found = denoise_eigenvalues(values / values.mean(), ratio)
+    np.testing.assert_allclose(found * values.mean(), [*np.ones(60), *true], rtol=1e-9)
+
+
+def test_many_rows_leave_eigenvalues_as_they_are():
+    values = np.array([0.2, 0.5, 0.9, 1.1, 2.3])
+    np.testing.assert_allclose(denoise_eigenvalues(values, 1e-9), values, rtol=1e-6)
+
+
+def one_factor(loadings):
+    """Correlations of columns that share one factor."""
+    true = np.outer(loadings, loadings)
+    np.fill_diagonal(true, 1.0)
+    return true
+
+
+@pytest.mark.parametrize(
+    ("true", "gain"),
+    [
+        (np.eye(15), 4),
+        (one_factor(np.linspace(-0.9, 0.9, 15)), 1.3),
+        (one_factor(np.full(15, 0.7)), 1.3),
+    ],
+)
+def test_denoised_correlations_are_closer_to_those_of_all_rows(true, gain):
+    rng = np.random.default_rng(0)
+    before, after = [], []
+    for _ in range(30):
+        X = rng.multivariate_normal(np.zeros(15), true, size=80)
+        observed = rng.random(X.shape) < 0.7
+        raw, counts = pairwise_correlations(np.where(observed, X, 0), observed)
+        found = denoise_correlations(raw, counts)
+        np.testing.assert_allclose(np.diag(found), 1)
+        before.append(np.mean((raw - true) ** 2))
+        after.append(np.mean((found - true) ** 2))
+    assert gain * np.mean(after) < np.mean(before)
+
+
+def test_columns_that_share_few_rows_have_correlations():
+    found = denoise_correlations(np.ones((2, 2)), np.full((2, 2), 2.0))
+    assert 0 <= found[0, 1] < 1
+    assert denoise_correlations(np.ones((1, 1)), np.full((1, 1), 9.0)) == pytest.approx(1)
+
+
 def test_correlations_lose_what_chance_adds():
     correlations = np.array([[1.0, 0.5, -0.3], [0.5, 1.0, 0.1], [-0.3, 0.1, 1.0]])
     counts = np.full((3, 3), 20.0)
@@ -66,6 +118,30 @@ def test_correlations_lose_what_chance_adds():
         assert found[i, j] == pytest.approx(np.sign(r) * np.sqrt(max(square, 0)))
     assert found[1, 2] == 0
     assert not without_chance(np.ones((2, 2)), np.full((2, 2), 2.0)).any()
+
+
+def test_more_columns_than_rows_that_are_all_the_same():
+    found = denoise_eigenvalues(np.array([0.0] * 99 + [100.0]), 2.0)
+    assert found[-1] > 50
+    assert 0 < found[:-1].max() < 0.01
+
+
+def test_chance_between_discrete_columns_is_removed_by_eigenvalues():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(90, 6)) + rng.normal(size=(90, 1))
+    X[:, :3] = X[:, :3] > 0.3
+    margins, observed = [fit_margin(column) for column in X.T], np.ones(X.shape, dtype=bool)
+    scores = np.column_stack([margin.scores for margin in margins])
+    raw, counts = pairwise_correlations(scores, observed)
+    denoised, one_by_one = denoise_correlations(raw, counts), without_chance(raw, counts)
+    found = copula_correlations(margins, observed)
+    for i, j in itertools.combinations(range(6), 2):
+        of_scores = sum(
+            found[i, j] ** m * margins[i].hermite[m - 1] * margins[j].hermite[m - 1]
+            for m in range(1, len(margins[i].hermite) + 1)
+        )
+        expected = denoised if i < 3 else one_by_one
+        assert of_scores == pytest.approx(expected[i, j], abs=2e-3)
 
 
 def test_null_tables_of_independent_columns_are_hardly_more_correlated():

@@ -20,6 +20,7 @@ _GRID = np.linspace(-0.999, 0.999, 81)
 _LEAST_EIGENVALUE = 1e-3
 # How many rows without correlation are added to those in which both columns are observed.
 _PRIOR_ROWS = 2.0
+_MAX_ROUNDS = 20
 
 
 class NullModel(NamedTuple):
@@ -111,9 +112,10 @@ def copula_correlations(margins: list[Margin], observed: np.ndarray) -> np.ndarr
 
     With c_i the Hermite coefficients of column i's scores, the scores of two columns cut from
     Gaussians of correlation ρ have the correlation Σ_m ρ^m c_im c_jm, which grows with ρ. It is
-    estimated from rows in which both are observed, less what chance adds, see `without_chance`,
-    and solved for ρ: tetrachoric and polychoric correlations for discrete columns, those of normal
-    scores for others.
+    estimated from rows in which both are observed, less what chance adds, and solved for ρ:
+    tetrachoric and polychoric correlations for discrete columns, those of normal scores for others.
+    For a discrete column solving magnifies chance, which is removed by eigenvalues, see
+    `denoise_correlations`; between other columns one by one, see `without_chance`.
 
     Parameters
     ----------
@@ -127,7 +129,12 @@ def copula_correlations(margins: list[Margin], observed: np.ndarray) -> np.ndarr
     """
     scores = np.column_stack([np.nan_to_num(margin.scores) for margin in margins])
     hermite = np.stack([margin.hermite for margin in margins])
-    found = without_chance(*pairwise_correlations(scores, observed))
+    raw, counts = pairwise_correlations(scores, observed)
+    found = without_chance(raw, counts)
+    discrete = np.array([margin.discrete for margin in margins])
+    if discrete.any():
+        either = discrete[:, None] | discrete
+        found = np.where(either, denoise_correlations(raw, counts), found)
     degrees, step = np.arange(1, N_HERMITE + 1), _GRID[1] - _GRID[0]
     solved, before = np.full(found.shape, _GRID[0]), None
     # One point of the grid at a time: all of them together would not fit for many columns.
@@ -184,6 +191,66 @@ def without_chance(correlations: np.ndarray, counts: np.ndarray) -> np.ndarray:
     shrunk = correlations * counts / (counts + _PRIOR_ROWS)
     variances = (1 - shrunk**2) ** 2 / np.maximum(counts - 1, 1.0)
     return np.sign(shrunk) * np.sqrt(np.maximum(shrunk**2 - variances, 0.0))
+
+
+def denoise_correlations(correlations: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Remove from correlations what chance adds to their eigenvalues.
+
+    Of d columns without correlation, n rows show eigenvalues within s (1 ± √g)², with g = d / n and
+    s their mean: chance alone (Marchenko and Pastur 1967). These become s. An eigenvalue λ outside
+    comes from one of all rows, ℓ, that chance moved away from s, λ = ℓ (1 + g s / (ℓ − s)), which
+    is solved for ℓ (Baik and Silverstein 2006). 1 / n is the mean variance of the correlations
+    by chance, since columns share different numbers of rows.
+
+    Parameters
+    ----------
+    correlations, counts : ndarrays of shape (d, d)
+        As `pairwise_correlations` returns them.
+
+    Returns
+    -------
+    correlations : ndarray of shape (d, d)
+    """
+    n_columns = len(counts)
+    trust = counts / (counts + _PRIOR_ROWS)
+    shrunk = correlations * trust
+    np.fill_diagonal(shrunk, 1.0)
+    variances = trust**2 / np.maximum(counts - 1, 1.0)
+    apart = ~np.eye(n_columns, dtype=bool)
+    ratio = n_columns * float(variances[apart].mean()) if n_columns > 1 else 0.0
+    values, vectors = np.linalg.eigh(shrunk)
+    denoised = (vectors * denoise_eigenvalues(values, ratio)) @ vectors.T
+    spread = np.sqrt(np.diag(denoised))
+    return denoised / spread / spread[:, None]
+
+
+def denoise_eigenvalues(values: np.ndarray, ratio: float) -> np.ndarray:
+    """Estimate the eigenvalues of all rows from those of a sample, see `denoise_correlations`.
+
+    Parameters
+    ----------
+    values : ndarray of shape (d,)
+        Eigenvalues of correlations, of mean 1.
+    ratio : float
+        g, the number of columns by that of rows.
+
+    Returns
+    -------
+    values : ndarray of shape (d,)
+        In the same order.
+    """
+    low, high = max(0.0, 1 - np.sqrt(ratio)) ** 2, (1 + np.sqrt(ratio)) ** 2
+    level, chance = 1.0, np.ones(len(values), dtype=bool)
+    # The more eigenvalues stand out, the lower the others are, of which more then stand out.
+    for _ in range(_MAX_ROUNDS):
+        found = (values >= low * level) & (values <= high * level)
+        if not found.any() or (found == chance).all():
+            break
+        level, chance = max(float(values[found].mean()), _LEAST_EIGENVALUE), found
+    x = values / level
+    half, apart = (x + 1 - ratio) / 2, np.sqrt(np.maximum((x + 1 - ratio) ** 2 / 4 - x, 0.0))
+    solved = level * np.where(x > 1, half + apart, half - apart)
+    return np.maximum(np.where(found, level, solved), _LEAST_EIGENVALUE)
 
 
 def order_categories(X: np.ndarray, categorical: np.ndarray) -> list[np.ndarray | None]:
