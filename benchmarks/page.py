@@ -125,7 +125,7 @@ def _wide(found: list[dict[str, Any]], _: Path) -> str:
 def _streaming(found: dict[str, Any], _: Path) -> str:
     text = (
         f"## Tables in files\n\n{found['rows']:,} rows × 18 of float32 in a Parquet file, from "
-        f"reading to the written labels: {_time(found['seconds'])}, "
+        f"reading to the written labels, on {found['cores']} cores: {_time(found['seconds'])}, "
         f"{found['rows_per_second']:,.0f} rows a second, {found['megabytes']:.0f} MB in all. "
         f"10^8 rows would take {found['extrapolated'] / 3600:.1f} h in the same memory.\n"
     )

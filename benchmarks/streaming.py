@@ -20,6 +20,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from joblib import cpu_count
+
 from benchmarks.memory import write_parquet
 from benchmarks.timing import write_json
 
@@ -92,6 +94,7 @@ def main(argv: list[str] | None = None) -> None:
         each = (long["seconds"] - short["seconds"]) / (n - n // 10)
         found: dict[str, Any] = {
             "rows": n,
+            "cores": cpu_count(),
             **long,
             "rows_per_second": n / long["seconds"],
             "extrapolated": long["seconds"] + each * (_EXTRAPOLATED - n),

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from joblib import cpu_count
 from threadpoolctl import threadpool_info, threadpool_limits
 
 # Longer than threads of OpenBLAS turn idle after a product, in seconds.
@@ -66,7 +67,7 @@ def machine() -> dict[str, Any]:
     blas = {f"{p['internal_api']} {p['version']}" for p in threadpool_info() if p["version"]}
     return {
         "processor": _processor(),
-        "cores": os.cpu_count(),
+        "cores": cpu_count(),
         "numpy": np.__version__,
         "blas": ", ".join(sorted(blas)),
         "busy": os.getloadavg()[1] / (os.cpu_count() or 1),
