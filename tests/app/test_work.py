@@ -72,5 +72,5 @@ def test_rows_at_the_end_are_left_out():
     upload = Upload("t.csv", b"name,a\nx,1.5\ny,2.5\nTotal,4\n", skip_last=1)
     assert read_whole(upload.open()).data.column("name").to_pylist() == ["x", "y"]
     settings = Settings(upload, 2, OPTIONS)
-    assert " --skip-last=1 " in as_command(settings)
+    assert " --skip-last 1 " in as_command(settings)
     assert "pckid.read_table('t.csv', skip_last=1)" in as_python(settings)

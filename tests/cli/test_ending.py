@@ -103,7 +103,7 @@ def test_two_questions_are_two(capsys):
 def test_a_table_is_inspected_as_it_was_read():
     options = {"sheet": "Data 1", "na_values": ("-9",), "dates": ("d=use",), "no_header": True}
     assert inspect_command("-t.xlsx", options) == (
-        "pckid inspect ./-t.xlsx --sheet 'Data 1' --no-header --na-values=-9 --dates=d=use"
+        "pckid inspect ./-t.xlsx --sheet 'Data 1' --no-header --na-values -9 --dates d=use"
     )
     skipped = {"skip_first": 0, "skip_last": 2}
     assert inspect_command("t.csv", skipped) == "pckid inspect t.csv --skip-first 0 --skip-last 2"

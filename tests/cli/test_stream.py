@@ -289,7 +289,7 @@ def test_a_table_in_batches_ends_as_one_in_memory_does(pckid, tmp_path):
     assert len(ends["--stream"][0]) == 3
     assert ends["--stream"][1] == (
         "2 questions about the table are open; see them above, after 'Note:'. pckid inspect t.csv "
-        "--skip-first 0 --dates=use tells more. Add --yes to take the advice."
+        "--skip-first 0 --dates use tells more. Add --yes to take the advice."
     )
 
 

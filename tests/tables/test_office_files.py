@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from pckid import read_table
+from pckid._utils.commands import as_arguments
 from pckid.cli._tables import plan_columns, read_selection, reading_rules
 from pckid.exceptions import TableError
-from pckid.inspection.notes import as_arguments
 from pckid.inspection.problems import RESULT_COLUMNS
 from pckid.inspection.tables import inspect_table
 from pckid.outofcore.files import FileRows

@@ -1,14 +1,13 @@
 """Step 4: the groups, the report, files to download, and the same as a command or in Python."""
 
-import shlex
 from pathlib import Path
 
 import streamlit as st
 
+from pckid._utils.commands import write_command
 from pckid._utils.text import brief
 from pckid.app.text import escape, without_options
 from pckid.app.work import Made, Settings
-from pckid.cli._ending import path_argument
 
 _HEIGHT = 1000
 _READING = ("na_values", "numbers", "dates")
@@ -73,22 +72,15 @@ def offer_downloads(made: Made, name: str) -> None:
 
 def as_command(settings: Settings) -> str:
     """Write the command that gives the same."""
-    options, name = settings.options, settings.upload.name
-    words = ["pckid", "cluster", path_argument(name)]
-    if settings.n_clusters != "auto":
-        words += ["-k", str(settings.n_clusters)]
-    for option in ("columns", "drop", "categorical", *_READING):
-        words += [f"--{option.replace('_', '-')}={value}" for value in options[option]]
-    for option in ("id", "label"):
-        words += [f"--{option}={value}"] if (value := options[f"{option}_column"]) else []
-    words += ["--no-header"] * (not settings.upload.header)
-    for option in ("sheet", "skip_last", "encoding"):
-        value = getattr(settings.upload, option)
-        words += [f"--{option.replace('_', '-')}={value}"] if value else []
+    name, n_clusters = settings.upload.name, settings.n_clusters
+    keys = ("columns", "drop", "categorical", *_READING, "id_column", "label_column")
+    given = {"k": None if n_clusters == "auto" else n_clusters}
+    given |= {key: settings.options[key] or None for key in keys}
+    given |= {key: value or None for key, value in settings.upload.reading.items()}
     stem = Path(name).stem
-    words += ["--escape-formulas", "--out", f"{stem}-clusters.csv"]
-    words += ["--report", f"{stem}-report.html", "--save", f"{stem}-model.pckid"]
-    return shlex.join(words)
+    made = {"escape_formulas": True, "out": f"{stem}-clusters.csv"}
+    made |= {"report": f"{stem}-report.html", "save": f"{stem}-model.pckid"}
+    return write_command(["cluster", name], given, made)
 
 
 def as_python(settings: Settings) -> str:

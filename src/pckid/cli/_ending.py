@@ -1,10 +1,10 @@
 """The last lines of `pckid cluster`: what to do next, and which questions are open."""
 
-import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pckid._utils.commands import write_command
 from pckid._utils.text import counted
 from pckid.cli._say import say
 from pckid.inspection.notes import advice, problem_lines
@@ -15,9 +15,9 @@ _READERS = {
     "csv": "read_csv", "tsv": "read_csv", "xlsx": "read_excel", "parquet": "read_parquet",
     "arrow": "read_feather",
 }  # fmt: skip
-_VALUES = ("na_values", "numbers", "dates")
-_SINGLE = (
-    "delimiter", "decimal", "encoding", "sheet", "skip_first", "skip_last", "max_unpacked",
+_READING = (
+    "sheet", "skip_first", "delimiter", "decimal", "encoding", "max_unpacked", "no_header",
+    "na_values", "numbers", "dates", "skip_last",
 )  # fmt: skip
 
 
@@ -65,9 +65,7 @@ def tell_next(
 
 def predict_command(model_path: str) -> str:
     """Write the command that labels new rows, new.csv standing for their file."""
-    return shlex.join(
-        ["pckid", "predict", path_argument(model_path), "new.csv", "--out", "new-clusters.csv"]
-    )
+    return write_command(["predict", model_path, "new.csv"], {"out": "new-clusters.csv"})
 
 
 def python_line(out: str, delimiter: str) -> str:
@@ -106,17 +104,11 @@ def tell_open(source: str, options: Mapping[str, Any], problems: Sequence[Proble
 
 def inspect_command(source: str, options: Mapping[str, Any]) -> str:
     """Write the command that inspects a table, read in the same way."""
-    words = ["pckid", "inspect", path_argument(source)]
-    for key in _SINGLE:
-        # Of lines above the table, 0 says that there are none; below it, that is the default.
-        if options.get(key) is not None and (key, options[key]) != ("skip_last", 0):
-            words += [f"--{key.replace('_', '-')}", str(options[key])]
-    words += ["--no-header"] if options.get("no_header") else []
-    for key in _VALUES:
-        words += [f"--{key.replace('_', '-')}={value}" for value in options.get(key) or ()]
-    return shlex.join(words)
+    return write_command(["inspect", source], reading_given(options))
 
 
-def path_argument(path: str) -> str:
-    """Write a path so that it is not taken for an option."""
-    return f"./{path}" if path.startswith("-") else path
+def reading_given(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Pick the options that say how a table is read."""
+    given = {key: options.get(key) for key in _READING}
+    # Of lines above the table, 0 says that there are none; below it, that is the default.
+    return given | {"skip_last": given["skip_last"] or None}

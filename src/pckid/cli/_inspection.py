@@ -1,12 +1,13 @@
 """How `pckid inspect` prints what it found out."""
 
-import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pckid._utils.commands import write_command
 from pckid._utils.text import brief, counted, printable
-from pckid.inspection.notes import as_arguments, problem_lines
-from pckid.inspection.problems import Option
+from pckid.cli._ending import reading_given
+from pckid.cli._tables import with_options
+from pckid.inspection.notes import problem_lines
 from pckid.inspection.tables import ColumnInspection, TableInspection
 
 _COLUMNS = 1000
@@ -59,16 +60,8 @@ def _column_data(column: ColumnInspection) -> dict[str, Any]:
 
 def cluster_command(source: str, options: Mapping[str, Any], found: TableInspection) -> str:
     """Write a command that clusters the table as it was read, with all advice taken."""
-    words = ["pckid", "cluster", shlex.quote(source)]
-    for key in ("sheet", "skip_first", "delimiter", "decimal", "encoding", "max_unpacked"):
-        if options.get(key) is not None:
-            words += [f"--{key.replace('_', '-')}", shlex.quote(str(options[key]))]
-    words += ["--no-header"] if options.get("no_header") else []
-    given = [Option(key, v) for key in ("na_values", "numbers", "dates") for v in options[key]]
-    if options.get("skip_last") and not any(o.key == "skip_last" for o in found.options):
-        given.append(Option("skip_last", str(options["skip_last"])))
-    words.append(as_arguments(list(dict.fromkeys([*given, *found.options]))))
-    return " ".join([*filter(None, words), "--out", "clusters.csv"])
+    given = with_options(reading_given(options), found.options)
+    return write_command(["cluster", source], given, {"out": "clusters.csv"})
 
 
 def print_page(found: TableInspection, command: str) -> None:

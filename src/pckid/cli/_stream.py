@@ -16,6 +16,7 @@ import numpy as np
 from sklearn import get_config
 
 from pckid._utils.arrays import to_numpy
+from pckid._utils.commands import as_arguments
 from pckid._utils.files import atomic_file
 from pckid._utils.text import counted
 from pckid.assessment import MAX_JUDGED, Assessment
@@ -24,13 +25,7 @@ from pckid.cli._say import is_quiet, note, print_json, progress_bar, say
 from pckid.cluster import PCKID
 from pckid.exceptions import NeedsWholeTable
 from pckid.input.warnings import EmptyRowWarning
-from pckid.inspection.notes import (
-    advice,
-    as_arguments,
-    problem_lines,
-    reading_notes,
-    refuse_problems,
-)
+from pckid.inspection.notes import advice, problem_lines, reading_notes, refuse_problems
 from pckid.inspection.problems import Problem, find_problems
 from pckid.outofcore.files import FileRows
 from pckid.outofcore.rows import Survey

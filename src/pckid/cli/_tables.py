@@ -11,17 +11,12 @@ from typing import Any, BinaryIO, NamedTuple
 import click
 import numpy as np
 
+from pckid._utils.commands import as_arguments
 from pckid._utils.files import atomic_file
 from pckid._utils.text import brief
 from pckid.cli._say import note, say
 from pckid.exceptions import TableError
-from pckid.inspection.notes import (
-    advice,
-    as_arguments,
-    problem_lines,
-    reading_notes,
-    refuse_problems,
-)
+from pckid.inspection.notes import advice, problem_lines, reading_notes, refuse_problems
 from pckid.inspection.problems import RESULT_COLUMNS, Option, Problem, find_problems, is_used
 from pckid.inspection.tables import choose_row_names
 from pckid.tables import (

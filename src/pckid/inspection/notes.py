@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
+from pckid._utils.commands import as_arguments
 from pckid._utils.text import brief, counted
 from pckid.exceptions import TableError
 from pckid.input.sentinels import describe_codes
@@ -23,15 +24,6 @@ _REASONS = {
 def advice(problems: Sequence[Problem]) -> list[Option]:
     """List the options that fix what is wrong, each once."""
     return list(dict.fromkeys(option for problem in problems for option in problem.options))
-
-
-def as_arguments(options: Sequence[Option]) -> str:
-    """Write options as they are given on the command line, the columns to drop in one."""
-    drops = [option.value for option in options if option.key == "drop"]
-    if not any("," in name for name in drops):
-        options = [option for option in options if option.key != "drop"]
-        options += [Option("drop", ",".join(drops))] if drops else []
-    return " ".join(map(str, options))
 
 
 def explain_reading(reading: Reading) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -11,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pckid._utils.commands import as_argument
 from pckid._utils.text import brief, counted, number_hint
 from pckid.input.sentinels import Sentinel, describe_codes, find_codes
 from pckid.inspection.columns import find_outlier, looks_like_identifier
@@ -26,10 +26,6 @@ RESULT_COLUMNS = ("cluster", "confidence", "outlier_score")
 ABOUT_USE = frozenset({"may name the rows", "codes with zeros", "may be a code", "free text"})
 """Problems that ask whether a column should be used, and as what."""
 _MOST_CODES, _ZEROS = 5, r"^ *0\d+ *$"
-_FLAGS = {
-    "na_values": "--na-values", "numbers": "--numbers", "dates": "--dates", "drop": "--drop",
-    "categorical": "--categorical", "id_column": "--id", "skip_last": "--skip-last",
-}  # fmt: skip
 
 
 class Option(NamedTuple):
@@ -39,7 +35,7 @@ class Option(NamedTuple):
     value: str
 
     def __str__(self) -> str:
-        return f"{_FLAGS[self.key]} {shlex.quote(self.value)}"
+        return as_argument(self.key, self.value)
 
 
 class Problem(NamedTuple):

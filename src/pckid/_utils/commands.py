@@ -1,0 +1,45 @@
+"""Commands and their options, written as they are typed in a shell."""
+
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+
+def write_command(words: Sequence[str], *options: Mapping[str, Any]) -> str:
+    """Write a command of pckid.
+
+    Parameters
+    ----------
+    words : sequence of str
+        The command's name, and the files that it takes.
+    *options : mappings of name to value
+        By the names that the commands have for them, in groups that follow each other. Several
+        values are given one by one, True is a flag; None and False are not given.
+    """
+    # A path is not taken for an option; the dash alone is standard input.
+    plain = [f"./{word}" if word.startswith("-") and word != "-" else word for word in words]
+    groups = (as_arguments(_pairs(group)) for group in options)
+    return " ".join(filter(None, [shlex.join(["pckid", *plain]), *groups]))
+
+
+def _pairs(options: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """List the options that are given, each value once."""
+    for key, value in options.items():
+        values = dict.fromkeys(value) if isinstance(value, list | tuple) else [value]
+        yield from ((key, each) for each in values if each is not None and each is not False)
+
+
+def as_arguments(options: Iterable[tuple[str, Any]]) -> str:
+    """Write names and values of options; the columns to drop in one, and last, if that is safe."""
+    options = list(options)
+    drops = [value for key, value in options if key == "drop"]
+    if drops and all("," not in name and name == name.strip() for name in drops):
+        options = [pair for pair in options if pair[0] != "drop"] + [("drop", ",".join(drops))]
+    return " ".join(as_argument(*pair) for pair in options)
+
+
+def as_argument(key: str, value: Any) -> str:
+    """Write one option: "--drop notes" or "--no-header"."""
+    name = key.removesuffix("_column").replace("_", "-")
+    flag = f"-{name}" if len(name) == 1 else f"--{name}"
+    return flag if value is True else f"{flag} {shlex.quote(str(value))}"
