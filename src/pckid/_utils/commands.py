@@ -18,11 +18,11 @@ def write_command(words: Sequence[str], *options: Mapping[str, Any]) -> str:
     """
     # A path is not taken for an option; the dash alone is standard input.
     plain = [f"./{word}" if word.startswith("-") and word != "-" else word for word in words]
-    groups = (as_arguments(_pairs(group)) for group in options)
+    groups = (as_arguments(_given_pairs(group)) for group in options)
     return " ".join(filter(None, [shlex.join(["pckid", *plain]), *groups]))
 
 
-def _pairs(options: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def _given_pairs(options: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """List the options that are given, each value once."""
     for key, value in options.items():
         values = dict.fromkeys(value) if isinstance(value, list | tuple) else [value]
