@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 import click
 import numpy as np
-from sklearn import get_config
 
 from pckid._utils.arrays import to_numpy
 from pckid._utils.commands import as_arguments
@@ -27,7 +26,7 @@ from pckid.exceptions import NeedsWholeTable
 from pckid.input.warnings import EmptyRowWarning
 from pckid.inspection.notes import advice, problem_lines, reading_notes, refuse_problems
 from pckid.inspection.problems import Problem, find_problems
-from pckid.outofcore.files import FileRows
+from pckid.outofcore.files import FileRows, read_if_it_fits, read_if_small
 from pckid.outofcore.rows import Survey
 from pckid.outofcore.stored import StoredLabels
 from pckid.plots import used_columns
@@ -40,17 +39,11 @@ from pckid.tables import (
     TableWriter,
     leave_out_last,
     read_columns,
-    read_up_to,
     read_whole,
     table_format,
 )
 from pckid.tables.kinds import first_rows
 
-# A fit to a table that is read whole takes about this many times its size, as numbers or as text.
-_GROWTH = 8
-# Reading in batches takes about this share of `working_memory`, however large the table is: one
-# that would take more when it is read whole is read in batches.
-_SHARE_OF_BATCHES = 1 / 4
 # What needs the table whole, by the names of the options.
 _ONLY_WHOLE = {
     "categorical": "categorical",
@@ -112,20 +105,13 @@ def open_large(
     if is_pipe or report_path or options["stream"] is False:
         return read_whole(scan)
     if any(options.get(key) for key in _ONLY_WHOLE):
-        return _read_anyway(scan) or scan
-    limit = _SHARE_OF_BATCHES * get_config()["working_memory"] * 2**20 / _GROWTH
-    return (None if scan.n_bytes > limit else read_up_to(scan, limit)) or scan
+        return read_if_it_fits(scan) or scan
+    return read_if_small(scan) or scan
 
 
 def _read_instead(scan: Scan, options: Mapping[str, Any]) -> FileTable | None:
     """Read a table whole that batches will not do for; None if that was forbidden or takes much."""
-    return None if options["stream"] or options["scheduler"] else _read_anyway(scan)
-
-
-def _read_anyway(scan: Scan) -> FileTable | None:
-    """Read a table whole unless it fills `working_memory` itself, or so many times as text does."""
-    limit = get_config()["working_memory"] * 2**20 / (_GROWTH if scan.text else 1)
-    return None if scan.n_bytes > limit else read_up_to(scan, limit)
+    return None if options["stream"] or options["scheduler"] else read_if_it_fits(scan)
 
 
 def cluster_streamed(

@@ -29,13 +29,16 @@ from pckid.tables.numbers import (
     describe_text,
     try_columns,
 )
-from pckid.tables.scanning import Batch, Part, Scan, batches
+from pckid.tables.scanning import Batch, Part, Scan, batches, read_up_to
 from pckid.tables.table import FileTable
 
 # Longer batches gain nothing.
 _MOST_ROWS = 1 << 15
 # A batch is held as Arrow columns, as floats, standardised, and in parts of each.
 _BYTES_PER_NUMBER = 256
+# Reading in batches takes about this share of `working_memory`, however large the table is; a fit
+# to a table that is read whole takes about so many times its size, as numbers or as text.
+_SHARE_OF_BATCHES, _GROWTH = 1 / 4, 8
 
 
 class Found(NamedTuple):
@@ -238,5 +241,28 @@ def _add_text(total: NotNumbers | None, found: NotNumbers, start: int) -> NotNum
 
 def batch_rows(n_columns: int) -> int:
     """Decide how many rows are read at a time, by scikit-learn's `working_memory`."""
-    allowed = int(get_config()["working_memory"] * 2**20) // (_BYTES_PER_NUMBER * n_columns)
+    allowed = int(_working_bytes()) // (_BYTES_PER_NUMBER * n_columns)
     return max(1, min(allowed, _MOST_ROWS))
+
+
+def read_if_small(scan: Scan) -> FileTable | None:
+    """Read a table whole; None if reading it in batches takes less memory."""
+    return _read_within(scan, _SHARE_OF_BATCHES * _working_bytes() / _GROWTH)
+
+
+def read_if_it_fits(scan: Scan) -> FileTable | None:
+    """Read a table whole that batches will not do for; None if it fills `working_memory`.
+
+    Numbers may fill it themselves; text, with what a fit makes of it.
+    """
+    return _read_within(scan, _working_bytes() / (_GROWTH if scan.text else 1))
+
+
+def _read_within(scan: Scan, limit: float) -> FileTable | None:
+    """Read a table whole; None if it takes more than `limit` bytes."""
+    return None if scan.n_bytes > limit else read_up_to(scan, limit)
+
+
+def _working_bytes() -> float:
+    """Memory that scikit-learn's configuration allows for work, in bytes."""
+    return get_config()["working_memory"] * 2**20
