@@ -276,6 +276,25 @@ def assess(
             "are needed, and 0 resamples."
         )
     values, labels = _labelled_rows(estimator, X)
+    return assess_rows(
+        estimator, values, labels, n_null, n_resamples, random_state, n_jobs, advance
+    )
+
+
+def assess_rows(
+    estimator: Any,
+    values: np.ndarray,
+    labels: np.ndarray,
+    n_null: int,
+    n_resamples: int,
+    random_state: Any,
+    n_jobs: int | None,
+    advance: Advance,
+) -> Assessment:
+    """Assess as `assess` does, by rows (n_samples, n_features) whose labels (n_samples,) are known.
+
+    Categories are numbers in these rows.
+    """
     rows = np.flatnonzero(labels >= 0)
     n_clusters, n_rows = len(estimator.cluster_centers_), len(rows)
     n_filled = getattr(estimator, "_n_filled", None)

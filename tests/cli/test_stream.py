@@ -256,6 +256,34 @@ def test_the_verdict_on_a_sample_says_of_how_many_rows(pckid, parquet, monkeypat
     assert "Judged" not in found["sentence"]
 
 
+def test_a_sample_is_labelled_once(pckid, parquet, monkeypatch):
+    asked, predict = [], PCKID.predict
+
+    def count(self, X):
+        asked.extend([X] if isinstance(X, pa.Table) else [])
+        return predict(self, X)
+
+    monkeypatch.setattr(PCKID, "predict", count)
+    found, said = verdict_of(pckid, parquet, "--stream")
+    assert found["sentence"] in said
+    assert "\nCluster 0: " in said
+    assert len(asked) == 1
+
+
+@pytest.mark.parametrize(("n_clusters", "n_described"), [(3, 3), (11, 0)])
+def test_a_sample_is_named_where_clusters_are_described_by_it(
+    pckid, parquet, monkeypatch, n_clusters, n_described
+):
+    monkeypatch.setattr(_stream, "MAX_JUDGED", 200)
+    result = pckid("cluster", parquet, "-k", n_clusters, "--drop", "label", "--stream", *QUICK)
+    assert result.code == 0, result.err
+    lines = result.err.splitlines()
+    assert sum(line.startswith("Cluster ") for line in lines) == n_described
+    named = [i for i, line in enumerate(lines) if line == "By a sample of 200 rows:"]
+    assert len(named) == (n_described > 0)
+    assert all(lines[i + 1].startswith("Cluster 0: ") for i in named)
+
+
 def test_no_verdict_where_none_is_wanted(pckid, parquet):
     found, said = verdict_of(pckid, parquet, "--stream", "--no-assess")
     assert found is None

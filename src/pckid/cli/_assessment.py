@@ -6,10 +6,11 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from joblib import parallel_config
 
 from pckid._utils.progress import Advance
-from pckid.assessment import Assessment, assess
+from pckid.assessment import Assessment, assess, assess_rows
 from pckid.cli._cluster import named_columns
 from pckid.cli._say import is_quiet, note, say
 from pckid.cli._tables import Selection
@@ -17,6 +18,7 @@ from pckid.cluster import PCKID
 
 N_NULL = 49
 N_RESAMPLES = 20
+_WHAT = "Comparing with tables without groups"
 
 
 @contextmanager
@@ -54,17 +56,22 @@ def assess_clusters(
     -------
     assessment : Assessment
     """
-    return _assess(named_columns(selection), estimator, options, watch)
+    with watch(_WHAT, N_NULL + N_RESAMPLES) as advance:
+        return assess(estimator, named_columns(selection), **_settings(options), advance=advance)
 
 
-def assess_sample(sample: Any, estimator: PCKID, options: Mapping[str, Any]) -> Assessment:
+def assess_sample(
+    estimator: PCKID, values: np.ndarray, labels: np.ndarray, options: Mapping[str, Any]
+) -> Assessment:
     """Assess the clusters of a table that stays in its file by a sample of its rows.
 
     Parameters
     ----------
-    sample : pyarrow Table
-        Rows of the file that the estimator was fitted to, their columns by name.
     estimator : fitted PCKID
+    values : ndarray of shape (n_samples, n_features)
+        Rows of the file that the estimator was fitted to.
+    labels : ndarray of shape (n_samples,)
+        Their clusters.
     options : mapping
         With the keys seed and jobs.
 
@@ -73,27 +80,14 @@ def assess_sample(sample: Any, estimator: PCKID, options: Mapping[str, Any]) -> 
     assessment : Assessment
     """
     # Quick fits: sending them to the workers of a scheduler would take longer.
-    with parallel_config(backend="threading"):
-        return _assess(sample, estimator, options, _bar)
+    with parallel_config(backend="threading"), _bar(_WHAT, N_NULL + N_RESAMPLES) as advance:
+        return assess_rows(estimator, values, labels, **_settings(options), advance=advance)
 
 
-def _assess(
-    table: Any,
-    estimator: PCKID,
-    options: Mapping[str, Any],
-    watch: Callable[[str, int], AbstractContextManager[Advance]],
-) -> Assessment:
-    """Assess the clusters of rows with names of columns."""
-    with watch("Comparing with tables without groups", N_NULL + N_RESAMPLES) as advance:
-        return assess(
-            estimator,
-            table,
-            n_null=N_NULL,
-            n_resamples=N_RESAMPLES,
-            random_state=options["seed"],
-            n_jobs=options["jobs"],
-            advance=advance,
-        )
+def _settings(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Choose how much is compared."""
+    how = {"random_state": options["seed"], "n_jobs": options["jobs"]}
+    return {"n_null": N_NULL, "n_resamples": N_RESAMPLES, **how}
 
 
 def tell_verdict(found: Assessment) -> None:

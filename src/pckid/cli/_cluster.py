@@ -278,7 +278,11 @@ def tell_clusters(selection: Selection, estimator: PCKID) -> None:
 
 
 def tell_differences(
-    estimator: PCKID, values: np.ndarray, labels: np.ndarray, dates: Mapping[str, str]
+    estimator: PCKID,
+    values: np.ndarray,
+    labels: np.ndarray,
+    dates: Mapping[str, str],
+    heading: str = "",
 ) -> None:
     """Say in a line each what sets clusters apart, by rows (n, n_features) and labels (n,).
 
@@ -288,6 +292,8 @@ def tell_differences(
     n_clusters, names = int(labels.max(initial=0)) + 1, feature_names(estimator)
     if not 1 < n_clusters <= _MOST_DESCRIBED or values.shape[1] > _MOST_COLUMNS:
         return
+    if heading:
+        say(heading)
     ranked = distinguishing_features(values, labels, estimator._categories, used_columns(estimator))
     for number, features in enumerate(ranked):
         if not (labels == number).any():

@@ -171,10 +171,10 @@ def _cluster_batches(
         seconds = time.perf_counter() - start
         assert rows.surveyed is not None
         sample = rows.surveyed.sample(MAX_JUDGED)
+        labels = to_numpy(estimator.predict(_cluster.name_columns(rows.columns, sample)))
         assessment = None
         if outputs.wants_verdict:
-            named = _cluster.name_columns(rows.columns, sample)
-            assessment = _assessment.assess_sample(named, estimator, options)
+            assessment = _assessment.assess_sample(estimator, sample, labels, options)
             _assessment.tell_verdict(assessment)
         problems = extra + _tell_fit(estimator, rows, planned, seconds)
         made_by = origin(estimator, scan.source, scan.sha256())
@@ -190,7 +190,13 @@ def _cluster_batches(
         if stored is not None:
             stored.remove()
         say(f"All rows labelled in {time.perf_counter() - start:.1f} s.")
-        _report(estimator, rows, totals, outputs, made_by, assessment, sample, dates)
+        found = made_by | _summarise_file(estimator, rows, totals, assessment)
+        _tell_totals(estimator, found)
+        if not is_quiet():
+            part = len(sample) < rows.surveyed.n_filled
+            heading = f"By a sample of {len(sample):,} rows:" if part else ""
+            _cluster.tell_differences(estimator, sample, labels, dates, heading)
+        _keep(estimator, outputs, found)
     return Streamed(int(np.count_nonzero(totals.cluster_sizes)), problems)
 
 
@@ -277,17 +283,6 @@ def _tell_fit(
     return problems
 
 
-def _tell_clusters(
-    estimator: PCKID, rows: FileRows, sample: np.ndarray, dates: Mapping[str, str]
-) -> None:
-    """Say in a line each what sets the clusters apart, from a sample of the rows."""
-    assert rows.surveyed is not None
-    if estimator.n_clusters_ > 1 and len(sample) < rows.surveyed.n_filled:
-        say(f"By a sample of {len(sample):,} rows:")
-    labels = to_numpy(estimator.predict(_cluster.name_columns(rows.columns, sample)))
-    _cluster.tell_differences(estimator, sample, labels, dates)
-
-
 def _share_missing(estimator: PCKID, seen: Survey) -> float:
     """Share of missing cells in the columns that the estimator did not drop."""
     return 1 - float(seen.moments.n_seen[used_columns(estimator)].mean()) / seen.n_rows
@@ -345,26 +340,18 @@ def _writer(outputs: Outputs, made_by: str, sheets: Sheets) -> Iterator[TableWri
             yield writer
 
 
-def _report(
-    estimator: PCKID,
-    rows: FileRows,
-    totals: Totals,
-    outputs: Outputs,
-    made_by: dict[str, Any],
-    assessment: Assessment | None,
-    sample: np.ndarray,
-    dates: Mapping[str, str],
-) -> None:
-    """Say what was found; keep the model."""
-    seen = rows.surveyed
-    assert seen is not None
-    found = made_by | {
+def _summarise_file(
+    estimator: PCKID, rows: FileRows, totals: Totals, assessment: Assessment | None
+) -> dict[str, Any]:
+    """Summarise a clustering for `--json`."""
+    assert rows.surveyed is not None
+    found = {
         "source": rows.scan.source,
         "n_rows": totals.n_rows,
         "columns": rows.columns,
         "categorical": [],
         "dropped": [str(name) for name in estimator.dropped_features_],
-        "share_missing": _share_missing(estimator, seen),
+        "share_missing": _share_missing(estimator, rows.surveyed),
         "cluster_sizes": totals.cluster_sizes,
         "n_unclustered": totals.n_unclustered,
         "mean_confidence": totals.mean_confidence,
@@ -373,13 +360,20 @@ def _report(
     }
     if assessment is not None:
         found["verdict"] = _assessment.as_json(assessment)
+    return found
+
+
+def _tell_totals(estimator: PCKID, found: dict[str, Any]) -> None:
+    """Say how many rows are in each cluster, and how many in none."""
     _cluster.tell(found)
-    _cluster.count_empty(estimator, int(np.count_nonzero(totals.cluster_sizes)))
-    if totals.n_unclustered:
-        hold = "holds" if totals.n_unclustered == 1 else "hold"
-        note(f"{totals.n_unclustered:,} of {totals.n_rows:,} rows {hold} no value: label -1.")
-    if not is_quiet():
-        _tell_clusters(estimator, rows, sample, dates)
+    _cluster.count_empty(estimator, int(np.count_nonzero(found["cluster_sizes"])))
+    if n_empty := found["n_unclustered"]:
+        hold = "holds" if n_empty == 1 else "hold"
+        note(f"{n_empty:,} of {found['n_rows']:,} rows {hold} no value: label -1.")
+
+
+def _keep(estimator: PCKID, outputs: Outputs, found: dict[str, Any]) -> None:
+    """Keep the model, and print the summary as JSON, where asked to."""
     if outputs.model_path:
         from pckid.modelfile import save
 
