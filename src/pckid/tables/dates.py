@@ -123,11 +123,11 @@ def read_temporal(column: Any, part: str) -> np.ndarray:
     if is_duration(kind):
         per_hour = 3600 * {"s": 1, "ms": 1e3, "us": 1e6, "ns": 1e9}[kind.unit]
         whole = column.cast(pa.int32()) if kind.bit_width == 32 else column
-        return _with_nan(whole.cast(pa.int64())) / per_hour
+        return to_floats(whole.cast(pa.int64())) / per_hour
     if part == "days":
-        return _with_nan(column.cast(pa.timestamp("us")).cast(pa.int64())) / 86_400e6
+        return to_floats(column.cast(pa.timestamp("us")).cast(pa.int64())) / 86_400e6
     stamps = column.cast(pa.timestamp("us"))
-    return _with_nan(pc.month(stamps) if part == "month" else pc.hour(stamps))
+    return to_floats(pc.month(stamps) if part == "month" else pc.hour(stamps))
 
 
 def _days(parts: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -169,6 +169,6 @@ def _part(parts: Any, name: str, absent: float) -> np.ndarray:
     return pc.fill_null(texts.cast(pa.float64()), absent).to_numpy(zero_copy_only=False)
 
 
-def _with_nan(column: Any) -> np.ndarray:
-    """Cast a column of whole numbers to float64, null becoming NaN."""
+def to_floats(column: Any) -> np.ndarray:
+    """Cast a column to float64, null becoming NaN, in memory of its own."""
     return np.array(pc.fill_null(column.cast(pa.float64(), safe=False), np.nan).to_numpy())

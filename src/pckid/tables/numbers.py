@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from pckid._utils.text import brief, counted, number_hint
 from pckid.exceptions import TableError
-from pckid.tables.dates import DateFormat, is_temporal, read_dates, read_temporal
+from pckid.tables.dates import DateFormat, is_temporal, read_dates, read_temporal, to_floats
 from pckid.tables.formats import NumberFormat, read_numbers
 from pckid.tables.table import FileTable, Part, name_row
 
@@ -132,9 +132,9 @@ def try_numbers(
     if is_text(kind):
         values = _parse_texts(column, missing, table.decimal, form)
     elif pa.types.is_boolean(kind):
-        values = _floats(column.cast(pa.uint8()))
+        values = to_floats(column.cast(pa.uint8()))
     elif pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_decimal(kind):
-        values = _floats(column)
+        values = to_floats(column)
     elif pa.types.is_null(kind):
         values = np.full(len(column), np.nan)
     elif isinstance(form, DateFormat) and is_temporal(kind):
@@ -223,7 +223,7 @@ def _parse_texts(
         if not wrong.any():
             if decimal == ",":
                 cells = pc.replace_substring(cells, ",", ".")
-            return _floats(pc.utf8_ltrim(cells, "+"))
+            return to_floats(pc.utf8_ltrim(cells, "+"))
     if not wrong.any():
         return values
     row, texts = int(np.argmax(wrong)), Counter(observed.filter(pa.array(wrong)).to_pylist())
@@ -248,15 +248,10 @@ def _parse_plain(column: Any, missing: MissingTokens, decimal: str) -> np.ndarra
     tokens = pa.array(sorted(missing.texts | spelled), column.type)
     cells = pc.if_else(pc.is_in(column, value_set=tokens), pa.scalar(None, column.type), column)
     try:
-        values = _floats(cells)
+        values = to_floats(cells)
     except pa.ArrowInvalid:
         return None
     return values if np.isfinite(values).sum() == len(cells) - cells.null_count else None
-
-
-def _floats(column: Any) -> np.ndarray:
-    """Cast a column to float64, null becoming NaN, in memory of its own."""
-    return np.array(pc.fill_null(column.cast(pa.float64(), safe=False), np.nan).to_numpy())
 
 
 def _as_number(token: str) -> float:

@@ -11,6 +11,7 @@ from pckid._utils.text import brief
 from pckid.exceptions import TableError
 from pckid.tables.isolation import Read, read_apart
 from pckid.tables.sources import Source, refuse_large
+from pckid.tables.table import as_whole
 
 SPSS = (b"$FL2", b"$FL3")
 STATA = (
@@ -103,10 +104,4 @@ def _labelled_column(parts: Sequence[Sequence[Any]], labels: Mapping[Any, str]) 
         return pa.array([labels.get(cell) for cell in cells], pa.string())
     if all(isinstance(cell, str) for cell in observed):
         return pa.array([cell or None for cell in cells], pa.string())
-    column = pa.array(cells, from_pandas=True)
-    if pa.types.is_floating(column.type):
-        try:
-            return column.cast(pa.int64())
-        except pa.ArrowInvalid:
-            pass
-    return column
+    return as_whole(pa.array(cells, from_pandas=True))

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import pyarrow as pa
+
 from pckid.tables.sniffing import TextFormat
 from pckid.tables.sources import Source
 
@@ -90,3 +92,16 @@ def name_row(parts: Sequence[Part], row: int) -> str:
         if part.start < row and part.row_group is not None:
             return f"row {row:,} ({part.place}, row {row - part.start:,} of it)"
     return f"row {row:,}"
+
+
+def as_whole(column: Any) -> Any:
+    """Make a column of numbers one of whole numbers if all of them are; else it stays as it is.
+
+    Whole numbers are often codes or names: they are written as they are read.
+    """
+    if not pa.types.is_floating(column.type):
+        return column
+    try:
+        return column.cast(pa.int64())
+    except pa.ArrowInvalid:
+        return column

@@ -19,6 +19,7 @@ from pckid.exceptions import TableError
 from pckid.tables.headers import Range, cell_text, find_header
 from pckid.tables.isolation import Read, read_apart
 from pckid.tables.sources import Source
+from pckid.tables.table import as_whole
 from pckid.tables.workbook_limits import DAMAGED, check_archive, check_xls, protected
 
 ZIP = b"PK\x03\x04"
@@ -314,7 +315,7 @@ def _sheet_column(cells: Sequence[Any]) -> Any:
         return pa.array([_moment(cell) for cell in found], pa.timestamp("us"))
     if kinds <= _SPANS:
         return pa.array([_span(cell) for cell in found], pa.duration("us"))
-    return pa.array([None if cell is None else cell_text(cell) for cell in found], pa.string())
+    return _text_column(found)
 
 
 def _moment(cell: Any) -> datetime.datetime | None:
@@ -337,19 +338,11 @@ def _join(parts: Sequence[Any]) -> Any:
     if kinds == {pa.date32(), pa.timestamp("us")}:
         kinds.remove(pa.date32())
     if len(kinds) > 1:
-        kinds, parts = {pa.string()}, [_cell_text(part) for part in parts]
+        kinds, parts = {pa.string()}, [_text_column(part.to_pylist()) for part in parts]
     kind = kinds.pop()
-    column = pa.chunked_array([part.cast(kind) for part in parts], kind)
-    if pa.types.is_floating(kind):
-        try:
-            # Whole numbers are often codes or names: they are written as they are read.
-            return column.cast(pa.int64())
-        except pa.ArrowInvalid:
-            pass
-    return column
+    return as_whole(pa.chunked_array([part.cast(kind) for part in parts], kind))
 
 
-def _cell_text(part: Any) -> Any:
-    """Write the cells of a part as text."""
-    cells = part.to_pylist()
+def _text_column(cells: Sequence[Any]) -> Any:
+    """Make a column of the texts of cells."""
     return pa.array([None if cell is None else cell_text(cell) for cell in cells], pa.string())
