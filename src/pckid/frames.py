@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from pckid._utils.text import brief
 from pckid.exceptions import TableError
-from pckid.inspection.notes import advice, problem_lines, reading_notes, refuse_problems
+from pckid.inspection import notes
 from pckid.inspection.problems import Problem, find_problems, is_used
 from pckid.inspection.tables import choose_row_names
 from pckid.tables import (
@@ -17,7 +17,6 @@ from pckid.tables import (
     MissingTokens,
     Reading,
     find_readings,
-    leave_out_last,
     parse_rules,
     read_columns,
     read_whole,
@@ -131,24 +130,22 @@ def read_table(
         skip_first=skip_first, skip_last=skip_last,
     )  # fmt: skip
     table = read_whole(scan)
-    given = {
-        "na_values": list(na_values), "numbers": list(numbers), "dates": list(dates),
-        "drop": list(drop), "categorical": list(categorical), "columns": list(columns),
-        "skip_last": [],
+    given: dict[str, Any] = {
+        "na_values": tuple(na_values), "numbers": tuple(numbers), "dates": tuple(dates),
+        "drop": tuple(drop), "categorical": tuple(categorical), "columns": tuple(columns),
+        "skip_last": skip_last, "yes": take_advice,
     }  # fmt: skip
     for name in (*given["drop"], *given["categorical"], *given["columns"]):
         if name not in table.names:
             raise TableError(f"{path} has no column '{brief(name)}'.")
-    # What is fixed may bring more to light.
-    for _ in range(5):
-        found = _read_selected(table, given, decimal)
-        if not take_advice or not _add_advice(given, found.problems):
-            break
-        table = leave_out_last(table, max(map(int, given["skip_last"]), default=0))
-    refuse_problems(table.source, found.problems)
-    notes = [*scan.notes, *reading_notes(found.left_out, found.readings)]
-    notes += problem_lines(found.problems)
-    return TableFrame(_to_frame(found, table), notes)
+    first = _read_selected(table, given, decimal)
+    table, found = notes.take_advice(
+        table, first, given, lambda table: _read_selected(table, given, decimal)
+    )
+    notes.refuse_problems(table.source, found.problems)
+    said = [*scan.notes, *notes.reading_notes(found.left_out, found.readings)]
+    said += notes.problem_lines(found.problems)
+    return TableFrame(_to_frame(found, table), said)
 
 
 class _Found(NamedTuple):
@@ -161,7 +158,7 @@ class _Found(NamedTuple):
     left_out: list[str]
 
 
-def _read_selected(table: FileTable, given: Mapping[str, list[str]], decimal: str | None) -> _Found:
+def _read_selected(table: FileTable, given: Mapping[str, Any], decimal: str | None) -> _Found:
     """Read the columns that are clustered by."""
 
     missing = MissingTokens.with_defaults(given["na_values"])
@@ -179,15 +176,6 @@ def _read_selected(table: FileTable, given: Mapping[str, list[str]], decimal: st
     problems = find_problems(columns, used, table, rules)
     left_out = [name for name in names if not is_used(readings[name], rules, name)]
     return _Found(used, columns, problems, readings | columns.readings, left_out)
-
-
-def _add_advice(given: dict[str, list[str]], problems: Sequence[Problem]) -> bool:
-    """Add what is advised to what was given; tell whether there was anything new."""
-
-    new = [option for option in advice(problems) if option.value not in given[option.key]]
-    for option in new:
-        given[option.key].append(option.value)
-    return bool(new)
 
 
 def _to_frame(found: _Found, table: FileTable) -> Any:

@@ -6,8 +6,7 @@ from typing import Any
 from pckid._utils.commands import write_command
 from pckid._utils.text import brief, counted, printable
 from pckid.cli._ending import reading_given
-from pckid.cli._tables import with_options
-from pckid.inspection.notes import problem_lines
+from pckid.inspection.notes import problem_lines, with_options
 from pckid.inspection.tables import ColumnInspection, TableInspection
 
 _COLUMNS = 1000

@@ -15,7 +15,6 @@ import click
 import numpy as np
 
 from pckid._utils.arrays import to_numpy
-from pckid._utils.commands import as_arguments
 from pckid._utils.files import atomic_file
 from pckid._utils.text import counted
 from pckid.assessment import MAX_JUDGED, Assessment
@@ -24,7 +23,7 @@ from pckid.cli._say import is_quiet, note, print_json, progress_bar, say
 from pckid.cluster import PCKID
 from pckid.exceptions import NeedsWholeTable
 from pckid.input.warnings import EmptyRowWarning
-from pckid.inspection.notes import advice, problem_lines, reading_notes, refuse_problems
+from pckid.inspection.notes import problem_lines, reading_notes, refuse_problems, take_advice
 from pckid.inspection.problems import Problem, find_problems
 from pckid.outofcore.files import FileRows, read_if_it_fits, read_if_small
 from pckid.outofcore.rows import Survey
@@ -37,7 +36,6 @@ from pckid.tables import (
     Scan,
     Sheets,
     TableWriter,
-    leave_out_last,
     read_columns,
     read_whole,
     table_format,
@@ -157,7 +155,7 @@ def _cluster_batches(
     outputs: Outputs,
 ) -> Streamed:
     """Cluster the rows of a table that stays in its file."""
-    scan, planned, extra = _take_advice(scan, planned, options)
+    scan, planned, extra = _choose_as_advised(scan, planned, options)
     many = f"{scan.n_rows:,} rows" if scan.n_rows else _write_size(scan.n_bytes)
     if scan.loaded is None:
         say(f"{scan.source} ({many}) is read in batches; it need not fit in memory.")
@@ -206,27 +204,22 @@ def _write_size(n_bytes: int) -> str:
     return f"{max(size, 1):,.0f} {unit}"
 
 
-def _take_advice(
+def _choose_as_advised(
     scan: Scan, planned: _tables.ColumnPlan, options: dict[str, Any]
 ) -> tuple[Scan, _tables.ColumnPlan, list[Problem]]:
     """Choose columns by the first rows; with the option "yes", fix what is wrong as advised.
 
     Returns what is open about the last rows, which is not seen in a sample.
     """
-    problems = _problems(scan, planned)
-    for _ in range(5):
-        taken = _tables.not_given(advice(problems), options)
-        if not options.get("yes") or not taken:
-            break
-        say(f"Advice taken: {as_arguments(taken)}")
-        options.update(_tables.with_options(options, taken))
-        scan = leave_out_last(scan, options.get("skip_last") or 0)
-        planned = _tables.plan_columns(scan, options)
-        problems = _problems(scan, planned)
+
+    def plan_again(scan: Scan) -> _tables.ColumnPlan:
+        return _with_problems(scan, _tables.plan_columns(scan, options))
+
+    scan, planned = take_advice(scan, _with_problems(scan, planned), options, plan_again, say)
     for line in reading_notes(planned.left_out, planned.readings):
         note(line)
-    refuse_problems(scan.source, problems)
-    extra = [problem for problem in problems if problem.kind == "extra rows"]
+    refuse_problems(scan.source, planned.problems)
+    extra = [problem for problem in planned.problems if problem.kind == "extra rows"]
     for line in problem_lines(extra):
         note(line)
     return scan, planned, extra
@@ -241,18 +234,18 @@ def _without_categories(problem: Problem) -> Problem:
     return problem._replace(options=tuple(options))
 
 
-def _problems(scan: Scan, planned: _tables.ColumnPlan) -> list[Problem]:
+def _with_problems(scan: Scan, planned: _tables.ColumnPlan) -> _tables.ColumnPlan:
     """List what is wrong in the first rows; of texts among numbers, in all rows."""
     names = [name for name in planned.names if planned.readings[name].kind != "category"]
     if not names:
-        return []
+        return planned
     head = first_rows(scan, names, len(scan.names))
     found = read_columns(head, names, planned.missing, planned.rules, planned.readings)
     if found.wrong:
         rows = FileRows(scan, list(found.wrong), planned.missing, planned.readings)
         found.wrong.update(rows.count_wrong(scan.parts))
     problems = find_problems(found, names, head, planned.rules, scan)
-    return [_without_categories(problem) for problem in problems]
+    return planned._replace(problems=[_without_categories(problem) for problem in problems])
 
 
 def _fit(estimator: PCKID, rows: FileRows) -> None:

@@ -11,13 +11,12 @@ from typing import Any, BinaryIO, NamedTuple
 import click
 import numpy as np
 
-from pckid._utils.commands import as_arguments
 from pckid._utils.files import atomic_file
 from pckid._utils.text import brief
 from pckid.cli._say import note, say
 from pckid.exceptions import TableError
-from pckid.inspection.notes import advice, problem_lines, reading_notes, refuse_problems
-from pckid.inspection.problems import RESULT_COLUMNS, Option, Problem, find_problems, is_used
+from pckid.inspection.notes import problem_lines, reading_notes, refuse_problems, take_advice
+from pckid.inspection.problems import RESULT_COLUMNS, Problem, find_problems, is_used
 from pckid.inspection.tables import choose_row_names
 from pckid.tables import (
     FileTable,
@@ -28,7 +27,6 @@ from pckid.tables import (
     Sheets,
     Source,
     find_readings,
-    leave_out_last,
     numbers_in_text,
     parse_rules,
     read_columns,
@@ -95,6 +93,8 @@ class ColumnPlan(NamedTuple):
         Those left out as names of rows or dates among them.
     id_column : str or None
         The column that names the rows.
+    problems : sequence of Problem
+        What is wrong or doubtful about the first rows, where these were looked at.
     """
 
     names: list[str]
@@ -103,6 +103,7 @@ class ColumnPlan(NamedTuple):
     rules: ReadingRules
     readings: dict[str, Reading]
     id_column: str | None
+    problems: Sequence[Problem] = ()
 
 
 def open_scan(source: str | Source, options: Mapping[str, Any]) -> Scan:
@@ -329,39 +330,10 @@ def _texts(table: FileTable, name: str | None) -> list[str] | None:
     return ["" if cell is None else str(cell) for cell in table.data.column(name).to_pylist()]
 
 
-def not_given(advised: Sequence[Option], options: Mapping[str, Any]) -> list[Option]:
-    """List the options that were not given already."""
-    return [option for option in advised if not _given(option, options)]
-
-
-def with_options(options: Mapping[str, Any], added: Sequence[Option]) -> dict[str, Any]:
-    """Add the options that fix what is wrong."""
-    changed = dict(options)
-    for key, value in added:
-        single = key == "skip_last"
-        changed[key] = int(value) if single else (*(changed.get(key) or ()), value)
-    return changed
-
-
-def take_advice(table: FileTable, options: dict[str, Any]) -> Selection:
+def select_as_advised(table: FileTable, options: dict[str, Any]) -> Selection:
     """Choose columns and read them; with the option "yes", fix what is wrong as advised."""
-    selection = select_columns(table, options)
-    # What is fixed may bring more to light: a code for missing that hid an outlier.
-    for _ in range(5):
-        taken = not_given(advice(selection.problems), options)
-        if not options.get("yes") or not taken:
-            break
-        say(f"Advice taken: {as_arguments(taken)}")
-        options.update(with_options(options, taken))
-        table = leave_out_last(table, options.get("skip_last") or 0)
-        selection = select_columns(table, options)
-    return selection
-
-
-def _given(option: Option, options: Mapping[str, Any]) -> bool:
-    """Tell whether an option was given already."""
-    given = options.get(option.key) or ()
-    return option.value in (given if isinstance(given, tuple | list) else [str(given)])
+    first = select_columns(table, options)
+    return take_advice(table, first, options, lambda table: select_columns(table, options), say)[1]
 
 
 def point_out(selection: Selection) -> None:

@@ -117,7 +117,7 @@ def cluster(
             return
         say("Columns of text are categories: the table is read whole.")
         opened = streamed
-    selection = _tables.take_advice(opened, options)
+    selection = _tables.select_as_advised(opened, options)
     _tables.point_out(selection)
 
     from pckid.cli import _cluster

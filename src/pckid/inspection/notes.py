@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, TypeVar
 
 from pckid._utils.commands import as_arguments
 from pckid._utils.text import brief, counted
 from pckid.exceptions import TableError
 from pckid.input.sentinels import describe_codes
 from pckid.inspection.problems import Option, Problem
-from pckid.tables import Reading
+from pckid.tables import FileTable, Reading, Scan, leave_out_last
 
 _SHOWN, _LONGEST_ADVICE = 12, 500
 _THOUSANDS = {"": "no thousands sign", " ": "thousands ' '"}
+_Opened = TypeVar("_Opened", Scan, FileTable)
 _REASONS = {
     "row name": "because they name the rows (--columns takes them)",
     "free text": "because they hold free text (--categorical takes them as categories)",
@@ -24,6 +26,45 @@ _REASONS = {
 def advice(problems: Sequence[Problem]) -> list[Option]:
     """List the options that fix what is wrong, each once."""
     return list(dict.fromkeys(option for problem in problems for option in problem.options))
+
+
+def with_options(options: Mapping[str, Any], added: Sequence[Option]) -> dict[str, Any]:
+    """Add the options that fix what is wrong."""
+    changed = dict(options)
+    for key, value in added:
+        single = key == "skip_last"
+        changed[key] = int(value) if single else (*(changed.get(key) or ()), value)
+    return changed
+
+
+def take_advice(
+    table: _Opened,
+    chosen: Any,
+    options: dict[str, Any],
+    choose: Callable[[_Opened], Any],
+    say: Callable[[str], None] = lambda text: None,
+) -> tuple[_Opened, Any]:
+    """With the option "yes", fix what is wrong as advised; return the table and what is chosen.
+
+    `chosen` has the `problems` of the columns chosen so far; `choose(table)` chooses them anew,
+    after what was taken has been added to the options.
+    """
+    # What is fixed may bring more to light: a code for missing that hid an outlier.
+    for _ in range(5):
+        taken = [option for option in advice(chosen.problems) if not _given(option, options)]
+        if not options.get("yes") or not taken:
+            break
+        say(f"Advice taken: {as_arguments(taken)}")
+        options.update(with_options(options, taken))
+        table = leave_out_last(table, options.get("skip_last") or 0)
+        chosen = choose(table)
+    return table, chosen
+
+
+def _given(option: Option, options: Mapping[str, Any]) -> bool:
+    """Tell whether an option was given already."""
+    given = options.get(option.key) or ()
+    return option.value in (given if isinstance(given, tuple | list) else [str(given)])
 
 
 def explain_reading(reading: Reading) -> str:
