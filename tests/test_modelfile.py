@@ -448,7 +448,7 @@ def test_a_newer_format_is_named_with_the_version_it_needs(saved):
 def with_header(header: bytes, data: bytes = b"") -> bytes:
     """Make a file with any header, and a right hash if there is room for one."""
     content = len(header).to_bytes(8, "little") + header + data
-    if container.has_hash_in_front(content):
+    if content[8 : container._HASH_AT] == container._BEFORE_HASH:
         digest = container._hash(content).encode()
         content = content[: container._HASH_AT] + digest + content[container._AFTER_HASH :]
     return content

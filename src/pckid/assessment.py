@@ -32,6 +32,9 @@ from pckid.significance.stability import Stability, measure_stability, resample_
 MAX_JUDGED = 3000
 """The stability of so many rows is judged."""
 
+N_NULL, N_RESAMPLES = 49, 20
+"""Null tables and resamples of a verdict."""
+
 FEW_ROWS = 10
 """Clusters of fewer rows than this are named."""
 
@@ -213,8 +216,8 @@ def assess(
     estimator: Any,
     X: Any,
     *,
-    n_null: int = 49,
-    n_resamples: int = 20,
+    n_null: int = N_NULL,
+    n_resamples: int = N_RESAMPLES,
     random_state: Any = None,
     n_jobs: int | None = None,
     advance: Advance = lambda count: None,

@@ -10,16 +10,14 @@ from hypothesis import strategies as st
 
 from pckid.exceptions import TableError
 from pckid.tables import (
-    MISSING_TOKENS,
     FileTable,
     MissingTokens,
     Reading,
     read_columns,
     refuse_unread,
-    try_columns,
-    try_numbers,
 )
 from pckid.tables import numbers as module
+from pckid.tables.numbers import MISSING_TOKENS, try_columns, try_numbers
 from pckid.tables.sniffing import TextFormat
 
 DEFAULT = MissingTokens.with_defaults()

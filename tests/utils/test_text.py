@@ -2,7 +2,7 @@
 
 import pytest
 
-from pckid._utils.text import write_p
+from pckid._utils.text import list_first, write_p
 
 
 @pytest.mark.parametrize(
@@ -23,3 +23,11 @@ from pckid._utils.text import write_p
 )
 def test_p_values_are_written_as_readers_expect_them(p_value, text):
     assert write_p(p_value) == text
+
+
+def test_of_many_words_the_first_are_listed():
+    assert list_first([]) == ""
+    assert list_first(["a"]) == "a"
+    assert list_first(list("abcde")) == "a, b, c, d, e"
+    assert list_first(list("abcdefg")) == "a, b, c, d, e and 2 more"
+    assert list_first(list("abc"), 2) == "a, b and 1 more"

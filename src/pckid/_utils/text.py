@@ -32,6 +32,12 @@ def join_words(words: Sequence[str]) -> str:
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
+def list_first(words: Sequence[str], most: int = 5) -> str:
+    """List the first few of some words: "a, b and 3 more"."""
+    more = f" and {len(words) - most} more" if len(words) > most else ""
+    return ", ".join(words[:most]) + more
+
+
 def write_p(p_value: float) -> str:
     """Write a p-value as a reader expects it: "p < 0.001", "p = 0.03", "p > 0.99"."""
     if p_value < 0.001:

@@ -10,14 +10,12 @@ import numpy as np
 from joblib import parallel_config
 
 from pckid._utils.progress import Advance
-from pckid.assessment import Assessment, assess, assess_rows
+from pckid.assessment import N_NULL, N_RESAMPLES, Assessment, assess, assess_rows
 from pckid.cli._cluster import named_columns
 from pckid.cli._say import is_quiet, note, say
 from pckid.cli._tables import Selection
 from pckid.cluster import PCKID
 
-N_NULL = 49
-N_RESAMPLES = 20
 _WHAT = "Comparing with tables without groups"
 
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from pckid._utils.arrays import place, to_numpy
 from pckid._utils.quantities import write_quantity
-from pckid._utils.text import brief, counted
+from pckid._utils.text import brief, counted, list_first
 from pckid.cli._say import note, progress_bar, say
 from pckid.cli._tables import Selection
 from pckid.cluster import PCKID
@@ -136,9 +136,8 @@ def name_dropped(
         reason = "no two texts agree" if len(distinct) > 1 else "no two values differ"
         reasons[reason].append(brief(name))
     for reason, dropped in reasons.items():
-        more = f" and {len(dropped) - 5} more" if len(dropped) > 5 else ""
         if dropped:
-            note(f"Left out, because {reason}: {', '.join(dropped[:5])}{more}.")
+            note(f"Left out, because {reason}: {list_first(dropped)}.")
 
 
 def count_empty(estimator: PCKID, found: int) -> None:

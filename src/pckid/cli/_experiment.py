@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from pckid.cli import _interrupt
-from pckid.cli._options import not_zero
+from pckid.cli._options import not_zero, stack_options
 
 Command = Callable[..., Any]
 
@@ -25,7 +25,7 @@ def run_experiment(main: Command, options: dict[str, Any]) -> int:
 
 def experiment_options(runs: int, out: str) -> Callable[[Command], Command]:
     """Add the options of an experiment, with its own defaults."""
-    options = [
+    return stack_options(
         click.option(
             "--runs", type=click.IntRange(1), default=runs, show_default=True,
             help="Repetitions, each with a table drawn anew.",
@@ -50,11 +50,4 @@ def experiment_options(runs: int, out: str) -> Callable[[Command], Command]:
         click.option(
             "--kmeans-starts", type=click.IntRange(1), help="To be quick; 100 by default."
         ),
-    ]  # fmt: skip
-
-    def decorate(command: Command) -> Command:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return decorate
+    )  # fmt: skip

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pckid._utils.commands import write_command
-from pckid._utils.text import brief, counted, printable
+from pckid._utils.text import brief, counted, list_first, printable
 from pckid.cli._ending import reading_given
 from pckid.inspection.notes import problem_lines, with_options
 from pckid.inspection.tables import ColumnInspection, TableInspection
@@ -87,7 +87,9 @@ def print_page(found: TableInspection, command: str) -> None:
     if len(kinds) > _COLUMNS:
         more = counted(len(kinds) - _COLUMNS, "more column")
         console.print(Text(f"and {more}; --json lists them all"))
-    console.print(Text(_patterns_heading(found.n_patterns)))
+    # A title of the table would be wrapped to the table's width.
+    patterns = counted(found.n_patterns, "pattern")
+    console.print(Text(f"\nWhich cells are missing together ({patterns} in all)"))
     console.print(_patterns_table(found.patterns))
     # As they are: a line that is not wrapped can be copied.
     lines = [
@@ -137,11 +139,6 @@ def _columns_table(columns: Sequence[ColumnInspection]) -> Any:
     return grid
 
 
-def _patterns_heading(n_patterns: int) -> str:
-    """Say what the patterns are; a title of the table would be wrapped to the table's width."""
-    return f"\nWhich cells are missing together ({counted(n_patterns, 'pattern')} in all)"
-
-
 def _patterns_table(patterns: Sequence[tuple[int, tuple[str, ...]]]) -> Any:
     """Lay out the commonest patterns."""
     from rich.table import Table as Grid
@@ -149,9 +146,7 @@ def _patterns_table(patterns: Sequence[tuple[int, tuple[str, ...]]]) -> Any:
 
     grid = Grid("rows", "missing", box=None, pad_edge=False)
     for n_rows, names in patterns:
-        text = ", ".join(brief(name, 30) for name in names[:6]) or "nothing"
-        if len(names) > 6:
-            text += f" and {len(names) - 6} more"
+        text = list_first([brief(name, 30) for name in names], 6) or "nothing"
         grid.add_row(*map(Text, [f"{n_rows:,}", text]))
     return grid
 

@@ -8,7 +8,7 @@ import click
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
-def _stack(*options: Decorator) -> Decorator:
+def stack_options(*options: Decorator) -> Decorator:
     """Apply options so that help lists them in the order given."""
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -33,7 +33,7 @@ def html_name(ctx: click.Context, param: click.Parameter, value: str | None) -> 
     return value
 
 
-reading_options = _stack(
+reading_options = stack_options(
     click.option(
         "--na-values",
         "na_values",
@@ -96,7 +96,7 @@ reading_options = _stack(
 )
 """How a table is to be read."""
 
-column_options = _stack(
+column_options = stack_options(
     click.option(
         "--columns",
         multiple=True,
@@ -122,7 +122,7 @@ column_options = _stack(
 )
 """Which columns are clustered."""
 
-ensemble_options = _stack(
+ensemble_options = stack_options(
     click.option(
         "--inits", type=click.IntRange(1),
         help="Mixture models for every number of components; 10 by default.",
@@ -159,7 +159,7 @@ ensemble_options = _stack(
 )  # fmt: skip
 """The ensemble of mixture models."""
 
-running_options = _stack(
+running_options = stack_options(
     click.option(
         "--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True,
         help="Start of the random numbers: the same seed gives the same clusters.",
@@ -169,7 +169,7 @@ running_options = _stack(
 )  # fmt: skip
 """How the computation runs."""
 
-writing_options = _stack(
+writing_options = stack_options(
     click.option(
         "--out", "-o", type=click.Path(dir_okay=False), metavar="FILE",
         help="Write the rows here (.csv, .tsv, .xlsx, .parquet, .arrow; .csv.gz and the like "
@@ -187,7 +187,7 @@ writing_options = _stack(
 )  # fmt: skip
 """Where results go."""
 
-streaming_options = _stack(
+streaming_options = stack_options(
     click.option(
         "--stream/--no-stream", "stream", default=None,
         help="Read the table in batches, or whole. By default in batches if it is large.",

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from pckid._utils.arrays import to_numpy
-from pckid._utils.text import brief
+from pckid._utils.text import brief, list_first
 from pckid.cli import _tables
 from pckid.cli._cluster import named_columns
 from pckid.cli._say import say
@@ -102,11 +102,9 @@ def _similar_names(absent: Sequence[str], others: Sequence[str]) -> list[str]:
 
 def _how_to_add(absent: Sequence[str], pairs: Sequence[str]) -> str:
     """Say what to do about absent columns, of which `pairs` may have other names."""
-    more = f" and {len(pairs) - 5} more" if len(pairs) > 5 else ""
     them, their = ("it", "its") if len(absent) == 1 else ("them", "their")
     if pairs:
-        listed = f"{', '.join(pairs[:5])}{more}"
-        return f"Did you mean {listed}? Rename {them}, or add {them} with empty cells."
+        return f"Did you mean {list_first(pairs)}? Rename {them}, or add {them} with empty cells."
     return f"Add {them}; {their} cells may be empty."
 
 

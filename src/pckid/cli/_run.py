@@ -19,7 +19,8 @@ from pckid.cli._say import fail, note
 from pckid.cli._streams import drop_output
 from pckid.exceptions import PckidModelError, TableError
 
-EXIT_OK, EXIT_RUNTIME, EXIT_USAGE, EXIT_DATA, EXIT_MODEL = 0, 1, 2, 3, 4
+# Wrong use is 2, as click has it.
+EXIT_OK, EXIT_RUNTIME, EXIT_DATA, EXIT_MODEL = 0, 1, 3, 4
 
 
 # How libraries say that memory is out without a MemoryError.

@@ -1,7 +1,6 @@
 """`pckid demo`: see it work on a built-in table."""
 
 import os
-import shlex
 import time
 from importlib.util import find_spec
 from pathlib import Path
@@ -24,6 +23,7 @@ def demo(out: str) -> None:
       pckid demo
       pckid demo --out results
     """
+    from pckid._utils.commands import write_command
     from pckid.cli import _assessment, _cluster, _tables
     from pckid.cli._say import say
     from pckid.data import penguins_path
@@ -53,6 +53,5 @@ def demo(out: str) -> None:
     say(f"The table with its clusters: {labels_path}")
     _cluster.write_report(selection, estimator, _OPTIONS, report_path, assessment)
     say(f"Open it in a browser, and press a cluster: {Path(report_path).resolve().as_uri()}")
-    by_hand = ["pckid", "cluster", table_path, "-k", "3", "--label", "label", "--out",
-               f"clusters.{suffix}", "--report", "report.html"]  # fmt: skip
-    say(f"The same by hand: {shlex.join(by_hand)}")
+    options = {"k": 3, "label": "label", "out": f"clusters.{suffix}", "report": "report.html"}
+    say(f"The same by hand: {write_command(['cluster', table_path], options)}")

@@ -19,8 +19,8 @@ from sklearn.mixture import GaussianMixture
 from pckid import PCKID, IncompleteGaussianMixture, choose_n_clusters
 from pckid._utils.arrays import to_numpy
 from pckid.experiments.methods import Method
+from pckid.n_clusters import MAX_CLUSTERS
 
-MAX_CLUSTERS = 15
 CANDIDATES = range(2, MAX_CLUSTERS + 1)
 _ENSEMBLE = {"n_inits": 10, "max_components": "auto"}
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from pckid._utils.text import list_first
 from pckid.experiments.ranks import Ranking, rank, rank_each
 from pckid.experiments.resampling import interval
 from pckid.experiments.results import Row
@@ -98,9 +99,8 @@ def _listed_losses(head: str, scores: NDArray, lost: NDArray[np.bool_], rows: Se
         winners = [i for i in np.argsort(-found, kind="stable") if better[i]]
         if winners:
             own = "failed" if np.isneginf(found[ours]) else f"{found[ours]:.3f}"
-            rivals = ", ".join(f"{methods[i]} {found[i]:.3f}" for i in winners[:N_NAMED])
-            more = f" and {len(winners) - N_NAMED} more" if len(winners) > N_NAMED else ""
-            lines.append(f"- {case_name(case)}: {OURS} {own}; {rivals}{more}\n")
+            rivals = list_first([f"{methods[i]} {found[i]:.3f}" for i in winners], N_NAMED)
+            lines.append(f"- {case_name(case)}: {OURS} {own}; {rivals}\n")
     end = f":\n\n{''.join(lines)}" if lines else ".\n"
     return f"{head} on {len(lines)} of {len(cases)} cases{end}"
 

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import entr
 
 from pckid.inspection.clusters import HoleLink, hole_links
 
@@ -230,7 +231,8 @@ def hole_information(
         [mutual_information(missing, rng.permutation(groups)) for _ in range(n_shuffles)]
     )
     chance = (1 + (shuffled.sum(axis=1) >= found.sum()).sum()) / (1 + n_shuffles)
-    most = np.minimum(_entropy(np.bincount(groups) / len(groups)), _entropy_of_holes(missing))
+    share = missing.mean(axis=0)
+    most = np.minimum(entr(np.bincount(groups) / len(groups)).sum(), entr(share) + entr(1 - share))
     gain = np.maximum(found - shuffled.mean(axis=0), 0.0) / most
     return HoleInformation(float(gain.mean()), float(chance))
 
@@ -258,15 +260,3 @@ def _terms(joint: np.ndarray, product: np.ndarray) -> np.ndarray:
     """Sum p log(p / q) over the groups, 0 log 0 being 0."""
     ratio = np.where(joint > 0, joint / np.where(product > 0, product, 1.0), 1.0)
     return (np.maximum(joint, 0.0) * np.log(ratio)).sum(axis=0)
-
-
-def _entropy(shares: np.ndarray) -> float:
-    """Compute −Σ p log p."""
-    shares = shares[shares > 0]
-    return float(-(shares * np.log(shares)).sum())
-
-
-def _entropy_of_holes(missing: np.ndarray) -> np.ndarray:
-    """Compute the entropy of "missing or not" of each column, of shape (n_features,)."""
-    share = missing.mean(axis=0)
-    return -(share * np.log(share) + (1 - share) * np.log(1 - share))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, TypeVar
 
 from pckid._utils.commands import as_arguments
-from pckid._utils.text import brief, counted
+from pckid._utils.text import brief, counted, list_first
 from pckid.exceptions import TableError
 from pckid.input.sentinels import describe_codes
 from pckid.inspection.problems import Option, Problem
@@ -94,20 +94,15 @@ def reading_notes(left_out: Collection[str], readings: Mapping[str, Reading]) ->
     for kind, reason in _REASONS.items():
         named = [n for n, reading in readings.items() if reading.kind == kind and n in left_out]
         if named:
-            lines.append(f"Left out, {reason}: {_listed(named)}.")
+            lines.append(f"Left out, {reason}: {list_first([*map(brief, named)])}.")
     ways: dict[str, list[str]] = {}
     for name, reading in readings.items():
         if reading.choice and reading.number and name not in left_out and not reading.doubt:
             ways.setdefault(str((reading.number, *reading.choice.units)), []).append(name)
     for names in ways.values():
-        lines.append(f"Numbers read in {_listed(names)}: {explain_reading(readings[names[0]])}.")
+        read_in = list_first([*map(brief, names)])
+        lines.append(f"Numbers read in {read_in}: {explain_reading(readings[names[0]])}.")
     return lines
-
-
-def _listed(names: Sequence[str]) -> str:
-    """Name the first few of some columns."""
-    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
-    return ", ".join(brief(name) for name in names[:5]) + more
 
 
 def problem_lines(problems: Sequence[Problem]) -> list[str]:
@@ -115,7 +110,7 @@ def problem_lines(problems: Sequence[Problem]) -> list[str]:
     problems = _merge_codes(problems)
     named = [problem for problem in problems if problem.kind == "may name the rows"]
     if len(named) > 1:
-        listed = _listed([problem.column for problem in named])
+        listed = list_first([brief(problem.column) for problem in named])
         evidence = (
             f"Columns {listed} hold a whole number in every row, no two alike: they may name "
         )

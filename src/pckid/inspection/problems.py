@@ -17,6 +17,7 @@ from pckid.inspection.columns import find_outlier, looks_like_identifier
 from pckid.tables import Columns, FileTable, NumberFormat, Reading, ReadingRules, Scan
 from pckid.tables.categories import MAX_CATEGORIES, count_categories
 from pckid.tables.endings import ExtraRows, find_extra_rows
+from pckid.tables.kinds import LEADING_ZEROS
 from pckid.tables.numbers import NotNumbers, describe_text
 from pckid.tables.row_names import name_tells_rows, texts_are_free
 from pckid.tables.table import name_row
@@ -25,7 +26,7 @@ RESULT_COLUMNS = ("cluster", "confidence", "outlier_score")
 """What a clustering adds to a table."""
 ABOUT_USE = frozenset({"may name the rows", "codes with zeros", "may be a code", "free text"})
 """Problems that ask whether a column should be used, and as what."""
-_MOST_CODES, _ZEROS = 5, r"^ *0\d+ *$"
+_MOST_CODES = 5
 
 
 class Option(NamedTuple):
@@ -357,7 +358,7 @@ def _code_problems(
     if not reading.has_zeros:
         return _called_a_code(name, values)
     cells = table.data.column(name).cast(pa.string())
-    codes = cells.filter(pc.match_substring_regex(cells, _ZEROS))
+    codes = cells.filter(pc.match_substring_regex(cells, LEADING_ZEROS))
     example = f", such as {brief(codes[0].as_py().strip())}" if len(codes) else ""
     n_distinct = len(np.unique(values[~np.isnan(values)]))
     few = n_distinct <= min(MAX_CATEGORIES, len(values) // 2)

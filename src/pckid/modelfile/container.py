@@ -78,11 +78,6 @@ def read_open_file(file: BinaryIO) -> bytes:
     return content
 
 
-def has_hash_in_front(content: bytes) -> bool:
-    """Tell whether the hash of a file has its place at the front."""
-    return content[8:_HASH_AT] == _BEFORE_HASH
-
-
 def unpack(content: bytes) -> Content:
     """Take a file apart, after its hash was checked. The arrays are views of `content`.
 

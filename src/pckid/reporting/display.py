@@ -8,13 +8,12 @@ from html import escape
 from typing import Any
 
 from pckid._utils.files import atomic_file, check_folder
-from pckid.assessment import Assessment, assess
+from pckid.assessment import N_NULL, N_RESAMPLES, Assessment, assess
 from pckid.plots import own_labels
 from pckid.reporting.page import render
 from pckid.reporting.summary import Background, Summary, describe_rows, summarise
 
 NOTEBOOK_HEIGHT = 760
-N_NULL, N_RESAMPLES = 49, 20
 
 
 class Report:

@@ -1,10 +1,9 @@
 """Tables from files: read them, find their numbers, write them back with new columns."""
 
-from pckid.tables.categories import Columns, read_columns, refuse_unread, text_cells
-from pckid.tables.dates import DateFormat
-from pckid.tables.formats import FORMATS, NumberFormat
+from pckid.tables.categories import Columns, read_columns, refuse_unread
+from pckid.tables.formats import NumberFormat
 from pckid.tables.kinds import Reading, ReadingRules, find_readings, numbers_in_text, parse_rules
-from pckid.tables.numbers import MISSING_TOKENS, MissingTokens, try_columns, try_numbers
+from pckid.tables.numbers import MissingTokens
 from pckid.tables.scanning import (
     Scan,
     leave_out_last,
@@ -19,10 +18,7 @@ from pckid.tables.workbook_writing import Share, Sheets
 from pckid.tables.writing import TableWriter, table_format, write_table
 
 __all__ = [
-    "FORMATS",
-    "MISSING_TOKENS",
     "Columns",
-    "DateFormat",
     "FileTable",
     "MissingTokens",
     "NumberFormat",
@@ -44,8 +40,5 @@ __all__ = [
     "row_numbers",
     "scan_table",
     "table_format",
-    "text_cells",
-    "try_columns",
-    "try_numbers",
     "write_table",
 ]

@@ -32,7 +32,6 @@ _PATTERNS = {
 _DURATION = r"^(?P<sign>-?)(?P<hour>\d+):(?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d(?:[.,]\d+)?))?$"
 LAYOUTS = (*_PATTERNS, "hours:minutes")
 EITHER_ORDER = "day-month-year or month-day-year"
-PARTS = ("days", "month", "hour")
 # Years of two digits from here on are of the last century.
 _FIRST_SHORT_YEAR = 70
 

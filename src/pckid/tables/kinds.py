@@ -45,6 +45,8 @@ _DATE_ORDERS = ("day-month-year", "month-day-year")
 _OTHER_ORDERS = ("year-month-day", "day month year", "month day year")
 DATE_CHOICES = ("leave-out", "use", "month", "hour", "day-first", "month-first")
 _TIMES = ("date", "duration")
+LEADING_ZEROS = r"^ *0\d+ *$"
+"""A pattern of numbers that begin with zeros that they do not need."""
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 Batches = Callable[[Sequence[str]], Iterator[FileTable]]
@@ -297,7 +299,7 @@ def _kind_of_numbers(values: np.ndarray, name: str, rules: ReadingRules) -> Read
 
 def _have_zeros(cells: Any) -> bool:
     """Tell whether numbers begin with zeros that they do not need."""
-    return bool(pc.any(pc.match_substring_regex(cells, r"^ *0\d+ *$")).as_py())
+    return bool(pc.any(pc.match_substring_regex(cells, LEADING_ZEROS)).as_py())
 
 
 def _text(cells: Any, name: str, rules: ReadingRules) -> Reading:
