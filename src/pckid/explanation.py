@@ -238,19 +238,7 @@ def mean_kernel(
     """Average the kernel between each row and the rows of each cluster, without forming it.
 
     The mean of κ(x, x') over the rows x' of a cluster is φ(x) times the cluster's mean features.
-
-    Parameters
-    ----------
-    kernel : Kernel
-    table : Table
-    labels : ndarray of shape (n_samples,)
-    n_clusters : int
-    jobs : int
-
-    Returns
-    -------
-    means : ndarray of shape (n_samples, n_clusters)
-        0 for a cluster without rows.
+    Of shape (n_samples, n_clusters); 0 for a cluster without rows.
     """
     member = (labels[:, None] == np.arange(n_clusters)).astype(np.float64)
     member = asarray_like(member / np.maximum(member.sum(axis=0), 1), table.values)
@@ -262,16 +250,8 @@ def mean_kernel(
 def doubtful_rows(estimator: Any, n_wanted: int) -> list[DoubtfulRow]:
     """Find the rows of lowest confidence, and the cluster each would go to next.
 
-    Parameters
-    ----------
-    estimator : fitted PCKID
-    n_wanted : int
-
-    Returns
-    -------
-    doubtful : list of DoubtfulRow
-        Those with a confidence under 0.8, of which more than one in five would get another
-        cluster, at most `n_wanted`; none for a single cluster.
+    Those with a confidence under 0.8, of which more than one in five would get another cluster, at
+    most `n_wanted`; none for a single cluster.
     """
     labels, confidence = own_labels(estimator), to_numpy(estimator.confidence_)
     centers = to_numpy(estimator.cluster_centers_)

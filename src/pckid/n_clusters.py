@@ -129,17 +129,7 @@ def choose_or_none(
 ) -> Choice:
     """Choose the number of clusters of a sample; 1 where tables without groups look the same.
 
-    Parameters
-    ----------
-    estimator : PCKID or ProbabilisticClusterKernel
-        Whose kernel was trained on the sample.
-    kernel : Kernel
-    sample : Sample
-    max_clusters : int, default=15
-
-    Returns
-    -------
-    choice : Choice
+    The kernel is that of the estimator, trained on the sample.
     """
     jobs = n_threads(estimator.n_jobs)
     choice = choose_by_kernel(kernel, sample, jobs, max_clusters)
@@ -163,19 +153,7 @@ def choose_or_none(
 def choose_by_kernel(
     kernel: Kernel, sample: Sample, jobs: int, max_clusters: int = MAX_CLUSTERS
 ) -> Choice:
-    """Score the numbers of clusters by a trained kernel, on at most 1,000 rows of its sample.
-
-    Parameters
-    ----------
-    kernel : Kernel
-    sample : Sample
-    jobs : int
-    max_clusters : int, default=15
-
-    Returns
-    -------
-    choice : Choice
-    """
+    """Score the numbers of clusters by a trained kernel, on at most 1,000 rows of its sample."""
     rng = generator(sample.entropy, Stream.N_CLUSTERS)
     rows, weights = sample.draw(MAX_ROWS, rng)
     features = feature_matrix(kernel, take(sample.table, rows), jobs)

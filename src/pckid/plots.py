@@ -484,14 +484,7 @@ def own_labels(estimator: Any) -> np.ndarray:
 def to_matrix(estimator: Any, X: Any) -> np.ndarray:
     """Turn the table that an estimator was fitted on into floats, NaN where missing.
 
-    Parameters
-    ----------
-    estimator : fitted PCKID
-    X : array-like or dataframe of shape (n_samples, n_features)
-
-    Returns
-    -------
-    values : ndarray of shape (n_samples, n_features), float64
+    X and the result have the shape (n_samples, n_features).
     """
     n_samples = len(own_labels(estimator))
     with warnings.catch_warnings():

@@ -10,15 +10,7 @@ from typing import Any
 def html_table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     """Write a table as HTML, every cell escaped; the first of each row is its heading.
 
-    Parameters
-    ----------
-    columns : sequence of str
-    rows : iterable of sequences
-        Floats are written with three digits, None and NaN as a dash.
-
-    Returns
-    -------
-    html : str
+    Floats are written with three digits, None and NaN as a dash.
     """
     head = "".join(f'<th scope="col">{escape(name)}</th>' for name in columns)
     body = "".join(

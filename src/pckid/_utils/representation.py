@@ -41,14 +41,7 @@ class ClusterReprMixin:
 def describe_clusters(estimator: Any) -> str:
     """Write the sizes of a fitted clusterer's clusters, and how sure its rows are, as HTML.
 
-    Parameters
-    ----------
-    estimator : estimator
-        Nothing is written where it is not fitted, or keeps its labels in blocks.
-
-    Returns
-    -------
-    html : str
+    Nothing is written where it is not fitted, or keeps its labels in blocks.
     """
     labels = getattr(estimator, "labels_", None)
     if labels is None or hasattr(labels, "dask"):

@@ -185,15 +185,7 @@ def new_columns(estimator: PCKID, *, outliers: bool = False) -> dict[str, np.nda
 def profile_sheets(estimator: PCKID, dates: Mapping[str, str] = MappingProxyType({})) -> Sheets:
     """Lay the clusters' profiles out as a sheet: a column for each cluster, figures in rows.
 
-    Parameters
-    ----------
-    estimator : fitted PCKID
-    dates : mapping of column name to {"date", "datetime", "time"}
-        Columns whose means are written as dates or as hours:minutes.
-
-    Returns
-    -------
-    sheets : Sheets
+    The means of columns named in `dates` are written as dates or as hours:minutes.
     """
     found = estimator.cluster_profiles_
     clusters = range(len(found.n_rows))

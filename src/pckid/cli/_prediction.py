@@ -22,16 +22,8 @@ def with_known_reading(
 ) -> dict[str, Any]:
     """Add what the model's own table was read with: codes for missing values, formats, dates.
 
-    Parameters
-    ----------
-    description : mapping
-        What the model file says of itself.
-    options : mapping
-        From the command line; they hold where both say something.
-
-    Returns
-    -------
-    options : dict
+    `description` is what the model file says of itself; options of the command line hold where both
+    say something.
     """
     reading = description.get("reading")
     reading = reading if isinstance(reading, Mapping) else {}
@@ -46,18 +38,7 @@ def with_known_reading(
 
 
 def select_known(estimator: Any, table: FileTable, options: Mapping[str, Any]) -> _tables.Selection:
-    """Choose the columns that a model was fitted on, by name.
-
-    Parameters
-    ----------
-    estimator : estimator from a model file
-    table : Table
-    options : mapping
-
-    Returns
-    -------
-    selection : Selection
-    """
+    """Choose the columns that a model was fitted on, by name."""
     if not isinstance(estimator, PCKID):
         raise PckidModelError("The model holds no clusters. Give one from `pckid cluster --save`.")
     names = getattr(estimator, "feature_names_in_", None)

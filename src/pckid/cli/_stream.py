@@ -74,17 +74,7 @@ def open_large(
 ) -> Scan | FileTable:
     """Open a table, and read it unless it is to be read in batches: if asked to, or if it is large.
 
-    Parameters
-    ----------
-    source : str
-    options : mapping
-    report_path : str or None
-        A report is about rows in memory.
-
-    Returns
-    -------
-    opened : Scan or Table
-        Rows to be read in batches, or all of them.
+    A report is about rows in memory.
     """
     asked = bool(options["stream"] or options["scheduler"] or options["resume"])
     if asked and report_path:
@@ -117,18 +107,8 @@ def cluster_streamed(
 ) -> Streamed | FileTable:
     """Cluster a table batch by batch, and write the result as it comes.
 
-    Parameters
-    ----------
-    scan : Scan
-    n_clusters : int or "auto"
-    options : dict
-    outputs : Outputs
-
-    Returns
-    -------
-    streamed : Streamed or FileTable
-        What was found; or the table, read whole and not yet clustered, if it holds categories and
-        may be read whole.
+    Returns what was found; or the table, read whole and not yet clustered, if it holds categories
+    and may be read whole.
     """
     for key, option in _ONLY_WHOLE.items():
         if options.get(key):

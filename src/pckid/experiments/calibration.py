@@ -93,18 +93,7 @@ METHODS: dict[str, Callable[[NDArray, int, int], Callable[[NDArray], NDArray]]] 
 def observe(name: str, X: NDArray, n_clusters: int, seed: int) -> Counts:
     """Count how many rows keep their cluster, by how sure the method was of them.
 
-    Parameters
-    ----------
-    name : str
-        A name in `METHODS`.
-    X : ndarray of shape (n_samples, n_features)
-        Each row with a value.
-    n_clusters : int
-    seed : int
-
-    Returns
-    -------
-    counts : Counts
+    `name` is one of `METHODS`; each row of X (n_samples, n_features) has a value.
     """
     fit = METHODS[name]
     shares = fit(X, n_clusters, seed)(X)

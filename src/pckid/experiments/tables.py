@@ -80,17 +80,9 @@ def mean(values: NDArray, axis: int = -1) -> NDArray:
 
 
 def by_dataset(rows: Sequence[Row], values: NDArray) -> NDArray:
-    """Average over runs, then over the settings of each data set.
+    """Average over runs, then over the settings of each data set; (n_datasets, n_methods).
 
-    Parameters
-    ----------
-    rows : sequence of result rows
-    values : ndarray of shape (n_cases, n_methods, n_runs)
-        As `collect` arranges them; NaN where absent.
-
-    Returns
-    -------
-    ndarray of shape (n_datasets, n_methods)
+    The values (n_cases, n_methods, n_runs) are as `collect` arranges them; NaN where absent.
     """
     means, names = mean(values), np.array([name for name, _ in case_names(rows)])
     return np.stack([mean(means[names == name], axis=0) for name in dict.fromkeys(names)])

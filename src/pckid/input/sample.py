@@ -121,15 +121,6 @@ def draw_sample(rows: RowsInMemory | RowsInBlocks, sampling: Sampling) -> Sample
     In small tables equal rows are merged, and the columns measured anew by the distinct rows: so
     weights and repeated rows give the same to the last digit, and no tie is decided by rounding in
     two ways.
-
-    Parameters
-    ----------
-    rows : RowsInMemory or RowsInBlocks
-    sampling : Sampling
-
-    Returns
-    -------
-    sample : Sample
     """
     if isinstance(rows, RowsInMemory):
         found, categorical = _from_memory(rows, sampling), rows.categorical

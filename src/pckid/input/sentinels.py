@@ -36,22 +36,11 @@ class Sentinel(NamedTuple):
 def find_sentinels(values: np.ndarray) -> list[Sentinel]:
     """Find numbers of one column that look like codes for "missing", such as -9999 or 98 and 99.
 
-    One or several known codes count when they are the lowest or the highest values of the column,
+    One or several known codes count when they are the lowest or the highest of the values (n,),
     occur at least twice, and lie further from the other values than these spread. Once is enough
     for a code that is hardly ever a measurement, if it lies ten times as far. A 9 beside a complete
     scale from 1 up to 5 at most counts where it lies as far as the scale is long, in three rows.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n_samples,)
-
-    Returns
-    -------
-    sentinels : list of Sentinel
-
-    See Also
-    --------
-    find_codes : The same for a table, whose columns confirm each other.
+    `find_codes` does the same for a table, whose columns confirm each other.
     """
     distinct, counts = np.unique(values[np.isfinite(values)], return_counts=True)
     found: list[Sentinel] = []

@@ -127,14 +127,9 @@ def warn_cluster_limit(n_clusters: int, most: int) -> None:
 
 
 def warn_sentinels(X: np.ndarray, name: Callable[[int], str]) -> None:
-    """Warn of numbers that look like codes for "missing".
+    """Warn of numbers in X (n_samples, n_features) that look like codes for "missing".
 
-    Parameters
-    ----------
-    X : array of shape (n_samples, n_features)
-        As given, with NaN where a value is missing.
-    name : callable
-        Gives what to call column j.
+    `name` gives what to call column j.
     """
     codes = find_codes(X)
     if codes:

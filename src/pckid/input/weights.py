@@ -69,18 +69,7 @@ def checked_weights(sample_weight: Any, n_samples: int) -> np.ndarray | None:
 
 
 def weighted_rows(X: Array, sample_weight: Any) -> tuple[Array, Array | None]:
-    """Check weights, and leave out the rows that count nothing.
-
-    Parameters
-    ----------
-    X : array of shape (n_samples, n_features)
-    sample_weight : array-like of shape (n_samples,) or None
-
-    Returns
-    -------
-    X : array of shape (n_kept, n_features)
-    weights : array of shape (n_kept,), or None
-    """
+    """Check weights (n_samples,), or None; leave out rows that count nothing, and their weights."""
     weights = checked_weights(sample_weight, X.shape[0])
     if weights is None:
         return X, None
@@ -168,20 +157,10 @@ def _category_numbers(
 def draw_rows(
     order: np.ndarray, weights: np.ndarray | None, size: int, rng: np.random.RandomState
 ) -> np.ndarray:
-    """Draw rows without replacement, a row of weight w as w rows would be.
+    """Draw rows (size,) without replacement, a row of weight w as w rows would be.
 
-    Parameters
-    ----------
-    order : array of shape (n_samples,)
-        As from `canonical_order`.
-    weights : array of shape (n_samples,) or None
-        A fraction counts as one row.
-    size : int
-    rng : RandomState
-
-    Returns
-    -------
-    rows : array of shape (size,)
+    `order` (n_samples,) is as from `canonical_order`; a fraction of the weights (n_samples,) counts
+    as one row.
     """
     if weights is None:
         return order[rng.choice(len(order), size=size, replace=False)]

@@ -96,16 +96,7 @@ def compare_categories(
 def summarise_categories(name: str, codes: np.ndarray, categories: list[Any]) -> CategoryColumn:
     """Count the categories of a column.
 
-    Parameters
-    ----------
-    name : str
-    codes : ndarray of shape (n_samples,)
-        Indices into `categories`; NaN where missing.
-    categories : list
-
-    Returns
-    -------
-    summary : CategoryColumn
+    Codes (n_samples,) are indices into `categories`, NaN where missing.
     """
     seen = codes[~np.isnan(codes)].astype(int)
     counts = np.bincount(seen, minlength=len(categories))

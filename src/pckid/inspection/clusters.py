@@ -199,15 +199,8 @@ def _chance_higher(own: np.ndarray, others: np.ndarray) -> float:
 def standardised_medians(X: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """Median of each feature in each cluster, in spreads from the table's median.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-    labels : ndarray of shape (n_samples,)
-
-    Returns
-    -------
-    medians : ndarray of shape (n_clusters, n_features)
-        NaN where a cluster has no observed value.
+    Of shape (n_clusters, n_features); NaN where a cluster has no observed value. The rows have the
+    shape (n_samples, n_features), their labels (n_samples,).
     """
     n_clusters = int(labels.max(initial=-1)) + 1
     medians = np.full((n_clusters, X.shape[1]), np.nan)
@@ -223,18 +216,9 @@ def standardised_medians(X: np.ndarray, labels: np.ndarray) -> np.ndarray:
 
 
 def hole_links(observed: np.ndarray, labels: np.ndarray) -> list[HoleLink]:
-    """Measure, column by column, whether the holes go with the clusters.
+    """Measure, column by column, whether the holes go with the clusters; the strongest first.
 
-    Parameters
-    ----------
-    observed : ndarray of shape (n_samples, n_features), bool
-    labels : ndarray of shape (n_samples,)
-        Rows with a negative label are left out.
-
-    Returns
-    -------
-    links : list of HoleLink
-        The strongest first.
+    Of the rows (n_samples, n_features) those with a negative label (n_samples,) are left out.
     """
     observed, labels = observed[labels >= 0], labels[labels >= 0]
     sizes = np.bincount(labels)

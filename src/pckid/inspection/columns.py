@@ -43,18 +43,7 @@ class Patterns(NamedTuple):
 
 
 def summarise_column(name: str, values: np.ndarray) -> ColumnSummary:
-    """Count and summarise the observed values of a column.
-
-    Parameters
-    ----------
-    name : str
-    values : ndarray of shape (n_samples,)
-        NaN where missing.
-
-    Returns
-    -------
-    summary : ColumnSummary
-    """
+    """Count and summarise the observed values of a column (n_samples,), NaN where missing."""
     seen = values[np.isfinite(values)]
     quartiles = np.quantile(seen, [0, 0.25, 0.5, 0.75, 1]) if len(seen) else np.full(5, np.nan)
     n_missing = int(np.isnan(values).sum())
@@ -63,16 +52,7 @@ def summarise_column(name: str, values: np.ndarray) -> ColumnSummary:
 
 
 def missing_patterns(observed: np.ndarray) -> Patterns:
-    """Find the distinct patterns of observed cells.
-
-    Parameters
-    ----------
-    observed : ndarray of shape (n_samples, n_features), bool
-
-    Returns
-    -------
-    patterns : Patterns
-    """
+    """Find the distinct patterns of observed cells (n_samples, n_features)."""
     _, first, index, counts = np.unique(
         np.packbits(observed, axis=1),
         axis=0,
@@ -90,15 +70,7 @@ def missing_patterns(observed: np.ndarray) -> Patterns:
 def observed_bands(observed: np.ndarray, max_bands: int = 200) -> np.ndarray:
     """Average neighbouring rows, so that a long table's holes fit into one picture.
 
-    Parameters
-    ----------
-    observed : ndarray of shape (n_samples, n_features), bool
-    max_bands : int, default=200
-
-    Returns
-    -------
-    shares : ndarray of shape (n_bands, n_features)
-        Share of observed cells among the rows of each band.
+    Gives the share of observed cells (n_samples, n_features) in each band (n_bands, n_features).
     """
     n_bands = min(len(observed), max_bands)
     starts = np.linspace(0, len(observed), n_bands + 1)[:-1].astype(int)

@@ -93,17 +93,9 @@ def place_centers(distances: np.ndarray) -> np.ndarray:
 
 
 def stress(places: np.ndarray, distances: np.ndarray) -> float:
-    """Sum the squared relative errors of the distances between places.
+    """Sum the squared relative errors of the distances between places (n_clusters, 2).
 
-    Parameters
-    ----------
-    places : ndarray of shape (n_clusters, 2)
-    distances : ndarray of shape (n_clusters, n_clusters)
-        Positive but on the diagonal.
-
-    Returns
-    -------
-    stress : float
+    The distances (n_clusters, n_clusters) are positive but on the diagonal.
     """
     pairs = np.triu_indices(len(places), 1)
     return float(((cdist(places, places)[pairs] / distances[pairs] - 1) ** 2).sum())

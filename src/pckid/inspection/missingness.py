@@ -238,16 +238,9 @@ def hole_information(
 
 
 def mutual_information(missing: np.ndarray, groups: np.ndarray) -> np.ndarray:
-    """Compute I(missing; group) of each column, in nats.
+    """Compute I(missing; group) of each column, in nats, of shape (n_features,).
 
-    Parameters
-    ----------
-    missing : ndarray of shape (n_samples, n_features), of 0 and 1
-    groups : ndarray of shape (n_samples,), int
-
-    Returns
-    -------
-    information : ndarray of shape (n_features,)
+    `missing` (n_samples, n_features) is of 0 and 1, `groups` (n_samples,) of whole numbers.
     """
     member = (groups[:, None] == np.unique(groups)).astype(np.float64)
     both = member.T @ missing / len(groups)

@@ -217,14 +217,7 @@ def profile_clusters(
 def variance_between(counts: np.ndarray, means: np.ndarray, variances: np.ndarray) -> np.ndarray:
     """Compute the share of each column's variance that lies between clusters (correlation ratio).
 
-    Parameters
-    ----------
-    counts, means, variances : ndarray of shape (n_clusters, n_features)
-
-    Returns
-    -------
-    shares : ndarray of shape (n_features,)
-        0 where a column does not vary.
+    From figures (n_clusters, n_features) to (n_features,); 0 where a column does not vary.
     """
     total = np.maximum(counts.sum(axis=0), np.finfo(float).tiny)
     middle = (counts * means).sum(axis=0) / total

@@ -32,18 +32,9 @@ class KnownGroups:
 
 
 def compare_known(known: list[str] | None, labels: np.ndarray) -> KnownGroups | None:
-    """Compare clusters with known groups.
+    """Compare clusters (n_samples,) with known groups, "" where a row's group is unknown.
 
-    Parameters
-    ----------
-    known : list of str or None
-        "" where a row's group is unknown.
-    labels : ndarray of shape (n_samples,)
-
-    Returns
-    -------
-    comparison : KnownGroups or None
-        None where no group is known, or where there are too many for a comparison.
+    None where no group is known, or where there are too many for a comparison.
     """
     if known is None:
         return None

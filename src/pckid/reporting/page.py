@@ -37,16 +37,7 @@ _CHART_STYLE = """:where(.chart) {
 
 
 def render(summary: Summary) -> str:
-    """Turn a summary into a page.
-
-    Parameters
-    ----------
-    summary : Summary
-
-    Returns
-    -------
-    html : str
-    """
+    """Turn a summary into a page of HTML."""
     import jinja2
 
     environment = jinja2.Environment(

@@ -19,33 +19,13 @@ MAX_DOTS = 3000
 
 
 def pack_charts(summary: Summary) -> str:
-    """Pack the data of a report's charts: base64 of gzip of JSON.
-
-    Parameters
-    ----------
-    summary : Summary
-
-    Returns
-    -------
-    text : str
-        Letters, digits and "+/=" only; the same for the same summary.
-    """
+    """Pack the data of a report's charts: base64 of gzip of JSON, the same for the same summary."""
     text = json.dumps(chart_data(summary), separators=(",", ":"), allow_nan=False)
     return base64.b64encode(gzip.compress(text.encode("ascii"), mtime=0)).decode("ascii")
 
 
 def chart_data(summary: Summary) -> dict[str, Any]:
-    """Write everything that is drawn as lists, numbers and texts.
-
-    Parameters
-    ----------
-    summary : Summary
-
-    Returns
-    -------
-    data : dict
-        Missing values are None.
-    """
+    """Write everything that is drawn as lists, numbers and texts; missing values are None."""
     n_clusters = len(summary.clusters)
     return {
         "clusters": [cluster.n_rows for cluster in summary.clusters],
@@ -73,17 +53,9 @@ def observed_range(low: float, high: float) -> str:
 
 
 def block_means(display: KernelDisplay, n_clusters: int) -> np.ndarray:
-    """Average a kernel within and between clusters.
+    """Average a kernel within and between clusters, of shape (n_clusters, n_clusters).
 
-    Parameters
-    ----------
-    display : KernelDisplay
-    n_clusters : int
-
-    Returns
-    -------
-    means : ndarray of shape (n_clusters, n_clusters)
-        NaN for clusters without rows.
+    NaN for clusters without rows.
     """
     member = (display.labels[:, None] == np.arange(n_clusters)).astype(float)
     sizes = member.sum(axis=0)

@@ -125,17 +125,7 @@ def collect_rows(
 
 
 def rank_columns(explained: Explanation, used: np.ndarray) -> list[int]:
-    """Order columns by how clearly any cluster stands out by them, the clearest first.
-
-    Parameters
-    ----------
-    explained : Explanation
-    used : ndarray of int
-
-    Returns
-    -------
-    columns : list of int
-    """
+    """Order the columns used by how clearly any cluster stands out by them, the clearest first."""
     best = dict.fromkeys(used.tolist(), 0.0)
     for cluster in explained.clusters:
         for _, item in cluster.features:

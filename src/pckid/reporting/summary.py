@@ -272,18 +272,9 @@ def _clusters(
 def describe_rows(
     background: Background | None, X: Any, n_rows: int
 ) -> tuple[list[str] | None, list[str] | None]:
-    """Take the rows' names and known groups as texts, one for each row.
+    """Take the rows' names and known groups as texts, one for each row, or None.
 
-    Parameters
-    ----------
-    background : Background or None
-    X : array-like of shape (n_samples, n_features)
-        Its index names the rows where nothing else does.
-    n_rows : int
-
-    Returns
-    -------
-    row_names, known : lists of str, or None
+    The index of X names the rows where nothing else does.
     """
     background = background or Background()
     names = background.row_names

@@ -59,14 +59,6 @@ def find_extra_rows(source: FileTable | Scan) -> ExtraRows | None:
 
     Such a row begins with a word for a total or an average that no other row begins with, or holds
     nothing but a text such as "Source: …".
-
-    Parameters
-    ----------
-    source : FileTable or Scan
-
-    Returns
-    -------
-    extra : ExtraRows or None
     """
     names, rows = source.names, _last_rows(source)
     labels: list[tuple[int, str]] = []  # column and text, from bottom to top

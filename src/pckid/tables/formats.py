@@ -264,19 +264,10 @@ def is_ambiguous_plain(cells: Any) -> bool:
 
 
 def read_numbers(cells: Any, form: NumberFormat) -> tuple[np.ndarray, np.ndarray]:
-    """Read texts as numbers.
+    """Read texts, null where missing, as numbers.
 
-    Parameters
-    ----------
-    cells : Arrow column of n_rows texts, null where missing
-    form : NumberFormat
-
-    Returns
-    -------
-    values : ndarray of shape (n_rows,)
-        NaN where a cell is missing or cannot be read.
-    wrong : ndarray of shape (n_rows,), bool
-        Whether a cell cannot be read.
+    Returns values (n_rows,), NaN where a cell is missing or cannot be read, and whether it cannot
+    be read (n_rows,).
     """
     cells = normalise(cells)
     if isinstance(cells, pa.ChunkedArray):

@@ -166,19 +166,7 @@ def find_readings(
     missing: MissingTokens,
     rules: ReadingRules | None = None,
 ) -> dict[str, Reading]:
-    """Find out what columns hold and how they are written.
-
-    Parameters
-    ----------
-    source : Table or Scan
-    names : sequence of str
-    missing : MissingTokens
-    rules : ReadingRules, optional
-
-    Returns
-    -------
-    readings : dict of name to Reading
-    """
+    """Find out what columns hold and how they are written."""
     rules = rules or ReadingRules()
     n_columns = len(source.names)
     head = first_rows(source, names, n_columns)

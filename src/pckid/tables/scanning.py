@@ -349,18 +349,7 @@ def leave_out_last(source: Scan, n_rows: int) -> Scan: ...
 @overload
 def leave_out_last(source: FileTable, n_rows: int) -> FileTable: ...
 def leave_out_last(source: Scan | FileTable, n_rows: int) -> Scan | FileTable:
-    """Leave out the last rows of a text file or sheet.
-
-    Parameters
-    ----------
-    source : Scan or FileTable
-    n_rows : int
-        How many, with those that are left out already.
-
-    Returns
-    -------
-    source : Scan or FileTable
-    """
+    """Leave out the last rows of a text file or sheet; those that are left out already count."""
     part = source.parts[0]
     more = max(n_rows - part.n_below, 0)
     parts = (part._replace(n_below=part.n_below + more),)

@@ -34,14 +34,6 @@ def read_statistics(source: Source) -> Read:
 
     A column all of whose values have labels is read as these labels, one in which some have none,
     such as a scale with its ends named, as numbers. What the file declares missing is missing.
-
-    Parameters
-    ----------
-    source : Source
-
-    Returns
-    -------
-    read : Read
     """
     if importlib.util.find_spec("pyreadstat") is None:
         raise ImportError(

@@ -116,20 +116,7 @@ def text_tables(
 
 
 def last_text(source: Source, encoding: str, kind: TextFormat) -> tuple[str, bool]:
-    """Read the end of a text, from the start of a line on.
-
-    Parameters
-    ----------
-    source : Source
-    encoding : str
-    kind : TextFormat
-
-    Returns
-    -------
-    text : str
-    is_all : bool
-        Whether it is all of the table.
-    """
+    """Read the end of a text, from the start of a line on; tell whether it is all of the table."""
     size = max(_TAIL, _BYTES_PER_COLUMN * kind.n_columns)
     one_byte = codecs.lookup(encoding).name in ("utf-8", "cp1252", "iso8859-1", "iso8859-15")
     if source.unpacker is None and one_byte and source.n_bytes > size:
@@ -220,18 +207,9 @@ def _without_last(blocks: Iterator[_Records], delimiter: str, n_records: int) ->
 
 
 def record_starts(text: bytes, delimiter: str, *, blank: bool = False) -> np.ndarray:
-    """Find where the records of a text that begins with one start.
+    """Find where the records of a text that begins with one start, of shape (n_records,).
 
-    Parameters
-    ----------
-    text : bytes
-    delimiter : str
-    blank : bool, default=False
-        Whether blank lines are records too.
-
-    Returns
-    -------
-    starts : ndarray of shape (n_records,), int
+    With `blank`, blank lines are records too.
     """
     signs = np.frombuffer(text, dtype=np.uint8)
     is_end = (signs == ord("\n")) | (signs == ord("\r"))

@@ -36,16 +36,7 @@ _NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?")
 def table_format(path: str, n_rows: int | None = None) -> tuple[str, str | None]:
     """Tell the format and the compression that a file's name asks for.
 
-    Parameters
-    ----------
-    path : str
-    n_rows : int, optional
-        Refused if they do not fit the format.
-
-    Returns
-    -------
-    kind : {"csv", "tsv", "parquet", "arrow", "xlsx"}
-    codec : str or None
+    `n_rows` are refused if they do not fit the format.
     """
     suffixes = [suffix.lower() for suffix in Path(path).suffixes]
     codec = _CODECS.get(suffixes[-1]) if suffixes else None
