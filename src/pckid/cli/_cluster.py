@@ -21,6 +21,7 @@ from pckid.inspection.clusters import distinguishing_features
 from pckid.inspection.descriptions import describe_cluster
 from pckid.n_clusters import MAX_CLUSTERS
 from pckid.plots import to_matrix, used_columns
+from pckid.streaming import Totals
 from pckid.tables import Reading, Share, Sheets
 
 _MOST_DESCRIBED, _MOST_CELLS, _MOST_COLUMNS = 10, 5_000_000, 1000
@@ -206,6 +207,14 @@ def profile_sheets(estimator: PCKID, dates: Mapping[str, str] = MappingProxyType
     return {"profiles": rows}
 
 
+def keep_model(estimator: PCKID, path: str, reading: Mapping[str, Any]) -> None:
+    """Keep a model, and how its table was read."""
+    from pckid.modelfile import save
+
+    save(estimator, path, reading=dict(reading))
+    say(f"Model: {path}")
+
+
 def compare_with_known(selection: Selection, labels: np.ndarray) -> float | None:
     """Compare clusters with known groups: the share of rows that agree, None without groups."""
     if selection.known is None:
@@ -222,32 +231,28 @@ def compare_with_known(selection: Selection, labels: np.ndarray) -> float | None
 def summarise_clusters(
     selection: Selection, estimator: PCKID, labels: np.ndarray, confidence: np.ndarray
 ) -> dict[str, Any]:
-    """Summarise a clustering for `--json`.
+    """Summarise a clustering for `--json`, by labels and confidence of shape (n_rows,)."""
+    inside = labels >= 0
+    sizes = np.bincount(labels[inside])
+    mean = float(confidence[inside].mean()) if len(sizes) else None
+    known = compare_with_known(selection, labels)
+    totals = Totals(len(labels), sizes.tolist(), int((~inside).sum()), mean, known)
+    table, share = selection.table, share_missing(estimator, selection)
+    origin = {"source": table.source, "sha256": table.sha256}
+    return origin | summarise_totals(estimator, selection.names, selection.texts, share, totals)
 
-    Parameters
-    ----------
-    selection : Selection
-    estimator : fitted PCKID
-    labels, confidence : ndarray of shape (n_rows,)
 
-    Returns
-    -------
-    summary : dict
-    """
-    sizes = np.bincount(labels[labels >= 0])
+def summarise_totals(
+    estimator: PCKID, names: Sequence[str], texts: Iterable[str], share: float, totals: Totals
+) -> dict[str, Any]:
+    """Summarise the columns, those of `texts` categories, their share missing, and the rows."""
     return {
-        "source": selection.table.source,
-        "sha256": selection.table.sha256,
-        "n_rows": len(labels),
-        "columns": selection.names,
-        "categorical": list(selection.texts),
+        "n_rows": totals.n_rows,
+        "columns": list(names),
+        "categorical": list(texts),
         "dropped": [str(name) for name in estimator.dropped_features_],
-        "share_missing": share_missing(estimator, selection),
-        "cluster_sizes": sizes.tolist(),
-        "n_unclustered": int((labels < 0).sum()),
-        "mean_confidence": float(confidence[labels >= 0].mean()) if len(sizes) else None,
-        "accuracy": compare_with_known(selection, labels),
-    }
+        "share_missing": share,
+    } | totals._asdict()
 
 
 def tell(found: dict[str, Any]) -> None:

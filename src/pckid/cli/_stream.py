@@ -318,19 +318,9 @@ def _summarise_file(
 ) -> dict[str, Any]:
     """Summarise a clustering for `--json`."""
     assert rows.surveyed is not None
-    found = {
-        "source": rows.scan.source,
-        "n_rows": totals.n_rows,
-        "columns": rows.columns,
-        "categorical": [],
-        "dropped": [str(name) for name in estimator.dropped_features_],
-        "share_missing": _share_missing(estimator, rows.surveyed),
-        "cluster_sizes": totals.cluster_sizes,
-        "n_unclustered": totals.n_unclustered,
-        "mean_confidence": totals.mean_confidence,
-        "accuracy": totals.accuracy,
-        "n_clusters_scores": _cluster.list_choices(estimator),
-    }
+    share = _share_missing(estimator, rows.surveyed)
+    found = _cluster.summarise_totals(estimator, rows.columns, (), share, totals)
+    found["source"], found["n_clusters_scores"] = rows.scan.source, _cluster.list_choices(estimator)
     if assessment is not None:
         found["verdict"] = _assessment.as_json(assessment)
     return found
@@ -348,9 +338,6 @@ def _tell_totals(estimator: PCKID, found: dict[str, Any]) -> None:
 def _keep(estimator: PCKID, outputs: Outputs, found: dict[str, Any]) -> None:
     """Keep the model, and print the summary as JSON, where asked to."""
     if outputs.model_path:
-        from pckid.modelfile import save
-
-        save(estimator, outputs.model_path, reading=dict(outputs.reading))
-        say(f"Model: {outputs.model_path}")
+        _cluster.keep_model(estimator, outputs.model_path, outputs.reading)
     if outputs.as_json:
         print_json(found)

@@ -148,10 +148,8 @@ def cluster(
     if report_path:
         _cluster.write_report(selection, estimator, options, report_path, assessment or False)
     if model_path:
-        from pckid.modelfile import save
-
-        save(estimator, model_path, reading=_tables.reading_of(options, selection.names))
-        say(f"Model: {model_path}")
+        reading = _tables.reading_of(options, selection.names)
+        _cluster.keep_model(estimator, model_path, reading)
     if options["only_labels"]:
         selection = _tables.without_columns(selection)
     if out or not as_json:
