@@ -236,8 +236,8 @@ def test_numbers_that_take_two_values_count_as_two_categories(seed, layout, info
     close(by_family[1], by_family[0], scale=1e3)
 
 
-@given(seed=seeds, layout=layouts)
-def test_columns_that_hold_one_category_together_count_as_it_does(seed, layout):
+@given(seed=seeds, layout=layouts, informative=st.booleans())
+def test_columns_that_hold_one_category_together_count_as_it_does(seed, layout, informative):
     X = draw_rows(np.random.default_rng(seed), layout)
     assume((~np.isnan(X[:, 3:])).sum(axis=0).min() >= 10)
     coded = [
@@ -249,7 +249,8 @@ def test_columns_that_hold_one_category_together_count_as_it_does(seed, layout):
         (X, np.arange(5) >= 3),
         (np.column_stack([X[:, :3], *coded]), None),
     ):
-        scaling = with_one_hot(measure(rows, categorical, two_values=True), rows)
+        scaling = measure(rows, categorical, informative=informative, two_values=True)
+        scaling = with_one_hot(scaling, rows)
         stats = product.statistics(standardise(rows, scaling, "float64"))
         params = steps(product, stats, begin(product, stats, np.array([[0, 5, 9]]), 0.1), 3, 0.1)
         by_family.append(em.posterior(product.log_joint(stats, params)))

@@ -227,7 +227,7 @@ def _coefficients(stats: Statistics, params: Parameters) -> Array:
         shape = (*seen.shape[:2], _n_columns(stats) - stats.n_features)
         seen = xp.concat([seen, xp.zeros(shape, dtype=seen.dtype, device=device_of(seen))], axis=-1)
     if params.observed.shape[-1]:
-        log_odds, hidden = _log_odds(params.observed, stats.margins.observed)
+        log_odds, hidden = _log_odds(params.observed, stats.margins)
         seen, constant = seen + log_odds, constant + hidden
     tail = xp.concat([seen, constant], axis=-1)
     if stats.link is not None:
@@ -343,14 +343,20 @@ def _observed_probabilities(total: Array, seen: Array, stats: Statistics) -> Arr
     return (seen + prior * shares) / (total[..., None] + prior)
 
 
-def _log_odds(observed: Array, shares: Array) -> tuple[Array, Array]:
+def _log_odds(observed: Array, margins: Margins) -> tuple[Array, Array]:
     """Turn probabilities of being observed (m, g, D) into coefficients of m and of the constant.
 
-    A column with no hole in training says nothing, nor does a hole in a new row there.
+    A column with no hole in training says nothing, nor does a hole in a new row there. Columns that
+    hold one category together are missing together, and count as one: their squared weights add up
+    to 1.
     """
-    xp = namespace(observed)
+    xp, shares, one_hot = namespace(observed), margins.observed, margins.one_hot
     eps = float(xp.finfo(observed.dtype).eps)
     chance = xp.clip(observed, eps, 1 - eps)
     hidden = xp.where(shares < 1, xp.log(1 - chance), 0.0)
     log_odds = xp.where(shares < 1, xp.log(chance), 0.0) - hidden
+    if one_hot.shape[0]:
+        n_others = shares.shape[0] - one_hot.shape[0]
+        count = xp.concat([xp.where(one_hot > 0, one_hot**2, 1.0), xp.ones_like(shares[:n_others])])
+        log_odds, hidden = log_odds * count, hidden * count
     return log_odds, xp.sum(hidden, axis=-1)[..., None]
