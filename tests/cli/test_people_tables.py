@@ -315,3 +315,21 @@ def test_dates_in_two_layouts_are_read(pckid, tmp_path, how):
     assert found.code == 0, found.err
     labels = [line.split(b",")[1:] for line in found.out.splitlines()]
     assert labels == [line.split(b",")[1:] for line in expected.out.splitlines()]
+
+
+@BOTH
+def test_columns_of_true_and_false_cluster_as_those_of_1_and_0(pckid, tmp_path, how):
+    rng = np.random.default_rng(0)
+    colours = rng.integers(3, size=60)[:, None] == np.arange(3)
+    numbers = rng.normal(size=60).round(2) + 4 * colours[:, 0]
+    header = ["a", "red", "green", "blue"]
+    for name, flags in (("words.csv", colours), ("digits.csv", colours.astype(int))):
+        rows = ([x, *row] for x, row in zip(numbers, flags.tolist(), strict=True))
+        write(tmp_path / name, [header, *rows])
+    words, digits = (
+        pckid("cluster", name, *CHEAP, how, "--only-labels") for name in ("words.csv", "digits.csv")
+    )
+    assert (words.code, digits.code) == (0, 0), words.err + digits.err
+    assert words.out == digits.out
+    whole = pckid("cluster", "words.csv", *CHEAP, how).out.decode()
+    assert whole.splitlines()[1].startswith(f"{numbers[0]},{','.join(map(str, colours[0]))},")

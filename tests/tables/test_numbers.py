@@ -136,6 +136,27 @@ def test_types_of_arrow(column, expected):
     np.testing.assert_array_equal(numbers(column), expected)
 
 
+@pytest.mark.parametrize("decimal", [".", ","])
+def test_true_and_false_in_words_are_numbers_as_they_are_in_parquet(decimal):
+    cells = ["True", " FALSE", "NA", "false", None]
+    for column in (cells, pa.array(cells).dictionary_encode()):
+        found = try_numbers(table(column, decimal), "a", DEFAULT)
+        np.testing.assert_array_equal(found, [1, 0, np.nan, 0, np.nan])
+
+
+@pytest.mark.parametrize(
+    ("cells", "found"),
+    [
+        (["True", "False", "unknown", "NA"], (1, 3, "unknown", 3, (("unknown", 1),))),
+        (["True", "False", "1"], (1, 3, "1", 3, (("1", 1),))),
+        (["1", "0", "True"], (1, 3, "True", 3, (("True", 1),))),
+        (["yes", "no"], (2, 2, "yes", 1, (("yes", 1), ("no", 1)))),
+    ],
+)
+def test_true_and_false_are_not_mixed_with_others(cells, found):
+    assert try_numbers(table(cells), "a", DEFAULT) == found
+
+
 def test_text_is_told_apart_from_a_stray_code():
     text = try_numbers(table(["x", "y", "NA"]), "a", DEFAULT)
     assert text == (2, 2, "x", 1, (("x", 1), ("y", 1)))

@@ -224,6 +224,9 @@ def _parse_texts(
             if decimal == ",":
                 cells = pc.replace_substring(cells, ",", ".")
             return to_floats(pc.utf8_ltrim(cells, "+"))
+        values, not_truth = _read_truth(observed)
+        if not_truth.sum() < wrong.sum():
+            wrong = not_truth
     if not wrong.any():
         return values
     row, texts = int(np.argmax(wrong)), Counter(observed.filter(pa.array(wrong)).to_pylist())
@@ -252,6 +255,16 @@ def _parse_plain(column: Any, missing: MissingTokens, decimal: str) -> np.ndarra
     except pa.ArrowInvalid:
         return None
     return values if np.isfinite(values).sum() == len(cells) - cells.null_count else None
+
+
+def _read_truth(observed: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Read True and False, in upper or lower case, as 1 and 0; say which cells are neither.
+
+    Parquet files hold them as such, and dataframes read them from text as such.
+    """
+    words = pc.utf8_lower(observed)
+    known = pc.is_in(words, value_set=pa.array(["true", "false", None], words.type))
+    return to_floats(pc.equal(words, "true").cast(pa.uint8())), ~known.to_numpy()
 
 
 def _as_number(token: str) -> float:
