@@ -333,3 +333,23 @@ def test_columns_of_true_and_false_cluster_as_those_of_1_and_0(pckid, tmp_path, 
     assert words.out == digits.out
     whole = pckid("cluster", "words.csv", *CHEAP, how).out.decode()
     assert whole.splitlines()[1].startswith(f"{numbers[0]},{','.join(map(str, colours[0]))},")
+
+
+@BOTH
+def test_a_category_in_columns_of_which_rows_have_none_is_asked_about_once(pckid, tmp_path, how):
+    rng = np.random.default_rng(0)
+    numbers = rng.normal(size=(240, 1)).round(2)
+    coded = [rng.integers(n + 1, size=240)[:, None] == np.arange(n) for n in (3, 2)]
+    names = ["a", "red", "green", "blue", "own", "rent"]
+    write(tmp_path / "t.csv", [names, *np.hstack([numbers, *coded]).tolist()])
+    asked = (
+        "Columns 'red', 'green' and 'blue' seem to hold one category: no row has a 1 in two of "
+        "them, and some rows have none. So do those that begin with 'own'. Each counts as a column "
+        "of its own. If they are one category, write it as one column of text, empty where it is "
+        "missing.\n"
+    )
+    done = pckid("cluster", "t.csv", *CHEAP, how, "--save", "m.pckid")
+    assert done.code == 0, done.err
+    assert done.err.count(f"Note: {asked}") == done.err.count("one category:") == 1
+    assert f"  {asked}" in pckid("inspect", "t.csv").out.decode()
+    assert "one category" not in pckid("predict", "m.pckid", "t.csv").err

@@ -9,6 +9,8 @@ from pckid.input.table import Scaling
 
 # Fewer rows may have exactly one of some columns by chance.
 _LEAST_ROWS = 10
+# So many rows would have two of some columns if these were independent: none has by chance.
+_EXPECTED_TWICE = 15.0
 
 
 def with_one_hot(scaling: Scaling, X: Array) -> Scaling:
@@ -81,4 +83,42 @@ def one_hot_groups(X: np.ndarray, places: np.ndarray | None = None) -> list[slic
             first = end
         else:
             first += 1
+    return groups
+
+
+def incomplete_groups(X: np.ndarray) -> list[slice]:
+    """Find neighbouring columns of 0 and 1 of which no row has two, and some rows have none.
+
+    So columns look that were made of a category with missing values, or without one column for its
+    first value. That no row has two of them must be no chance.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_columns)
+        With NaN where a value is missing.
+
+    Returns
+    -------
+    groups : list of slice
+        Each of two columns at least.
+    """
+    n_samples, n_columns = X.shape
+    ones, missing = X == 1, np.isnan(X)
+    sums = ones.sum(axis=0)
+    flags = (missing | ones | (X == 0)).all(axis=0) & (sums > 0)
+    groups, first, end, taken = [], 0, 0, np.zeros(n_samples, dtype=bool)
+    while first < n_columns:
+        while end < n_columns and flags[end] and not (taken & ones[:, end]).any():
+            taken, end = taken | ones[:, end], end + 1
+        others = taken & ~ones[:, first]
+        if first < end < n_columns and flags[end] and not (others & ones[:, end]).any():
+            # The first column alone ends the run.
+            taken, first = others, first + 1
+            continue
+        run = slice(first, end)
+        expected = (sums[run].sum() ** 2 - (sums[run] ** 2).sum()) / (2 * max(n_samples, 1))
+        if expected >= _EXPECTED_TWICE and not (taken | missing[:, run].any(axis=1)).all():
+            groups.append(run)
+        first = end = max(end, first + 1)
+        taken = np.zeros(n_samples, dtype=bool)
     return groups

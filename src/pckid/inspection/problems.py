@@ -11,7 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pckid._utils.commands import as_argument
-from pckid._utils.text import brief, counted, number_hint
+from pckid._utils.text import brief, counted, join_words, number_hint
+from pckid.input.one_hot import incomplete_groups
 from pckid.input.sentinels import Sentinel, describe_codes, find_codes
 from pckid.inspection.columns import find_outlier, looks_like_identifier
 from pckid.tables import Columns, FileTable, NumberFormat, Reading, ReadingRules, Scan
@@ -24,7 +25,9 @@ from pckid.tables.table import name_row
 
 RESULT_COLUMNS = ("cluster", "confidence", "outlier_score")
 """What a clustering adds to a table."""
-ABOUT_USE = frozenset({"may name the rows", "codes with zeros", "may be a code", "free text"})
+ABOUT_USE = frozenset(
+    {"may name the rows", "codes with zeros", "may be a code", "free text", "split category"}
+)
 """Problems that ask whether a column should be used, and as what."""
 _MOST_CODES = 5
 
@@ -49,7 +52,7 @@ class Problem(NamedTuple):
         "text among numbers", "ambiguous numbers", "mixed units", "ambiguous dates", "too many
         categories", "infinite numbers", "code for missing", "outlier", "unit left out",
         "may name the rows", "codes with zeros", "may be a code", "free text", "spelling variants",
-        "earlier result" or "extra rows": totals or notes below the table.
+        "split category", "earlier result" or "extra rows": totals or notes below the table.
     evidence : str
         A sentence that says what was found.
     fix : str
@@ -124,6 +127,7 @@ def find_problems(
             found += _number_problems(name, columns.X[:, j], reading, table)
             if reading.kind == "number" and not reading.choice:
                 found += _code_problems(name, columns.X[:, j], reading, table)
+    found += _split_categories(columns.X[:, measured], [names[j] for j in measured])
     return [_extra_rows(extra, stops), *found] if extra else found
 
 
@@ -275,6 +279,31 @@ def _spelling_problems(name: str, cells: Sequence[str | None]) -> list[Problem]:
         "they count as different categories.",
         "If they mean the same, write them alike.",
     )]  # fmt: skip
+
+
+def _split_categories(X: np.ndarray, names: Sequence[str]) -> list[Problem]:
+    """Say that columns of 0 and 1 seem to hold one category, of which rows may have none."""
+    found = incomplete_groups(X)
+    if not found:
+        return []
+    groups = [[f"'{brief(name, 40)}'" for name in names[group]] for group in found]
+    evidence = (
+        f"Columns {_list_some(groups[0])} seem to hold one category: no row has a 1 in two of "
+        "them, and some rows have none."
+    )
+    if len(groups) > 1:
+        starts = _list_some([group[0] for group in groups[1:]])
+        evidence += f" So do those that begin with {starts}."
+    fix = (
+        "Each counts as a column of its own. If they are one category, write it as one column of "
+        "text, empty where it is missing."
+    )
+    return [Problem(names[found[0].start], "split category", evidence, fix)]
+
+
+def _list_some(names: Sequence[str]) -> str:
+    """List a few names, and say how many more there are."""
+    return join_words([*names[:4], f"{len(names) - 4} more"] if len(names) > 5 else names)
 
 
 def _holds_numbers(columns: Columns, name: str, rules: ReadingRules | None) -> bool:
