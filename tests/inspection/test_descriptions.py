@@ -119,3 +119,12 @@ def test_dates_and_times_are_written_as_such():
         "Stands out by earlier age: median 2022-01-18, elsewhere 2022-04-28; lower income: median "
         "8:30, elsewhere 17:45."
     )
+
+
+def test_of_two_categories_the_one_that_is_commoner_here_is_told():
+    labels = np.repeat([0, 1], 50)
+    codes = np.where(np.arange(100) % 10 == 0, labels, 1 - labels).astype(float)[:, None]
+    assert describe(codes, labels, {0: ["no", "yes"]}) == [
+        "Stands out by age: yes 90 %, elsewhere 10 %.",
+        "Stands out by age: no 90 %, elsewhere 10 %.",
+    ]

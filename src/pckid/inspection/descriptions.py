@@ -85,8 +85,10 @@ def describe_cluster(
 def _contrast(name: str, item: Feature, kind: str | None) -> list[Phrase]:
     """Say how a column differs from that of the other rows."""
     if isinstance(item, CategoryFeature):
-        # The category whose share differs most, which need not be the commonest.
-        category = int(np.argmax(np.abs(item.shares - item.shares_outside)))
+        # The category whose share differs most, which need not be the commonest. Two differ alike:
+        # then the one that there is more of here.
+        more = item.shares - item.shares_outside
+        category = int(np.argmax(np.abs(more) + 1e-9 * (more > 0)))
         inside, outside = item.shares[category], item.shares_outside[category]
         shares = f" {_whole_percent(inside)}, elsewhere {_whole_percent(outside)}"
         text = str(item.categories[category])
@@ -108,9 +110,9 @@ def _contrast(name: str, item: Feature, kind: str | None) -> list[Phrase]:
         between = f": median {median}, between {below} and {above} elsewhere"
         return [Phrase("middle "), Phrase(name, True), Phrase(between)]
     ways = ("earlier ", "later ") if kind in ("date", "datetime") else ("lower ", "higher ")
-    more = ways[int(item.chance_higher > 0.5)]
+    way = ways[int(item.chance_higher > 0.5)]
     elsewhere = f": median {median}, elsewhere {write_quantity(item.median_outside, kind)}"
-    return [Phrase(more), Phrase(name, True), Phrase(elsewhere)]
+    return [Phrase(way), Phrase(name, True), Phrase(elsewhere)]
 
 
 def _typical(name: str, item: Feature, kind: str | None) -> list[Phrase]:
