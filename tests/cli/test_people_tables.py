@@ -343,13 +343,13 @@ def test_a_category_in_columns_of_which_rows_have_none_is_asked_about_once(pckid
     names = ["a", "red", "green", "blue", "own", "rent"]
     write(tmp_path / "t.csv", [names, *np.hstack([numbers, *coded]).tolist()])
     asked = (
-        "Columns 'red', 'green' and 'blue' seem to hold one category: no row has a 1 in two of "
-        "them, and some rows have none. So do those that begin with 'own'. Each counts as a column "
-        "of its own. If they are one category, write it as one column of text, empty where it is "
-        "missing.\n"
+        "Columns 'red', 'green' and 'blue' seem to hold one category, but some rows have a 1 in "
+        "none or in two of them. So do those that begin with 'own'. Each counts as a column of its "
+        "own. If they are one category, correct these rows, or write it as one column of text, "
+        "empty where it is missing.\n"
     )
     done = pckid("cluster", "t.csv", *CHEAP, how, "--save", "m.pckid")
     assert done.code == 0, done.err
-    assert done.err.count(f"Note: {asked}") == done.err.count("one category:") == 1
+    assert done.err.count(f"Note: {asked}") == done.err.count("to hold one category") == 1
     assert f"  {asked}" in pckid("inspect", "t.csv").out.decode()
     assert "one category" not in pckid("predict", "m.pckid", "t.csv").err

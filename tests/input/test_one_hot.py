@@ -144,3 +144,13 @@ def test_columns_that_share_no_row_by_chance_are_not_incomplete():
     rare = np.eye(200)[:, :12]
     assert found_in(rare) == []
     assert found_in(np.repeat(rare[:, :2], 2, axis=0)) == []
+
+
+def test_columns_of_which_a_few_rows_have_two_are_incomplete():
+    rng = np.random.default_rng(0)
+    coded = dummies(np.arange(200.0) % 4)
+    other = dummies(rng.integers(3, size=200).astype(float))
+    coded[0] = 1
+    assert found_in(rng.normal(size=200), coded, other) == [(1, 5)]
+    assert found_in(other, coded) == [(3, 7)]
+    assert found_in(rng.random((200, 4)) < 0.4) == []

@@ -9,8 +9,11 @@ from pckid.input.table import Scaling
 
 # Fewer rows may have exactly one of some columns by chance.
 _LEAST_ROWS = 10
-# So many rows would have two of some columns if these were independent: none has by chance.
+# So many rows would have two of some columns if these were independent: that hardly any has is then
+# no chance.
 _EXPECTED_TWICE = 15.0
+# The share of the rows expected to have both of two columns that may have both: mistakes.
+_FEW_TWICE = 0.1
 
 
 def with_one_hot(scaling: Scaling, X: Array) -> Scaling:
@@ -87,10 +90,10 @@ def one_hot_groups(X: np.ndarray, places: np.ndarray | None = None) -> list[slic
 
 
 def incomplete_groups(X: np.ndarray) -> list[slice]:
-    """Find neighbouring columns of 0 and 1 of which no row has two, and some rows have none.
+    """Find neighbouring columns of 0 and 1 of which rows have at most one, but not all have one.
 
     So columns look that were made of a category with missing values, or without one column for its
-    first value. That no row has two of them must be no chance.
+    first value, or with mistakes in a few rows.
 
     Parameters
     ----------
@@ -107,17 +110,25 @@ def incomplete_groups(X: np.ndarray) -> list[slice]:
     sums = ones.sum(axis=0)
     flags = (missing | ones | (X == 0)).all(axis=0) & (sums > 0)
     groups, first, end, taken = [], 0, 0, np.zeros(n_samples, dtype=bool)
+
+    def goes_on(start: int, rows: np.ndarray) -> bool:
+        if end == n_columns or not flags[end]:
+            return False
+        twice = ones[rows & ones[:, end], start:end].sum(axis=0)
+        return bool((twice <= _FEW_TWICE * sums[start:end] * sums[end] / n_samples).all())
+
     while first < n_columns:
-        while end < n_columns and flags[end] and not (taken & ones[:, end]).any():
+        while goes_on(first, taken):
             taken, end = taken | ones[:, end], end + 1
         others = taken & ~ones[:, first]
-        if first < end < n_columns and flags[end] and not (others & ones[:, end]).any():
+        if first < end and goes_on(first + 1, others):
             # The first column alone ends the run.
             taken, first = others, first + 1
             continue
         run = slice(first, end)
         expected = (sums[run].sum() ** 2 - (sums[run] ** 2).sum()) / (2 * max(n_samples, 1))
-        if expected >= _EXPECTED_TWICE and not (taken | missing[:, run].any(axis=1)).all():
+        is_complete = ((ones[:, run].sum(axis=1) == 1) | missing[:, run].any(axis=1)).all()
+        if expected >= _EXPECTED_TWICE and not is_complete:
             groups.append(run)
         first = end = max(end, first + 1)
         taken = np.zeros(n_samples, dtype=bool)

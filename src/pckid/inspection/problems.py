@@ -282,21 +282,21 @@ def _spelling_problems(name: str, cells: Sequence[str | None]) -> list[Problem]:
 
 
 def _split_categories(X: np.ndarray, names: Sequence[str]) -> list[Problem]:
-    """Say that columns of 0 and 1 seem to hold one category, of which rows may have none."""
+    """Say that columns of 0 and 1 seem to hold one category, though not in all rows."""
     found = incomplete_groups(X)
     if not found:
         return []
     groups = [[f"'{brief(name, 40)}'" for name in names[group]] for group in found]
     evidence = (
-        f"Columns {_list_some(groups[0])} seem to hold one category: no row has a 1 in two of "
-        "them, and some rows have none."
+        f"Columns {_list_some(groups[0])} seem to hold one category, but some rows have a 1 in "
+        "none or in two of them."
     )
     if len(groups) > 1:
         starts = _list_some([group[0] for group in groups[1:]])
         evidence += f" So do those that begin with {starts}."
     fix = (
-        "Each counts as a column of its own. If they are one category, write it as one column of "
-        "text, empty where it is missing."
+        "Each counts as a column of its own. If they are one category, correct these rows, or "
+        "write it as one column of text, empty where it is missing."
     )
     return [Problem(names[found[0].start], "split category", evidence, fix)]
 
