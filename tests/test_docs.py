@@ -73,7 +73,7 @@ def test_commands_and_their_options_exist(command, tmp_path, monkeypatch):
     for word in words:
         if word.startswith("DATA/"):
             Path("DATA").mkdir(exist_ok=True)
-            Path(word).touch() if "." in word else Path(word).mkdir()
+            Path(word).touch() if "." in word else Path(word).mkdir(parents=True)
     if words in (["--help"], ["--version"]):
         return
     module, _, function = COMMANDS[words[0]].partition(":")
