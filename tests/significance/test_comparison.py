@@ -141,19 +141,21 @@ def test_rows_of_long_tables_are_drawn_once():
 
 
 @pytest.mark.parametrize(
-    ("n_inits", "n_rows", "expected"),
+    ("n_inits", "shape", "expected"),
     [
-        (10, 20, 20),
-        (10, 100, 20),
-        (10, 200, 10),
-        (10, 400, 5),
-        (30, 500, 5),
-        (5, 60, 20),
-        (3, 60, 3),
+        (10, (20, 4), 20),
+        (10, (100, 20), 20),
+        (10, (200, 20), 10),
+        (10, (400, 5), 5),
+        (30, (500, 20), 5),
+        (10, (80, 50), 10),
+        (10, (80, 1000), 5),
+        (5, (60, 14), 20),
+        (3, (60, 14), 3),
     ],
 )
-def test_few_rows_are_compared_by_more_starts(n_inits, n_rows, expected):
-    assert n_starts(n_inits, n_rows) == expected
+def test_small_tables_are_compared_by_more_starts(n_inits, shape, expected):
+    assert n_starts(n_inits, *shape) == expected
 
 
 def test_every_table_has_a_seed_of_its_own():

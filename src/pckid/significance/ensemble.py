@@ -17,7 +17,7 @@ from pckid.significance.comparison import KernelOf
 _N_INITS = 5
 # Few rows cost next to nothing, and their mixtures differ more: more starts, up to these.
 _MAX_INITS = 20
-_ROWS_FOR_INITS = 2000
+_CELLS_FOR_INITS, _LEAST_COLUMNS = 40_000, 20
 _N_SIZES = 4
 
 
@@ -45,21 +45,23 @@ def quick(estimator: EnsembleEstimator, **changes: Any) -> EnsembleEstimator:
     return copy
 
 
-def n_starts(n_inits: int, n_rows: int) -> int:
+def n_starts(n_inits: int, n_rows: int, n_columns: int) -> int:
     """Return how many starts a table is compared by: 20 up to 100 rows, 5 from 400 on.
 
-    An estimator of fewer than 5, `n_inits`, keeps its own.
+    Fewer if there are more than 20 columns. An estimator of fewer than 5, `n_inits`, keeps its own.
     """
     if n_inits < _N_INITS:
         return n_inits
-    return max(_N_INITS, min(_MAX_INITS, _ROWS_FOR_INITS // n_rows))
+    cells = n_rows * max(n_columns, _LEAST_COLUMNS)
+    return max(_N_INITS, min(_MAX_INITS, _CELLS_FOR_INITS // cells))
 
 
 def kernel_maker(estimator: EnsembleEstimator) -> KernelOf:
     """Return a function that trains a quick ensemble on a table and gives its kernel."""
 
     def kernel_of(X: np.ndarray, seed: int) -> np.ndarray:
-        model = quick(estimator, random_state=seed, n_inits=n_starts(estimator.n_inits, len(X)))
+        n_inits = n_starts(estimator.n_inits, *X.shape)
+        model = quick(estimator, random_state=seed, n_inits=n_inits)
         kernel = model._train(model._draw(X).sample)
         table = standardise(X, kernel.scaling, kernel.dtype)
         features = to_numpy(feature_matrix(kernel, table, 1))
