@@ -78,6 +78,34 @@ def test_few_rows_say_nothing():
     assert one_hot_groups(X) == []
 
 
+def test_a_slip_in_one_row_of_a_hundred_is_forgiven():
+    codes = np.repeat(np.arange(4.0), [140, 100, 78, 2])
+    X = dummies(codes)
+    assert one_hot_groups(X) == [slice(0, 4)]
+    X[0], X[1], X[2, 0] = 1, 0, np.nan
+    assert one_hot_groups(X) == [slice(0, 4)]
+    assert incomplete_groups(X) == []
+    # A flag that few rows have is no part of it.
+    flag = np.zeros(320)
+    flag[[5, 6]] = 1
+    assert one_hot_groups(np.column_stack([X, flag])) == [slice(0, 4)]
+    X[3:5] = 1
+    assert one_hot_groups(X) == []
+
+
+def test_one_bad_row_does_not_change_the_clusters_of_all_others():
+    rng = np.random.default_rng(2)
+    truth = np.arange(200) % 2
+    codes = np.where(rng.random((200, 6)) < 0.8, truth[:, None] + 3 * (rng.random((200, 6)) < 0.5),
+                     rng.integers(6, size=(200, 6))).astype(float)  # fmt: skip
+    X = np.column_stack([dummies(column, 6) for column in codes.T])
+    expected = PCKID(2, random_state=0).fit_predict(X)
+    X[0] = 1
+    model = PCKID(2, random_state=0).fit(X)
+    assert (model._kernel.scaling.margins.one_hot > 0).all()
+    assert adjusted_rand_score(expected[1:], model.labels_[1:]) > 0.9
+
+
 def test_weights_make_a_category_count_as_one_column():
     rng = np.random.default_rng(0)
     codes = rng.choice(4, size=400, p=[0.1, 0.2, 0.3, 0.4]).astype(float)
@@ -150,7 +178,8 @@ def test_columns_of_which_a_few_rows_have_two_are_incomplete():
     rng = np.random.default_rng(0)
     coded = dummies(np.arange(200.0) % 4)
     other = dummies(rng.integers(3, size=200).astype(float))
-    coded[0] = 1
+    for i in range(4):
+        coded[i] = (np.arange(4) - i) % 4 < 2
     assert found_in(rng.normal(size=200), coded, other) == [(1, 5)]
     assert found_in(other, coded) == [(3, 7)]
     assert found_in(rng.random((200, 4)) < 0.4) == []

@@ -9,6 +9,10 @@ from pckid.input.table import Scaling
 
 # Fewer rows may have exactly one of some columns by chance.
 _LEAST_ROWS = 10
+# One row in so many may be wrong, by up to so many ones too many.
+_ROWS_PER_SLIP, _MOST_ONES = 100, 10
+# So many rows tell most columns that have nothing to do with each other.
+_LOOKED_AT = 1000
 # So many rows would have two of some columns if these were independent: that hardly any has is then
 # no chance.
 _EXPECTED_TWICE = 15.0
@@ -19,7 +23,7 @@ _FEW_TWICE = 0.1
 def with_one_hot(scaling: Scaling, X: Array) -> Scaling:
     """Find the categories that columns of two values hold together, and weigh these columns.
 
-    Of the columns of a category with shares p, each gets the weight √(p (1 − p) / (1 − Σ p²)).
+    Of the columns of a category with shares p, each gets the weight √(p (1 − p) / Σ p (1 − p)).
     Squared, these add up to 1 in each category, and two random rows are as far apart in
     standardised columns so weighted as they are in one column of numbers.
 
@@ -41,8 +45,8 @@ def with_one_hot(scaling: Scaling, X: Array) -> Scaling:
     columns = asarray_like(scaling.kept[two], X, dtype=namespace(X).int64)
     weights = np.zeros(len(higher))
     for group in one_hot_groups(to_numpy(take_along(X, columns, axis=1)), two):
-        shares = higher[two[group]]
-        weights[two[group]] = np.sqrt(shares * (1 - shares) / (1 - np.sum(shares**2)))
+        variances = higher[two[group]] * (1 - higher[two[group]])
+        weights[two[group]] = np.sqrt(variances / variances.sum())
     one_hot = asarray_like(weights if weights.any() else weights[:0], margins.higher)
     return scaling._replace(margins=margins._replace(one_hot=one_hot))
 
@@ -50,7 +54,8 @@ def with_one_hot(scaling: Scaling, X: Array) -> Scaling:
 def one_hot_groups(X: np.ndarray, places: np.ndarray | None = None) -> list[slice]:
     """Find neighbouring columns of which each row has the higher value in exactly one.
 
-    Their cells are missing together, and at least ten rows have them.
+    Their cells are missing together, and at least ten rows have them. One row in a hundred may have
+    two, or none, or some cells missing, lest a slip in one row change what all others mean.
 
     Parameters
     ----------
@@ -65,35 +70,45 @@ def one_hot_groups(X: np.ndarray, places: np.ndarray | None = None) -> list[slic
     groups : list of slice
         Each of two columns at least.
     """
-    n_columns = X.shape[1]
+    n_samples, n_columns = X.shape
+    if n_samples < _LEAST_ROWS:
+        return []
     places = np.arange(n_columns) if places is None else places
     seen = ~np.isnan(X)
     high = np.fmax.reduce(X, axis=0) == X
     n_seen, stops = seen.sum(axis=0), np.concatenate([[0], np.cumsum(high.sum(axis=0))])
     groups, first = [], 0
     while first < n_columns:
-        # As many higher values as rows: at most one run of columns from here on has them.
-        end = int(np.searchsorted(stops, stops[first] + n_seen[first]))
-        run = slice(first, end)
-        if (
-            first + 2 <= end <= n_columns
-            and n_seen[first] >= _LEAST_ROWS
-            and places[end - 1] - places[first] == end - 1 - first
-            and np.array_equal(high[:, run].sum(axis=1), seen[:, first])
-            and np.array_equal(seen[:, run].all(axis=1), seen[:, run].any(axis=1))
-        ):
-            groups.append(run)
+        slips, wanted = n_seen[first] // _ROWS_PER_SLIP, stops[first] + n_seen[first]
+        # About as many higher values as rows: few runs of columns from here on have so many.
+        ends = range(
+            max(first + 2, int(np.searchsorted(stops, wanted - slips))),
+            int(np.searchsorted(stops, wanted + _MOST_ONES * slips, side="right")),
+        )
+        beside = [end for end in ends if places[end - 1] - places[first] == end - 1 - first]
+        if beside and np.sum(high[:_LOOKED_AT, first : beside[0]].sum(axis=1) > 1) > slips:
+            beside = []
+        wrong = [_count_wrong(high, seen, slice(first, end)) for end in beside]
+        if n_seen[first] >= _LEAST_ROWS and wrong and min(wrong) <= slips:
+            end = beside[int(np.argmin(wrong))]
+            groups.append(slice(first, end))
             first = end
         else:
             first += 1
     return groups
 
 
+def _count_wrong(high: np.ndarray, seen: np.ndarray, run: slice) -> int:
+    """Count rows without exactly one higher value in a run of columns, or with a cell missing."""
+    whole, empty = seen[:, run].all(axis=1), ~seen[:, run].any(axis=1)
+    return int((~(whole & (high[:, run].sum(axis=1) == 1) | empty)).sum())
+
+
 def incomplete_groups(X: np.ndarray) -> list[slice]:
     """Find neighbouring columns of 0 and 1 of which rows have at most one, but not all have one.
 
     So columns look that were made of a category with missing values, or without one column for its
-    first value, or with mistakes in a few rows.
+    first value, or with mistakes in more rows than `one_hot_groups` forgives.
 
     Parameters
     ----------
@@ -109,6 +124,9 @@ def incomplete_groups(X: np.ndarray) -> list[slice]:
     ones, missing = X == 1, np.isnan(X)
     sums = ones.sum(axis=0)
     flags = (missing | ones | (X == 0)).all(axis=0) & (sums > 0)
+    two = np.flatnonzero(flags & (X == 0).any(axis=0))
+    for group in one_hot_groups(X[:, two], two):
+        flags[two[group]] = False
     groups, first, end, taken = [], 0, 0, np.zeros(n_samples, dtype=bool)
 
     def goes_on(start: int, rows: np.ndarray) -> bool:

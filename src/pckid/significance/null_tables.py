@@ -104,7 +104,8 @@ def _one_column(X: np.ndarray, ends: np.ndarray) -> np.ndarray:
     """Return a single column (n, 1) as it is, and the categories that several hold as numbers."""
     if X.shape[1] == 1:
         return X[:, 0]
-    return np.where(np.isnan(X[:, 0]), np.nan, (ends[1] == X).argmax(axis=1))
+    high = ends[1] == X
+    return np.where(high.sum(axis=1) == 1, high.argmax(axis=1), np.nan)
 
 
 def copula_correlations(margins: list[Margin], observed: np.ndarray) -> np.ndarray:
