@@ -118,6 +118,25 @@ def test_a_table_of_categories_alone():
     assert model.outlier_score_.argmax() == 7
 
 
+def surprise_by_loops(model, table, category_deviation):
+    """Compute the surprise of rows of three numbers and a category, cell by cell.
+
+    `category_deviation(i, c)` is what the category of row i deviates in component c.
+    """
+    stack, n_rows = model._kernel.ensemble.stacks[0], len(table.values)
+    features = next(feature_blocks(model._kernel, table)) / mixture_scales(model._kernel)[0]
+    expected = np.zeros(n_rows)
+    for i, c in np.ndindex(n_rows, 2):
+        deviation = 0.0
+        for j in np.flatnonzero(table.observed[i, :3]):
+            gap = table.values[i, j] - stack.means[0, c, j]
+            deviation += gap**2 / stack.covariances[0, c, j]
+        if table.observed[i, 3]:
+            deviation += category_deviation(i, c)
+        expected[i] += features[c, i] * deviation / table.observed[i, :4].sum()
+    return expected
+
+
 def test_numbers_of_two_values_deviate_as_categories_do():
     rng = np.random.default_rng(0)
     rows = groups(share=0.2)[0]
@@ -127,19 +146,14 @@ def test_numbers_of_two_values_deviate_as_categories_do():
     higher = table.margins.higher
     assert (higher > 0).tolist() == [False, False, False, True]
     stack, q = model._kernel.ensemble.stacks[0], higher[3]
-    features = next(feature_blocks(model._kernel, table)) / mixture_scales(model._kernel)[0]
-    expected = np.zeros(90)
-    for i, c in np.ndindex(90, 2):
-        deviation = 0.0
-        for j in np.flatnonzero(table.observed[i, :3]):
-            gap = table.values[i, j] - stack.means[0, c, j]
-            deviation += gap**2 / stack.covariances[0, c, j]
-        if table.observed[i, 3]:
-            p = q + stack.means[0, c, 3] * np.sqrt(q * (1 - q))
-            own = p if table.values[i, 3] > 0 else 1 - p
-            entropy = -p * np.log(p) - (1 - p) * np.log(1 - p)
-            deviation += 1 - 2 * np.log(own) - 2 * entropy
-        expected[i] += features[c, i] * deviation / table.observed[i].sum()
+
+    def category_deviation(i, c):
+        p = q + stack.means[0, c, 3] * np.sqrt(q * (1 - q))
+        own = p if table.values[i, 3] > 0 else 1 - p
+        entropy = -p * np.log(p) - (1 - p) * np.log(1 - p)
+        return 1 - 2 * np.log(own) - 2 * entropy
+
+    expected = surprise_by_loops(model, table, category_deviation)
     close(surprise(model._kernel, table, 1), expected)
 
 
@@ -152,18 +166,12 @@ def test_columns_that_hold_one_category_together_deviate_as_it_does():
     model = PCKID(3, n_inits=1, max_components=2, random_state=0).fit(rows)
     table = model._read(rows)
     stack, q = model._kernel.ensemble.stacks[0], table.margins.higher[3:]
-    features = next(feature_blocks(model._kernel, table)) / mixture_scales(model._kernel)[0]
-    expected = np.zeros(90)
-    for i, c in np.ndindex(90, 2):
-        deviation = 0.0
-        for j in np.flatnonzero(table.observed[i, :3]):
-            gap = table.values[i, j] - stack.means[0, c, j]
-            deviation += gap**2 / stack.covariances[0, c, j]
-        if table.observed[i, 3]:
-            p = q + stack.means[0, c, 3:] * np.sqrt(q * (1 - q))
-            deviation += 1 - 2 * np.log(p[int(codes[i])]) + 2 * p @ np.log(p)
-        count = table.observed[i, :3].sum() + table.observed[i, 3]
-        expected[i] += features[c, i] * deviation / count
+
+    def category_deviation(i, c):
+        p = q + stack.means[0, c, 3:] * np.sqrt(q * (1 - q))
+        return 1 - 2 * np.log(p[int(codes[i])]) + 2 * p @ np.log(p)
+
+    expected = surprise_by_loops(model, table, category_deviation)
     close(surprise(model._kernel, table, 1), expected)
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pckid._utils.text import list_first, write_p
+from pckid._utils.text import join_words, list_first, write_p
 
 
 @pytest.mark.parametrize(
@@ -31,3 +31,10 @@ def test_of_many_words_the_first_are_listed():
     assert list_first(list("abcde")) == "a, b, c, d, e"
     assert list_first(list("abcdefg")) == "a, b, c, d, e and 2 more"
     assert list_first(list("abc"), 2) == "a, b and 1 more"
+
+
+def test_words_are_joined_as_in_a_sentence():
+    assert join_words(["a"]) == "a"
+    assert join_words(list("abc")) == "a, b and c"
+    assert join_words(list("abcde"), 5) == "a, b, c, d and e"
+    assert join_words(list("abcdefg"), 5) == "a, b, c, d and 3 more"

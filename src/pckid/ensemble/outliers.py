@@ -233,9 +233,8 @@ def _deviations_of_two_values(
     chance = xp.clip(share + means * root, eps, 1 - eps)
     lower, count = 1 - chance, xp.ones_like(higher)
     if margins.one_hot.shape[0]:
-        weights = margins.one_hot[columns][:, None]
-        lower = xp.where(weights > 0, 1.0, lower)
-        count = xp.where(weights > 0, weights**2, count)
+        lower = xp.where(margins.one_hot[columns][:, None] > 0, 1.0, lower)
+        count = margins.counts[columns][:, None]
     slope = root * xp.log(chance / lower)
     mine = (xp.zeros_like(means), slope, count + 2 * slope * means)
     return [xp.where(two, new, old) for new, old in zip(mine, others, strict=True)]

@@ -173,7 +173,5 @@ def describe_codes(codes: Mapping[int, Sequence[Sentinel]], name: Callable[[int]
     one = len(codes) == 1
     held = [f"{first:g} in {counted(n_first, 'row' if one else 'cell')}"]
     held += [f"{value:g} in {n:,}" for value, n in others]
-    named = [name(j) for j in codes]
-    if len(named) > _NAMED:
-        named = [*named[: _NAMED - 1], f"{len(named) - _NAMED + 1} more"]
-    return f"column{'s' * (not one)} {join_words(named)} hold{'s' * one} {join_words(held)}"
+    named = join_words([name(j) for j in codes], _NAMED)
+    return f"column{'s' * (not one)} {named} hold{'s' * one} {join_words(held)}"

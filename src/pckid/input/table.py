@@ -45,6 +45,14 @@ class Margins(NamedTuple):
     # length 0 where there are none, see `one_hot`
     one_hot: Array
 
+    @property
+    def counts(self) -> Array:
+        """How many values each column of numbers counts for; of length 0 where all count for one.
+
+        Those that hold one category together count for one, all together.
+        """
+        return namespace(self.one_hot).where(self.one_hot > 0, self.one_hot**2, 1.0)
+
 
 class Scaling(NamedTuple):
     """How the columns of the input are read: where numbers lie, how common categories are."""
@@ -90,7 +98,7 @@ class Table(NamedTuple):
     @property
     def n_values(self) -> float:
         """How many values a whole row has: columns that hold one category together count once."""
-        return self.observed.shape[1] + float(namespace(self.values).sum(self._excess))
+        return self.observed.shape[1] + float(namespace(self.values).sum(self.margins.counts - 1))
 
     @property
     def observed_values(self) -> Array:
@@ -100,13 +108,7 @@ class Table(NamedTuple):
         if self.margins.one_hot.shape[0] == 0:
             return count
         seen = xp.astype(self.observed[:, : self.n_features], self.values.dtype)
-        return count + seen @ self._excess
-
-    @property
-    def _excess(self) -> Array:
-        """What columns of numbers count beyond 1: less where they hold one category together."""
-        weights = self.margins.one_hot
-        return namespace(weights).where(weights > 0, weights**2 - 1, 0.0)
+        return count + seen @ (self.margins.counts - 1)
 
     @property
     def width(self) -> int:

@@ -29,7 +29,7 @@ ABOUT_USE = frozenset(
     {"may name the rows", "codes with zeros", "may be a code", "free text", "split category"}
 )
 """Problems that ask whether a column should be used, and as what."""
-_MOST_CODES = 5
+_MOST_CODES, _MOST_NAMED = 5, 5
 
 
 class Option(NamedTuple):
@@ -288,22 +288,17 @@ def _split_categories(X: np.ndarray, names: Sequence[str]) -> list[Problem]:
         return []
     groups = [[f"'{brief(name, 40)}'" for name in names[group]] for group in found]
     evidence = (
-        f"Columns {_list_some(groups[0])} seem to hold one category, but some rows have a 1 in "
-        "none or in two of them."
+        f"Columns {join_words(groups[0], _MOST_NAMED)} seem to hold one category, but some rows "
+        "have a 1 in none or in two of them."
     )
     if len(groups) > 1:
-        starts = _list_some([group[0] for group in groups[1:]])
+        starts = join_words([group[0] for group in groups[1:]], _MOST_NAMED)
         evidence += f" So do those that begin with {starts}."
     fix = (
         "Each counts as a column of its own. If they are one category, correct these rows, or "
         "write it as one column of text, empty where it is missing."
     )
     return [Problem(names[found[0].start], "split category", evidence, fix)]
-
-
-def _list_some(names: Sequence[str]) -> str:
-    """List a few names, and say how many more there are."""
-    return join_words([*names[:4], f"{len(names) - 4} more"] if len(names) > 5 else names)
 
 
 def _holds_numbers(columns: Columns, name: str, rules: ReadingRules | None) -> bool:

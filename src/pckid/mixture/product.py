@@ -350,13 +350,12 @@ def _log_odds(observed: Array, margins: Margins) -> tuple[Array, Array]:
     hold one category together are missing together, and count as one: their squared weights add up
     to 1.
     """
-    xp, shares, one_hot = namespace(observed), margins.observed, margins.one_hot
+    xp, shares, counts = namespace(observed), margins.observed, margins.counts
     eps = float(xp.finfo(observed.dtype).eps)
     chance = xp.clip(observed, eps, 1 - eps)
     hidden = xp.where(shares < 1, xp.log(1 - chance), 0.0)
     log_odds = xp.where(shares < 1, xp.log(chance), 0.0) - hidden
-    if one_hot.shape[0]:
-        n_others = shares.shape[0] - one_hot.shape[0]
-        count = xp.concat([xp.where(one_hot > 0, one_hot**2, 1.0), xp.ones_like(shares[:n_others])])
-        log_odds, hidden = log_odds * count, hidden * count
+    if counts.shape[0]:
+        counts = xp.concat([counts, xp.ones_like(shares[counts.shape[0] :])])
+        log_odds, hidden = log_odds * counts, hidden * counts
     return log_odds, xp.sum(hidden, axis=-1)[..., None]
