@@ -9,14 +9,14 @@ from pckid.input.table import Scaling
 
 # Fewer rows may have exactly one of some columns by chance.
 _LEAST_ROWS = 10
-# One row in so many may be wrong, by up to so many ones too many.
+# One row in a hundred may be wrong, with up to ten ones too many.
 _ROWS_PER_SLIP, _MOST_ONES = 100, 10
-# So many rows tell most columns that have nothing to do with each other.
+# Enough rows to recognise most columns that have nothing to do with each other.
 _LOOKED_AT = 1000
-# So many rows would have two of some columns if these were independent: that hardly any has is then
-# no chance.
+# If at least so many rows would have two of some columns, were these independent, it is no chance
+# that hardly any row does.
 _EXPECTED_TWICE = 15.0
-# The share of the rows expected to have both of two columns that may have both: mistakes.
+# Mistakes: this share of the rows expected to have both of two columns may have both.
 _FEW_TWICE = 0.1
 
 
@@ -107,8 +107,8 @@ def _count_wrong(high: np.ndarray, seen: np.ndarray, run: slice) -> int:
 def incomplete_groups(X: np.ndarray) -> list[slice]:
     """Find neighbouring columns of 0 and 1 of which rows have at most one, but not all have one.
 
-    So columns look that were made of a category with missing values, or without one column for its
-    first value, or with mistakes in more rows than `one_hot_groups` forgives.
+    Columns look like this if they were made of a category with missing values, or without a column
+    for its first value, or with mistakes in more rows than `one_hot_groups` forgives.
 
     Parameters
     ----------
