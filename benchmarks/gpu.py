@@ -27,6 +27,7 @@ from sklearn.metrics import adjusted_rand_score
 import pckid.cluster
 import pckid.ensemble.base
 import pckid.ensemble.members
+import pckid.mixture.em
 import pckid.spectral.grouping
 from benchmarks.mnist_size import images, needed_operations, papers
 from benchmarks.timing import write_json
@@ -69,8 +70,8 @@ STEPS: list[tuple[str, Any, str]] = [
     ("check the table", pckid.cluster.PCKID, "_check_table"),
     ("draw the rows to learn from", pckid.ensemble.base, "draw_sample"),
     ("ensemble", pckid.ensemble.base, "train"),
-    ("ensemble: draw rows, on the host", pckid.ensemble.members, "_draw_subsamples"),
-    ("ensemble: EM", pckid.ensemble.members, "_train_task"),
+    ("ensemble: draw rows, on the host", pckid.ensemble.members, "draw_keys"),
+    ("ensemble: EM", pckid.mixture.em, "iterate"),
     ("features of the landmarks", pckid.spectral.grouping, "feature_matrix"),
     ("outlier scores of the landmarks", pckid.spectral.grouping, "score_features"),
     ("eigenvectors", pckid.spectral.grouping, "EMBEDDINGS"),

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from helpers import begin, close, groups, steps
 from oracles import em_step_diagonal, initial
+from scipy.stats import chisquare
 
 from pckid._utils.arrays import to_numpy
 from pckid.ensemble import members as ensemble
@@ -95,6 +96,28 @@ class TestMembers:
             drawn.add(rows.tobytes())
         assert len(drawn) == plan.n_inits * len(plan.sizes) == 21
 
+    @pytest.mark.parametrize("n_rows", [1, 10, 22, 23, 45, 89, 90])
+    def test_every_row_is_as_likely_in_every_place(self, n_rows):
+        plan = make_plan(n_inits=400, sizes=(2, 5), n_rows=n_rows)
+        drawn = np.concatenate([ensemble.draw_members(plan, len(X), g) for g in plan.sizes])
+        assert drawn.shape == (800, n_rows)
+        assert all(len(set(rows)) == n_rows for rows in drawn)
+        for place in {0, n_rows // 2, n_rows - 1}:
+            counts = np.bincount(drawn[:, place], minlength=len(X))
+            assert chisquare(counts).pvalue > 1e-4
+
+    def test_rows_are_those_of_the_smallest_keys_in_their_order(self):
+        plan = make_plan(n_inits=7)
+        keys = ensemble.draw_keys(plan, len(X), 3)
+        assert keys.shape == (7, len(X))
+        expected = np.argsort(keys, axis=1, kind="stable")[:, :45]
+        assert (ensemble.draw_members(plan, len(X), 3) == expected).all()
+
+    def test_equal_keys_go_by_the_number_of_the_row(self):
+        keys = np.array([[5, -7, 5, -7, 2**31 - 1, -(2**31)]], dtype=np.int32)
+        order = np.sort(ensemble.ranks(keys), axis=1)
+        assert ensemble.rows_of(order).tolist() == [[5, 1, 3, 0, 2, 4]]
+
 
 class TestNothingButTheSeed:
     def test_threads(self):
@@ -102,17 +125,27 @@ class TestNothingButTheSeed:
 
     @pytest.mark.parametrize("kind", ["diag", "tied_diag", "spherical"])
     @pytest.mark.parametrize("weighted", [False, True])
-    def test_rows_that_mixtures_share(self, backend, kind, weighted, monkeypatch):
+    @pytest.mark.parametrize("stack_bytes", [8 * 10 * len(X), 1 << 30])
+    def test_rows_that_mixtures_share(self, backend, kind, weighted, stack_bytes, monkeypatch):
         rng = np.random.default_rng(0)
         weights = rng.integers(1, 5, len(X)).astype(float) if weighted else None
         plan = make_plan(kind, sizes=(2, 3, 5, 17))
         expected = train(plan, weights=weights)
         rows = backend.asarray(X)
         table = standardise(rows, measure(rows), "float64")
-        monkeypatch.setattr(ensemble, "_shares_rows", lambda *_: True)
         monkeypatch.setattr(ensemble, "is_host", lambda _: False)
-        assert len(ensemble.schedule(table, plan)) == 2
-        assert_same(train(plan, table=table, weights=weights), expected)
+        monkeypatch.setattr(ensemble, "_STACK_BYTES_DEVICE", stack_bytes)
+        tasks = ensemble.schedule(table, plan)
+        if kind == "tied_diag":
+            # What its components have in common is computed mixture by mixture.
+            assert all(len({member.size for member in task}) == 1 for task in tasks)
+        else:
+            assert (len(tasks) == 1) == (stack_bytes == 1 << 30)
+            assert any(len({member.size for member in task}) > 1 for task in tasks)
+        found = train(plan, table=table, weights=weights)
+        assert_same(found, expected)
+        # No stack keeps the components of all others alive behind its own.
+        assert all(getattr(a, "base", None) is None for stack in found.stacks for a in stack)
 
     def test_order(self):
         plan = make_plan(n_inits=1, sizes=(2, 3, 5, 8))
@@ -149,24 +182,6 @@ class TestNothingButTheSeed:
         expected = train(make_plan())
         monkeypatch.setattr(ensemble, "_STACK_BYTES_HOST", stack_bytes)
         assert_same(train(make_plan()), expected)
-
-    @pytest.mark.parametrize("kind", ["diag", "tied_diag", "spherical"])
-    def test_unlike_mixtures_in_one_call_as_on_a_gpu(self, monkeypatch, kind):
-        plan = make_plan(kind, sizes=(2, 3, 8, 9, 10))
-        expected = train(plan)
-        monkeypatch.setattr(ensemble, "is_host", lambda array: False)
-        assert any(len({m.size for m in task}) > 1 for task in ensemble.schedule(TABLE, plan))
-        found = train(plan)
-        assert_same(found, expected)
-        # What padded the smaller ones is not kept behind them.
-        assert all(array.base is None for stack in found.stacks for array in stack)
-
-    def test_a_gpu_starts_with_the_largest(self, monkeypatch):
-        plan = make_plan(sizes=(2, 5, 17, 20, 70))
-        assert ensemble.schedule(TABLE, plan)[0][0].size == 2
-        monkeypatch.setattr(ensemble, "is_host", lambda array: False)
-        largest = [max(m.size for m in task) for task in ensemble.schedule(TABLE, plan)]
-        assert largest == [70, 20, 5]
 
     def test_those_sizes_do_cut_the_plan_differently(self, monkeypatch):
         counts = []

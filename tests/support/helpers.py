@@ -40,4 +40,5 @@ def begin(family, stats, chosen, floor):
 
 def steps(family, stats, params, n_iter, floor):
     """Take EM steps."""
-    return em.iterate(family, stats, params, n_iter=n_iter, floor=floor)
+    share = em.share_among_components()
+    return em.iterate(family, stats, params, n_iter=n_iter, floor=floor, share=share)

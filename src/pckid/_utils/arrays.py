@@ -195,7 +195,7 @@ def _rounding_of(X: Array) -> tuple[float, float]:
 
 def times_shared(A: Array, B: Array) -> Array:
     """Compute A B for stacks (m, g, n) and (m, n, c); where all share one B (1, n, c), at once."""
-    if B.shape[0] == A.shape[0]:
+    if B.shape[0] > 1 or (isinstance(A, np.ndarray) and A.shape[0] == 1):
         return A @ B
     xp = namespace(A)
     flat = xp.reshape(A, (-1, A.shape[2])) @ B[0, ...]
@@ -207,7 +207,7 @@ def times_transposed(A: Array, B: Array) -> Array:
 
     OpenBLAS is a quarter faster with the longer of two unequal matrices first.
     """
-    if B.shape[0] < A.shape[0]:
+    if B.shape[0] < A.shape[0] or not isinstance(A, np.ndarray):
         return times_shared(A, namespace(B).matrix_transpose(B))
     if isinstance(A, np.ndarray) and A.shape[-2] < B.shape[-2]:
         return np.ascontiguousarray(np.matrix_transpose(B @ np.matrix_transpose(A)))

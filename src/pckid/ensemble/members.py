@@ -32,13 +32,16 @@ from pckid.mixture.families import FAMILIES
 # large ones fill a GPU.
 _STACK_BYTES_HOST = 1 << 22
 _STACK_BYTES_DEVICE = 1 << 30
-# A GPU computes all rows of a table for every mixture if each learns from at least this share of
-# them: so the table is read once for all mixtures, and products are large.
-_SHARED_FROM = 0.25
+# Rows are drawn by sorting keys if they are at least this share of all: so many are drawn faster
+# than one by one. And then a GPU computes all rows of a table for every mixture, so that the table
+# is read once for all mixtures, and products are large.
+_MANY = 0.25
 # Posteriors, or coefficients of components, that a GPU computes at once: 2^26 numbers.
 _RUN_CELLS = 1 << 26
 _MAX_COMPONENTS = 60
 _MAX_ROWS = 500
+# A rank is a key times this, more than a table has rows, and the number of its row.
+_ROWS = 1 << 31
 
 
 class Plan(NamedTuple):
@@ -84,6 +87,14 @@ class Subsamples(NamedTuple):
 
     rows: np.ndarray  # (m, n_rows), in the table
     weights: np.ndarray | None  # (m, n_rows), of mean 1 for each member; None: all alike
+
+
+class Run(NamedTuple):
+    """Members of one size that follow each other in a task."""
+
+    size: int
+    init: int  # the first of the starts
+    count: int
 
 
 class Ensemble(NamedTuple):
@@ -147,24 +158,52 @@ def draw_members(plan: Plan, n_samples: int, size: int) -> np.ndarray:
     The first `size` of a member's rows are its first centres. The seed depends on the size alone:
     neither order, nor threads, nor device change what is drawn.
     """
+    if _are_many(plan, n_samples):
+        return rows_of(np.sort(ranks(draw_keys(plan, n_samples, size)), axis=1)[:, : plan.n_rows])
     rng = generator(plan.entropy, Stream.MEMBERS, size)
     drawn = [rng.choice(n_samples, plan.n_rows, replace=False) for _ in range(plan.n_inits)]
     return np.stack(drawn)
 
 
+def draw_keys(plan: Plan, n_samples: int, size: int) -> np.ndarray:
+    """Draw a key for each row and member of a size, int32 (n_inits, n_samples).
+
+    The rows of a member are those of its smallest keys, in their order.
+    """
+    bits = generator(plan.entropy, Stream.MEMBERS, size).bit_generator
+    count = plan.n_inits * n_samples
+    drawn = bits.random_raw(-(-count // 2)).view(np.int32)
+    return drawn[:count].reshape(plan.n_inits, n_samples)
+
+
+def ranks(keys: Array) -> Array:
+    """Append its number to each row's key (m, n_samples), so that no two are alike."""
+    xp = namespace(keys)
+    index = xp.arange(keys.shape[1], dtype=xp.int64, device=device_of(keys))
+    return xp.astype(keys, xp.int64) * _ROWS + index
+
+
+def rows_of(ranks: Array) -> Array:
+    """Read the numbers of rows off their ranks."""
+    return ranks % _ROWS
+
+
 def schedule(table: Table, plan: Plan) -> list[Task]:
-    """Cut the plan into tasks: on a CPU stacks of one size, on a GPU of sizes not far apart."""
+    """Cut the plan into tasks: stacks of one size, or of all sizes where a GPU shares the rows."""
+    members = [Member(size, init) for size in plan.sizes for init in range(plan.n_inits)]
+    if _shares_rows(table, plan):
+        most = _STACK_BYTES_DEVICE // (table.n_samples * _itemsize(table))
+        filled = accumulate(member.size for member in members)
+        return [
+            tuple(member for member, _ in alike)
+            for _, alike in groupby(zip(members, filled, strict=True), lambda m: m[1] // most)
+        ]
     n_alike = _stack_size(table, plan)
-    # A few large stacks: a GPU waits for the host more than it computes for components of no use.
-    # Up to 15 components are alike, then up to 63, and so on.
-    similar = lambda size: max(1, int(math.log2(size) / 2))  # noqa: E731
-    key = (lambda size: size) if is_host(table.values) else similar
     tasks = []
-    for _, alike in groupby(plan.sizes, key=key):
-        members = [Member(size, init) for size in alike for init in range(plan.n_inits)]
-        tasks += [tuple(members[i : i + n_alike]) for i in range(0, len(members), n_alike)]
-    # The largest first: while a GPU works on it, the host draws the rows of the next.
-    return tasks if is_host(table.values) else tasks[::-1]
+    for _, alike in groupby(members, key=lambda member: member.size):
+        mine = tuple(alike)
+        tasks += [mine[i : i + n_alike] for i in range(0, len(mine), n_alike)]
+    return tasks
 
 
 def train(
@@ -180,8 +219,11 @@ def train(
     draw = cache(partial(draw_members, plan, table.n_samples))
 
     def train_one(*task: Member) -> int:
-        subsamples = _draw_subsamples(draw, task, weights)
-        stacks.put(task, _train_task(table, plan, task, subsamples))
+        if _shares_rows(table, plan):
+            params = _train_on_shared_rows(table, plan, task, weights)
+        else:
+            params = _train_task(table, plan, task, _draw_subsamples(draw, task, weights))
+        stacks.put(task, params)
         return len(task)
 
     if is_host(table.values) and is_remote():
@@ -293,31 +335,96 @@ def _posteriors_of_each(
 
 
 def _train_task(table: Table, plan: Plan, task: Task, subsamples: Subsamples) -> Any:
-    """Train the mixtures of a task, each on its own rows."""
-    family, home = FAMILIES[plan.covariance_type], table.values
-    int64 = namespace(home).int64
-    shares, sizes = subsamples.weights, [member.size for member in task]
-    first = np.tile(np.arange(max(sizes)), (len(sizes), 1))
-    if _shares_rows(table, plan):
-        stats = family.statistics(table)._replace(n_counted=plan.n_rows)
-        first, shares = subsamples.rows[:, : max(sizes)], _in_whole_table(subsamples, table)
-    else:
-        stats = family.statistics(table, asarray_like(subsamples.rows, home, dtype=int64))
-    # Whether a row is in a subsample takes a bit to say, and less time to send than its weight.
+    """Train the mixtures of a task, which are of one size, each on its own rows."""
+    family, home, n_members = FAMILIES[plan.covariance_type], table.values, len(task)
+    int64, shares = namespace(home).int64, subsamples.weights
+    stats = family.statistics(table, asarray_like(subsamples.rows, home, dtype=int64))
+    first = asarray_like(np.tile(np.arange(task[0].size), (n_members, 1)), home, dtype=int64)
     weights = None if shares is None else asarray_like(shares[:, None, :], home)
-    if weights is not None:
-        weights = namespace(home).astype(weights, home.dtype, copy=False)
-    params = initialise.from_rows(
+    params = initialise.from_rows(family, stats, first, plan.floor, weights)
+    return em.iterate(
         family,
         stats,
-        asarray_like(first, home, dtype=int64),
-        plan.floor,
-        weights,
-        None if min(sizes) == max(sizes) else asarray_like(np.array(sizes), home, dtype=int64),
+        params,
+        n_iter=plan.max_iter,
+        floor=plan.floor,
+        share=em.share_among_components(weights),
+    )
+
+
+def _train_on_shared_rows(
+    table: Table, plan: Plan, task: Task, row_weights: np.ndarray | None
+) -> Any:
+    """Train the mixtures of a task, of any size, on all rows of a table, most of weight 0.
+
+    The components of all lie side by side, as if they were those of one mixture.
+    """
+    family, home, runs = FAMILIES[plan.covariance_type], table.values, _runs(task)
+    xp = namespace(home)
+    keys = np.concatenate(
+        [
+            draw_keys(plan, table.n_samples, run.size)[run.init : run.init + run.count]
+            for run in runs
+        ]
+    )
+    found = ranks(asarray_like(keys, home, dtype=xp.int32))
+    order = xp.sort(found, axis=1)
+    inside = found <= order[:, plan.n_rows - 1 : plan.n_rows]
+    weights = xp.astype(inside, home.dtype if row_weights is None else xp.float64)
+    if row_weights is not None:
+        weights *= asarray_like(row_weights, weights, dtype=xp.float64)
+        weights *= plan.n_rows / xp.sum(weights, axis=1, keepdims=True)
+        weights = xp.astype(weights, home.dtype, copy=False)
+    # Which member each component is of, and which of its rows is the first centre.
+    sizes = np.array([member.size for member in task])
+    owner = np.repeat(np.arange(len(task)), sizes)
+    place = np.arange(len(owner)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    most = int(sizes.max())
+    chosen = take_along(
+        xp.reshape(rows_of(order[:, :most]), (-1,)),
+        asarray_like(owner * most + place, home, dtype=xp.int64),
+    )
+    weights = take_along(weights, asarray_like(owner, home, dtype=xp.int64))
+
+    def of_each(function: Callable[[Array], Array]) -> Callable[[Array], Array]:
+        """Apply a function of (m, g, n) to the members of each size, side by side (1, C, n)."""
+
+        def apply(scores: Array, rows: Array | None = None) -> Array:
+            parts = [
+                xp.reshape(
+                    function(xp.reshape(part, (run.count, run.size, -1))), (-1, scores.shape[2])
+                )
+                for run, part in _parts(scores[0, ...], runs)
+            ]
+            return (xp.concat(parts) * weights)[None, ...]
+
+        return apply
+
+    stats = family.statistics(table)._replace(n_counted=plan.n_rows)
+    params = initialise.from_rows(
+        family, stats, chosen[None, :], plan.floor, assign=of_each(initialise.winner)
     )
     return em.iterate(
-        family, stats, params, n_iter=plan.max_iter, floor=plan.floor, weights=weights
+        family,
+        stats,
+        params,
+        n_iter=plan.max_iter,
+        floor=plan.floor,
+        share=of_each(em.posterior),
     )
+
+
+def _runs(task: Task) -> list[Run]:
+    """List the runs of members of one size."""
+    runs = [list(members) for _, members in groupby(task, key=lambda member: member.size)]
+    return [Run(members[0].size, members[0].init, len(members)) for members in runs]
+
+
+def _parts(X: Array, runs: Sequence[Run]) -> Iterator[tuple[Run, Array]]:
+    """Cut what belongs to the components of runs, side by side along the first axis."""
+    stops = accumulate((run.size * run.count for run in runs), initial=0)
+    for run, (start, stop) in zip(runs, pairwise(stops), strict=True):
+        yield run, X[start:stop, ...]
 
 
 def _draw_subsamples(
@@ -331,21 +438,16 @@ def _draw_subsamples(
     return Subsamples(rows, mine / mine.mean(axis=1, keepdims=True))
 
 
+def _are_many(plan: Plan, n_samples: int) -> bool:
+    """Tell whether each mixture learns from a good part of the rows."""
+    return plan.n_rows >= _MANY * n_samples
+
+
 def _shares_rows(table: Table, plan: Plan) -> bool:
     """Tell whether mixtures are computed on all rows of a table, with weights that pick theirs."""
-    stackable = FAMILIES[plan.covariance_type].STACKABLE
-    many = plan.n_rows >= _SHARED_FROM * table.n_samples
-    return stackable and many and not is_host(table.values)
-
-
-def _in_whole_table(subsamples: Subsamples, table: Table) -> np.ndarray:
-    """Give all rows of a table a weight in each subsample (m, n_samples), 0 if they are not in."""
-    rows, weights = subsamples
-    every = np.zeros((len(rows), table.n_samples), dtype=bool if weights is None else np.float64)
-    # Places in all of it at once take half the time of places in each row.
-    places = rows + table.n_samples * np.arange(len(rows))[:, None]
-    every.reshape(-1)[places.reshape(-1)] = 1 if weights is None else weights.reshape(-1)
-    return every
+    family = FAMILIES[plan.covariance_type]
+    many = _are_many(plan, table.n_samples)
+    return family.STACKABLE and not family.TIED and many and not is_host(table.values)
 
 
 def _pack_task(table: Table, plan: Plan, task: Task, subsamples: Subsamples) -> tuple[Any, ...]:
@@ -360,10 +462,12 @@ def _stack_size(table: Table, plan: Plan) -> int:
     if not FAMILIES[plan.covariance_type].STACKABLE:
         return 1
     budget = _STACK_BYTES_HOST if is_host(table.values) else _STACK_BYTES_DEVICE
-    itemsize = 4 if "32" in str(table.values.dtype) else 8
-    if _shares_rows(table, plan):
-        return max(1, budget // (table.n_samples * plan.sizes[-1] * itemsize))
-    return max(1, budget // (plan.n_rows * (table.width + plan.sizes[-1]) * itemsize))
+    return max(1, budget // (plan.n_rows * (table.width + plan.sizes[-1]) * _itemsize(table)))
+
+
+def _itemsize(table: Table) -> int:
+    """Say how many bytes a number of the table takes."""
+    return 4 if "32" in str(table.values.dtype) else 8
 
 
 class _Stacks:
@@ -376,16 +480,16 @@ class _Stacks:
 
     def put(self, task: Task, params: Any) -> None:
         """Copy what a task has trained; threads do so while others train."""
-        for size, first, part in _split_by_size(params, task):
-            last = first + part.log_weights.shape[0]
-            if last - first == self._n_inits:
-                # One operation for an array, which leaves behind what padded it.
-                self.found[size] = type(part)(*(namespace(array).concat([array]) for array in part))
+        for run, part in _split_by_size(params, task):
+            if run.count == self._n_inits:
+                self.found[run.size] = type(part)(
+                    *(namespace(array).concat([array]) for array in part)
+                )
                 continue
             with self._lock:
-                stack = self.found.get(size) or self._allocate(size, part)
+                stack = self.found.get(run.size) or self._allocate(run.size, part)
             for target, array in zip(stack, part, strict=True):
-                target[first:last, ...] = array
+                target[run.init : run.init + run.count, ...] = array
 
     def _allocate(self, size: int, part: Any) -> Any:
         """Make a stack for all mixtures of a size."""
@@ -395,19 +499,14 @@ class _Stacks:
         return self.found[size]
 
 
-def _split_by_size(params: Any, task: Task) -> Iterator[tuple[int, int, Any]]:
-    """Cut what a task has trained into mixtures of one size, and drop what padded them.
-
-    Yields
-    ------
-    size : int
-    first : int
-        The first of the starts, which follow each other.
-    part : Parameters
-    """
-    done = 0
-    for size, members in groupby(task, key=lambda member: member.size):
-        inits = [member.init for member in members]
-        mine = slice(done, done + len(inits))
-        yield size, inits[0], type(params)(*(array[mine, :size, ...] for array in params))
-        done += len(inits)
+def _split_by_size(params: Any, task: Task) -> Iterator[tuple[Run, Any]]:
+    """Cut what a task has trained into stacks (m, g, …) of one size."""
+    runs = _runs(task)
+    flat = [namespace(a).reshape(a, (a.shape[0] * a.shape[1], *a.shape[2:])) for a in params]
+    for parts in zip(*(_parts(array, runs) for array in flat), strict=True):
+        run = parts[0][0]
+        shape = (run.count, run.size)
+        yield (
+            run,
+            type(params)(*(namespace(a).reshape(a, (*shape, *a.shape[1:])) for _, a in parts)),
+        )

@@ -22,6 +22,7 @@ class Family(Protocol):
     STACKABLE: bool  # whether several mixtures share a call
     MIXED: bool  # whether it knows categories and informative missingness
     MATRICES: bool  # whether a component's covariance is a matrix
+    TIED: bool  # whether the components of a mixture have parameters in common
     Parameters: Any  # the tuple of a stack's parameters
 
     def statistics(self, table: Table, rows: Array | None = None) -> Any: ...
@@ -104,20 +105,22 @@ def iterate(
     *,
     n_iter: int,
     floor: float,
-    weights: Array | None = None,
+    share: Share,
 ) -> Any:
-    """Take a fixed number of steps, as for the members of the ensemble.
-
-    The rows may have `weights` (m, 1, n_samples), of mean 1 for each subsample.
-    """
-
-    def share(log_joint: Array, rows: Array | None) -> Array:
-        return posterior(log_joint, None if weights is None else weights_of(rows, weights))
-
+    """Take a fixed number of steps, as for the members of the ensemble."""
     for _ in range(n_iter):
         sums = family.expect(stats, params, share)
         params = family.constrain(family.update(stats, params, sums), floor)
     return params
+
+
+def share_among_components(weights: Array | None = None) -> Share:
+    """Share rows by their posteriors, times `weights` (m, 1, n_samples) of mean 1 if given."""
+
+    def share(log_joint: Array, rows: Array | None) -> Array:
+        return posterior(log_joint, None if weights is None else weights_of(rows, weights))
+
+    return share
 
 
 def weights_of(rows: Array | None, weights: Array) -> Array:

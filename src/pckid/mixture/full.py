@@ -27,6 +27,7 @@ from pckid.mixture.component_weights import Share, holds_rows, log_weights
 STACKABLE = False
 MIXED = False
 MATRICES = True
+TIED = False
 
 
 class Statistics(NamedTuple):

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from pckid._utils.arrays import Array, device_of, namespace, times_transposed
 from pckid.mixture.em import Family
-
-# In standardised units; its square is finite in float32.
-_FAR_AWAY = 1e9
 
 
 def from_rows(
@@ -19,7 +17,7 @@ def from_rows(
     chosen: Array,
     floor: float,
     weights: Array | None = None,
-    sizes: Array | None = None,
+    assign: Callable[[Array], Array] | None = None,
 ) -> Any:
     """Start from random rows, one k-means iteration and the empirical moments.
 
@@ -35,17 +33,12 @@ def from_rows(
         The smallest variance, in units of the feature's observed variance.
     weights : array of shape (n_samples,) or (m, 1, n_samples), default=None
         Weights of the rows, of mean 1.
-    sizes : array of shape (m,), default=None
-        How many of the centres count in each mixture of a stack of unlike sizes. The other
-        components lie too far away to ever hold a row.
+    assign : function of (m, n_components, n_samples), default=`winner`
+        Takes the closeness of rows to centres to their responsibilities.
     """
     X = family.filled(stats)
     centers = family.pick(stats, chosen)
-    if sizes is not None:
-        xp = namespace(centers)
-        index = xp.arange(centers.shape[1], dtype=sizes.dtype, device=device_of(centers))
-        centers = xp.where((index < sizes[:, None])[..., None], centers, _FAR_AWAY)
-    resp = winner(closeness(X, centers))
+    resp = (assign or winner)(closeness(X, centers))
     resp = resp if weights is None else resp * weights
     return family.constrain(family.start(stats, resp, centers), floor)
 

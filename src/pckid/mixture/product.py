@@ -42,6 +42,7 @@ from pckid.mixture.component_weights import Share, holds_rows, log_weights
 STACKABLE = True
 MIXED = True
 MATRICES = False
+TIED = False
 _LOG_2PI = math.log(2 * math.pi)
 # Most components hold few rows: with a whole row of prior, categories that all of these share would
 # tell less than the same column coded as a number does. From 0.01 to 0.3 the labels hardly differ.

@@ -7,6 +7,7 @@ from pckid.mixture.product import (
     MATRICES,
     MIXED,
     STACKABLE,
+    TIED,
     Parameters,
     Statistics,
     Sums,
@@ -21,9 +22,9 @@ from pckid.mixture.product import (
 )
 
 __all__ = [
-    "MATRICES", "MIXED", "STACKABLE", "Parameters", "Statistics", "Sums", "conditional_means",
-    "constrain", "expect", "filled", "log_joint", "n_parameters", "pick", "start", "statistics",
-    "update",
+    "MATRICES", "MIXED", "STACKABLE", "TIED", "Parameters", "Statistics", "Sums",
+    "conditional_means", "constrain", "expect", "filled", "log_joint", "n_parameters", "pick",
+    "start", "statistics", "update",
 ]  # fmt: skip
 
 

@@ -23,10 +23,11 @@ from pckid.mixture.full import (
 )
 
 __all__ = [
-    "MATRICES", "MIXED", "STACKABLE", "Parameters", "Statistics", "Sums", "conditional_means",
-    "constrain", "expect", "filled", "log_joint", "n_parameters", "pick", "start", "statistics",
-    "update",
+    "MATRICES", "MIXED", "STACKABLE", "TIED", "Parameters", "Statistics", "Sums",
+    "conditional_means", "constrain", "expect", "filled", "log_joint", "n_parameters", "pick",
+    "start", "statistics", "update",
 ]  # fmt: skip
+TIED = True
 
 
 def constrain(params: Parameters, floor: float) -> Parameters:
