@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
-from itertools import accumulate, groupby, pairwise
+from itertools import accumulate, groupby
 from numbers import Integral
 from threading import Lock
 from typing import Any, NamedTuple, Protocol
@@ -16,7 +16,6 @@ from pckid._utils.arrays import (
     Array,
     asarray_like,
     device_of,
-    exponential,
     is_host,
     namespace,
     take_along,
@@ -25,7 +24,7 @@ from pckid._utils.parallel import is_remote, run_in_threads, run_remote
 from pckid._utils.progress import Advance
 from pckid._utils.seeds import Stream, generator
 from pckid.input.table import Table, take
-from pckid.mixture import em, initialise
+from pckid.mixture import em, initialise, side_by_side
 from pckid.mixture.families import FAMILIES
 
 # Statistics of the mixtures trained in one call: small stacks stay in the cache of a CPU core,
@@ -220,10 +219,11 @@ def train(
 
     def train_one(*task: Member) -> int:
         if _shares_rows(table, plan):
-            params = _train_on_shared_rows(table, plan, task, weights)
+            for run, params in _train_on_shared_rows(table, plan, task, weights):
+                stacks.put(run, params)
         else:
             params = _train_task(table, plan, task, _draw_subsamples(draw, task, weights))
-        stacks.put(task, params)
+            stacks.put(*_runs(task), params)
         return len(task)
 
     if is_host(table.values) and is_remote():
@@ -231,7 +231,7 @@ def train(
             _pack_task(table, plan, task, _draw_subsamples(draw, task, weights)) for task in tasks
         )
         for task, params in zip(tasks, run_remote(_train_task, packed), strict=True):
-            stacks.put(task, params)
+            stacks.put(*_runs(task), params)
             advance(len(task))
     else:
         run_in_threads(train_one, tasks, n_threads if is_host(table.values) else 1, advance)
@@ -257,8 +257,11 @@ def posteriors(ensemble: Ensemble, table: Table) -> Posteriors:
             if scales is not None and scales[0] != 1:
                 resp *= scales[0]
         else:
-            joint = family.log_joint(stats, side_by_side(chosen))[0, ...]
-            resp = _posteriors_of_each(joint, chosen, scales)
+            joint = family.log_joint(stats, side_by_side.lay(chosen))[0, ...]
+            resp = side_by_side.posteriors(joint, [stack.log_weights.shape for stack in chosen])
+            if scales is not None:
+                widths = [math.prod(stack.log_weights.shape) for stack in chosen]
+                resp *= asarray_like(np.repeat(scales, widths)[:, None], resp)
         if out is None:
             return resp
         out[...] = resp
@@ -288,52 +291,6 @@ def runs_of_stacks(ensemble: Ensemble, table: Table) -> list[range]:
     return runs
 
 
-def side_by_side(stacks: Sequence[Any]) -> Any:
-    """Lay the components of stacks side by side, as if they were those of one mixture."""
-    xp = namespace(stacks[0].means)
-
-    def flat(array: Array) -> Array:
-        return xp.reshape(array, (1, array.shape[0] * array.shape[1], *array.shape[2:]))
-
-    return type(stacks[0])(
-        *(
-            xp.concat([flat(array) for array in arrays], axis=1)
-            for arrays in zip(*stacks, strict=True)
-        )
-    )
-
-
-def _posteriors_of_each(
-    joint: Array, stacks: Sequence[Any], scales: Sequence[float] | None
-) -> Array:
-    """Normalise the log-joint (n_columns, n) of stacks side by side, which is overwritten.
-
-    As `em.posterior` does, with few operations for all of them.
-    """
-    xp = namespace(joint)
-    shapes = [stack.log_weights.shape for stack in stacks]
-    stops = list(accumulate((m * g for m, g in shapes), initial=0))
-
-    def of_each(reduce: Callable, X: Array) -> Array:
-        parts = [X[a:b, :] for a, b in pairwise(stops)]
-        return xp.concat(
-            [
-                reduce(xp.reshape(part, (*shape, -1)), axis=1)
-                for part, shape in zip(parts, shapes, strict=True)
-            ]
-        )
-
-    sizes = np.repeat([g for _, g in shapes], [m for m, _ in shapes])
-    owner = asarray_like(np.repeat(np.arange(len(sizes)), sizes), joint, dtype=xp.int64)
-    joint -= take_along(of_each(xp.max, joint), owner)
-    resp = exponential(joint)
-    share = 1 / of_each(xp.sum, resp)
-    if scales is not None:
-        share *= asarray_like(np.repeat(scales, [m for m, _ in shapes])[:, None], joint)
-    resp *= take_along(share, owner)
-    return resp
-
-
 def _train_task(table: Table, plan: Plan, task: Task, subsamples: Subsamples) -> Any:
     """Train the mixtures of a task, which are of one size, each on its own rows."""
     family, home, n_members = FAMILIES[plan.covariance_type], table.values, len(task)
@@ -354,11 +311,8 @@ def _train_task(table: Table, plan: Plan, task: Task, subsamples: Subsamples) ->
 
 def _train_on_shared_rows(
     table: Table, plan: Plan, task: Task, row_weights: np.ndarray | None
-) -> Any:
-    """Train the mixtures of a task, of any size, on all rows of a table, most of weight 0.
-
-    The components of all lie side by side, as if they were those of one mixture.
-    """
+) -> Iterator[tuple[Run, Any]]:
+    """Train the mixtures of a task, of any size, on all rows of a table, some with weight 0."""
     family, home, runs = FAMILIES[plan.covariance_type], table.values, _runs(task)
     xp = namespace(home)
     keys = np.concatenate(
@@ -375,56 +329,34 @@ def _train_on_shared_rows(
         weights *= asarray_like(row_weights, weights, dtype=xp.float64)
         weights *= plan.n_rows / xp.sum(weights, axis=1, keepdims=True)
         weights = xp.astype(weights, home.dtype, copy=False)
-    # Which member each component is of, and which of its rows is the first centre.
-    sizes = np.array([member.size for member in task])
-    owner = np.repeat(np.arange(len(task)), sizes)
-    place = np.arange(len(owner)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    most = int(sizes.max())
+    shapes = [(run.count, run.size) for run in runs]
+    owner, place = side_by_side.owners(shapes), side_by_side.places(shapes)
+    most = max(run.size for run in runs)
     chosen = take_along(
         xp.reshape(rows_of(order[:, :most]), (-1,)),
         asarray_like(owner * most + place, home, dtype=xp.int64),
     )
     weights = take_along(weights, asarray_like(owner, home, dtype=xp.int64))
 
-    def of_each(function: Callable[[Array], Array]) -> Callable[[Array], Array]:
-        """Apply a function of (m, g, n) to the members of each size, side by side (1, C, n)."""
+    def assign(closeness: Array) -> Array:
+        return (side_by_side.winners(closeness[0, ...], shapes) * weights)[None, ...]
 
-        def apply(scores: Array, rows: Array | None = None) -> Array:
-            parts = [
-                xp.reshape(
-                    function(xp.reshape(part, (run.count, run.size, -1))), (-1, scores.shape[2])
-                )
-                for run, part in _parts(scores[0, ...], runs)
-            ]
-            return (xp.concat(parts) * weights)[None, ...]
-
-        return apply
+    def share(log_joint: Array, rows: Array | None) -> Array:
+        resp = side_by_side.posteriors(log_joint[0, ...], shapes)
+        resp *= weights
+        return resp[None, ...]
 
     stats = family.statistics(table)._replace(n_counted=plan.n_rows)
-    params = initialise.from_rows(
-        family, stats, chosen[None, :], plan.floor, assign=of_each(initialise.winner)
-    )
-    return em.iterate(
-        family,
-        stats,
-        params,
-        n_iter=plan.max_iter,
-        floor=plan.floor,
-        share=of_each(em.posterior),
-    )
+    params = initialise.from_rows(family, stats, chosen[None, :], plan.floor, assign=assign)
+    n_iter, floor = plan.max_iter, plan.floor
+    params = em.iterate(family, stats, params, n_iter=n_iter, floor=floor, share=share)
+    return zip(runs, side_by_side.cut(params, shapes), strict=True)
 
 
 def _runs(task: Task) -> list[Run]:
     """List the runs of members of one size."""
     runs = [list(members) for _, members in groupby(task, key=lambda member: member.size)]
     return [Run(members[0].size, members[0].init, len(members)) for members in runs]
-
-
-def _parts(X: Array, runs: Sequence[Run]) -> Iterator[tuple[Run, Array]]:
-    """Cut what belongs to the components of runs, side by side along the first axis."""
-    stops = accumulate((run.size * run.count for run in runs), initial=0)
-    for run, (start, stop) in zip(runs, pairwise(stops), strict=True):
-        yield run, X[start:stop, ...]
 
 
 def _draw_subsamples(
@@ -478,18 +410,15 @@ class _Stacks:
         self._n_inits = n_inits
         self._lock = Lock()
 
-    def put(self, task: Task, params: Any) -> None:
-        """Copy what a task has trained; threads do so while others train."""
-        for run, part in _split_by_size(params, task):
-            if run.count == self._n_inits:
-                self.found[run.size] = type(part)(
-                    *(namespace(array).concat([array]) for array in part)
-                )
-                continue
-            with self._lock:
-                stack = self.found.get(run.size) or self._allocate(run.size, part)
-            for target, array in zip(stack, part, strict=True):
-                target[run.init : run.init + run.count, ...] = array
+    def put(self, run: Run, part: Any) -> None:
+        """Put mixtures of one size where they belong; threads do so while others train."""
+        if run.count == self._n_inits:
+            self.found[run.size] = part
+            return
+        with self._lock:
+            stack = self.found.get(run.size) or self._allocate(run.size, part)
+        for target, array in zip(stack, part, strict=True):
+            target[run.init : run.init + run.count, ...] = array
 
     def _allocate(self, size: int, part: Any) -> Any:
         """Make a stack for all mixtures of a size."""
@@ -497,16 +426,3 @@ class _Stacks:
         arrays = (xp.empty((n, *a.shape[1:]), dtype=a.dtype, device=device_of(a)) for a in part)
         self.found[size] = type(part)(*arrays)
         return self.found[size]
-
-
-def _split_by_size(params: Any, task: Task) -> Iterator[tuple[Run, Any]]:
-    """Cut what a task has trained into stacks (m, g, …) of one size."""
-    runs = _runs(task)
-    flat = [namespace(a).reshape(a, (a.shape[0] * a.shape[1], *a.shape[2:])) for a in params]
-    for parts in zip(*(_parts(array, runs) for array in flat), strict=True):
-        run = parts[0][0]
-        shape = (run.count, run.size)
-        yield (
-            run,
-            type(params)(*(namespace(a).reshape(a, (*shape, *a.shape[1:])) for _, a in parts)),
-        )
