@@ -258,9 +258,10 @@ def posteriors(ensemble: Ensemble, table: Table) -> Posteriors:
                 resp *= scales[0]
         else:
             joint = family.log_joint(stats, side_by_side.lay(chosen))[0, ...]
-            resp = side_by_side.posteriors(joint, [stack.log_weights.shape for stack in chosen])
+            shapes = [stack.log_weights.shape for stack in chosen]
+            resp = side_by_side.SideBySide(shapes, joint).posteriors(joint)
             if scales is not None:
-                widths = [math.prod(stack.log_weights.shape) for stack in chosen]
+                widths = [math.prod(shape) for shape in shapes]
                 resp *= asarray_like(np.repeat(scales, widths)[:, None], resp)
         if out is None:
             return resp
@@ -330,21 +331,16 @@ def _train_on_shared_rows(
         weights *= plan.n_rows / xp.sum(weights, axis=1, keepdims=True)
         weights = xp.astype(weights, home.dtype, copy=False)
     shapes = [(run.count, run.size) for run in runs]
-    owner, place = side_by_side.owners(shapes), side_by_side.places(shapes)
-    most = max(run.size for run in runs)
-    chosen = take_along(
-        xp.reshape(rows_of(order[:, :most]), (-1,)),
-        asarray_like(owner * most + place, home, dtype=xp.int64),
-    )
-    weights = take_along(weights, asarray_like(owner, home, dtype=xp.int64))
+    layout = side_by_side.SideBySide(shapes, home)
+    first = rows_of(order[:, : max(run.size for run in runs)])
+    chosen = take_along(xp.reshape(first, (-1,)), layout.slot)
+    weights = take_along(weights, layout.owner)
 
     def assign(closeness: Array) -> Array:
-        return (side_by_side.winners(closeness[0, ...], shapes) * weights)[None, ...]
+        return (layout.winners(closeness[0, ...]) * weights)[None, ...]
 
     def share(log_joint: Array, rows: Array | None) -> Array:
-        resp = side_by_side.posteriors(log_joint[0, ...], shapes)
-        resp *= weights
-        return resp[None, ...]
+        return (layout.posteriors(log_joint[0, ...]) * weights)[None, ...]
 
     stats = family.statistics(table)._replace(n_counted=plan.n_rows)
     params = initialise.from_rows(family, stats, chosen[None, :], plan.floor, assign=assign)

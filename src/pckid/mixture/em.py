@@ -62,13 +62,10 @@ def posterior(log_joint: Array, weights: Array | None = None) -> Array:
     Those of a row are multiplied by its weight, where there are `weights` (m, 1, n). `log_joint` is
     overwritten: every copy of it would have to pass through the cache.
     """
-    xp = namespace(log_joint)
-    n_mixtures, n_components, n_samples = log_joint.shape
-    flat = xp.reshape(log_joint, (n_mixtures * n_components, n_samples))
-    resp = fused_softmax(flat, [(n_mixtures, n_components)])
+    resp = fused_softmax(log_joint)
     if resp is not None:
-        resp = xp.reshape(resp, log_joint.shape)
         return resp if weights is None else resp * weights
+    xp = namespace(log_joint)
     log_joint -= xp.max(log_joint, axis=1, keepdims=True)
     resp = exponential(log_joint)
     total = xp.sum(resp, axis=1, keepdims=True)

@@ -1,40 +1,67 @@
 """Mixtures of several sizes side by side, as if their components were those of one mixture.
 
 A GPU waits for the host, which launches operation after operation: so one product serves them all,
-and only what is done to each mixture by itself knows where one ends and the next begins. `shapes`
-say that: how many mixtures there are of how many components, run by run.
+and only what is done to each mixture by itself knows where one ends and the next begins.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
 
-from pckid._utils.arrays import (
-    Array,
-    argmax_of_middle,
-    asarray_like,
-    exponential,
-    fused_softmax,
-    namespace,
-    take_along,
-)
+from pckid._utils.arrays import Array, asarray_like, device_of, namespace, take_along
+from pckid.mixture import em, initialise
 
-Shape = tuple[int, int]
+Shape = tuple[int, int]  # how many mixtures, of how many components
 
 
-def owners(shapes: Sequence[Shape]) -> np.ndarray:
-    """Tell which mixture each component is of (n_components,)."""
-    sizes = np.repeat([g for _, g in shapes], [m for m, _ in shapes])
-    return np.repeat(np.arange(len(sizes)), sizes)
+class SideBySide:
+    """Where the components of mixtures lie that come in stacks of some shapes.
 
+    Attributes
+    ----------
+    owner : array of shape (n_components,)
+        Which mixture each component is of.
+    slot : array of shape (n_components,)
+        Where it has its place in an array (n_mixtures · most), in which all mixtures have as many
+        components as the largest.
+    """
 
-def places(shapes: Sequence[Shape]) -> np.ndarray:
-    """Tell which of its mixture's components each component is (n_components,)."""
-    return np.concatenate([np.tile(np.arange(g), m) for m, g in shapes])
+    def __init__(self, shapes: Sequence[Shape], home: Array) -> None:
+        sizes = np.repeat([g for _, g in shapes], [m for m, _ in shapes])
+        self._shape = (len(sizes), int(sizes.max()))
+        owner = np.repeat(np.arange(len(sizes)), sizes)
+        place = np.concatenate([np.tile(np.arange(g), m) for m, g in shapes])
+        slot = owner * self._shape[1] + place
+        # Places that no component has are filled by what comes after the last one.
+        component = np.full(self._shape, len(owner))
+        component.reshape(-1)[slot] = np.arange(len(owner))
+        int64 = namespace(home).int64
+        self.owner = asarray_like(owner, home, dtype=int64)
+        self.slot = asarray_like(slot, home, dtype=int64)
+        self._component = asarray_like(component.reshape(-1), home, dtype=int64)
+
+    def posteriors(self, log_joint: Array) -> Array:
+        """Normalise a log-joint (n_components, n) mixture by mixture."""
+        return self._flat(em.posterior(self._apart(log_joint)))
+
+    def winners(self, scores: Array) -> Array:
+        """Give each row wholly to the highest score (n_components, n) of each mixture."""
+        return self._flat(initialise.winner(self._apart(scores)))
+
+    def _apart(self, X: Array) -> Array:
+        """Set mixtures apart (n_mixtures, most, n), those with fewer components filled by −∞."""
+        xp = namespace(X)
+        nothing = xp.full((1, X.shape[1]), -xp.inf, dtype=X.dtype, device=device_of(X))
+        filled = take_along(xp.concat([X, nothing]), self._component)
+        return xp.reshape(filled, (*self._shape, X.shape[1]))
+
+    def _flat(self, X: Array) -> Array:
+        """Lay mixtures that were set apart side by side again."""
+        return take_along(namespace(X).reshape(X, (-1, X.shape[2])), self.slot)
 
 
 def lay(stacks: Sequence[Any]) -> Any:
@@ -60,52 +87,6 @@ def cut(params: Any, shapes: Sequence[Shape]) -> Iterator[Any]:
         part = xp.reshape(array[0, start:stop, ...], (*shape, *array.shape[2:]))
         return part if array.shape[-1] == 0 else xp.concat([part])
 
-    for shape, (start, stop) in zip(shapes, _bounds(shapes), strict=True):
+    bounds = pairwise(accumulate((m * g for m, g in shapes), initial=0))
+    for shape, (start, stop) in zip(shapes, bounds, strict=True):
         yield type(params)(*(own(array, start, stop, shape) for array in params))
-
-
-def posteriors(log_joint: Array, shapes: Sequence[Shape]) -> Array:
-    """Normalise a log-joint (n_components, n) mixture by mixture; it is overwritten."""
-    found = fused_softmax(log_joint, shapes)
-    if found is not None:
-        return found
-    xp = namespace(log_joint)
-    owner = asarray_like(owners(shapes), log_joint, dtype=xp.int64)
-    log_joint -= take_along(_of_each(lambda X: xp.max(X, axis=1), log_joint, shapes), owner)
-    resp = exponential(log_joint)
-    resp /= take_along(_of_each(lambda X: xp.sum(X, axis=1), resp, shapes), owner)
-    return resp
-
-
-def winners(scores: Array, shapes: Sequence[Shape]) -> Array:
-    """Give each row wholly to the highest score of each mixture, the first of equal ones.
-
-    Parameters
-    ----------
-    scores : array of shape (n_components, n)
-
-    Returns
-    -------
-    resp : array of shape (n_components, n), of 0 and 1
-    """
-    xp = namespace(scores)
-    best = _of_each(argmax_of_middle, scores, shapes)
-    owner = asarray_like(owners(shapes), scores, dtype=xp.int64)
-    place = asarray_like(places(shapes), scores, dtype=best.dtype)
-    return xp.astype(take_along(best, owner) == place[:, None], scores.dtype)
-
-
-def _of_each(reduce: Callable[[Array], Array], X: Array, shapes: Sequence[Shape]) -> Array:
-    """Reduce (m, g, n) to (m, n) for each run of mixtures of one size, one below another."""
-    xp = namespace(X)
-    return xp.concat(
-        [
-            reduce(xp.reshape(X[start:stop, :], (*shape, X.shape[1])))
-            for shape, (start, stop) in zip(shapes, _bounds(shapes), strict=True)
-        ]
-    )
-
-
-def _bounds(shapes: Sequence[Shape]) -> Iterator[tuple[int, int]]:
-    """Say where the components of each run begin and end."""
-    return pairwise(accumulate((m * g for m, g in shapes), initial=0))

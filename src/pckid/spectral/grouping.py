@@ -66,13 +66,15 @@ def group(
     landmarks, weights = sample.draw(n_landmarks, rng)
     features = feature_matrix(kernel, take(sample.table, landmarks), jobs)
     are_all = landmarks.shape[0] == sample.table.n_samples
-    scores = None
-    if are_all and sample.places is not None:
-        scores = score_features(kernel, features, sample.table, jobs)
     with blas_threads_for(landmarks.shape[0], jobs):
         projection = EMBEDDINGS[embedding](features, n_clusters, rng, weights)
         if are_all:
             points = project_features(features, projection)
+    scores = None
+    if are_all and sample.places is not None:
+        # A GPU computes them while the host draws the parts.
+        scores = score_features(kernel, features, sample.table, jobs)
+    with blas_threads_for(landmarks.shape[0], jobs):
         own_rng = generator(sample.entropy, Stream.MEMBERSHIP)
         parts = cluster_parts(kernel, features, n_clusters, embedding, own_rng, weights)
     del features

@@ -188,13 +188,17 @@ def cluster_parts(
 
 def _third(kernel: Kernel, rng: np.random.Generator) -> np.ndarray:
     """Draw a third of the mixtures of each size; the columns of the feature map that are theirs."""
-    chosen = []
-    first = [0, *accumulate(kernel.ensemble.widths)]
-    for start, stack in zip(first, kernel.ensemble.stacks, strict=False):
-        n_mixtures, n_components = stack.log_weights.shape
-        mixtures = np.sort(rng.choice(n_mixtures, max(1, round(n_mixtures / 3)), replace=False))
-        chosen.append(start + (mixtures[:, None] * n_components + np.arange(n_components)).ravel())
-    return np.concatenate(chosen)
+    shapes = [stack.log_weights.shape for stack in kernel.ensemble.stacks]
+    n_mixtures = shapes[0][0]
+    order = np.argsort(rng.random((len(shapes), n_mixtures)), axis=1)
+    mixtures = np.sort(order[:, : max(1, round(n_mixtures / 3))], axis=1)
+    first = accumulate(kernel.ensemble.widths, initial=0)
+    return np.concatenate(
+        [
+            start + (mine[:, None] * n_components + np.arange(n_components)).ravel()
+            for start, mine, (_, n_components) in zip(first, mixtures, shapes, strict=False)
+        ]
+    )
 
 
 def _embed_part(
