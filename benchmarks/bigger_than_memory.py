@@ -156,7 +156,7 @@ def main() -> None:
     parser.add_argument("--clusters", type=int, default=8)
     parser.add_argument("--inits", type=int, default=5)
     parser.add_argument("--max-components", type=int, default=15)
-    parser.add_argument("--embedding", default="local_walk")
+    parser.add_argument("--embedding", default="random_walk")
     parser.add_argument("--kill", type=int, default=0, help="workers to kill")
     parser.add_argument("--after", type=float, default=60.0, help="seconds between two killings")
     options = parser.parse_args()

@@ -16,7 +16,7 @@ from pckid.cluster import PAPER_SETTING
 from pckid.ensemble.members import draw_members
 
 X, TRUTH = groups()
-EMBEDDINGS = ["kernel_pca", "random_walk", "local_walk"]
+EMBEDDINGS = ["random_walk", "kernel_pca"]
 BUNDLED = {
     "groups": lambda: groups(1, n_samples=300)[0],
     "iris": lambda: punch(load_iris().data, np.random.default_rng(0), 0.2),

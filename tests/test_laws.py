@@ -13,7 +13,7 @@ from pckid.spectral.embedding import EMBEDDINGS
 X, TRUTH = groups(3, n_samples=75, n_features=4)
 
 
-def labels(table, embedding="local_walk", **parameters):
+def labels(table, embedding="random_walk", **parameters):
     settings = {"n_inits": 6, "max_components": 6, "random_state": 0, **parameters}
     return PCKID(3, embedding=embedding, **settings).fit_predict(table)
 

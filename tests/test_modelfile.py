@@ -53,7 +53,6 @@ def saved_mixture(tmp_path):
     "parameters",
     [
         {},
-        {"embedding": "local_walk"},
         {"embedding": "kernel_pca"},
         {"max_components": "auto"},
         {"n_sizes": None, "max_components": 5},

@@ -140,7 +140,7 @@ def test_other_rows_of_the_same_number_are_refused(model):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("embedding", ["local_walk", "random_walk", "kernel_pca"])
+@pytest.mark.parametrize("embedding", ["random_walk", "kernel_pca"])
 @pytest.mark.parametrize("n_clusters", [1, 3])
 def test_the_table_of_the_fit_is_taken(dtype, embedding, n_clusters):
     parameters = {"n_inits": 2, "max_components": 4, "random_state": 0}

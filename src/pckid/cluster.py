@@ -119,12 +119,11 @@ class PCKID(
         and the same unit: pixels, bands, dates of a series, answers on one scale. With "each", a
         column that takes only two values counts as one of two categories, and neighbouring ones
         of which each row has exactly one, as one-hot encoders make them, as one category.
-    embedding : {"local_walk", "random_walk", "kernel_pca"}, default="local_walk"
+    embedding : {"random_walk", "kernel_pca"}, default="random_walk"
         "kernel_pca" is the paper's: Z = E_k Λ_k^½ from the k leading eigenvectors of the kernel K,
         uncentred; `as_in_paper` has the whole of its setting. "random_walk" divides each row's
-        degree out first (Shi and Malik's normalised cut on this kernel), which serves clusters of
-        unequal size better. "local_walk" does so on the squares of the kernel's values: rows are
-        alike where two mixtures, not only one, put them together.
+        degree out first, which serves clusters of unequal size better, and lays the rows out by
+        where a random walk leads from them in two steps (a diffusion map of this kernel).
     categorical_features : None, "from_dtype" or array-like of str, int or bool, default=None
         The columns of categories: their names, their indices, or a mask. None takes the columns
         of a dataframe whose type is category, and those of text unless most of it is numbers; an
@@ -169,8 +168,7 @@ class PCKID(
         Coordinates of the rows. A row with nothing observed lies where the mixtures' weights alone
         put it.
     eigenvalues_ : array of shape (n_clusters,)
-        The leading eigenvalues, of K for "kernel_pca", of D^-½ K D^-½ for "random_walk", and of
-        the same with the squares of the kernel's values for "local_walk".
+        The leading eigenvalues, of K for "kernel_pca" and of D^-½ K D^-½ for "random_walk".
     confidence_ : array of shape (n_samples,)
         How surely a row belongs to its cluster: the chance that it keeps its cluster with another
         ensemble on resampled rows, which is its largest value in `predict_proba`. From
@@ -248,7 +246,7 @@ class PCKID(
         reg_covar: float | str = "auto",
         weighting: str = "fine",
         scaling: str = "each",
-        embedding: str = "local_walk",
+        embedding: str = "random_walk",
         categorical_features: Any = None,
         missingness: str = "ignorable",
         n_landmarks: int | None = None,
@@ -308,7 +306,6 @@ class PCKID(
             sample,
             rows,
             n_landmarks=self._n_landmarks(),
-            embedding=self.embedding,
             n_clusters=self._needs()["n_clusters"],
         )
         self._n_filled = sample.n_rows - sample.n_empty

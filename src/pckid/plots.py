@@ -304,8 +304,6 @@ class SpectrumDisplay(_Display):
         """
         rows = sample_by_cluster(own_labels(estimator), max_rows, random_state)
         kernel = _kernel_between(estimator, to_matrix(estimator, X)[rows])
-        if estimator.embedding == "local_walk":
-            kernel = kernel * kernel
         if estimator.embedding != "kernel_pca":
             roots = np.sqrt(kernel.sum(axis=1))
             kernel = kernel / roots[:, None] / roots

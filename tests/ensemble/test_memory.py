@@ -48,11 +48,10 @@ print(estimate / (status("VmHWM") - before))
 @pytest.mark.parametrize(
     ("shape", "embedding"),
     [
-        ((2_000, 20), "local_walk"),
         ((2_000, 20), "random_walk"),
-        ((20_000, 20), "local_walk"),
+        ((2_000, 20), "kernel_pca"),
         ((20_000, 20), "random_walk"),
-        ((60, 20_000), "local_walk"),
+        ((60, 20_000), "random_walk"),
     ],
 )
 def test_a_fit_takes_about_as_much_as_was_said(shape, embedding):
@@ -62,12 +61,10 @@ def test_a_fit_takes_about_as_much_as_was_said(shape, embedding):
     assert 0.67 < float(found.stdout) < 1.5
 
 
-def test_holds_the_features_of_the_landmarks_the_mixtures_and_the_graph():
+def test_holds_the_features_of_the_landmarks_and_the_mixtures():
     shape = (10_000, 20)
     held = 13_920 * 5_000 * 4 + 13_920 * 40 * 4
     assert held < needed_bytes(PLAN, shape, 4, 5_000, 1) < 1.1 * held
-    held += 2 * 5_000**2 * 4
-    assert held < needed_bytes(PLAN, shape, 4, 5_000, 1, "local_walk") < 1.1 * held
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from pckid._utils.arrays import to_numpy
 from pckid.input import sample
 from pckid.input.table import measure, standardise, take
 
-EMBEDDINGS = ["local_walk", "random_walk", "kernel_pca"]
+EMBEDDINGS = ["random_walk", "kernel_pca"]
 X, TRUTH = groups(n_samples=60, gap=3.0)
 RNG = np.random.default_rng(0)
 COUNTS = RNG.integers(0, 4, size=60)

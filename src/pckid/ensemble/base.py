@@ -244,7 +244,6 @@ class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimato
         rows: RowsInMemory | BlockedRows | None = None,
         *,
         n_landmarks: int = 0,
-        embedding: str | None = None,
         n_clusters: int = 0,
     ) -> Kernel:
         """Train the ensemble on a sample; what else is given is for the estimate of memory.
@@ -263,7 +262,6 @@ class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimato
                 itemsize,
                 min(n_landmarks, learnt),
                 jobs,
-                embedding,
                 n_clusters,
                 learnt,
                 rows.rows_at_once if isinstance(rows, BlockedRows) else None,

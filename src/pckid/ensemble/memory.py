@@ -17,7 +17,6 @@ def needed_bytes(
     itemsize: int,
     n_landmarks: int,
     jobs: int,
-    embedding: str | None = None,
     n_clusters: int = 0,
     n_learnt: int | None = None,
     batch: int | None = None,
@@ -36,8 +35,6 @@ def needed_bytes(
         Rows whose features are held at once.
     jobs : int
         Threads.
-    embedding : str, default=None
-        How the rows are embedded, if they are.
     n_clusters : int, default=0
         Coordinates of each row.
     n_learnt : int, default=None
@@ -63,10 +60,8 @@ def needed_bytes(
     training = jobs * plan.n_rows * (3 * d + 8 * plan.sizes[-1]) * itemsize
     block = min(HOST_BLOCK, -(-learnt // jobs))
     mapping = jobs * (block * (3 * widest + 6 * d) + _COEFFICIENTS * widest * d) * itemsize
-    # The local walk holds the kernel and its squares, or what it takes to solve for the kernel.
-    walking = 2 * n_landmarks**2 * itemsize if embedding == "local_walk" else 0
     # Threads keep what they have freed, so that what comes after comes on top.
-    landmarks = n_landmarks * n_components * itemsize + mapping + walking
+    landmarks = n_landmarks * n_components * itemsize + mapping
     # All rows, and what is found of them: in parts, put together, and by clusters.
     placing = 0 if batch is not None else n * (d * (itemsize + 1) + 3 * (n_clusters + 2) * itemsize)
     if n > n_landmarks:

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
-from scipy import linalg
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 from sklearn.exceptions import ConvergenceWarning
 
@@ -21,7 +21,6 @@ from pckid._utils.arrays import (
     Array,
     asarray_like,
     device_of,
-    drop_tiny,
     gram_times,
     namespace,
     to_numpy,
@@ -52,7 +51,7 @@ def kernel_pca(
     """
     xp = namespace(features)
     values, vectors = _eigenpairs_of_kernel(features, _roots(weights), n_components, rng, weights)
-    roots = xp.sqrt(_without_noise(values))
+    roots = xp.sqrt(_without_noise(values, values[0]))
     safe = xp.where(roots > 0, roots, 1.0)
     basis = (features @ vectors) * xp.where(roots > 0, 1 / safe, 0.0)
     return Projection(basis, None, values)
@@ -61,45 +60,26 @@ def kernel_pca(
 def random_walk(
     features: Array, n_components: int, rng: np.random.Generator, weights: Array | None = None
 ) -> Projection:
-    """Embed by the right eigenvectors of D⁻¹K times their eigenvalues, D the rows' degrees.
+    """Embed by where a random walk along the kernel leads to in two steps.
 
-    These are Shi and Malik's normalised-cut coordinates on this kernel: eigenvectors u of
-    D^-½ K D^-½, divided by √degree, times λ. A row x lies at Σ_j κ(x, x_j) d_j^-½ u_j / degree(x),
-    the mean of its neighbours, which is λ d^-½ u at the training rows and needs no special case
-    for new ones. Parameters as in `kernel_pca`.
+    With D the rows' degrees, these are the right eigenvectors of D⁻¹K times the squares of their
+    eigenvalues λ, the coordinates of a diffusion map (Coifman and Lafon 2006): eigenvectors u of
+    D^-½ K D^-½, divided by √degree, times λ². The first, which is the same for all rows, is left
+    out. A row x lies at λ Σ_j κ(x, x_j) d_j^-½ u_j / degree(x), the mean of where its neighbours
+    are after one step, which is λ² d^-½ u at the training rows and needs no special case for new
+    ones. Parameters as in `kernel_pca`.
     """
-    xp = namespace(features)
+    xp, own = namespace(features), _roots(weights)
     degree = xp.sum(features, axis=1) if weights is None else features @ weights
-    inverse_roots = 1 / xp.sqrt(degree @ features)[:, None]
-    if weights is not None:
-        inverse_roots = inverse_roots * _roots(weights)
-    values, vectors = _eigenpairs_of_kernel(features, inverse_roots, n_components, rng, weights)
-    real = xp.astype(_without_noise(values) > 0, features.dtype)
-    return Projection(features @ vectors * real, degree, values)
-
-
-def local_walk(
-    features: Array, n_components: int, rng: np.random.Generator, weights: Array | None = None
-) -> Projection:
-    """Embed by a random walk along the squares of the kernel's values, A = K ∘ K.
-
-    κ(x, y) is the chance that a random mixture puts x and y together, so κ² is the chance that two
-    of them do: steps between rows that are alike by accident become rare. Coordinates are those of
-    `random_walk` on A, without the first, which is the same for all rows and left at zero. They are
-    carried over to all rows by ridge regression on the features: with ψ those of the rows at hand,
-    a row x lies at κ(x, ·) (K + r W⁻¹)⁻¹ ψ, r the mean of κ(x, x). Parameters as in `kernel_pca`;
-    memory grows with the square of n_samples.
-    """
-    xp = namespace(features)
-    kernel = drop_tiny(xp.matrix_transpose(features) @ features)
-    guess = _guess(features, n_components, rng)
-    values, wanted = walk_coordinates(kernel * kernel, guess, n_components, weights)
-    basis = features @ _ridge(kernel, wanted[:, : n_components - 1], weights)
-    first = xp.zeros((basis.shape[0], 1), dtype=basis.dtype, device=device_of(basis))
-    one = xp.ones((1,), dtype=values.dtype, device=device_of(values))
-    return Projection(
-        xp.concat([first, basis], axis=1), None, xp.concat([one, values[: n_components - 1]])
+    degrees = xp.sqrt(degree @ features)[:, None]
+    inverse_roots = 1 / degrees if own is None else own / degrees
+    constant = degrees if own is None else degrees * own
+    values, vectors = _eigenpairs_of_kernel(
+        features, inverse_roots, n_components, rng, weights, constant
     )
+    basis = features @ vectors * _without_noise(values, 1.0)
+    one = xp.ones((1,), dtype=values.dtype, device=device_of(values))
+    return Projection(basis, degree, xp.concat([one, values[: n_components - 1]]))
 
 
 def _eigenpairs_of_kernel(
@@ -108,17 +88,22 @@ def _eigenpairs_of_kernel(
     n_wanted: int,
     rng: np.random.Generator,
     weights: Array | None,
+    without: Array | None = None,
 ) -> tuple[Array, Array]:
     """Find the leading eigenvalues of R K R and R times their vectors (n_samples, n_wanted).
 
-    R is the diagonal matrix of `roots` (n_samples, 1), which hold the roots of the weights.
+    R is the diagonal matrix of `roots` (n_samples, 1), which hold the roots of the weights. The
+    eigenvector `without` (n_samples, 1), of eigenvalue 1, is left out.
     """
+    xp = namespace(features)
+    known = None if without is None else without / xp.sqrt(xp.sum(without**2))
 
     def scaled(v: Array) -> Array:
         return v if roots is None else roots * v
 
     def apply(v: Array) -> Array:
-        return scaled(gram_times(features, scaled(v)))
+        found = scaled(gram_times(features, scaled(v)))
+        return found if known is None else found - known * (xp.matrix_transpose(known) @ v)
 
     guess = _guess(features, n_wanted, rng)
     values, vectors = leading_eigenpairs(apply, guess, n_wanted)
@@ -132,74 +117,36 @@ def _roots(weights: Array | None) -> Array | None:
     return None if weights is None else namespace(weights).sqrt(weights)[:, None]
 
 
-def _ridge(kernel: Array, wanted: Array, weights: Array | None) -> Array:
-    """Solve (K + r W⁻¹) α = ψ for ψ = `wanted` (n, c), r the mean of K's diagonal; spoils K.
-
-    As W^½ (W^½ K W^½ + r I)⁻¹ W^½ ψ, which tiny weights do no harm. All is done in place: arrays
-    as large as the kernel are what memory goes into.
-    """
-    xp, roots = namespace(kernel), _roots(weights)
-    diagonal = xp.linalg.diagonal(kernel)
-    if roots is None or weights is None:
-        mean = xp.mean(diagonal)
-    else:
-        mean = xp.sum(diagonal * weights) / xp.sum(weights)
-        kernel *= roots
-        kernel *= xp.matrix_transpose(roots)
-    diagonal = xp.reshape(kernel, (-1,), copy=False)[:: kernel.shape[0] + 1]
-    diagonal += mean
-    if roots is None:
-        return _solve_positive(kernel, wanted)
-    return roots * _solve_positive(kernel, roots * wanted)
-
-
-def _solve_positive(matrix: Array, wanted: Array) -> Array:
-    """Solve for a positive definite matrix, which a NumPy array may lose its content to."""
-    if isinstance(matrix, np.ndarray):
-        # The transpose, which is the same matrix, has the order of LAPACK: no copy is made.
-        factor = linalg.cho_factor(matrix.T, lower=True, overwrite_a=True, check_finite=False)
-        return linalg.cho_solve(factor, wanted, check_finite=False)
-    return namespace(matrix).linalg.solve(matrix, wanted)
-
-
-def walk_coordinates(
-    graph: Array, guess: Array, n_wanted: int, weights: Array | None = None
-) -> tuple[Array, Array]:
-    """Find the leading eigenvalues of D⁻¹ A W but the first, and (D W)^-½ u λ for their vectors u.
+def walk_coordinates(graph: Array, guess: Array, n_wanted: int) -> tuple[Array, Array]:
+    """Find the leading eigenvalues of D⁻¹ A but the first, and D^-½ u λ for their vectors u.
 
     Parameters
     ----------
     graph : array of shape (n, n)
-        A, symmetric; D is the diagonal matrix of its row sums, A w.
+        A, symmetric; D is the diagonal matrix of its row sums.
     guess : array of shape (n, b), b ≥ n_wanted
     n_wanted : int
-    weights : array of shape (n,), default=None
 
     Returns
     -------
     values : array of shape (n_wanted,)
     coordinates : array of shape (n, n_wanted)
     """
-    xp, own = namespace(graph), _roots(weights)
-    roots = xp.sqrt(xp.sum(graph, axis=1) if weights is None else graph @ weights)[:, None]
-    outer = roots if own is None else roots / own
-    constant = roots if own is None else roots * own
-    constant = constant / xp.sqrt(xp.sum(constant**2))
+    xp = namespace(graph)
+    roots = xp.sqrt(xp.sum(graph, axis=1))[:, None]
+    constant = roots / xp.sqrt(xp.sum(roots**2))
 
     def step(v: Array) -> Array:
         # The constant eigenvector is taken out.
-        return (graph @ (v / outer)) / outer - constant * (xp.matrix_transpose(constant) @ v)
+        return (graph @ (v / roots)) / roots - constant * (xp.matrix_transpose(constant) @ v)
 
     values, vectors = leading_eigenpairs(step, guess, n_wanted)
-    if own is not None:
-        vectors = _fix_signs(vectors / own)
     return values, vectors / roots * values
 
 
 EMBEDDINGS: dict[str, Callable[..., Projection]] = {
     "kernel_pca": kernel_pca,
     "random_walk": random_walk,
-    "local_walk": local_walk,
 }
 
 
@@ -336,11 +283,11 @@ def _guess(features: Array, n_components: int, rng: np.random.Generator) -> Arra
     return asarray_like(rng.standard_normal((n_samples, width)), features)
 
 
-def _without_noise(values: Array) -> Array:
-    """Set eigenvalues that are zero up to rounding to zero."""
+def _without_noise(values: Array, largest: Any) -> Array:
+    """Set eigenvalues that are zero up to rounding, beside the largest of all, to zero."""
     xp = namespace(values)
     noise = 100 * float(xp.finfo(values.dtype).eps)
-    return xp.where(values > noise * values[0], values, 0.0)
+    return xp.where(values > noise * largest, values, 0.0)
 
 
 def _fix_signs(vectors: Array) -> Array:

@@ -8,7 +8,6 @@ from pckid.experiments.methods import method
 from pckid.experiments.methods.pckid import DEFAULT, run_pckid
 
 VARIANTS: dict[str, dict[str, Any]] = {
-    "PCKID, walk on K": {"embedding": "random_walk"},
     "PCKID, kernel PCA": {"embedding": "kernel_pca"},
     "PCKID, 5 starts": {"n_inits": 5},
     "PCKID, 20 starts": {"n_inits": 20},
