@@ -127,7 +127,7 @@ def embedding(ink: str, faint: str) -> None:
     _, ax = plt.subplots(figsize=(4.6, 3.4))
     data = toy()
     for group, marker in enumerate(MARKERS):
-        points = data.model.embedding_[data.group == group, :2]
+        points = data.model.embedding_[data.group == group, 1:]
         ax.scatter(*points.T, marker=marker, s=22, color=ink, alpha=0.6, linewidths=0)
     ax.set(xlabel="second eigenvector", ylabel="third eigenvector", xticks=[], yticks=[])
 
@@ -140,13 +140,13 @@ def clusters(ink: str, faint: str) -> None:
     for group, marker in enumerate(MARKERS):
         mine = data.group == group
         left.scatter(
-            *data.model.embedding_[mine, :2].T,
+            *data.model.embedding_[mine, 1:].T,
             marker=marker,
             s=6 + 30 * data.model.confidence_[mine],
             c=colours[mine],
             linewidths=0,
         )
-    left.scatter(*data.model.cluster_centers_[:, :2].T, marker="+", s=120, color=ink)
+    left.scatter(*data.model.cluster_centers_[:, 1:].T, marker="+", s=120, color=ink)
     left.set(xticks=[], yticks=[], title="k-means on the embedding")
     _rows(right, colours)
     right.set_title("the clusters in the table")

@@ -122,8 +122,8 @@ class PCKID(
     embedding : {"random_walk", "kernel_pca"}, default="random_walk"
         "kernel_pca" is the paper's: Z = E_k Λ_k^½ from the k leading eigenvectors of the kernel K,
         uncentred; `as_in_paper` has the whole of its setting. "random_walk" divides each row's
-        degree out first, which serves clusters of unequal size better, and lays the rows out by
-        where a random walk leads from them in two steps (a diffusion map of this kernel).
+        degree out first (Shi and Malik's normalised cut on this kernel), which serves clusters of
+        unequal size better.
     categorical_features : None, "from_dtype" or array-like of str, int or bool, default=None
         The columns of categories: their names, their indices, or a mask. None takes the columns
         of a dataframe whose type is category, and those of text unless most of it is numbers; an

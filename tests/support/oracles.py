@@ -128,16 +128,9 @@ def lloyd(X, centers, max_iter=300, row_weights=None):
 def embed(K, n_components, kind, weights=None):
     """Embed by the eigenvectors of the explicitly formed kernel; returns values, coordinates."""
     w = np.ones(len(K)) if weights is None else weights
-    walk = kind == "random_walk"
-    degree = K @ w if walk else np.ones(len(K))
+    degree = K @ w if kind == "random_walk" else np.ones(len(K))
     roots = np.sqrt(w / degree)
-    matrix = roots[:, None] * K * roots
-    if walk:
-        # Without the first, which is the same for all rows.
-        first = np.sqrt(w * degree / np.sum(w * degree))
-        matrix = matrix - np.outer(first, first)
-    values, vectors = np.linalg.eigh(matrix)
+    values, vectors = np.linalg.eigh(roots[:, None] * K * roots)
     values, vectors = values[::-1][:n_components], vectors[:, ::-1][:, :n_components]
-    scale = np.maximum(values, 0.0) ** (2 if walk else 0.5)
-    points = scale * vectors / np.sqrt(w * degree)[:, None]
-    return (np.r_[1.0, values[:-1]] if walk else values), points
+    scale = values if kind == "random_walk" else np.sqrt(np.maximum(values, 0.0))
+    return values, scale * vectors / np.sqrt(w * degree)[:, None]

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
@@ -51,7 +50,7 @@ def kernel_pca(
     """
     xp = namespace(features)
     values, vectors = _eigenpairs_of_kernel(features, _roots(weights), n_components, rng, weights)
-    roots = xp.sqrt(_without_noise(values, values[0]))
+    roots = xp.sqrt(_without_noise(values))
     safe = xp.where(roots > 0, roots, 1.0)
     basis = (features @ vectors) * xp.where(roots > 0, 1 / safe, 0.0)
     return Projection(basis, None, values)
@@ -60,26 +59,21 @@ def kernel_pca(
 def random_walk(
     features: Array, n_components: int, rng: np.random.Generator, weights: Array | None = None
 ) -> Projection:
-    """Embed by where a random walk along the kernel leads to in two steps.
+    """Embed by the right eigenvectors of D⁻¹K times their eigenvalues, D the rows' degrees.
 
-    With D the rows' degrees, these are the right eigenvectors of D⁻¹K times the squares of their
-    eigenvalues λ, the coordinates of a diffusion map (Coifman and Lafon 2006): eigenvectors u of
-    D^-½ K D^-½, divided by √degree, times λ². The first, which is the same for all rows, is left
-    out. A row x lies at λ Σ_j κ(x, x_j) d_j^-½ u_j / degree(x), the mean of where its neighbours
-    are after one step, which is λ² d^-½ u at the training rows and needs no special case for new
-    ones. Parameters as in `kernel_pca`.
+    These are Shi and Malik's normalised-cut coordinates on this kernel: eigenvectors u of
+    D^-½ K D^-½, divided by √degree, times λ. A row x lies at Σ_j κ(x, x_j) d_j^-½ u_j / degree(x),
+    the mean of its neighbours, which is λ d^-½ u at the training rows and needs no special case
+    for new ones. Parameters as in `kernel_pca`.
     """
-    xp, own = namespace(features), _roots(weights)
+    xp = namespace(features)
     degree = xp.sum(features, axis=1) if weights is None else features @ weights
-    degrees = xp.sqrt(degree @ features)[:, None]
-    inverse_roots = 1 / degrees if own is None else own / degrees
-    constant = degrees if own is None else degrees * own
-    values, vectors = _eigenpairs_of_kernel(
-        features, inverse_roots, n_components, rng, weights, constant
-    )
-    basis = features @ vectors * _without_noise(values, 1.0)
-    one = xp.ones((1,), dtype=values.dtype, device=device_of(values))
-    return Projection(basis, degree, xp.concat([one, values[: n_components - 1]]))
+    inverse_roots = 1 / xp.sqrt(degree @ features)[:, None]
+    if weights is not None:
+        inverse_roots = inverse_roots * _roots(weights)
+    values, vectors = _eigenpairs_of_kernel(features, inverse_roots, n_components, rng, weights)
+    real = xp.astype(_without_noise(values) > 0, features.dtype)
+    return Projection(features @ vectors * real, degree, values)
 
 
 def _eigenpairs_of_kernel(
@@ -88,22 +82,17 @@ def _eigenpairs_of_kernel(
     n_wanted: int,
     rng: np.random.Generator,
     weights: Array | None,
-    without: Array | None = None,
 ) -> tuple[Array, Array]:
     """Find the leading eigenvalues of R K R and R times their vectors (n_samples, n_wanted).
 
-    R is the diagonal matrix of `roots` (n_samples, 1), which hold the roots of the weights. The
-    eigenvector `without` (n_samples, 1), of eigenvalue 1, is left out.
+    R is the diagonal matrix of `roots` (n_samples, 1), which hold the roots of the weights.
     """
-    xp = namespace(features)
-    known = None if without is None else without / xp.sqrt(xp.sum(without**2))
 
     def scaled(v: Array) -> Array:
         return v if roots is None else roots * v
 
     def apply(v: Array) -> Array:
-        found = scaled(gram_times(features, scaled(v)))
-        return found if known is None else found - known * (xp.matrix_transpose(known) @ v)
+        return scaled(gram_times(features, scaled(v)))
 
     guess = _guess(features, n_wanted, rng)
     values, vectors = leading_eigenpairs(apply, guess, n_wanted)
@@ -283,11 +272,11 @@ def _guess(features: Array, n_components: int, rng: np.random.Generator) -> Arra
     return asarray_like(rng.standard_normal((n_samples, width)), features)
 
 
-def _without_noise(values: Array, largest: Any) -> Array:
-    """Set eigenvalues that are zero up to rounding, beside the largest of all, to zero."""
+def _without_noise(values: Array) -> Array:
+    """Set eigenvalues that are zero up to rounding to zero."""
     xp = namespace(values)
     noise = 100 * float(xp.finfo(values.dtype).eps)
-    return xp.where(values > noise * largest, values, 0.0)
+    return xp.where(values > noise * values[0], values, 0.0)
 
 
 def _fix_signs(vectors: Array) -> Array:
