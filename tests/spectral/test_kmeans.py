@@ -105,14 +105,7 @@ def test_a_device_finds_the_best_of_all_starts_in_few_looks(monkeypatch):
     close(k_means.lloyd(X, starts).inertia, expected.inertia)
     assert n_iterations > 8
     assert len(looks) - 1 == -(-n_iterations // 8)
-    assert [n_starts for _, n_starts in looks[:-1]] != [12] * (len(looks) - 1)
-
-
-def test_starts_are_set_aside_in_the_order_in_which_they_converge():
-    went_on = [[1, 1, 0, 1, 1], [1, 0, 0, 1, 1], [0, 0, 0, 1, 0]]
-    still, ended = k_means._divide(np.array(went_on, dtype=bool))
-    assert still.tolist() == [3]
-    assert ended.tolist() == [2, 1, 0, 4]
+    assert [n_starts for (n_starts,) in looks[:-1]] != [12] * (len(looks) - 1)
 
 
 def test_a_cluster_without_rows_keeps_its_centre():

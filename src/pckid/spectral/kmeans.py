@@ -126,23 +126,20 @@ def lloyd(X: Array, centers: Array, max_iter: int = 300, weights: Array | None =
     """
     xp = namespace(X)
     done: list[Array] = []
-    going: list[Array] = []
     labels, pace = nearest(X, centers), 1 if is_host(X) else _ITERATIONS_BETWEEN_LOOKS
     means = _means_of(X, centers.shape[1], weights)
     for iteration in range(1, max_iter + 1):
         centers = means(labels, centers)
-        moved = nearest(X, centers)
-        going.append(xp.any(moved != labels, axis=1))
-        labels = moved
+        before, labels = labels, nearest(X, centers)
         if iteration % pace == 0:
-            still, ended = _divide(to_numpy(xp.stack(going)))
-            if len(ended):
-                index = asarray_like(still, X, dtype=xp.int64)
-                done.append(take_along(centers, asarray_like(ended, X, dtype=xp.int64)))
-                centers, labels = take_along(centers, index), take_along(labels, index)
-            if len(still) == 0:
+            going = to_numpy(xp.any(labels != before, axis=1))
+            if not going.all():
+                ended = asarray_like(np.flatnonzero(~going), X, dtype=xp.int64)
+                still = asarray_like(np.flatnonzero(going), X, dtype=xp.int64)
+                done.append(take_along(centers, ended))
+                centers, labels = take_along(centers, still), take_along(labels, still)
+            if not going.any():
                 break
-            going.clear()
     centers = xp.concat([*done, centers], axis=0)
     costs = to_numpy(inertia(X, centers, weights))
     best = int(np.argmin(costs))
@@ -215,16 +212,6 @@ def squared_distances_to(X: Array) -> Callable[[Array], Array]:
     return compute
 
 
-def _divide(going: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Divide starts that went on or not in some iterations (n_iterations, n_init).
-
-    Into those that go on after the last, and the others in the order in which they converged.
-    """
-    ended = np.flatnonzero(~going[-1])
-    order = np.argsort(going[:, ended].sum(axis=0), kind="stable")
-    return np.flatnonzero(going[-1]), ended[order]
-
-
 def _means_of(X: Array, n_clusters: int, weights: Array | None) -> Callable[[Array, Array], Array]:
     """Return a function that moves each centre to the mean of its rows.
 
@@ -233,12 +220,15 @@ def _means_of(X: Array, n_clusters: int, weights: Array | None) -> Callable[[Arr
     xp = namespace(X)
     index = xp.arange(n_clusters, dtype=xp.int64, device=device_of(X))[:, None]
     least = float(xp.finfo(X.dtype).smallest_normal)
+    # Beside each row its weight, so that one product gives sums and counts.
+    count = xp.ones_like(X[:, :1]) if weights is None else weights[:, None]
+    counted = xp.concat([X * count, count], axis=1)
 
     def compute(labels: Array, centers: Array) -> Array:
         members = xp.astype(labels[:, None, :] == index, X.dtype)
-        members = members if weights is None else members * weights
-        counts = xp.sum(members, axis=-1)[..., None]
-        sums = xp.reshape(xp.reshape(members, (-1, X.shape[0])) @ X, centers.shape)
-        return xp.where(counts > 0, sums / clip_min(counts, least), centers)
+        found = xp.reshape(members, (-1, X.shape[0])) @ counted
+        found = xp.reshape(found, (*centers.shape[:2], -1))
+        counts = found[..., -1:]
+        return xp.where(counts > 0, found[..., :-1] / clip_min(counts, least), centers)
 
     return compute
