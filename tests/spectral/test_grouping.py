@@ -5,6 +5,7 @@ import pytest
 from helpers import groups
 
 import pckid
+from pckid._utils.arrays import to_numpy
 from pckid.spectral.grouping import largest_first
 
 X, _ = groups(n_samples=60, n_features=4)
@@ -32,5 +33,6 @@ def test_twins_and_ties_leave_the_largest_first(backend):
     # The row at 0 lies between the centres at -1 and 1; the centre at 5 is there twice.
     rows = backend.asarray(np.array([[-1.0], [0.0]] + 3 * [[1.0]] + 5 * [[5.0]]))
     centers = backend.asarray(np.array([[-1.0], [1.0], [5.0], [5.0]]))
-    ordered = np.asarray(largest_first(rows, centers)).ravel()
-    assert ordered.tolist() == [5.0, 1.0, -1.0, 5.0]
+    ordered, distances = map(to_numpy, largest_first(rows, centers))
+    assert ordered.ravel().tolist() == [5.0, 1.0, -1.0, 5.0]
+    np.testing.assert_array_equal(distances, abs(ordered - to_numpy(rows).T))

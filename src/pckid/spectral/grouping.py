@@ -89,26 +89,30 @@ def group(
         # All starts run on the landmarks, then the best of them on all rows.
         if not are_all:
             found = lloyd(points, found.centers[None, ...], weights=every)
-        centers = largest_first(points, found.centers, every)
-        sharpness = sharpness_of(rows, centers, parts, weights)
+        centers, distances = largest_first(points, found.centers, every)
+        if not are_all:
+            distances = take_along(distances, landmarks, axis=1)
+        sharpness = sharpness_of(distances, centers, parts, weights)
     return Grouping(projection, centers, found.inertia, sharpness, points, scores)
 
 
-def largest_first(rows: Array, centers: Array, weights: Array | None = None) -> Array:
+def largest_first(rows: Array, centers: Array, weights: Array | None = None) -> tuple[Array, Array]:
     """Order the centres (k, k) by the number, or weight, of the rows that belong to them.
 
     A row equally near to two centres belongs to the first, so that the order itself may move it: it
     is found again until it stays. Centres without rows, such as twins of others, come last.
+    Returned with the distances of the rows to them (k, n_samples).
     """
     each = None if weights is None else to_numpy(weights).astype(np.float64)
+    distances = distances_to(rows, centers)
     for _ in range(_TURNS):
-        labels = first_of_nearest(distances_to(rows, centers), centers)
+        labels = first_of_nearest(distances, centers)
         order = _by_size(to_numpy(labels), centers.shape[0], each)
         if np.array_equal(order, np.arange(len(order))):
             break
         index = asarray_like(order, centers, dtype=namespace(centers).int64)
-        centers = take_along(centers, index)
-    return centers
+        centers, distances = take_along(centers, index), take_along(distances, index)
+    return centers, distances
 
 
 def _by_size(labels: np.ndarray, n_clusters: int, weights: np.ndarray | None) -> np.ndarray:

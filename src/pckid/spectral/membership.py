@@ -94,14 +94,14 @@ def fit_sharpness(
 
 
 def sharpness_of(
-    points: Array, centers: Array, parts: np.ndarray, weights: Array | None = None
+    distances: Array, centers: Array, parts: np.ndarray, weights: Array | None = None
 ) -> float:
     """Find the sharpness of memberships from clusterings by parts of the ensemble.
 
     Parameters
     ----------
-    points : array of shape (n_samples, n_components)
-        The embedding.
+    distances : array of shape (n_clusters, n_samples)
+        Of the rows from the centres.
     centers : array of shape (n_clusters, n_components)
     parts : ndarray of shape (n_draws, n_samples)
         As from `cluster_parts`.
@@ -114,7 +114,6 @@ def sharpness_of(
     n_clusters = centers.shape[0]
     if n_clusters == 1:
         return 1.0
-    distances = distances_to(points, centers)
     labels = to_numpy(first_of_nearest(distances, centers))
     matched = np.stack([match_labels(labels, part, n_clusters) for part in parts])
     each = None if weights is None else to_numpy(weights).astype(np.float64)
