@@ -86,9 +86,11 @@ def test_the_number_of_clusters_may_have_been_chosen_by_a_quicker_test():
 def test_null_tables_are_those_that_the_number_was_chosen_by(n_rows):
     X = blobs(n_rows)
     model = fitted(X, "auto")
-    assert assess(model, X, n_null=7, n_resamples=0).p_value == model.choice_.p_value
-    other = assess(model, X, n_null=7, n_resamples=0, random_state=1)
-    assert other.p_value != model.choice_.p_value
+    # As many as it took until the answer was clear.
+    found = [assess(model, X, n_null=n, n_resamples=0).p_value for n in (7, 9, 17)]
+    assert model.choice_.p_value in found
+    others = [assess(model, X, n_null=n, n_resamples=0, random_state=1) for n in (7, 9, 17)]
+    assert model.choice_.p_value not in [other.p_value for other in others]
 
 
 @pytest.mark.parametrize(

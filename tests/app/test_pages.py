@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -210,8 +211,9 @@ def test_a_cancelled_run_ends_and_the_demo_is_one_click_away(page, tmp_path, ser
     page.see("2 of 344 rows have no observed value")
     content = page.download("Table with clusters (CSV)", "penguins-clusters.csv")
     found = list(csv.DictReader(io.StringIO(content.decode())))
-    species = {(row["label"], row["cluster"]) for row in found if float(row["confidence"]) > 0.5}
-    assert len(species) == len({each[0] for each in species}) == 3
+    species = Counter((row["label"], row["cluster"]) for row in found)
+    assert len({label for (label, _), _ in species.most_common(3)}) == 3
+    assert sum(count for _, count in species.most_common(3)) > 330
 
 
 def test_two_people_do_not_see_each_others_tables(page, chromium, server, tmp_path):

@@ -223,7 +223,12 @@ def _construct(content: container.Content) -> Any:
     kind = KINDS.get(str(description["class"]))
     if kind is None:
         raise PckidModelError(f"it holds a {str(description['class'])[:40]!r}, which is not known.")
-    estimator = kind.estimator(**description["parameters"])
+    parameters = description["parameters"]
+    if parameters.get("embedding") == "local_walk":
+        # An embedding of early files: such a model places rows as it did, and is fitted anew by the
+        # embedding that took its place.
+        parameters = parameters | {"embedding": "random_walk"}
+    estimator = kind.estimator(**parameters)
     estimator._validate_params()
     n_jobs = getattr(estimator, "n_jobs", None)
     if n_jobs is not None and not 0 < abs(n_jobs) <= _MAX_JOBS:

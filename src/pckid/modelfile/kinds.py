@@ -107,7 +107,7 @@ def _unpack_clusters(estimator: PCKID, facts: Facts, shelf: ArrayReader) -> None
     k, n_columns = _count_clusters(estimator, shelf), estimator._kernel.ensemble.n_columns
     basis = shelf.floats("projection.basis", (n_columns, k))
     degree = None
-    if estimator.embedding == "random_walk":
+    if "projection.degree" in shelf:
         degree = shelf.floats("projection.degree", (n_columns,), low=0.0, high=np.inf)
         if not 0 < degree.sum() < np.inf:
             raise PckidModelError("the rows of its embedding have no degree.")
