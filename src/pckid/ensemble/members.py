@@ -19,6 +19,7 @@ from pckid._utils.arrays import (
     is_host,
     namespace,
     take_along,
+    to_numpy,
 )
 from pckid._utils.parallel import is_remote, run_in_threads, run_remote
 from pckid._utils.progress import Advance
@@ -93,7 +94,7 @@ class Run(NamedTuple):
 
     size: int
     init: int  # the first of the starts
-    count: int
+    n_members: int
 
 
 class Ensemble(NamedTuple):
@@ -158,7 +159,8 @@ def draw_members(plan: Plan, n_samples: int, size: int) -> np.ndarray:
     neither order, nor threads, nor device change what is drawn.
     """
     if _are_many(plan, n_samples):
-        return rows_of(np.sort(ranks(draw_keys(plan, n_samples, size)), axis=1)[:, : plan.n_rows])
+        order = np.sort(to_numpy(ranks(draw_keys(plan, n_samples, size))), axis=1)
+        return to_numpy(rows_of(order[:, : plan.n_rows]))
     rng = generator(plan.entropy, Stream.MEMBERS, size)
     drawn = [rng.choice(n_samples, plan.n_rows, replace=False) for _ in range(plan.n_inits)]
     return np.stack(drawn)
@@ -191,7 +193,7 @@ def schedule(table: Table, plan: Plan) -> list[Task]:
     """Cut the plan into tasks: stacks of one size, or of all sizes where a GPU shares the rows."""
     members = [Member(size, init) for size in plan.sizes for init in range(plan.n_inits)]
     if _shares_rows(table, plan):
-        most = _STACK_BYTES_DEVICE // (table.n_samples * _itemsize(table))
+        most = max(1, _STACK_BYTES_DEVICE // (table.n_samples * _itemsize(table)))
         filled = accumulate(member.size for member in members)
         return [
             tuple(member for member, _ in alike)
@@ -223,7 +225,8 @@ def train(
                 stacks.put(run, params)
         else:
             params = _train_task(table, plan, task, _draw_subsamples(draw, task, weights))
-            stacks.put(*_runs(task), params)
+            (run,) = _runs(task)
+            stacks.put(run, params)
         return len(task)
 
     if is_host(table.values) and is_remote():
@@ -231,7 +234,8 @@ def train(
             _pack_task(table, plan, task, _draw_subsamples(draw, task, weights)) for task in tasks
         )
         for task, params in zip(tasks, run_remote(_train_task, packed), strict=True):
-            stacks.put(*_runs(task), params)
+            (run,) = _runs(task)
+            stacks.put(run, params)
             advance(len(task))
     else:
         run_in_threads(train_one, tasks, n_threads if is_host(table.values) else 1, advance)
@@ -318,7 +322,7 @@ def _train_on_shared_rows(
     xp = namespace(home)
     keys = np.concatenate(
         [
-            draw_keys(plan, table.n_samples, run.size)[run.init : run.init + run.count]
+            draw_keys(plan, table.n_samples, run.size)[run.init : run.init + run.n_members]
             for run in runs
         ]
     )
@@ -330,7 +334,7 @@ def _train_on_shared_rows(
         weights *= asarray_like(row_weights, weights, dtype=xp.float64)
         weights *= plan.n_rows / xp.sum(weights, axis=1, keepdims=True)
         weights = xp.astype(weights, home.dtype, copy=False)
-    shapes = [(run.count, run.size) for run in runs]
+    shapes = [(run.n_members, run.size) for run in runs]
     layout = side_by_side.SideBySide(shapes, home)
     first = rows_of(order[:, : max(run.size for run in runs)])
     chosen = take_along(xp.reshape(first, (-1,)), layout.slot)
@@ -408,13 +412,13 @@ class _Stacks:
 
     def put(self, run: Run, part: Any) -> None:
         """Put mixtures of one size where they belong; threads do so while others train."""
-        if run.count == self._n_inits:
+        if run.n_members == self._n_inits:
             self.found[run.size] = part
             return
         with self._lock:
             stack = self.found.get(run.size) or self._allocate(run.size, part)
         for target, array in zip(stack, part, strict=True):
-            target[run.init : run.init + run.count, ...] = array
+            target[run.init : run.init + run.n_members, ...] = array
 
     def _allocate(self, size: int, part: Any) -> Any:
         """Make a stack for all mixtures of a size."""
