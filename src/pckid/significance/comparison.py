@@ -144,10 +144,11 @@ def rows_to_compare(n_rows: int, entropy: int) -> np.ndarray:
 def compare_structures(own: Sequence[Structure], null: Sequence[Structure]) -> Comparison:
     """Compare a table, as several ensembles show it, with null tables.
 
-    The statistic of one ensemble is the mean of its highest eigenvalue, share and dip, in standard
-    deviations from the mean of the null tables; that of the table is the mean over its ensembles. A
-    null table is measured by the mean and standard deviation of the *other* null tables, as the
-    table itself is: else few null tables would seem closer to each other than a further one is.
+    The statistic of one ensemble is the mean of its eigenvalue, highest share and highest dip, in
+    standard deviations from the mean of the null tables; that of the table is the mean over its
+    ensembles. A null table is measured by the mean and standard deviation of the *other* null
+    tables, as the table itself is: else few null tables would seem closer to each other than a
+    further one is.
 
     Parameters
     ----------

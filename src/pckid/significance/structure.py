@@ -10,7 +10,7 @@ from pckid._utils.arrays import to_numpy
 from pckid.significance.margins import dip
 from pckid.spectral.embedding import walk_coordinates
 
-_N_EIGENVALUES = 7
+_N_SHARES = 7
 _N_SHARED = 13
 _N_DIPS = 3
 # Eigenvalues below this are rounding.
@@ -24,8 +24,8 @@ class Structure(NamedTuple):
 
     Attributes
     ----------
-    eigenvalues : ndarray of shape (7,)
-        λ_2, …, λ_8.
+    eigenvalue : ndarray of shape (1,)
+        λ_2. The later ones would find few groups more, and more where there are none.
     shares : ndarray of shape (7,)
         (λ_2 + … + λ_i) / (λ_2 + … + λ_14) for i = 2, …, 8: how far the first ones stand out from
         those after them. They show groups where all eigenvalues are low or high.
@@ -34,7 +34,7 @@ class Structure(NamedTuple):
         groups from rows along one broad direction, where eigenvalues are high too.
     """
 
-    eigenvalues: np.ndarray
+    eigenvalue: np.ndarray
     shares: np.ndarray
     dips: np.ndarray
 
@@ -49,4 +49,4 @@ def measure_structure(kernel: np.ndarray) -> Structure:
     values = np.maximum(values.astype(np.float64), _LEAST_EIGENVALUE)
     shares = np.cumsum(values) / values.sum()
     dips = np.array([dip(x) for x in coordinates.T[:_N_DIPS]])
-    return Structure(values[:_N_EIGENVALUES], shares[:_N_EIGENVALUES], dips)
+    return Structure(values[:1], shares[:_N_SHARES], dips)
