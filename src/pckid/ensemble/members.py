@@ -31,7 +31,7 @@ from pckid.mixture.families import FAMILIES
 # Statistics of the mixtures trained in one call: small stacks stay in the cache of a CPU core,
 # large ones fill a GPU.
 _STACK_BYTES_HOST = 1 << 22
-_STACK_BYTES_DEVICE = 1 << 30
+_STACK_BYTES_DEVICE = 1 << 28
 # Rows are drawn by sorting keys if they are at least this share of all: so many are drawn faster
 # than one by one. And then a GPU computes all rows of a table for every mixture, so that the table
 # is read once for all mixtures, and products are large.
