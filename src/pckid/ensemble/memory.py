@@ -9,6 +9,9 @@ from pckid.mixture.families import FAMILIES
 
 # While posteriors are computed, so many arrays as large as the means of a stack are held.
 _COEFFICIENTS = 9
+# The usual number of starts of k-means, and how many numbers it holds at most in an array.
+_STARTS = 100
+_CELLS = 1 << 24
 
 
 def needed_bytes(
@@ -51,8 +54,8 @@ def needed_bytes(
     sample = learnt * d * (itemsize + 1)
     if batch is not None:
         # The rows that are learnt from as they were read, twice as many while they are drawn, and
-        # two batches, one read ahead, as columns and as floats.
-        sample += 3 * learnt * d * 8 + 2 * batch * d * 16
+        # two batches, one read ahead, as they were read, as columns and as floats.
+        sample += 3 * learnt * d * 8 + 2 * batch * d * 32
     elif learnt < n:
         sample += learnt * d * 8
     # Of few rows those that are the same are found in float64.
@@ -60,8 +63,10 @@ def needed_bytes(
     training = jobs * plan.n_rows * (3 * d + 8 * plan.sizes[-1]) * itemsize
     block = min(HOST_BLOCK, -(-learnt // jobs))
     mapping = jobs * (block * (3 * widest + 6 * d) + _COEFFICIENTS * widest * d) * itemsize
+    # The scores of all starts of k-means, and who is nearest to whom.
+    clustering = 2 * min(n_landmarks * _STARTS * n_clusters, _CELLS) * itemsize
     # Threads keep what they have freed, so that what comes after comes on top.
-    landmarks = n_landmarks * n_components * itemsize + mapping
+    landmarks = n_landmarks * n_components * itemsize + mapping + clustering
     # All rows, and what is found of them: in parts, put together, and by clusters.
     placing = 0 if batch is not None else n * (d * (itemsize + 1) + 3 * (n_clusters + 2) * itemsize)
     if n > n_landmarks:
