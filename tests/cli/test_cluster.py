@@ -204,14 +204,15 @@ def test_known_groups_that_give_way_to_the_result_are_pointed_out(pckid, tmp_pat
     assert "The result takes the place of the table's own column 'cluster'." in result.err
 
 
-def test_the_verdict_comes_first(pckid, penguins):
+def test_the_verdict_comes_first(pckid, penguins, monkeypatch):
+    monkeypatch.setattr("pckid.cli._assessment.N_NULL", 25)
     result = pckid("cluster", penguins, "-k", 3, "--label", "label", "--json")
     lines = [line for line in result.err.splitlines() if not line.startswith("Note: ")]
     assert lines[0] == "344 rows, 6 columns."
     first = lines[1]
     verdict = json.loads(result.out)["verdict"]
     assert first == verdict["sentence"]
-    assert first.startswith("3 groups, clearly separated: none of 5 tables without groups looked")
+    assert first.startswith("3 groups, clearly separated: none of 25 tables without groups looked")
     assert verdict["has_groups"]
     assert verdict["p_value"] < 0.01
     assert len(verdict["cluster_stability"]) == 3
