@@ -5,7 +5,7 @@
     pckid compare FOLDER/report --runs 1 --max-rows 500 --jobs -1
 
 The tables come in two halves, by a checksum of their names: those in FOLDER/choose are there to try
-things on; nothing is ever chosen on those in FOLDER/report.
+things on; those in FOLDER/report are kept to report on.
 
 No table is picked by hand. A table counts if it has at least 60 rows and, beside the classes, at
 least three columns and at most 300, categories coded: imputing more takes some peers hours. Its

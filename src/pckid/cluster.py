@@ -46,6 +46,7 @@ from pckid.spectral.assignment import (
 )
 from pckid.spectral.embedding import EMBEDDINGS
 from pckid.spectral.grouping import Grouping, group
+from pckid.spectral.kmeans import n_scores
 
 # The eigenvectors come from at most this many rows unless `n_landmarks` says otherwise.
 _MAX_LANDMARKS = 3_000
@@ -302,11 +303,13 @@ class PCKID(
             The fitted estimator.
         """
         rows, sample = self._draw(X, sample_weight, **self._needs())
+        n_rows, n_clusters = sample.table.n_samples, self._needs()["n_clusters"]
         self._kernel = self._train(
             sample,
             rows,
             n_landmarks=self._n_landmarks(),
-            n_clusters=self._needs()["n_clusters"],
+            n_clusters=n_clusters,
+            n_scores=n_scores(min(self._n_landmarks(), n_rows), n_clusters, self.kmeans_n_init),
         )
         self._n_filled = sample.n_rows - sample.n_empty
         self.n_clusters_ = self._choose_n_clusters(sample)

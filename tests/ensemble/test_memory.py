@@ -73,6 +73,7 @@ def test_holds_the_features_of_the_landmarks_and_the_mixtures():
         ({"itemsize": 8}, True),
         ({"jobs": 4}, True),
         ({"n_landmarks": 100}, False),
+        ({"n_scores": 10**6}, True),
         ({"shape": (10**6, 20)}, True),
         ({"plan": PLAN._replace(sizes=tuple(range(2, 11)))}, False),
         ({"plan": PLAN._replace(covariance_type="full")}, True),

@@ -210,9 +210,9 @@ def times_transposed(A: Array, B: Array) -> Array:
     """
     if B.shape[0] < A.shape[0] or not isinstance(A, np.ndarray):
         return times_shared(A, namespace(B).matrix_transpose(B))
-    if isinstance(A, np.ndarray) and A.shape[-2] < B.shape[-2]:
+    if A.shape[-2] < B.shape[-2]:
         return np.ascontiguousarray(np.matrix_transpose(B @ np.matrix_transpose(A)))
-    return A @ namespace(A).matrix_transpose(B)
+    return A @ namespace(B).matrix_transpose(B)
 
 
 def add_product(A: Any, B: Any, C: Any, sign: int = 1) -> Array:

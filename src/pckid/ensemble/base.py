@@ -245,6 +245,7 @@ class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimato
         *,
         n_landmarks: int = 0,
         n_clusters: int = 0,
+        n_scores: int = 0,
     ) -> Kernel:
         """Train the ensemble on a sample; what else is given is for the estimate of memory.
 
@@ -263,6 +264,7 @@ class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimato
                 min(n_landmarks, learnt),
                 jobs,
                 n_clusters,
+                n_scores,
                 learnt,
                 rows.rows_at_once if isinstance(rows, BlockedRows) else None,
             )

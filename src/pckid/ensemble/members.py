@@ -40,7 +40,7 @@ _MANY = 0.25
 _RUN_CELLS = 1 << 26
 _MAX_COMPONENTS = 60
 _MAX_ROWS = 500
-# A rank is a key times this, more than a table has rows, and the number of its row.
+# A rank is a key times this, which no table has rows enough to reach, plus the row's number.
 _ROWS = 1 << 31
 
 

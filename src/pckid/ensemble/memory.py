@@ -9,9 +9,6 @@ from pckid.mixture.families import FAMILIES
 
 # While posteriors are computed, so many arrays as large as the means of a stack are held.
 _COEFFICIENTS = 9
-# The usual number of starts of k-means, and how many numbers it holds at most in an array.
-_STARTS = 100
-_CELLS = 1 << 24
 
 
 def needed_bytes(
@@ -21,6 +18,7 @@ def needed_bytes(
     n_landmarks: int,
     jobs: int,
     n_clusters: int = 0,
+    n_scores: int = 0,
     n_learnt: int | None = None,
     batch: int | None = None,
 ) -> int:
@@ -40,6 +38,8 @@ def needed_bytes(
         Threads.
     n_clusters : int, default=0
         Coordinates of each row.
+    n_scores : int, default=0
+        Of rows for clusters, which k-means holds at once.
     n_learnt : int, default=None
         Rows that the fit learns from; None: all.
     batch : int, default=None
@@ -63,8 +63,8 @@ def needed_bytes(
     training = jobs * plan.n_rows * (3 * d + 8 * plan.sizes[-1]) * itemsize
     block = min(HOST_BLOCK, -(-learnt // jobs))
     mapping = jobs * (block * (3 * widest + 6 * d) + _COEFFICIENTS * widest * d) * itemsize
-    # The scores of all starts of k-means, and who is nearest to whom.
-    clustering = 2 * min(n_landmarks * _STARTS * n_clusters, _CELLS) * itemsize
+    # The scores of the starts of k-means, and who is nearest to whom.
+    clustering = 2 * n_scores * itemsize
     # Threads keep what they have freed, so that what comes after comes on top.
     landmarks = n_landmarks * n_components * itemsize + mapping + clustering
     # All rows, and what is found of them: in parts, put together, and by clusters.

@@ -53,7 +53,7 @@ class SideBySide:
         return self._flat(initialise.winner(self._apart(scores)))
 
     def _apart(self, X: Array) -> Array:
-        """Set mixtures apart (n_mixtures, most, n), those with fewer components filled by −∞."""
+        """Set mixtures apart (n_mixtures, most, n), smaller ones filled up with −∞."""
         xp = namespace(X)
         nothing = xp.full((1, X.shape[1]), -xp.inf, dtype=X.dtype, device=device_of(X))
         filled = take_along(xp.concat([X, nothing]), self._component)

@@ -59,12 +59,22 @@ def kmeans(
         How many rows each row counts for.
     """
     uniforms = rng.random((n_init, n_clusters))
-    size = max(1, _CELLS // (X.shape[0] * n_clusters))
+    size = _starts_at_once(X.shape[0], n_clusters, n_init)
     parts = [
         lloyd(X, plus_plus(X, uniforms[first : first + size, :], weights), max_iter, weights)
         for first in range(0, n_init, size)
     ]
     return min(parts, key=lambda part: part.inertia)
+
+
+def n_scores(n_samples: int, n_clusters: int, n_init: int) -> int:
+    """Say how many scores `kmeans` holds at once: of each row for each cluster of some starts."""
+    return n_samples * n_clusters * _starts_at_once(n_samples, n_clusters, n_init)
+
+
+def _starts_at_once(n_samples: int, n_clusters: int, n_init: int) -> int:
+    """Say how many of the starts go on together."""
+    return min(n_init, max(1, _CELLS // (n_samples * n_clusters)))
 
 
 def partition(X: Array, n_clusters: int, *, n_init: int, rng: np.random.Generator) -> np.ndarray:
