@@ -138,10 +138,10 @@ class TestNothingButTheSeed:
         tasks = ensemble.schedule(table, plan)
         if kind == "tied_diag":
             # What its components have in common is computed mixture by mixture.
-            assert all(len({member.size for member in task}) == 1 for task in tasks)
+            assert all(len(task) == 1 for task in tasks)
         else:
             assert (len(tasks) == 1) == (stack_bytes == 1 << 30)
-            assert any(len({member.size for member in task}) > 1 for task in tasks)
+            assert any(len({run.size for run in task}) > 1 for task in tasks)
         assert_same(train(plan, table=table, weights=weights), expected)
 
     def test_order(self):
@@ -167,11 +167,11 @@ class TestNothingButTheSeed:
 
     def test_a_task_for_another_process_carries_its_own_rows_only(self):
         plan = make_plan(n_rows=10)
-        for task in ensemble.schedule(TABLE, plan._replace(n_inits=1)):
+        for (run,) in ensemble.schedule(TABLE, plan._replace(n_inits=1)):
             subsamples = ensemble._draw_subsamples(
-                partial(ensemble.draw_members, plan, len(X)), task, None
+                partial(ensemble.draw_members, plan, len(X)), run, None
             )
-            table, *_ = ensemble._pack_task(TABLE, plan, task, subsamples)
+            table, *_ = ensemble._pack_run(TABLE, plan, run, subsamples)
             assert table.n_samples == 10
 
     @pytest.mark.parametrize("stack_bytes", [1, 40_000, 1 << 30])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
-from itertools import accumulate, groupby
 from numbers import Integral
 from threading import Lock
 from typing import Any, NamedTuple, Protocol
@@ -56,11 +55,12 @@ class Plan(NamedTuple):
     entropy: int
 
 
-class Member(NamedTuple):
-    """One mixture: its number of components, and which start it is."""
+class Run(NamedTuple):
+    """Mixtures of one size, from starts that follow each other."""
 
     size: int
-    init: int
+    init: int  # the first of the starts
+    n_members: int
 
 
 class Posteriors(Protocol):
@@ -79,22 +79,14 @@ class Posteriors(Protocol):
 
 
 # What is trained in one call.
-Task = tuple[Member, ...]
+Task = tuple[Run, ...]
 
 
 class Subsamples(NamedTuple):
-    """The rows of the m members of a task; the first of each are its first centres."""
+    """The rows of the m members of a run; the first of each are its first centres."""
 
     rows: np.ndarray  # (m, n_rows), in the table
     weights: np.ndarray | None  # (m, n_rows), of mean 1 for each member; None: all alike
-
-
-class Run(NamedTuple):
-    """Members of one size that follow each other in a task."""
-
-    size: int
-    init: int  # the first of the starts
-    n_members: int
 
 
 class Ensemble(NamedTuple):
@@ -190,21 +182,27 @@ def rows_of(ranks: Array) -> Array:
 
 
 def schedule(table: Table, plan: Plan) -> list[Task]:
-    """Cut the plan into tasks: stacks of one size, or of all sizes where a GPU shares the rows."""
-    members = [Member(size, init) for size in plan.sizes for init in range(plan.n_inits)]
-    if _shares_rows(table, plan):
-        most = max(1, _STACK_BYTES_DEVICE // (table.n_samples * _itemsize(table)))
-        filled = accumulate(member.size for member in members)
+    """Cut the plan into tasks: runs of one size, or of all sizes where a GPU shares the rows."""
+    if not _shares_rows(table, plan):
+        n_alike = _stack_size(table, plan)
+        starts = range(0, plan.n_inits, n_alike)
         return [
-            tuple(member for member, _ in alike)
-            for _, alike in groupby(zip(members, filled, strict=True), lambda m: m[1] // most)
+            (Run(size, init, min(n_alike, plan.n_inits - init)),)
+            for size in plan.sizes
+            for init in starts
         ]
-    n_alike = _stack_size(table, plan)
-    tasks = []
-    for _, alike in groupby(members, key=lambda member: member.size):
-        mine = tuple(alike)
-        tasks += [mine[i : i + n_alike] for i in range(0, len(mine), n_alike)]
-    return tasks
+    tasks: list[list[Run]] = []
+    room, most = 0, _STACK_BYTES_DEVICE // (table.n_samples * _itemsize(table))
+    for size in plan.sizes:
+        init = 0
+        while init < plan.n_inits:
+            if room < size:
+                tasks.append([])
+                room = max(most, size)
+            count = min(plan.n_inits - init, room // size)
+            tasks[-1].append(Run(size, init, count))
+            init, room = init + count, room - count * size
+    return list(map(tuple, tasks))
 
 
 def train(
@@ -219,24 +217,21 @@ def train(
     stacks = _Stacks(plan.n_inits)
     draw = cache(partial(draw_members, plan, table.n_samples))
 
-    def train_one(*task: Member) -> int:
+    def train_one(*task: Run) -> int:
         if _shares_rows(table, plan):
             for run, params in _train_on_shared_rows(table, plan, task, weights):
                 stacks.put(run, params)
         else:
-            params = _train_task(table, plan, task, _draw_subsamples(draw, task, weights))
-            (run,) = _runs(task)
-            stacks.put(run, params)
-        return len(task)
+            (run,) = task
+            stacks.put(run, _train_run(table, plan, run, _draw_subsamples(draw, run, weights)))
+        return sum(run.n_members for run in task)
 
     if is_host(table.values) and is_remote():
-        packed = (
-            _pack_task(table, plan, task, _draw_subsamples(draw, task, weights)) for task in tasks
-        )
-        for task, params in zip(tasks, run_remote(_train_task, packed), strict=True):
-            (run,) = _runs(task)
+        runs = [run for task in tasks for run in task]
+        packed = (_pack_run(table, plan, run, _draw_subsamples(draw, run, weights)) for run in runs)
+        for run, params in zip(runs, run_remote(_train_run, packed), strict=True):
             stacks.put(run, params)
-            advance(len(task))
+            advance(run.n_members)
     else:
         run_in_threads(train_one, tasks, n_threads if is_host(table.values) else 1, advance)
     return Ensemble(plan.covariance_type, tuple(stacks.found[g] for g in plan.sizes))
@@ -296,12 +291,12 @@ def runs_of_stacks(ensemble: Ensemble, table: Table) -> list[range]:
     return runs
 
 
-def _train_task(table: Table, plan: Plan, task: Task, subsamples: Subsamples) -> Any:
-    """Train the mixtures of a task, which are of one size, each on its own rows."""
-    family, home, n_members = FAMILIES[plan.covariance_type], table.values, len(task)
+def _train_run(table: Table, plan: Plan, run: Run, subsamples: Subsamples) -> Any:
+    """Train mixtures of one size, each on its own rows."""
+    family, home = FAMILIES[plan.covariance_type], table.values
     int64, shares = namespace(home).int64, subsamples.weights
     stats = family.statistics(table, asarray_like(subsamples.rows, home, dtype=int64))
-    first = asarray_like(np.tile(np.arange(task[0].size), (n_members, 1)), home, dtype=int64)
+    first = asarray_like(np.tile(np.arange(run.size), (run.n_members, 1)), home, dtype=int64)
     weights = None if shares is None else asarray_like(shares[:, None, :], home)
     params = initialise.from_rows(family, stats, first, plan.floor, weights)
     return em.iterate(
@@ -315,10 +310,10 @@ def _train_task(table: Table, plan: Plan, task: Task, subsamples: Subsamples) ->
 
 
 def _train_on_shared_rows(
-    table: Table, plan: Plan, task: Task, row_weights: np.ndarray | None
+    table: Table, plan: Plan, runs: Sequence[Run], row_weights: np.ndarray | None
 ) -> Iterator[tuple[Run, Any]]:
-    """Train the mixtures of a task, of any size, on all rows of a table, some with weight 0."""
-    family, home, runs = FAMILIES[plan.covariance_type], table.values, _runs(task)
+    """Train mixtures of any size on all rows of a table, some with weight 0."""
+    family, home = FAMILIES[plan.covariance_type], table.values
     xp = namespace(home)
     keys = np.concatenate(
         [
@@ -353,17 +348,11 @@ def _train_on_shared_rows(
     return zip(runs, side_by_side.cut(params, shapes), strict=True)
 
 
-def _runs(task: Task) -> list[Run]:
-    """List the runs of members of one size."""
-    runs = [list(members) for _, members in groupby(task, key=lambda member: member.size)]
-    return [Run(members[0].size, members[0].init, len(members)) for members in runs]
-
-
 def _draw_subsamples(
-    draw: Callable[[int], np.ndarray], task: Task, weights: np.ndarray | None
+    draw: Callable[[int], np.ndarray], run: Run, weights: np.ndarray | None
 ) -> Subsamples:
-    """Take the rows of the members of a task from those that `draw` draws for their sizes."""
-    rows = np.stack([draw(member.size)[member.init] for member in task])
+    """Take the rows of the members of a run from those that `draw` draws for their size."""
+    rows = draw(run.size)[run.init : run.init + run.n_members]
     if weights is None:
         return Subsamples(rows, None)
     mine = weights[rows]
@@ -382,11 +371,11 @@ def _shares_rows(table: Table, plan: Plan) -> bool:
     return family.STACKABLE and not family.TIED and many and not is_host(table.values)
 
 
-def _pack_task(table: Table, plan: Plan, task: Task, subsamples: Subsamples) -> tuple[Any, ...]:
-    """Pack a task for another process: with its own rows, not with all of them."""
+def _pack_run(table: Table, plan: Plan, run: Run, subsamples: Subsamples) -> tuple[Any, ...]:
+    """Pack a run for another process: with its own rows, not with all of them."""
     needed, index = np.unique(subsamples.rows, return_inverse=True)
     mine = take(table, asarray_like(needed, table.values, dtype=namespace(table.values).int64))
-    return mine, plan, task, subsamples._replace(rows=index.reshape(subsamples.rows.shape))
+    return mine, plan, run, subsamples._replace(rows=index.reshape(subsamples.rows.shape))
 
 
 def _stack_size(table: Table, plan: Plan) -> int:
