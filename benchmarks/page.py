@@ -127,7 +127,7 @@ def _streaming(found: dict[str, Any], _: Path) -> str:
         f"## Tables in files\n\n{found['rows']:,} rows × 18 of float32 in a Parquet file, from "
         f"reading to the written labels, on {found['cores']} cores: {_time(found['seconds'])}, "
         f"{found['rows_per_second']:,.0f} rows a second, {found['megabytes']:.0f} MB in all. "
-        f"10^8 rows would take {found['extrapolated'] / 3600:.1f} h in the same memory.\n"
+        f"10^8 rows would take {found['extrapolated'] / 60:.0f} min in the same memory.\n"
     )
     if found["workers"]:
         base = found["workers"][0]["seconds"]
@@ -135,7 +135,8 @@ def _streaming(found: dict[str, Any], _: Path) -> str:
             [f"{each['n_workers']}", _time(each["seconds"]), f"{base / each['seconds']:.2f}"]
             for each in found["workers"]
         ]
-        text += f"\n{_table(['Dask workers of one thread', 'time', 'times as fast'], rows)}"
+        heads = ["Dask workers of one thread", "time", "times as fast"]
+        text += f"\n{found['worker_rows']:,} such rows:\n\n{_table(heads, rows)}"
     return text
 
 
