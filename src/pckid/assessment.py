@@ -58,11 +58,10 @@ class Assessment:
     n_distinct : int
         How many of them differ.
     statistic : float
-        How clearly the table falls into groups, in standard deviations of tables without: the mean
-        of the second eigenvalue of the random walk on the kernel, of the highest of the shares of
-        the leading ones in their sum, and of the highest of the dips of the first three
-        eigenvectors, which tell how far these are from unimodal. It does not depend on the model's
-        number of clusters. NaN where there are too few rows.
+        How clearly the table falls into groups, in standard deviations of tables without: how high
+        the leading eigenvalues of the random walk on the kernel are, which counts half, how large a
+        share they have in the sum, and how far the first three eigenvectors are from unimodal. It
+        does not depend on the model's number of clusters. NaN where there are too few rows.
     null_statistics : ndarray of shape (n_null,)
         The same for each table without groups, compared with the others.
     p_value : float or None

@@ -10,7 +10,7 @@ from pckid._utils.arrays import to_numpy
 from pckid.significance.margins import dip
 from pckid.spectral.embedding import walk_coordinates
 
-_N_SHARES = 7
+_N_LEADING = 7
 _N_SHARED = 13
 _N_DIPS = 3
 # Eigenvalues below this are rounding.
@@ -24,8 +24,8 @@ class Structure(NamedTuple):
 
     Attributes
     ----------
-    eigenvalue : ndarray of shape (1,)
-        λ_2. The later ones would find few groups more, and more where there are none.
+    eigenvalues : ndarray of shape (2,)
+        λ_2, which two groups make large, and the mean of λ_2, …, λ_8, which many make large.
     shares : ndarray of shape (7,)
         (λ_2 + … + λ_i) / (λ_2 + … + λ_14) for i = 2, …, 8: how far the first ones stand out from
         those after them. They show groups where all eigenvalues are low or high.
@@ -34,7 +34,7 @@ class Structure(NamedTuple):
         groups from rows along one broad direction, where eigenvalues are high too.
     """
 
-    eigenvalue: np.ndarray
+    eigenvalues: np.ndarray
     shares: np.ndarray
     dips: np.ndarray
 
@@ -47,6 +47,7 @@ def measure_structure(kernel: np.ndarray) -> Structure:
         guess = np.random.default_rng(0).standard_normal((n_rows, _N_SHARED)).astype(kernel.dtype)
     values, coordinates = map(to_numpy, walk_coordinates(kernel, guess, _N_SHARED))
     values = np.maximum(values.astype(np.float64), _LEAST_EIGENVALUE)
+    leading = np.array([values[0], values[:_N_LEADING].mean()])
     shares = np.cumsum(values) / values.sum()
     dips = np.array([dip(x) for x in coordinates.T[:_N_DIPS]])
-    return Structure(values[:1], shares[:_N_SHARES], dips)
+    return Structure(leading, shares[:_N_LEADING], dips)
