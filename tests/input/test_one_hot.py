@@ -93,6 +93,18 @@ def test_a_slip_in_one_row_of_a_hundred_is_forgiven():
     assert one_hot_groups(X) == []
 
 
+def test_columns_that_only_a_slip_tells_apart_hold_no_category():
+    rng = np.random.default_rng(0)
+    usual = np.ones(200)
+    rare = np.zeros(200)
+    usual[0], rare[0] = 0, 1
+    X = np.column_stack([rare, rare, usual])
+    # The first is no third category of the others: it comes with one of them.
+    assert one_hot_groups(X) == [slice(1, 3)]
+    table = np.column_stack([rng.normal(size=(200, 3)), X])
+    assert PCKID("auto", random_state=0).fit(table).n_clusters_ == 1
+
+
 def test_one_bad_row_does_not_change_the_clusters_of_all_others():
     rng = np.random.default_rng(2)
     truth = np.arange(200) % 2

@@ -89,13 +89,23 @@ def one_hot_groups(X: np.ndarray, places: np.ndarray | None = None) -> list[slic
         if beside and np.sum(high[:_LOOKED_AT, first : beside[0]].sum(axis=1) > 1) > slips:
             beside = []
         wrong = [_count_wrong(high, seen, slice(first, end)) for end in beside]
-        if n_seen[first] >= _LEAST_ROWS and wrong and min(wrong) <= slips:
-            end = beside[int(np.argmin(wrong))]
+        end = beside[int(np.argmin(wrong))] if wrong and min(wrong) <= slips else first
+        if n_seen[first] >= _LEAST_ROWS and _vary(high[:, first:end]):
             groups.append(slice(first, end))
             first = end
         else:
             first += 1
     return groups
+
+
+def _vary(high: np.ndarray) -> bool:
+    """Tell whether at least two columns (n, c) are the only higher one in some row.
+
+    Of some columns that are hardly ever higher, and one that hardly ever is not, each row but a few
+    has one.
+    """
+    alone = high[high.sum(axis=1) == 1]
+    return bool(alone.any(axis=0).sum() > 1)
 
 
 def _count_wrong(high: np.ndarray, seen: np.ndarray, run: slice) -> int:
