@@ -96,10 +96,10 @@ def _ask_for_sheet(upload: Upload, key: str) -> str | None:
         return None
     if f"sheets-{key}" not in st.session_state:
         st.session_state[f"sheets-{key}"] = list_sheets(upload.source)
-    sheets = st.session_state[f"sheets-{key}"]
+    sheets, first = st.session_state[f"sheets-{key}"]
     if len(sheets) < 2:
         return None
-    return st.selectbox("Sheet of the workbook", sheets, key=f"sheet-{key}", width=300)
+    return st.selectbox("Sheet of the workbook", sheets, first, key=f"sheet-{key}", width=300)
 
 
 def _ask_for_encoding(key: str) -> str:
