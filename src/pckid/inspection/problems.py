@@ -133,17 +133,11 @@ def find_problems(
 
 def _extra_rows(extra: ExtraRows, stops: bool) -> Problem:
     """Say that the last rows are no data."""
-    one = len(extra.labels) == 1
-    listed = ", ".join(f"'{brief(label, 40)}'" for label in extra.labels)
+    it = "it" if len(extra.labels) == 1 else "them"
     option = Option("skip_last", str(extra.n_below))
     counts = " (with what is left out below already)" * (extra.n_below > len(extra.labels))
-    return Problem(
-        extra.column, "extra rows",
-        f"The last row ({listed}) looks like a total or a note, not like data."
-        if one
-        else f"The last rows ({listed}) look like totals or notes, not like data.",
-        f"If so, leave {'it' if one else 'them'} out: {option}{counts}.", (option,), stops,
-    )  # fmt: skip
+    fix = f"If so, leave {it} out: {option}{counts}."
+    return Problem(extra.column, "extra rows", extra.evidence, fix, (option,), stops)
 
 
 def is_used(reading: Reading, rules: ReadingRules | None, name: str) -> bool:
