@@ -137,7 +137,7 @@ def captions(app):
 
 def test_columns_are_described_without_options_and_exponents():
     lines = ["note,sum"]
-    lines += [f"remark {i % 30 * 7919 % 1009} of visit {i % 30},{1_500_000 + i * i}" for i in range(40)]
+    lines += [f"remark {i % 30 * 7919} of visit {i % 30},{1_500_000 + i * i}" for i in range(40)]
     said = captions(page("\n".join(lines).encode()))
     assert not any("--" in text for text in said)
     assert said[1].startswith("1,500,000 to 1,501,521")
