@@ -259,7 +259,9 @@ class MissingnessDisplay(_Display):
 
 
 class SpectrumDisplay(_Display):
-    """The leading eigenvalues of the kernel, and the gap after the number of clusters.
+    """The leading eigenvalues, and the gap after the number of clusters.
+
+    They are those of D^-½ K D^-½, or of the kernel K itself with embedding="kernel_pca".
 
     Parameters
     ----------
