@@ -372,3 +372,17 @@ def test_a_second_line_of_names_is_asked_about(pckid, tmp_path, how, title):
     # One column with a text in its first row has just that.
     write(tmp_path / "t.csv", ["body,money,place", "low,3,4", *body])
     assert "second line" not in pckid("cluster", "t.csv", *CHEAP, how).err
+
+
+@BOTH
+@pytest.mark.parametrize("limit", ["<0.5", "> 40", "≤1", "<0,5 mg/l"])
+def test_a_limit_of_detection_is_not_advised_as_missing(pckid, tmp_path, how, limit):
+    rows = [[limit if i % 9 == 4 else i % 40, i * 5 % 13, i * 3 % 17] for i in range(60)]
+    write(tmp_path / "t.csv", ["lead;a;b", *rows], ";")
+    done = pckid("cluster", "t.csv", *CHEAP, how)
+    assert done.code == 3
+    assert "It is a limit: write a number in its place" in done.err
+    assert "--na-values" not in done.err
+    taken = pckid("cluster", "t.csv", *CHEAP, how, "--yes")
+    assert taken.code == 0, taken.err
+    assert "Advice taken: --drop lead\n" in taken.err
