@@ -251,3 +251,27 @@ def test_a_report_names_no_options_for_what_was_left_out(pckid, tmp_path):
     assert "--dates" not in page
     assert re.search(r">day<.{0,40}>dates<", page, re.DOTALL)
     assert re.search(r">took<.{0,40}>durations<", page, re.DOTALL)
+
+
+@pytest.mark.parametrize(
+    ("cell", "advised"),
+    [
+        ("low", ["--na-values", "low"]),
+        ("<3", []),
+        ("3 kg", []),
+        ("1e999", ["--na-values", "1e999"]),
+    ],
+)
+def test_predict_advises_only_what_it_can_take(pckid, tmp_path, cell, advised):
+    rows = [f"{i * 7 % 11},{i * 5 % 13},{i * 3 % 17}" for i in range(40)]
+    (tmp_path / "t.csv").write_text("\n".join(["a,b,c", *rows]))
+    assert pckid("cluster", "t.csv", "-k", "2", *QUICK, "--no-assess", "--save", "m").code == 0
+    mixed = [f"{cell},1,2", "4 g,1,2"] if "kg" in cell else [f"{cell},1,2"]
+    (tmp_path / "new.csv").write_text("\n".join(["a,b,c", *rows[:9], *mixed]))
+    done = pckid("predict", "m", "new.csv")
+    assert done.code == 3
+    assert not re.search(r"--(yes|drop|categorical|id|label)\b", done.err)
+    given = re.findall(r"^To take this advice: (.*)$", done.err, re.MULTILINE)
+    assert given == [" ".join(advised)] * bool(advised)
+    if advised:
+        assert pckid("predict", "m", "new.csv", *advised).code == 0

@@ -98,7 +98,7 @@ def place_new_rows(model: Upload, upload: Upload, tell: Tell) -> Made:
         given: dict[str, Any] = {"na_values": (), "numbers": (), "dates": ()}
         options = _prediction.with_known_reading(description, given)
         selection = _prediction.select_known(estimator, read_whole(upload.open()), options)
-        _tables.point_out(selection)
+        _tables.point_out(selection, yes="")
         tell(0.5, "Placing rows")
         return _made(selection, estimator, _prediction.assign_rows(estimator, selection), {})
 

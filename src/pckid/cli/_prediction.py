@@ -1,6 +1,7 @@
 """New rows and a model: the model's columns, and the clusters."""
 
 import difflib
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,8 +14,11 @@ from pckid.cli._cluster import named_columns
 from pckid.cli._say import say
 from pckid.cluster import PCKID
 from pckid.exceptions import PckidModelError, TableError
-from pckid.inspection.problems import ABOUT_USE
+from pckid.inspection.problems import ABOUT_USE, Problem
 from pckid.tables import FileTable
+
+_OPTIONS = ("na_values", "numbers", "dates", "skip_last")
+_OPTIONS_ON_COLUMNS = re.compile(r"--(drop|categorical|id|label)\b")
 
 
 def with_known_reading(
@@ -65,9 +69,20 @@ def select_known(estimator: Any, table: FileTable, options: Mapping[str, Any]) -
     planned = _tables.plan_columns(table, {**options, "drop": (), **known}, guess=False)
     chosen = _tables.read_selection(table, planned, options)
     # The model has settled which columns are used, and as what.
-    problems = [problem for problem in chosen.problems if problem.kind not in ABOUT_USE]
+    problems = [_for_new_rows(each) for each in chosen.problems if each.kind not in ABOUT_USE]
     left_out = dict.fromkeys(others, "not known to the model")
     return chosen._replace(left_out=left_out, problems=problems)
+
+
+def _for_new_rows(problem: Problem) -> Problem:
+    """Advise only what new rows can have: the columns and what they hold are the model's."""
+    if not _OPTIONS_ON_COLUMNS.search(problem.fix):
+        return problem
+    kept = tuple(option for option in problem.options if option.key in _OPTIONS)
+    fix = "Correct such cells, or leave them empty."
+    if kept:
+        fix = f"If the text means missing: {' '.join(map(str, kept))}. Otherwise {fix.lower()}"
+    return problem._replace(fix=fix, options=kept)
 
 
 def _similar_names(absent: Sequence[str], others: Sequence[str]) -> list[str]:

@@ -336,11 +336,14 @@ def select_as_advised(table: FileTable, options: dict[str, Any]) -> Selection:
     return take_advice(table, first, options, lambda table: select_columns(table, options), say)[1]
 
 
-def point_out(selection: Selection) -> None:
-    """Say how columns were read, which were left out and what looks wrong; stop if it must be."""
+def point_out(selection: Selection, yes: str = "--yes") -> None:
+    """Say how columns were read, which were left out and what looks wrong; stop if it must be.
+
+    The option `yes` would take all advice; "" where there is none.
+    """
     for line in reading_notes(selection.left_out, selection.readings):
         note(line)
-    refuse_problems(selection.table.source, selection.problems)
+    refuse_problems(selection.table.source, selection.problems, yes)
     for line in problem_lines(selection.problems):
         note(line)
 

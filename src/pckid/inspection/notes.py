@@ -148,7 +148,7 @@ def refuse_problems(
 ) -> None:
     """Raise if something must be fixed first, with all that is wrong or doubtful.
 
-    All advice is taken by `yes`, or by options as `write` writes them.
+    All advice is taken by `yes`, unless it is "", or by options as `write` writes them.
     """
     stops = [problem for problem in problems if problem.stops]
     if not stops:
@@ -161,6 +161,7 @@ def refuse_problems(
         listed = [f"- {line}" for line in lines[:_SHOWN]]
         lines = [f"{many} a decision in {brief(source)}:", *listed, *more]
     options = write(advice(problems))
-    by_hand = f", or {options}" if len(options) <= _LONGEST_ADVICE else ""
-    lines.append(f"To take this advice: {yes}{by_hand}")
+    ways = [yes, options if len(options) <= _LONGEST_ADVICE else ""]
+    if any(ways):
+        lines.append(f"To take this advice: {', or '.join(filter(None, ways))}")
     raise TableError("\n".join(lines))
