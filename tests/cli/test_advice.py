@@ -275,3 +275,22 @@ def test_predict_advises_only_what_it_can_take(pckid, tmp_path, cell, advised):
     assert given == [" ".join(advised)] * bool(advised)
     if advised:
         assert pckid("predict", "m", "new.csv", *advised).code == 0
+
+
+@pytest.mark.parametrize("how", ["--no-stream", "--stream"])
+@pytest.mark.parametrize(
+    ("unit", "new", "differs"),
+    [("kg", "lb", True), ("kg", "kg", False), ("kg", "", False), ("$", "€", True),
+     ("$", "USD", False), ("", "kg", False)],
+)  # fmt: skip
+def test_new_rows_in_another_unit_are_pointed_out(pckid, tmp_path, how, unit, new, differs):
+    numbers = [(i * 7 % 11, i * 5 % 13) for i in range(40)]
+    for name, sign in (("t.csv", unit), ("new.csv", new)):
+        rows = [f"{a} {sign},{b}".replace(" ,", ",") for a, b in numbers]
+        (tmp_path / name).write_text("\n".join(["mass,b", *rows]), encoding="utf-8")
+    cluster = ["cluster", "t.csv", "-k", "2", *QUICK, "--no-assess", how, "--save", "m"]
+    assert pckid(*cluster).code == 0
+    done = pckid("predict", "m", "new.csv")
+    assert done.code == 0, done.err
+    said = f"Column 'mass' is in {new} here, but was in {unit} where the model was fitted."
+    assert (said in done.err) == differs

@@ -82,7 +82,11 @@ def find_groups(settings: Settings, tell: Tell) -> Made:
         reading = options | settings.upload.reading
         page = _cluster.make_report(selection, estimator, reading, assessment=verdict)
         model = io.BytesIO()
-        save(estimator, model, reading=_tables.reading_of(options, selection.names))
+        save(
+            estimator,
+            model,
+            reading=_tables.reading_of(options, selection.names, selection.readings),
+        )
         files = {"report.html": page.html.encode(), "model.pckid": model.getvalue()}
         dates = _cluster.dates_of(selection)
         sheets = _cluster.profile_sheets(estimator, dates)

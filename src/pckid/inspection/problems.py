@@ -52,8 +52,8 @@ class Problem(NamedTuple):
         "text among numbers", "ambiguous numbers", "mixed units", "ambiguous dates", "too many
         categories", "infinite numbers", "code for missing", "outlier", "unit left out",
         "may name the rows", "codes with zeros", "may be a code", "free text", "spelling variants",
-        "split category", "earlier result", "second names" or "extra rows": totals or notes below
-        the table.
+        "split category", "earlier result", "second names", "other unit" or "extra rows": totals
+        or notes below the table.
     evidence : str
         A sentence that says what was found.
     fix : str
