@@ -50,7 +50,7 @@ print(list(clusterer.feature_names_in_))
 pipeline.transform(birds).head()
 
 # %%
-# The last two of its coordinates:
+# A map of the rows, drawn from its coordinates:
 EmbeddingDisplay.from_estimator(clusterer).plot()
 plt.show()
 

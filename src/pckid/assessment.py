@@ -18,7 +18,7 @@ from pckid._utils.text import counted, join_words, write_p
 from pckid.input.sentinels import describe_codes, find_codes
 from pckid.input.validation import categorical_mask, column_name, validate_table
 from pckid.inspection.missingness import find_followed_holes
-from pckid.plots import own_labels, to_matrix, used_columns
+from pckid.plots import keeps_labels, own_labels, to_matrix, used_columns
 from pckid.significance.comparison import (
     ALPHA,
     MIN_ROWS,
@@ -233,9 +233,10 @@ def assess(
     estimator : fitted PCKID
         Whose clusters are assessed.
     X : array-like of shape (n_samples, n_features)
-        The table it was fitted on. Every row counts alike. For an estimator without `labels_`,
-        as `cluster_file` and `load` give, a random sample of its rows will do, such as 3,000; their
-        labels are predicted, and `notes` says how many rows were judged.
+        The table it was fitted on. Every row counts alike. For an estimator that keeps no
+        labels in memory, as `cluster_file`, `load` and a fit to Dask blocks give, a random sample
+        of its rows will do, such as 3,000; their labels are predicted, and `notes` says how many
+        rows were judged.
     n_null : int, default=49
         The number of null tables; at least 5.
     n_resamples : int, default=20
@@ -300,7 +301,7 @@ def assess_rows(
     rows = np.flatnonzero(labels >= 0)
     n_clusters, n_rows = len(estimator.cluster_centers_), len(rows)
     n_filled = getattr(estimator, "_n_filled", None)
-    whole = hasattr(estimator, "labels_") or n_rows == n_filled
+    whole = keeps_labels(estimator) or n_rows == n_filled
     n_distinct = len(np.unique(np.nan_to_num(values[rows], nan=np.inf), axis=0))
     tested = n_rows >= MIN_ROWS and n_distinct > n_clusters
     small, codes, follows = find_caveats(estimator, values, labels, whole=whole)
@@ -351,7 +352,7 @@ def _labelled_rows(estimator: Any, X: Any) -> tuple[np.ndarray, np.ndarray]:
     Those of the fit, or predicted ones where the estimator keeps none.
     """
     check_is_fitted(estimator)
-    if hasattr(estimator, "labels_"):
+    if keeps_labels(estimator):
         return to_matrix(estimator, X), own_labels(estimator)
     with warnings.catch_warnings():
         # The numbers alone will do: names are checked where both sides have them.

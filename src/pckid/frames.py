@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from pckid._utils.text import brief
 from pckid.exceptions import TableError
 from pckid.inspection import notes
-from pckid.inspection.problems import Problem, find_problems, is_used
+from pckid.inspection.problems import Option, Problem, find_problems, is_used
 from pckid.inspection.tables import choose_row_names
 from pckid.tables import (
     Columns,
@@ -109,7 +109,8 @@ def read_table(
     ------
     ValueError
         If a column cannot be read, or can be read in two ways; the message lists all of them, with
-        what to do about each.
+        what to do about each. Options that it names are parameters, as in `notes`; its last line
+        has them as such.
 
     Examples
     --------
@@ -142,10 +143,19 @@ def read_table(
     table, found = notes.take_advice(
         table, first, given, lambda table: _read_selected(table, given, decimal)
     )
-    notes.refuse_problems(table.source, found.problems)
+    notes.refuse_problems(table.source, found.problems, "take_advice=True", _as_parameters)
     said = [*scan.notes, *notes.reading_notes(found.left_out, found.readings)]
     said += notes.problem_lines(found.problems)
     return TableFrame(_to_frame(found, table), said)
+
+
+def _as_parameters(options: Sequence[Option]) -> str:
+    """Write options as parameters of `read_table`: "skip_last=1, drop=['notes']"."""
+    given = notes.with_options({}, options)
+    written = {
+        key: list(value) if isinstance(value, tuple) else value for key, value in given.items()
+    }
+    return ", ".join(f"{key}={value!r}" for key, value in written.items())
 
 
 class _Found(NamedTuple):

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from pckid._utils.arrays import asarray_like, to_numpy
 from pckid.ensemble.feature_map import kernel_matrix
 from pckid.input.table import Table, standardise
-from pckid.input.validation import feature_names, validate_table
+from pckid.input.validation import feature_names, is_blocked, validate_table
 from pckid.inspection.clusters import distinguishing_features, standardised_medians
 from pckid.inspection.columns import observed_bands
 from pckid.inspection.layout import map_coordinates
@@ -259,7 +259,9 @@ class MissingnessDisplay(_Display):
 
 
 class SpectrumDisplay(_Display):
-    """The leading eigenvalues of the kernel, and the gap after the number of clusters.
+    """The leading eigenvalues, and the gap after the number of clusters.
+
+    They are those of D^-½ K D^-½, or of the kernel K itself with embedding="kernel_pca".
 
     Parameters
     ----------
@@ -468,9 +470,19 @@ def sample_by_cluster(labels: np.ndarray, max_rows: int, random_state: int = 0) 
     return np.concatenate(chosen) if chosen else clustered
 
 
+def keeps_labels(estimator: Any) -> bool:
+    """Tell whether an estimator has the labels of its rows in memory."""
+    return hasattr(estimator, "labels_") and not is_blocked(estimator.labels_)
+
+
 def own_labels(estimator: Any) -> np.ndarray:
     """Labels of the rows that an estimator was fitted on, of shape (n_samples,)."""
     check_is_fitted(estimator)
+    if not keeps_labels(estimator) and hasattr(estimator, "labels_"):
+        raise ValueError(
+            f"This {type(estimator).__name__} was fitted on blocks, and its labels are computed "
+            "when they are asked for. Fit it again with rows in memory, such as a sample of them."
+        )
     if not hasattr(estimator, "labels_"):
         raise ValueError(
             f"This {type(estimator).__name__} keeps no labels of the rows it was fitted on, as a "

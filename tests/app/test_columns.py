@@ -129,3 +129,21 @@ def test_how_numbers_are_written_is_said_by_an_example():
     said = [caption.value.replace("\\", "") for caption in app.caption]
     assert any("written like 1234,56" in text for text in said)
     assert not any("thousands sign" in text for text in said)
+
+
+def captions(app):
+    return [caption.value.replace("\\", "") for caption in app.caption]
+
+
+def test_columns_are_described_without_options_and_exponents():
+    lines = ["note,sum"]
+    lines += [f"remark {i % 30 * 7919} of visit {i % 30},{1_500_000 + i * i}" for i in range(40)]
+    said = captions(page("\n".join(lines).encode()))
+    assert not any("--" in text for text in said)
+    assert said[1].startswith("1,500,000 to 1,501,521")
+
+
+def test_what_cannot_be_read_is_not_called_missing():
+    lines = ["sum,a", *(f"{i * 7 % 5},{i % 3}" for i in range(12)), "Total,9"]
+    said = captions(page("\n".join(lines).encode()))
+    assert not any("missing" in text or "Total" in text for text in said)

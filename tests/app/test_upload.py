@@ -52,14 +52,15 @@ def test_a_sheet_is_chosen_from_a_menu(place):
     content = workbook(About=[["Wounds"], ["of 2024"]], Data=[["a", "b"], [1, 2], [3, 4]])
     app = page("study.xlsx", content, place)
     assert app.selectbox[0].options == ["About", "Data"]
-    assert names(app) == ["Wounds"]
-    app.selectbox[0].select("Data").run()
     assert names(app) == ["a", "b"]
     assert app.session_state["found"].upload.sheet == "Data"
+    app.selectbox[0].select("About").run()
+    assert names(app) == ["Wounds"]
 
 
-def test_another_sheet_can_be_chosen_where_the_first_is_no_table():
+def test_another_sheet_can_be_chosen_where_one_is_no_table():
     app = page("study.xlsx", workbook(About=[["Wounds"]], Data=[["a", "b"], [1, 2], [3, 4]]))
+    app.selectbox[0].select("About").run()
     assert "no rows" in app.error[0].value
     app.selectbox[0].select("Data").run()
     assert names(app) == ["a", "b"]
@@ -98,3 +99,17 @@ def test_what_is_no_text_is_not_taken_for_one():
     app = page("letter.xlsx", b"%PDF-1.4\n%\xe2\xe3\n1 0 obj")
     assert not app.selectbox
     assert app.error
+
+
+@pytest.mark.parametrize("place", ["table", "new"])
+def test_totals_at_the_end_are_asked_about_and_left_out_by_a_button(place):
+    content = b"name,a\n" + b"".join(b"n%d,%d\n" % (i, i) for i in range(5)) + b"Total,10\n"
+    app = page("sums.csv", content, place)
+    assert "Total" in app.warning[0].value
+    assert app.session_state["found"].table.data.num_rows == 6
+    app.button[0].click().run()
+    assert not app.warning
+    assert not app.button
+    found = app.session_state["found"]
+    assert (found.table.data.num_rows, found.upload.skip_last) == (5, 1)
+    assert app.number_input[0].value == 1

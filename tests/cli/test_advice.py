@@ -251,3 +251,46 @@ def test_a_report_names_no_options_for_what_was_left_out(pckid, tmp_path):
     assert "--dates" not in page
     assert re.search(r">day<.{0,40}>dates<", page, re.DOTALL)
     assert re.search(r">took<.{0,40}>durations<", page, re.DOTALL)
+
+
+@pytest.mark.parametrize(
+    ("cell", "advised"),
+    [
+        ("low", ["--na-values", "low"]),
+        ("<3", []),
+        ("3 kg", []),
+        ("1e999", ["--na-values", "1e999"]),
+    ],
+)
+def test_predict_advises_only_what_it_can_take(pckid, tmp_path, cell, advised):
+    rows = [f"{i * 7 % 11},{i * 5 % 13},{i * 3 % 17}" for i in range(40)]
+    (tmp_path / "t.csv").write_text("\n".join(["a,b,c", *rows]))
+    assert pckid("cluster", "t.csv", "-k", "2", *QUICK, "--no-assess", "--save", "m").code == 0
+    mixed = [f"{cell},1,2", "4 g,1,2"] if "kg" in cell else [f"{cell},1,2"]
+    (tmp_path / "new.csv").write_text("\n".join(["a,b,c", *rows[:9], *mixed]))
+    done = pckid("predict", "m", "new.csv")
+    assert done.code == 3
+    assert not re.search(r"--(yes|drop|categorical|id|label)\b", done.err)
+    given = re.findall(r"^To take this advice: (.*)$", done.err, re.MULTILINE)
+    assert given == [" ".join(advised)] * bool(advised)
+    if advised:
+        assert pckid("predict", "m", "new.csv", *advised).code == 0
+
+
+@pytest.mark.parametrize("how", ["--no-stream", "--stream"])
+@pytest.mark.parametrize(
+    ("unit", "new", "differs"),
+    [("kg", "lb", True), ("kg", "kg", False), ("kg", "", False), ("$", "€", True),
+     ("$", "USD", False), ("", "kg", False)],
+)  # fmt: skip
+def test_new_rows_in_another_unit_are_pointed_out(pckid, tmp_path, how, unit, new, differs):
+    numbers = [(i * 7 % 11, i * 5 % 13) for i in range(40)]
+    for name, sign in (("t.csv", unit), ("new.csv", new)):
+        rows = [f"{a} {sign},{b}".replace(" ,", ",") for a, b in numbers]
+        (tmp_path / name).write_text("\n".join(["mass,b", *rows]), encoding="utf-8")
+    cluster = ["cluster", "t.csv", "-k", "2", *QUICK, "--no-assess", how, "--save", "m"]
+    assert pckid(*cluster).code == 0
+    done = pckid("predict", "m", "new.csv")
+    assert done.code == 0, done.err
+    said = f"Column 'mass' is in {new} here, but was in {unit} where the model was fitted."
+    assert (said in done.err) == differs

@@ -353,3 +353,36 @@ def test_a_category_in_columns_of_which_rows_have_none_is_asked_about_once(pckid
     assert done.err.count(f"Note: {asked}") == done.err.count("to hold one category") == 1
     assert f"  {asked}" in pckid("inspect", "t.csv").out.decode()
     assert "one category" not in pckid("predict", "m.pckid", "t.csv").err
+
+
+@BOTH
+@pytest.mark.parametrize("title", [[], ["Survey of 2024", ""]])
+def test_a_second_line_of_names_is_asked_about(pckid, tmp_path, how, title):
+    body = [[i * 7 % 11, i * 5 % 13, i * 3 % 17] for i in range(40)]
+    write(tmp_path / "t.csv", [*title, "body,money,place", "height,income,floor", *body])
+    skip = f"--skip-first {len(title) + 1}"
+    asked = f"a second line of names, or units. If the names are there: {skip}."
+    done = pckid("cluster", "t.csv", *CHEAP, how)
+    assert done.code == 3
+    assert asked in done.err
+    assert asked in pckid("inspect", "t.csv").out.decode()
+    given = pckid("cluster", "t.csv", *CHEAP, how, *skip.split())
+    assert given.code == 0, given.err
+    assert given.out.decode().startswith("height,income,floor,cluster")
+    # One column with a text in its first row has just that.
+    write(tmp_path / "t.csv", ["body,money,place", "low,3,4", *body])
+    assert "second line" not in pckid("cluster", "t.csv", *CHEAP, how).err
+
+
+@BOTH
+@pytest.mark.parametrize("limit", ["<0.5", "> 40", "≤1", "<0,5 mg/l"])
+def test_a_limit_of_detection_is_not_advised_as_missing(pckid, tmp_path, how, limit):
+    rows = [[limit if i % 9 == 4 else i % 40, i * 5 % 13, i * 3 % 17] for i in range(60)]
+    write(tmp_path / "t.csv", ["lead;a;b", *rows], ";")
+    done = pckid("cluster", "t.csv", *CHEAP, how)
+    assert done.code == 3
+    assert "It is a limit: write a number in its place" in done.err
+    assert "--na-values" not in done.err
+    taken = pckid("cluster", "t.csv", *CHEAP, how, "--yes")
+    assert taken.code == 0, taken.err
+    assert "Advice taken: --drop lead\n" in taken.err

@@ -115,6 +115,8 @@ def test_holes_without_variation_have_no_link():
     links = hole_links(np.ones((6, 1), dtype=bool), np.array([0, 0, 1, 1, 1, -1]))
     assert links[0].strength == 0
     assert hole_links(np.eye(3, dtype=bool), np.zeros(3, dtype=int))[0].strength == 0
+    # Two rows tell nothing: the correction for chance takes all there is.
+    assert [link.strength for link in hole_links(np.eye(2, dtype=bool), np.arange(2))] == [0, 0]
 
 
 def test_confidence_is_grouped_by_share_observed():

@@ -4,7 +4,16 @@ import numpy as np
 import pytest
 from helpers import SMALL, close, groups
 
-from pckid import PCKID, EmptyRowWarning, ProbabilisticClusterKernel, load, save
+from pckid import (
+    PCKID,
+    EmptyRowWarning,
+    ProbabilisticClusterKernel,
+    assess,
+    explain,
+    load,
+    report,
+    save,
+)
 from pckid.input import learning_rows as pool
 
 dask = pytest.importorskip("dask")
@@ -126,6 +135,22 @@ def test_a_fitted_model_can_be_saved(tmp_path):
     model = PCKID(3, **SMALL).fit(da.from_array(X, chunks=(100, 5)))
     save(model, tmp_path / "model.pckid")
     assert np.array_equal(load(tmp_path / "model.pckid").predict(X), model.labels_.compute())
+
+
+def test_a_fitted_model_is_assessed_by_rows_in_memory():
+    model = PCKID(3, **SMALL).fit(da.from_array(X, chunks=(100, 5)))
+    quick = {"n_null": 5, "n_resamples": 2}
+    expected = assess(PCKID(3, **SMALL).fit(X), X, **quick)
+    found = assess(model, X, **quick)
+    assert (found.sentence, found.notes) == (expected.sentence, expected.notes)
+    assert assess(model, X[:90], **quick).notes[-1] == "Judged on 90 of 300 rows."
+
+
+@pytest.mark.parametrize("function", [explain, report])
+def test_what_explains_rows_needs_them_in_memory(function):
+    model = PCKID(3, **SMALL).fit(da.from_array(X, chunks=(100, 5)))
+    with pytest.raises(ValueError, match=r"fitted on blocks.*Fit it again with rows in memory"):
+        function(model, X)
 
 
 def parts(*tables):

@@ -9,6 +9,7 @@ from browser import needs_browser, open_browser
 
 import pckid
 from pckid import PCKID
+from pckid._utils.quantities import write_quantity
 from pckid.reporting import Background
 
 pytestmark = needs_browser
@@ -122,6 +123,12 @@ def test_rows_are_sorted_with_missing_values_last(report, column, table, fitted)
         ]
         expected = values.sort_values(ascending=ascending).head(15)
         assert first == pytest.approx(expected.tolist(), rel=1e-3, abs=0.006)
+
+
+def test_numbers_are_written_in_rows_as_in_tables(report):
+    values = [0.012345, 1234.56, 123456.7, -2.50456e200, 1e15, 6.02214e23, 999_999_999_999_999]
+    written = report.run("return arguments[0].map(formatNumber)", values)
+    assert written == [write_quantity(value) for value in values]
 
 
 def test_clusters_are_renamed_and_the_labels_downloaded(report, fitted):

@@ -318,6 +318,18 @@ def test_a_cluster_in_the_middle_is_described(visits):
     assert "middle <bdi>age</bdi>: median" in page
 
 
+def test_a_single_cluster_is_compared_with_nothing():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"size": rng.normal(size=40), "colour": rng.choice(["red", "blue"], 40)})
+    model = pckid.PCKID(1, n_inits=2, max_components=3, random_state=0).fit(table)
+    page = pckid.report(model, table, assessment=False).html
+    shown = page[page.index('<section id="profiles"') : page.index('<section id="rows"')]
+    assert "Commonest categories" in shown
+    assert "Upper quartile" in shown
+    for word in ("elsewhere", "against the whole table", "set it apart most"):
+        assert word not in shown
+
+
 def test_a_single_cluster_is_not_set_apart(table):
     X = np.random.default_rng(0).normal(size=(60, 3))
     page = pckid.report(pckid.PCKID(1, n_inits=2, random_state=0).fit(X), X, assessment=False).html

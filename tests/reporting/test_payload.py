@@ -4,6 +4,7 @@ import base64
 import gzip
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -117,6 +118,13 @@ def test_block_means():
     means = block_means(KernelDisplay(kernel, np.array([0, 0, 1])), 3)
     np.testing.assert_allclose(means[:2, :2], [[0.75, 0.1], [0.1, 1.0]])
     assert np.isnan(means[2]).all()
+
+
+def test_likeness_reads_alike_in_the_chart_and_the_table(summary):
+    n_clusters = len(summary.clusters)
+    kernel = KernelDisplay(np.full((n_clusters, n_clusters), 0.3551), np.arange(n_clusters))
+    sent = chart_data(replace(summary, kernel=kernel))["likeness"]
+    assert {f"{value:.2f}" for row in sent for value in row} == {"0.36"}
 
 
 def test_ranges_that_read_alike_are_one_share():

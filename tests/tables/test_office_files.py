@@ -85,7 +85,7 @@ def test_python_reads_the_same(name):
     stops = {"ambiguous numbers", "ambiguous dates", "mixed units", "text among numbers"}
     stops &= set(expected.get("problems", []))
     if stops:
-        with pytest.raises(TableError, match="To take this advice: --yes, or --"):
+        with pytest.raises(TableError, match=r"To take this advice: take_advice=True, or [a-z_]+="):
             read_table(str(FOLDER / name), **expected.get("read", {}))
     frame, notes = read_table(str(FOLDER / name), take_advice=True, **expected.get("read", {}))
     kinds = expected["kinds"]
@@ -98,3 +98,18 @@ def test_python_reads_the_same(name):
             assert frame[column].tolist() == values
         elif not {"code for missing", "extra rows"} & set(expected.get("problems", [])):
             np.testing.assert_allclose(frame[column], values, rtol=1e-12)
+
+
+def test_advice_in_python_is_written_as_parameters_that_work(tmp_path):
+    path = tmp_path / "table.csv"
+    rows = [f"{i * 7 % 5},{i * 3 % 11},{i}" for i in range(30)]
+    path.write_text("\n".join(["a,b,c", "3,high's,1", *rows, "Total,9,9"]), encoding="utf-8")
+    with pytest.raises(TableError) as raised:
+        read_table(str(path))
+    *_, last = str(raised.value).splitlines()
+    alone, given = last.removeprefix("To take this advice: ").split(", or ")
+    assert alone == "take_advice=True"
+    assert given == """skip_last=1, na_values=["high's"]"""
+    by_hand, _ = read_table(str(path), **eval(f"dict({given})"))
+    taken, _ = read_table(str(path), take_advice=True)
+    assert by_hand.equals(taken)

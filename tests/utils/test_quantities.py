@@ -27,7 +27,8 @@ def test_times_are_hours_and_minutes(hours, text):
 @pytest.mark.parametrize(
     ("value", "kind", "text"),
     [(np.nan, "date", "–"), (np.inf, "time", "–"), (np.nan, None, "–"), (1234.56, None, "1235"),
-     (0.012345, None, "0.01235"), (123456.7, None, "123,457"), (1e12, "date", "1,000,000,000,000")],
+     (0.012345, None, "0.01235"), (123456.7, None, "123,457"), (1e12, "date", "1,000,000,000,000"),
+     (-2.50456e200, None, "-2.505e+200"), (1e15, None, "1e+15")],
 )  # fmt: skip
 def test_numbers_and_what_is_none(value, kind, text):
     assert write_quantity(value, kind) == text

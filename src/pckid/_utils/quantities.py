@@ -38,7 +38,7 @@ def write_quantity(value: float, kind: str | None = None) -> str:
 
 
 def write_number(value: float) -> str:
-    """Write a number with four figures that count."""
+    """Write a number with four figures that count, without an exponent up to 15 digits."""
     if not math.isfinite(value):
         return "–"
-    return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:.4g}"
+    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e15 else f"{value:.4g}"

@@ -4,7 +4,8 @@ from typing import Any, NamedTuple
 
 import streamlit as st
 
-from pckid.app.text import escape
+from pckid._utils.quantities import write_number
+from pckid.app.text import escape, without_options
 from pckid.app.upload import Opened
 from pckid.inspection.tables import ColumnInspection, TableInspection, inspect_table
 from pckid.tables import MissingTokens
@@ -117,16 +118,18 @@ def _keep_choice(column: ColumnInspection, suggested: ColumnChoice, key: str) ->
 
 def _describe_column(column: ColumnInspection) -> str:
     """Say what was found in a column."""
-    said = [f"{column.share_missing:.0%} missing"] if column.share_missing else []
+    # Cells that cannot be read yet are not missing.
+    is_known = column.kind != "text" and column.share_missing > 0
+    said = [f"{column.share_missing:.0%} missing"] if is_known else []
     low, high = (column.quartiles.get(key) for key in ("minimum", "maximum"))
     if low is not None and high is not None:
-        said.append(f"{low:.5g} to {high:.5g} {escape(column.unit or '')}")
+        said.append(f"{write_number(low)} to {write_number(high)} {escape(column.unit or '')}")
     if column.common:
         said.append(", ".join(escape(text, 20) for text, _ in column.common))
     form = column.number_format
     evidence = [
-        f"written like {form}" if form else column.evidence,
-        *(problem.evidence for problem in column.problems),
+        f"written like {form}" if form else without_options(column.evidence),
+        *(each.evidence for each in column.problems if each.kind != "extra rows"),
     ]
     return " · ".join([*said, *(escape(text, 200) for text in evidence if text)]) or column.kind
 

@@ -1,26 +1,34 @@
-"""Names of a workbook's sheets, read in another process: a damaged file may crash the reader."""
+"""The sheets of a workbook, read in another process: a damaged file may crash the reader."""
 
 import pyarrow as pa
 
 from pckid.exceptions import TableError
 from pckid.tables import Source
 from pckid.tables.isolation import Read, read_apart
+from pckid.tables.workbooks import choose_sheet, open_workbook
 
 
-def list_sheets(source: Source) -> list[str]:
-    """List the sheets that a reader of a workbook sees; none if it cannot be read."""
+def list_sheets(source: Source) -> tuple[list[str], int]:
+    """List the sheets that a reader of a workbook sees, and the place of the one with the table.
+
+    None are listed if it cannot be read.
+    """
     try:
-        return read_apart(parse_names, source).data["name"].to_pylist()
+        sheets = read_apart(parse_sheets, source).data
     except TableError:  # Whoever reads the table says why.
-        return []
+        return [], 0
+    return sheets["name"].to_pylist(), sheets["holds_table"].to_pylist().index(True)
 
 
-def parse_names(source: Source) -> Read:
+def parse_sheets(source: Source) -> Read:
     """List the sheets in this process."""
     import python_calamine
 
-    with source.open() as file:
-        sheets = python_calamine.load_workbook(file).sheets_metadata
+    workbook = open_workbook(source)
+    found, _, _ = choose_sheet(workbook, None, source.name)
+    sheets = workbook.sheets_metadata
     sheets = [each for each in sheets if each.typ == python_calamine.SheetTypeEnum.WorkSheet]
     visible = [each for each in sheets if each.visible == python_calamine.SheetVisibleEnum.Visible]
-    return Read(pa.table({"name": pa.array([s.name for s in visible or sheets], pa.string())}))
+    names = [sheet.name for sheet in visible or sheets]
+    chosen = [name == found for name in names]
+    return Read(pa.table({"name": pa.array(names, pa.string()), "holds_table": chosen}))

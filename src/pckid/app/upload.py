@@ -10,6 +10,7 @@ from pckid.app.text import escape, escape_lines, without_options
 from pckid.app.work import Upload
 from pckid.data import penguins_path
 from pckid.tables import FileTable, read_whole
+from pckid.tables.endings import find_extra_rows
 
 SPREADSHEETS = ("xlsx", "xls", "ods")
 KINDS = [*SPREADSHEETS, "csv", "tsv", "txt", "gz", "parquet", "arrow", "feather", "dta", "sav"]
@@ -86,8 +87,20 @@ def open_as_asked(upload: Upload, place: str) -> Opened | None:
     )
     for note in opened.notes:
         st.caption(escape(without_options(note), 300))
+    _offer_to_leave_out_extra_rows(opened.table, key)
     st.dataframe(opened.table.data.slice(0, _SHOWN), height=215)
     return opened
+
+
+def _offer_to_leave_out_extra_rows(table: FileTable, key: str) -> None:
+    """Point out totals and notes at the end, with a button that leaves them out."""
+    extra = find_extra_rows(table)
+    if extra is None:
+        return
+    st.warning(escape(extra.evidence, 300))
+    what = "Leave it out" if len(extra.labels) == 1 else "Leave them out"
+    change = {f"skip-last-{key}": extra.n_below}
+    st.button(what, key=f"extra-{key}", on_click=st.session_state.update, args=[change])
 
 
 def _ask_for_sheet(upload: Upload, key: str) -> str | None:
@@ -96,10 +109,10 @@ def _ask_for_sheet(upload: Upload, key: str) -> str | None:
         return None
     if f"sheets-{key}" not in st.session_state:
         st.session_state[f"sheets-{key}"] = list_sheets(upload.source)
-    sheets = st.session_state[f"sheets-{key}"]
+    sheets, first = st.session_state[f"sheets-{key}"]
     if len(sheets) < 2:
         return None
-    return st.selectbox("Sheet of the workbook", sheets, key=f"sheet-{key}", width=300)
+    return st.selectbox("Sheet of the workbook", sheets, first, key=f"sheet-{key}", width=300)
 
 
 def _ask_for_encoding(key: str) -> str:

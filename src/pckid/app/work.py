@@ -82,7 +82,11 @@ def find_groups(settings: Settings, tell: Tell) -> Made:
         reading = options | settings.upload.reading
         page = _cluster.make_report(selection, estimator, reading, assessment=verdict)
         model = io.BytesIO()
-        save(estimator, model, reading=_tables.reading_of(options, selection.names))
+        save(
+            estimator,
+            model,
+            reading=_tables.reading_of(options, selection.names, selection.readings),
+        )
         files = {"report.html": page.html.encode(), "model.pckid": model.getvalue()}
         dates = _cluster.dates_of(selection)
         sheets = _cluster.profile_sheets(estimator, dates)
@@ -98,7 +102,7 @@ def place_new_rows(model: Upload, upload: Upload, tell: Tell) -> Made:
         given: dict[str, Any] = {"na_values": (), "numbers": (), "dates": ()}
         options = _prediction.with_known_reading(description, given)
         selection = _prediction.select_known(estimator, read_whole(upload.open()), options)
-        _tables.point_out(selection)
+        _tables.point_out(selection, yes="")
         tell(0.5, "Placing rows")
         return _made(selection, estimator, _prediction.assign_rows(estimator, selection), {})
 

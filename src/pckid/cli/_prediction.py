@@ -1,6 +1,7 @@
 """New rows and a model: the model's columns, and the clusters."""
 
 import difflib
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,28 +14,31 @@ from pckid.cli._cluster import named_columns
 from pckid.cli._say import say
 from pckid.cluster import PCKID
 from pckid.exceptions import PckidModelError, TableError
-from pckid.inspection.problems import ABOUT_USE
-from pckid.tables import FileTable
+from pckid.inspection.problems import ABOUT_USE, Problem
+from pckid.tables import FileTable, Reading
+
+_OPTIONS = ("na_values", "numbers", "dates", "skip_last")
+_OPTIONS_ON_COLUMNS = re.compile(r"--(drop|categorical|id|label)\b")
 
 
 def with_known_reading(
     description: Mapping[str, Any], options: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Add what the model's own table was read with: codes for missing values, formats, dates.
+    """Add what the model's own table was read with: codes for missing, formats, dates and units.
 
     `description` is what the model file says of itself; options of the command line hold where both
     say something.
     """
     reading = description.get("reading")
     reading = reading if isinstance(reading, Mapping) else {}
-    known = {key: reading.get(key, []) for key in ("na_values", "numbers", "dates")}
+    known = {key: reading.get(key, []) for key in ("na_values", "numbers", "dates", "units")}
     for values in known.values():
         if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
             raise PckidModelError("The model's notes on how to read tables are no lists of texts.")
     if known["na_values"]:
         codes = ", ".join(map(brief, known["na_values"][:10]))
         say(f"Missing, as for the model's own table: {codes}.")
-    return {**options, **{key: (*known[key], *options[key]) for key in known}}
+    return {**options, **{key: (*known[key], *options.get(key, ())) for key in known}}
 
 
 def select_known(estimator: Any, table: FileTable, options: Mapping[str, Any]) -> _tables.Selection:
@@ -65,9 +69,37 @@ def select_known(estimator: Any, table: FileTable, options: Mapping[str, Any]) -
     planned = _tables.plan_columns(table, {**options, "drop": (), **known}, guess=False)
     chosen = _tables.read_selection(table, planned, options)
     # The model has settled which columns are used, and as what.
-    problems = [problem for problem in chosen.problems if problem.kind not in ABOUT_USE]
+    problems = [_for_new_rows(each) for each in chosen.problems if each.kind not in ABOUT_USE]
+    problems += _other_units(options.get("units", ()), chosen.readings)
     left_out = dict.fromkeys(others, "not known to the model")
     return chosen._replace(left_out=left_out, problems=problems)
+
+
+def _for_new_rows(problem: Problem) -> Problem:
+    """Advise only what new rows can have: the columns and what they hold are the model's."""
+    if not _OPTIONS_ON_COLUMNS.search(problem.fix):
+        return problem
+    kept = tuple(option for option in problem.options if option.key in _OPTIONS)
+    fix = "Correct such cells, or leave them empty."
+    if kept:
+        fix = f"If the text means missing: {' '.join(map(str, kept))}. Otherwise {fix.lower()}"
+    return problem._replace(fix=fix, options=kept)
+
+
+def _other_units(units: Sequence[str], readings: Mapping[str, Reading]) -> list[Problem]:
+    """Say which columns are not in the units ("weight=kg") of the model's own table."""
+    found = []
+    for name, _, unit in (text.rpartition("=") for text in units):
+        choice = readings[name].choice if name in readings else None
+        if choice and choice.unit and choice.unit.casefold() != unit.casefold():
+            evidence = (
+                f"Column '{brief(name)}' is in {brief(choice.unit)} here, but was in {brief(unit)} "
+                "where the model was fitted."
+            )
+            found.append(
+                Problem(name, "other unit", evidence, "If that is not the same, convert it.")
+            )
+    return found
 
 
 def _similar_names(absent: Sequence[str], others: Sequence[str]) -> list[str]:

@@ -140,7 +140,7 @@ def _cluster_batches(
     if scan.loaded is None:
         say(f"{scan.source} ({many}) is read in batches; it need not fit in memory.")
     estimator = _cluster.make_estimator(n_clusters, options)
-    reading = _tables.reading_of(options, planned.names)
+    reading = _tables.reading_of(options, planned.names, planned.readings)
     outputs = outputs._replace(reading=reading)
     how = (planned.missing, options["scheduler"], planned.readings, planned.rules)
     with file_rows(scan, planned.names, *how) as rows:

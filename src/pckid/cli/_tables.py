@@ -224,12 +224,16 @@ def reading_rules(table: FileTable | Scan, options: Mapping[str, Any]) -> Readin
         raise click.BadParameter(told, param_hint=f"--{option}") from None
 
 
-def reading_of(options: Mapping[str, Any], names: Sequence[str]) -> dict[str, list[str]]:
+def reading_of(
+    options: Mapping[str, Any], names: Sequence[str], readings: Mapping[str, Reading]
+) -> dict[str, list[str]]:
     """Say how the columns of a model were read, for its file."""
     kept = {"na_values": list(options.get("na_values") or ())}
     for key in ("numbers", "dates"):
         values = options.get(key) or ()
         kept[key] = [value for value in values if value.rpartition("=")[0] in ("", *names)]
+    choices = {name: readings[name].choice for name in names}
+    kept["units"] = [f"{name}={each.unit}" for name, each in choices.items() if each and each.unit]
     return kept
 
 
@@ -336,11 +340,14 @@ def select_as_advised(table: FileTable, options: dict[str, Any]) -> Selection:
     return take_advice(table, first, options, lambda table: select_columns(table, options), say)[1]
 
 
-def point_out(selection: Selection) -> None:
-    """Say how columns were read, which were left out and what looks wrong; stop if it must be."""
+def point_out(selection: Selection, yes: str = "--yes") -> None:
+    """Say how columns were read, which were left out and what looks wrong; stop if it must be.
+
+    The option `yes` would take all advice; "" where there is none.
+    """
     for line in reading_notes(selection.left_out, selection.readings):
         note(line)
-    refuse_problems(selection.table.source, selection.problems)
+    refuse_problems(selection.table.source, selection.problems, yes)
     for line in problem_lines(selection.problems):
         note(line)
 

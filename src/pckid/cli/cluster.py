@@ -148,7 +148,7 @@ def cluster(
     if report_path:
         _cluster.write_report(selection, estimator, options, report_path, assessment or False)
     if model_path:
-        reading = _tables.reading_of(options, selection.names)
+        reading = _tables.reading_of(options, selection.names, selection.readings)
         _cluster.keep_model(estimator, model_path, reading)
     if options["only_labels"]:
         selection = _tables.without_columns(selection)

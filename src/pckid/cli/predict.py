@@ -53,7 +53,7 @@ def predict(
     options = _prediction.with_known_reading(description, options)
     opened = _tables.open_table(table, options)
     selection = _prediction.select_known(estimator, opened, options)
-    _tables.point_out(selection)
+    _tables.point_out(selection, yes="")
     new = _prediction.assign_rows(estimator, selection)
     origin = streaming.origin(estimator, selection.table.source, selection.table.sha256)
     found = origin | _cluster.summarise_clusters(

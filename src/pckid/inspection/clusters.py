@@ -249,7 +249,7 @@ def _cramers_v(missing: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     """Bias-corrected Cramér's V of 2 × k tables, given missing cells (k, d) and sizes (k,)."""
     n_samples, n_clusters = sizes.sum(), int((sizes > 0).sum())
     phi2 = _chi_square(missing, sizes) / max(n_samples, 1)
-    if n_samples < 2 or n_clusters < 2:
+    if n_samples < 3 or n_clusters < 2:
         return np.zeros_like(phi2)
     phi2 = np.maximum(phi2 - (n_clusters - 1) / (n_samples - 1), 0)
     return np.sqrt(np.minimum(phi2 / (1 - 1 / (n_samples - 1)), 1.0))

@@ -140,8 +140,16 @@ def _merge_codes(problems: Sequence[Problem]) -> list[Problem]:
     return [merged, *(problem for problem in problems if not problem.codes)]
 
 
-def refuse_problems(source: str, problems: Sequence[Problem]) -> None:
-    """Raise if something must be fixed first, with all that is wrong or doubtful."""
+def refuse_problems(
+    source: str,
+    problems: Sequence[Problem],
+    yes: str = "--yes",
+    write: Callable[[list[Option]], str] = as_arguments,
+) -> None:
+    """Raise if something must be fixed first, with all that is wrong or doubtful.
+
+    All advice is taken by `yes`, unless it is "", or by options as `write` writes them.
+    """
     stops = [problem for problem in problems if problem.stops]
     if not stops:
         return
@@ -152,7 +160,8 @@ def refuse_problems(source: str, problems: Sequence[Problem]) -> None:
         more = [f"- and {counted(len(lines) - _SHOWN, 'more point')}"] * (len(lines) > _SHOWN)
         listed = [f"- {line}" for line in lines[:_SHOWN]]
         lines = [f"{many} a decision in {brief(source)}:", *listed, *more]
-    options = as_arguments(advice(problems))
-    by_hand = f", or {options}" if len(options) <= _LONGEST_ADVICE else ""
-    lines.append(f"To take this advice: --yes{by_hand}")
+    options = write(advice(problems))
+    ways = [yes, options if len(options) <= _LONGEST_ADVICE else ""]
+    if any(ways):
+        lines.append(f"To take this advice: {', or '.join(filter(None, ways))}")
     raise TableError("\n".join(lines))

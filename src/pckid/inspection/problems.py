@@ -52,7 +52,8 @@ class Problem(NamedTuple):
         "text among numbers", "ambiguous numbers", "mixed units", "ambiguous dates", "too many
         categories", "infinite numbers", "code for missing", "outlier", "unit left out",
         "may name the rows", "codes with zeros", "may be a code", "free text", "spelling variants",
-        "split category", "earlier result" or "extra rows": totals or notes below the table.
+        "split category", "earlier result", "second names", "other unit" or "extra rows": totals
+        or notes below the table.
     evidence : str
         A sentence that says what was found.
     fix : str
@@ -127,23 +128,18 @@ def find_problems(
             found += _number_problems(name, columns.X[:, j], reading, table)
             if reading.kind == "number" and not reading.choice:
                 found += _code_problems(name, columns.X[:, j], reading, table)
+    found += _second_names(columns.wrong, table)
     found += _split_categories(columns.X[:, measured], [names[j] for j in measured])
     return [_extra_rows(extra, stops), *found] if extra else found
 
 
 def _extra_rows(extra: ExtraRows, stops: bool) -> Problem:
     """Say that the last rows are no data."""
-    one = len(extra.labels) == 1
-    listed = ", ".join(f"'{brief(label, 40)}'" for label in extra.labels)
+    it = "it" if len(extra.labels) == 1 else "them"
     option = Option("skip_last", str(extra.n_below))
     counts = " (with what is left out below already)" * (extra.n_below > len(extra.labels))
-    return Problem(
-        extra.column, "extra rows",
-        f"The last row ({listed}) looks like a total or a note, not like data."
-        if one
-        else f"The last rows ({listed}) look like totals or notes, not like data.",
-        f"If so, leave {'it' if one else 'them'} out: {option}{counts}.", (option,), stops,
-    )  # fmt: skip
+    fix = f"If so, leave {it} out: {option}{counts}."
+    return Problem(extra.column, "extra rows", extra.evidence, fix, (option,), stops)
 
 
 def is_used(reading: Reading, rules: ReadingRules | None, name: str) -> bool:
@@ -236,6 +232,18 @@ def _text_among_numbers(
         f"Leave the column out ({drop}), or take it as categories ({Option('categorical', name)})."
     )
     return Problem(name, "text among numbers", evidence, fix, (drop,), True)
+
+
+def _second_names(wrong: Mapping[str, NotNumbers], table: FileTable) -> list[Problem]:
+    """Say that the first row of a text file may be a second line of names, or of units."""
+    is_first = [found.row == found.n_cells == 1 for found in wrong.values()]
+    if table.text is None or len(is_first) < 2 or not all(is_first):
+        return []
+    evidence = (
+        "Row 1 alone holds text in these columns: it may be a second line of names, or units."
+    )
+    fix = f"If the names are there: {Option('skip_first', str(table.text.n_above + 1))}."
+    return [Problem(next(iter(wrong)), "second names", evidence, fix)]
 
 
 def _category_problems(name: str, cells: Sequence[str | None], asked_for: bool) -> list[Problem]:

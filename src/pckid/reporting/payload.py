@@ -39,7 +39,7 @@ def chart_data(summary: Summary) -> dict[str, Any]:
             for low, high, n_rows, *quartiles in summary.confidence
         ],
         "null": _null(summary.assessment),
-        "likeness": _to_lists(block_means(summary.kernel, n_clusters), 3),
+        "likeness": _to_lists(block_means(summary.kernel, n_clusters), 6),
         "chosen": summary.choice is not None,
         "numbers": _bars(summary),
         "missing": _missing(summary),

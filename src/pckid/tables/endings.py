@@ -7,6 +7,7 @@ import io
 import re
 from typing import Any, NamedTuple
 
+from pckid._utils.text import brief
 from pckid.tables.kinds import first_rows
 from pckid.tables.numbers import NotNumbers
 from pckid.tables.scanning import Scan
@@ -48,6 +49,14 @@ class ExtraRows(NamedTuple):
     labels: tuple[str, ...]
     column: str
     n_below: int
+
+    @property
+    def evidence(self) -> str:
+        """A sentence that says what was found."""
+        listed = ", ".join(f"'{brief(label, 40)}'" for label in self.labels)
+        if len(self.labels) == 1:
+            return f"The last row ({listed}) looks like a total or a note, not like data."
+        return f"The last rows ({listed}) look like totals or notes, not like data."
 
     def explains(self, found: NotNumbers) -> bool:
         """Tell whether these rows hold all texts that were found among numbers."""

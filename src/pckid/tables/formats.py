@@ -138,6 +138,12 @@ class FormatChoice(NamedTuple):
         return len(meanings) > 1 or (self.n_bare > 0 and not meanings.isdisjoint(_MULTIPLIERS))
 
     @property
+    def unit(self) -> str:
+        """What the numbers are in, a currency by its sign; "" where that is nothing, or several."""
+        meanings = {_MEANING.get(unit, unit) for unit in self.units}
+        return meanings.pop() if len(meanings) == 1 else ""
+
+    @property
     def is_money(self) -> bool:
         """Whether a currency stands around the numbers."""
         return any(unit in _MEANING for unit in self.units)

@@ -71,8 +71,8 @@ def parse_workbook(
     source: Source, sheet: str | None, header: bool, skip_first: int | None, skip_last: int
 ) -> Read:
     """Read a sheet in this process."""
-    workbook = _open_workbook(source)
-    name, cells, others = _choose_sheet(workbook, sheet, source.name)
+    workbook = open_workbook(source)
+    name, cells, others = choose_sheet(workbook, sheet, source.name)
     # The reader gives blank rows above the first cell, and no blank columns left of it.
     (first_row, left), above = cells.start, skip_first or 0
     top = max(first_row, above)
@@ -114,7 +114,7 @@ def _check_installed() -> None:
         ) from None
 
 
-def _open_workbook(source: Source) -> Any:
+def open_workbook(source: Source) -> Any:
     """Open a workbook that was found to be neither too large nor damaged nor locked."""
     import python_calamine
 
@@ -174,7 +174,7 @@ def _damaged_workbook(name: str, error: BaseException) -> str:
     )
 
 
-def _choose_sheet(workbook: Any, wanted: str | None, name: str) -> tuple[str, Any, list[str]]:
+def choose_sheet(workbook: Any, wanted: str | None, name: str) -> tuple[str, Any, list[str]]:
     """Find a sheet by its name or number; give its name, its cells and the other sheets' names."""
     import python_calamine
 
