@@ -77,8 +77,8 @@ def test_the_number_of_clusters_may_have_been_chosen_by_a_quicker_test():
     assert (found.chosen, found.has_groups, found.n_clusters) == (True, False, 1)
     assert found.notes == []
     assert replace(found, n_clusters=2).notes == [
-        "A close call: a quicker test found groups, so 2 clusters were chosen; this test, with "
-        "more tables, does not confirm them."
+        "A close call: a quicker test found groups, so 2 clusters were chosen; this test does "
+        "not confirm them."
     ]
 
 
@@ -114,7 +114,7 @@ def test_clusters_that_are_found_again_are_noted_though_there_are_no_clear_group
     )
     assert found.notes == [
         "Yet each of the 3 clusters is found again in at least 90% of resamples: a stable division "
-        "of a continuum, or groups that this test misses because columns of few values show them."
+        "of a continuum, or groups that this test misses."
     ]
     assert (
         "do not read them as groups"

@@ -188,13 +188,12 @@ class Assessment:
         if least >= CLEAR:
             return (
                 f"Yet each of the {clusters} is found again in {_share_of_resamples(least)}: a "
-                "stable division of a continuum, or groups that this test misses because columns "
-                "of few values show them."
+                "stable division of a continuum, or groups that this test misses."
             )
         if self.chosen:
             return (
-                f"A close call: a quicker test found groups, so {clusters} were chosen; this test, "
-                "with more tables, does not confirm them."
+                f"A close call: a quicker test found groups, so {clusters} were chosen; this test "
+                "does not confirm them."
             )
         return (
             f"The rows are divided into {clusters} because that number was given; do not read them "
