@@ -78,7 +78,7 @@ def test_holds_the_features_of_the_landmarks_and_the_mixtures():
         ({"plan": PLAN._replace(sizes=tuple(range(2, 11)))}, False),
         ({"plan": PLAN._replace(covariance_type="full")}, True),
         ({"shape": (10**6, 20), "n_learnt": 10_000}, True),
-        ({"batch": 1000}, True),
+        ({"batches": 10**6}, True),
     ],
 )
 def test_grows_with_what_is_held(change, more):
@@ -88,7 +88,7 @@ def test_grows_with_what_is_held(change, more):
 
 def test_a_table_in_a_file_takes_no_more_than_the_rows_learnt_from():
     few, many = (
-        needed_bytes(PLAN, (n, 20), 4, 5_000, 1, n_learnt=100_000, batch=1000)
+        needed_bytes(PLAN, (n, 20), 4, 5_000, 1, n_learnt=100_000, batches=10**6)
         for n in (10**6, 10**9)
     )
     assert few == many

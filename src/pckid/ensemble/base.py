@@ -266,7 +266,7 @@ class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimato
                 n_clusters,
                 n_scores,
                 learnt,
-                rows.rows_at_once if isinstance(rows, BlockedRows) else None,
+                rows.bytes_at_once if isinstance(rows, BlockedRows) else None,
             )
             print(f"[{type(self).__name__}] {describe_plan(plan, shape, n_bytes)}")
         with training_progress(self, len(tasks), "mixtures", self.verbose) as advance:

@@ -20,7 +20,7 @@ def needed_bytes(
     n_clusters: int = 0,
     n_scores: int = 0,
     n_learnt: int | None = None,
-    batch: int | None = None,
+    batches: int | None = None,
 ) -> int:
     """Estimate the memory of a fit beyond its input, in bytes: the most that a phase takes.
 
@@ -42,8 +42,8 @@ def needed_bytes(
         Of rows for clusters, which k-means holds at once.
     n_learnt : int, default=None
         Rows that the fit learns from; None: all.
-    batch : int, default=None
-        Rows that are read at a time; None: the table is in memory.
+    batches : int, default=None
+        Bytes that reading in batches takes; None: the table is in memory.
     """
     n, d = shape
     learnt = n if n_learnt is None else n_learnt
@@ -52,10 +52,9 @@ def needed_bytes(
     spread = d * d if FAMILIES[plan.covariance_type].MATRICES else d
     parameters = n_components * (spread + d) * itemsize
     sample = learnt * d * (itemsize + 1)
-    if batch is not None:
-        # The rows that are learnt from as they were read, twice as many while they are drawn, and
-        # two batches, one read ahead, as they were read, as columns and as floats.
-        sample += 3 * learnt * d * 8 + 2 * batch * d * 32
+    if batches is not None:
+        # The rows that are learnt from as they were read, and twice as many while they are drawn.
+        sample += 3 * learnt * d * 8 + batches
     elif learnt < n:
         sample += learnt * d * 8
     # Of few rows those that are the same are found in float64.
@@ -68,7 +67,9 @@ def needed_bytes(
     # Threads keep what they have freed, so that what comes after comes on top.
     landmarks = n_landmarks * n_components * itemsize + mapping + clustering
     # All rows, and what is found of them: in parts, put together, and by clusters.
-    placing = 0 if batch is not None else n * (d * (itemsize + 1) + 3 * (n_clusters + 2) * itemsize)
+    placing = (
+        0 if batches is not None else n * (d * (itemsize + 1) + 3 * (n_clusters + 2) * itemsize)
+    )
     if n > n_landmarks:
         placing += mapping + 3 * d * n_components * itemsize
     return sample + max(reading, parameters + max(training, landmarks, placing))

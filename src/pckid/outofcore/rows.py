@@ -77,8 +77,8 @@ class BlockedRows(ABC):
         return tuple(repr(name) for name in names)
 
     @property
-    def rows_at_once(self) -> int:
-        """How many rows this process reads at a time; 0 where others read them."""
+    def bytes_at_once(self) -> int:
+        """About how much memory this process reads into at a time; 0 where others read."""
         return 0
 
     @abstractmethod
