@@ -216,8 +216,7 @@ def _gpu(found: dict[str, Any], _: Path) -> str:
     rows = [[title, value] for title, value in found["rows"]]
     return (
         f"## GPU\n\n{found['device']}; figures of `python -m benchmarks.gpu --out "
-        "docs/performance/gpu.json`. Small fits depend on the host as much as on the device: the "
-        f"images took 53 to 78 ms on those tried.\n\n{_table(['what', 'figure'], rows)}"
+        f"docs/performance/gpu.json`.\n\n{_table(['what', 'figure'], rows)}"
     )
 
 

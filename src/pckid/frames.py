@@ -139,12 +139,17 @@ def read_table(
     for name in (*given["drop"], *given["categorical"], *given["columns"]):
         if name not in table.names:
             raise TableError(f"{path} has no column '{brief(name)}'.")
-    first = _read_selected(table, given, decimal)
+    first, taken = _read_selected(table, given, decimal), list[str]()
     table, found = notes.take_advice(
-        table, first, given, lambda table: _read_selected(table, given, decimal)
+        table,
+        first,
+        given,
+        lambda table: _read_selected(table, given, decimal),
+        taken.append,
+        _as_parameters,
     )
     notes.refuse_problems(table.source, found.problems, "take_advice=True", _as_parameters)
-    said = [*scan.notes, *notes.reading_notes(found.left_out, found.readings)]
+    said = [*scan.notes, *taken, *notes.reading_notes(found.left_out, found.readings)]
     said += notes.problem_lines(found.problems)
     return TableFrame(_to_frame(found, table), said)
 

@@ -271,6 +271,9 @@ def test_predict_advises_only_what_it_can_take(pckid, tmp_path, cell, advised):
     done = pckid("predict", "m", "new.csv")
     assert done.code == 3
     assert not re.search(r"--(yes|drop|categorical|id|label)\b", done.err)
+    # What else can be done is still said.
+    assert ("Convert them to one unit." in done.err) == ("kg" in cell)
+    assert ("or leave them empty" in done.err) == (cell == "low")
     given = re.findall(r"^To take this advice: (.*)$", done.err, re.MULTILINE)
     assert given == [" ".join(advised)] * bool(advised)
     if advised:

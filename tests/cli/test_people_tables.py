@@ -375,7 +375,7 @@ def test_a_second_line_of_names_is_asked_about(pckid, tmp_path, how, title):
 
 
 @BOTH
-@pytest.mark.parametrize("limit", ["<0.5", "> 40", "≤1", "<0,5 mg/l"])
+@pytest.mark.parametrize("limit", ["<0.5", "> 40", "≤1", "<0,5 mg/l", "<1e-3", "<.5", "<0.5 mg/m3"])
 def test_a_limit_of_detection_is_not_advised_as_missing(pckid, tmp_path, how, limit):
     rows = [[limit if i % 9 == 4 else i % 40, i * 5 % 13, i * 3 % 17] for i in range(60)]
     write(tmp_path / "t.csv", ["lead;a;b", *rows], ";")

@@ -111,5 +111,6 @@ def test_advice_in_python_is_written_as_parameters_that_work(tmp_path):
     assert alone == "take_advice=True"
     assert given == """skip_last=1, na_values=["high's"]"""
     by_hand, _ = read_table(str(path), **eval(f"dict({given})"))
-    taken, _ = read_table(str(path), take_advice=True)
+    taken, notes = read_table(str(path), take_advice=True)
     assert by_hand.equals(taken)
+    assert notes[0] == f"Advice taken: {given}"

@@ -60,7 +60,7 @@ _HINTS = (
     (rf"[+-]?{_OTHER_DIGITS}([.,٫]{_OTHER_DIGITS})?", "Write it in the digits 0 to 9. "),
     # What is missing because it is small or large misleads, so a limit is no code for missing.
     (
-        r"[<>≤≥]=?\s*[+-]?\d[\d.,]*\D*",
+        r"[<>≤≥]=?\s*[+-]?[.,]?\d.*",
         "It is a limit: write a number in its place, such as the limit. ",
     ),
     (r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}.*", "Write a date as a number, such as days. "),

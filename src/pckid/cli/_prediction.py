@@ -80,10 +80,15 @@ def _for_new_rows(problem: Problem) -> Problem:
     if not _OPTIONS_ON_COLUMNS.search(problem.fix):
         return problem
     kept = tuple(option for option in problem.options if option.key in _OPTIONS)
-    fix = "Correct such cells, or leave them empty."
+    fix, _, otherwise = problem.fix.partition(", or leave the column out")
+    if not otherwise:
+        fix = "Correct such cells"
     if kept:
-        fix = f"If the text means missing: {' '.join(map(str, kept))}. Otherwise {fix.lower()}"
-    return problem._replace(fix=fix, options=kept)
+        fix = (
+            f"If the text means missing: {' '.join(map(str, kept))}. Otherwise correct such cells, "
+            "or leave them empty"
+        )
+    return problem._replace(fix=f"{fix}.", options=kept)
 
 
 def _other_units(units: Sequence[str], readings: Mapping[str, Reading]) -> list[Problem]:

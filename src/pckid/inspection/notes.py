@@ -42,19 +42,21 @@ def take_advice(
     chosen: Any,
     options: dict[str, Any],
     choose: Callable[[_Opened], Any],
-    say: Callable[[str], None] = lambda text: None,
+    say: Callable[[str], object],
+    write: Callable[[Sequence[Option]], str] = as_arguments,
 ) -> tuple[_Opened, Any]:
     """With the option "yes", fix what is wrong as advised; return the table and what is chosen.
 
     `chosen` has the `problems` of the columns chosen so far; `choose(table)` chooses them anew,
-    after what was taken has been added to the options.
+    after what was taken has been added to the options. `say` is told what that was, as `write`
+    writes it.
     """
     # What is fixed may bring more to light: a code for missing that hid an outlier.
     for _ in range(5):
         taken = [option for option in advice(chosen.problems) if not _given(option, options)]
         if not options.get("yes") or not taken:
             break
-        say(f"Advice taken: {as_arguments(taken)}")
+        say(f"Advice taken: {write(taken)}")
         options.update(with_options(options, taken))
         table = leave_out_last(table, options.get("skip_last") or 0)
         chosen = choose(table)
