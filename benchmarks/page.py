@@ -173,11 +173,10 @@ def _peers(found: list[dict[str, Any]], folder: Path) -> str:
             each["method"],
             _time(each["seconds"]),
             f"{each['ratio']:.2f}",
-            f"{each['megabytes']:.0f} MB",
         ]
         for each in found
     ]
-    titles = ["rows", "method", "time", "times PCKID's", "memory above the input"]
+    titles = ["rows", "method", "time", "times PCKID's"]
     return (
         "![time against rows of PCKID and its rivals](performance/rows.svg)\n\n## Beside its "
         f"peers\n\n20 features, 30 % missing, five clusters, defaults otherwise; medians.\n\n"
