@@ -105,7 +105,7 @@ def main(argv: list[str] | None = None) -> None:
         }
         print(
             f"{n:,} rows: {long['seconds']:.1f} s, {found['rows_per_second']:,.0f} a second, "
-            f"{long['megabytes']:.0f} MB; 10^8 would take {found['extrapolated'] / 3600:.2f} h",
+            f"{long['megabytes']:.0f} MB; 10^8 would take {found['extrapolated'] / 60:.0f} min",
             flush=True,
         )
         if counts and found["worker_rows"] != n:

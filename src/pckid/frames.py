@@ -109,8 +109,8 @@ def read_table(
     ------
     ValueError
         If a column cannot be read, or can be read in two ways; the message lists all of them, with
-        what to do about each. Options that it names are parameters, as in `notes`; its last line
-        has them as such.
+        what to do about each. Options in it, such as --drop, are parameters here; its last line
+        writes them so.
 
     Examples
     --------
@@ -139,7 +139,8 @@ def read_table(
     for name in (*given["drop"], *given["categorical"], *given["columns"]):
         if name not in table.names:
             raise TableError(f"{path} has no column '{brief(name)}'.")
-    first, taken = _read_selected(table, given, decimal), list[str]()
+    first = _read_selected(table, given, decimal)
+    taken: list[str] = []
     table, found = notes.take_advice(
         table,
         first,

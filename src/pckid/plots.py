@@ -478,15 +478,15 @@ def keeps_labels(estimator: Any) -> bool:
 def own_labels(estimator: Any) -> np.ndarray:
     """Labels of the rows that an estimator was fitted on, of shape (n_samples,)."""
     check_is_fitted(estimator)
-    if not keeps_labels(estimator) and hasattr(estimator, "labels_"):
-        raise ValueError(
-            f"This {type(estimator).__name__} was fitted on blocks, and its labels are computed "
-            "when they are asked for. Fit it again with rows in memory, such as a sample of them."
-        )
     if not hasattr(estimator, "labels_"):
         raise ValueError(
             f"This {type(estimator).__name__} keeps no labels of the rows it was fitted on, as a "
             "model from a file keeps none. Fit it again with fit(X); a pickle keeps them."
+        )
+    if not keeps_labels(estimator):
+        raise ValueError(
+            f"This {type(estimator).__name__} was fitted on blocks, and its labels are computed "
+            "when they are asked for. Fit it again with rows in memory, such as a sample of them."
         )
     return to_numpy(estimator.labels_)
 

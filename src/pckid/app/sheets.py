@@ -5,7 +5,7 @@ import pyarrow as pa
 from pckid.exceptions import TableError
 from pckid.tables import Source
 from pckid.tables.isolation import Read, read_apart
-from pckid.tables.workbooks import choose_sheet, open_workbook
+from pckid.tables.workbooks import choose_sheet, open_workbook, sheet_names
 
 
 def list_sheets(source: Source) -> tuple[list[str], int]:
@@ -22,13 +22,8 @@ def list_sheets(source: Source) -> tuple[list[str], int]:
 
 def parse_sheets(source: Source) -> Read:
     """List the sheets in this process."""
-    import python_calamine
-
     workbook = open_workbook(source)
     found, _, _ = choose_sheet(workbook, None, source.name)
-    sheets = workbook.sheets_metadata
-    sheets = [each for each in sheets if each.typ == python_calamine.SheetTypeEnum.WorkSheet]
-    visible = [each for each in sheets if each.visible == python_calamine.SheetVisibleEnum.Visible]
-    names = [sheet.name for sheet in visible or sheets]
+    _, names = sheet_names(workbook)
     chosen = [name == found for name in names]
     return Read(pa.table({"name": pa.array(names, pa.string()), "holds_table": chosen}))

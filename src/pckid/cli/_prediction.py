@@ -80,15 +80,7 @@ def _for_new_rows(problem: Problem) -> Problem:
     if not _OPTIONS_ON_COLUMNS.search(problem.fix):
         return problem
     kept = tuple(option for option in problem.options if option.key in _OPTIONS)
-    fix, _, otherwise = problem.fix.partition(", or leave the column out")
-    if not otherwise:
-        fix = "Correct such cells"
-    if kept:
-        fix = (
-            f"If the text means missing: {' '.join(map(str, kept))}. Otherwise correct such cells, "
-            "or leave them empty"
-        )
-    return problem._replace(fix=f"{fix}.", options=kept)
+    return problem._replace(fix=problem.in_cells, options=kept)
 
 
 def _other_units(units: Sequence[str], readings: Mapping[str, Reading]) -> list[Problem]:

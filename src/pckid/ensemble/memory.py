@@ -67,9 +67,8 @@ def needed_bytes(
     # Threads keep what they have freed, so that what comes after comes on top.
     landmarks = n_landmarks * n_components * itemsize + mapping + clustering
     # All rows, and what is found of them: in parts, put together, and by clusters.
-    placing = (
-        0 if batches is not None else n * (d * (itemsize + 1) + 3 * (n_clusters + 2) * itemsize)
-    )
+    of_a_row = d * (itemsize + 1) + 3 * (n_clusters + 2) * itemsize
+    placing = n * of_a_row if batches is None else 0
     if n > n_landmarks:
         placing += mapping + 3 * d * n_components * itemsize
     return sample + max(reading, parameters + max(training, landmarks, placing))

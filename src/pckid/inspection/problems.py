@@ -64,6 +64,8 @@ class Problem(NamedTuple):
         Whether the table cannot be clustered before it is fixed.
     codes : tuple of Sentinel
         The codes for missing values that the column seems to hold.
+    in_cells : str
+        What to do instead where the column has to be used, and as it is.
     """
 
     column: str
@@ -73,6 +75,7 @@ class Problem(NamedTuple):
     options: tuple[Option, ...] = ()
     stops: bool = False
     codes: tuple[Sentinel, ...] = ()
+    in_cells: str = "Correct such cells."
 
 
 def find_problems(
@@ -176,6 +179,7 @@ def _doubts(name: str, reading: Reading) -> list[Problem]:
             f"Column '{shown}' holds dates with the day first, such as 25/01/2024, and dates with "
             "the month first, such as 01/25/2024.",
             f"Write all of them in one way, or leave the column out: {drop}.", (drop,), True,
+            in_cells="Write all of them in one way.",
         )]  # fmt: skip
     if reading.doubt == "units" and choice:
         listed = ", ".join(f"'{unit}' in {n:,}" for unit, n in choice.units.items())
@@ -184,6 +188,7 @@ def _doubts(name: str, reading: Reading) -> list[Problem]:
         return [Problem(
             name, "mixed units", f"Column '{shown}' holds numbers in different units: {listed}.",
             f"Convert them to one unit, or leave the column out: {drop}.", (drop,), True,
+            in_cells="Convert them to one unit.",
         )]  # fmt: skip
     if reading.doubt == "format" and choice and choice.rival:
         both = sorted((choice.format, choice.rival), key=lambda form: not form.thousands)
@@ -225,9 +230,11 @@ def _text_among_numbers(
     drop = Option("drop", name)
     if few and not any(number_hint(text) for text, _ in found.texts):
         codes = tuple(Option("na_values", text) for text, _ in found.texts)
-        fix = f"If the text means missing: {' '.join(map(str, codes))}. Otherwise leave the column "
-        fix += f"out ({drop}), or take it as categories ({Option('categorical', name)})."
-        return Problem(name, "text among numbers", evidence, fix, codes, True)
+        begin = f"If the text means missing: {' '.join(map(str, codes))}. Otherwise"
+        fix = f"{begin} leave the column out ({drop}), or take it as categories "
+        fix += f"({Option('categorical', name)})."
+        in_cells = f"{begin} correct such cells, or leave them empty."
+        return Problem(name, "text among numbers", evidence, fix, codes, True, in_cells=in_cells)
     fix = (
         f"Leave the column out ({drop}), or take it as categories ({Option('categorical', name)})."
     )

@@ -36,7 +36,7 @@ from pckid.tables.table import FileTable
 _MOST_ROWS = 1 << 15
 # A batch is held as Arrow columns, as floats, standardised, and in parts of each.
 _BYTES_PER_NUMBER = 256
-# What reading takes of it: a number as it was read, as a column and as a float, or as text before.
+# What reading alone takes of that for each cell of numbers, and of text.
 _BYTES_PER_NUMBER_READ, _BYTES_PER_TEXT_READ = 32, 80
 # Reading in batches takes about this share of `working_memory`, however large the table is; a fit
 # to a table that is read whole takes about so many times its size, as numbers or as text.

@@ -134,14 +134,19 @@ class FormatChoice(NamedTuple):
     @property
     def mixes_units(self) -> bool:
         """Whether cells are in different units, or only some of them in thousands or millions."""
-        meanings = {_MEANING.get(unit, unit) for unit in self.units}
+        meanings = self._meanings
         return len(meanings) > 1 or (self.n_bare > 0 and not meanings.isdisjoint(_MULTIPLIERS))
 
     @property
     def unit(self) -> str:
         """What the numbers are in, a currency by its sign; "" where that is nothing, or several."""
-        meanings = {_MEANING.get(unit, unit) for unit in self.units}
+        meanings = self._meanings
         return meanings.pop() if len(meanings) == 1 else ""
+
+    @property
+    def _meanings(self) -> set[str]:
+        """The units, each once however it is written."""
+        return {_MEANING.get(unit, unit) for unit in self.units}
 
     @property
     def is_money(self) -> bool:

@@ -176,12 +176,7 @@ def _damaged_workbook(name: str, error: BaseException) -> str:
 
 def choose_sheet(workbook: Any, wanted: str | None, name: str) -> tuple[str, Any, list[str]]:
     """Find a sheet by its name or number; give its name, its cells and the other sheets' names."""
-    import python_calamine
-
-    kinds = python_calamine.SheetTypeEnum, python_calamine.SheetVisibleEnum
-    every = [s for s in workbook.sheets_metadata if s.typ == kinds[0].WorkSheet]
-    names = [s.name for s in every]
-    visible = [s.name for s in every if s.visible == kinds[1].Visible] or names
+    names, visible = sheet_names(workbook)
     chosen = visible if wanted is None else [_find_sheet(names, wanted, name)]
     filled = {}
     for candidate in chosen:
@@ -197,6 +192,16 @@ def choose_sheet(workbook: Any, wanted: str | None, name: str) -> tuple[str, Any
     found = candidate if candidate in filled and _holds_table(cells) else next(iter(filled))
     others = [] if wanted else [other for other in visible if other != found]
     return found, filled[found], others
+
+
+def sheet_names(workbook: Any) -> tuple[list[str], list[str]]:
+    """List all sheets with cells, and those that a reader sees; all where none is visible."""
+    import python_calamine
+
+    kinds = python_calamine.SheetTypeEnum, python_calamine.SheetVisibleEnum
+    every = [s for s in workbook.sheets_metadata if s.typ == kinds[0].WorkSheet]
+    names = [s.name for s in every]
+    return names, [s.name for s in every if s.visible == kinds[1].Visible] or names
 
 
 def _holds_table(cells: Any) -> bool:
