@@ -74,10 +74,11 @@ STEPS: list[tuple[str, Any, str]] = [
     ("ensemble: EM", pckid.mixture.em, "iterate"),
     ("features of the landmarks", pckid.spectral.grouping, "feature_matrix"),
     ("outlier scores of the landmarks", pckid.spectral.grouping, "score_features"),
-    ("eigenvectors", pckid.spectral.grouping, "EMBEDDINGS"),
+    ("eigenvectors", pckid.spectral.grouping, "fit_embedding"),
     ("k-means", pckid.spectral.grouping, "kmeans"),
     ("k-means on all rows to learn from", pckid.spectral.grouping, "lloyd"),
     ("order of the clusters", pckid.spectral.grouping, "largest_first"),
+    ("parts of the ensemble to cluster by", pckid.spectral.grouping, "launch_parts"),
     ("clusters by parts of the ensemble", pckid.spectral.grouping, "cluster_parts"),
     ("sharpness of the memberships", pckid.spectral.grouping, "sharpness_of"),
     ("coordinates of the rows to learn from", pckid.spectral.grouping, "project"),
@@ -102,10 +103,7 @@ def watch(open_step: Callable[[str], AbstractContextManager]) -> Iterator[None]:
 
     originals = [(room, name, getattr(room, name)) for _, room, name in STEPS]
     for (title, room, name), (*_, original) in zip(STEPS, originals, strict=True):
-        if isinstance(original, dict):
-            setattr(room, name, {key: watched(title, each) for key, each in original.items()})
-        else:
-            setattr(room, name, watched(title, original))
+        setattr(room, name, watched(title, original))
     try:
         yield
     finally:

@@ -36,7 +36,7 @@ from pckid.significance.comparison import (
     rows_to_compare,
 )
 from pckid.significance.ensemble import kernel_maker
-from pckid.spectral.embedding import random_walk
+from pckid.spectral.embedding import fit_embedding
 
 MAX_CLUSTERS = 15
 MAX_ROWS = 1000
@@ -161,7 +161,8 @@ def choose_by_kernel(
     candidates = np.arange(2, max(2, min(max_clusters, n_rows - 1)) + 1)
     eigenvalues = np.zeros(len(candidates) + 2)
     with blas_threads_for(n_rows, jobs):
-        found = random_walk(features, min(len(eigenvalues), n_rows), rng, weights).eigenvalues
-    eigenvalues[: found.shape[0]] = to_numpy(found)
+        n_wanted = min(len(eigenvalues), n_rows)
+        found = fit_embedding("random_walk", features, n_wanted, rng, weights).eigenvalues
+    eigenvalues[:n_wanted] = to_numpy(found)
     scores = -np.diff(eigenvalues)[1:]
     return Choice(int(candidates[np.argmax(scores)]), candidates, scores, eigenvalues)

@@ -15,6 +15,7 @@ from helpers import SMALL, close, groups
 from pckid import PCKID, cluster_file, streaming
 from pckid.exceptions import TableError
 from pckid.input import learning_rows as pool
+from pckid.input import sample as samples
 from pckid.outofcore import files
 from pckid.outofcore.files import FileRows
 from pckid.tables import MissingTokens, scan_table
@@ -270,3 +271,14 @@ def test_errors_name_no_options_of_the_command_line(tmp_path, content, says, opt
 def test_an_error_keeps_its_options_on_its_way_between_processes():
     error = pickle.loads(pickle.dumps(TableError("Wrong.", "Try --right.")))
     assert (str(error), error.options) == ("Wrong.", "Try --right.")
+
+
+def test_powers_of_two_for_tiny_numbers_go_to_the_device_of_the_model(monkeypatch):
+    torch, da = pytest.importorskip("torch"), pytest.importorskip("dask.array")
+    # As in a large table, whose columns are not measured anew.
+    monkeypatch.setattr(samples, "MOST_COMPARED", 10)
+    rows = da.from_array(X * [1e-305, 1, 1, 1, 1], chunks=(100, 5))
+    here, there = (PCKID(3, device=device, **SMALL).fit(rows) for device in (None, "cpu"))
+    found = there._kernel.scaling.unit
+    assert isinstance(found, torch.Tensor)
+    np.testing.assert_array_equal(found.numpy(), here._kernel.scaling.unit)

@@ -45,7 +45,7 @@ def test_coordinates_are_eigenvectors_of_the_kernel(kind, seed, n_samples, k):
     rng = np.random.default_rng(seed)
     features = posteriors(rng, n_samples)
     values, expected = embed(features.T @ features, k, kind)
-    found = spectra.EMBEDDINGS[kind](features, k, rng)
+    found = spectra.fit_embedding(kind, features, k, rng)
     np.testing.assert_allclose(found.eigenvalues, values, rtol=0, atol=1e-8)
     assert_same_up_to_sign(coordinates(found, features), expected)
 
@@ -56,7 +56,7 @@ def test_weights_count_in_every_sum_over_the_kernel(kind, seed, n_samples, k):
     rng = np.random.default_rng(seed)
     features, weights = posteriors(rng, n_samples), rng.uniform(0.1, 4.0, n_samples)
     values, expected = embed(features.T @ features, k, kind, weights)
-    found = spectra.EMBEDDINGS[kind](features, k, rng, weights)
+    found = spectra.fit_embedding(kind, features, k, rng, weights)
     np.testing.assert_allclose(found.eigenvalues, values, rtol=0, atol=1e-8)
     assert_same_up_to_sign(coordinates(found, features), expected)
 
@@ -67,8 +67,8 @@ def test_whole_weights_are_repeated_rows(kind, seed, n_samples, k):
     rng = np.random.default_rng(seed)
     features, counts = posteriors(rng, n_samples), rng.integers(1, 5, n_samples)
     repeated = np.repeat(features, counts, axis=1)
-    expected = spectra.EMBEDDINGS[kind](repeated, k, np.random.default_rng(1))
-    found = spectra.EMBEDDINGS[kind](features, k, rng, counts.astype(float))
+    expected = spectra.fit_embedding(kind, repeated, k, np.random.default_rng(1))
+    found = spectra.fit_embedding(kind, features, k, rng, counts.astype(float))
     np.testing.assert_allclose(found.eigenvalues, expected.eigenvalues, rtol=0, atol=1e-8)
     # Signs too: the larger end is positive whatever the weights.
     points = coordinates(found, features)
@@ -78,9 +78,9 @@ def test_whole_weights_are_repeated_rows(kind, seed, n_samples, k):
 def test_a_row_of_almost_no_weight_changes_nothing():
     features = posteriors(np.random.default_rng(0), 60)
     for kind in KINDS:
-        expected = spectra.EMBEDDINGS[kind](features[:, 1:], 3, np.random.default_rng(1))
+        expected = spectra.fit_embedding(kind, features[:, 1:], 3, np.random.default_rng(1))
         weights = np.r_[1e-12, np.ones(59)]
-        found = spectra.EMBEDDINGS[kind](features, 3, np.random.default_rng(1), weights)
+        found = spectra.fit_embedding(kind, features, 3, np.random.default_rng(1), weights)
         points = coordinates(found, features)
         assert np.isfinite(points).all()
         np.testing.assert_allclose(points, coordinates(expected, features), rtol=0, atol=1e-7)
@@ -141,7 +141,7 @@ def test_signs_are_fixed():
 class TestDegenerate:
     def test_identical_rows(self, kind, n_samples, k):
         features = np.full((4, n_samples), 0.5)
-        found = spectra.EMBEDDINGS[kind](features, k, np.random.default_rng(0))
+        found = spectra.fit_embedding(kind, features, k, np.random.default_rng(0))
         points = coordinates(found, features)
         assert np.isfinite(points).all()
         np.testing.assert_allclose(points, np.broadcast_to(points[0], points.shape), atol=1e-9)
@@ -153,7 +153,7 @@ class TestDegenerate:
     def test_rank_two(self, kind, n_samples, k):
         features = np.repeat(np.eye(2), n_samples // 2, axis=1)
         features = np.concatenate([features, features[:, :1]], axis=1)
-        found = spectra.EMBEDDINGS[kind](features, k, np.random.default_rng(0))
+        found = spectra.fit_embedding(kind, features, k, np.random.default_rng(0))
         points = coordinates(found, features)
         values, _ = embed(features.T @ features, k, kind)
         assert np.isfinite(points).all()
@@ -166,7 +166,7 @@ class TestDegenerate:
 @pytest.mark.parametrize("kind", KINDS)
 def test_as_many_coordinates_as_rows(kind):
     features = posteriors(np.random.default_rng(0), 6)
-    found = spectra.EMBEDDINGS[kind](features, 6, np.random.default_rng(0))
+    found = spectra.fit_embedding(kind, features, 6, np.random.default_rng(0))
     K = features.T @ features
     points = coordinates(found, features)
     assert points.shape == (6, 6)
@@ -180,8 +180,10 @@ def test_runs_alike_on_every_array_library(backend, kind, weighted):
     features = posteriors(np.random.default_rng(0), 80)
     counts = np.random.default_rng(2).uniform(0.5, 3.0, 80)
     weights, given = (counts, backend.asarray(counts)) if weighted else (None, None)
-    expected = spectra.EMBEDDINGS[kind](features, 3, np.random.default_rng(1), weights)
-    found = spectra.EMBEDDINGS[kind](backend.asarray(features), 3, np.random.default_rng(1), given)
+    expected = spectra.fit_embedding(kind, features, 3, np.random.default_rng(1), weights)
+    found = spectra.fit_embedding(
+        kind, backend.asarray(features), 3, np.random.default_rng(1), given
+    )
     for a, b in zip(found, expected, strict=True):
         if b is not None:
             assert type(a) is type(backend.asarray(features))
@@ -246,7 +248,7 @@ def test_eigenvectors_found_on_the_host_and_where_the_rows_lie(
     values, expected = embed(features.T @ features, 3, kind)
     monkeypatch.setattr(spectra, "_ON_HOST", most)
     there = backend.asarray(features)
-    found = spectra.EMBEDDINGS[kind](there, 3, np.random.default_rng(0))
+    found = spectra.fit_embedding(kind, there, 3, np.random.default_rng(0))
     assert type(found.basis) is type(there)
     host = spectra.Projection(*(part if part is None else to_numpy(part) for part in found))
     np.testing.assert_allclose(host.eigenvalues, values, rtol=0, atol=1e-8)

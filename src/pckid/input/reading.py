@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from pckid._utils.arrays import Array, asarray_like, device_of, namespace, take_along, to_numpy
-from pckid.input.table import Scaling, Table, measure, standardise, with_one_scale
+from pckid.input.table import Scaling, Table, measure, standardise
 from pckid.input.validation import check_columns_vary, validate_table
 
 
@@ -38,18 +38,23 @@ def measure_columns(
         How much each row counts.
     """
     scaling = measure(
-        X, categorical, informative=informative, two_values=two_values, weights=weights
+        X,
+        categorical,
+        informative=informative,
+        two_values=two_values,
+        one_scale=one_scale,
+        weights=weights,
     )
     some = categorical is not None and bool(categorical.any())
     check_columns_vary(len(scaling.used), X.shape, categories=some)
-    return with_one_scale(scaling) if one_scale else scaling
+    return scaling
 
 
 def usable_rows(X: Array, scaling: Scaling) -> Array:
-    """Find the rows with a value in a column that is used, of shape (n_usable,)."""
+    """Tell which rows have a value in a column that is used, of shape (n_samples,)."""
     xp = namespace(X)
     observed = take_along(~xp.isnan(X), asarray_like(scaling.used, X, dtype=xp.int64), axis=1)
-    return xp.nonzero(xp.any(observed, axis=1))[0]
+    return xp.any(observed, axis=1)
 
 
 def read_new(estimator: Any, X: Any, scaling: Scaling, dtype: str) -> Table:

@@ -10,7 +10,7 @@ from pckid._utils.arrays import Array, asarray_like, namespace, place, take_alon
 from pckid.input.learning_rows import keys, smallest
 from pckid.input.one_hot import with_one_hot
 from pckid.input.reading import measure_columns, usable_rows
-from pckid.input.table import Margins, Scaling, Table, standardise, take, with_one_scale
+from pckid.input.table import Scaling, Table, place_scaling, standardise, take, with_one_scale
 from pckid.input.validation import check_columns_vary, check_row_count
 from pckid.input.weights import canonical_order
 
@@ -162,7 +162,7 @@ def _from_memory(rows: RowsInMemory, sampling: Sampling) -> _Measured:
         counted = np.flatnonzero(weights)
         X, weights = take_rows(X, counted), weights[counted]
     scaling = _measure(X, weights, rows.categorical, sampling)
-    usable = to_numpy(usable_rows(X, scaling))
+    usable = np.flatnonzero(to_numpy(usable_rows(X, scaling)))
     _check_count(len(usable), sampling)
     n_samples = X.shape[0]
     chosen = usable
@@ -190,13 +190,8 @@ def _from_blocks(rows: RowsInBlocks, sampling: Sampling) -> _Measured:
     _check_count(n_usable, sampling)
     kept = found.rows if len(usable) == len(found.rows) else found.rows[usable]
     X = place(kept, sampling.device)
-    scaling = scaling._replace(
-        center=asarray_like(scaling.center, X), scale=asarray_like(scaling.scale, X)
-    )
-    if scaling.margins is not None:
-        margins = Margins(*(asarray_like(part, X) for part in scaling.margins))
-        scaling = scaling._replace(margins=margins)
     n_rows, n_filled = found.n_rows, found.n_filled
+    scaling = place_scaling(scaling, X)
     return _Measured(X, None, scaling, n_usable, n_rows, n_rows - n_filled)
 
 

@@ -122,6 +122,7 @@ def measure(
     *,
     informative: bool = False,
     two_values: bool = False,
+    one_scale: bool = False,
     weights: Array | None = None,
 ) -> Scaling:
     """Compute the centre and spread of each feature from what is observed of it.
@@ -136,6 +137,8 @@ def measure(
         Whether missingness itself carries information about the components.
     two_values : bool, default=False
         Whether columns of numbers that take only two values are counted like categories.
+    one_scale : bool, default=False
+        Whether all columns of numbers are divided by the same number, see `with_one_scale`.
     weights : array of shape (n_samples,), default=None
         How much each row counts.
 
@@ -147,37 +150,58 @@ def measure(
     xp = namespace(X)
     if categorical is None:
         categorical = np.zeros(X.shape[1], dtype=bool)
+    # What is known of columns is computed on the host, whatever passes over the rows.
     low, high = _extremes(X)
-    kept = np.flatnonzero(to_numpy(high > low) & ~categorical)
-    low, high = (_take_columns(end[None, :], kept)[0, :] for end in (low, high))
+    kept = np.flatnonzero((high > low) & ~categorical)
+    low, high = low[kept], high[kept]
     # Dividing by the largest magnitude first keeps sums of squares of 1e300 finite.
-    magnitude = xp.where(-low > high, -low, high)
+    magnitude = np.where(-low > high, -low, high)
     unit = unit_for(magnitude)
     if unit is not None:
         low, high, magnitude = low * unit, high * unit, magnitude * unit
     low, high = low / magnitude, high / magnitude
-    blocks = _scaled_blocks(X, kept, unit, magnitude, weights)
-    count = sum(_sum(xp.astype(seen, X.dtype), each) for _, seen, each in blocks())
+    ends = asarray_like(np.stack([magnitude, low, high]), X)
+    blocks = _scaled_blocks(X, kept, unit, ends[0, :], weights)
+    count: Any = sum(_sum(xp.astype(seen, X.dtype), each) for _, seen, each in blocks())
     mean: Any = sum(_sum(Z, each) for Z, _, each in blocks()) / count
-    squares = sum(_sum(xp.where(seen, Z - mean, 0.0) ** 2, each) for Z, seen, each in blocks())
-    spread = xp.sqrt(squares / count)
+    squares: Any = sum(_sum(xp.where(seen, Z - mean, 0.0) ** 2, each) for Z, seen, each in blocks())
+    found = [mean, squares / count]
+    if two_values:
+        lowest, highest = ends[1, :], ends[2, :]
+        extreme = [
+            xp.all((lowest == Z) | (highest == Z) | ~seen, axis=0) for Z, seen, _ in blocks()
+        ]
+        found.append(xp.astype(xp.all(xp.stack(extreme), axis=0), X.dtype))
+    center, variance, *two = to_numpy(xp.stack(found))
+    higher = shares_of_higher(low, high, center, two[0] > 0) if two_values else np.zeros(0)
     chosen, counts = _count_categories(X, np.flatnonzero(categorical), weights)
     share = np.zeros(0)
     if informative:
         used = _take_columns(X, np.concatenate([kept, chosen]))
         share = _shares_observed(xp.astype(~xp.isnan(used), X.dtype), weights)
-    higher = asarray_like(np.zeros(0), X)
-    if two_values:
-        extreme = [xp.all((low == Z) | (high == Z) | ~seen, axis=0) for Z, seen, _ in blocks()]
-        higher = shares_of_higher(low, high, mean, xp.all(xp.stack(extreme), axis=0))
     margins = Margins(
-        asarray_like(np.repeat(np.arange(len(counts)), list(map(len, counts))), X, dtype=xp.int64),
-        asarray_like(np.concatenate([np.zeros(0), *map(_frequencies, counts)]), X),
-        asarray_like(share, X),
+        np.repeat(np.arange(len(counts)), list(map(len, counts))),
+        np.concatenate([np.zeros(0), *map(_frequencies, counts)]),
+        share,
         higher,
-        higher[:0],
+        np.zeros(0),
     )
-    return Scaling(mean * magnitude, spread * magnitude, kept, chosen, margins, unit)
+    spread = np.sqrt(variance)
+    scaling = Scaling(center * magnitude, spread * magnitude, kept, chosen, margins, unit)
+    return place_scaling(with_one_scale(scaling) if one_scale else scaling, X)
+
+
+def place_scaling(scaling: Scaling, home: Array) -> Scaling:
+    """Put what was measured on the host where `home` lies, all numbers in one transfer."""
+    margins, unit = scaling.margins, scaling.unit
+    numbers: list[Any] = [scaling.center, scaling.scale, *(margins or ())[1:]]
+    flat, stops = asarray_like(np.concatenate(numbers), home), np.cumsum(list(map(len, numbers)))
+    numbers = [flat[stop - len(part) : stop] for part, stop in zip(numbers, stops, strict=True)]
+    if margins is not None:
+        column = asarray_like(margins.column, home, dtype=namespace(home).int64)
+        margins = Margins(column, *numbers[2:])
+    unit = None if unit is None else asarray_like(unit, home)
+    return scaling._replace(center=numbers[0], scale=numbers[1], margins=margins, unit=unit)
 
 
 def standardise(X: Array, scaling: Scaling, dtype: str, *, patterns: bool = True) -> Table:
@@ -296,13 +320,18 @@ def row_slices(rows: Array) -> list[slice]:
     return [slice(start, min(start + size, n_samples)) for start in starts]
 
 
-def _extremes(X: Array) -> tuple[Array, Array]:
-    """Find the lowest and the highest number observed in each column (d,), inf and -inf if none."""
+def _extremes(X: Array) -> tuple[np.ndarray, np.ndarray]:
+    """Find the lowest and highest number observed in each column (d,), inf and -inf if none."""
     xp = namespace(X)
-    blocks = [X[rows, :] for rows in row_slices(X)]
-    low = [xp.min(xp.where(xp.isnan(part), xp.inf, part), axis=0) for part in blocks]
-    high = [xp.max(xp.where(xp.isnan(part), -xp.inf, part), axis=0) for part in blocks]
-    return xp.min(xp.stack(low), axis=0), xp.max(xp.stack(high), axis=0)
+
+    def of_block(part: Array) -> tuple[Array, Array]:
+        missing = xp.isnan(part)
+        low = xp.min(xp.where(missing, xp.inf, part), axis=0)
+        return low, xp.max(xp.where(missing, -xp.inf, part), axis=0)
+
+    found = [end for rows in row_slices(X) for end in of_block(X[rows, :])]
+    ends = to_numpy(xp.stack(found))
+    return ends[::2].min(axis=0), ends[1::2].max(axis=0)
 
 
 def _scaled_blocks(

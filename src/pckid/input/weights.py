@@ -129,8 +129,9 @@ def _weighted_row_sums(parts: list[Any], *weights: list[np.ndarray]) -> list[Any
         ]
     xp = namespace(parts[0])
     rows = xp.concat(parts, axis=1)
-    sent = (asarray_like(np.concatenate(by), rows) for by in weights)
-    return list(to_numpy(xp.stack([xp.sum(rows * by, axis=1) for by in sent])))
+    sent = asarray_like(np.stack([np.concatenate(by) for by in weights]), rows)
+    sums = [xp.sum(rows * sent[i, :], axis=1) for i in range(len(weights))]
+    return list(to_numpy(xp.stack(sums)))
 
 
 def _category_numbers(

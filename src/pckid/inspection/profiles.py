@@ -182,7 +182,7 @@ def profile_clusters(
         own = xp.take(mean, xp.where(labels[rows] < 0, 0, labels[rows]), axis=0)
         deviations = (table.values[rows, :] - own) * _seen(table, rows)
         squares = squares + member[:, rows] @ deviations**2
-    counts, means, sums = (_host(array) for array in (count, mean, squares))
+    counts, means, sums = _host(xp.stack([count, mean, squares]))
     n_observed = (
         counts
         if weights is None
@@ -193,7 +193,7 @@ def profile_clusters(
     least = _ROUNDING * float(xp.finfo(dtype).eps)
     spreads = np.where(spreads > least, spreads, 0.0)
     seen, unit = counts > 0, 1.0 if scaling.unit is None else _host(scaling.unit)
-    center, scale = _host(scaling.center), _host(scaling.scale)
+    center, scale = _host(xp.stack([scaling.center, scaling.scale]))
     places = center + scale * means
     shares, explained = _profile_categories(table, scaling, member, names)
     kept = [names[column] for column in scaling.kept]

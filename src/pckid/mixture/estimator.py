@@ -239,7 +239,7 @@ class IncompleteGaussianMixture(FittedMixture):
         one_scale = self.covariance_type == "spherical"
         self._scaling = measure_columns(X, one_scale=one_scale, weights=weights)
         self.dropped_features_ = dropped_features(self, self._scaling.used)
-        usable = usable_rows(X, self._scaling)
+        usable = namespace(X).nonzero(usable_rows(X, self._scaling))[0]
         warn_empty_rows(X.shape[0] - usable.shape[0], X.shape[0])
         if isinstance(X, np.ndarray):
             warn_sentinels(X, lambda j: column_name(self, j))

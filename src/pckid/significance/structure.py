@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pckid._utils.arrays import to_numpy
 from pckid.significance.margins import dip
 from pckid.spectral.embedding import walk_coordinates
 
@@ -45,7 +44,7 @@ def measure_structure(kernel: np.ndarray) -> Structure:
     guess = np.eye(n_rows, dtype=kernel.dtype)
     if n_rows > 4 * _N_SHARED:
         guess = np.random.default_rng(0).standard_normal((n_rows, _N_SHARED)).astype(kernel.dtype)
-    values, coordinates = map(to_numpy, walk_coordinates(kernel, guess, _N_SHARED))
+    values, coordinates = walk_coordinates(kernel, guess, _N_SHARED)
     values = np.maximum(values.astype(np.float64), _LEAST_EIGENVALUE)
     leading = np.array([values[0], values[:_N_LEADING].mean()])
     shares = np.cumsum(values) / values.sum()

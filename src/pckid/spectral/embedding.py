@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
@@ -34,7 +35,7 @@ _ON_HOST = 500
 
 def kernel_pca(
     features: Array, n_components: int, rng: np.random.Generator, weights: Array | None = None
-) -> Projection:
+) -> Callable[[], Projection]:
     """Embed by the paper's equation Z = E_k Λ_k^½, uncentred.
 
     Parameters
@@ -44,48 +45,65 @@ def kernel_pca(
     n_components : int
         The number k of coordinates.
     rng : numpy Generator
-        Draws the first guess of the eigenvectors.
+        Draws the first guess of the eigenvectors, at once.
     weights : array of shape (n_samples,), default=None
         How many rows each row counts for.
+
+    Returns
+    -------
+    embed : function
+        Returns the projection. Only this waits for a GPU; what can be launched before, is.
     """
-    xp = namespace(features)
-    values, vectors = _eigenpairs_of_kernel(features, _roots(weights), n_components, rng, weights)
-    roots = xp.sqrt(_without_noise(values))
-    safe = xp.where(roots > 0, roots, 1.0)
-    basis = (features @ vectors) * xp.where(roots > 0, 1 / safe, 0.0)
-    return Projection(basis, None, values)
+    solve = _launch_eigenpairs(features, _roots(weights), n_components, rng, weights)
+
+    def embed() -> Projection:
+        values, vectors = solve()
+        roots = np.sqrt(_without_noise(values))
+        inverse = np.where(roots > 0, 1 / np.where(roots > 0, roots, 1), 0)
+        scales = asarray_like(np.stack([inverse, values]), features, dtype=features.dtype)
+        return Projection((features @ vectors) * scales[0, :], None, scales[1, :])
+
+    return embed
 
 
 def random_walk(
     features: Array, n_components: int, rng: np.random.Generator, weights: Array | None = None
-) -> Projection:
+) -> Callable[[], Projection]:
     """Embed by the right eigenvectors of D⁻¹K times their eigenvalues, D the rows' degrees.
 
     These are Shi and Malik's normalised-cut coordinates on this kernel: eigenvectors u of
     D^-½ K D^-½, divided by √degree, times λ. A row x lies at Σ_j κ(x, x_j) d_j^-½ u_j / degree(x),
     the mean of its neighbours, which is λ d^-½ u at the training rows and needs no special case
-    for new ones. Parameters as in `kernel_pca`.
+    for new ones. Parameters and what is returned as in `kernel_pca`.
     """
     xp = namespace(features)
     degree = xp.sum(features, axis=1) if weights is None else features @ weights
     inverse_roots = 1 / xp.sqrt(degree @ features)[:, None]
     if weights is not None:
         inverse_roots = inverse_roots * _roots(weights)
-    values, vectors = _eigenpairs_of_kernel(features, inverse_roots, n_components, rng, weights)
-    real = xp.astype(_without_noise(values) > 0, features.dtype)
-    return Projection(features @ vectors * real, degree, values)
+    solve = _launch_eigenpairs(features, inverse_roots, n_components, rng, weights)
+
+    def embed() -> Projection:
+        values, vectors = solve()
+        real = (_without_noise(values) > 0).astype(values.dtype)
+        scales = asarray_like(np.stack([real, values]), features, dtype=features.dtype)
+        return Projection((features @ vectors) * scales[0, :], degree, scales[1, :])
+
+    return embed
 
 
-def _eigenpairs_of_kernel(
+def _launch_eigenpairs(
     features: Array,
     roots: Array | None,
     n_wanted: int,
     rng: np.random.Generator,
     weights: Array | None,
-) -> tuple[Array, Array]:
-    """Find the leading eigenvalues of R K R and R times their vectors (n_samples, n_wanted).
+) -> Callable[[], tuple[np.ndarray, Array]]:
+    """Return a function that finds eigenvalues of R K R, and R times their vectors.
 
-    R is the diagonal matrix of `roots` (n_samples, 1), which hold the roots of the weights.
+    R is the diagonal matrix of `roots` (n_samples, 1), which hold the roots of the weights. The
+    leading values (n_wanted,) are on the host, the vectors (n_samples, n_wanted) where the features
+    lie.
     """
 
     def scaled(v: Array) -> Array:
@@ -94,11 +112,24 @@ def _eigenpairs_of_kernel(
     def apply(v: Array) -> Array:
         return scaled(gram_times(features, scaled(v)))
 
-    guess = _guess(features, n_wanted, rng)
-    values, vectors = leading_eigenpairs(apply, guess, n_wanted)
-    if weights is not None:
-        vectors = _roots(weights) * _fix_signs(vectors / _roots(weights))
-    return values, scaled(vectors)
+    guess, matrix = _guess(features, n_wanted, rng), None
+    if len(guess) <= _ON_HOST and not isinstance(features, np.ndarray):
+        # One product tells all of the operator; each step on a GPU would have to be waited for.
+        xp = namespace(features)
+        matrix = apply(xp.eye(len(guess), dtype=features.dtype, device=device_of(features)))
+
+    def solve() -> tuple[np.ndarray, Array]:
+        if matrix is None:
+            values, vectors = leading_eigenpairs(apply, guess, n_wanted, features)
+        else:
+            there = to_numpy(matrix)
+            values, vectors = leading_eigenpairs(lambda v: there @ v, guess, n_wanted)
+            vectors = asarray_like(vectors, features)
+        if weights is not None:
+            vectors = _roots(weights) * _fix_signs(vectors / _roots(weights))
+        return values, scaled(vectors)
+
+    return solve
 
 
 def _roots(weights: Array | None) -> Array | None:
@@ -106,87 +137,93 @@ def _roots(weights: Array | None) -> Array | None:
     return None if weights is None else namespace(weights).sqrt(weights)[:, None]
 
 
-def walk_coordinates(graph: Array, guess: Array, n_wanted: int) -> tuple[Array, Array]:
+def walk_coordinates(
+    graph: np.ndarray, guess: np.ndarray, n_wanted: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Find the leading eigenvalues of D⁻¹ A but the first, and D^-½ u λ for their vectors u.
 
     Parameters
     ----------
-    graph : array of shape (n, n)
+    graph : ndarray of shape (n, n)
         A, symmetric; D is the diagonal matrix of its row sums.
-    guess : array of shape (n, b), b ≥ n_wanted
+    guess : ndarray of shape (n, b), b ≥ n_wanted
     n_wanted : int
 
     Returns
     -------
-    values : array of shape (n_wanted,)
-    coordinates : array of shape (n, n_wanted)
+    values : ndarray of shape (n_wanted,)
+    coordinates : ndarray of shape (n, n_wanted)
     """
-    xp = namespace(graph)
-    roots = xp.sqrt(xp.sum(graph, axis=1))[:, None]
-    constant = roots / xp.sqrt(xp.sum(roots**2))
+    roots = np.sqrt(np.sum(graph, axis=1))[:, None]
+    constant = roots / np.sqrt(np.sum(roots**2))
 
-    def step(v: Array) -> Array:
+    def step(v: Any) -> Any:
         # The constant eigenvector is taken out.
-        return (graph @ (v / roots)) / roots - constant * (xp.matrix_transpose(constant) @ v)
+        return (graph @ (v / roots)) / roots - constant * (constant.T @ v)
 
     values, vectors = leading_eigenpairs(step, guess, n_wanted)
     return values, vectors / roots * values
 
 
-EMBEDDINGS: dict[str, Callable[..., Projection]] = {
+EMBEDDINGS: dict[str, Callable[..., Callable[[], Projection]]] = {
     "kernel_pca": kernel_pca,
     "random_walk": random_walk,
 }
 
 
+def fit_embedding(
+    name: str,
+    features: Array,
+    n_components: int,
+    rng: np.random.Generator,
+    weights: Array | None = None,
+) -> Projection:
+    """Embed by the entry `name` of `EMBEDDINGS`, whose parameters follow."""
+    return EMBEDDINGS[name](features, n_components, rng, weights)()
+
+
 def leading_eigenpairs(
-    apply: Callable[[Array], Array], guess: Array, n_wanted: int
-) -> tuple[Array, Array]:
+    apply: Callable[[Array], Array], guess: np.ndarray, n_wanted: int, home: Array | None = None
+) -> tuple[np.ndarray, Array]:
     """Find the largest eigenvalues of a symmetric operator and their eigenvectors.
 
     Parameters
     ----------
     apply : function
         Takes (n_samples, b) to the operator times it.
-    guess : array of shape (n_samples, b), b ≥ n_wanted
+    guess : ndarray of shape (n_samples, b), b ≥ n_wanted
         The first block; a basis of the whole space where there are few rows.
     n_wanted : int
         How many pairs.
+    home : array, default=None
+        An array that lies where the operator computes. None: on the host.
 
     Returns
     -------
-    values : array of shape (n_wanted,), descending
+    values : ndarray of shape (n_wanted,), descending
     vectors : array of shape (n_samples, n_wanted), the entry of largest size positive
+        Where `home` lies.
     """
-    if guess.shape[0] <= _ON_HOST and not isinstance(guess, np.ndarray):
-        # One product tells all of the operator; each step on a GPU would have to be waited for.
-        xp = namespace(guess)
-        identity = xp.eye(guess.shape[0], dtype=guess.dtype, device=device_of(guess))
-        matrix = to_numpy(apply(identity))
-        values, vectors = leading_eigenpairs(lambda v: matrix @ v, to_numpy(guess), n_wanted)
-        return asarray_like(values, guess), asarray_like(vectors, guess)
+    home = guess if home is None else home
     few = guess.shape[0] == guess.shape[1]
-    found = None if few else _lanczos(apply, guess[:, :1], n_wanted)
+    found = None if few else _lanczos(apply, guess[:, 0], n_wanted, home)
     if found is not None:
-        return found[0], _fix_signs(found[1])
-    values, vectors = _davidson(apply, guess, n_wanted)
-    return values, _fix_signs(vectors)
+        return found[0], asarray_like(_fix_signs(found[1]), home)
+    values, vectors = _davidson(apply, asarray_like(guess, home), n_wanted)
+    return to_numpy(values), _fix_signs(vectors)
 
 
 def _lanczos(
-    apply: Callable[[Array], Array], first: Array, n_wanted: int
-) -> tuple[Array, Array] | None:
-    """Find eigenpairs by ARPACK from a first vector (n_samples, 1); None if it gives up.
+    apply: Callable[[Array], Array], v0: np.ndarray, n_wanted: int, home: Array
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """Find eigenpairs by ARPACK from a first vector (n_samples,); None if it gives up.
 
-    ARPACK itself runs on the host, the operator on any device: vectors are all that travels.
+    ARPACK itself runs on the host, the operator where `home` lies: vectors are all that travels.
     """
-    v0 = to_numpy(first)[:, 0]
 
     def matvec(v: np.ndarray) -> np.ndarray:
-        column = v.reshape(-1, 1)
-        if isinstance(first, np.ndarray):
-            return apply(column)[:, 0]
-        return to_numpy(apply(asarray_like(column, first, dtype=first.dtype)))[:, 0]
+        column = asarray_like(v.reshape(-1, 1), home, dtype=home.dtype)
+        return to_numpy(apply(column))[:, 0]
 
     operator = LinearOperator((len(v0), len(v0)), matvec=matvec, dtype=v0.dtype)
     try:
@@ -194,7 +231,7 @@ def _lanczos(
     except ArpackError:
         return None
     order = np.argsort(-values, kind="stable")
-    return asarray_like(values[order], first), asarray_like(vectors[:, order], first)
+    return values[order], vectors[:, order]
 
 
 def _davidson(apply: Callable[[Array], Array], guess: Array, n_wanted: int) -> tuple[Array, Array]:
@@ -262,21 +299,19 @@ def _orthonormal(new: Array, basis: Array) -> Array:
     return new
 
 
-def _guess(features: Array, n_components: int, rng: np.random.Generator) -> Array:
+def _guess(features: Array, n_components: int, rng: np.random.Generator) -> np.ndarray:
     """Draw the first block on the host, so that every device starts alike."""
-    xp = namespace(features)
-    n_samples = features.shape[1]
+    n_samples, dtype = features.shape[1], str(features.dtype).rpartition(".")[2]
     width = n_components + 6
     if n_samples <= 4 * width:
-        return xp.eye(n_samples, dtype=features.dtype, device=device_of(features))
-    return asarray_like(rng.standard_normal((n_samples, width)), features)
+        return np.eye(n_samples, dtype=dtype)
+    return rng.standard_normal((n_samples, width)).astype(dtype, copy=False)
 
 
-def _without_noise(values: Array) -> Array:
+def _without_noise(values: np.ndarray) -> np.ndarray:
     """Set eigenvalues that are zero up to rounding to zero."""
-    xp = namespace(values)
-    noise = 100 * float(xp.finfo(values.dtype).eps)
-    return xp.where(values > noise * values[0], values, 0.0)
+    noise = 100 * float(np.finfo(values.dtype).eps)
+    return np.where(values > noise * values[0], values, 0)
 
 
 def _fix_signs(vectors: Array) -> Array:

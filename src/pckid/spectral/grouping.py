@@ -13,9 +13,9 @@ from pckid.ensemble.feature_map import Kernel, Projection, feature_matrix, proje
 from pckid.ensemble.outliers import project_and_score, score_features
 from pckid.input.sample import Sample
 from pckid.input.table import take
-from pckid.spectral.embedding import EMBEDDINGS
+from pckid.spectral.embedding import fit_embedding
 from pckid.spectral.kmeans import distances_to, first_of_nearest, kmeans, lloyd
-from pckid.spectral.membership import cluster_parts, sharpness_of
+from pckid.spectral.membership import cluster_parts, launch_parts, sharpness_of
 
 _TURNS = 20
 
@@ -66,18 +66,18 @@ def group(
     landmarks, weights = sample.draw(n_landmarks, rng)
     features = feature_matrix(kernel, take(sample.table, landmarks), jobs)
     are_all = landmarks.shape[0] == sample.table.n_samples
-    with blas_threads_for(landmarks.shape[0], jobs):
-        projection = EMBEDDINGS[embedding](features, n_clusters, rng, weights)
-        if are_all:
-            points = project_features(features, projection)
+    # Scores and parts come first: a GPU still trains the ensemble while the host launches them.
     scores = None
     if are_all and sample.places is not None:
-        # A GPU computes them while the host draws the parts.
         scores = score_features(kernel, features, sample.table, jobs)
+    own_rng = generator(sample.entropy, Stream.MEMBERSHIP)
+    launched = launch_parts(kernel, features, n_clusters, embedding, own_rng, weights)
     with blas_threads_for(landmarks.shape[0], jobs):
-        own_rng = generator(sample.entropy, Stream.MEMBERSHIP)
-        parts = cluster_parts(kernel, features, n_clusters, embedding, own_rng, weights)
-    del features
+        projection = fit_embedding(embedding, features, n_clusters, rng, weights)
+        if are_all:
+            points = project_features(features, projection)
+        parts = cluster_parts(launched)
+    del features, launched
     if not are_all and sample.places is None:
         points = project(kernel, projection, sample.table, jobs)
     elif not are_all:

@@ -58,7 +58,14 @@ def kmeans(
     weights : array of shape (n_samples,), default=None
         How many rows each row counts for.
     """
-    uniforms = rng.random((n_init, n_clusters))
+    return kmeans_from(X, rng.random((n_init, n_clusters)), max_iter=max_iter, weights=weights)
+
+
+def kmeans_from(
+    X: Array, uniforms: np.ndarray, *, max_iter: int = 300, weights: Array | None = None
+) -> Clusters:
+    """Run `kmeans` from draws in [0, 1), one for each start and centre (n_init, n_clusters)."""
+    n_init, n_clusters = uniforms.shape
     size = _starts_at_once(X.shape[0], n_clusters, n_init)
     parts = [
         lloyd(X, plus_plus(X, uniforms[first : first + size, :], weights), max_iter, weights)

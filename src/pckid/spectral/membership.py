@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import accumulate
+from collections.abc import Callable, Iterator
+from itertools import accumulate, repeat
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment, minimize_scalar
@@ -10,7 +11,7 @@ from scipy.optimize import linear_sum_assignment, minimize_scalar
 from pckid._utils.arrays import Array, asarray_like, is_host, namespace, take_along, to_numpy
 from pckid.ensemble.feature_map import Kernel, Projection, project_features
 from pckid.spectral.embedding import EMBEDDINGS
-from pckid.spectral.kmeans import distances_to, first_of_nearest, kmeans
+from pckid.spectral.kmeans import distances_to, first_of_nearest, kmeans_from
 
 # Two clusterings of some hundred rows pin down one number well enough.
 N_DRAWS = 2
@@ -114,10 +115,11 @@ def sharpness_of(
     n_clusters = centers.shape[0]
     if n_clusters == 1:
         return 1.0
-    labels = to_numpy(first_of_nearest(distances, centers))
+    distances = to_numpy(distances)
+    labels = to_numpy(first_of_nearest(distances, to_numpy(centers)))
     matched = np.stack([match_labels(labels, part, n_clusters) for part in parts])
     each = None if weights is None else to_numpy(weights).astype(np.float64)
-    return fit_sharpness(to_numpy(distances).astype(np.float64), matched, each, _PRIOR)
+    return fit_sharpness(distances.astype(np.float64), matched, each, _PRIOR)
 
 
 def match_labels(reference: np.ndarray, labels: np.ndarray, n_clusters: int) -> np.ndarray:
@@ -138,15 +140,15 @@ def match_labels(reference: np.ndarray, labels: np.ndarray, n_clusters: int) -> 
     return linear_sum_assignment(counts, maximize=True)[1][labels]
 
 
-def cluster_parts(
+def launch_parts(
     kernel: Kernel,
     features: Array,
     n_clusters: int,
     embedding: str,
     rng: np.random.Generator,
     weights: Array | None = None,
-) -> np.ndarray:
-    """Cluster rows by parts of an ensemble, each by a third of the mixtures and of the rows.
+) -> Iterator[np.ndarray]:
+    """Cut an ensemble into parts to cluster by, each a third of the mixtures and of the rows.
 
     Where an estimate from all has the variance v around the truth, one from a third of the same
     is 2 v away from it: as far as an estimate from as many new mixtures and rows would be. So the
@@ -165,24 +167,70 @@ def cluster_parts(
 
     Returns
     -------
+    parts : iterator over N_DRAWS arrays of labels, for `cluster_parts`
+        On a GPU all that need not be waited for is launched by now. A CPU cuts each part when it is
+        its turn, so that memory holds one at a time.
+    """
+    if n_clusters == 1:
+        return repeat(np.zeros(features.shape[1], dtype=np.int64), N_DRAWS)
+
+    def launch() -> Callable[[], np.ndarray]:
+        return _launch_part(kernel, features, n_clusters, embedding, rng, weights)
+
+    if is_host(features):
+        return (launch()() for _ in range(N_DRAWS))
+    launched = [launch() for _ in range(N_DRAWS)]
+    return (cluster() for cluster in launched)
+
+
+def cluster_parts(parts: Iterator[np.ndarray]) -> np.ndarray:
+    """Cluster all rows by the parts of an ensemble that `launch_parts` cut.
+
+    Returns
+    -------
     labels : ndarray of shape (N_DRAWS, n_samples)
         The numbers of clusters in one draw say nothing about another.
     """
-    n_samples = features.shape[1]
-    if n_clusters == 1:
-        return np.zeros((N_DRAWS, n_samples), dtype=np.int64)
+    return np.stack(list(parts))
+
+
+def _launch_part(
+    kernel: Kernel,
+    features: Array,
+    n_clusters: int,
+    embedding: str,
+    rng: np.random.Generator,
+    weights: Array | None,
+) -> Callable[[], np.ndarray]:
+    """Draw a part; return the function that clusters all rows by it (n_samples,), on the host."""
+    xp, n_samples = namespace(features), features.shape[1]
+    columns = _third(kernel, rng)
     size = min(max(n_clusters + 1, -(-n_samples // 3)), n_samples)
-    host_weights = None if weights is None else to_numpy(weights)
-    found = []
-    for _ in range(N_DRAWS):
-        columns = _third(kernel, rng)
-        rows = np.sort(rng.choice(n_samples, size, replace=False))
-        points = _embed_part(features, columns, rows, n_clusters, embedding, rng, weights)
-        each = None if host_weights is None else host_weights[rows]
+    rows = np.sort(rng.choice(n_samples, size, replace=False))
+    index = asarray_like(rows, features, dtype=xp.int64)
+    each = None if weights is None else take_along(weights, index)
+    # Some columns at a time, so that a CPU makes no copy of all rows.
+    n_pieces = max(1, len(columns) // _COLUMNS) if is_host(features) else 1
+    pieces = [
+        take_along(take_along(features, asarray_like(some, features, dtype=xp.int64)), index, 1)
+        for some in np.array_split(columns, n_pieces)
+    ]
+    mine = xp.concat(pieces, axis=0) if n_pieces > 1 else pieces[0]
+    embed = EMBEDDINGS[embedding](mine, n_clusters, rng, each)
+    uniforms = rng.random((_N_STARTS, n_clusters))
+    widen = _widening(columns, features)
+
+    def cluster() -> np.ndarray:
+        projection = embed()
+        degree = None if projection.degree is None else widen(projection.degree)
+        whole = projection._replace(basis=widen(projection.basis), degree=degree)
+        points = to_numpy(_coordinates_of(features, whole))
+        host_weights = None if each is None else to_numpy(each)
         # Few starts on few rows: the host is done before it could tell a GPU what to do.
-        centers = kmeans(points[rows], n_clusters, n_init=_N_STARTS, rng=rng, weights=each).centers
-        found.append(to_numpy(first_of_nearest(distances_to(points, centers), centers)))
-    return np.stack(found)
+        centers = kmeans_from(points[rows], uniforms, weights=host_weights).centers
+        return to_numpy(first_of_nearest(distances_to(points, centers), centers))
+
+    return cluster
 
 
 def _third(kernel: Kernel, rng: np.random.Generator) -> np.ndarray:
@@ -200,30 +248,6 @@ def _third(kernel: Kernel, rng: np.random.Generator) -> np.ndarray:
     )
 
 
-def _embed_part(
-    features: Array,
-    columns: np.ndarray,
-    rows: np.ndarray,
-    n_clusters: int,
-    embedding: str,
-    rng: np.random.Generator,
-    weights: Array | None,
-) -> np.ndarray:
-    """Embed by some rows and columns of the feature map; all rows (n_samples, c), on the host."""
-    xp = namespace(features)
-    index = asarray_like(rows, features, dtype=xp.int64)
-    each = None if weights is None else take_along(weights, index)
-    # Some columns at a time, so that a CPU makes no copy of all rows.
-    n_parts = max(1, len(columns) // _COLUMNS) if is_host(features) else 1
-    parts = [
-        take_along(take_along(features, asarray_like(some, features, dtype=xp.int64)), index, 1)
-        for some in np.array_split(columns, n_parts)
-    ]
-    part = xp.concat(parts, axis=0) if n_parts > 1 else parts[0]
-    projection = EMBEDDINGS[embedding](part, n_clusters, rng, each)
-    return to_numpy(_coordinates_of(features, _with_zeros(projection, columns, features)))
-
-
 def _coordinates_of(features: Array, projection: Projection) -> Array:
     """Compute the coordinates of rows (n, c); zeros where a row is like none of the part's."""
     points = project_features(features, projection._replace(degree=None))
@@ -233,15 +257,10 @@ def _coordinates_of(features: Array, projection: Projection) -> Array:
     return points / namespace(features).where(degree > 0, degree, 1.0)[:, None]
 
 
-def _with_zeros(projection: Projection, columns: np.ndarray, features: Array) -> Projection:
-    """Make a projection from some columns of the feature map one from all: zero at the others."""
+def _widening(columns: np.ndarray, features: Array) -> Callable[[Array], Array]:
+    """Return a function that puts zeros at all columns of the feature map but some (c, ..)."""
     xp = namespace(features)
     places = np.full(features.shape[0], len(columns))
     places[columns] = np.arange(len(columns))
     index = asarray_like(places, features, dtype=xp.int64)
-
-    def widen(part: Array) -> Array:
-        return take_along(xp.concat([part, 0 * part[:1, ...]], axis=0), index)
-
-    degree = None if projection.degree is None else widen(projection.degree)
-    return projection._replace(basis=widen(projection.basis), degree=degree)
+    return lambda part: take_along(xp.concat([part, 0 * part[:1, ...]], axis=0), index)

@@ -9,7 +9,7 @@ import numpy as np
 from pckid._utils.parallel import blas_threads_for
 from pckid.ensemble.feature_map import Kernel, feature_matrix, project_features
 from pckid.input.table import Table
-from pckid.spectral.embedding import EMBEDDINGS
+from pckid.spectral.embedding import fit_embedding
 from pckid.spectral.kmeans import partition
 
 _N_STARTS = 20
@@ -38,7 +38,7 @@ def cluster_by_numbers(
     rng = np.random.default_rng(0)
     with blas_threads_for(table.n_samples, jobs):
         features = feature_matrix(kernel, table, jobs)
-        projection = EMBEDDINGS[embedding](features, numbers[-1], rng)
+        projection = fit_embedding(embedding, features, numbers[-1], rng)
         points = project_features(features, projection)
         found = [partition(points[:, :k], k, n_init=_N_STARTS, rng=rng) for k in numbers]
     return [_largest_first(labels, k) for labels, k in zip(found, numbers, strict=True)]
