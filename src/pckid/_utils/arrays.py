@@ -14,6 +14,9 @@ _NAMESPACES: dict[type, Namespace] = {}
 # where both were scaled by weights.
 _HEADROOM = 2.0**40
 
+# So much of the host's memory CUDA copies aside at once.
+_STAGED_BYTES = 1 << 16
+
 # Of a matrix this much stays in the cache of a CPU core.
 _CACHED_BYTES = 1 << 19
 
@@ -114,8 +117,12 @@ def asarray_like(values: Any, X: Array, dtype: Any = None) -> Array:
     if isinstance(X, np.ndarray):
         return np.asarray(values, dtype=dtype)
     if array_api_compat.is_torch_array(X) and X.is_cuda:  # type: ignore[attr-defined]
-        there = namespace(X).asarray(values, dtype=dtype)
-        return there.to(device_of(X), non_blocking=True)
+        xp = namespace(X)
+        # Of more than 64 KB CUDA makes no copy aside, but waits for all that was launched: numbers
+        # of rows and columns travel as short ones.
+        short = dtype == xp.int64 and values.nbytes > _STAGED_BYTES and values.max() < 1 << 31
+        there = xp.asarray(values, dtype=xp.int32 if short else dtype)
+        return there.to(device_of(X), non_blocking=True).to(dtype or there.dtype)
     return namespace(X).asarray(values, dtype=dtype, device=device_of(X))
 
 

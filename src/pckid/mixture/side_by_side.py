@@ -36,13 +36,14 @@ class SideBySide:
         owner = np.repeat(np.arange(len(sizes)), sizes)
         place = np.concatenate([np.tile(np.arange(g), m) for m, g in shapes])
         slot = owner * self._shape[1] + place
+        xp = namespace(home)
+        self.owner = asarray_like(owner, home, dtype=xp.int64)
+        self.slot = asarray_like(slot, home, dtype=xp.int64)
         # Places that no component has are filled by what comes after the last one.
-        component = np.full(self._shape, len(owner))
-        component.reshape(-1)[slot] = np.arange(len(owner))
-        int64 = namespace(home).int64
-        self.owner = asarray_like(owner, home, dtype=int64)
-        self.slot = asarray_like(slot, home, dtype=int64)
-        self._component = asarray_like(component.reshape(-1), home, dtype=int64)
+        runs = asarray_like(np.stack([np.cumsum(sizes) - sizes, sizes]), home, dtype=xp.int64)
+        index = xp.arange(self._shape[1], dtype=xp.int64, device=device_of(home))
+        component = xp.where(index < runs[1, :, None], runs[0, :, None] + index, len(owner))
+        self._component = xp.reshape(component, (-1,))
 
     def posteriors(self, log_joint: Array) -> Array:
         """Normalise a log-joint (n_components, n) mixture by mixture."""
