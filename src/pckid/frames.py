@@ -6,16 +6,18 @@ import importlib.util
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from pckid._utils.commands import as_argument, options_as_parameters
 from pckid._utils.text import brief
 from pckid.exceptions import TableError
 from pckid.inspection import notes
-from pckid.inspection.problems import Option, Problem, find_problems, is_used
+from pckid.inspection.problems import Problem, find_problems, is_used
 from pckid.inspection.tables import choose_row_names
 from pckid.tables import (
     Columns,
     FileTable,
     MissingTokens,
     Reading,
+    Scan,
     find_readings,
     parse_rules,
     read_columns,
@@ -102,15 +104,13 @@ def read_table(
     frame : pandas.DataFrame or pyarrow.Table
         The columns to cluster by; an Arrow table where pandas is not installed.
     notes : list of str
-        How columns were read, which were left out, and what looks wrong. Options that they name
-        are parameters here: `--dates use` is dates=["use"], `--yes` is take_advice=True.
+        How columns were read, which were left out, and what looks wrong.
 
     Raises
     ------
     ValueError
         If a column cannot be read, or can be read in two ways; the message lists all of them, with
-        what to do about each. Options in it, such as --drop, are parameters here; its last line
-        writes them so.
+        what to do about each.
 
     Examples
     --------
@@ -123,45 +123,37 @@ def read_table(
     >>> frame["revenue"].tolist()
     [5345.73, 845.0, 1200.5]
     >>> print(notes[0])
-    Left out, because they name the rows (--columns takes them): customer_no.
+    Left out, because they name the rows (columns=[...] takes them): customer_no.
     """
 
-    scan = scan_table(
-        path, delimiter=delimiter, decimal=decimal, encoding=encoding, header=header, sheet=sheet,
-        skip_first=skip_first, skip_last=skip_last,
-    )  # fmt: skip
-    table = read_whole(scan)
     given: dict[str, Any] = {
         "na_values": tuple(na_values), "numbers": tuple(numbers), "dates": tuple(dates),
         "drop": tuple(drop), "categorical": tuple(categorical), "columns": tuple(columns),
         "skip_last": skip_last, "yes": take_advice,
     }  # fmt: skip
+    with options_as_parameters():
+        scan = scan_table(
+            path, delimiter=delimiter, decimal=decimal, encoding=encoding, header=header,
+            sheet=sheet, skip_first=skip_first, skip_last=skip_last,
+        )  # fmt: skip
+        return _read_scan(scan, given, decimal)
+
+
+def _read_scan(scan: Scan, given: dict[str, Any], decimal: str | None) -> TableFrame:
+    """Read a table that was opened; take advice if it is asked for."""
+    table = read_whole(scan)
     for name in (*given["drop"], *given["categorical"], *given["columns"]):
         if name not in table.names:
-            raise TableError(f"{path} has no column '{brief(name)}'.")
+            raise TableError(f"{scan.source} has no column '{brief(name)}'.")
     first = _read_selected(table, given, decimal)
     taken: list[str] = []
     table, found = notes.take_advice(
-        table,
-        first,
-        given,
-        lambda table: _read_selected(table, given, decimal),
-        taken.append,
-        _as_parameters,
+        table, first, given, lambda table: _read_selected(table, given, decimal), taken.append
     )
-    notes.refuse_problems(table.source, found.problems, "take_advice=True", _as_parameters)
+    notes.refuse_problems(table.source, found.problems, "take_advice=True")
     said = [*scan.notes, *taken, *notes.reading_notes(found.left_out, found.readings)]
     said += notes.problem_lines(found.problems)
     return TableFrame(_to_frame(found, table), said)
-
-
-def _as_parameters(options: Sequence[Option]) -> str:
-    """Write options as parameters of `read_table`: "skip_last=1, drop=['notes']"."""
-    given = notes.with_options({}, options)
-    written = {
-        key: list(value) if isinstance(value, tuple) else value for key, value in given.items()
-    }
-    return ", ".join(f"{key}={value!r}" for key, value in written.items())
 
 
 class _Found(NamedTuple):
@@ -187,7 +179,11 @@ def _read_selected(table: FileTable, given: Mapping[str, Any], decimal: str | No
     readings = find_readings(table, names, missing, rules)
     used = [name for name in names if is_used(readings[name], rules, name)]
     if not used:
-        raise TableError(f"{table.source} holds nothing but dates, free text and names of rows.")
+        raise TableError(
+            f"{table.source} holds nothing but dates, free text and names of rows. If dates tell "
+            f"the rows apart, add {as_argument('dates', 'use')}; {as_argument('columns')} takes "
+            f"names of rows, {as_argument('categorical')} takes text as categories."
+        )
     columns = read_columns(table, used, missing, rules, readings)
     problems = find_problems(columns, used, table, rules)
     left_out = [name for name in names if not is_used(readings[name], rules, name)]

@@ -1,5 +1,6 @@
 """Files as offices write them: what comes out of each, whole and in batches alike."""
 
+import re
 import tomllib
 from pathlib import Path
 
@@ -7,16 +8,20 @@ import numpy as np
 import pytest
 
 from pckid import read_table
-from pckid._utils.commands import as_arguments
+from pckid._utils.commands import as_arguments, options_as_parameters
 from pckid.cli._tables import plan_columns, read_selection, reading_rules
 from pckid.exceptions import TableError
 from pckid.inspection.problems import RESULT_COLUMNS
 from pckid.inspection.tables import inspect_table
 from pckid.outofcore.files import FileRows
 from pckid.tables import MissingTokens, find_readings, read_whole, scan_table, text
+from pckid.tables.isolation import read_apart
+from pckid.tables.sources import find_source
+from pckid.tables.workbooks import parse_workbook
 
 FOLDER = Path(__file__).parent / "files"
 EXPECTED = tomllib.loads((FOLDER / "expected.toml").read_text("utf-8"))
+OPTION = re.compile(r"(?<![\w-])--?[a-z]")
 DEFAULT = MissingTokens.with_defaults()
 
 
@@ -85,9 +90,11 @@ def test_python_reads_the_same(name):
     stops = {"ambiguous numbers", "ambiguous dates", "mixed units", "text among numbers"}
     stops &= set(expected.get("problems", []))
     if stops:
-        with pytest.raises(TableError, match=r"To take this advice: take_advice=True, or [a-z_]+="):
+        with pytest.raises(TableError, match=r"advice: take_advice=True, or [a-z_]+=") as raised:
             read_table(str(FOLDER / name), **expected.get("read", {}))
+        assert not OPTION.search(str(raised.value))
     frame, notes = read_table(str(FOLDER / name), take_advice=True, **expected.get("read", {}))
+    assert not OPTION.search("\n".join(notes))
     kinds = expected["kinds"]
     named = [column for column, kind in kinds.items() if kind == "row name"]
     assert frame.index.name == (named[0] if named else None)
@@ -110,7 +117,51 @@ def test_advice_in_python_is_written_as_parameters_that_work(tmp_path):
     alone, given = last.removeprefix("To take this advice: ").split(", or ")
     assert alone == "take_advice=True"
     assert given == """skip_last=1, na_values=["high's"]"""
+    said = """If the text means missing: na_values=["high's"]. Otherwise leave the column out """
+    assert said + "(drop=['b']), or take it as categories (categorical=['b'])." in str(raised.value)
+    assert "If so, leave it out: skip_last=1." in str(raised.value)
     by_hand, _ = read_table(str(path), **eval(f"dict({given})"))
     taken, notes = read_table(str(path), take_advice=True)
     assert by_hand.equals(taken)
     assert notes[0] == f"Advice taken: {given}"
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        (
+            ["Report", "", "a,b", *(f"{i % 7},{i % 5}" for i in range(30))],
+            "(skip_first=0 takes it)",
+        ),
+        (["a,b", *(f"{i},{i % 5}" for i in range(6))], "If so, leave it out: drop=['a']."),
+        (["a,when", *(f"{i % 7},2024-01-{i + 1:02}" for i in range(30))], "(dates=['use'] takes"),
+        (["a,b", *(f"{i % 7},{999 if i == 3 else i % 5}" for i in range(30))], "na_values=['999']"),
+        (["a,b", *(f"{i % 7},t{i * 7 % 25}" for i in range(30))], "(categorical=[...] takes them"),
+    ],
+)
+def test_notes_in_python_name_parameters(tmp_path, lines, said):
+    path = tmp_path / "table.csv"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    notes = "\n".join(read_table(str(path)).notes)
+    assert said in notes
+    assert not OPTION.search(notes)
+
+
+def test_too_many_categories_and_nothing_to_cluster_by_are_said_for_python(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("\n".join(["a,b", *(f"{i % 7},t{i % 300}" for i in range(900))]))
+    with pytest.raises(TableError, match=r"Leave it out \(drop=\['b'\]\)\."):
+        read_table(str(path))
+    path.write_text("\n".join(["id,b", *(f"x{i},2024-01-{i + 1:02}" for i in range(30))]))
+    with pytest.raises(
+        TableError, match=r"nothing but dates.*add dates=\['use'\]; columns=\[\.\.\.\]"
+    ):
+        read_table(str(path))
+
+
+def test_a_reader_in_a_process_of_its_own_names_parameters_too():
+    source = find_source(str(FOLDER / "several-sheets.xlsx"), 1 << 30)
+    how = {"sheet": None, "header": True, "skip_first": None, "skip_last": 0}
+    with options_as_parameters():
+        said = read_apart(parse_workbook, source, **how).notes
+    assert said[0] == "Sheet 'Data' is read, not 'Empty', 'Codes'; sheet=... chooses another."

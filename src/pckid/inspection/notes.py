@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, TypeVar
 
-from pckid._utils.commands import as_arguments
+from pckid._utils.commands import as_argument, as_arguments
 from pckid._utils.text import brief, counted, list_first
 from pckid.exceptions import TableError
 from pckid.input.sentinels import describe_codes
@@ -16,10 +16,13 @@ _SHOWN, _LONGEST_ADVICE = 12, 500
 _THOUSANDS = {"": "no thousands sign", " ": "thousands ' '"}
 _Opened = TypeVar("_Opened", Scan, FileTable)
 _REASONS = {
-    "row name": "because they name the rows (--columns takes them)",
-    "free text": "because they hold free text (--categorical takes them as categories)",
-    "date": "because they hold dates (--dates use takes them as days)",
-    "duration": "because they hold durations (--dates use takes them as hours)",
+    "row name": ("because they name the rows ({} takes them)", ("columns", True)),
+    "free text": (
+        "because they hold free text ({} takes them as categories)",
+        ("categorical", True),
+    ),
+    "date": ("because they hold dates ({} takes them as days)", ("dates", "use")),
+    "duration": ("because they hold durations ({} takes them as hours)", ("dates", "use")),
 }
 
 
@@ -43,20 +46,18 @@ def take_advice(
     options: dict[str, Any],
     choose: Callable[[_Opened], Any],
     say: Callable[[str], object],
-    write: Callable[[Sequence[Option]], str] = as_arguments,
 ) -> tuple[_Opened, Any]:
     """With the option "yes", fix what is wrong as advised; return the table and what is chosen.
 
     `chosen` has the `problems` of the columns chosen so far; `choose(table)` chooses them anew,
-    after what was taken has been added to the options. `say` is told what that was, as `write`
-    writes it.
+    after what was taken has been added to the options. `say` is told what that was.
     """
     # What is fixed may bring more to light: a code for missing that hid an outlier.
     for _ in range(5):
         taken = [option for option in advice(chosen.problems) if not _given(option, options)]
         if not options.get("yes") or not taken:
             break
-        say(f"Advice taken: {write(taken)}")
+        say(f"Advice taken: {as_arguments(taken)}")
         options.update(with_options(options, taken))
         table = leave_out_last(table, options.get("skip_last") or 0)
         chosen = choose(table)
@@ -75,7 +76,8 @@ def explain_reading(reading: Reading) -> str:
     if reading.kind == "row name":
         return "no two rows have the same: it names the rows and is left out"
     if reading.kind == "free text":
-        return "most rows have a text of their own: free text, left out; --categorical takes it"
+        text = "most rows have a text of their own: free text, left out"
+        return f"{text}; {as_argument('categorical')} takes it"
     if reading.kind in ("date", "duration"):
         written = f" written {reading.date.layout}" if reading.date and reading.date.layout else ""
         return f"{reading.kind}s{written}"
@@ -93,10 +95,11 @@ def explain_reading(reading: Reading) -> str:
 def reading_notes(left_out: Collection[str], readings: Mapping[str, Reading]) -> list[str]:
     """Say in one line each which columns name rows, hold dates, or write numbers in some way."""
     lines = []
-    for kind, reason in _REASONS.items():
+    for kind, (reason, option) in _REASONS.items():
         named = [n for n, reading in readings.items() if reading.kind == kind and n in left_out]
         if named:
-            lines.append(f"Left out, {reason}: {list_first([*map(brief, named)])}.")
+            why = reason.format(as_argument(*option))
+            lines.append(f"Left out, {why}: {list_first([*map(brief, named)])}.")
     ways: dict[str, list[str]] = {}
     for name, reading in readings.items():
         if reading.choice and reading.number and name not in left_out and not reading.doubt:
@@ -118,7 +121,7 @@ def problem_lines(problems: Sequence[Problem]) -> list[str]:
         )
         both = named[0]._replace(
             evidence=evidence + "the rows rather than describe them.",
-            fix="If so, leave them out: --drop.",
+            fix=f"If so, leave them out: {as_argument('drop')}.",
         )
         problems = [problem for problem in problems if problem not in named] + [both]
     ordered = sorted(problems, key=lambda problem: not problem.stops)
@@ -146,11 +149,10 @@ def refuse_problems(
     source: str,
     problems: Sequence[Problem],
     yes: str = "--yes",
-    write: Callable[[list[Option]], str] = as_arguments,
 ) -> None:
     """Raise if something must be fixed first, with all that is wrong or doubtful.
 
-    All advice is taken by `yes`, unless it is "", or by options as `write` writes them.
+    All advice is taken by `yes`, unless it is "", or by options.
     """
     stops = [problem for problem in problems if problem.stops]
     if not stops:
@@ -162,7 +164,7 @@ def refuse_problems(
         more = [f"- and {counted(len(lines) - _SHOWN, 'more point')}"] * (len(lines) > _SHOWN)
         listed = [f"- {line}" for line in lines[:_SHOWN]]
         lines = [f"{many} a decision in {brief(source)}:", *listed, *more]
-    options = write(advice(problems))
+    options = as_arguments(advice(problems))
     ways = [yes, options if len(options) <= _LONGEST_ADVICE else ""]
     if any(ways):
         lines.append(f"To take this advice: {', or '.join(filter(None, ways))}")

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pckid._utils.commands import as_argument
+from pckid._utils.commands import as_argument, as_arguments, for_python
 from pckid._utils.text import brief, counted, join_words, number_hint
 from pckid.input.one_hot import incomplete_groups
 from pckid.input.sentinels import Sentinel, describe_codes, find_codes
@@ -30,10 +30,11 @@ ABOUT_USE = frozenset(
 )
 """Problems that ask whether a column should be used, and as what."""
 _MOST_CODES, _MOST_NAMED = 5, 5
+_NAME_IT = ", or name it as --id or --label"
 
 
 class Option(NamedTuple):
-    """An option of the command line, such as `--drop notes`."""
+    """An option, written `--drop notes`, or `drop=['notes']` for users of Python."""
 
     key: str  # "na_values", "numbers", "dates", "drop", "categorical", "id_column", "skip_last"
     value: str
@@ -230,7 +231,7 @@ def _text_among_numbers(
     drop = Option("drop", name)
     if few and not any(number_hint(text) for text, _ in found.texts):
         codes = tuple(Option("na_values", text) for text, _ in found.texts)
-        begin = f"If the text means missing: {' '.join(map(str, codes))}. Otherwise"
+        begin = f"If the text means missing: {as_arguments(codes)}. Otherwise"
         fix = f"{begin} leave the column out ({drop}), or take it as categories "
         fix += f"({Option('categorical', name)})."
         in_cells = f"{begin} correct such cells, or leave them empty."
@@ -272,7 +273,7 @@ def _category_problems(name: str, cells: Sequence[str | None], asked_for: bool) 
         name, "too many categories",
         f"Column '{brief(name)}' holds {n_distinct:,} different texts in {n_observed:,} rows, too "
         f"many for categories (at most {MAX_CATEGORIES}).",
-        f"Leave it out ({drop}), or name it as --id or --label.", (drop,), True,
+        f"Leave it out ({drop}){_NAME_IT * (not for_python())}.", (drop,), True,
     )]  # fmt: skip
 
 
@@ -343,7 +344,7 @@ def _codes_for_missing(name: str, codes: Sequence[Sentinel], elsewhere: Sequence
     options = tuple(Option("na_values", f"{code.value:g}") for code in codes)
     clause = describe_codes({0: codes}, lambda _: f"'{brief(name)}'")
     evidence = f"{clause[0].upper()}{clause[1:]}, far from its other values."
-    fix = f"If that means missing, add {' '.join(map(str, options))}"
+    fix = f"If that means missing, add {as_arguments(options)}"
     if elsewhere:
         more = f" and {counted(len(elsewhere) - 1, 'more column')}" if len(elsewhere) > 1 else ""
         fix += f"; it then means missing in '{brief(elsewhere[0])}'{more} too, which may be wrong."
@@ -381,11 +382,12 @@ def _number_problems(
         ))  # fmt: skip
     plain = reading.kind == "number" and reading.number is None
     if plain and looks_like_identifier(values):
+        ways = f"{Option('id_column', name)} or " * (not for_python()) + str(Option("drop", name))
         found.append(Problem(
             name, "may name the rows",
             f"Column '{shown}' holds a whole number in every row, no two alike: it may name the "
             "rows rather than describe them.",
-            f"If so, leave it out: {Option('id_column', name)} or {Option('drop', name)}.",
+            f"If so, leave it out: {ways}.",
         ))  # fmt: skip
     return found
 

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.ipc
 
+from pckid._utils.commands import for_python, options_as_parameters
 from pckid.exceptions import TableError
 from pckid.tables.sources import Source
 
@@ -67,6 +68,7 @@ def read_apart(function: Callable[..., Read], source: Source, **options: Any) ->
     """
     called = f"{function.__module__}:{function.__name__}"
     task = {"call": called, "name": source.name, "max_bytes": source.max_bytes, "options": options}
+    task["for_python"] = for_python()
     paths = os.pathsep.join(path for path in sys.path if path)
     done = subprocess.run(
         [sys.executable, "-c", _CHILD, json.dumps(task)],
@@ -93,7 +95,8 @@ def serve_isolated() -> None:
     module, _, name = task["call"].partition(":")
     source = Source(task["name"], task["max_bytes"], sys.stdin.buffer.read())
     try:
-        data, *told = getattr(import_module(module), name)(source, **task["options"])
+        with options_as_parameters(task["for_python"]):
+            data, *told = getattr(import_module(module), name)(source, **task["options"])
     except TableError as error:
         sys.stderr.buffer.write(json.dumps([str(error), error.options]).encode())
         sys.exit(_REFUSED)

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 import pyarrow as pa
 
+from pckid._utils.commands import as_argument
 from pckid._utils.text import brief
 from pckid.exceptions import TableError
 from pckid.tables.binary import (
@@ -261,7 +262,7 @@ def _scan_file(
     if skip_first is None and above_table.strip():
         above = (
             f"The names of the columns are in line {kind.n_above + 1}; what stands above them is "
-            "left out (--skip-first 0 takes it)."
+            f"left out ({as_argument('skip_first', 0)} takes it)."
         )
         notes = (above, *notes)
     return Scan(source.name, names, (part,), source.n_bytes, kind, header, found, notes=notes)

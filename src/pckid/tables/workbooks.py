@@ -14,6 +14,7 @@ from typing import Any, BinaryIO
 
 import pyarrow as pa
 
+from pckid._utils.commands import as_argument
 from pckid._utils.text import brief, counted
 from pckid.exceptions import TableError
 from pckid.tables.headers import Range, cell_text, find_header
@@ -81,7 +82,8 @@ def parse_workbook(
     names, offset, notes = None, 0, []
     if others:
         listed = ", ".join(f"'{brief(other)}'" for other in others[:5])
-        notes.append(f"Sheet '{brief(name)}' is read, not {listed}; --sheet chooses another.")
+        choose = f"{as_argument('sheet')} chooses another"
+        notes.append(f"Sheet '{brief(name)}' is read, not {listed}; {choose}.")
     if header:
         first = list(islice(rows, _HEADER_ROWS))
         if not first:
