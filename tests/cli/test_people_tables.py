@@ -3,6 +3,8 @@
 import json
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from pckid.tables import read_source
@@ -386,3 +388,66 @@ def test_a_limit_of_detection_is_not_advised_as_missing(pckid, tmp_path, how, li
     taken = pckid("cluster", "t.csv", *CHEAP, how, "--yes")
     assert taken.code == 0, taken.err
     assert "Advice taken: --drop lead\n" in taken.err
+
+
+_MEANT = {
+    "duration: write it as one number, such as hours": [
+        "{n}h {m:02}m",
+        "{n} h {m} min",
+        "PT{n}H{m}M",
+    ],
+    "value with its error: write the value alone": [
+        "{n}.{m} ± 0.{n}",
+        "{m} +/- {n}",
+        "{m},5±0,1 mg",
+    ],
+    "coordinate: write degrees as a number": ["{m}.{n}° N", "{m}°{n}'12\"S", "{n}° {m}′ W"],
+    "written in two units": ["{n}'{m}\"", "{n} ft {m} in"],
+    "It holds two numbers: write each in a column of its own": [
+        "1{m:02}/8{n}",
+        "{m} ({n}.5)",
+        "{m} ({n}%)",
+    ],
+}
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("meant", "form"), [(meant, form) for meant, forms in _MEANT.items() for form in forms]
+)
+def test_measurements_that_are_not_one_number_are_asked_about(pckid, tmp_path, how, meant, form):
+    cells = [form.format(n=i % 10, m=10 + i * 7 % 50) for i in range(60)]
+    rows = [[cell, i * 5 % 13, i * 3 % 17] for i, cell in enumerate(cells)]
+    write(tmp_path / "t.csv", [["m", "a", "b"], *rows], "\t")
+    done = pckid("cluster", "t.csv", *CHEAP, how)
+    assert done.code == 3
+    assert f"holds text in 60 of 60 cells, first '{cells[0]}' in row 1. It " in done.err
+    assert meant in done.err
+    assert "Otherwise leave the column out (--drop m), or take it as categories" in done.err
+    assert "--na-values" not in done.err
+    assert meant in pckid("inspect", "t.csv").out.decode()
+    assert pckid("cluster", "t.csv", *CHEAP, how, "--yes").code == 0
+
+
+@BOTH
+def test_columns_of_lists_are_called_so(pckid, tmp_path, how):
+    columns = {
+        "a": [i * 5 % 13 for i in range(60)],
+        "b": [i * 3 % 17 for i in range(60)],
+        "tags": [["x"] * (i % 3) for i in range(60)],
+        "place": [{"x": i, "y": 2} for i in range(60)],
+        "raw": [bytes([i]) for i in range(60)],
+    }
+    pq.write_table(pa.table(columns), tmp_path / "t.parquet")
+    done = pckid("cluster", "t.parquet", *CHEAP, how)
+    assert done.code == 3
+    what = "Write what tells rows apart as columns of numbers, leave it out (--drop {}), or"
+    for name, holds in (("tags", "a list"), ("place", "several named values"), ("raw", "bytes")):
+        assert f"Column '{name}' holds {holds} in each cell" in done.err
+        assert what.format(name) in done.err
+    assert "holds text" not in done.err
+    page = pckid("inspect", "t.parquet").out.decode()
+    assert "5 columns, 3 that cannot be read as numbers\n" in page
+    assert "\ntags    no numbers " in page
+    assert "holds text" not in page
+    assert pckid("cluster", "t.parquet", *CHEAP, how, "--yes").code == 0

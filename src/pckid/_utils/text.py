@@ -51,6 +51,17 @@ def write_p(p_value: float) -> str:
 
 
 _OTHER_DIGITS = "[٠-٩۰-۹०-९０-９]+"
+_DIGITS = r"\d+(?:[.,]\d+)?"
+_TIME_UNIT = r"(?i:d|days?|h|hrs?|hours?|std\.?|m|mins?|minutes?|s|secs?|seconds?)"
+_SPAN = (
+    rf"-?{_DIGITS} ?{_TIME_UNIT}(?:,? ?{_DIGITS} ?{_TIME_UNIT})+"
+    rf"|P(?:\d+[YMWD])*T(?:{_DIGITS}[HMS])+"
+)
+_WITH_ERROR = rf"[+-]?{_DIGITS} ?(?:±|\+/?-) ?{_DIGITS}.*"
+_MINUTES = rf"(?: ?{_DIGITS} ?['′’])?(?: ?{_DIGITS} ?(?:''|[\"″”]))?"
+_COORDINATE = rf"[+-]?{_DIGITS} ?°{_MINUTES} ?[NSEWO]"
+_TWO_UNITS = rf"{_DIGITS} ?(?:['′’]|ft|st|lbs?) ?{_DIGITS} ?(?:''|[\"″”]|in|lbs?|oz)\.?"
+_TWO_NUMBERS = rf"\d{{2,3}} ?/ ?\d{{2,3}}|{_DIGITS} ?\({_DIGITS} ?%?\)"
 _HINTS = (
     (r"[+-]?\d{1,3}([,.'_\s]\d{3})+([.,]\d+)?", "Take the signs between thousands out of it. "),
     (r"[+-]?\d+,\d+([eE][+-]?\d+)?", "Write a point for the decimal comma. "),
@@ -63,10 +74,24 @@ _HINTS = (
         r"[<>≤≥]=?\s*[+-]?[.,]?\d.*",
         "It is a limit: write a number in its place, such as the limit. ",
     ),
+    (_SPAN, "It is a duration: write it as one number, such as hours. "),
+    (
+        _WITH_ERROR,
+        "It is a value with its error: write the value alone, and the error in another column. ",
+    ),
+    (
+        _COORDINATE,
+        "It is a coordinate: write degrees as a number, negative in the south and west. ",
+    ),
+    (_TWO_UNITS, "It is written in two units: write it as one number in one of them. "),
+    (_TWO_NUMBERS, "It holds two numbers: write each in a column of its own. "),
     (r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}.*", "Write a date as a number, such as days. "),
 )
 
-UNREAD_NUMBER = rf"^[+-]?(0[xX][0-9a-fA-F]+|\d+(_\d+)+|{_OTHER_DIGITS}([.,٫]{_OTHER_DIGITS})?)$"
+UNREAD_NUMBER = (
+    rf"^(?:[+-]?(0[xX][0-9a-fA-F]+|\d+(_\d+)+|{_OTHER_DIGITS}([.,٫]{_OTHER_DIGITS})?)"
+    rf"|{_SPAN}|{_WITH_ERROR}|{_COORDINATE}|{_TWO_UNITS}|{_TWO_NUMBERS})$"
+)
 """A pattern of texts that are numbers to a reader but are not taken as such."""
 
 

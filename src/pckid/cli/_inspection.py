@@ -74,7 +74,7 @@ def print_page(found: TableInspection, command: str) -> None:
     kinds, n_empty = [column.kind for column in found.columns], found.n_empty_rows
     some = {
         "of categories": kinds.count("category"),
-        "with text among numbers": kinds.count("text"),
+        "that cannot be read as numbers": kinds.count("text"),
     }
     told = "".join(f", {count} {what}" for what, count in some.items() if count)
     console.print(Text(
@@ -127,7 +127,9 @@ def _columns_table(columns: Sequence[ColumnInspection]) -> Any:
     for heading in ("missing", "distinct", "lowest", "median", "highest"):
         grid.add_column(heading, justify="right")
     for column in columns:
-        cells = [brief(column.name, 40), _HOLDS.get(column.kind, "text")]
+        by_type = any(problem.kind == "no numbers" for problem in column.problems)
+        unread = "no numbers" if by_type else "text"
+        cells = [brief(column.name, 40), _HOLDS.get(column.kind, unread)]
         if column.kind != "text":
             cells += [f"{column.share_missing:.1%}", f"{column.n_distinct:,}"]
             cells += [

@@ -50,11 +50,11 @@ class Problem(NamedTuple):
     ----------
     column : str
     kind : str
-        "text among numbers", "ambiguous numbers", "mixed units", "ambiguous dates", "too many
-        categories", "infinite numbers", "code for missing", "outlier", "unit left out",
-        "may name the rows", "codes with zeros", "may be a code", "free text", "spelling variants",
-        "split category", "earlier result", "second names", "other unit" or "extra rows": totals
-        or notes below the table.
+        "text among numbers", "no numbers" (but lists, say), "ambiguous numbers", "mixed units",
+        "ambiguous dates", "too many categories", "infinite numbers", "code for missing",
+        "outlier", "unit left out", "may name the rows", "codes with zeros", "may be a code", "free
+        text", "spelling variants", "split category", "earlier result", "second names", "other
+        unit" or "extra rows": totals or notes below the table.
     evidence : str
         A sentence that says what was found.
     fix : str
@@ -236,9 +236,14 @@ def _text_among_numbers(
         fix += f"({Option('categorical', name)})."
         in_cells = f"{begin} correct such cells, or leave them empty."
         return Problem(name, "text among numbers", evidence, fix, codes, True, in_cells=in_cells)
-    fix = (
-        f"Leave the column out ({drop}), or take it as categories ({Option('categorical', name)})."
-    )
+    categories = f"or take it as categories ({Option('categorical', name)})."
+    if found.by_type:
+        fix = "Write what tells rows apart as columns of numbers, leave it out "
+        fix += f"({drop}), {categories}"
+        in_cells = "Numbers are expected there."
+        return Problem(name, "no numbers", evidence, fix, (drop,), True, in_cells=in_cells)
+    leave = "Otherwise leave" if number_hint(found.example) else "Leave"
+    fix = f"{leave} the column out ({drop}), {categories}"
     return Problem(name, "text among numbers", evidence, fix, (drop,), True)
 
 

@@ -36,6 +36,14 @@ _CELLS_AT_ONCE, _BYTES_AT_ONCE = 1 << 16, 1 << 28
 _NUMBER = r"^[+-]?(\d+DECIMAL?\d*|DECIMAL\d+)([eE][+-]?\d+)?$|^[+-]?(?i:inf|infinity)$"
 
 
+_HOLDS = (
+    (pa.types.is_struct, "several named values in each cell (a struct)"),
+    (pa.types.is_nested, "a list in each cell"),
+    (pa.types.is_binary, "bytes in each cell"),
+    (pa.types.is_large_binary, "bytes in each cell"),
+)
+
+
 class MissingTokens(NamedTuple):
     """What counts as missing: texts in lower case, and numbers."""
 
@@ -58,6 +66,11 @@ class NotNumbers(NamedTuple):
     example: str
     row: int
     texts: tuple[tuple[str, int], ...] = ()  # at most MAX_TEXTS of them, with their counts
+
+    @property
+    def by_type(self) -> bool:
+        """Whether the type of the column says it, and `example` what it holds."""
+        return not self.texts
 
     @property
     def all_texts(self) -> bool:
@@ -84,14 +97,22 @@ def describe_text(texts: dict[str, NotNumbers], parts: Sequence[Part]) -> list[s
     """Say which columns are not numbers, a line for each of the first few."""
     shown = list(texts.items())[:5]
     lines = [
-        f"Column '{brief(name)}' holds text in {found.n_cells} of {found.n_observed} cells, first "
-        f"'{brief(found.example)}' in {name_row(parts, found.row)}. {number_hint(found.example)}"
-        for name, found in shown
+        f"Column '{brief(name)}' holds {_what_it_holds(found, parts)}" for name, found in shown
     ]
     if len(texts) > len(shown):
         more = len(texts) - len(shown)
         lines.append(f"So {'do' if more > 1 else 'does'} {counted(more, 'more column')}.")
     return [line.rstrip() for line in lines]
+
+
+def _what_it_holds(found: NotNumbers, parts: Sequence[Part]) -> str:
+    """Say what a column holds instead of numbers, and how to make numbers of it if it nearly is."""
+    if found.by_type:
+        return f"{found.example}."
+    return (
+        f"text in {found.n_cells} of {found.n_observed} cells, first '{brief(found.example)}' in "
+        f"{name_row(parts, found.row)}. {number_hint(found.example)}"
+    )
 
 
 def check_finite_columns(
@@ -140,8 +161,8 @@ def try_numbers(
     elif isinstance(form, DateFormat) and is_temporal(kind):
         values = read_temporal(column, form.part)
     else:
-        example = f"values of type {kind}"
-        return NotNumbers(len(column) - column.null_count, len(column), example, 1)
+        holds = next((what for is_one, what in _HOLDS if is_one(kind)), f"values of type {kind}")
+        return NotNumbers(len(column) - column.null_count, len(column), holds, 1)
     if isinstance(values, np.ndarray) and missing.numbers:
         values[np.isin(values, missing.numbers)] = np.nan
     return values
