@@ -363,17 +363,38 @@ def test_a_second_line_of_names_is_asked_about(pckid, tmp_path, how, title):
     body = [[i * 7 % 11, i * 5 % 13, i * 3 % 17] for i in range(40)]
     write(tmp_path / "t.csv", [*title, "body,money,place", "height,income,floor", *body])
     skip = f"--skip-first {len(title) + 1}"
-    asked = f"a second line of names, or units. If the names are there: {skip}."
-    done = pckid("cluster", "t.csv", *CHEAP, how)
-    assert done.code == 3
-    assert asked in done.err
-    assert asked in pckid("inspect", "t.csv").out.decode()
+    asked = (
+        "Columns 'body', 'money' and 'place' hold numbers, but for row 1 ('height', 'income' and "
+        f"'floor'): it may be a second line of names, or units. If the names are there: {skip}. If "
+        "it holds units, delete that row from the file."
+    )
+    for yes in ([], ["--yes"]):
+        done = pckid("cluster", "t.csv", *CHEAP, how, *yes)
+        assert done.code == 3
+        assert done.err.endswith(f"pckid: {asked}\nTo take this advice: {skip}\n")
+    page = pckid("inspect", "t.csv").out.decode()
+    assert asked in page
+    assert page.endswith(f"  pckid cluster t.csv {skip} --out clusters.csv\n")
+    assert "--na-values" not in done.err + page
     given = pckid("cluster", "t.csv", *CHEAP, how, *skip.split())
     assert given.code == 0, given.err
     assert given.out.decode().startswith("height,income,floor,cluster")
     # One column with a text in its first row has just that.
     write(tmp_path / "t.csv", ["body,money,place", "low,3,4", *body])
     assert "second line" not in pckid("cluster", "t.csv", *CHEAP, how).err
+
+
+def test_a_line_of_units_in_a_sheet_is_asked_about(pckid, tmp_path):
+    body = [[i * 7 % 11, i * 5 % 13] for i in range(40)]
+    rows = [["Survey", None], [None, None], ["height", "weight"], ["cm", "kg"], *body]
+    write_sheets(tmp_path / "t.xlsx", Data=rows)
+    done = pckid("cluster", "t.xlsx", *CHEAP)
+    assert done.code == 3
+    assert "hold numbers, but for row 4 of the sheet ('cm' and 'kg'): it may be" in done.err
+    assert done.err.endswith("To take this advice: --skip-first 3\n")
+    done = pckid("cluster", "t.xlsx", *CHEAP, "--skip-first", 3)
+    assert done.code == 0, done.err
+    assert done.out.decode().startswith("cm,kg,cluster")
 
 
 @BOTH

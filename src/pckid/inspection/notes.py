@@ -35,8 +35,9 @@ def with_options(options: Mapping[str, Any], added: Sequence[Option]) -> dict[st
     """Add the options that fix what is wrong."""
     changed = dict(options)
     for key, value in added:
-        single = key == "skip_last"
-        changed[key] = int(value) if single else (*(changed.get(key) or ()), value)
+        changed[key] = (
+            int(value) if key in ("skip_first", "skip_last") else (*(changed.get(key) or ()), value)
+        )
     return changed
 
 
@@ -55,13 +56,18 @@ def take_advice(
     # What is fixed may bring more to light: a code for missing that hid an outlier.
     for _ in range(5):
         taken = [option for option in advice(chosen.problems) if not _given(option, options)]
-        if not options.get("yes") or not taken:
+        if not options.get("yes") or not taken or not _can_be_taken(taken):
             break
         say(f"Advice taken: {as_arguments(taken)}")
         options.update(with_options(options, taken))
         table = leave_out_last(table, options.get("skip_last") or 0)
         chosen = choose(table)
     return table, chosen
+
+
+def _can_be_taken(advised: Sequence[Option]) -> bool:
+    """Tell whether options can be taken now that the table is open, and has its names."""
+    return all(option.key != "skip_first" for option in advised)
 
 
 def _given(option: Option, options: Mapping[str, Any]) -> bool:
@@ -159,13 +165,15 @@ def refuse_problems(
         return
     lines = problem_lines(problems)
     if len(lines) > 1:
-        what = "point" if any(problem.kind == "extra rows" for problem in stops) else "column"
+        of_rows = any(problem.kind in ("extra rows", "second names") for problem in stops)
+        what = "point" if of_rows else "column"
         many = counted(len(stops), what) + (" needs" if len(stops) == 1 else " need")
         more = [f"- and {counted(len(lines) - _SHOWN, 'more point')}"] * (len(lines) > _SHOWN)
         listed = [f"- {line}" for line in lines[:_SHOWN]]
         lines = [f"{many} a decision in {brief(source)}:", *listed, *more]
-    options = as_arguments(advice(problems))
-    ways = [yes, options if len(options) <= _LONGEST_ADVICE else ""]
+    advised = advice(problems)
+    options = as_arguments(advised)
+    ways = [yes * _can_be_taken(advised), options if len(options) <= _LONGEST_ADVICE else ""]
     if any(ways):
         lines.append(f"To take this advice: {', or '.join(filter(None, ways))}")
     raise TableError("\n".join(lines))

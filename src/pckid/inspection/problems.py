@@ -36,7 +36,7 @@ _NAME_IT = ", or name it as --id or --label"
 class Option(NamedTuple):
     """An option, written `--drop notes`, or `drop=['notes']` for users of Python."""
 
-    key: str  # "na_values", "numbers", "dates", "drop", "categorical", "id_column", "skip_last"
+    key: str  # "na_values", "numbers", "dates", "drop", "categorical", "id_column", "skip_last", "skip_first"
     value: str
 
     def __str__(self) -> str:
@@ -103,7 +103,9 @@ def find_problems(
     problems : list of Problem
     """
     extra = find_extra_rows(table if source is None else source)
-    found: list[Problem] = []
+    found = _second_names(columns.wrong, table)
+    if found:  # With other names, advice by these would be wrong.
+        return [_extra_rows(extra, False), *found] if extra else found
     measured = [j for j, name in enumerate(names) if _holds_numbers(columns, name, rules)]
     codes, stops = find_codes(columns.X, measured), False
     holders = _holders(columns.X, measured, codes)
@@ -132,7 +134,6 @@ def find_problems(
             found += _number_problems(name, columns.X[:, j], reading, table)
             if reading.kind == "number" and not reading.choice:
                 found += _code_problems(name, columns.X[:, j], reading, table)
-    found += _second_names(columns.wrong, table)
     found += _split_categories(columns.X[:, measured], [names[j] for j in measured])
     return [_extra_rows(extra, stops), *found] if extra else found
 
@@ -248,15 +249,22 @@ def _text_among_numbers(
 
 
 def _second_names(wrong: Mapping[str, NotNumbers], table: FileTable) -> list[Problem]:
-    """Say that the first row of a text file may be a second line of names, or of units."""
+    """Say that the first row of a text file or sheet may be a second line of names, or of units."""
     is_first = [found.row == found.n_cells == 1 for found in wrong.values()]
-    if table.text is None or len(is_first) < 2 or not all(is_first):
+    sheet = table.parts[0].sheet if table.parts else None
+    if (table.text is None and sheet is None) or len(is_first) < 2 or not all(is_first):
         return []
+    above = sheet.number(1) - 1 if sheet else table.text.n_above + 1 if table.text else 0
+    skip = Option("skip_first", str(above))
+    columns = [f"'{brief(name, 40)}'" for name in wrong]
+    texts = [f"'{brief(found.example, 40)}'" for found in wrong.values()]
     evidence = (
-        "Row 1 alone holds text in these columns: it may be a second line of names, or units."
+        f"Columns {join_words(columns, _MOST_NAMED)} hold numbers, but for "
+        f"{name_row(table.parts, 1)} ({join_words(texts, _MOST_NAMED)}): it may be a second line of names, or units."
     )
-    fix = f"If the names are there: {Option('skip_first', str(table.text.n_above + 1))}."
-    return [Problem(next(iter(wrong)), "second names", evidence, fix)]
+    fix = f"If the names are there: {skip}. If it holds units, delete that row from the file."
+    first = next(iter(wrong))
+    return [Problem(first, "second names", evidence, fix, (skip,), True)]
 
 
 def _category_problems(name: str, cells: Sequence[str | None], asked_for: bool) -> list[Problem]:
