@@ -36,7 +36,8 @@ _NAME_IT = ", or name it as --id or --label"
 class Option(NamedTuple):
     """An option, written `--drop notes`, or `drop=['notes']` for users of Python."""
 
-    key: str  # "na_values", "numbers", "dates", "drop", "categorical", "id_column", "skip_last", "skip_first"
+    # "na_values", "numbers", "dates", "drop", "categorical", "id_column", "skip_first", "skip_last"
+    key: str
     value: str
 
     def __str__(self) -> str:
@@ -260,7 +261,8 @@ def _second_names(wrong: Mapping[str, NotNumbers], table: FileTable) -> list[Pro
     texts = [f"'{brief(found.example, 40)}'" for found in wrong.values()]
     evidence = (
         f"Columns {join_words(columns, _MOST_NAMED)} hold numbers, but for "
-        f"{name_row(table.parts, 1)} ({join_words(texts, _MOST_NAMED)}): it may be a second line of names, or units."
+        f"{name_row(table.parts, 1)} ({join_words(texts, _MOST_NAMED)}): it may be a second line "
+        "of names, or units."
     )
     fix = f"If the names are there: {skip}. If it holds units, delete that row from the file."
     first = next(iter(wrong))
