@@ -14,7 +14,7 @@ from sklearn.base import (
     TransformerMixin,
     _fit_context,
 )
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval, InvalidParameterError, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pckid._utils.arrays import Array, asarray_like, namespace, restorer, take_along, to_numpy
@@ -278,6 +278,16 @@ class PCKID(
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    def _validate_params(self) -> None:
+        """Raise also if a model of an earlier version has an embedding that is gone."""
+        if self.embedding == "local_walk":
+            raise InvalidParameterError(
+                "embedding='local_walk' no longer exists; 'random_walk' took its place. A model "
+                "that was pickled with it predicts as before. To fit, assess or report it, fit it "
+                "anew: model.set_params(embedding='random_walk').fit(X)."
+            )
+        super()._validate_params()
 
     @all_or_nothing
     @with_callbacks
