@@ -382,6 +382,13 @@ def test_a_second_line_of_names_is_asked_about(pckid, tmp_path, how, title):
     # One column with a text in its first row has just that.
     write(tmp_path / "t.csv", ["body,money,place", "low,3,4", *body])
     assert "second line" not in pckid("cluster", "t.csv", *CHEAP, how).err
+    # Other cells that are no numbers do not hide it.
+    body[7][0] = body[9][1] = body[11][1] = "Err"
+    write(tmp_path / "t.csv", [*title, "body,money,place", "height,income,floor", *body])
+    assert asked in pckid("cluster", "t.csv", *CHEAP, how).err
+    # Nor do such cells make one of a row of data.
+    write(tmp_path / "t.csv", ["body,money,place", "Err,Err,4", *body])
+    assert "second line" not in pckid("cluster", "t.csv", *CHEAP, how).err
 
 
 def test_a_line_of_units_in_a_sheet_is_asked_about(pckid, tmp_path):
@@ -398,7 +405,9 @@ def test_a_line_of_units_in_a_sheet_is_asked_about(pckid, tmp_path):
 
 
 @BOTH
-@pytest.mark.parametrize("limit", ["<0.5", "> 40", "≤1", "<0,5 mg/l", "<1e-3", "<.5", "<0.5 mg/m3"])
+@pytest.mark.parametrize(
+    "limit", ["<0.5", "> 40", "≤1", "<0,5 mg/l", "<1e-3", "<.5", "<0.5 mg/m3", "10+"]
+)
 def test_a_limit_of_detection_is_not_advised_as_missing(pckid, tmp_path, how, limit):
     rows = [[limit if i % 9 == 4 else i % 40, i * 5 % 13, i * 3 % 17] for i in range(60)]
     write(tmp_path / "t.csv", ["lead;a;b", *rows], ";")

@@ -12,7 +12,16 @@ from pckid.tables.dates import DateFormat, count_dates, read_dates, read_tempora
 
 START = dt.datetime(1970, 1, 1)
 LAYOUTS = {
-    "year-month-day": ["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%Y/%m/%d %H:%M"],
+    "year-month-day": [
+        "%Y-%m-%d",
+        "%Y-%m-%dT%H:%M:%S",
+        "%Y/%m/%d %H:%M",
+        "%Y-%m-%dT%H:%MZ",
+        "%Y-%m-%d %H:%M+0100",
+        "%Y-%m-%d %H:%M UTC",
+        "%Y/%m/%d %I:%M:%S %p GMT+1",
+        "%Y/%m/%d %I:%M:%S %p GMT-5",
+    ],
     "day-month-year": ["%d.%m.%Y", "%d/%m/%Y %H:%M", "%d-%m-%Y"],
     "month-day-year": ["%m/%d/%Y", "%m/%d/%Y %I:%M %p"],
     "day month year": ["%d %b %Y", "%d. %B %Y", "%d-%b-%Y"],

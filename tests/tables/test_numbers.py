@@ -178,3 +178,8 @@ def test_dates_are_no_numbers():
 def test_infinity_is_named():
     with pytest.raises(TableError, match="Column 'a' holds an infinite number in row 2"):
         numbers(["1", "-inf"])
+
+
+@pytest.mark.parametrize("cell", ["-", "--", "---"])
+def test_dashes_alone_mean_missing(cell):
+    np.testing.assert_array_equal(numbers(["1.5", f" {cell} "]), [1.5, np.nan])

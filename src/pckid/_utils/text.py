@@ -71,7 +71,7 @@ _HINTS = (
     (rf"[+-]?{_OTHER_DIGITS}([.,٫]{_OTHER_DIGITS})?", "Write it in the digits 0 to 9. "),
     # What is missing because it is small or large misleads, so a limit is no code for missing.
     (
-        r"[<>≤≥]=?\s*[+-]?[.,]?\d.*",
+        rf"[<>≤≥]=?\s*[+-]?[.,]?\d.*|{_DIGITS} ?\+",
         "It is a limit: write a number in its place, such as the limit. ",
     ),
     (_SPAN, "It is a duration: write it as one number, such as hours. "),

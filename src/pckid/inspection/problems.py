@@ -251,7 +251,10 @@ def _text_among_numbers(
 
 def _second_names(wrong: Mapping[str, NotNumbers], table: FileTable) -> list[Problem]:
     """Say that the first row of a text file or sheet may be a second line of names, or of units."""
-    is_first = [found.row == found.n_cells == 1 for found in wrong.values()]
+    is_first = [
+        found.row == 1 and not found.by_type and dict(found.texts).get(found.example, 1) == 1
+        for found in wrong.values()
+    ]
     sheet = table.parts[0].sheet if table.parts else None
     if (table.text is None and sheet is None) or len(is_first) < 2 or not all(is_first):
         return []

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 _TIME = (
     r"(?:(?:T| +|, *)(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2}(?:[.,]\d+)?))?"
-    r" *(?P<half>[AaPp]\.?[Mm]\.?)? *(?:Z|UTC|[+-]\d{2}:?\d{2})?)?"
+    r" *(?P<half>[AaPp]\.?[Mm]\.?)? *(?:Z|(?:UTC|GMT)?(?:[+-]\d{1,2}(?::?\d{2})?)?)?)?"
 )
 _MONTHS = (
     "jan", "feb fév fev", "mar mär mrz", "apr avr abr", "may mai mag maj mei maggio",

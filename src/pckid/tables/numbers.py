@@ -19,7 +19,7 @@ from pckid.tables.table import FileTable, Part, name_row
 
 MISSING_TOKENS = (
     "", "NA", "N/A", "#N/A", "#NA", "<NA>", "NaN", "-NaN", "null", "none", "nil", "missing", "?",
-    ".", "-", "--", "\N{EN DASH}", "\N{EM DASH}", "\N{HORIZONTAL ELLIPSIS}", "...", "(null)",
+    ".", "-", "--", "---", "\N{EN DASH}", "\N{EM DASH}", "\N{HORIZONTAL ELLIPSIS}", "...", "(null)",
     r"\N", "#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NUM!", "#NAME?", "#NV", "#WERT!", "#BEZUG!",
     "#ZAHL!", "#N/D", "#VALEUR!", "#NOMBRE!", "#VALORE!", "#VALOR!", "#Ñ/D", "n.a.", "n. a.",
     "not available", "not applicable", "no data", "k.A.", "k. A.", "keine Angabe",
