@@ -481,3 +481,28 @@ def test_columns_of_lists_are_called_so(pckid, tmp_path, how):
     assert "\ntags    no numbers " in page
     assert "holds text" not in page
     assert pckid("cluster", "t.parquet", *CHEAP, how, "--yes").code == 0
+
+
+@pytest.mark.parametrize(("n_tools", "left_out"), [(3, False), (6, True)])
+def test_several_answers_in_a_cell_are_pointed_out(pckid, tmp_path, n_tools, left_out):
+    rng = np.random.default_rng(0)
+    tools = np.array(["Excel", "Word", "R", "Python", "SPSS", "Stata"])[:n_tools]
+    ticked = ["|".join(tools[rng.random(n_tools) < 0.5]) for _ in range(60)]
+    rows = [[i * 5 % 13, i * 3 % 17, cell] for i, cell in enumerate(ticked)]
+    write(tmp_path / "t.csv", [["a", "b", "tools"], *rows])
+    done = pckid("cluster", "t.csv", *CHEAP, "--save", "m.pckid")
+    assert done.code == 0, done.err
+    page = pckid("inspect", "t.csv").out.decode()
+    if left_out:
+        assert "Left out, because they hold several answers in a cell (make each answer" in done.err
+        assert "tools: several answers in a cell: left out; make each answer a column" in page
+    else:
+        told = (
+            "holds several answers in a cell, such as 'Excel|Word|R': each combination counts as "
+        )
+        assert f"{told}a category of its own. Make each answer a column of 0 and 1.\n" in done.err
+        assert told in page
+    assert "several" not in pckid("predict", "m.pckid", "t.csv").err
+    again = pckid("cluster", "t.csv", *CHEAP, "--categorical", "tools")
+    assert again.code == 0, again.err
+    assert "several" not in again.err

@@ -21,6 +21,11 @@ _REASONS = {
         "because they hold free text ({} takes them as categories)",
         ("categorical", True),
     ),
+    "several answers": (
+        "because they hold several answers in a cell (make each answer a column of 0 and 1; {} "
+        "takes each combination as a category)",
+        ("categorical", True),
+    ),
     "date": ("because they hold dates ({} takes them as days)", ("dates", "use")),
     "duration": ("because they hold durations ({} takes them as hours)", ("dates", "use")),
 }
@@ -83,6 +88,8 @@ def explain_reading(reading: Reading) -> str:
         return "no two rows have the same: it names the rows and is left out"
     if reading.kind == "free text":
         text = "most rows have a text of their own: free text, left out"
+        if reading.several:
+            text = "several answers in a cell: left out; make each answer a column of 0 and 1"
         return f"{text}; {as_argument('categorical')} takes it"
     if reading.kind in ("date", "duration"):
         written = f" written {reading.date.layout}" if reading.date and reading.date.layout else ""
@@ -98,11 +105,21 @@ def explain_reading(reading: Reading) -> str:
     )
 
 
+def _reason_left_out(reading: Reading) -> str:
+    """Say why a column is left out, if it is."""
+    several = reading.kind == "free text" and reading.several
+    return "several answers" if several else reading.kind
+
+
 def reading_notes(left_out: Collection[str], readings: Mapping[str, Reading]) -> list[str]:
     """Say in one line each which columns name rows, hold dates, or write numbers in some way."""
     lines = []
     for kind, (reason, option) in _REASONS.items():
-        named = [n for n, reading in readings.items() if reading.kind == kind and n in left_out]
+        named = [
+            n
+            for n, reading in readings.items()
+            if _reason_left_out(reading) == kind and n in left_out
+        ]
         if named:
             why = reason.format(as_argument(*option))
             lines.append(f"Left out, {why}: {list_first([*map(brief, named)])}.")

@@ -26,7 +26,14 @@ from pckid.tables.table import name_row
 RESULT_COLUMNS = ("cluster", "confidence", "outlier_score")
 """What a clustering adds to a table."""
 ABOUT_USE = frozenset(
-    {"may name the rows", "codes with zeros", "may be a code", "free text", "split category"}
+    {
+        "may name the rows",
+        "codes with zeros",
+        "may be a code",
+        "free text",
+        "split category",
+        "several answers",
+    }
 )
 """Problems that ask whether a column should be used, and as what."""
 _MOST_CODES, _MOST_NAMED = 5, 5
@@ -54,8 +61,8 @@ class Problem(NamedTuple):
         "text among numbers", "no numbers" (but lists, say), "ambiguous numbers", "mixed units",
         "ambiguous dates", "too many categories", "infinite numbers", "code for missing",
         "outlier", "unit left out", "may name the rows", "codes with zeros", "may be a code", "free
-        text", "spelling variants", "split category", "earlier result", "second names", "other
-        unit" or "extra rows": totals or notes below the table.
+        text", "several answers", "spelling variants", "split category", "earlier result", "second
+        names", "other unit" or "extra rows": totals or notes below the table.
     evidence : str
         A sentence that says what was found.
     fix : str
@@ -125,6 +132,8 @@ def find_problems(
         elif name in columns.texts:
             asked_for = rules is not None and name in rules.categorical
             found += _category_problems(name, columns.texts[name], asked_for)
+            if reading.several:
+                found += _several_answers(name, columns.texts[name])
         else:
             if j in codes:
                 plain = set().union(*(holders[code.value] for code in codes[j]))
@@ -293,6 +302,16 @@ def _category_problems(name: str, cells: Sequence[str | None], asked_for: bool) 
         f"many for categories (at most {MAX_CATEGORIES}).",
         f"Leave it out ({drop}){_NAME_IT * (not for_python())}.", (drop,), True,
     )]  # fmt: skip
+
+
+def _several_answers(name: str, cells: Sequence[str | None]) -> list[Problem]:
+    """Say that cells hold several answers, of which each combination counts as a category."""
+    longest = max((cell for cell in cells if cell is not None), key=len)
+    evidence = (
+        f"Column '{brief(name)}' holds several answers in a cell, such as '{brief(longest)}': each "
+        "combination counts as a category of its own."
+    )
+    return [Problem(name, "several answers", evidence, "Make each answer a column of 0 and 1.")]
 
 
 def _spelling_problems(name: str, cells: Sequence[str | None]) -> list[Problem]:

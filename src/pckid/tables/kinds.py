@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pckid._utils.text import UNREAD_NUMBER, brief
+from pckid.tables.answers import has_several_answers
 from pckid.tables.booleans import are_booleans
 from pckid.tables.dates import EITHER_ORDER, DateFormat, count_dates, is_duration, is_temporal
 from pckid.tables.formats import (
@@ -145,6 +146,8 @@ class Reading(NamedTuple):
         first, or why cells differ in that.
     has_zeros : bool
         Whether numbers begin with zeros, as codes do: they are written back as they were read.
+    several : bool
+        Whether texts are combinations of answers: "a;b;c".
     """
 
     kind: str
@@ -153,6 +156,7 @@ class Reading(NamedTuple):
     choice: FormatChoice | None = None
     doubt: str = ""
     has_zeros: bool = False
+    several: bool = False
 
     @property
     def form(self) -> NumberFormat | DateFormat | None:
@@ -299,7 +303,8 @@ def _text(cells: Any, name: str, rules: ReadingRules) -> Reading:
     if named:
         return Reading("row name")
     free = name not in rules.kept and texts_are_free(n_observed, n_distinct)
-    return Reading("free text" if free else "category")
+    distinct = [text for text in cells.unique().to_pylist() if text is not None]
+    return Reading("free text" if free else "category", several=has_several_answers(distinct))
 
 
 def _has_rival(counts: CellCounts, rules: ReadingRules, name: str) -> bool:
