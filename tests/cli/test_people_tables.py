@@ -391,6 +391,21 @@ def test_a_second_line_of_names_is_asked_about(pckid, tmp_path, how, title):
     assert "second line" not in pckid("cluster", "t.csv", *CHEAP, how).err
 
 
+@BOTH
+@pytest.mark.parametrize("units", ["°C,°C,s", "mm,%,s", "(mm),(kg),(s)", "cm,m/s,kg"])
+def test_a_line_of_units_is_to_be_deleted(pckid, tmp_path, how, units):
+    body = [[i * 7 % 11, i * 5 % 13, i * 3 % 17] for i in range(40)]
+    write(tmp_path / "t.csv", ["a,b,c", units, *body])
+    asked = "): it seems to hold units. Delete that row from the file."
+    for yes in ([], ["--yes"]):
+        done = pckid("cluster", "t.csv", *CHEAP, how, *yes)
+        assert done.code == 3
+        assert done.err.endswith(f"{asked}\n")
+    page = pckid("inspect", "t.csv").out.decode()
+    assert asked in page
+    assert page.endswith("Mend the file, then inspect it again.\n")
+
+
 def test_a_line_of_units_in_a_sheet_is_asked_about(pckid, tmp_path):
     body = [[i * 7 % 11, i * 5 % 13] for i in range(40)]
     rows = [["Survey", None], [None, None], ["height", "weight"], ["cm", "kg"], *body]

@@ -96,7 +96,9 @@ def print_page(found: TableInspection, command: str) -> None:
         *_section("How columns are read:", _readings(found)),
         *_section("To look at:", [f"  {line}" for line in problem_lines(found.problems)]),
     ]
-    if any(_is_usable(column) for column in found.columns):
+    if any(problem.stops and not problem.options for problem in found.problems):
+        lines += ["", "Mend the file, then inspect it again."]
+    elif any(_is_usable(column) for column in found.columns):
         lines += ["", "To cluster the table as advised:", f"  {command}"]
     else:
         lines += [

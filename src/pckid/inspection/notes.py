@@ -190,7 +190,10 @@ def refuse_problems(
         lines = [f"{many} a decision in {brief(source)}:", *listed, *more]
     advised = advice(problems)
     options = as_arguments(advised)
-    ways = [yes * _can_be_taken(advised), options if len(options) <= _LONGEST_ADVICE else ""]
+    ways = [
+        yes * bool(advised and _can_be_taken(advised)),
+        options if len(options) <= _LONGEST_ADVICE else "",
+    ]
     if any(ways):
         lines.append(f"To take this advice: {', or '.join(filter(None, ways))}")
     raise TableError("\n".join(lines))

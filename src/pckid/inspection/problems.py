@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -37,6 +38,7 @@ ABOUT_USE = frozenset(
 )
 """Problems that ask whether a column should be used, and as what."""
 _MOST_CODES, _MOST_NAMED = 5, 5
+_UNIT = re.compile(r"[\[(].*[\])]|.{0,8}[%°µμ²³/].{0,8}")
 _NAME_IT = ", or name it as --id or --label"
 
 
@@ -113,7 +115,7 @@ def find_problems(
     extra = find_extra_rows(table if source is None else source)
     found = _second_names(columns.wrong, table)
     if found:  # With other names, advice by these would be wrong.
-        return [_extra_rows(extra, False), *found] if extra else found
+        return found
     measured = [j for j, name in enumerate(names) if _holds_numbers(columns, name, rules)]
     codes, stops = find_codes(columns.X, measured), False
     holders = _holders(columns.X, measured, codes)
@@ -267,17 +269,24 @@ def _second_names(wrong: Mapping[str, NotNumbers], table: FileTable) -> list[Pro
     sheet = table.parts[0].sheet if table.parts else None
     if (table.text is None and sheet is None) or len(is_first) < 2 or not all(is_first):
         return []
-    above = sheet.number(1) - 1 if sheet else table.text.n_above + 1 if table.text else 0
-    skip = Option("skip_first", str(above))
     columns = [f"'{brief(name, 40)}'" for name in wrong]
     texts = [f"'{brief(found.example, 40)}'" for found in wrong.values()]
     evidence = (
         f"Columns {join_words(columns, _MOST_NAMED)} hold numbers, but for "
-        f"{name_row(table.parts, 1)} ({join_words(texts, _MOST_NAMED)}): it may be a second line "
-        "of names, or units."
+        f"{name_row(table.parts, 1)} ({join_words(texts, _MOST_NAMED)}): it "
     )
-    fix = f"If the names are there: {skip}. If it holds units, delete that row from the file."
-    first = next(iter(wrong))
+    # Names differ from each other, and few have such signs.
+    units = len(set(texts)) < len(texts) or any(
+        _UNIT.fullmatch(found.example) for found in wrong.values()
+    )
+    first, delete = next(iter(wrong)), "delete that row from the file."
+    if units:
+        evidence += "seems to hold units."
+        return [Problem(first, "second names", evidence, delete.capitalize(), (), True)]
+    above = sheet.number(1) - 1 if sheet else table.text.n_above + 1 if table.text else 0
+    skip = Option("skip_first", str(above))
+    evidence += "may be a second line of names, or units."
+    fix = f"If the names are there: {skip}. If it holds units, {delete}"
     return [Problem(first, "second names", evidence, fix, (skip,), True)]
 
 
