@@ -60,7 +60,9 @@ def test_bad_input_gets_the_same_answer_both_ways(pckid, tmp_path, what):
 def test_categories_need_the_whole_table(pckid, tmp_path, what):
     result = pckid(*CASES[what].arguments(tmp_path), "--stream")
     assert result.code == 3
-    assert "Only a table that is read whole takes text as categories" in result.err
+    assert "Only a table that is read whole takes text as categories. Read it whole, " in result.err
+    assert "leave such columns out, or, if it does not fit in memory, write each " in result.err
+    assert "category as a column of 0 and 1. Add --no-stream, or --drop " in result.err
     assert "Add --no-stream, or --drop " in result.err
 
 

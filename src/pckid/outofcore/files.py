@@ -202,7 +202,8 @@ class FileRows(BlockedRows):
             plain = named.isprintable() and len(named) <= 200
             raise NeedsWholeTable(
                 "\n".join(describe_text(texts, self.scan.parts)) + "\nOnly a table that is read "
-                "whole takes text as categories: read it whole, or leave the column out.",
+                "whole takes text as categories. Read it whole, leave such columns out, or, if it "
+                "does not fit in memory, write each category as a column of 0 and 1.",
                 f"Add --no-stream, or --drop{f' {shlex.quote(named)}' if plain else ''}.",
             )
 
