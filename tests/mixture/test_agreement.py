@@ -53,6 +53,7 @@ def test_one_component_is_full_information_maximum_likelihood():
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore:.*_validate_data. is deprecated:FutureWarning")
 def test_diagonal_mixtures_end_where_stepmix_does_from_the_same_start():
     stepmix = pytest.importorskip("stepmix.stepmix")
     X = groups(gap=2.0)[0]
