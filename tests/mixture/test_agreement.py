@@ -53,7 +53,8 @@ def test_one_component_is_full_information_maximum_likelihood():
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.filterwarnings("ignore:.*_validate_data. is deprecated:FutureWarning")
+@pytest.mark.filterwarnings("ignore::FutureWarning:stepmix")
+@pytest.mark.filterwarnings("ignore::FutureWarning:sklearn")
 def test_diagonal_mixtures_end_where_stepmix_does_from_the_same_start():
     stepmix = pytest.importorskip("stepmix.stepmix")
     X = groups(gap=2.0)[0]
