@@ -393,17 +393,34 @@ def test_a_second_line_of_names_is_asked_about(pckid, tmp_path, how, title):
 
 @BOTH
 @pytest.mark.parametrize("units", ["°C,°C,s", "mm,%,s", "(mm),(kg),(s)", "cm,m/s,kg"])
-def test_a_line_of_units_is_to_be_deleted(pckid, tmp_path, how, units):
+def test_a_line_of_units_may_be_deleted_or_stay_without_a_cluster(pckid, tmp_path, how, units):
     body = [[i * 7 % 11, i * 5 % 13, i * 3 % 17] for i in range(40)]
     write(tmp_path / "t.csv", ["a,b,c", units, *body])
+    asked = (
+        "): it seems to hold units. Delete that row from the file, or leave it without a cluster: "
+    )
+    done = pckid("cluster", "t.csv", *CHEAP, how)
+    assert done.code == 3
+    assert asked in done.err
+    assert asked in pckid("inspect", "t.csv").out.decode()
+    taken = pckid("cluster", "t.csv", *CHEAP, how, "--yes")
+    assert taken.code == 0, taken.err
+    labels = [line.split(",")[3] for line in taken.out.decode().splitlines()[1:]]
+    assert labels[0] == "-1"
+    assert "-1" not in labels[1:]
+
+
+def test_units_are_not_taken_as_missing_where_another_column_holds_such_texts(pckid, tmp_path):
+    body = [[i * 7 % 11, i * 5 % 13, "mf"[i % 2]] for i in range(40)]
+    write(tmp_path / "t.csv", ["a,b,sex", "m,m,", *body])
     asked = "): it seems to hold units. Delete that row from the file."
     for yes in ([], ["--yes"]):
-        done = pckid("cluster", "t.csv", *CHEAP, how, *yes)
+        done = pckid("cluster", "t.csv", *CHEAP, "--no-stream", *yes)
         assert done.code == 3
         assert done.err.endswith(f"{asked}\n")
-    page = pckid("inspect", "t.csv").out.decode()
-    assert asked in page
-    assert page.endswith("Mend the file, then inspect it again.\n")
+    assert (
+        pckid("inspect", "t.csv").out.decode().endswith("Mend the file, then inspect it again.\n")
+    )
 
 
 def test_a_line_of_units_in_a_sheet_is_asked_about(pckid, tmp_path):

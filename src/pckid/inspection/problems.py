@@ -113,7 +113,7 @@ def find_problems(
     problems : list of Problem
     """
     extra = find_extra_rows(table if source is None else source)
-    found = _second_names(columns.wrong, table)
+    found = _second_names(columns.wrong, columns.texts, table)
     if found:  # With other names, advice by these would be wrong.
         return found
     measured = [j for j, name in enumerate(names) if _holds_numbers(columns, name, rules)]
@@ -260,8 +260,13 @@ def _text_among_numbers(
     return Problem(name, "text among numbers", evidence, fix, (drop,), True)
 
 
-def _second_names(wrong: Mapping[str, NotNumbers], table: FileTable) -> list[Problem]:
-    """Say that the first row of a text file or sheet may be a second line of names, or of units."""
+def _second_names(
+    wrong: Mapping[str, NotNumbers], texts: Mapping[str, Sequence[str | None]], table: FileTable
+) -> list[Problem]:
+    """Say that the first row of a text file or sheet may be a second line of names, or of units.
+
+    Units may be taken as missing, unless other columns hold such texts, as "m" and "f" may be.
+    """
     is_first = [
         found.row == 1 and not found.by_type and dict(found.texts).get(found.example, 1) == 1
         for found in wrong.values()
@@ -270,19 +275,25 @@ def _second_names(wrong: Mapping[str, NotNumbers], table: FileTable) -> list[Pro
     if (table.text is None and sheet is None) or len(is_first) < 2 or not all(is_first):
         return []
     columns = [f"'{brief(name, 40)}'" for name in wrong]
-    texts = [f"'{brief(found.example, 40)}'" for found in wrong.values()]
+    shown = [f"'{brief(found.example, 40)}'" for found in wrong.values()]
     evidence = (
         f"Columns {join_words(columns, _MOST_NAMED)} hold numbers, but for "
-        f"{name_row(table.parts, 1)} ({join_words(texts, _MOST_NAMED)}): it "
+        f"{name_row(table.parts, 1)} ({join_words(shown, _MOST_NAMED)}): it "
     )
     # Names differ from each other, and few have such signs.
-    units = len(set(texts)) < len(texts) or any(
+    units = len(set(shown)) < len(shown) or any(
         _UNIT.fullmatch(found.example) for found in wrong.values()
     )
     first, delete = next(iter(wrong)), "delete that row from the file."
     if units:
         evidence += "seems to hold units."
-        return [Problem(first, "second names", evidence, delete.capitalize(), (), True)]
+        fix, taken = delete.capitalize(), {text for f in wrong.values() for text, _ in f.texts}
+        options = tuple(Option("na_values", text) for text in sorted(taken))
+        if any(not taken.isdisjoint(cells[1:]) for cells in texts.values()):
+            options = ()
+        if options:
+            fix = f"{fix[:-1]}, or leave it without a cluster: {as_arguments(options)}."
+        return [Problem(first, "second names", evidence, fix, options, True)]
     above = sheet.number(1) - 1 if sheet else table.text.n_above + 1 if table.text else 0
     skip = Option("skip_first", str(above))
     evidence += "may be a second line of names, or units."
