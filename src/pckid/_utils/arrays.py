@@ -14,7 +14,7 @@ _NAMESPACES: dict[type, Namespace] = {}
 # where both were scaled by weights.
 _HEADROOM = 2.0**40
 
-# So much of the host's memory CUDA copies aside at once.
+# CUDA copies up to this much ordinary memory of the host aside, and does not wait.
 _STAGED_BYTES = 1 << 16
 
 # Of a matrix this much stays in the cache of a CPU core.
@@ -118,8 +118,8 @@ def asarray_like(values: Any, X: Array, dtype: Any = None) -> Array:
         return np.asarray(values, dtype=dtype)
     if array_api_compat.is_torch_array(X) and X.is_cuda:  # type: ignore[attr-defined]
         xp = namespace(X)
-        # Of more than 64 KB CUDA makes no copy aside, but waits for all that was launched: numbers
-        # of rows and columns travel as short ones.
+        # Up to 64 KB CUDA sets aside at once; for more it waits until all that was launched is
+        # done. So indices travel as int32, and are widened there.
         short = dtype == xp.int64 and values.nbytes > _STAGED_BYTES and values.max() < 1 << 31
         there = xp.asarray(values, dtype=xp.int32 if short else dtype)
         return there.to(device_of(X), non_blocking=True).to(dtype or there.dtype)

@@ -40,9 +40,8 @@ def with_options(options: Mapping[str, Any], added: Sequence[Option]) -> dict[st
     """Add the options that fix what is wrong."""
     changed = dict(options)
     for key, value in added:
-        changed[key] = (
-            int(value) if key in ("skip_first", "skip_last") else (*(changed.get(key) or ()), value)
-        )
+        single = key in ("skip_first", "skip_last")
+        changed[key] = int(value) if single else (*(changed.get(key) or ()), value)
     return changed
 
 
@@ -191,7 +190,7 @@ def refuse_problems(
     advised = advice(problems)
     options = as_arguments(advised)
     ways = [
-        yes * bool(advised and _can_be_taken(advised)),
+        yes if advised and _can_be_taken(advised) else "",
         options if len(options) <= _LONGEST_ADVICE else "",
     ]
     if any(ways):

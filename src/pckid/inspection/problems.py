@@ -284,20 +284,21 @@ def _second_names(
     units = len(set(shown)) < len(shown) or any(
         _UNIT.fullmatch(found.example) for found in wrong.values()
     )
-    first, delete = next(iter(wrong)), "delete that row from the file."
+    first = next(iter(wrong))
     if units:
         evidence += "seems to hold units."
-        fix, taken = delete.capitalize(), {text for f in wrong.values() for text, _ in f.texts}
-        options = tuple(Option("na_values", text) for text in sorted(taken))
-        if any(not taken.isdisjoint(cells[1:]) for cells in texts.values()):
-            options = ()
-        if options:
-            fix = f"{fix[:-1]}, or leave it without a cluster: {as_arguments(options)}."
+        in_row = {text for found in wrong.values() for text, _ in found.texts}
+        if any(not in_row.isdisjoint(cells[1:]) for cells in texts.values()):
+            fix = "Delete that row from the file."
+            return [Problem(first, "second names", evidence, fix, (), True)]
+        options = tuple(Option("na_values", text) for text in sorted(in_row))
+        fix = "Delete that row from the file, or leave it without a cluster: "
+        fix += f"{as_arguments(options)}."
         return [Problem(first, "second names", evidence, fix, options, True)]
     above = sheet.number(1) - 1 if sheet else table.text.n_above + 1 if table.text else 0
     skip = Option("skip_first", str(above))
     evidence += "may be a second line of names, or units."
-    fix = f"If the names are there: {skip}. If it holds units, {delete}"
+    fix = f"If the names are there: {skip}. If it holds units, delete that row from the file."
     return [Problem(first, "second names", evidence, fix, (skip,), True)]
 
 
@@ -320,7 +321,7 @@ def _category_problems(name: str, cells: Sequence[str | None], asked_for: bool) 
         name, "too many categories",
         f"Column '{brief(name)}' holds {n_distinct:,} different texts in {n_observed:,} rows, too "
         f"many for categories (at most {MAX_CATEGORIES}).",
-        f"Leave it out ({drop}){_NAME_IT * (not for_python())}.", (drop,), True,
+        f"Leave it out ({drop}){'' if for_python() else _NAME_IT}.", (drop,), True,
     )]  # fmt: skip
 
 
@@ -439,12 +440,14 @@ def _number_problems(
         ))  # fmt: skip
     plain = reading.kind == "number" and reading.number is None
     if plain and looks_like_identifier(values):
-        ways = f"{Option('id_column', name)} or " * (not for_python()) + str(Option("drop", name))
+        ways = [str(Option("drop", name))]
+        if not for_python():
+            ways.insert(0, str(Option("id_column", name)))
         found.append(Problem(
             name, "may name the rows",
             f"Column '{shown}' holds a whole number in every row, no two alike: it may name the "
             "rows rather than describe them.",
-            f"If so, leave it out: {ways}.",
+            f"If so, leave it out: {' or '.join(ways)}.",
         ))  # fmt: skip
     return found
 
