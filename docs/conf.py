@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-sys.path[:0] = [str(HERE / "_ext"), str(HERE)]
+sys.path[:0] = [str(HERE / "_ext"), str(HERE), str(HERE.parent)]
 
 import pckid  # noqa: E402
 

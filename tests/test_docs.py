@@ -22,9 +22,10 @@ ROOT = DOCS.parent
 PAGES = sorted(path for path in DOCS.rglob("*.md") if not {"_build", "gallery"} & set(path.parts))
 # Pages for which the documentation has a place only, and which stand elsewhere.
 FURTHER = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")]
-FURTHER += [ROOT / "benchmarks" / "README.md"]
+FURTHER += [ROOT / folder / "README.md" for folder in ("benchmarks", "experiments")]
 # Blocks that are run, or are no code. Any other kind must first be given a test.
 KINDS = {"python", "console", "{shell}"}
+PROGRAM = r"^(?:\$ |    )((?:pckid|python -m experiments)"
 NO_CODE = {
     "{eval-rst}",
     "{include}",
@@ -52,32 +53,37 @@ def test_every_block_is_of_a_kind_that_is_run(page):
 def test_python_snippets_run_one_after_the_other(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for registry in ("methods", "datasets"):
-        registry_of = import_module(f"pckid.experiments.{registry}")
+        registry_of = import_module(f"experiments.{registry}")
         held = f"_{registry.upper()}"
         monkeypatch.setattr(registry_of, held, dict(getattr(registry_of, held)))
     run_python(page)
 
 
 def commands():
-    """Every `pckid` command that a page shows, with the page."""
+    """Every command of `pckid` and of the experiments that a page shows, with the page."""
     for page in [*PAGES, *FURTHER]:
         text = page.read_text(encoding="utf-8")
-        for command in re.findall(r"^(?:\$ |    )(pckid .+)$", text, re.MULTILINE):
+        for command in re.findall(PROGRAM + r" .+)$", text, re.MULTILINE):
             yield pytest.param(command, id=f"{name_of(page)}: {command}")
 
 
 @pytest.mark.parametrize("command", list(commands()))
 def test_commands_and_their_options_exist(command, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    _, *words = shlex.split(command.split(" > ")[0])
+    words = shlex.split(command.split(" > ")[0].split(" # ")[0])
+    ours = words.pop(0) == "pckid"
+    words = words if ours else words[2:]
     for word in words:
-        if word.startswith("DATA/"):
+        if word.startswith(("DATA/", "FOLDER")):
             Path("DATA").mkdir(exist_ok=True)
             Path(word).touch() if "." in word else Path(word).mkdir(parents=True)
     if words in (["--help"], ["--version"]):
         return
-    module, _, function = COMMANDS[words[0]].partition(":")
-    parser = getattr(import_module(module), function)
+    if ours:
+        module, _, function = COMMANDS[words[0]].partition(":")
+        parser = getattr(import_module(module), function)
+    else:
+        parser = import_module("experiments.commands").experiments.commands[words[0]]
     if hasattr(parser, "commands") and "--help" not in words[1:2]:
         parser = parser.commands[words.pop(1)]
     if "--help" not in words:
@@ -109,7 +115,7 @@ PUBLIC = [
     *(f"pckid.{name}" for name in pckid.__all__ if name != "__version__"),
     *(
         f"{module}.{name}"
-        for module in ("pckid.baselines", "pckid.metrics", "pckid.missing")
+        for module in ("pckid.metrics", "pckid.missing")
         for name in import_module(module).__all__
     ),
     *(

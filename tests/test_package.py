@@ -7,7 +7,7 @@ import pytest
 
 import pckid
 
-MODULES = ("baselines", "data", "metrics", "missing", "plots")
+MODULES = ("data", "metrics", "missing", "plots")
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -7,8 +7,8 @@ part on each date, and all bands of a hidden date are lost together. Height and 
 known. This is the layout of the paper's land-cover data.
 
 **The scene is simulated.** The paper's pixels are not public, and no satellite scene comes with
-the packages that these pages are built from. ``pckid.experiments.datasets.mountain`` tells the
-scene's story. Real pixels under real clouds are in the
+the packages that these pages are built from. ``experiments.datasets.mountain``, in a
+clone of the repository, describes the scene. Real pixels under real clouds are in the
 :doc:`results </results/landcover>`, with the command that repeats them; there the margins are
 smaller.
 """
@@ -18,10 +18,12 @@ smaller.
 # ---------
 import matplotlib.pyplot as plt
 import numpy as np
+from sklearn.cluster import KMeans
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
 
+from experiments.datasets.mountain import draw_mountain
 from pckid import PCKID
-from pckid.baselines import baseline
-from pckid.experiments.datasets.mountain import draw_mountain
 from pckid.metrics import clustering_accuracy
 from pckid.plots import EmbeddingDisplay, MissingnessDisplay
 
@@ -33,8 +35,8 @@ print(f"{X.shape[0]} pixels, {X.shape[1]} columns, {np.isnan(X).mean():.0%} miss
 # --------
 model = PCKID(2, n_inits=8, max_components=20, random_state=0).fit(X)
 print(f"PCKID:                     {clustering_accuracy(y, model.labels_):.3f}")
-simple = baseline("mean", "kmeans", 2, n_init=20, random_state=0).fit_predict(X)
-print(f"mean imputation + k-means: {clustering_accuracy(y, simple):.3f}")
+simple = make_pipeline(SimpleImputer(), KMeans(2, n_init=20, random_state=0))
+print(f"mean imputation + k-means: {clustering_accuracy(y, simple.fit_predict(X)):.3f}")
 
 # %%
 # Which dates are hidden, rows sorted by cluster. The two clusters should have similar holes:
@@ -69,6 +71,5 @@ pairs = [("ridge", "leeside"), ("snowbed", "mire"), ("mire", "forest"), ("leesid
 for pair in pairs:
     X, y = draw_mountain(150, pair, seed=1)
     ours = PCKID(2, n_inits=5, max_components=15, random_state=0).fit_predict(X)
-    simple = baseline("mean", "kmeans", 2, n_init=20, random_state=0).fit_predict(X)
-    scores = [clustering_accuracy(y, labels) for labels in (ours, simple)]
+    scores = [clustering_accuracy(y, labels) for labels in (ours, simple.fit_predict(X))]
     print(f"{'-'.join(pair):16} PCKID {scores[0]:.3f}   mean imputation + k-means {scores[1]:.3f}")

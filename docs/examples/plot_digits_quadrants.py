@@ -12,10 +12,12 @@ fall as more images lose a quadrant, and what does filling in do?
 # -----------------------------------------
 import matplotlib.pyplot as plt
 import numpy as np
+from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
 
 from pckid import PCKID, missing
-from pckid.baselines import baseline
 from pckid.metrics import clustering_accuracy
 
 images, digit = load_digits(return_X_y=True)
@@ -34,10 +36,12 @@ plt.show()
 # ------------------------------------------------
 # The peers fill in the mean of each pixel, or zero, and run k-means.
 shares = (0.0, 0.3, 0.6, 0.9)
+k_means = KMeans(2, n_init=10, random_state=0)
+zero = SimpleImputer(strategy="constant", fill_value=0.0)
 methods = {
     "PCKID": PCKID(2, n_inits=6, max_components=15, random_state=0),
-    "mean + k-means": baseline("mean", "kmeans", 2, n_init=10, random_state=0),
-    "zero + k-means": baseline("zero", "kmeans", 2, n_init=10, random_state=0),
+    "mean + k-means": make_pipeline(SimpleImputer(), k_means),
+    "zero + k-means": make_pipeline(zero, k_means),
 }
 accuracy = {name: [] for name in methods}
 for share in shares:

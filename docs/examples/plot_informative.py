@@ -59,7 +59,7 @@ plt.show()
 # Where missing values depend on what they hide (NMAR), modelling them gains on the tumours, and
 # nothing on the wines. Where they are noise (MCAR) it matters little, and where another column
 # explains them (MAR) it costs: the groups found then follow the missing values. Three draws only
-# show the direction; ``python -m pckid.experiments.informative`` repeats the comparison on
+# show the direction; ``python -m experiments informative`` repeats the comparison on
 # simulated groups, where the gains and losses are larger.
 #
 # Which one is yours?

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 from pckid._version import __version__
 
 if TYPE_CHECKING:
-    from pckid import baselines as baselines
     from pckid import data as data
     from pckid import metrics as metrics
     from pckid import missing as missing
@@ -74,7 +73,7 @@ _HOMES = {
     "report": "pckid.reporting",
     "save": "pckid.modelfile",
 }
-_MODULES = ("baselines", "data", "metrics", "missing", "plots")
+_MODULES = ("data", "metrics", "missing", "plots")
 
 
 def __getattr__(name: str) -> Any:

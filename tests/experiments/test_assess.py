@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
-from pckid.experiments import assess
-from pckid.experiments.assess import Verdict, assess_tables, by_table
-from pckid.experiments.datasets.simulated import (
+from experiments import assess
+from experiments.assess import Verdict, assess_tables, by_table
+from experiments.datasets.simulated import (
     FAMILIES,
     draw_with_groups,
     draw_without_groups,

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from pckid.experiments.datasets import benchmark, complete
-from pckid.experiments.datasets.benchmark import COMPLETE, HALVES, INCOMPLETE, cases_of
+from experiments.datasets import benchmark, complete
+from experiments.datasets.benchmark import COMPLETE, HALVES, INCOMPLETE, cases_of
 
 
 @pytest.fixture

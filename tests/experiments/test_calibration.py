@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from pckid.experiments import calibration
-from pckid.experiments.calibration import METHODS, Counts, Result
+from experiments import calibration
+from experiments.calibration import METHODS, Counts, Result
 
 CONFIDENCE = np.array([0.05, 0.55, 0.56, 0.95, 1.0])
 KEPT = np.array([0.0, 1.0, 0.0, 1.0, 0.8])

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from pckid.experiments import choose
-from pckid.experiments.choosers import CHOOSERS
-from pckid.experiments.results import COLUMNS, read_results
+from experiments import choose
+from experiments.choosers import CHOOSERS
+from experiments.results import COLUMNS, read_results
 
 
 def row(dataset, chosen, *, run=0, setting="as is"):

@@ -6,9 +6,9 @@ The tables are large enough that the order does not hang on the seed, which is t
 import numpy as np
 import pytest
 
-from pckid.experiments import compare, landcover, mnist
-from pckid.experiments.datasets.complete import BUNDLED
-from pckid.experiments.tables import collect, mean, method_names
+from experiments import compare, landcover, mnist
+from experiments.datasets.complete import BUNDLED
+from experiments.tables import collect, mean, method_names
 
 click_testing = pytest.importorskip("click.testing")
 
@@ -112,8 +112,8 @@ def test_a_half_of_the_benchmark(tmp_path):
 
 
 def test_commands(folder_of_tables, small_images, tmp_path):
-    from pckid.cli.compare import compare as compare_command
-    from pckid.cli.reproduce import reproduce
+    from experiments.commands import compare as compare_command
+    from experiments.commands import reproduce
 
     quick = ["--runs", "1", "--inits", "1", "--max-components", "3", "--kmeans-starts", "1"]
     runner = click_testing.CliRunner()

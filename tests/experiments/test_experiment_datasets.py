@@ -5,7 +5,7 @@ import gzip
 import numpy as np
 import pytest
 
-from pckid.experiments.datasets import (
+from experiments.datasets import (
     all_datasets,
     cases,
     mnist,

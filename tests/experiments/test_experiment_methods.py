@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from sklearn.cluster import KMeans
 
-from pckid.experiments.compare import LEFT_OUT, find_methods
-from pckid.experiments.methods import _METHODS as REGISTERED
-from pckid.experiments.methods import all_methods, find, method
-from pckid.experiments.paper import METHODS
+from experiments.compare import LEFT_OUT, find_methods
+from experiments.methods import _METHODS as REGISTERED
+from experiments.methods import all_methods, find, method
+from experiments.paper import METHODS
 from pckid.metrics import clustering_accuracy
 
 IMPUTERS = ("mean", "knn", "iterative")

@@ -10,16 +10,16 @@ from functools import partial
 import numpy as np
 import pytest
 
-from pckid.experiments.datasets import Case, LabelledTable, cases
-from pckid.experiments.methods import Method, find
-from pckid.experiments.results import COLUMNS, MEASURED, ResultsFile, key, read_results
-from pckid.experiments.run import execute, plan_tasks, run_tasks
+from experiments.datasets import Case, LabelledTable, cases
+from experiments.methods import Method, find
+from experiments.results import COLUMNS, MEASURED, ResultsFile, key, read_results
+from experiments.run import execute, plan_tasks, run_tasks
 
 SCRIPT = """
 import sys, time
-from pckid.experiments.datasets import cases
-from pckid.experiments.methods import find
-from pckid.experiments.run import plan_tasks, run_tasks
+from experiments.datasets import cases
+from experiments.methods import find
+from experiments.run import plan_tasks, run_tasks
 
 def slowly(X, n_clusters, **more):
     time.sleep(0.05)

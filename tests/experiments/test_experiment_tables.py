@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy.stats import t
 
-from pckid.experiments import figures, paper, tables, verdict
-from pckid.experiments.measure import agreement_scores, measure_call
-from pckid.experiments.ranks import Ranking, cliques, critical_difference, rank
-from pckid.experiments.resampling import interval
-from pckid.experiments.results import COLUMNS
+from experiments import figures, paper, tables, verdict
+from experiments.measure import agreement_scores, measure_call
+from experiments.ranks import Ranking, cliques, critical_difference, rank
+from experiments.resampling import interval
+from experiments.results import COLUMNS
 
 
 def make_rows(accuracies, n_runs=2):

@@ -12,8 +12,6 @@ COMMANDS = {
     "info": "pckid.cli.info:info",
     "demo": "pckid.cli.demo:demo",
     "app": "pckid.cli.app:app",
-    "reproduce": "pckid.cli.reproduce:reproduce",
-    "compare": "pckid.cli.compare:compare",
     "completion": "pckid.cli.completion:completion",
 }
 """Commands by name, each "module:function"; a module is imported when its command is used."""

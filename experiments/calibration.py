@@ -1,0 +1,262 @@
+"""Whether confidence holds: `python -m experiments calibration`.
+
+Each method clusters a table and says how sure it is of each row. Then it clusters tables of as many
+rows drawn with replacement, with other seeds, and labels the rows of the first; clusters are
+matched. Of the rows at a confidence of 0.9, nine in ten should have kept their cluster.
+"""
+
+from __future__ import annotations
+
+import csv
+import warnings
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.mixture import GaussianMixture
+
+from experiments import figures, tables
+from experiments.datasets import Case
+from experiments.datasets.benchmark import cases_of
+from experiments.progress import experiment_progress
+from experiments.resampling import interval
+from experiments.run import seeds
+from pckid import PCKID, IncompleteGaussianMixture
+from pckid.spectral.membership import match_labels
+
+N_BINS = 10
+N_DRAWS = 5
+
+
+class Counts(NamedTuple):
+    """Rows by how sure a method was of them, over all draws.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (N_BINS,)
+        How many, those with a confidence from 0 to 0.1 first.
+    confidence : ndarray of shape (N_BINS,)
+        The sum of their confidence.
+    kept : ndarray of shape (N_BINS,)
+        How many kept their cluster.
+    """
+
+    rows: NDArray
+    confidence: NDArray
+    kept: NDArray
+
+
+class Result(NamedTuple):
+    """One method on the table of one case in one run."""
+
+    dataset: str
+    setting: str
+    run: int
+    method: str
+    counts: Counts
+
+
+def _fit_pckid(X: NDArray, n_clusters: int, seed: int) -> Callable[[NDArray], NDArray]:
+    return PCKID(n_clusters, random_state=seed, n_jobs=1).fit(X).predict_proba
+
+
+def _fit_incomplete(X: NDArray, n_clusters: int, seed: int) -> Callable[[NDArray], NDArray]:
+    model = IncompleteGaussianMixture(
+        n_clusters, covariance_type="diag", reg_covar=1e-3, n_init=5, random_state=seed
+    )
+    return model.fit(X).predict_proba
+
+
+def _fit_mean_imputed(
+    X: NDArray, n_clusters: int, seed: int, kind: str
+) -> Callable[[NDArray], NDArray]:
+    # Tables are standardised, so that a mean is 0.
+    model = GaussianMixture(
+        n_clusters, covariance_type=kind, reg_covar=1e-3, n_init=5, random_state=seed
+    ).fit(np.nan_to_num(X))
+    return lambda rows: model.predict_proba(np.nan_to_num(rows))
+
+
+METHODS: dict[str, Callable[[NDArray, int, int], Callable[[NDArray], NDArray]]] = {
+    "PCKID": _fit_pckid,
+    "GaussianMixture, full, mean-imputed": partial(_fit_mean_imputed, kind="full"),
+    "GaussianMixture, diag, mean-imputed": partial(_fit_mean_imputed, kind="diag"),
+    "IncompleteGaussianMixture, diag": _fit_incomplete,
+}
+"""Functions that cluster a table by a seed, and return what gives memberships of rows."""
+
+
+def observe(name: str, X: NDArray, n_clusters: int, seed: int) -> Counts:
+    """Count how many rows keep their cluster, by how sure the method was of them.
+
+    `name` is one of `METHODS`; each row of X (n_samples, n_features) has a value.
+    """
+    fit = METHODS[name]
+    shares = fit(X, n_clusters, seed)(X)
+    labels, confidence = shares.argmax(axis=1), shares.max(axis=1)
+    rng = np.random.default_rng(seed)
+    kept = np.zeros(len(X))
+    for draw in range(N_DRAWS):
+        rows = rng.choice(len(X), len(X))
+        again = fit(X[rows], n_clusters, seed + 1 + draw)(X).argmax(axis=1)
+        kept += match_labels(labels, again, n_clusters) == labels
+    return count(confidence, kept / N_DRAWS)
+
+
+def count(confidence: NDArray, kept: NDArray) -> Counts:
+    """Sort rows into bins by their confidence (n,), with the share of draws that kept them (n,)."""
+    places = np.minimum((confidence * N_BINS).astype(int), N_BINS - 1)
+    sums = [np.bincount(places, values, N_BINS) for values in (None, confidence, kept)]
+    return Counts(*sums)
+
+
+def calibration_error(counts: Counts) -> float:
+    """Average |confidence − share kept| over the bins, by their rows: the expected error."""
+    return float(np.abs(counts.confidence - counts.kept).sum() / counts.rows.sum())
+
+
+def _table_of(case: Case, run: int, seed: int, max_rows: int) -> tuple[NDArray, int, int]:
+    """Draw the table of a case, rows without any value left out; with k and a seed."""
+    table_seed, method_seed = seeds(seed, case, run)
+    X, y = case.draw(table_seed)
+    rows = np.flatnonzero(~np.isnan(X).all(axis=1))
+    if len(rows) > max_rows:
+        rows = np.random.default_rng(table_seed).choice(rows, max_rows, replace=False)
+    return X[rows], len(np.unique(y)), method_seed % 2**31
+
+
+def _observe_case(case: Case, run: int, name: str, seed: int, max_rows: int) -> Result | None:
+    """Observe one method on one case; None where it fails."""
+    X, n_clusters, method_seed = _table_of(case, run, seed, max_rows)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            counts = observe(name, X, n_clusters, method_seed)
+        except ValueError:
+            return None
+    return Result(case.dataset, case.setting, run, name, counts)
+
+
+def observe_all(
+    cases: Sequence[Case], *, runs: int, seed: int = 0, jobs: int = 1, max_rows: int = 1000
+) -> list[Result]:
+    """Observe every method on every case, in `jobs` processes; those that fail are left out."""
+    from joblib import Parallel, delayed, parallel_config
+
+    tasks = [(case, number, name) for number in range(runs) for case in cases for name in METHODS]
+    found = []
+    with (
+        parallel_config("loky", n_jobs=jobs, inner_max_num_threads=1),
+        experiment_progress(len(tasks), "Observing") as advance,
+    ):
+        calls = (delayed(_observe_case)(*task, seed, max_rows) for task in tasks)
+        for result in Parallel(return_as="generator", batch_size=1)(calls):
+            found += [] if result is None else [result]
+            advance()
+    return found
+
+
+def pooled(results: Sequence[Result], method: str) -> Counts:
+    """Average the shares of a method's rows in each bin, every table counting alike."""
+    each = [result.counts for result in results if result.method == method]
+    parts = [np.stack(counts) / counts.rows.sum() for counts in each]
+    return Counts(*np.mean(parts, axis=0))
+
+
+def error_table(results: Sequence[Result]) -> tables.ResultTable:
+    """Tabulate the expected error of each method, and what its rows at 0.85 to 0.95 and above do.
+
+    A data set counts once; the interval comes from resampling the data sets.
+    """
+    names, datasets = list(METHODS), sorted({result.dataset for result in results})
+    errors = np.full((len(datasets), len(names)), np.nan)
+    for i, dataset in enumerate(datasets):
+        for j, name in enumerate(names):
+            own = [r.counts for r in results if (r.dataset, r.method) == (dataset, name)]
+            errors[i, j] = np.mean([calibration_error(c) for c in own]) if own else np.nan
+    each = [pooled(results, name) for name in names]
+    columns: dict[str, Any] = {
+        "expected calibration error": tables.mean(errors, axis=0),
+        "mean confidence": [counts.confidence.sum() for counts in each],
+        "kept": [counts.kept.sum() for counts in each],
+        "kept at 0.8 to 0.9": [_share(c.kept[-2], c.rows[-2]) for c in each],
+        "kept at 0.9 to 1": [_share(c.kept[-1], c.rows[-1]) for c in each],
+    }
+    values = np.column_stack(list(columns.values()))
+    ends = np.full((2, *values.shape), np.nan)
+    ends[:, :, 0] = interval(errors)
+    best = np.zeros(values.shape, dtype=bool)
+    best[np.nanargmin(values[:, 0]), 0] = True
+    return tables.ResultTable(
+        "method", names, list(columns), values, (3,) * len(columns), best, ends
+    )
+
+
+def _share(part: float, whole: float) -> float:
+    """Divide, NaN by nothing."""
+    return part / whole if whole > 0 else np.nan
+
+
+def draw_curves(figure: Any, results: Sequence[Result]) -> None:
+    """Draw the share of rows that kept their cluster against confidence, and how many there are."""
+    axes, below = figure.subplots(2, 1, height_ratios=[3, 1], sharex=True)
+    axes.plot([0, 1], [0, 1], color="0.6", linewidth=1)
+    for name, marker in zip(METHODS, "osD^", strict=True):
+        rows, confidence, kept = pooled(results, name)
+        some = rows > 0.002
+        x = confidence[some] / rows[some]
+        axes.plot(x, kept[some] / rows[some], marker=marker, markersize=5, label=name)
+        below.plot((np.arange(N_BINS) + 0.5) / N_BINS, rows, marker=marker, markersize=3)
+    axes.set(ylabel="share that kept its cluster", xlim=(0, 1), ylim=(0, 1))
+    axes.legend(fontsize=8)
+    below.set(xlabel="confidence", ylabel="share of rows", ylim=(0, 1))
+
+
+def write_counts(results: Sequence[Result], out: Path) -> None:
+    """Write the counts of every table as CSV."""
+    with open(out / "calibration.csv", "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow([*Result._fields[:-1], "bin", *Counts._fields])
+        for result in results:
+            for place, counts in enumerate(zip(*result.counts, strict=True)):
+                writer.writerow([*result[:-1], place, *(f"{value:.6g}" for value in counts)])
+
+
+@click.command("calibration")
+@click.argument("folders", nargs=-1, type=click.Path(exists=True, file_okay=False))
+@click.option("--half", type=click.Choice(["choose", "report"]), help="One half of the benchmark.")
+@click.option("--limit", type=click.IntRange(1), help="Only so many cases, spread over the list.")
+@click.option("--runs", type=click.IntRange(1), default=1, show_default=True)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+@click.option("--jobs", type=int, default=1, show_default=True, help="Processes.")
+@click.option("--max-rows", type=click.IntRange(10), default=1000, show_default=True)
+@click.option("--out", type=click.Path(file_okay=False), default="results/calibration")
+def calibration(
+    folders: Sequence[str],
+    half: str | None,
+    limit: int | None,
+    runs: int,
+    seed: int,
+    jobs: int,
+    max_rows: int,
+    out: str,
+) -> None:
+    """Observe how many rows keep their cluster on other rows, by how sure each method was.
+
+    Writes calibration.csv, calibration.md and calibration.png.
+    """
+    cases = cases_of(half, folders)
+    if limit is not None and limit < len(cases):
+        cases = [cases[i] for i in np.linspace(0, len(cases) - 1, limit).round().astype(int)]
+    results = observe_all(cases, runs=runs, seed=seed, jobs=jobs, max_rows=max_rows)
+    folder = Path(out)
+    folder.mkdir(parents=True, exist_ok=True)
+    write_counts(results, folder)
+    figures.save_figure(folder / "calibration.png", partial(draw_curves, results=results))
+    text = tables.as_markdown(error_table(results))
+    (folder / "calibration.md").write_text(text, encoding="utf-8")
+    click.echo(text)

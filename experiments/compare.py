@@ -1,0 +1,140 @@
+"""PCKID against what people would pick instead, over labelled tables: `compare`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from experiments import figures, tables, verdict
+from experiments._registry import check_registered
+from experiments.datasets import Case
+from experiments.datasets.benchmark import cases_of, not_found
+from experiments.datasets.tables import AS_IS, MAX_ROWS, NOT_FEATURES
+from experiments.methods import Method, all_methods
+from experiments.methods.variants import VARIANTS
+from experiments.paper import METHODS as PAPER_METHODS
+from experiments.results import Row
+from experiments.run import plan_tasks, run_tasks
+
+LEFT_OUT = ("incomplete gmm-full", "PCKID random walk", *PAPER_METHODS[1:], *VARIANTS)
+"""Not compared unless named: too slow for many patterns, the paper's baselines, our variants."""
+GROUPS = {"tables": "Tables with missing values", "removed": "Complete tables, values removed"}
+
+
+def compare_methods(
+    folders: Sequence[str | Path] = (),
+    out: str | Path = "results/compare",
+    *,
+    half: str | None = None,
+    runs: int = 10,
+    seed: int = 0,
+    jobs: int = 1,
+    device: str | None = None,
+    methods: Sequence[str] | None = None,
+    drop: Sequence[str] = NOT_FEATURES,
+    max_rows: int = MAX_ROWS,
+    parameters: Mapping[str, Any] | None = None,
+    say: Callable[[str], None] = print,
+) -> list[Row]:
+    """Run every method on every table; write results, tables, ranks and losses.
+
+    Parameters
+    ----------
+    folders : sequence of path
+        Labelled tables, see `datasets.tables`.
+    out : path
+        The folder for results. Called again with the same folder, it goes on where it stopped.
+    half : "choose", "report" or None
+        Which half of the benchmark; None takes all tables, see `datasets.benchmark`.
+    runs, seed, jobs, device
+        As in `plan` and `run`.
+    methods : sequence of str or None
+        None takes all but a few, see `LEFT_OUT`.
+    drop : sequence of str
+        Columns of the tables that are not features.
+    max_rows : int
+        Larger tables are drawn from in every run.
+    parameters : mapping, default=None
+        Overrides of the methods' parameters, for a quick look.
+    say : callable (str)
+        Hears where things are.
+
+    Returns
+    -------
+    list of dict
+        The rows of results.csv.
+    """
+    cases = find_cases(folders, half, drop, max_rows, say)
+    known = all_methods()
+    usual = [name for name in known if name not in LEFT_OUT]
+    found = [
+        method.override(parameters or {}) for method in find_methods(methods or usual, known, say)
+    ]
+    tasks = plan_tasks(cases, found, runs=runs, seed=seed, device=device)
+    rows = run_tasks(tasks, out, jobs=jobs, what="Comparing")
+    write_comparison(rows, Path(out), f"{half}_" if half else "", say)
+    return rows
+
+
+def find_cases(
+    folders: Sequence[str | Path],
+    half: str | None,
+    drop: Sequence[str],
+    max_rows: int,
+    say: Callable[[str], None],
+) -> list[Case]:
+    """List the cases, and name the tables of a half that are not in the folders."""
+    cases = cases_of(half, folders, drop, max_rows)
+    missing = not_found(half, cases) if half else []
+    if missing:
+        say(f"Not in the folders, so the half is not complete: {', '.join(missing)}.")
+    return cases
+
+
+def find_methods(
+    names: Sequence[str], known: Mapping[str, Method], say: Callable[[str], None]
+) -> list[Method]:
+    """Return the methods of these names, PCKID first; says which lack a package and are skipped."""
+    chosen = []
+    for name in sorted(names, key=lambda name: "PCKID" not in name):
+        check_registered(name, known, "method")
+        lacking = known[name].missing()
+        if lacking:
+            say(f"Without {name}: it needs {', '.join(lacking)}, which is not installed.")
+        else:
+            chosen.append(known[name])
+    return chosen
+
+
+def grouped(rows: Sequence[Row]) -> dict[str, list[Row]]:
+    """Split rows by whether values were removed; groups without rows are absent."""
+    parts: dict[str, list[Row]] = {name: [] for name in GROUPS}
+    for row in rows:
+        parts["tables" if row["setting"] == AS_IS else "removed"].append(row)
+    return {name: part for name, part in parts.items() if part}
+
+
+def write_comparison(
+    rows: Sequence[Row], out: Path, prefix: str, say: Callable[[str], None]
+) -> None:
+    """Write the tables and the figure of each group of cases, and a summary of all."""
+    texts = []
+    for group, part in grouped(rows).items():
+        for field in ("accuracy", "ari", "seconds"):
+            table = tables.field_table(part, field, "table", tables.case_name)
+            tables.write(table, out, f"{prefix}{group}_{field}")
+        overall = verdict.overall(part)
+        tables.write(overall, out, f"{prefix}{group}_overall")
+        texts.append(f"## {GROUPS[group]}\n\n{verdict.summarise_ranks(part)}")
+        say(tables.as_text(overall))
+        say(verdict.losses(part))
+        try:
+            draw = partial(figures.draw_critical_difference, ranking=verdict.ranking(part))
+            say(f"wrote {figures.save_figure(out / f'{prefix}{group}_ranks.png', draw, (9, 5))}")
+        except ImportError:
+            say("No figure: matplotlib is not installed.")
+    path = out / f"{prefix}summary.md"
+    path.write_text("\n".join(texts), encoding="utf-8")
+    say(f"wrote {path}")
