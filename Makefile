@@ -14,12 +14,14 @@ else
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 endif
 
-.PHONY: demo app browser test test-lowest test-pythons test-peers faults fuzz audit lint format bench reproduce docs docs-quick screenshots dist torch clean help
+.PHONY: demo app browser test test-all test-browser test-lowest test-pythons test-peers faults fuzz audit lint format bench reproduce docs docs-quick screenshots dist torch clean help
 
 help:
 	@echo "make demo    cluster the built-in table; labels and a report go to demo-output/"
 	@echo "make app     start the app in the browser: cluster tables without commands"
-	@echo "make test    run the tests"
+	@echo "make test    run the tests that can find a mistake in a change: minutes"
+	@echo "make test-all      all tests: real browser, killed processes, workers, memory, faults too"
+	@echo "make test-browser  the main path in a real browser: table, clusters, download, report"
 	@echo "make test-lowest   run the tests with the lowest versions that pyproject.toml allows"
 	@echo "make test-pythons  run the tests on every Python from 3.11 to 3.14 found here; PYTHONS=3.12"
 	@echo "make test-peers    run scikit-learn's own tests on the estimators here"
@@ -82,7 +84,13 @@ browser:
 	echo "No Chromium could be installed: the tests that need one are skipped."
 
 test: $(VENV)/.test
+	$(BIN)/python -m pytest $(PYTEST_ARGS) -m "not slow"
+
+test-all: $(VENV)/.test
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+test-browser: $(VENV)/.test
+	$(BIN)/python -m pytest -m main_path tests/app tests/reporting
 
 test-lowest: $(BIN)/python
 	$(BIN)/python tools/lowest.py test > $(VENV)/lowest.txt

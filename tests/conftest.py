@@ -1,14 +1,25 @@
 """Fixtures for all tests: array libraries, and a small table with holes."""
 
+import os
 from types import SimpleNamespace
 
+# Tests run one process a core; more threads in each would spend half of the time waiting. NumPy
+# reads this when it is imported.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 import numpy as np
+import processor_time
 import pytest
 from helpers import groups
 from hypothesis import settings
 
 settings.register_profile("house", deadline=None, max_examples=25, derandomize=True)
 settings.load_profile("house")
+
+
+def pytest_configure(config):
+    """Measure the tests of this folder and the examples in `src` alike."""
+    config.pluginmanager.register(processor_time)
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from pckid.cli._limits import refuse_too_little_memory
 from pckid.cli._run import _exit_code
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [
@@ -36,6 +37,7 @@ def test_nothing_is_lost(name, tmp_path):
         pytest.skip(str(reason))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_leaves_no_rows_behind(number, tmp_path):
     assert faults.strike_while_writing(tmp_path, number) == 128 + number

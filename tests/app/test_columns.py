@@ -23,7 +23,7 @@ def page(content, known=None):
         table = read_whole(upload.open())
         st.session_state["options"] = columns.ask_for_columns(Opened(upload, table, ()))
 
-    return AppTest.from_function(script, args=(content, known)).run()
+    return AppTest.from_function(script, args=(content, known), default_timeout=300).run()
 
 
 def rows(*names, n_rows=12):

@@ -49,6 +49,7 @@ def without_time(report):
     return re.sub(rb"\d{4}-\d\d-\d\d \d\d:\d\d UTC", b"", report)
 
 
+@pytest.mark.main_path
 def test_from_a_file_to_labels_and_new_rows(page, tmp_path):
     truth = write_table(tmp_path / "people.csv")
     page.drop(tmp_path / "people.csv")

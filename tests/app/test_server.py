@@ -26,7 +26,7 @@ WEBSOCKET = {
 
 def ask(server, path="/", method="GET", **headers):
     """Send one request; return status, headers and the beginning of the body."""
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=300)
     given = {"Host": f"127.0.0.1:{server.port}"} | headers
     connection.putrequest(method, path, skip_host=True)
     for name, value in given.items():

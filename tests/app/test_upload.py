@@ -29,7 +29,7 @@ def page(name, content, place="table"):
 
         st.session_state["found"] = open_as_asked(Upload(name, content), place)
 
-    return AppTest.from_function(script, args=(name, content, place)).run(timeout=30)
+    return AppTest.from_function(script, args=(name, content, place), default_timeout=300).run()
 
 
 def workbook(**sheets):

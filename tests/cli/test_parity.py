@@ -142,10 +142,13 @@ def binary(table, rng):
     return sink.getvalue()
 
 
-@pytest.mark.parametrize("seed", range(8))
+# The more seeds, the more kinds of tables meet; a few of them show what breaks all.
+@pytest.mark.parametrize(
+    "seed", [*range(4), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(4, 20))]
+)
 def test_good_tables_get_the_same_labels_both_ways(pckid, tmp_path, small_pieces, seed):
     rng = np.random.default_rng(seed)
-    for _ in range(25):
+    for _ in range(10):
         content, options = good_table(rng)
         (tmp_path / "t").write_bytes(content)
         arguments = ["cluster", "t", *options, *CHEAP]

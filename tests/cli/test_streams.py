@@ -20,7 +20,7 @@ def folder(tmp_path):
 
 
 def shell(folder, line, **environment):
-    return subprocess.run(["bash", "-c", line], cwd=folder, capture_output=True, timeout=120,
+    return subprocess.run(["bash", "-c", line], cwd=folder, capture_output=True, timeout=600,
                           env={**os.environ, **environment})  # fmt: skip
 
 

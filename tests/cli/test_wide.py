@@ -4,10 +4,12 @@ import time
 
 import numpy as np
 import pyarrow.parquet as pq
+import pytest
 
 N_COLUMNS = 20_000
 
 
+@pytest.mark.slow
 def test_twenty_thousand_columns_take_seconds(pckid, tmp_path):
     rng = np.random.default_rng(0)
     names = ",".join(f"c{j}" for j in range(N_COLUMNS))

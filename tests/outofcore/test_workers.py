@@ -18,6 +18,7 @@ da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
 daskrows = pytest.importorskip("pckid.outofcore.daskrows")
 
+pytestmark = pytest.mark.slow
 X, TRUTH = groups(n_samples=400, n_features=5)
 OPTIONS = {**SMALL, "max_samples": 150}
 

@@ -58,6 +58,7 @@ def test_the_verdict_comes_first(report, assessed):
     assert first == ["Clusters in table.csv", assessed.sentence]
 
 
+@pytest.mark.main_path
 def test_a_cluster_is_shown_everywhere(report, fitted):
     size = int((fitted.labels_ == 1).sum())
     assert dots(report) == (149, 149)

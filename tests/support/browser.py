@@ -22,10 +22,13 @@ FLAGS = (
     "--disable-sync", "--disable-extensions", "--hide-scrollbars", "--force-device-scale-factor=1",
 )  # fmt: skip
 
-needs_browser = pytest.mark.skipif(
-    not (CHROMIUM and DRIVER and find_spec("selenium") and find_spec("axe_core_python")),
-    reason="needs Chromium, chromedriver, selenium and axe-core-python",
-)
+needs_browser = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not (CHROMIUM and DRIVER and find_spec("selenium") and find_spec("axe_core_python")),
+        reason="needs Chromium, chromedriver, selenium and axe-core-python",
+    ),
+]
 
 
 class Browser:
@@ -60,7 +63,7 @@ class Browser:
 
         return self.driver.find_elements(By.CSS_SELECTOR, selector)
 
-    def wait(self, condition: Any, seconds: float = 20) -> Any:
+    def wait(self, condition: Any, seconds: float = 300) -> Any:
         """Wait until a function of no arguments returns something true, and return that."""
         from selenium.webdriver.support.ui import WebDriverWait
 
@@ -153,7 +156,7 @@ def open_browser(downloads: Path, hosts: tuple[str, ...] = ()) -> Iterator[Brows
         options.add_argument(flag)
     driver = webdriver.Chrome(options, webdriver.ChromeService(DRIVER))
     try:
-        driver.set_script_timeout(60)
+        driver.set_script_timeout(300)
         yield Browser(driver, downloads)
     finally:
         driver.quit()

@@ -98,7 +98,7 @@ def finish(process: subprocess.Popen) -> tuple[int, str]:
 def outcome(process: subprocess.Popen) -> tuple[int, str, str]:
     """Wait for a command; nothing that it started may outlive it, nor may a file stay open."""
     try:
-        out, err = process.communicate(timeout=120)
+        out, err = process.communicate(timeout=600)
     except subprocess.TimeoutExpired as error:
         os.killpg(process.pid, signal.SIGKILL)
         raise WrongEnd("it did not end") from error

@@ -35,7 +35,7 @@ def running_app() -> Iterator[SimpleNamespace]:
         yield SimpleNamespace(port=port, url=f"http://127.0.0.1:{port}", pid=process.pid)
     finally:
         process.send_signal(signal.SIGINT)
-        said = process.communicate(timeout=20)[1]
+        said = process.communicate(timeout=300)[1]
     assert process.returncode == 0, said
     assert said.endswith("Stopped.\n")
     assert "Traceback" not in said
@@ -56,7 +56,7 @@ def _processes(group: int) -> list[list[str]]:
     return [row for row in rows if int(row[0]) == group and not row[3].startswith("Z")]
 
 
-def wait_until(condition: Any, seconds: float = 10) -> None:
+def wait_until(condition: Any, seconds: float = 300) -> None:
     """Wait until something holds; fail if it does not in time."""
     deadline = time.monotonic() + seconds
     while not condition():

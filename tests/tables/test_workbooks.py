@@ -412,6 +412,7 @@ def test_mutated_workbooks_are_read_or_refused(tmp_path, seed):
     assert name in said
 
 
+@pytest.mark.slow
 def test_the_longest_sheet_is_read(tmp_path):
     path = written(tmp_path / "small.xlsx", [["a", "b"]])
     rows = [b'<row r="%d"><c r="A%d"><v>%d</v></c></row>' % (i, i, i) for i in range(2, 2**20 + 1)]
