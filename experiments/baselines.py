@@ -7,12 +7,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import eigh
 from scipy.spatial.distance import pdist, squareform
-from sklearn.base import BaseEstimator, ClusterMixin, _fit_context
+from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import KMeans
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import validate_data
+
+from pckid._utils.sklearn_compat import Interval, fit_context
 
 __all__ = ["RBFSpectralClustering", "all_baselines", "baseline"]
 
@@ -178,7 +179,7 @@ class RBFSpectralClustering(ClusterMixin, BaseEstimator):
         self.n_init = n_init
         self.random_state = random_state
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike, y: object = None) -> Self:
         """Embed and cluster the rows.
 

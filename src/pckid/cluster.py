@@ -12,15 +12,19 @@ from sklearn.base import (
     ClassNamePrefixFeaturesOutMixin,
     ClusterMixin,
     TransformerMixin,
-    _fit_context,
 )
-from sklearn.utils._param_validation import Interval, InvalidParameterError, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pckid._utils.arrays import Array, asarray_like, namespace, restorer, take_along, to_numpy
 from pckid._utils.parallel import n_threads
-from pckid._utils.progress import with_callbacks
 from pckid._utils.representation import ClusterReprMixin
+from pckid._utils.sklearn_compat import (
+    Interval,
+    InvalidParameterError,
+    StrOptions,
+    fit_context,
+    with_callbacks,
+)
 from pckid.ensemble.base import EnsembleEstimator
 from pckid.ensemble.feature_map import project
 from pckid.ensemble.outliers import outlier_score, project_and_score
@@ -291,7 +295,7 @@ class PCKID(
 
     @all_or_nothing
     @with_callbacks
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> PCKID:
         """Train the ensemble, embed the rows and cluster them.
 

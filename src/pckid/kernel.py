@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from pckid._utils.arrays import Array, namespace, restorer
 from pckid._utils.parallel import n_threads
-from pckid._utils.progress import with_callbacks
+from pckid._utils.sklearn_compat import fit_context, with_callbacks
 from pckid.ensemble.base import EnsembleEstimator
 from pckid.ensemble.feature_map import feature_matrix
 from pckid.input.validation import all_or_nothing
@@ -162,7 +162,7 @@ class ProbabilisticClusterKernel(
 
     @all_or_nothing
     @with_callbacks
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> ProbabilisticClusterKernel:
         """Train the ensemble of mixtures.
 

@@ -1,6 +1,6 @@
 """Progress of a fit: `verbose`, and scikit-learn's callbacks where it has them (1.9, experimental).
 
-This is the one room that knows the callback interface, which may still change.
+No other file knows the callback interface, which may still change.
 """
 
 from __future__ import annotations
@@ -10,20 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-try:
-    from sklearn.callback import CallbackSupportMixin, with_callbacks
-except ImportError:  # scikit-learn before 1.9
-
-    class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Stands in where scikit-learn has no callbacks."""
-
-    def with_callbacks(method: Callable) -> Callable:
-        """Return the method as it is."""
-        return method
-
-
 Advance = Callable[[int], None]
-__all__ = ["Advance", "CallbackSupportMixin", "StepCounter", "training_progress", "with_callbacks"]
 
 
 @contextmanager

@@ -8,12 +8,12 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pckid._utils.arrays import Array, asarray_like, namespace, place, restorer, to_numpy
 from pckid._utils.parallel import n_threads
-from pckid._utils.progress import CallbackSupportMixin, training_progress
+from pckid._utils.progress import training_progress
+from pckid._utils.sklearn_compat import CallbackSupportMixin, Interval, RealNotInt, StrOptions
 from pckid.ensemble.feature_map import WEIGHTINGS, Kernel, kernel_matrix
 from pckid.ensemble.imputation import Imputation, expected_values, fill_in
 from pckid.ensemble.members import (

@@ -11,10 +11,10 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.utils import check_array
-from sklearn.utils._param_validation import Interval, InvalidParameterError
 from sklearn.utils.validation import validate_data
 
 from pckid._utils.arrays import Array, asarray_like, detach, is_foreign, namespace, to_numpy
+from pckid._utils.sklearn_compat import Interval, InvalidParameterError
 from pckid.input import categories
 from pckid.input.cells import is_number_text, numbers
 

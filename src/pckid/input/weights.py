@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils.random import sample_without_replacement
-from sklearn.utils.validation import _check_sample_weight
 
 from pckid._utils.arrays import Array, asarray_like, is_host, namespace, to_numpy
 from pckid._utils.parallel import blas_threads
+from pckid._utils.sklearn_compat import check_sample_weight
 from pckid.input.table import Table
 
 _SYMMETRIC = 1e-6
@@ -55,7 +55,7 @@ def checked_weights(sample_weight: Any, n_samples: int) -> np.ndarray | None:
     """Check weights (n_samples,) and bring them to the host; None stays None."""
     if sample_weight is None:
         return None
-    weights = _check_sample_weight(
+    weights = check_sample_weight(
         to_numpy(sample_weight) if hasattr(sample_weight, "__dlpack__") else sample_weight,
         np.empty((n_samples, 0)),
         dtype=np.float64,

@@ -7,12 +7,11 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import _fit_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from pckid._utils.arrays import Array, namespace, to_numpy
+from pckid._utils.sklearn_compat import Interval, StrOptions, fit_context
 from pckid.input.reading import measure_columns, usable_rows
 from pckid.input.table import Table, standardise, take, variance_floor
 from pckid.input.validation import all_or_nothing, column_name, dropped_features, validate_table
@@ -187,7 +186,7 @@ class IncompleteGaussianMixture(FittedMixture):
         self.verbose_interval = verbose_interval
 
     @all_or_nothing
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> IncompleteGaussianMixture:
         """Fit the mixture by EM.
 
