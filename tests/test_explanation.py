@@ -6,8 +6,8 @@ import pytest
 from helpers import SMALL, groups
 
 from pckid import PCKID, explain
+from pckid.describe.rows import standardised_rows
 from pckid.explanation import doubtful_rows, mean_kernel
-from pckid.plots import standardised_rows
 
 X, _ = groups(gap=1.0)
 

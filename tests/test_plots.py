@@ -8,7 +8,8 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from pckid import PCKID, load, plots, save
-from pckid.inspection.layout import map_coordinates
+from pckid.describe.layout import map_coordinates
+from pckid.describe.rows import sample_by_cluster, to_matrix
 
 mpl.use("Agg")
 rng = np.random.default_rng(0)
@@ -94,11 +95,11 @@ def test_missingness_counts_cells(model):
 
 def test_samples_keep_every_cluster():
     labels = np.array([0] * 1000 + [1] * 3 + [-1] * 5)
-    rows = plots.sample_by_cluster(labels, 100)
+    rows = sample_by_cluster(labels, 100)
     assert set(labels[rows]) == {0, 1}
     assert len(rows) <= 101
     assert len(np.unique(rows)) == len(rows)
-    np.testing.assert_array_equal(rows, plots.sample_by_cluster(labels, 100))
+    np.testing.assert_array_equal(rows, sample_by_cluster(labels, 100))
 
 
 @pytest.mark.parametrize("name", DISPLAYS)
@@ -149,13 +150,13 @@ def test_the_table_of_the_fit_is_taken(dtype, embedding, n_clusters):
     model = PCKID(n_clusters, dtype=dtype, embedding=embedding, **parameters)
     with pytest.warns(UserWarning, match="no observed value"):
         model.fit(table, sample_weight=weights)
-    plots.to_matrix(model, table)
+    to_matrix(model, table)
 
 
 def test_a_few_changed_cells_are_taken(model):
     changed = X.copy()
     changed[:5] = np.nan_to_num(changed[:5])
-    plots.to_matrix(model, changed)
+    to_matrix(model, changed)
 
 
 def test_the_map_takes_the_table_as_other_displays_do(model):

@@ -15,10 +15,10 @@ from pckid._utils.arrays import to_numpy
 from pckid._utils.parallel import n_threads
 from pckid._utils.progress import Advance
 from pckid._utils.text import counted, join_words, write_p
+from pckid.describe.missingness import find_followed_holes
+from pckid.describe.rows import keeps_labels, own_labels, to_matrix, used_columns
 from pckid.input.sentinels import describe_codes, find_codes
 from pckid.input.validation import categorical_mask, column_name, validate_table
-from pckid.inspection.missingness import find_followed_holes
-from pckid.plots import keeps_labels, own_labels, to_matrix, used_columns
 from pckid.significance.comparison import (
     ALPHA,
     MIN_ROWS,

@@ -25,6 +25,7 @@ from pckid._utils.sklearn_compat import (
     fit_context,
     with_callbacks,
 )
+from pckid.describe.profiles import profile_clusters
 from pckid.ensemble.base import EnsembleEstimator
 from pckid.ensemble.feature_map import project
 from pckid.ensemble.outliers import outlier_score, project_and_score
@@ -32,7 +33,6 @@ from pckid.input.sample import RowsInMemory, Sample
 from pckid.input.table import Table, standardise, take
 from pckid.input.validation import all_or_nothing, feature_names
 from pckid.input.warnings import warn_cluster_limit, warn_empty_clusters
-from pckid.inspection.profiles import profile_clusters
 from pckid.n_clusters import MAX_CLUSTERS, choose_or_none
 from pckid.outofcore import BlockedRows, blocked
 from pckid.spectral.assignment import (

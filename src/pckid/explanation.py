@@ -10,20 +10,20 @@ from scipy.spatial.distance import cdist
 from pckid._utils.arrays import asarray_like, namespace, to_numpy
 from pckid._utils.markup import html_table
 from pckid._utils.parallel import n_threads
-from pckid.ensemble.feature_map import Kernel, Projection, feature_blocks, project
-from pckid.input.table import Table
-from pckid.input.validation import feature_names
-from pckid.inspection.categories import CategoryFeature
-from pckid.inspection.clusters import ClusterFeature, distinguishing_features
-from pckid.inspection.descriptions import describe_cluster
-from pckid.inspection.nesting import Nesting, nest
-from pckid.plots import (
+from pckid.describe.categories import CategoryFeature
+from pckid.describe.clusters import ClusterFeature, distinguishing_features
+from pckid.describe.descriptions import describe_cluster
+from pckid.describe.nesting import Nesting, nest
+from pckid.describe.rows import (
     own_labels,
     sample_by_cluster,
     standardised_rows,
     to_matrix,
     used_columns,
 )
+from pckid.ensemble.feature_map import Kernel, Projection, feature_blocks, project
+from pckid.input.table import Table
+from pckid.input.validation import feature_names
 from pckid.spectral.numbers import cluster_by_numbers
 
 MAX_ROWS = 1000

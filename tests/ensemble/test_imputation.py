@@ -7,8 +7,8 @@ from helpers import SMALL, close, groups
 from oracles import completed, posteriors
 
 from pckid import PCKID, ProbabilisticClusterKernel
+from pckid.describe.rows import standardised_rows
 from pckid.ensemble.imputation import expected_values
-from pckid.plots import standardised_rows
 
 X, TRUTH = groups(share=0.2)
 

@@ -10,10 +10,10 @@ from scipy.stats import chi2, norm
 from sklearn.metrics import roc_auc_score
 
 from pckid import PCKID, EmptyRowWarning, load, save
+from pckid.describe.rows import standardised_rows
 from pckid.ensemble import outliers
 from pckid.ensemble.feature_map import feature_blocks, feature_matrix, mixture_scales, project
 from pckid.ensemble.outliers import outlier_score, project_and_score, score_features, surprise
-from pckid.plots import standardised_rows
 
 X, _ = groups(share=0.2)
 

@@ -11,9 +11,9 @@ from helpers import SMALL
 
 import pckid
 from pckid import PCKID, ProbabilisticClusterKernel, UnseenCategoryWarning
+from pckid.describe.categories import compare_categories
+from pckid.describe.clusters import distinguishing_features
 from pckid.input.validation import validate_table
-from pckid.inspection.categories import compare_categories
-from pckid.inspection.clusters import distinguishing_features
 from pckid.metrics import clustering_accuracy
 
 COLOURS = ["red", None, "blue", "red", "green", "blue"]

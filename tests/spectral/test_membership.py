@@ -7,8 +7,8 @@ from sklearn.metrics import adjusted_rand_score
 
 from pckid import PCKID
 from pckid._utils.arrays import to_numpy
+from pckid.describe.rows import standardised_rows
 from pckid.ensemble.feature_map import feature_matrix
-from pckid.plots import standardised_rows
 from pckid.spectral import embedding as spectra
 from pckid.spectral import membership as spectral_membership
 from pckid.spectral.membership import (

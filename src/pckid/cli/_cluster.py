@@ -16,11 +16,11 @@ from pckid._utils.text import brief, counted, list_first
 from pckid.cli._say import note, progress_bar, say
 from pckid.cli._tables import Selection
 from pckid.cluster import PCKID
+from pckid.describe.clusters import distinguishing_features
+from pckid.describe.descriptions import describe_cluster
+from pckid.describe.rows import to_matrix, used_columns
 from pckid.input.validation import feature_names
-from pckid.inspection.clusters import distinguishing_features
-from pckid.inspection.descriptions import describe_cluster
 from pckid.n_clusters import MAX_CLUSTERS
-from pckid.plots import to_matrix, used_columns
 from pckid.streaming import Totals
 from pckid.tables import Reading, Share, Sheets
 

@@ -21,6 +21,7 @@ from pckid.assessment import MAX_JUDGED, Assessment
 from pckid.cli import _assessment, _cluster, _tables
 from pckid.cli._say import is_quiet, note, print_json, progress_bar, say
 from pckid.cluster import PCKID
+from pckid.describe.rows import used_columns
 from pckid.exceptions import NeedsWholeTable
 from pckid.input.warnings import EmptyRowWarning
 from pckid.inspection.notes import problem_lines, reading_notes, refuse_problems, take_advice
@@ -28,7 +29,6 @@ from pckid.inspection.problems import Problem, find_problems
 from pckid.outofcore.files import FileRows, read_if_it_fits, read_if_small
 from pckid.outofcore.rows import Survey
 from pckid.outofcore.stored import StoredLabels
-from pckid.plots import used_columns
 from pckid.streaming import Layout, Totals, file_rows, origin, write_labels
 from pckid.tables import (
     Columns,

@@ -1,1 +1,1 @@
-"""Plain figures about a table with missing values, and about the clusters found in it."""
+"""What a table holds before it is clustered: columns, problems, advice."""

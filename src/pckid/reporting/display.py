@@ -9,7 +9,7 @@ from typing import Any
 
 from pckid._utils.files import atomic_file, check_folder
 from pckid.assessment import N_NULL, N_RESAMPLES, Assessment, assess
-from pckid.plots import own_labels
+from pckid.describe.rows import own_labels
 from pckid.reporting.page import render
 from pckid.reporting.summary import Background, Summary, describe_rows, summarise
 

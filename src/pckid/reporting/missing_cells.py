@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pckid.inspection.clusters import HoleLink
-from pckid.inspection.columns import missing_patterns
-from pckid.inspection.missingness import (
+from pckid.describe.clusters import HoleLink
+from pckid.describe.missingness import (
     HoleInformation,
     find_followed_holes,
     hole_information,
 )
+from pckid.inspection.columns import missing_patterns
 
 MAX_PATTERNS = 10
 MAX_LINKS = 5

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from pckid.assessment import Assessment
-from pckid.plots import KernelDisplay, sample_by_cluster
+from pckid.describe.rows import sample_by_cluster
+from pckid.plots import KernelDisplay
 from pckid.reporting.rows import RowTable
 from pckid.reporting.summary import MAX_PICTURE_COLUMNS, Summary
 

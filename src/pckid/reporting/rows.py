@@ -11,9 +11,10 @@ import numpy as np
 
 from pckid._utils.arrays import to_numpy
 from pckid._utils.text import brief
+from pckid.describe.rows import own_labels, used_columns
 from pckid.explanation import Explanation
 from pckid.input.validation import feature_names
-from pckid.plots import EmbeddingDisplay, own_labels, used_columns
+from pckid.plots import EmbeddingDisplay
 
 MAX_ROWS = 10_000
 MAX_COLUMNS = 60

@@ -16,13 +16,14 @@ from pckid._utils.arrays import to_numpy
 from pckid._utils.quantities import DATE_KINDS
 from pckid._utils.text import brief, counted
 from pckid.assessment import Assessment
+from pckid.describe.categories import CategoryColumn, CategoryFeature, summarise_categories
+from pckid.describe.clusters import ClusterFeature, confidence_by_observed
+from pckid.describe.descriptions import ClusterDescription, describe_cluster
+from pckid.describe.rows import own_labels, to_matrix, used_columns
 from pckid.explanation import DoubtfulRow, Explanation, explain
 from pckid.input.cells import is_missing
 from pckid.input.validation import feature_names
-from pckid.inspection.categories import CategoryColumn, CategoryFeature, summarise_categories
-from pckid.inspection.clusters import ClusterFeature, confidence_by_observed
 from pckid.inspection.columns import ColumnSummary, summarise_column
-from pckid.inspection.descriptions import ClusterDescription, describe_cluster
 from pckid.n_clusters import Choice
 from pckid.plots import (
     EmbeddingDisplay,
@@ -30,9 +31,6 @@ from pckid.plots import (
     MissingnessDisplay,
     ProfileDisplay,
     SpectrumDisplay,
-    own_labels,
-    to_matrix,
-    used_columns,
 )
 from pckid.reporting.agreement import KnownGroups, compare_known
 from pckid.reporting.missing_cells import Holes, summarise_holes

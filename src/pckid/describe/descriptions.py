@@ -10,8 +10,8 @@ import numpy as np
 
 from pckid._utils.quantities import write_quantity
 from pckid._utils.text import brief
-from pckid.inspection.categories import CategoryFeature
-from pckid.inspection.clusters import CLEAR, ClusterFeature
+from pckid.describe.categories import CategoryFeature
+from pckid.describe.clusters import CLEAR, ClusterFeature
 
 N_SHOWN = 3
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import mutual_info_score
 
-from pckid.inspection.clusters import hole_links
-from pckid.inspection.missingness import (
+from pckid.describe.clusters import hole_links
+from pckid.describe.missingness import (
     find_followed_holes,
     hole_information,
     mutual_information,

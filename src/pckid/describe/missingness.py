@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import entr
 
-from pckid.inspection.clusters import HoleLink, hole_links
+from pckid.describe.clusters import HoleLink, hole_links
 
 MAX_ROWS = 5_000
 
@@ -212,7 +212,7 @@ def hole_information(
     Examples
     --------
     >>> import numpy as np
-    >>> from pckid.inspection.missingness import hole_information
+    >>> from pckid.describe.missingness import hole_information
     >>> labels = np.arange(200) % 2
     >>> observed = np.stack([np.arange(200) % 4 > 1, labels == 0], axis=1)
     >>> found = hole_information(observed, labels)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.stats import chi2, rankdata
 
-from pckid.inspection.categories import CategoryFeature, compare_categories
+from pckid.describe.categories import CategoryFeature, compare_categories
 
 CLEAR = 0.5
 """From this distinctness on, a feature sets a cluster clearly apart."""

@@ -8,9 +8,9 @@ from scipy.stats import norm
 
 from pckid import PCKID
 from pckid._utils.arrays import namespace, to_numpy
+from pckid.describe.profiles import profile_clusters, separation, variance_between
 from pckid.input import table as tables
 from pckid.input.table import measure, standardise
-from pckid.inspection.profiles import profile_clusters, separation, variance_between
 
 X, _ = groups(n_groups=3)
 LABELS = np.random.default_rng(1).integers(-1, 4, size=len(X))

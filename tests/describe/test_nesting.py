@@ -5,7 +5,7 @@ import pytest
 from helpers import SMALL, groups
 
 from pckid import PCKID, nest_clusters
-from pckid.inspection.nesting import NestedCluster, Nesting, nest
+from pckid.describe.nesting import NestedCluster, Nesting, nest
 
 LEVELS = [
     np.array([0, 0, 0, 0, 1, 1]),

@@ -7,7 +7,7 @@ from scipy.spatial.distance import cdist, pdist
 from sklearn.datasets import make_blobs
 
 from pckid import PCKID
-from pckid.inspection.layout import map_coordinates, place_centers, stress
+from pckid.describe.layout import map_coordinates, place_centers, stress
 
 
 def middles(points, labels):

@@ -42,7 +42,7 @@ def map_coordinates(embedding: np.ndarray, labels: np.ndarray, centers: np.ndarr
     Examples
     --------
     >>> import numpy as np
-    >>> from pckid.inspection.layout import map_coordinates
+    >>> from pckid.describe.layout import map_coordinates
     >>> points = map_coordinates(np.eye(4), np.arange(4), np.eye(4))
     >>> gaps = [np.hypot(*(points[i] - points[j])) for i in range(4) for j in range(i)]
     >>> bool(min(gaps) > 0.5 * max(gaps))

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import chi2_contingency
 
-from pckid.inspection.clusters import (
+from pckid.describe.clusters import (
     confidence_by_observed,
     distinguishing_features,
     hole_links,

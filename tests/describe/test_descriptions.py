@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from pckid.inspection.clusters import distinguishing_features
-from pckid.inspection.descriptions import describe_cluster
+from pckid.describe.clusters import distinguishing_features
+from pckid.describe.descriptions import describe_cluster
 
 NAMES = ["age", "income"]
 

@@ -1,0 +1,1 @@
+"""Plain figures about clusters: profiles, what sets them apart, missing values, a map."""

@@ -1,0 +1,110 @@
+"""The rows that an estimator was fitted on: their labels, values and columns."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from pckid._utils.arrays import asarray_like, to_numpy
+from pckid.input.table import Table, standardise
+from pckid.input.validation import is_blocked, validate_table
+
+# A table is that of the fit if so many of its rows lie where they did in the embedding: equal up to
+# rounding, except for a share of rows that may have been changed since.
+_ROWS_COMPARED = 200
+_ROUNDING = 1e-3
+_MOST_MOVED = 0.1
+
+
+def sample_by_cluster(labels: np.ndarray, max_rows: int, random_state: int = 0) -> np.ndarray:
+    """Choose rows at random, each cluster in proportion but none left out.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n_samples,)
+        Rows with a negative label are never chosen.
+    max_rows : int
+    random_state : int, default=0
+
+    Returns
+    -------
+    rows : ndarray of int, at most about `max_rows`, by cluster
+    """
+    clustered = np.flatnonzero(labels >= 0)
+    rng = np.random.default_rng(random_state)
+    share = min(1.0, max_rows / max(len(clustered), 1))
+    chosen = []
+    for cluster in np.unique(labels[clustered]):
+        inside = np.flatnonzero(labels == cluster)
+        size = min(len(inside), max(1, int(len(inside) * share)))
+        chosen.append(np.sort(rng.choice(inside, size, replace=False)))
+    return np.concatenate(chosen) if chosen else clustered
+
+
+def keeps_labels(estimator: Any) -> bool:
+    """Tell whether an estimator has the labels of its rows in memory."""
+    return hasattr(estimator, "labels_") and not is_blocked(estimator.labels_)
+
+
+def own_labels(estimator: Any) -> np.ndarray:
+    """Labels of the rows that an estimator was fitted on, of shape (n_samples,)."""
+    check_is_fitted(estimator)
+    if not hasattr(estimator, "labels_"):
+        raise ValueError(
+            f"This {type(estimator).__name__} keeps no labels of the rows it was fitted on, as a "
+            "model from a file keeps none. Fit it again with fit(X); a pickle keeps them."
+        )
+    if not keeps_labels(estimator):
+        raise ValueError(
+            f"This {type(estimator).__name__} was fitted on blocks, and its labels are computed "
+            "when they are asked for. Fit it again with rows in memory, such as a sample of them."
+        )
+    return to_numpy(estimator.labels_)
+
+
+def to_matrix(estimator: Any, X: Any) -> np.ndarray:
+    """Turn the table that an estimator was fitted on into floats, NaN where missing.
+
+    X and the result have the shape (n_samples, n_features).
+    """
+    n_samples = len(own_labels(estimator))
+    with warnings.catch_warnings():
+        # The numbers alone will do: names are checked where both sides have them.
+        warnings.filterwarnings("ignore", "X does not have valid feature names")
+        values = to_numpy(validate_table(estimator, X, reset=False)).astype(np.float64)
+    if len(values) != n_samples:
+        raise ValueError(
+            f"X has {len(values)} rows, but the estimator was fitted on {n_samples}. Give the "
+            "table that it was fitted on."
+        )
+    _check_same_rows(estimator, values)
+    return values
+
+
+def _check_same_rows(estimator: Any, values: np.ndarray) -> None:
+    """Raise unless rows (n_samples, n_features) lie where the fit placed them, in their order."""
+    rows = np.flatnonzero(own_labels(estimator) >= 0)
+    rows = rows[np.linspace(0, len(rows) - 1, min(len(rows), _ROWS_COMPARED)).astype(np.int64)]
+    then = to_numpy(estimator.embedding_)[rows]
+    now = to_numpy(estimator._project(standardised_rows(estimator, values[rows])))
+    moved = (np.abs(now - then) > _ROUNDING * np.abs(then).max(initial=0)).any(axis=1)
+    if moved.mean() > _MOST_MOVED:
+        raise ValueError(
+            f"X does not hold the rows that the estimator was fitted on, or not in their order: "
+            f"{int(moved.sum())} of {len(rows)} rows compared differ. Give the table as it was "
+            "given to fit, or fit again."
+        )
+
+
+def used_columns(estimator: Any) -> np.ndarray:
+    """Indices of the columns that a fitted estimator did not drop, ascending."""
+    return np.sort(estimator._kernel.scaling.used)
+
+
+def standardised_rows(estimator: Any, values: np.ndarray) -> Table:
+    """Standardise rows (n_rows, n_features) as an estimator's kernel wants them."""
+    kernel = estimator._kernel
+    return standardise(asarray_like(values, kernel.scaling.center), kernel.scaling, kernel.dtype)
