@@ -15,9 +15,6 @@ from pckid.inspection.problems import RESULT_COLUMNS
 from pckid.inspection.tables import inspect_table
 from pckid.outofcore.files import FileRows
 from pckid.tables import MissingTokens, find_readings, read_whole, scan_table, text
-from pckid.tables.isolation import read_apart
-from pckid.tables.sources import find_source
-from pckid.tables.workbooks import parse_workbook
 
 FOLDER = Path(__file__).parent / "files"
 EXPECTED = tomllib.loads((FOLDER / "expected.toml").read_text("utf-8"))
@@ -159,9 +156,9 @@ def test_too_many_categories_and_nothing_to_cluster_by_are_said_for_python(tmp_p
         read_table(str(path))
 
 
-def test_a_reader_in_a_process_of_its_own_names_parameters_too():
-    source = find_source(str(FOLDER / "several-sheets.xlsx"), 1 << 30)
-    how = {"sheet": None, "header": True, "skip_first": None, "skip_last": 0}
+def test_facts_of_a_workbook_name_parameters_too():
+    scan = scan_table(str(FOLDER / "several-sheets.xlsx"))
+    assert scan.facts == (("other_sheets", {"sheet": "Data", "others": ["Empty", "Codes"]}),)
     with options_as_parameters():
-        said = read_apart(parse_workbook, source, **how).notes
+        said = scan.notes
     assert said[0] == "Sheet 'Data' is read, not 'Empty', 'Codes'; sheet=... chooses another."

@@ -145,3 +145,14 @@ def test_documents_named_like_tables_are_called_what_they_are(tmp_path, start, w
     path.write_bytes(start)
     with pytest.raises(TableError, match=re.escape(f"t.xlsx is {what}, whatever its name says.")):
         scan_table(str(path))
+
+
+@pytest.mark.parametrize("write", ["write_ipc", "write_ipc_stream", "write_parquet"])
+def test_texts_and_categories_of_polars_are_read(tmp_path, write):
+    polars = pytest.importorskip("polars")
+    texts = {"a": ["x", None, "z"], "b": ["u", "v", "u"], "c": ["u", "v", None], "d": [1.5, 2.5, 3]}
+    kinds = {"b": polars.Categorical, "c": polars.Enum(["u", "v"])}
+    getattr(polars.DataFrame(texts, schema_overrides=kinds), write)(tmp_path / "t")
+    data = read_source(str(tmp_path / "t")).data
+    assert data.to_pydict() == texts
+    assert not [kind for kind in data.schema.types if "view" in str(kind)]

@@ -32,7 +32,8 @@ def test_labels_are_categories_and_declared_codes_are_missing(name):
 @pytest.mark.parametrize("name", ["survey.sav", "survey.dta"])
 def test_rows_come_in_parts(monkeypatch, name, at_once):
     monkeypatch.setattr(statfiles, "_ROWS_AT_ONCE", at_once)
-    assert statfiles.parse_statfile(Source(str(FILES / name))).data.to_pydict() == SURVEY
+    _, table = statfiles.parse_statfile(Source(str(FILES / name)))
+    assert table.to_pydict() == SURVEY
 
 
 def test_a_transport_file_of_sas_has_no_labels():
@@ -50,8 +51,8 @@ def test_the_magic_of_sas_is_known():
 @pytest.mark.parametrize("name", ["survey.sav", "survey.dta", "survey.xpt"])
 def test_damaged_files_get_a_sentence(name):
     content = (FILES / name).read_bytes()
-    with pytest.raises(TableError, match=r"t is damaged or cut short \(.*export it as CSV"):
-        statfiles.parse_statfile(Source("t", stored=content[: len(content) // 3]))
+    with pytest.raises(TableError, match=r"t is damaged or cut short \(.*another format"):
+        scan_table(Source("t", stored=content[: len(content) // 3]))
 
 
 def test_a_file_that_crashes_its_reader_gets_a_sentence(tmp_path):

@@ -1,9 +1,11 @@
 """Spreadsheets come in as tables, with their cells typed; hostile ones are refused or harmless."""
 
+import contextlib
 import datetime
 import gzip
 import io
 import re
+import resource
 import struct
 import sys
 import zipfile
@@ -11,13 +13,11 @@ from pathlib import Path
 
 import pytest
 import xlsxwriter
-from hypothesis import given
-from hypothesis import strategies as st
 
 from pckid.exceptions import TableError
-from pckid.tables import read_whole, scan_table, workbook_limits, workbooks
+from pckid.tables import isolation, read_whole, scan_table, workbooks
 from pckid.tables.headers import find_header
-from pckid.tables.workbook_limits import _XlsxExtent
+from pckid.tables.sources import Source
 
 FILES = Path(__file__).parent / "files"
 REGIONS = {
@@ -69,6 +69,12 @@ NOTES = {
 
 def read(path, **options):
     return read_whole(scan_table(str(path), **options)).data
+
+
+def parsed(path):
+    """Read a workbook in this process."""
+    _, table = workbooks.parse_workbook(Source(str(path)), None, True, None, 0)
+    return table
 
 
 def written(path, rows, **options):
@@ -194,13 +200,33 @@ def test_an_archive_that_unpacks_without_end_is_refused(tmp_path):
 
 
 def test_a_directory_that_lies_about_sizes_is_not_believed(tmp_path):
-    bomb = changed(FILES / "plain.xlsx", tmp_path / "t.xlsx", "", bytes, xl__x=bytes(50_000_000))
+    """A sheet says that it has 50 bytes, and unpacks to 1.5 GB of one text."""
+    small = written(tmp_path / "small.xlsx", [["a", "b"], [1, 2], [3, 4]])
+    size = 1 << 27
+
+    def swell(xml):
+        cell = b'<row r="9"><c r="A9" t="inlineStr"><is><t>'
+        return xml.replace(b"</sheetData>", cell + b"x" * size + b"</t></is></c></row></sheetData>")
+
+    bomb = changed(small, tmp_path / "t.xlsx", SHEET, swell)
     content = bomb.read_bytes()
-    told = struct.pack("<I", 50_000_000)
+    with zipfile.ZipFile(bomb) as archive:
+        told = struct.pack("<I", archive.getinfo(SHEET).file_size)
     assert content.count(told) == 2
     bomb.write_bytes(content.replace(told, struct.pack("<I", 50)))
-    with pytest.raises(TableError, match="takes more than"):
+    with pytest.raises(TableError, match=r"takes more than|damaged or cut short"):
         read(bomb, max_bytes=40_000_000)
+
+
+def read_or_refused(path):
+    """Read a hostile file; whether it is refused or not, no process takes a gigabyte."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    with contextlib.suppress(TableError):
+        assert read(path).num_rows < 10
+    isolation.close_idle()
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert usage.ru_maxrss < 900 << 10
+    assert usage.ru_utime - before.ru_utime < 10
 
 
 @pytest.mark.parametrize(
@@ -217,38 +243,7 @@ def test_a_directory_that_lies_about_sizes_is_not_believed(tmp_path):
     ],
 )
 def test_a_cell_far_out_does_not_take_gigabytes(tmp_path, cells):
-    with pytest.raises(TableError, match="takes more than 4 GB unpacked"):
-        read(with_cells(tmp_path, cells))
-
-
-def test_cells_at_one_place_count_each(tmp_path):
-    path = with_cells(tmp_path, b'<row r="5">' + b'<c r="A5"><v>1</v></c>' * 20_000 + b"</row>")
-    with pytest.raises(TableError, match="takes more than"):
-        read(path, max_bytes=1_000_000)
-
-
-cell = st.tuples(st.integers(1, 99), st.sampled_from(["A", "Z", "AB", "BC"]), st.booleans())
-
-
-@given(st.lists(cell, min_size=1, max_size=30), st.integers(10, 200))
-def test_the_extent_is_that_of_the_cells(cells, size):
-    """Places are compared with a plain loop, in whatever pieces the XML comes."""
-    xml, rows, columns = "<sheetData>", [], []
-    for row, letters, plain in cells:
-        place = f'r="{letters}{row}"' if plain else f"s='1' r = '{letters}{row}'"
-        xml += f'<row r="{row}" ht="20"><c {place}><v>{row}</v></c></row>'
-        rows.append(row)
-        columns.append(sum(26**i * (ord(c) - 64) for i, c in enumerate(reversed(letters))))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(workbook_limits, "_PIECE", size)
-        found = []
-        patch.setattr(
-            workbook_limits, "_XlsxExtent", lambda: found.append(_XlsxExtent()) or found[0]
-        )
-        stream = io.BytesIO(xml.encode())
-        workbook_limits._measure_part(stream, "t", 1 << 20, 1 << 20)
-    assert (found[0].n_rows, found[0].n_columns) == (max(rows), max(columns))
-    assert found[0].n_tags == 2 * len(cells)
+    read_or_refused(with_cells(tmp_path, cells))
 
 
 def ods(tmp_path, body: str):
@@ -282,29 +277,29 @@ def ods(tmp_path, body: str):
 )
 def test_repeated_cells_do_not_take_gigabytes(tmp_path, table):
     path = ods(tmp_path, f'<table:table table:name="A">{table}</table:table>')
-    with pytest.raises(TableError, match="takes more than 4 GB unpacked"):
-        read(path)
+    read_or_refused(path)
 
 
-def test_sheets_of_repeated_cells_are_added_up(tmp_path):
-    row = (
-        '<table:table-row table:number-rows-repeated="1000"><table:table-cell '
-        'office:value-type="float" office:value="1" table:number-columns-repeated="10"/>'
-        "</table:table-row>"
-    )
-    tables = [f'<table:table table:name="{i}">{row}</table:table>' for i in range(3)]
-    path = ods(tmp_path, "".join(tables))
-    assert read(path, header=False, max_bytes=2_500_000).shape == (1000, 10)
-    with pytest.raises(TableError, match="takes more than"):
-        read(path, max_bytes=2_300_000)
-
-
-def test_a_document_type_is_refused(tmp_path):
-    path = ods(tmp_path, "")
-    bad = b'<!DOCTYPE x [<!ENTITY a "aaaa">]>'
-    target = changed(path, tmp_path / "u.ods", "content.xml", lambda xml: bad + xml)
-    with pytest.raises(TableError, match=r"damaged or cut short \(declares a document type"):
-        read(target)
+def test_entities_are_not_expanded(tmp_path):
+    """Neither a file that one names is read, nor one that doubles itself thirty times."""
+    (tmp_path / "secret").write_text("secret words")
+    doubled = "".join(f'<!ENTITY e{i} "&e{i - 1};&e{i - 1};">' for i in range(1, 30))
+    bad = f'<!DOCTYPE x [<!ENTITY f SYSTEM "file://{tmp_path}/secret"><!ENTITY e0 "zz">{doubled}]>'
+    cells = ["<text:p>{}</text:p>", '<text:p office:string-value="{}">x</text:p>', "{}"]
+    for entity in ("&f;", "&e29;"):
+        for cell in cells:
+            row = f"<table:table-cell>{cell.format(entity)}</table:table-cell>"
+            rows = f"<table:table-row>{row}{row}</table:table-row>" * 3
+            path = ods(tmp_path, f'<table:table table:name="A">{rows}</table:table>')
+            hostile = changed(
+                path, tmp_path / "u.ods", "content.xml", lambda xml: bad.encode() + xml
+            )
+            try:
+                found = str(read(hostile, header=False).to_pydict())
+            except TableError as error:
+                found = str(error)
+            assert "secret words" not in found
+            assert "zzzz" not in found
 
 
 def test_an_old_workbook_with_a_cell_far_out_does_not_take_gigabytes(tmp_path):
@@ -314,8 +309,7 @@ def test_an_old_workbook_with_a_cell_far_out_does_not_take_gigabytes(tmp_path):
     moved = re.sub(rb"(?s)(?<=\xbd\x00..)\x06\x00..", lambda found: far, content)
     assert moved != content
     (tmp_path / "t.xls").write_bytes(moved)
-    with pytest.raises(TableError, match=r"takes more than 0.931 GB unpacked"):
-        read(tmp_path / "t.xls", max_bytes=10**9)
+    read_or_refused(tmp_path / "t.xls")
 
 
 def test_an_old_workbook_that_crashes_its_reader_gets_a_sentence(tmp_path):
@@ -342,7 +336,7 @@ def test_a_password_is_told_of(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "says"),
     [
-        ("t.xlsx", b"PK\x03\x04rest", "damaged or cut short .* save it as .xlsx"),
+        ("t.xlsx", b"PK\x03\x04rest", "damaged or cut short .* save it in another format"),
         ("t.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1rest", "damaged or cut short"),
         ("t.xlsx", (FILES / "plain.xlsx").read_bytes()[:3000], "damaged or cut short"),
         ("t.xls", (FILES / "title-rows.xls").read_bytes()[:2000], "damaged or cut short|no spread"),
@@ -367,20 +361,6 @@ def test_other_archives_get_a_sentence(tmp_path):
             read(path)
 
 
-def test_a_panic_of_the_reader_gets_a_sentence(monkeypatch):
-    class PanicException(BaseException):
-        pass
-
-    def panic(file):
-        raise PanicException("range start index out of range")
-
-    monkeypatch.setattr("python_calamine.load_workbook", panic)
-    with pytest.raises(
-        TableError, match=r"damaged or cut short \(range start index out of range\)"
-    ):
-        read(FILES / "plain.xlsx")
-
-
 def test_dates_with_and_without_a_time_are_one_column(tmp_path, monkeypatch):
     at = datetime.datetime(2024, 1, 31, 12, 30)
     rows = [["at"], [DAY], [at], [DAY], [DAY], [at]]
@@ -388,14 +368,14 @@ def test_dates_with_and_without_a_time_are_one_column(tmp_path, monkeypatch):
     midnight = datetime.datetime(2024, 1, 31)
     for at_once in (100, 3, 1):
         monkeypatch.setattr(workbooks, "_ROWS_AT_ONCE", at_once)
-        assert read(path).to_pydict() == {"at": [midnight, at, midnight, midnight, at]}
+        assert parsed(path).to_pydict() == {"at": [midnight, at, midnight, midnight, at]}
 
 
 def test_parts_of_different_kinds_are_text_together(tmp_path, monkeypatch):
     path = written(tmp_path / "t.xlsx", [["a"], [1], [2.5], ["x"], [True]])
     for at_once in (100, 2, 1):
         monkeypatch.setattr(workbooks, "_ROWS_AT_ONCE", at_once)
-        assert read(path).to_pydict() == {"a": ["1", "2.5", "x", "TRUE"]}
+        assert parsed(path).to_pydict() == {"a": ["1", "2.5", "x", "TRUE"]}
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -424,10 +404,9 @@ def test_the_longest_sheet_is_read(tmp_path):
     assert data["a"][-1].as_py() == 2**20
 
 
-@pytest.mark.parametrize("module", ["python_calamine", "olefile"])
-def test_what_is_not_installed_is_named(monkeypatch, module):
-    monkeypatch.setitem(sys.modules, module, None)
+def test_what_is_not_installed_is_named(monkeypatch):
+    monkeypatch.setattr(workbooks.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(
-        ImportError, match=rf"needs {module}: python -m pip install 'pckid\[excel\]'"
+        ImportError, match=r"needs python_calamine: python -m pip install 'pckid\[excel\]'"
     ):
         read(FILES / "plain.xlsx")

@@ -1,24 +1,20 @@
 """Parquet files, folders of them, and Arrow files: opened, compared and read in batches."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.feather
-import pyarrow.ipc
-import pyarrow.parquet
 
 from pckid._utils.text import brief, counted
 from pckid.exceptions import TableError
-from pckid.tables.sources import Source, refuse_large
+from pckid.tables.isolation import read_apart
+from pckid.tables.sources import Source, refuse_large, refuse_wide
 from pckid.tables.table import Part
 
 PARQUET = b"PAR1"
 ARROW = (b"ARROW1", b"FEA1", b"\xff\xff\xff\xff")
-_DAMAGED = (pa.ArrowException, OSError, OverflowError, MemoryError)
 
 
 def find_files(folder: str) -> list[str]:
@@ -42,66 +38,53 @@ def scan_parquet(sources: Sequence[Source]) -> tuple[list[str], tuple[Part, ...]
     start = n_bytes = 0
     first: Any = None
     for source in sources:
-        with _open_parquet(source) as file:
-            told = file.metadata
-            first = file.schema_arrow if first is None else first
-            if len(sources) > 1:
-                _same_columns(first, file, source.name, sources[0].name)
-            for group in range(file.num_row_groups):
-                info = told.row_group(group)
-                parts.append(Part(source, group, start, info.num_rows))
-                start += info.num_rows
-                # What is written once and repeated counts as often as it is read.
-                n_bytes += max(info.total_byte_size, 8 * info.num_rows * len(first))
-    return first.names, tuple(part for part in parts if part.n_rows), n_bytes
+        [told] = read_apart(describe_parquet, source)
+        first = first or told
+        if len(sources) > 1:
+            _same_columns(first, told, source.name, sources[0].name)
+        for group, (n_rows, size) in enumerate(told["groups"]):
+            parts.append(Part(source, group, start, n_rows))
+            start += n_rows
+            # What is written once and repeated counts as often as it is read.
+            n_bytes += max(size, 8 * n_rows * len(first["names"]))
+    return first["names"], tuple(part for part in parts if part.n_rows), n_bytes
 
 
 def parquet_tables(
     parts: Sequence[Part], columns: Sequence[str], n_rows: int
 ) -> Iterator[tuple[Part, Any]]:
     """Yield tables of at most `n_rows` rows from row groups, with the part they come from."""
-    wanted = list(columns)
-    for source, mine in groupby(parts, key=lambda part: part.source):
-        with _open_parquet(source) as file:
-            whole = wanted == file.schema_arrow.names
-            for part in mine:
-                groups: dict[str, Any] = {"row_groups": [part.row_group]}
-                try:
-                    for batch in file.iter_batches(
-                        n_rows, columns=None if whole else wanted, **groups
-                    ):
-                        yield part, pa.Table.from_batches([batch]).select(wanted)
-                except _DAMAGED as error:
-                    column = _damaged_column(file, groups, wanted)
-                    raise TableError(
-                        f"{column}{part.place} cannot be read: {_reason(error)}"
-                    ) from None
+    for source, group in groupby(parts, key=lambda part: part.source):
+        mine = list(group)
+        tables = read_apart(
+            parse_parquet, source,
+            groups=[part.row_group for part in mine], columns=list(columns), n_rows=n_rows,
+        )  # fmt: skip
+        next(tables)
+        left = [part.n_rows or 0 for part in mine]
+        for table in tables:
+            # Tables come in the order of the groups, and none is of two of them.
+            while not left[0] and len(left) > 1:
+                del left[0]
+            left[0] -= table.num_rows
+            yield mine[len(mine) - len(left)], table
 
 
-def arrow_tables(source: Source) -> Iterator[Any]:
-    """Yield the parts of an Arrow file or stream, the first of them without rows."""
-    try:
-        with _open_binary(source) as file:
-            start = file.read(6)
-            file.seek(0)
-            if start.startswith(b"FEA1"):
-                table = pyarrow.feather.read_table(file)
-                schema, batches = table.schema, iter(table.to_batches())
-            elif start.startswith(b"ARROW1"):
-                reader = pyarrow.ipc.open_file(file)
-                schema = reader.schema
-                batches = map(reader.get_batch, range(reader.num_record_batches))
-            else:
-                reader = pyarrow.ipc.open_stream(file)
-                schema, batches = reader.schema, iter(reader)
-            yield schema.empty_table()
-            n_bytes = 0
-            for batch in batches:
-                n_bytes += batch.nbytes
-                refuse_large(n_bytes, source.name, source.max_bytes)
-                yield pa.Table.from_batches([batch], schema)
-    except _DAMAGED as error:
-        raise TableError(_damaged(source.name, error)) from None
+def arrow_names(source: Source) -> list[str]:
+    """List the columns of an Arrow file or stream."""
+    [names] = read_apart(describe_arrow, source)
+    return names
+
+
+def arrow_tables(source: Source, columns: Sequence[str], n_rows: int) -> Iterator[Any]:
+    """Yield tables of at most `n_rows` rows of an Arrow file or stream."""
+    tables = read_apart(parse_arrow, source, columns=list(columns), n_rows=n_rows)
+    next(tables)
+    n_bytes = 0
+    for table in tables:
+        n_bytes += table.nbytes
+        refuse_large(n_bytes, source.name, source.max_bytes)
+        yield table
 
 
 def _open_binary(source: Source) -> Any:
@@ -111,50 +94,122 @@ def _open_binary(source: Source) -> Any:
     return pa.OSFile(source.name) if source.stored is None else pa.BufferReader(source.stored)
 
 
-@contextmanager
-def _open_parquet(source: Source) -> Iterator[Any]:
+def _open_parquet(source: Source) -> Any:
     """Open a Parquet file; only its footer is read."""
+    import pyarrow.parquet
+
     if source.n_bytes == 0:
         raise TableError(f"{source.name} is empty: it has 0 bytes. Remove it, or write it again.")
-    with _open_binary(source) as content:
+    return pyarrow.parquet.ParquetFile(_open_binary(source), pre_buffer=False, buffer_size=1 << 20)
+
+
+def describe_parquet(source: Source) -> Iterator[Any]:
+    """Yield the names and types of columns, and the rows and bytes of row groups."""
+    file = _open_parquet(source)
+    told, schema = file.metadata, file.schema_arrow
+    refuse_wide(len(schema), source.name)
+    groups = [told.row_group(group) for group in range(file.num_row_groups)]
+    yield {
+        "names": schema.names,
+        "types": [str(kind) for kind in schema.types],
+        "groups": [[info.num_rows, info.total_byte_size] for info in groups],
+    }
+
+
+def parse_parquet(
+    source: Source, groups: list[int], columns: list[str], n_rows: int
+) -> Iterator[Any]:
+    """Yield nothing worth knowing, then the rows of row groups."""
+    yield None
+    file = _open_parquet(source)
+    wanted = None if columns == file.schema_arrow.names else columns
+    for group in groups:
         try:
-            file = pyarrow.parquet.ParquetFile(content, pre_buffer=False, buffer_size=1 << 20)
-        except _DAMAGED as error:
-            raise TableError(_damaged(source.name, error)) from None
-        yield file
+            for batch in file.iter_batches(n_rows, columns=wanted, row_groups=[group]):
+                yield as_known_types(pa.Table.from_batches([batch]).select(columns))
+        except (pa.ArrowException, OSError) as error:
+            if isinstance(error, MemoryError):
+                raise
+            column = _damaged_column(file, group, columns)
+            place = Part(source, group, 0, None).place
+            reason = brief(str(error).splitlines()[0], 200)
+            raise TableError(f"{column}{place} cannot be read: {reason}") from None
 
 
-def _damaged(name: str, error: BaseException) -> str:
-    """Say that a file cannot be read."""
-    return f"{name} is damaged or cut short: {_reason(error)}"
+def _open_arrow(source: Source) -> tuple[Any, Iterator[Any]]:
+    """Open an Arrow file or stream; give its schema, and its batches one by one."""
+    import pyarrow.ipc
+
+    file = _open_binary(source)
+    start = file.read(6)
+    file.seek(0)
+    if start.startswith(b"FEA1"):
+        import pyarrow.feather
+
+        table = pyarrow.feather.read_table(file)
+        return table.schema, iter(table.to_batches())
+    if start.startswith(b"ARROW1"):
+        reader = pyarrow.ipc.open_file(file)
+        return reader.schema, map(reader.get_batch, range(reader.num_record_batches))
+    reader = pyarrow.ipc.open_stream(file)
+    return reader.schema, iter(reader)
 
 
-def _reason(error: BaseException) -> str:
-    """Give the first line of an error."""
-    return brief((str(error) or type(error).__name__).splitlines()[0], 200)
+def describe_arrow(source: Source) -> Iterator[Any]:
+    """Yield the names of the columns."""
+    schema, _ = _open_arrow(source)
+    refuse_wide(len(schema), source.name)
+    yield schema.names
 
 
-def _damaged_column(file: Any, groups: dict[str, Any], columns: list[str]) -> str:
+def parse_arrow(source: Source, columns: list[str], n_rows: int) -> Iterator[Any]:
+    """Yield nothing worth knowing, then the rows."""
+    yield None
+    schema, batches = _open_arrow(source)
+    yield as_known_types(pa.Table.from_batches([], schema).select(columns))
+    for batch in batches:
+        for start in range(0, batch.num_rows, n_rows):
+            part = batch.select(columns).slice(start, n_rows)
+            yield as_known_types(pa.Table.from_batches([part]))
+
+
+def as_known_types(table: Any) -> Any:
+    """Make texts that are stored as views, as polars has them, plain texts."""
+    for j, field in enumerate(table.schema):
+        kind = field.type
+        if pa.types.is_dictionary(kind) and _is_view(kind.value_type):
+            kind = pa.dictionary(kind.index_type, pa.large_string(), kind.ordered)
+        elif _is_view(kind):
+            kind = pa.large_string()
+        if kind != field.type:
+            table = table.set_column(j, field.with_type(kind), table.column(j).cast(kind))
+    return table
+
+
+def _is_view(kind: Any) -> bool:
+    """Tell whether a type is that of views of texts."""
+    return str(kind) == "string_view"
+
+
+def _damaged_column(file: Any, group: int, columns: list[str]) -> str:
     """Find the first column of a row group that cannot be read."""
     for name in columns:
         try:
-            for _ in file.iter_batches(columns=[name], **groups):
+            for _ in file.iter_batches(columns=[name], row_groups=[group]):
                 pass
-        except _DAMAGED:
+        except (pa.ArrowException, OSError):
             return f"Column '{brief(name)}' of "
     return ""
 
 
-def _same_columns(first: Any, file: Any, path: str, first_path: str) -> None:
+def _same_columns(first: Any, told: Any, path: str, first_path: str) -> None:
     """Refuse a file without rows, or with other columns than the first."""
-    n_groups = file.num_row_groups
-    if file.metadata.num_rows == 0:
+    n_groups = len(told["groups"])
+    if not sum(n_rows for n_rows, _ in told["groups"]):
         many = counted(n_groups, "row group")
         raise TableError(f"{path} has no rows ({many}). Remove it from the folder.")
     groups = "row group 0" if n_groups == 1 else f"row groups 0 to {n_groups - 1}"
-    kinds, mine = (
-        {field.name: field.type for field in schema} for schema in (first, file.schema_arrow)
-    )
+    kinds, mine = (dict(zip(each["names"], each["types"], strict=True)) for each in (first, told))
     for name, kind in kinds.items():
         if name not in mine:
             raise TableError(

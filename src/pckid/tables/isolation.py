@@ -1,115 +1,270 @@
-"""Read a file in a process of its own, for readers that damaged files can crash.
+"""Read binary files in another process, with limits on its memory and processor time.
 
-Some readers, written in C or Rust, end the whole process at a damaged file. Here that is another
-process: it gets the bytes, returns an Arrow stream, and may use a limited amount of memory.
+Readers written in C, C++ or Rust can end the whole process at a damaged file, and a file of a few
+kilobytes can ask them for gigabytes. Here that is a child process. It answers requests one after
+the other, since starting it takes longer than most of them.
 """
 
+import atexit
 import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.ipc
 
-from pckid._utils.commands import for_python, options_as_parameters
+from pckid._utils.text import brief
 from pckid.exceptions import TableError
-from pckid.tables.sources import Source
+from pckid.tables.sources import MAX_UNPACKED, Source
 
-_REFUSED = 3
-_LOADING = 2 << 30  # address space for the libraries alone
-_CHILD = "from pckid.tables.isolation import serve_isolated; serve_isolated()"
-
-
-class Read(NamedTuple):
-    """Rows that were read.
-
-    Attributes
-    ----------
-    data : pyarrow.Table of shape (n_rows, n_columns)
-    notes : tuple of str
-        What was decided about the table and might have been decided otherwise.
-    n_below : int
-        Rows below the table that were left out.
-    sheet : tuple of int
-        Of a sheet: the number of the row that is the first of the table, from 1, and those of blank
-        rows below it.
-    """
-
-    data: Any
-    notes: tuple[str, ...] = ()
-    n_below: int = 0
-    sheet: tuple[int, ...] = ()
+# What a file may take to be read: in bytes of memory, and in seconds of processor time.
+_MEMORY, _MEMORY_PER_BYTE = 1 << 29, 64
+_SECONDS, _SECONDS_PER_BYTE = 20, 1e-5
+_LOADING = 1 << 28  # memory of the child before it reads anything
+_LARGEST_IDLE = 300 << 20
+_MOST_THREADS = 4
+_PIPE = 1 << 20
+_CHILD = "from pckid.tables.isolation import serve_requests; serve_requests()"
+_idle: list["_Child"] = []
 
 
-def read_apart(function: Callable[..., Read], source: Source, **options: Any) -> Read:
-    """Call `function(source, **options)` in another process.
+def read_apart(function: Callable[..., Iterator[Any]], source: Source, **options: Any) -> Iterator:
+    """Yield what `function(source, **options)` yields, in another process.
 
     Parameters
     ----------
     function : callable
-        Found by its module and name.
+        Found by its module and name. It yields a value that JSON can hold, then any number of
+        Arrow tables of one schema.
     source : Source
     **options
         Plain values.
 
-    Returns
-    -------
-    read : Read
-
     Raises
     ------
     TableError
-        That of the function, or one that says that the file is damaged if the process died.
+        That of the function, or one that says that the file is damaged or takes too much.
     """
-    called = f"{function.__module__}:{function.__name__}"
-    task = {"call": called, "name": source.name, "max_bytes": source.max_bytes, "options": options}
-    task["for_python"] = for_python()
-    paths = os.pathsep.join(path for path in sys.path if path)
-    done = subprocess.run(
-        [sys.executable, "-c", _CHILD, json.dumps(task)],
-        input=b"".join(source.pieces()),
-        capture_output=True,
-        env={**os.environ, "PYTHONPATH": paths, "OPENBLAS_NUM_THREADS": "1"},
-    )
-    if done.returncode == _REFUSED:
-        raise TableError(*json.loads(done.stderr.splitlines()[-1]))
-    if done.returncode != 0:
-        raise TableError(
-            f"{source.name} is damaged or cut short (its reader failed). Copy or download it "
-            "again, or save it in another format."
-        )
-    data = pa.ipc.open_stream(done.stdout).read_all()
-    notes, n_below, sheet = json.loads((data.schema.metadata or {})[b"read"])
-    return Read(data.replace_schema_metadata(None), tuple(notes), n_below, tuple(sheet))
-
-
-def serve_isolated() -> None:
-    """Read the file that comes by standard input; write it to standard output."""
-    task = json.loads(sys.argv[1])
-    _limit_memory(task["max_bytes"] + _LOADING)
-    module, _, name = task["call"].partition(":")
-    source = Source(task["name"], task["max_bytes"], sys.stdin.buffer.read())
+    child, done = _take_child(), False
     try:
-        with options_as_parameters(task["for_python"]):
-            data, *told = getattr(import_module(module), name)(source, **task["options"])
+        called = f"{function.__module__}:{function.__name__}"
+        child.send({"call": called, "options": options}, source)
+        answer = child.answer(source)
+        yield answer["told"]
+        if answer["more"]:
+            yield from child.tables(source)
+            answer = child.answer(source)
+        done = True
+    finally:
+        if done and answer["stays"] and not _idle:
+            _idle.append(child)
+        else:
+            child.close()
+
+
+@atexit.register
+def close_idle() -> None:
+    """End the process that waits for requests."""
+    while _idle:
+        _idle.pop().close()
+
+
+def _take_child() -> "_Child":
+    """Take the process that waits for requests, or start one."""
+    while _idle:
+        with contextlib.suppress(IndexError):
+            child = _idle.pop()
+            if child.is_ready:
+                return child
+    return _Child()
+
+
+class _Child:
+    """A process that reads files."""
+
+    def __init__(self) -> None:
+        paths = os.pathsep.join(path for path in sys.path if path)
+        # The memory pool of the system takes no more than it is asked for.
+        told = {"PYTHONPATH": paths, "ARROW_DEFAULT_MEMORY_POOL": "system"}
+        told |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+        self._owner = os.getpid()
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", _CHILD], env={**os.environ, **told},
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._requests, self._answers = self._process.stdin, self._process.stdout
+        with contextlib.suppress(ImportError, AttributeError, OSError):
+            import fcntl
+
+            fcntl.fcntl(self._answers, fcntl.F_SETPIPE_SZ, _PIPE)
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether it runs, and belongs to this process rather than to one that was forked off."""
+        return self._owner == os.getpid() and self._process.poll() is None
+
+    def close(self) -> None:
+        """End the process, whatever it does."""
+        if self._owner == os.getpid():
+            self._process.kill()
+            self._process.wait()
+        self._requests.close()
+        self._answers.close()
+
+    def send(self, request: dict[str, Any], source: Source) -> None:
+        """Ask for something, with the bytes of a source that is no file."""
+        stored = source.stored
+        request |= {"name": source.name, "max_bytes": source.max_bytes}
+        request |= {"n_bytes": None if stored is None else len(stored)}
+        request |= {"memory": _allowed_memory(source), "seconds": _allowed_seconds(source)}
+        with contextlib.suppress(BrokenPipeError):  # why it died is found out by whoever reads
+            self._requests.write(json.dumps(request).encode() + b"\n" + (stored or b""))
+            self._requests.flush()
+
+    def answer(self, source: Source) -> dict[str, Any]:
+        """Read a line of the answer; raise the error that it holds."""
+        line = self._answers.readline()
+        if not line:
+            raise TableError(*self._why_it_died(source))
+        answer = json.loads(line)
+        if "error" in answer:
+            raise TableError(*answer["error"])
+        return answer
+
+    def tables(self, source: Source) -> Iterator[Any]:
+        """Yield the tables of the answer."""
+        try:
+            stream = pa.ipc.open_stream(pa.PythonFile(self._answers, "r"))
+            yield pa.Table.from_batches([], stream.schema)
+            for batch in stream:
+                yield pa.Table.from_batches([batch])
+        except (pa.ArrowException, OSError):
+            raise TableError(*self._why_it_died(source)) from None
+
+    def _why_it_died(self, source: Source) -> tuple[str, str]:
+        """Say why there is no answer."""
+        if self._process.wait() == -getattr(signal, "SIGXCPU", 0):
+            return _takes_too_much(source, f"{_allowed_seconds(source):.0f} s of processor time")
+        return _damaged(source.name, "its reader failed")
+
+
+def _allowed_memory(source: Source) -> int:
+    """Give the bytes of memory that reading a file may take; as many as asked for, if many are."""
+    if source.max_bytes > MAX_UNPACKED:
+        return source.max_bytes
+    return min(source.max_bytes, _MEMORY + _MEMORY_PER_BYTE * source.n_bytes)
+
+
+def _allowed_seconds(source: Source) -> float:
+    """Give the seconds of processor time that reading a file may take."""
+    trusted = max(source.max_bytes / MAX_UNPACKED, 1.0)
+    return trusted * (_SECONDS + _SECONDS_PER_BYTE * source.n_bytes)
+
+
+def _takes_too_much(source: Source, what: str) -> tuple[str, str]:
+    """Say that a file takes more than it may."""
+    return (
+        f"{source.name} takes more than {what} to read, for {source.n_bytes:,} bytes. If you trust "
+        f"it, set a limit above {MAX_UNPACKED / 2**30:.3g} GB.",
+        "--max-unpacked sets it.",
+    )
+
+
+def _damaged(name: str, reason: str) -> tuple[str, str]:
+    """Say that a file cannot be read."""
+    return (
+        f"{name} is damaged or cut short ({brief(reason, 200)}). Copy or download it again, or "
+        "save it in another format.",
+        "",
+    )
+
+
+class _WithoutPandas:
+    """Keep pyarrow from importing pandas, which takes longer than most files do."""
+
+    @staticmethod
+    def find_spec(name: str, *where: Any) -> None:
+        """Find nothing."""
+        if name == "pandas":
+            raise ImportError(name)
+
+
+def serve_requests() -> None:
+    """Answer the requests that come by standard input, in a process of its own."""
+    sys.meta_path.insert(0, _WithoutPandas)
+    with contextlib.suppress(ValueError):
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever asks ends this process
+    pa.set_cpu_count(min(pa.cpu_count(), _MOST_THREADS))
+    while line := sys.stdin.buffer.readline():
+        request = json.loads(line)
+        n_bytes = request["n_bytes"]
+        stored = None if n_bytes is None else sys.stdin.buffer.read(n_bytes)
+        _answer_request(request, Source(request["name"], request["max_bytes"], stored))
+
+
+def _answer_request(request: dict[str, Any], source: Source) -> None:
+    """Call a function and write what it yields to standard output."""
+    module, _, name = request["call"].partition(":")
+    sink, stream = sys.stdout.buffer, None
+    answer: dict[str, Any]
+    try:
+        _limit_process(request["memory"] + _LOADING, request["seconds"])
+        found = getattr(import_module(module), name)(source, **request["options"])
+        told = next(found)
+        first = next(found, None)
+        answer = {"told": told, "more": first is not None, "stays": _is_small()}
+        if first is not None:
+            sink.write(json.dumps(answer).encode() + b"\n")
+            stream = pa.ipc.new_stream(pa.PythonFile(sink, "w"), first.schema)
+            stream.write_table(first)
+            del first
+            for table in found:
+                stream.write_table(table)
+            answer = {"stays": _is_small()}
     except TableError as error:
-        sys.stderr.buffer.write(json.dumps([str(error), error.options]).encode())
-        sys.exit(_REFUSED)
-    data = data.replace_schema_metadata({"read": json.dumps(told)})
-    with pa.ipc.new_stream(sys.stdout.buffer, data.schema) as stream:
-        stream.write_table(data)
+        answer = {"error": [str(error), error.options]}
+    except MemoryError:
+        memory = f"{request['memory'] / 2**30:.3g} GB of memory"
+        answer = {"error": _takes_too_much(source, memory)}
+    except BaseException as error:  # a panic of a reader in Rust is no Exception
+        reason = (str(error) or type(error).__name__).splitlines()[0]
+        answer = {"error": _damaged(source.name, reason)}
+    if stream is not None:
+        stream.close()
+    sink.write(json.dumps(answer).encode() + b"\n")
+    sink.flush()
 
 
-def _limit_memory(n_bytes: int) -> None:
-    """Let this process take no more memory than that, where the system can see to it."""
+def _is_small() -> bool:
+    """Tell whether this process may wait for more, rather than hold memory that it took."""
+    try:
+        import resource
+    except ImportError:
+        return False
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit < _LARGEST_IDLE
+
+
+def _limit_process(n_bytes: int, seconds: float) -> None:
+    """Let this process take no more memory and time than that, where the system can see to it."""
     with contextlib.suppress(ImportError, ValueError, OSError):
         import resource
 
-        _, most = resource.getrlimit(resource.RLIMIT_AS)
-        wanted = n_bytes if most == resource.RLIM_INFINITY else min(n_bytes, most)
-        resource.setrlimit(resource.RLIMIT_AS, (wanted, most))
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        until = int(used.ru_utime + used.ru_stime + seconds) + 1
+        for kind, wanted in (
+            (resource.RLIMIT_CORE, 0),
+            (resource.RLIMIT_CPU, until),
+            (resource.RLIMIT_DATA, n_bytes),
+        ):
+            _, most = resource.getrlimit(kind)
+            soft = wanted if most == resource.RLIM_INFINITY else min(wanted, most)
+            resource.setrlimit(kind, (soft, most))

@@ -18,21 +18,29 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 import pyarrow as pa
 
-from pckid._utils.commands import as_argument
 from pckid._utils.text import brief
 from pckid.exceptions import TableError
 from pckid.tables.binary import (
     ARROW,
     PARQUET,
+    arrow_names,
     arrow_tables,
     find_files,
     parquet_tables,
     scan_parquet,
 )
+from pckid.tables.facts import Fact, describe_fact
 from pckid.tables.sniffing import TextFormat, after_lines, first_record, sniff
-from pckid.tables.sources import MAX_UNPACKED, Source, find_source, hash_sources, refuse_large
+from pckid.tables.sources import (
+    MAX_UNPACKED,
+    Source,
+    find_source,
+    hash_sources,
+    refuse_large,
+    refuse_wide,
+)
 from pckid.tables.statfiles import is_statistics, read_statistics
-from pckid.tables.table import FileTable, Part, SheetRows
+from pckid.tables.table import FileTable, Part
 from pckid.tables.text import find_encoding, text_tables, utf8_pieces
 from pckid.tables.workbooks import OLE, ZIP, read_sheet
 
@@ -72,7 +80,7 @@ class Scan(NamedTuple):
         All rows of a format that is always read whole, such as a spreadsheet.
     is_sheet : bool
         Whether it is a spreadsheet.
-    notes : tuple of str
+    facts : tuple of Fact
         What was decided about the table and might have been decided otherwise.
     """
 
@@ -86,7 +94,12 @@ class Scan(NamedTuple):
     max_bytes: int = MAX_UNPACKED
     loaded: Any = None
     is_sheet: bool = False
-    notes: tuple[str, ...] = ()
+    facts: tuple[Fact, ...] = ()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The facts in sentences."""
+        return tuple(map(describe_fact, self.facts))
 
     @property
     def n_rows(self) -> int | None:
@@ -198,21 +211,20 @@ def _scan_whole(
 ) -> Scan | None:
     """Read a file of a kind that is only read whole; None if it is of another kind."""
     start = next(source.pieces(64), b"")
-    is_sheet = start.startswith((ZIP, OLE))
-    if is_sheet:
-        read = read_sheet(source, sheet, header, skip_first, skip_last)
+    rows, n_below = None, 0
+    facts: tuple[Fact, ...] = ()
+    if start.startswith((ZIP, OLE)):
+        data, rows, n_below, facts = read_sheet(source, sheet, header, skip_first, skip_last)
     elif is_statistics(start):
-        read = read_statistics(source)
+        data = read_statistics(source)
     else:
         _refuse_documents(start, source.name)
         return None
-    data = read.data
-    rows = SheetRows(read.sheet[0], read.sheet[1:]) if is_sheet else None
-    part = Part(source, None, 0, data.num_rows, read.n_below, rows)
+    part = Part(source, None, 0, data.num_rows, n_below, rows)
     names, renamed = unique_names(data.column_names)
     return Scan(
         source.name, names, (part,), data.nbytes, header=header,
-        loaded=data.rename_columns(names), is_sheet=is_sheet, notes=(*read.notes, *renamed),
+        loaded=data.rename_columns(names), is_sheet=rows is not None, facts=(*facts, *renamed),
     )  # fmt: skip
 
 
@@ -241,8 +253,7 @@ def _scan_file(
         return Scan(source.name, *scan_parquet([source]))
     part = Part(source, None, 0, None)
     if start.startswith(ARROW):
-        names = next(arrow_tables(source)).column_names
-        return Scan(source.name, names, (part,), source.n_bytes)
+        return Scan(source.name, arrow_names(source), (part,), source.n_bytes)
     found = find_encoding(start, encoding)
     text = ""
     for piece in islice(utf8_pieces(source, found, _SAMPLE), 16):
@@ -255,21 +266,18 @@ def _scan_file(
             f"{source.name} is empty. Give a table with a header and at least one row."
         )
     kind = sniff(text, delimiter, decimal, header=header, skip_first=skip_first)
+    refuse_wide(kind.n_columns, source.name)
     cells = first_record(text, kind) if header else [""] * kind.n_columns
     given = [cell.strip() or f"column {index + 1}" for index, cell in enumerate(cells)]
-    names, notes = unique_names(given)
+    names, facts = unique_names(given)
     above_table = text[: len(text) - len(after_lines(text, kind.n_above))]
     if skip_first is None and above_table.strip():
-        above = (
-            f"The names of the columns are in line {kind.n_above + 1}; what stands above them is "
-            f"left out ({as_argument('skip_first', 0)} takes it)."
-        )
-        notes = (above, *notes)
-    return Scan(source.name, names, (part,), source.n_bytes, kind, header, found, notes=notes)
+        facts = (Fact("rows_above", {"row": kind.n_above + 1}), *facts)
+    return Scan(source.name, names, (part,), source.n_bytes, kind, header, found, facts=facts)
 
 
-def unique_names(names: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
-    """Give columns of one name numbers, a second "a" becomes "a (2)"; and say so in notes."""
+def unique_names(names: Sequence[str]) -> tuple[list[str], tuple[Fact, ...]]:
+    """Give columns of one name numbers, a second "a" becomes "a (2)"; and say so in facts."""
     taken = set(names)
     found: list[str] = []
     seen: Counter[str] = Counter()
@@ -281,12 +289,12 @@ def unique_names(names: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
             seen[name] += new in taken
         taken.add(new)
         found.append(new)
-    notes = [
-        f"Two columns named '{brief(old)}': the second is now '{brief(new)}'."
+    facts = [
+        Fact("renamed", {"old": old, "new": new})
         for old, new in zip(names, found, strict=True)
         if old != new
     ]
-    return found, tuple(notes[:_MOST_NOTES])
+    return found, tuple(facts[:_MOST_NOTES])
 
 
 def _check_names(scan: Scan) -> None:
@@ -334,8 +342,8 @@ def _tables(
     elif scan.loaded is not None:
         yield part, scan.loaded.select(names)
     elif scan.text is None:
-        for table in arrow_tables(part.source):
-            yield part, table.select(names)
+        for table in arrow_tables(part.source, names, n_rows):
+            yield part, table
     else:
         index = {name: j for j, name in enumerate(scan.names)}
         wanted = [index[name] for name in names]

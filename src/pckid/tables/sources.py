@@ -9,7 +9,7 @@ import os
 import stat
 import sys
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, BinaryIO, NamedTuple
 
 import pyarrow as pa
@@ -18,16 +18,56 @@ from pckid.exceptions import TableError
 
 MAX_UNPACKED = 1 << 32
 """Bytes that a compressed table, or one from a pipe, may take unless the caller says otherwise."""
+MAX_COLUMNS = 1 << 16
+"""Columns that a table may have; a few kilobytes, compressed, can hold millions."""
 PIECE = 1 << 23
+
+_XZ_MEMORY = 1 << 28
+_DAMAGED = (OSError, EOFError, zlib.error, lzma.LZMAError, pa.ArrowException)
+
+
+class _Members(io.RawIOBase):
+    """The content of a bzip2 or xz file of one or more members.
+
+    Unlike `bz2.open` and `lzma.open`, it fails at whatever follows the first member and is damaged.
+    """
+
+    def __init__(self, file: BinaryIO, begin: Callable[[], Any]) -> None:
+        self._file, self._begin, self._member = file, begin, begin()
+
+    def readable(self) -> bool:
+        """Tell that bytes can be read."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Unpack up to as many bytes as `buffer` takes; 0 at the end of the last member."""
+        found = b""
+        while not found:
+            packed = b""
+            if self._member.eof:
+                packed = self._member.unused_data or self._file.read(PIECE)
+                # Zeros may follow a member, to fill a block.
+                while packed and not (packed := packed.lstrip(b"\0")):
+                    packed = self._file.read(PIECE)
+                if not packed:
+                    return 0
+                self._member = self._begin()
+            elif self._member.needs_input and not (packed := self._file.read(PIECE)):
+                raise EOFError
+            found = self._member.decompress(packed, len(buffer))
+        buffer[: len(found)] = found
+        return len(found)
+
 
 _UNPACKERS: dict[bytes, Any] = {
     b"\x1f\x8b": gzip.open,
-    b"BZh": bz2.open,
-    b"\xfd7zXZ\0": lzma.open,
+    b"BZh": lambda file: io.BufferedReader(_Members(file, bz2.BZ2Decompressor)),
+    b"\xfd7zXZ\0": lambda file: io.BufferedReader(
+        _Members(file, lambda: lzma.LZMADecompressor(memlimit=_XZ_MEMORY))
+    ),
     b"\x28\xb5\x2f\xfd": lambda file: pa.input_stream(file, compression="zstd"),
     b"\x04\x22\x4d\x18": lambda file: pa.input_stream(file, compression="lz4"),
 }
-_DAMAGED = (OSError, EOFError, zlib.error, lzma.LZMAError, pa.ArrowException)
 
 
 class Source(NamedTuple):
@@ -126,6 +166,15 @@ def refuse_large(n_bytes: int, name: str, max_bytes: int) -> None:
             f"{name} takes more than {max_bytes / 2**30:.3g} GB unpacked. If you trust it and have "
             "the memory, raise the limit.",
             "--max-unpacked sets it.",
+        )
+
+
+def refuse_wide(n_columns: int, name: str) -> None:
+    """Raise if a table has more columns than can be looked at one by one."""
+    if n_columns > MAX_COLUMNS:
+        raise TableError(
+            f"{name} has {n_columns:,} columns; at most {MAX_COLUMNS:,} are read. Check its "
+            "delimiter, or choose the columns that matter before."
         )
 
 

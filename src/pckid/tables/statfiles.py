@@ -2,15 +2,13 @@
 
 import importlib.util
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
 
-from pckid._utils.text import brief
-from pckid.exceptions import TableError
-from pckid.tables.isolation import Read, read_apart
-from pckid.tables.sources import Source, refuse_large
+from pckid.tables.isolation import read_apart
+from pckid.tables.sources import Source, refuse_large, refuse_wide
 from pckid.tables.table import as_whole
 
 SPSS = (b"$FL2", b"$FL3")
@@ -29,8 +27,8 @@ def is_statistics(start: bytes) -> bool:
     return start.startswith((*SPSS, *STATA, SAS, *XPORT))
 
 
-def read_statistics(source: Source) -> Read:
-    """Read a file of Stata, SPSS or SAS, in a process of its own.
+def read_statistics(source: Source) -> Any:
+    """Read a file of Stata, SPSS or SAS as an Arrow table.
 
     A column all of whose values have labels is read as these labels, one in which some have none,
     such as a scale with its ends named, as numbers. What the file declares missing is missing.
@@ -39,43 +37,33 @@ def read_statistics(source: Source) -> Read:
         raise ImportError(
             "Reading Stata, SPSS and SAS needs pyreadstat: python -m pip install 'pckid[stats]'"
         )
-    return read_apart(parse_statfile, source)
+    _, *tables = read_apart(parse_statfile, source)
+    return pa.concat_tables(tables)
 
 
-def parse_statfile(source: Source) -> Read:
-    """Read a file, a number of rows at a time."""
+def parse_statfile(source: Source) -> Iterator[Any]:
+    """Yield nothing worth knowing, then the table."""
     import pyreadstat
 
+    yield None
     content = b"".join(source.pieces())
     reader = _reader(pyreadstat, content[:64])
     parts: list[dict[str, list[Any]]] = []
     n_rows, found = 0, _ROWS_AT_ONCE
     while found == _ROWS_AT_ONCE:
         limits = {"row_limit": _ROWS_AT_ONCE, "row_offset": n_rows}
-        try:
-            columns, told = reader(io.BytesIO(content), output_format="dict", **limits)
-        except Exception as error:  # which ones, and where they are, depends on the version
-            raise TableError(_damaged_statfile(source.name, str(error))) from None
+        columns, told = reader(io.BytesIO(content), output_format="dict", **limits)
+        refuse_wide(len(columns), source.name)
         found = len(next(iter(columns.values()), ()))
         n_rows += found
         refuse_large(8 * n_rows * len(columns), source.name, source.max_bytes)
         parts.append(columns)
     labels = told.variable_value_labels
-    return Read(
-        pa.table(
-            {
-                key: _labelled_column([part[key] for part in parts], labels.get(key, {}))
-                for key in parts[0]
-            }
-        )
-    )
-
-
-def _damaged_statfile(name: str, reason: str) -> str:
-    """Say that a file cannot be read."""
-    return (
-        f"{name} is damaged or cut short ({brief(reason, 200)}). Copy or download it again, or "
-        "export it as CSV."
+    yield pa.table(
+        {
+            key: _labelled_column([part[key] for part in parts], labels.get(key, {}))
+            for key in parts[0]
+        }
     )
 
 

@@ -5,23 +5,22 @@ macros and links to other files are not looked at.
 """
 
 import datetime
+import importlib.util
 import io
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from itertools import chain, islice
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import pyarrow as pa
 
-from pckid._utils.commands import as_argument
-from pckid._utils.text import brief, counted
+from pckid._utils.text import brief
 from pckid.exceptions import TableError
+from pckid.tables.facts import Fact
 from pckid.tables.headers import Range, cell_text, find_header
-from pckid.tables.isolation import Read, read_apart
-from pckid.tables.sources import Source
-from pckid.tables.table import as_whole
-from pckid.tables.workbook_limits import DAMAGED, check_archive, check_xls, protected
+from pckid.tables.isolation import read_apart
+from pckid.tables.sources import Source, refuse_large, refuse_wide
+from pckid.tables.table import SheetRows, as_whole
 
 ZIP = b"PK\x03\x04"
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
@@ -35,14 +34,32 @@ _DATES = {datetime.date, datetime.datetime}
 _SPANS = {datetime.time, datetime.timedelta}
 
 
+class SheetTable(NamedTuple):
+    """The table of a sheet.
+
+    Attributes
+    ----------
+    data : pyarrow.Table of shape (n_rows, n_columns)
+    rows : SheetRows
+    n_below : int
+        Rows below the table that were left out.
+    facts : tuple of Fact
+    """
+
+    data: Any
+    rows: SheetRows
+    n_below: int
+    facts: tuple[Fact, ...] = ()
+
+
 def read_sheet(
     source: Source,
     sheet: str | None = None,
     header: bool = True,
     skip_first: int | None = None,
     skip_last: int = 0,
-) -> Read:
-    """Read a sheet of a spreadsheet; one of .xls, whose damage can crash its reader, apart.
+) -> SheetTable:
+    """Read a sheet of a spreadsheet.
 
     Parameters
     ----------
@@ -55,22 +72,44 @@ def read_sheet(
         Rows of the sheet above the table; by default those above the names.
     skip_last : int, default=0
         Rows below the table, notes among them, blank ones not counted.
-
-    Returns
-    -------
-    read : Read
     """
     _check_installed()
-    is_old = next(source.pieces(8), b"") == OLE
     how = {"sheet": sheet, "header": header, "skip_first": skip_first, "skip_last": skip_last}
-    if is_old:
-        return read_apart(parse_workbook, source, **how)
-    return parse_workbook(source, sheet, header, skip_first, skip_last)
+    told, *tables = read_apart(parse_workbook, source, **how)
+    rows = SheetRows(told["first"], tuple(told["blank"]))
+    facts = tuple(Fact(*fact) for fact in told["facts"])
+    return SheetTable(pa.concat_tables(tables), rows, told["n_below"], facts)
+
+
+def find_sheets(source: Source) -> tuple[list[str], int]:
+    """List the sheets that a reader of a workbook sees, and the place of the one with the table."""
+    _check_installed()
+    [(names, place)] = read_apart(parse_sheet_names, source)
+    return names, place
+
+
+def parse_sheet_names(source: Source) -> Iterator[Any]:
+    """Yield what `find_sheets` gives."""
+    workbook = open_workbook(source)
+    found, _, _ = choose_sheet(workbook, None, source.name)
+    names = sheet_names(workbook)[1]
+    yield names, names.index(found)
 
 
 def parse_workbook(
     source: Source, sheet: str | None, header: bool, skip_first: int | None, skip_last: int
-) -> Read:
+) -> Iterator[Any]:
+    """Yield how a sheet was read, then its table."""
+    read = _read_workbook(source, sheet, header, skip_first, skip_last)
+    refuse_wide(read.data.num_columns, source.name)
+    first, blank = read.rows
+    yield {"first": first, "blank": blank, "n_below": read.n_below, "facts": read.facts}
+    yield read.data
+
+
+def _read_workbook(
+    source: Source, sheet: str | None, header: bool, skip_first: int | None, skip_last: int
+) -> SheetTable:
     """Read a sheet in this process."""
     workbook = open_workbook(source)
     name, cells, others = choose_sheet(workbook, sheet, source.name)
@@ -79,11 +118,8 @@ def parse_workbook(
     top = max(first_row, above)
     rows: Iterator[list[Any]] = islice(cells.iter_rows(), top, None)
     merged = [_shifted(r, top, left) for r in cells.merged_cell_ranges or () if r[1][0] >= top]
-    names, offset, notes = None, 0, []
-    if others:
-        listed = ", ".join(f"'{brief(other)}'" for other in others[:5])
-        choose = f"{as_argument('sheet')} chooses another"
-        notes.append(f"Sheet '{brief(name)}' is read, not {listed}; {choose}.")
+    names, offset = None, 0
+    facts = [Fact("other_sheets", {"sheet": name, "others": others})] if others else []
     if header:
         first = list(islice(rows, _HEADER_ROWS))
         if not first:
@@ -91,88 +127,61 @@ def parse_workbook(
         found = find_header(first, merged)
         names, offset, rows = found.names, found.end, chain(first[found.end :], rows)
         if any(row.count("") < len(row) for row in first[: found.first]):
-            notes.append(
-                f"The names of the columns are in row {top + found.first + 1} of sheet "
-                f"'{brief(name)}'; what stands above them is left out."
-            )
+            facts.append(Fact("rows_above", {"sheet": name, "row": top + found.first + 1}))
     read = _read_rows(_fill_down(rows, merged, offset), names, cells.width, top + offset + 1)
     if read.n_below > skip_last:
-        many = counted(read.n_below, "row")
-        is_are = "is" if read.n_below == 1 else "are"
-        notes.append(f"Below the table, {many} of notes {is_are} left out.")
+        facts.append(Fact("notes_below", {"n_rows": read.n_below}))
     more = max(skip_last - read.n_below, 0)
     data = read.data.slice(0, max(read.data.num_rows - more, 0))
-    return read._replace(data=data, notes=tuple(notes), n_below=read.n_below + more)
+    return read._replace(data=data, facts=tuple(facts), n_below=read.n_below + more)
 
 
 def _check_installed() -> None:
     """Say what is missing before any work is done."""
-    try:
-        import olefile  # noqa: F401
-        import python_calamine  # noqa: F401
-    except ImportError as error:
+    if importlib.util.find_spec("python_calamine") is None:
         raise ImportError(
-            f"Reading spreadsheets needs {error.name}: python -m pip install 'pckid[excel]'"
-        ) from None
+            "Reading spreadsheets needs python_calamine: python -m pip install 'pckid[excel]'"
+        )
 
 
 def open_workbook(source: Source) -> Any:
-    """Open a workbook that was found to be neither too large nor damaged nor locked."""
+    """Open a workbook, or say why it is none."""
     import python_calamine
 
-    with _content(source) as file:
-        _check(file, source)
+    # Compressed once more, it is unpacked first.
+    packed = source.unpacker is not None
+    with io.BytesIO(b"".join(source.pieces())) if packed else source.open() as file:
+        _check_archive(file, source)
         file.seek(0)
-        with _refuse_damaged(source.name):
+        try:
             return python_calamine.load_workbook(file)
+        except python_calamine.PasswordError:
+            raise TableError(_protected(source.name)) from None
 
 
-@contextmanager
-def _refuse_damaged(name: str) -> Iterator[None]:
-    """Turn what the reader raises into a sentence; a panic of it is no ordinary exception."""
-    import python_calamine
-
-    try:
-        yield
-    except python_calamine.PasswordError:
-        raise TableError(protected(name)) from None
-    except BaseException as error:
-        foreign = python_calamine.CalamineError, OSError, ValueError
-        if isinstance(error, foreign) or type(error).__name__ == "PanicException":
-            raise TableError(_damaged_workbook(name, error)) from None
-        raise
-
-
-def _content(source: Source) -> BinaryIO:
-    """Open the bytes of a workbook, unpacked if they are compressed once more."""
-    return source.open() if source.unpacker is None else io.BytesIO(b"".join(source.pieces()))
+def _check_archive(file: BinaryIO, source: Source) -> None:
+    """Refuse what is no spreadsheet, or says itself that it takes too much memory."""
+    if file.read(8) == OLE:
+        entries = file.read()
+        if "EncryptedPackage".encode("utf-16-le") in entries:
+            raise TableError(_protected(source.name))
+        return
+    with zipfile.ZipFile(file) as archive:
+        refuse_large(
+            sum(member.file_size for member in archive.infolist()), source.name, source.max_bytes
+        )
+        members = archive.namelist()
+    if "xl/workbook.bin" in members:
+        raise TableError(f"{source.name} is a binary workbook (.xlsb). Save it as .xlsx.")
+    if not any(name.startswith("xl/") or name == "content.xml" for name in members):
+        raise TableError(f"{source.name} is a zip archive, not a table. Unpack it first.")
 
 
-def _check(file: BinaryIO, source: Source) -> None:
-    """Refuse what is no spreadsheet, is damaged, or takes too much memory."""
-    try:
-        if file.read(8) == OLE:
-            check_xls(file, source.name, source.max_bytes)
-            return
-        with zipfile.ZipFile(file) as archive:
-            members = set(archive.namelist())
-        if "xl/workbook.bin" in members:
-            raise TableError(f"{source.name} is a binary workbook (.xlsb). Save it as .xlsx.")
-        if not any(name.startswith("xl/") or name == "content.xml" for name in members):
-            raise TableError(f"{source.name} is a zip archive, not a table. Unpack it first.")
-        check_archive(file, source.name, source.max_bytes)
-    except TableError:
-        raise
-    except DAMAGED as error:
-        raise TableError(_damaged_workbook(source.name, error)) from None
-
-
-def _damaged_workbook(name: str, error: BaseException) -> str:
-    """Say that a workbook cannot be read."""
-    reason = brief(str(error) or type(error).__name__, 200)
+def _protected(name: str) -> str:
+    """Say that a spreadsheet asks for a password."""
     return (
-        f"{name} is damaged or cut short ({reason}). Copy or download it again, or open it in a "
-        "spreadsheet program and save it as .xlsx."
+        f"{name} is protected by a password. Open it, save it without one (File, Info, Protect "
+        "Workbook), and give that file."
     )
 
 
@@ -182,8 +191,7 @@ def choose_sheet(workbook: Any, wanted: str | None, name: str) -> tuple[str, Any
     chosen = visible if wanted is None else [_find_sheet(names, wanted, name)]
     filled = {}
     for candidate in chosen:
-        with _refuse_damaged(name):
-            cells = workbook.get_sheet_by_name(candidate)
+        cells = workbook.get_sheet_by_name(candidate)
         if cells.height:
             filled[candidate] = cells
         if cells.height and (wanted or _holds_table(cells)):
@@ -263,7 +271,9 @@ def _fill_down(rows: Iterable[list[Any]], merged: Sequence[Range], start: int) -
         yield row
 
 
-def _read_rows(rows: Iterator[list[Any]], names: list[str] | None, width: int, first: int) -> Read:
+def _read_rows(
+    rows: Iterator[list[Any]], names: list[str] | None, width: int, first: int
+) -> SheetTable:
     """Read rows, the first of which is the sheet's row `first`; blank ones and notes left out."""
     blocks: list[list[Any]] = []
     notes: list[list[Any]] = []
@@ -276,7 +286,7 @@ def _read_rows(rows: Iterator[list[Any]], names: list[str] | None, width: int, f
     shown = [j for j in range(width) if named[j] or columns[j].null_count < len(columns[j])]
     labels = [named[j] or f"column {place}" for place, j in enumerate(shown, 1)]
     data = pa.Table.from_arrays([columns[j] for j in shown], names=labels)
-    return Read(data, n_below=len(notes), sheet=(first, *blank))
+    return SheetTable(data, SheetRows(first, tuple(blank)), len(notes))
 
 
 def _without_notes(

@@ -1,0 +1,211 @@
+"""A small file cannot take much memory or time, and a crash is a sentence, in every front end."""
+
+import bz2
+import contextlib
+import gzip
+import json
+import lzma
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from pyarrow.feather import write_feather
+
+from pckid.exceptions import TableError
+from pckid.tables import isolation, read_source, scan_table
+from pckid.tables.scanning import batches
+from pckid.tables.sources import Source
+
+GIGABYTE = 1 << 30
+
+
+def commas(path: Path, n_commas: int, n_lines: int) -> Path:
+    path.write_bytes(gzip.compress((b"," * n_commas + b"\n") * n_lines))
+    return path
+
+
+def dictionary_text(path: Path) -> Path:
+    """One text of 100 kB, named 65,536 times."""
+    codes = pa.array([0] * (1 << 16), pa.int32())
+    texts = pa.DictionaryArray.from_arrays(codes, pa.array(["x" * 100_000]))
+    pq.write_table(pa.table({"a": texts, "b": range(1 << 16)}), path, store_schema=False)
+    return path
+
+
+def zeros(path: Path) -> Path:
+    """One batch that unpacks to 1.2 GB; written by another process, for its memory."""
+    write = (
+        "import sys, numpy as np, pyarrow as pa, pyarrow.feather as f\n"
+        "column = pa.array(np.zeros(25_000_000))\n"
+        "t = pa.table({f'c{i}': column for i in range(6)})\n"
+        "f.write_feather(t, sys.argv[1], compression='zstd', chunksize=len(column))"
+    )
+    subprocess.run([sys.executable, "-c", write, str(path)], check=True)
+    return path
+
+
+HOSTILE = {
+    "wide.csv.gz": lambda path: commas(path, 250_000, 3),
+    "wider.csv.gz": lambda path: commas(path, 1_000_000, 3),
+    "texts.parquet": dictionary_text,
+    "zeros.arrow": zeros,
+}
+READ = """
+import json, resource, sys
+from pckid.exceptions import TableError
+from pckid.tables import read_source
+try:
+    read_source(sys.argv[1])
+except TableError as error:
+    said = str(error)
+from pckid.tables import isolation
+isolation.close_idle()
+who = resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN
+used = [resource.getrusage(w) for w in who]
+print(json.dumps([said, sum(u.ru_maxrss for u in used) * 1024,
+                  sum(u.ru_utime + u.ru_stime for u in used)]))
+"""
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_small_file_takes_neither_a_gigabyte_nor_ten_seconds(tmp_path, name):
+    path = HOSTILE[name](tmp_path / name)
+    assert path.stat().st_size < 500_000
+    done = subprocess.run(
+        [sys.executable, "-c", READ, str(path)], capture_output=True, text=True, check=True
+    )
+    said, n_bytes, seconds = json.loads(done.stdout)
+    assert str(path) in said
+    assert "columns; at most 65,536" in said or "takes more than 0.5" in said
+    assert n_bytes < GIGABYTE
+    assert seconds < 10
+
+
+def crash(source, how):
+    """Yield something, then end the process."""
+    yield how
+    yield pa.table({"a": [1]})
+    if how == "abort":
+        os.kill(os.getpid(), signal.SIGABRT)
+    if how == "memory":
+        yield pa.table({"a": [len(bytes(1 << 34))]})
+    if how == "time":
+        while True:
+            pass
+    if how == "error":
+        raise RuntimeError("range start index out of range")
+    yield pa.table({"a": [2]})
+
+
+SAYS = {
+    "abort": r"t is damaged or cut short \(its reader failed\)",
+    "memory": r"t takes more than 0\.5 GB of memory to read, for 3 bytes",
+    "error": r"t is damaged or cut short \(range start index out of range\)",
+}
+
+
+@pytest.fixture
+def request_apart(monkeypatch):
+    """Ask for `crash` from a process that finds this file."""
+    monkeypatch.syspath_prepend(str(Path(__file__).parent))
+    isolation.close_idle()
+    monkeypatch.setattr(crash, "__module__", "test_isolation")
+    return lambda how: isolation.read_apart(crash, Source("t", stored=b"abc"), how=how)
+
+
+@pytest.mark.parametrize("how", SAYS)
+def test_a_crash_is_a_sentence(request_apart, how):
+    found = request_apart(how)
+    assert next(found) == how
+    with pytest.raises(TableError, match=SAYS[how]):
+        list(found)
+    assert [table.num_rows for table in list(request_apart("ok"))[1:]] == [0, 1, 1]
+
+
+def test_processor_time_has_its_limit(request_apart, monkeypatch):
+    monkeypatch.setattr(isolation, "_SECONDS", 1)
+    with pytest.raises(TableError, match="takes more than 1 s of processor time to read"):
+        list(request_apart("time"))
+
+
+def test_one_process_answers_many_requests(tmp_path):
+    path = str(tmp_path / "t.parquet")
+    pq.write_table(pa.table({"a": range(9), "b": range(9)}), path, row_group_size=4)
+    isolation.close_idle()
+    scan = scan_table(path)
+    [child] = isolation._idle
+    found = [
+        (batch.part.row_group, batch.row, batch.table.data.to_pydict())
+        for batch in batches(scan, scan.parts, ["b"], 3)
+    ]
+    assert [f[:2] for f in found] == [(0, 0), (0, 3), (1, 0), (1, 3), (2, 0)]
+    assert [x for f in found for x in f[2]["b"]] == list(range(9))
+    assert isolation._idle == [child]
+    # One who stops early leaves no process behind that writes what nobody reads.
+    next(batches(scan, scan.parts, ["b"], 3))
+    assert isolation._idle == []
+    assert read_source(path).data.num_rows == 9
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_a_forked_process_starts_its_own(tmp_path):
+    path = str(tmp_path / "t.parquet")
+    pq.write_table(pa.table({"a": range(9)}), path)
+    script = (
+        "import os, sys\nfrom pckid.tables import read_source, isolation\n"
+        "read_source(sys.argv[1]); mine = isolation._idle[0]\n"
+        "if os.fork() == 0:\n"
+        "    read_source(sys.argv[1]); os._exit(isolation._idle[0] is mine)\n"
+        "assert os.wait()[1] == 0 and isolation._idle == [mine] and mine.is_ready\n"
+        "assert read_source(sys.argv[1]).data.num_rows == 9 and isolation._idle == [mine]"
+    )
+    subprocess.run([sys.executable, "-c", script, path], check=True)
+
+
+LINES = [b"a,b\n" + b"1.5,2\n" * 200, b"3,4\n" * 200]
+CODECS = {"bz2": bz2.compress, "xz": lzma.compress, "gz": gzip.compress}
+
+
+@pytest.mark.parametrize("codec", CODECS)
+def test_members_of_a_compressed_file_are_all_read_or_refused(tmp_path, codec):
+    members = [CODECS[codec](lines) for lines in LINES]
+    path = tmp_path / f"t.csv.{codec}"
+    path.write_bytes(b"".join(members))
+    assert read_source(str(path)).data.num_rows == 400
+    path.write_bytes(b"".join(members) + bytes(512))
+    assert read_source(str(path)).data.num_rows == 400
+    for place in range(len(members[1])):
+        damaged = bytearray(members[1])
+        damaged[place] ^= 0x55
+        path.write_bytes(members[0] + damaged)
+        with contextlib.suppress(TableError):  # where a byte means nothing, all rows are there
+            assert read_source(str(path)).data.num_rows == 400
+        path.write_bytes(members[0] + members[1][:place])
+        if place:
+            with pytest.raises(TableError, match="compressed but damaged or cut short"):
+                read_source(str(path))
+
+
+def test_the_memory_of_xz_has_its_limit(tmp_path):
+    path = tmp_path / "t.csv.xz"
+    filters = [{"id": lzma.FILTER_LZMA2, "preset": 0, "dict_size": 1 << 30}]
+    script = (
+        "import lzma, sys\n"
+        "open(sys.argv[1], 'wb').write(lzma.compress(b'a,b\\n1,2\\n', filters=eval(sys.argv[2])))"
+    )
+    subprocess.run([sys.executable, "-c", script, str(path), str(filters)], check=True)
+    with pytest.raises(TableError, match="compressed but damaged"):
+        read_source(str(path))
+
+
+def test_arrow_files_come_in_small_tables(tmp_path):
+    path = str(tmp_path / "t.arrow")
+    write_feather(pa.table({"a": range(100), "b": range(100)}), path, chunksize=100)
+    scan = scan_table(path)
+    sizes = [b.table.data.num_rows for b in batches(scan, scan.parts, ["b"], 30)]
+    assert sizes == [30, 30, 30, 10]
