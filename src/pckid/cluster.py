@@ -317,14 +317,9 @@ class PCKID(
             The fitted estimator.
         """
         rows, sample = self._draw(X, sample_weight, **self._needs())
-        n_rows, n_clusters = sample.table.n_samples, self._needs()["n_clusters"]
-        self._kernel = self._train(
-            sample,
-            rows,
-            n_landmarks=self._n_landmarks(),
-            n_clusters=n_clusters,
-            n_scores=n_scores(min(self._n_landmarks(), n_rows), n_clusters, self.kmeans_n_init),
-        )
+        if self.verbose:
+            self._print_plan(rows, sample, **self._clustering(sample))
+        self._kernel = self._train(sample)
         self._n_filled = sample.n_rows - sample.n_empty
         self.n_clusters_ = self._choose_n_clusters(sample)
         grouping = group(
@@ -338,7 +333,17 @@ class PCKID(
         )
         self._projection, self._centers = grouping.projection, grouping.centers
         self.inertia_, self._sharpness = grouping.inertia, grouping.sharpness
-        self._place(rows, sample, grouping, restorer(X))
+        restore = restorer(X)
+        self.cluster_centers_ = restore(self._centers)
+        self.eigenvalues_ = restore(self._projection.eigenvalues)
+        self.n_iter_, self._n_features_out = self.max_iter, self.n_clusters_
+        # What an earlier fit to another kind of table left is of other rows.
+        for name in ("labels_", "confidence_", "embedding_", "outlier_score_", "_cluster_sizes"):
+            self.__dict__.pop(name, None)
+        if isinstance(rows, RowsInMemory):
+            self._place_rows(rows, sample, grouping, restore)
+        else:
+            self._place_blocks(rows, sample, grouping)
         return self
 
     @classmethod
@@ -582,15 +587,22 @@ class PCKID(
         return FittedClusters(self._kernel, self._projection, self._centers, self._sharpness)
 
     def _needs(self) -> dict[str, int]:
-        """Say how many rows the clusters need, in all and distinct, and for the eigenvectors."""
+        """Return how many rows the clusters need, in all, distinct, and for the eigenvectors."""
         least = distinct = int(self.n_clusters) if self.n_clusters != "auto" else 2
         if self.n_clusters == "auto":
             distinct = MAX_CLUSTERS + 1
         landmarks = self.n_landmarks or 0
         return {"n_clusters": least, "n_landmarks": landmarks, "least_distinct": max(2, distinct)}
 
+    def _clustering(self, sample: Sample) -> dict[str, int]:
+        """Return the sizes of what clustering holds, for the estimate of memory."""
+        n_landmarks = min(self._n_landmarks(), sample.table.n_samples)
+        n_clusters = self._needs()["n_clusters"]
+        scores = n_scores(n_landmarks, n_clusters, self.kmeans_n_init)
+        return {"n_landmarks": n_landmarks, "n_clusters": n_clusters, "n_scores": scores}
+
     def _n_landmarks(self) -> int:
-        """Say of how many rows the features are held at once."""
+        """Return the number of rows whose features are held at once."""
         return _MAX_LANDMARKS if self.n_landmarks is None else self.n_landmarks
 
     def _choose_n_clusters(self, sample: Sample) -> int:
@@ -602,31 +614,47 @@ class PCKID(
         warn_cluster_limit(self.choice_.n_clusters, MAX_CLUSTERS)
         return self.choice_.n_clusters
 
-    def _place(
+    def _place_rows(
         self,
-        rows: RowsInMemory | BlockedRows,
+        rows: RowsInMemory,
         sample: Sample,
         grouping: Grouping,
         restore: Callable[[Array], Array],
     ) -> None:
-        """Find the clusters of all rows, and describe them; those in blocks when asked for."""
-        # What an earlier fit to another kind of table left is of other rows.
-        for name in ("labels_", "confidence_", "embedding_", "outlier_score_", "_cluster_sizes"):
-            self.__dict__.pop(name, None)
-        X, weights = sample.X, None
-        if isinstance(rows, RowsInMemory):
-            X, weights = rows.X, rows.weights
+        """Find the clusters of rows in memory, and describe them."""
+        table, embedding, scores = self._locate(rows.X, sample, grouping)
+        found = self._describe(table, embedding, sample, rows.weights)
+        self.labels_, self.confidence_ = map(restore, found)
+        self.embedding_ = restore(embedding)
+        self.outlier_score_ = restore(scores)
+
+    def _place_blocks(self, rows: BlockedRows, sample: Sample, grouping: Grouping) -> None:
+        """Describe the clusters by the sample; those of all rows are found when asked for."""
+        table, embedding, _ = self._locate(sample.X, sample, grouping)
+        self._describe(table, embedding, sample, None)
+        if rows.lazy:
+            results = place_blocks(self._fitted, self._known(rows))
+            self.labels_, self.confidence_, self.embedding_ = results
+            self.outlier_score_ = outlier_score_of_blocks(self._fitted, self._known(rows))
+
+    def _locate(self, X: Array, sample: Sample, grouping: Grouping) -> tuple[Table, Array, Array]:
+        """Standardise rows, and find their coordinates (n_samples, n_clusters) and outlier scores.
+
+        The rows of a sample that is the whole table have passed the mixtures already.
+        """
         if sample.places is None or grouping.scores is None:
             table = standardise(X, sample.scaling, sample.dtype)
-            embedding, scores = project_and_score(
-                self._kernel, self._projection, table, n_threads(self.n_jobs)
-            )
-        else:
-            home = sample.table.values
-            index = asarray_like(sample.places, home, dtype=namespace(home).int64)
-            table = take(sample.table, index)
-            embedding = take_along(grouping.points, index)
-            scores = take_along(grouping.scores, index)
+            jobs = n_threads(self.n_jobs)
+            return table, *project_and_score(self._kernel, self._projection, table, jobs)
+        home = sample.table.values
+        index = asarray_like(sample.places, home, dtype=namespace(home).int64)
+        points, scores = take_along(grouping.points, index), take_along(grouping.scores, index)
+        return take(sample.table, index), points, scores
+
+    def _describe(
+        self, table: Table, embedding: Array, sample: Sample, weights: np.ndarray | None
+    ) -> Assignment:
+        """Assign rows to clusters, and describe the clusters by them."""
         found = assign(embedding, self._centers, table, self._sharpness)
         warn_empty_clusters(to_numpy(found.labels), self.n_clusters_)
         self.cluster_profiles_ = profile_clusters(
@@ -642,17 +670,7 @@ class PCKID(
         self.feature_importances_ = np.array(
             [importances.get(name, 0.0) for name in feature_names(self)]
         )
-        self.cluster_centers_ = restore(self._centers)
-        self.eigenvalues_ = restore(self._projection.eigenvalues)
-        self.n_iter_, self._n_features_out = self.max_iter, self.n_clusters_
-        if isinstance(rows, RowsInMemory):
-            self.labels_, self.confidence_ = map(restore, found)
-            self.embedding_ = restore(embedding)
-            self.outlier_score_ = restore(scores)
-        elif rows.lazy:
-            results = place_blocks(self._fitted, self._known(rows))
-            self.labels_, self.confidence_, self.embedding_ = results
-            self.outlier_score_ = outlier_score_of_blocks(self._fitted, self._known(rows))
+        return found
 
     def _project(self, table: Table) -> Array:
         """Compute the rows' coordinates, of shape (n_samples, n_clusters)."""

@@ -183,7 +183,10 @@ class ProbabilisticClusterKernel(
         self : ProbabilisticClusterKernel
             The fitted estimator.
         """
-        self._kernel = self._train(self._draw(X, sample_weight).sample)
+        rows, sample = self._draw(X, sample_weight)
+        if self.verbose:
+            self._print_plan(rows, sample)
+        self._kernel = self._train(sample)
         self.n_iter_ = self.max_iter
         self._n_features_out = self._kernel.ensemble.n_columns
         return self

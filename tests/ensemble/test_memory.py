@@ -65,7 +65,7 @@ def test_a_fit_takes_about_as_much_as_was_said(shape, embedding):
 def test_holds_the_features_of_the_landmarks_and_the_mixtures():
     shape = (10_000, 20)
     held = 13_920 * 5_000 * 4 + 13_920 * 40 * 4
-    assert held < needed_bytes(PLAN, shape, 4, 5_000, 1) < 1.1 * held
+    assert held < needed_bytes(PLAN, shape, 4, 1, 5_000) < 1.1 * held
 
 
 @pytest.mark.parametrize(
@@ -89,11 +89,11 @@ def test_grows_with_what_is_held(change, more):
 
 def test_a_table_in_a_file_takes_no_more_than_the_rows_learnt_from():
     few, many = (
-        needed_bytes(PLAN, (n, 20), 4, 5_000, 1, n_learnt=100_000, batches=10**6)
+        needed_bytes(PLAN, (n, 20), 4, 1, 5_000, n_learnt=100_000, batches=10**6)
         for n in (10**6, 10**9)
     )
     assert few == many
-    whole = needed_bytes(PLAN, (10**9, 20), 4, 5_000, 1, n_learnt=100_000)
+    whole = needed_bytes(PLAN, (10**9, 20), 4, 1, 5_000, n_learnt=100_000)
     assert whole > 10**9 * 20 * 4 > many
 
 

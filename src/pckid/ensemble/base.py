@@ -238,37 +238,25 @@ class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimato
         is_share = isinstance(self.max_samples, float)
         return 0 if is_share else 2 * subsample_size(self.max_samples, 10**18)
 
-    def _train(
-        self,
-        sample: Sample,
-        rows: RowsInMemory | BlockedRows | None = None,
-        *,
-        n_landmarks: int = 0,
-        n_clusters: int = 0,
-        n_scores: int = 0,
-    ) -> Kernel:
-        """Train the ensemble on a sample; what else is given is for the estimate of memory.
+    def _print_plan(
+        self, rows: RowsInMemory | BlockedRows, sample: Sample, **clustering: int
+    ) -> None:
+        """Print what will be trained and how much memory it will take, as `verbose` asks."""
+        n_bytes = needed_bytes(
+            plan := self._plan(sample),
+            shape := (sample.n_usable, sample.table.n_features),
+            itemsize=4 if sample.dtype == "float32" else 8,
+            jobs=n_threads(self.n_jobs),
+            n_learnt=sample.table.n_samples,
+            batches=rows.bytes_at_once if isinstance(rows, BlockedRows) else None,
+            **clustering,
+        )
+        print(f"[{type(self).__name__}] {describe_plan(plan, shape, n_bytes)}")
 
-        `verbose` prints the estimate, and how far the training is.
-        """
+    def _train(self, sample: Sample) -> Kernel:
+        """Train the ensemble on a sample; `verbose` prints how far the training is."""
         plan = self._plan(sample)
         tasks, jobs = schedule(sample.table, plan), n_threads(self.n_jobs)
-        if self.verbose:
-            shape = (sample.n_usable, sample.table.n_features)
-            itemsize = 4 if sample.dtype == "float32" else 8
-            learnt = sample.table.n_samples
-            n_bytes = needed_bytes(
-                plan,
-                shape,
-                itemsize,
-                min(n_landmarks, learnt),
-                jobs,
-                n_clusters,
-                n_scores,
-                learnt,
-                rows.bytes_at_once if isinstance(rows, BlockedRows) else None,
-            )
-            print(f"[{type(self).__name__}] {describe_plan(plan, shape, n_bytes)}")
         with training_progress(self, len(tasks), "mixtures", self.verbose) as advance:
             ensemble = train(sample.table, plan, tasks, jobs, advance, sample.weights)
         return Kernel(sample.scaling, ensemble, sample.dtype, self.weighting)

@@ -15,8 +15,8 @@ def needed_bytes(
     plan: Plan,
     shape: tuple[int, int],
     itemsize: int,
-    n_landmarks: int,
     jobs: int,
+    n_landmarks: int = 0,
     n_clusters: int = 0,
     n_scores: int = 0,
     n_learnt: int | None = None,
@@ -32,10 +32,10 @@ def needed_bytes(
         The rows and columns of the table.
     itemsize : int
         Bytes of a number in the arithmetic.
-    n_landmarks : int
-        Rows whose features are held at once.
     jobs : int
         Threads.
+    n_landmarks : int, default=0
+        Rows whose features are held at once.
     n_clusters : int, default=0
         Coordinates of each row.
     n_scores : int, default=0

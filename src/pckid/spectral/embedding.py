@@ -9,13 +9,11 @@ rows repeated, a matrix M would have the eigenvectors W^-½ u, with u those of W
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
-from sklearn.exceptions import ConvergenceWarning
 
 from pckid._utils.arrays import (
     Array,
@@ -27,8 +25,6 @@ from pckid._utils.arrays import (
 )
 from pckid.ensemble.feature_map import Projection
 
-_MAX_STEPS = 300
-_PATIENCE = 10
 # Eigenvectors of no more rows than this are found on the host, wherever the rows lie.
 _ON_HOST = 500
 
@@ -207,10 +203,8 @@ def leading_eigenpairs(
     home = guess if home is None else home
     few = guess.shape[0] == guess.shape[1]
     found = None if few else _lanczos(apply, guess[:, 0], n_wanted, home)
-    if found is not None:
-        return found[0], asarray_like(_fix_signs(found[1]), home)
-    values, vectors = _davidson(apply, asarray_like(guess, home), n_wanted)
-    return to_numpy(values), _fix_signs(vectors)
+    values, vectors = _dense(apply, guess, n_wanted, home) if found is None else found
+    return values, asarray_like(_fix_signs(vectors), home)
 
 
 def _lanczos(
@@ -234,69 +228,13 @@ def _lanczos(
     return values[order], vectors[:, order]
 
 
-def _davidson(apply: Callable[[Array], Array], guess: Array, n_wanted: int) -> tuple[Array, Array]:
-    """Find eigenpairs of few rows, or where ARPACK gives up.
-
-    A block Krylov space grows by the residuals of the pairs not yet converged, with
-    Rayleigh–Ritz at each step and a thick restart when it gets large (block Davidson without
-    preconditioner; Saad, Numerical Methods for Large Eigenvalue Problems, ch. 8).
-    """
-    xp = namespace(guess)
-    block = guess.shape[1]
-    tolerance = 20 * float(xp.finfo(guess.dtype).eps)
-    least, stalled = float("inf"), 0
-    basis, _ = xp.linalg.qr(guess)
-    images = apply(basis)
-    for _ in range(_MAX_STEPS):
-        values, ritz, ritz_images = _rayleigh_ritz(basis, images)
-        residuals = (ritz_images - ritz * values)[:, :n_wanted]
-        norms = xp.sqrt(xp.sum(residuals**2, axis=0))
-        size = float(xp.max(xp.abs(values)))
-        open_pairs = norms > tolerance * size
-        worst = float(xp.max(norms))
-        # Rounding in long sums sets a limit above the tolerance, where nothing moves any more.
-        at_limit = worst < 10 * tolerance * size and worst > 0.9 * least
-        stalled = stalled + 1 if at_limit else 0
-        least = min(least, worst)
-        done = not bool(xp.any(open_pairs)) or stalled > _PATIENCE
-        if done or basis.shape[1] == basis.shape[0]:
-            break
-        if basis.shape[1] > 10 * block:
-            basis, images = ritz[:, : 4 * block], ritz_images[:, : 4 * block]
-        wanted = xp.nonzero(open_pairs)[0]
-        # The space may become the whole, never more than that.
-        wanted = wanted[: min(wanted.shape[0], basis.shape[0] - basis.shape[1])]
-        directions = residuals / xp.where(open_pairs, norms, 1.0)
-        new = _orthonormal(xp.take(directions, wanted, axis=1), basis)
-        basis = xp.concat([basis, new], axis=1)
-        images = xp.concat([images, apply(new)], axis=1)
-    else:
-        warnings.warn(
-            f"The eigenvectors of the embedding have not converged after {_MAX_STEPS} steps: "
-            f"their largest residual is {worst / size:.1g} of the largest eigenvalue. The kernel "
-            "shows no clear groups; treat the clusters with care.",
-            ConvergenceWarning,
-            stacklevel=2,
-        )
-    return values[:n_wanted], ritz[:, :n_wanted]
-
-
-def _rayleigh_ritz(basis: Array, images: Array) -> tuple[Array, Array, Array]:
-    """Rotate a basis and its images to the operator's eigenvectors within their span."""
-    xp = namespace(basis)
-    small = xp.matrix_transpose(basis) @ images
-    values, rotation = xp.linalg.eigh((small + xp.matrix_transpose(small)) / 2)
-    values, rotation = xp.flip(values, axis=0), xp.flip(rotation, axis=1)
-    return values, basis @ rotation, images @ rotation
-
-
-def _orthonormal(new: Array, basis: Array) -> Array:
-    """Make `new` columns orthonormal and orthogonal to `basis`; twice is enough."""
-    xp = namespace(new)
-    for _ in range(2):
-        new = new - basis @ (xp.matrix_transpose(basis) @ new)
-        new, _ = xp.linalg.qr(new)
-    return new
+def _dense(
+    apply: Callable[[Array], Array], guess: np.ndarray, n_wanted: int, home: Array
+) -> tuple[np.ndarray, np.ndarray]:
+    """Find eigenpairs from the matrix itself, where rows are few or ARPACK gives up."""
+    matrix = to_numpy(apply(asarray_like(np.eye(len(guess), dtype=guess.dtype), home)))
+    values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
+    return values[::-1][:n_wanted], vectors[:, ::-1][:, :n_wanted]
 
 
 def _guess(features: Array, n_components: int, rng: np.random.Generator) -> np.ndarray:

@@ -43,8 +43,6 @@ def group(
 ) -> Grouping:
     """Embed the rows of a sample by its landmarks, and cluster them.
 
-    Rows pass through the mixtures once for all that is asked of them: features take the longest.
-
     Parameters
     ----------
     kernel : Kernel
@@ -64,26 +62,16 @@ def group(
     """
     rng = generator(sample.entropy, Stream.EMBEDDING)
     landmarks, weights = sample.draw(n_landmarks, rng)
-    features = feature_matrix(kernel, take(sample.table, landmarks), jobs)
     are_all = landmarks.shape[0] == sample.table.n_samples
-    # Scores and parts come first: a GPU still trains the ensemble while the host launches them.
-    scores = None
-    if are_all and sample.places is not None:
-        scores = score_features(kernel, features, sample.table, jobs)
-    own_rng = generator(sample.entropy, Stream.MEMBERSHIP)
-    launched = launch_parts(kernel, features, n_clusters, embedding, own_rng, weights)
-    with blas_threads_for(landmarks.shape[0], jobs):
-        projection = fit_embedding(embedding, features, n_clusters, rng, weights)
-        if are_all:
-            points = project_features(features, projection)
-        parts = cluster_parts(launched)
-    del features, launched
-    if not are_all and sample.places is None:
+    projection, points, scores, parts = _embed_landmarks(
+        kernel, sample, landmarks, weights, n_clusters, embedding, rng, jobs
+    )
+    if points is None and sample.places is None:
         points = project(kernel, projection, sample.table, jobs)
-    elif not are_all:
+    elif points is None:
         points, scores = project_and_score(kernel, projection, sample.table, jobs)
     with blas_threads_for(landmarks.shape[0], jobs):
-        rows = take_along(points, landmarks)
+        rows = points if are_all else take_along(points, landmarks)
         found = kmeans(rows, n_clusters, n_init=n_init, rng=rng, weights=weights)
         every = None if sample.weights is None else asarray_like(sample.weights, points)
         # All starts run on the landmarks, then the best of them on all rows.
@@ -94,6 +82,45 @@ def group(
             distances = take_along(distances, landmarks, axis=1)
         sharpness = sharpness_of(distances, centers, parts, weights)
     return Grouping(projection, centers, found.inertia, sharpness, points, scores)
+
+
+def _embed_landmarks(
+    kernel: Kernel,
+    sample: Sample,
+    landmarks: Array,
+    weights: Array | None,
+    n_clusters: int,
+    embedding: str,
+    rng: np.random.Generator,
+    jobs: int,
+) -> tuple[Projection, Array | None, Array | None, np.ndarray]:
+    """Take the landmarks through the mixtures, once for all that is asked of their features.
+
+    Only the eigenvectors wait for a GPU, so that scores and parts come before them: it still trains
+    the ensemble while the host launches these.
+
+    Returns
+    -------
+    projection : Projection
+    points : array of shape (n_samples, n_clusters) or None
+        Coordinates, if the landmarks are all rows of the sample.
+    scores : array of shape (n_samples,) or None
+        Outlier scores, if the landmarks are also all rows of the table.
+    parts : ndarray of shape (n_draws, n_landmarks)
+        Labels by parts of the ensemble, see `cluster_parts`.
+    """
+    features = feature_matrix(kernel, take(sample.table, landmarks), jobs)
+    points = scores = None
+    are_all = landmarks.shape[0] == sample.table.n_samples
+    if are_all and sample.places is not None:
+        scores = score_features(kernel, features, sample.table, jobs)
+    own_rng = generator(sample.entropy, Stream.MEMBERSHIP)
+    launched = launch_parts(kernel, features, n_clusters, embedding, own_rng, weights)
+    with blas_threads_for(landmarks.shape[0], jobs):
+        projection = fit_embedding(embedding, features, n_clusters, rng, weights)
+        if are_all:
+            points = project_features(features, projection)
+        return projection, points, scores, cluster_parts(launched)
 
 
 def largest_first(rows: Array, centers: Array, weights: Array | None = None) -> tuple[Array, Array]:
