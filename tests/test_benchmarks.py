@@ -12,6 +12,7 @@ from benchmarks import page
 from benchmarks.__main__ import PARTS, main
 
 
+@pytest.mark.slow
 def test_all_run_and_their_page_has_every_section(tmp_path):
     main(["--quick", "--out", str(tmp_path)])
     folder = tmp_path / "performance"
