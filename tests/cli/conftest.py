@@ -8,7 +8,7 @@ import pytest
 
 from pckid.data import penguins_path
 
-QUICK = ["--inits", "4", "--max-components", "6"]
+QUICK = ["--inits", "4", "--max-components", "6", "--no-assess"]
 
 
 class Result(NamedTuple):

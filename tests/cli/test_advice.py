@@ -12,7 +12,7 @@ import pytest
 from pckid.cli import _tables
 from pckid.tables import read_source
 
-QUICK = ["--inits", "3", "--max-components", "6"]
+QUICK = ["--inits", "3", "--max-components", "6", "--no-assess"]
 
 
 @pytest.fixture
@@ -245,7 +245,7 @@ def test_yes_and_no_in_any_case_are_not_asked_about(pckid, tmp_path):
 def test_a_report_names_no_options_for_what_was_left_out(pckid, tmp_path):
     rows = [f"Shop {i},{i % 7},{i % 5},2021-01-0{1 + i % 9},{i % 3}:30:15" for i in range(40)]
     (tmp_path / "t.csv").write_text("\n".join(["shop,a,b,day,took", *rows]))
-    result = pckid("cluster", "t.csv", "-k", 2, "--no-assess", "--report", "r.html", *QUICK)
+    result = pckid("cluster", "t.csv", "-k", 2, "--report", "r.html", *QUICK)
     assert result.code == 0, result.err
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert "--dates" not in page
@@ -265,7 +265,7 @@ def test_a_report_names_no_options_for_what_was_left_out(pckid, tmp_path):
 def test_predict_advises_only_what_it_can_take(pckid, tmp_path, cell, advised):
     rows = [f"{i * 7 % 11},{i * 5 % 13},{i * 3 % 17}" for i in range(40)]
     (tmp_path / "t.csv").write_text("\n".join(["a,b,c", *rows]))
-    assert pckid("cluster", "t.csv", "-k", "2", *QUICK, "--no-assess", "--save", "m").code == 0
+    assert pckid("cluster", "t.csv", "-k", "2", *QUICK, "--save", "m").code == 0
     mixed = [f"{cell},1,2", "4 g,1,2"] if "kg" in cell else [f"{cell},1,2"]
     (tmp_path / "new.csv").write_text("\n".join(["a,b,c", *rows[:9], *mixed]))
     done = pckid("predict", "m", "new.csv")
@@ -291,7 +291,7 @@ def test_new_rows_in_another_unit_are_pointed_out(pckid, tmp_path, how, unit, ne
     for name, sign in (("t.csv", unit), ("new.csv", new)):
         rows = [f"{a} {sign},{b}".replace(" ,", ",") for a, b in numbers]
         (tmp_path / name).write_text("\n".join(["mass,b", *rows]), encoding="utf-8")
-    cluster = ["cluster", "t.csv", "-k", "2", *QUICK, "--no-assess", how, "--save", "m"]
+    cluster = ["cluster", "t.csv", "-k", "2", *QUICK, how, "--save", "m"]
     assert pckid(*cluster).code == 0
     done = pckid("predict", "m", "new.csv")
     assert done.code == 0, done.err

@@ -15,7 +15,7 @@ from pckid.tables import (
     refuse_unread,
 )
 
-QUICK = ["--inits", "3", "--max-components", "6"]
+QUICK = ["--inits", "3", "--max-components", "6", "--no-assess"]
 
 
 @pytest.fixture

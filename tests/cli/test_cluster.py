@@ -14,7 +14,7 @@ import pytest
 from pckid import PCKID, load, report
 from pckid.tables import MissingTokens, read_columns, read_source
 
-QUICK = ["--inits", "4", "--max-components", "6"]
+QUICK = ["--inits", "4", "--max-components", "6", "--no-assess"]
 
 
 def rows_of(content: bytes, delimiter=",") -> list[list[str]]:
@@ -222,17 +222,17 @@ def test_the_verdict_comes_first(pckid, penguins, monkeypatch):
 def test_noise_is_one_cluster_and_said_to_be_none(pckid):
     rows = np.random.default_rng(0).normal(size=(80, 3)).round(3)
     text = "a,b,c\n" + "\n".join(",".join(map(str, row)) for row in rows)
-    err = pckid("cluster", "-", *QUICK, stdin=text.encode()).err
+    err = pckid("cluster", "-", *QUICK, "--assess", stdin=text.encode()).err
     assert err.startswith("80 rows, 3 columns.\nNo clear groups: ")
     assert "chosen from the table: 1; " in err
-    asked = pckid("cluster", "-", "-k", 3, "--no-assess", *QUICK, stdin=text.encode()).err
+    asked = pckid("cluster", "-", "-k", 3, *QUICK, stdin=text.encode()).err
     assert "groups" not in asked
     assert "Rows in clusters 0 to 2" in asked
 
 
 def test_few_rows_are_too_few_to_tell(pckid):
     text = "a,b\n1,2\n2,1\n1,1\n8,9\n9,8\n"
-    err = pckid("cluster", "-", "-k", 2, *QUICK, stdin=text.encode()).err
+    err = pckid("cluster", "-", "-k", 2, *QUICK, "--assess", stdin=text.encode()).err
     assert "\nOnly 5 rows: too few to tell whether there are groups.\n" in err
     assert "Note: Clusters 0 and 1 have fewer than 10 rows" in err
 
@@ -241,13 +241,14 @@ def test_codes_for_missing_values_are_named_once(pckid):
     rows = np.random.default_rng(1).normal(size=(60, 2)).round(3)
     rows[:9, 1] = -999
     text = "a,b\n" + "\n".join(",".join(map(str, row)) for row in rows)
-    err = pckid("cluster", "-", "-k", 2, *QUICK, stdin=text.encode()).err
+    err = pckid("cluster", "-", "-k", 2, *QUICK, "--assess", stdin=text.encode()).err
     assert err.count("-999 in 9 rows") == 1
 
 
 def test_terminal_report_json_and_library_give_the_same_verdict(pckid, penguins):
+    options = ("-k", 3, "--drop", "label", "--seed", 3, *QUICK, "--assess")
     outputs = ("--report", "r.html", "--save", "m.pckid", "--json")
-    result = pckid("cluster", penguins, "-k", 3, "--drop", "label", "--seed", 3, *outputs, *QUICK)
+    result = pckid("cluster", penguins, *options, *outputs)
     told = json.loads(result.out)["verdict"]["sentence"]
     assert told in result.err.splitlines()
     assert f">{told}</p>" in Path("r.html").read_text("utf-8")

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-QUICK = ["--inits", "4", "--max-components", "6"]
+QUICK = ["--inits", "4", "--max-components", "6", "--no-assess"]
 COMMAND = [sys.executable, "-m", "pckid"]
 
 

@@ -13,7 +13,7 @@ from pckid.cli._ending import inspect_command, tell_open
 from pckid.cli._say import be_quiet
 from pckid.inspection.problems import Option, Problem
 
-QUICK = ["--inits", "4", "--max-components", "6"]
+QUICK = ["--inits", "4", "--max-components", "6", "--no-assess"]
 
 
 def write_numbers(path, n_rows=60, sep=",", **columns):
@@ -51,7 +51,7 @@ def test_commands_run_as_they_are_printed(pckid, tmp_path):
 )  # fmt: skip
 def test_the_line_of_python_loads_the_clusters(pckid, out, sep):
     write_numbers("t.csv", sep=sep)
-    result = pckid("cluster", "t.csv", "-k", 2, "--no-assess", "--out", out, *QUICK)
+    result = pckid("cluster", "t.csv", "-k", 2, "--out", out, *QUICK)
     line = printed(result, "Load the clusters in Python")
     program = line.replace("; ", "\nprint(sorted(set(") + ")))"
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
@@ -60,27 +60,27 @@ def test_the_line_of_python_loads_the_clusters(pckid, out, sep):
 
 def test_without_files_the_options_that_write_them_are_named(pckid):
     write_numbers("t.csv")
-    result = pckid("cluster", "t.csv", "-k", 2, "--no-assess", *QUICK)
+    result = pckid("cluster", "t.csv", "-k", 2, *QUICK)
     last = result.err.splitlines()[-2:]
     assert last[0] == "What next:"
     assert "--report FILE.html" in last[1]
     assert "--save FILE.pckid" in last[1]
     assert "open" not in last[1]
-    quiet = pckid("cluster", "t.csv", "-k", 2, "--no-assess", "--quiet", *QUICK)
+    quiet = pckid("cluster", "t.csv", "-k", 2, "--quiet", *QUICK)
     assert quiet.err == ""
 
 
 def test_open_questions_are_counted(pckid):
     one = np.where(np.arange(60) % 20 == 3, -9999, np.arange(60) % 7)
     write_numbers("my t.csv", size=one)
-    result = pckid("cluster", "my t.csv", "-k", 2, "--no-assess", *QUICK)
+    result = pckid("cluster", "my t.csv", "-k", 2, *QUICK)
     assert result.err.splitlines()[-1] == (
         "1 question about the table is open; see it above, after 'Note:'. pckid inspect 'my t.csv' "
         "tells more. Add --yes to take the advice."
     )
     inspected = pckid("inspect", "my t.csv")
     assert b"holds -9999 in 3 rows" in inspected.out
-    agreed = pckid("cluster", "my t.csv", "-k", 2, "--no-assess", "--yes", *QUICK)
+    agreed = pckid("cluster", "my t.csv", "-k", 2, "--yes", *QUICK)
     assert "open" not in agreed.err
 
 
@@ -132,7 +132,7 @@ def test_clusters_are_described_with_dates_as_dates(pckid):
     )
     frame.assign(age=(20 + 20 * places + rng.normal(size=90)).round(1)).to_csv("t.csv", index=False)
     outputs = ("--out", "c.xlsx", "--report", "r.html")
-    result = pckid("cluster", "t.csv", "-k", 3, "--dates", "use", "--no-assess", *outputs, *QUICK)
+    result = pckid("cluster", "t.csv", "-k", 3, "--dates", "use", *outputs, *QUICK)
     lines = [line for line in result.err.splitlines() if line.startswith("Cluster ")]
     assert [line[:10] for line in lines] == ["Cluster 0:", "Cluster 1:", "Cluster 2:"]
     assert sum("middle visit: median 2023-" in line for line in lines) == 1

@@ -45,7 +45,7 @@ def test_the_summary_is_the_same_both_ways(pckid, table):
     # A column that says nothing and is not counted.
     rows = table.read_text().splitlines()
     table.write_text("\n".join([f"{rows[0]},e", *(f"{row}," for row in rows[1:])]))
-    options = ["-k", 3, *bad_input.QUICK, "--json"]
+    options = ["-k", 3, *bad_input.QUICK, "--assess", "--json"]
     whole, streamed = (
         json.loads(pckid("cluster", table, *options, how).out)
         for how in ("--no-stream", "--stream")

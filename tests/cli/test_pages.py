@@ -10,7 +10,7 @@ from snippets import commands
 
 DOCS = Path(__file__).parents[2] / "docs"
 pytestmark = pytest.mark.skipif(not DOCS.exists(), reason="an installed package has no docs")
-QUICK = ("--inits", "2", "--max-components", "4")
+QUICK = ("--inits", "2", "--max-components", "4", "--no-assess")
 MAKES = ("--out", "--report", "--save")
 
 

@@ -16,7 +16,7 @@ import pytest
 
 from pckid.tables import kinds, text
 
-CHEAP = ["-k", "2", "--inits", "1", "--max-components", "2", "--max-samples", "1"]
+CHEAP = ["-k", "2", "--inits", "1", "--max-components", "2", "--max-samples", "1", "--no-assess"]
 # Only a table that is read whole takes text as categories.
 CATEGORIES = {
     "text in a column",

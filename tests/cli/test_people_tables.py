@@ -9,7 +9,7 @@ import pytest
 
 from pckid.tables import read_source
 
-CHEAP = ["-k", "2", "--inits", "1", "--max-components", "2", "--max-samples", "1"]
+CHEAP = ["-k", "2", "--inits", "1", "--max-components", "2", "--max-samples", "1", "--no-assess"]
 BOTH = pytest.mark.parametrize("how", ["--no-stream", "--stream"])
 
 
@@ -76,7 +76,7 @@ def test_a_code_that_is_a_value_elsewhere_is_not_advised(pckid, tmp_path):
 
 def test_the_report_asks_about_codes_once(pckid, tmp_path):
     write(tmp_path / "t.csv", survey(5, [98, 99]))
-    done = pckid("cluster", "t.csv", *CHEAP, "--report", "r.html", "--json")
+    done = pckid("cluster", "t.csv", *CHEAP, "--assess", "--report", "r.html", "--json")
     assert done.code == 0, done.err
     (told,) = [note for note in json.loads(done.out)["verdict"]["notes"] if "code" in note]
     assert told == (

@@ -11,7 +11,7 @@ from pckid import streaming
 from pckid.outofcore import files
 from pckid.outofcore.stored import StoredLabels
 
-QUICK = ["--inits", "4", "--max-components", "6"]
+QUICK = ["--inits", "4", "--max-components", "6", "--no-assess"]
 KILLED = """
 import os, signal, sys
 from pckid import streaming

@@ -9,7 +9,7 @@ from helpers import groups
 
 from pckid import PCKID
 
-QUICK = ["--inits", "3", "--max-components", "6"]
+QUICK = ["--inits", "3", "--max-components", "6", "--no-assess"]
 X, _ = groups(n_samples=60)
 COUNTS = np.random.default_rng(0).integers(0, 4, 60)
 

@@ -10,7 +10,7 @@ import pytest
 import python_calamine
 
 FILES = Path(__file__).parents[1] / "tables" / "files"
-CHEAP = ["-k", "3", "--inits", "4", "--max-components", "6"]
+CHEAP = ["-k", "3", "--inits", "4", "--max-components", "6", "--no-assess"]
 
 
 @pytest.fixture
@@ -184,7 +184,7 @@ def test_numbers_beside_a_text_for_missing_stay_numbers(pckid, tmp_path):
         sheet.write_row(0, 0, ["revenue", "size"])
         for i in range(30):
             sheet.write_row(i + 1, 0, ["k.A." if i == 4 else 12.5 + 90 * (i % 2), i % 7 + 0.5])
-    pckid("cluster", "t.xlsx", *CHEAP, "--no-assess", "--out", "out.xlsx")
+    pckid("cluster", "t.xlsx", *CHEAP, "--out", "out.xlsx")
     cells = [row[0] for row in sheets(tmp_path / "out.xlsx")["table"]]
     assert cells[:4] == ["revenue", 12.5, 102.5, 12.5]
     assert cells[5] == "k.A."
@@ -195,7 +195,7 @@ def test_dates_that_are_used_stay_dates_in_the_result(pckid, tmp_path, how):
     days = [f"{1 + i % 28:02d}.0{1 + i % 9}.2021" for i in range(40)]
     rows = [f"{day};{i % 7},5;{i % 5},25" for i, day in enumerate(days)]
     (tmp_path / "t.csv").write_text("\n".join(["day;x;y", *rows]))
-    options = [*CHEAP, "--no-assess", "--dates", "use", *how]
+    options = [*CHEAP, "--dates", "use", *how]
     pckid("cluster", "t.csv", *options, "--out", "out.xlsx")
     table = sheets(tmp_path / "out.xlsx")["table"]
     assert [row[0] for row in table] == ["day", *days]
