@@ -1,11 +1,13 @@
 """Count the small mistakes in the source that the tests notice.
 
-    python tools/mutate.py [--also TREE] [--marks EXPRESSION] [--workers N] [--count 60]
+    python tools/mutate.py [--marks EXPRESSION] [--workers N] [--count 60]
+    python tools/mutate.py --list > mutations.tsv
+    python tools/mutate.py --tree TREE --mutations mutations.tsv
 
 Each mutation flips a comparison, drops a statement or changes a constant in one line. They are
-drawn with a fixed seed from the rooms below, only from lines that occur once in the package; with
-`--also`, only from lines that another tree has too, so that two states of the project face the same
-mutations. `--tree` names the tree to test, by default this one; it is copied, never changed.
+drawn with a fixed seed from the rooms below, only from lines that occur once in the package. A list
+of them may be written and read, so that two states of the project face the same mutations; a line
+that a tree no longer has once is told as gone. The tree is copied, never changed.
 
 A mutant first meets the tests of its own room. Those not caught there are put into one copy
 together, which meets all other tests once; each is then tried alone on the tests that failed, and
@@ -103,24 +105,21 @@ def count_lines(tree: Path) -> Counter[str]:
     return Counter(line.strip() for path in paths for line in path.read_text("utf-8").splitlines())
 
 
-def choose(trees: list[Path], count: int) -> list[Mutation]:
-    """Draw mutations that all trees allow, as many from each room and of each kind, one a line."""
-    counts = [count_lines(tree) for tree in trees]
+def choose(tree: Path, count: int) -> list[Mutation]:
+    """Draw mutations, as many from each room and of each kind, at most one of a line."""
     rng = random.Random(SEED)
     chosen = []
     for index, room in enumerate(ROOMS):
-        possible = list_mutations(trees[0], room)
-        possible = [m for m in possible if all(found[m.before] == 1 for found in counts)]
+        possible = list_mutations(tree, room)
         rng.shuffle(possible)
-        lines = list({mutation.before: mutation for mutation in possible}.values())
         # The first of each kind, then the second of each kind, and so on.
+        turns: dict[Mutation, int] = {}
         seen: Counter[str] = Counter()
-        turns = {}
-        for mutation in lines:
+        for mutation in {found.before: found for found in possible}.values():
             turns[mutation] = seen[mutation.kind]
             seen[mutation.kind] += 1
         share = count // len(ROOMS) + (index < count % len(ROOMS))
-        chosen += sorted(lines, key=turns.__getitem__)[:share]
+        chosen += sorted(turns, key=turns.__getitem__)[:share]
     return chosen
 
 
@@ -174,23 +173,29 @@ def find_tests(tree: Path, room: str) -> list[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tree", type=Path, default=Path(__file__).resolve().parents[1])
-    parser.add_argument("--also", type=Path, help="take only lines that this tree has, too")
+    parser.add_argument("--mutations", type=Path, help="a file that --list wrote")
     parser.add_argument("--marks", default="", help="which tests, as in pytest -m")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--count", type=int, default=60)
     parser.add_argument("--list", action="store_true", help="only list the mutations")
     options = parser.parse_args()
-    # The order of the trees does not matter, so that both draw the same.
-    trees = sorted({options.tree.resolve(), (options.also or options.tree).resolve()})
-    mutations = choose(trees, options.count)
+    tree = options.tree.resolve()
+    if options.mutations:
+        lines = options.mutations.read_text("utf-8").splitlines()
+        mutations = [Mutation(*line.split("\t")) for line in lines]
+    else:
+        mutations = choose(tree, options.count)
     if options.list:
         print(*("\t".join(mutation) for mutation in mutations), sep="\n")
         return
+    counts = count_lines(tree)
+    there = [mutation for mutation in mutations if counts[mutation.before] == 1]
     with tempfile.TemporaryDirectory() as folder:
-        verdicts = check_mutations(options.tree.resolve(), mutations, Path(folder), options)
+        verdicts = check_mutations(tree, there, Path(folder), options)
     for mutation in mutations:
-        print(verdicts.get(mutation, "not caught"), *mutation, sep="\t")
-    print(f"{len(verdicts)} of {len(mutations)} mutations caught", file=sys.stderr)
+        missing = "not caught" if mutation in there else "gone"
+        print(verdicts.get(mutation, missing), *mutation, sep="\t")
+    print(f"{len(verdicts)} of {len(there)} mutations caught", file=sys.stderr)
 
 
 def check_mutations(tree: Path, mutations: list[Mutation], folder: Path, options) -> dict:
