@@ -209,3 +209,12 @@ def test_arrow_files_come_in_small_tables(tmp_path):
     scan = scan_table(path)
     sizes = [b.table.data.num_rows for b in batches(scan, scan.parts, ["b"], 30)]
     assert sizes == [30, 30, 30, 10]
+
+
+def test_names_are_found_from_the_folder_of_the_moment(tmp_path, monkeypatch):
+    for number in (1, 2):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        pq.write_table(pa.table({"a": [number]}), folder / "t.parquet")
+        monkeypatch.chdir(folder)
+        assert read_source("t.parquet").data["a"].to_pylist() == [number]

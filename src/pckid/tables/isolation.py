@@ -123,6 +123,7 @@ class _Child:
         """Ask for something, with the bytes of a source that is no file."""
         stored = source.stored
         request |= {"name": source.name, "max_bytes": source.max_bytes}
+        request |= {"folder": os.getcwd() if stored is None else None}
         request |= {"n_bytes": None if stored is None else len(stored)}
         request |= {"memory": _allowed_memory(source), "seconds": _allowed_seconds(source)}
         with contextlib.suppress(BrokenPipeError):  # why it died is found out by whoever reads
@@ -216,6 +217,8 @@ def _answer_request(request: dict[str, Any], source: Source) -> None:
     sink, stream = sys.stdout.buffer, None
     answer: dict[str, Any]
     try:
+        if request["folder"] is not None:
+            os.chdir(request["folder"])  # may have changed since this process was started
         _limit_process(request["memory"] + _LOADING, request["seconds"])
         found = getattr(import_module(module), name)(source, **request["options"])
         told = next(found)
