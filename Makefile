@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
-PYTEST_ARGS ?= -n auto
+PYTEST_ARGS ?= -n auto --dist worksteal
 APT ?= --quiet=2 --yes -o Acquire::Retries=1 -o Acquire::http::Timeout=30
 PYTHONS ?= 3.11 3.12 3.13 3.14
 

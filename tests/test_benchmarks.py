@@ -35,6 +35,7 @@ def test_the_page_keeps_a_place_for_the_gpu(tmp_path):
     assert "| warm `fit` | 102 ms |" in text
 
 
+@pytest.mark.slow
 def test_the_gpu_benchmark_runs_without_a_gpu(tmp_path):
     pytest.importorskip("torch")
     from benchmarks import gpu
@@ -52,6 +53,7 @@ def test_the_gpu_benchmark_runs_without_a_gpu(tmp_path):
     assert found.count("labels beside the CPU's, adjusted Rand index") == 2
 
 
+@pytest.mark.slow
 def test_pixels_are_clustered_in_both_units(capsys):
     from benchmarks import pixels
 
@@ -61,6 +63,7 @@ def test_pixels_are_clustered_in_both_units(capsys):
     assert all(0.5 < float(line.split(": ")[1].split(" ")[0]) <= 1 for line in lines)
 
 
+@pytest.mark.slow
 def test_launches_of_a_fit_are_counted_by_steps(tmp_path):
     pytest.importorskip("torch")
     from benchmarks import launches

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from functools import cache
 
 import pytest
 
@@ -30,6 +31,7 @@ def test_dir_lists_what_is_public_and_nothing_else():
     assert all(hasattr(pckid, name) for name in dir(pckid))
 
 
+@cache
 def modules_after(script):
     """Run a script in a new process; return the names of the modules it loaded."""
     tell = "; import sys; print('loaded:', *sys.modules, file=sys.stderr)"

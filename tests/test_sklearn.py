@@ -26,13 +26,12 @@ QUICK_CLUSTERER = PCKID(2, **QUICK, kmeans_n_init=5)
 QUICK_KERNEL = ProbabilisticClusterKernel(**QUICK)
 QUICK_MIXTURE = IncompleteGaussianMixture(2, tol=0.1)
 # One for each way through the code that the default parameters do not take: each embedding, an
-# ensemble whose mixtures are trained one by one, categories of missingness, the choice of k, and
-# each family once, in a mixture.
+# ensemble whose mixtures are trained one by one, categories of missingness, and each family once,
+# in a mixture.
 SETTINGS = [
     *((QUICK_CLUSTERER, {"embedding": name}) for name in EMBEDDINGS if name != "random_walk"),
     (QUICK_CLUSTERER, {"covariance_type": "full"}),
     (QUICK_CLUSTERER, {"missingness": "informative"}),
-    (QUICK_CLUSTERER, {"n_clusters": "auto"}),
     (QUICK_KERNEL, {"covariance_type": "full"}),
     *((QUICK_MIXTURE, {"covariance_type": kind}) for kind in FAMILIES if kind != "full"),
 ]
@@ -50,6 +49,12 @@ def name(estimator):
 
 @parametrize_with_checks(ESTIMATORS)
 def test_sklearns_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks([clone(QUICK_CLUSTERER).set_params(n_clusters="auto")])
+def test_sklearns_checks_where_the_number_of_clusters_is_chosen(estimator, check):
     check(estimator)
 
 

@@ -34,7 +34,9 @@ from typing import NamedTuple
 
 ROOMS = ("mixture", "ensemble", "spectral", "input", "tables", "significance", "modelfile")
 SEED = 0
-TIMEOUT = 900  # seconds for one call of pytest; a mutant that runs longer is caught
+# A mutant that runs longer is caught: seconds of processor time for one process of pytest, and
+# seconds on the clock as a safety net.
+LIMIT, TIMEOUT = 900, 7200
 FLIPPED = {
     ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">", ast.Eq: "!=", ast.NotEq: "==",
     ast.Is: "is not", ast.IsNot: "is", ast.In: "not in", ast.NotIn: "in",
@@ -140,10 +142,11 @@ def apply(tree: Path, mutation: Mutation, *, undo: bool = False) -> None:
 
 def run_tests(tree: Path, arguments: list[str], marks: str) -> list[str] | None:
     """Run some tests of a tree; return the names of those that failed, None after a timeout."""
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", marks]
+    limited = ["prlimit", f"--cpu={LIMIT}"] if shutil.which("prlimit") else []
+    command = [*limited, sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     environment = {**os.environ, "PYTHONPATH": str(tree / "src"), "OMP_NUM_THREADS": "1"}
     process = subprocess.Popen(
-        [*command, "--tb=no", "-rfE", *arguments],
+        [*command, "-m", marks, "--tb=no", "-rfE", *arguments],
         cwd=tree, env=environment, text=True, start_new_session=True,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
     )  # fmt: skip
@@ -216,7 +219,7 @@ def check_mutations(tree: Path, mutations: list[Mutation], folder: Path, options
         copies.put(copy)
         if failed is None or failed:
             verdicts[mutation] = failed[0] if failed else "timeout"
-        print("." if failed == [] else "x", end="", flush=True, file=sys.stderr)
+        print(verdicts.get(mutation, "not caught yet"), *mutation, sep="\t", file=sys.stderr)
 
     def try_each(remaining: list[Mutation], tests) -> list[Mutation]:
         with ThreadPoolExecutor(options.workers) as pool:
@@ -228,7 +231,7 @@ def check_mutations(tree: Path, mutations: list[Mutation], folder: Path, options
         copy = copies.get()
         for mutation in remaining:
             apply(copy, mutation)
-        print(f"\n{len(remaining)} together:", end=" ", flush=True, file=sys.stderr)
+        print(f"{len(remaining)} together:", end=" ", flush=True, file=sys.stderr)
         failed = run_tests(copy, [f"-n{options.workers}"], options.marks)
         for mutation in remaining:
             apply(copy, mutation, undo=True)

@@ -6,9 +6,11 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+import xlsxwriter
 from snippets import commands
 
 DOCS = Path(__file__).parents[2] / "docs"
+README = DOCS.with_name("README.md")
 pytestmark = pytest.mark.skipif(not DOCS.exists(), reason="an installed package has no docs")
 QUICK = ("--inits", "2", "--max-components", "4", "--no-assess")
 MAKES = ("--out", "--report", "--save")
@@ -45,3 +47,24 @@ def test_commands_run_one_after_the_other(page, pckid, tables):
         assert done.code == 0, done.err
         for option, name in pairwise(words):
             assert option not in MAKES or Path(name).stat().st_size > 0
+
+
+def test_commands_of_the_readme_run(pckid, penguins, tmp_path):
+    table = penguins.read_text().replace("label", "species")
+    (tmp_path / "table.csv").write_text(table)
+    (tmp_path / "new.csv").write_text(table)
+    with xlsxwriter.Workbook(str(tmp_path / "table.xlsx"), {"strings_to_numbers": True}) as book:
+        sheet = book.add_worksheet()
+        for i, row in enumerate(csv.reader(table.splitlines())):
+            sheet.write_row(i, 0, row)
+    shown = commands(README)
+    assert len(shown) >= 3
+    for command in shown:
+        command, _, target = command.partition(" > ")
+        words = shlex.split(command)[1:]
+        done = pckid(*words, *(["--drop", "species", *QUICK] if words[0] == "cluster" else []))
+        assert done.code == 0, done.err
+        if target:
+            (tmp_path / target).write_bytes(done.out)
+    for name in ("clusters.xlsx", "clusters.csv", "report.html", "model.pckid", "new-clusters.csv"):
+        assert (tmp_path / name).stat().st_size > 0

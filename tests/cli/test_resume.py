@@ -70,6 +70,7 @@ def test_labels_found_before_an_error_are_used(pckid, arguments, calls, tmp_path
     assert not list(tmp_path.glob("*.resume"))
 
 
+@pytest.mark.slow
 def test_a_run_that_was_killed_goes_on(pckid, arguments, calls, tmp_path):
     assert pckid(*arguments, "--out", "whole.csv").code == 0
     command = [sys.executable, "-c", KILLED, *arguments, "--out", "o.csv", "--resume"]

