@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         EmptyClusterWarning,
         EmptyRowWarning,
         SentinelWarning,
+        UncountedColumnsWarning,
     )
     from pckid.kernel import ProbabilisticClusterKernel
     from pckid.mixture import IncompleteGaussianMixture
@@ -38,6 +39,7 @@ __all__ = [
     "PckidModelError",
     "ProbabilisticClusterKernel",
     "SentinelWarning",
+    "UncountedColumnsWarning",
     "UnseenCategoryWarning",
     "__version__",
     "assess",
@@ -62,6 +64,7 @@ _HOMES = {
     "PckidModelError": "pckid.exceptions",
     "ProbabilisticClusterKernel": "pckid.kernel",
     "SentinelWarning": "pckid.input.warnings",
+    "UncountedColumnsWarning": "pckid.input.warnings",
     "UnseenCategoryWarning": "pckid.input.categories",
     "assess": "pckid.assessment",
     "choose_n_clusters": "pckid.n_clusters",

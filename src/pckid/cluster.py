@@ -26,13 +26,13 @@ from pckid._utils.sklearn_compat import (
     with_callbacks,
 )
 from pckid.describe.profiles import profile_clusters
-from pckid.ensemble.base import EnsembleEstimator
+from pckid.ensemble.base import Drawn, EnsembleEstimator
 from pckid.ensemble.feature_map import project
 from pckid.ensemble.outliers import outlier_score, project_and_score
 from pckid.input.sample import RowsInMemory, Sample
 from pckid.input.table import Table, standardise, take
-from pckid.input.validation import all_or_nothing, feature_names
-from pckid.input.warnings import warn_cluster_limit, warn_empty_clusters
+from pckid.input.validation import all_or_nothing, column_name, feature_names
+from pckid.input.warnings import warn_cluster_limit, warn_empty_clusters, warn_uncounted
 from pckid.n_clusters import MAX_CLUSTERS, choose_or_none
 from pckid.outofcore import BlockedRows, blocked
 from pckid.spectral.assignment import (
@@ -316,12 +316,12 @@ class PCKID(
         self : PCKID
             The fitted estimator.
         """
-        rows, sample = self._draw(X, sample_weight, **self._needs())
+        drawn = self._draw(X, sample_weight, **self._needs())
         if self.verbose:
-            self._print_plan(rows, sample, **self._clustering(sample))
-        self._kernel = self._train(sample)
+            self._print_plan(drawn.rows, drawn.sample, **self._clustering(drawn.sample))
+        self._kernel = self._train(drawn.sample)
+        rows, sample, _ = self._choose_n_clusters(drawn)
         self._n_filled = sample.n_rows - sample.n_empty
-        self.n_clusters_ = self._choose_n_clusters(sample)
         grouping = group(
             self._kernel,
             sample,
@@ -605,14 +605,18 @@ class PCKID(
         """Return the number of rows whose features are held at once."""
         return _MAX_LANDMARKS if self.n_landmarks is None else self.n_landmarks
 
-    def _choose_n_clusters(self, sample: Sample) -> int:
-        """Return the number of clusters that was given, or choose one."""
+    def _choose_n_clusters(self, drawn: Drawn) -> Drawn:
+        """Take the number of clusters that was given, or choose one and the columns that count."""
         self.__dict__.pop("choice_", None)
         if not isinstance(self.n_clusters, str):
-            return int(self.n_clusters)
-        self.choice_ = choose_or_none(self, self._kernel, sample)
-        warn_cluster_limit(self.choice_.n_clusters, MAX_CLUSTERS)
-        return self.choice_.n_clusters
+            self.n_clusters_ = int(self.n_clusters)
+            return drawn
+        self.choice_, self._kernel, drawn = choose_or_none(self, self._kernel, drawn)
+        self.n_clusters_ = self.choice_.n_clusters
+        warn_cluster_limit(self.n_clusters_, MAX_CLUSTERS)
+        if self.n_clusters_ > 1:
+            warn_uncounted([column_name(self, j) for j in self.choice_.uncounted])
+        return drawn
 
     def _place_rows(
         self,

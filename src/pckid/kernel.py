@@ -183,7 +183,7 @@ class ProbabilisticClusterKernel(
         self : ProbabilisticClusterKernel
             The fitted estimator.
         """
-        rows, sample = self._draw(X, sample_weight)
+        rows, sample, _ = self._draw(X, sample_weight)
         if self.verbose:
             self._print_plan(rows, sample)
         self._kernel = self._train(sample)

@@ -23,20 +23,24 @@ from pckid._utils.arrays import to_numpy
 from pckid._utils.markup import html_table
 from pckid._utils.parallel import blas_threads_for, n_threads
 from pckid._utils.seeds import Stream, generator
-from pckid.ensemble.base import EnsembleEstimator
+from pckid.ensemble.base import Drawn, EnsembleEstimator
 from pckid.ensemble.feature_map import Kernel, feature_matrix
 from pckid.input.sample import Sample, merge_duplicates, take_rows
-from pckid.input.table import take
+from pckid.input.table import standardise, take
 from pckid.input.validation import categorical_mask
 from pckid.significance.comparison import (
     ALPHA,
     MIN_ROWS,
+    Comparison,
     NullComparison,
     compare_until_clear,
     rows_to_compare,
 )
 from pckid.significance.ensemble import kernel_maker
+from pckid.significance.single_columns import find_single_columns
+from pckid.significance.units import Units, find_units
 from pckid.spectral.embedding import fit_embedding
+from pckid.spectral.numbers import cluster_by_numbers
 
 MAX_CLUSTERS = 15
 MAX_ROWS = 1000
@@ -55,16 +59,25 @@ class Choice(NamedTuple):
         λ_k − λ_{k+1}: how far the spectrum drops after k clusters.
     eigenvalues : ndarray of shape (n_candidates + 2,)
         The leading eigenvalues of D^-½ K D^-½.
-    p_value : float or None
-        How likely a table without groups falls into clusters as clearly; None where that was not
-        tested: with fewer than 20 rows, or no more distinct rows than clusters.
+    compared : Comparison or None
+        How clear the clusters are beside those of tables without groups; None where that was not
+        tested: with fewer than 20 distinct rows.
+    uncounted : tuple of int
+        Columns that show no groups, and are left out: those that split clusters which no other
+        column tells apart, and those that go with no other column.
     """
 
     n_clusters: int
     candidates: np.ndarray
     scores: np.ndarray
     eigenvalues: np.ndarray
-    p_value: float | None = None
+    compared: Comparison | None = None
+    uncounted: tuple[int, ...] = ()
+
+    @property
+    def p_value(self) -> float | None:
+        """How likely a table without groups falls into clusters as clearly; None: not tested."""
+        return None if self.compared is None else self.compared.p_value
 
     @property
     def ranked(self) -> np.ndarray:
@@ -117,37 +130,76 @@ def choose_n_clusters(
     if max_clusters < 2:
         raise ValueError(f"max_clusters={max_clusters}, but there is no choice below 2.")
     model = clone(estimator)
-    sample = model._draw(X, sample_weight).sample
-    return choose_or_none(model, model._train(sample), sample, max_clusters)
+    drawn = model._draw(X, sample_weight)
+    return choose_or_none(model, model._train(drawn.sample), drawn, max_clusters).choice
+
+
+class Chosen(NamedTuple):
+    """A number of clusters, and the ensemble of the columns that count."""
+
+    choice: Choice
+    kernel: Kernel
+    drawn: Drawn
 
 
 def choose_or_none(
     estimator: EnsembleEstimator,
     kernel: Kernel,
-    sample: Sample,
+    drawn: Drawn,
     max_clusters: int = MAX_CLUSTERS,
-) -> Choice:
-    """Choose the number of clusters of a sample; 1 where tables without groups look the same.
+) -> Chosen:
+    """Choose the number of clusters of a table; 1 where tables without groups look the same.
 
-    The kernel is that of the estimator, trained on the sample.
+    Columns that show no groups are left out, and the ensemble is trained again without them, see
+    `significance.single_columns`. The kernel is that of the estimator, trained on the sample.
     """
-    jobs = n_threads(estimator.n_jobs)
-    choice = choose_by_kernel(kernel, sample, jobs, max_clusters)
-    if len(merge_duplicates(sample.table, None, least=1).rows) < MIN_ROWS:
-        return choice
-    assert sample.X is not None
+    jobs, categorical = n_threads(estimator.n_jobs), categorical_mask(estimator)
+    tested = drawn
+    while True:
+        choice = choose_by_kernel(kernel, drawn.sample, jobs, max_clusters)
+        units, labels = _cluster_rows(kernel, drawn.sample, categorical, choice.n_clusters, jobs)
+        found = find_single_columns(units, labels)
+        if not len(found.both):
+            break
+        drawn = drawn.without(units.columns_of(found.both))
+        # Null tables have unrelated columns too, but no column of two modes.
+        tested = tested.without(units.columns_of(found.splitting))
+        kernel = estimator._train(drawn.sample)
+    choice = choice._replace(uncounted=tuple(sorted(drawn.sampling.skipped)))
+    if len(merge_duplicates(tested.sample.table, None, least=1).rows) >= MIN_ROWS:
+        compared = _compare_sample(estimator, tested.sample, categorical, jobs)
+        n_clusters = choice.n_clusters if compared.p_value <= ALPHA else 1
+        choice = choice._replace(n_clusters=n_clusters, compared=compared)
+    return Chosen(choice, kernel, drawn)
+
+
+def _cluster_rows(
+    kernel: Kernel, sample: Sample, categorical: np.ndarray, n_clusters: int, jobs: int
+) -> tuple[Units, np.ndarray]:
+    """Cluster at most 1,000 rows of a sample; returned with their columns."""
+    rng = generator(sample.entropy, Stream.N_CLUSTERS, 1)
+    n_rows = sample.X.shape[0]
+    rows = np.arange(n_rows)
+    if n_rows > MAX_ROWS:
+        rows = np.sort(rng.choice(n_rows, size=MAX_ROWS, replace=False))
+    X = take_rows(sample.X, rows)
+    table = standardise(X, kernel.scaling, kernel.dtype)
+    labels = cluster_by_numbers(kernel, "random_walk", table, [n_clusters], jobs)[0]
+    return find_units(to_numpy(X).astype(np.float64), categorical), labels
+
+
+def _compare_sample(
+    estimator: EnsembleEstimator, sample: Sample, categorical: np.ndarray, jobs: int
+) -> Comparison:
+    """Compare rows of a sample with tables without groups."""
     rows = rows_to_compare(sample.X.shape[0], sample.entropy)
     values = to_numpy(take_rows(sample.X, rows)).astype(np.float64)
     with warnings.catch_warnings():
         # The table itself has been warned of.
         warnings.simplefilter("ignore")
-        compared = compare_until_clear(
-            NullComparison(
-                values, categorical_mask(estimator), kernel_maker(estimator), sample.entropy, jobs
-            )
+        return compare_until_clear(
+            NullComparison(values, categorical, kernel_maker(estimator), sample.entropy, jobs)
         )
-    n_clusters = choice.n_clusters if compared.p_value <= ALPHA else 1
-    return choice._replace(n_clusters=n_clusters, p_value=compared.p_value)
 
 
 def choose_by_kernel(

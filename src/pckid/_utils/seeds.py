@@ -17,6 +17,7 @@ class Stream(IntEnum):
     NULL_TABLES = 4  # each null table, by its number, and the seed of its ensemble
     RESAMPLES = 5  # the rows of each resample, by its number
     MEMBERSHIP = 6  # the parts of the ensemble that tell how sure memberships are
+    GAPS = 7  # the halves of rows that tell whether there is a gap, and the order of ties
 
 
 def sequence(entropy: int, stream: Stream, *key: int) -> np.random.SeedSequence:

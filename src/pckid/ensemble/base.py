@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
 
@@ -51,6 +52,15 @@ class Drawn(NamedTuple):
 
     rows: RowsInMemory | BlockedRows
     sample: Sample
+    sampling: Sampling
+
+    def without(self, columns: Sequence[int]) -> Drawn:
+        """Draw again, without columns of the table."""
+        if not columns:
+            return self
+        skipped = (*self.sampling.skipped, *columns)
+        sampling = self.sampling._replace(skipped=skipped)
+        return Drawn(self.rows, draw_sample(self.rows, sampling), sampling)
 
 
 class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimator):
@@ -184,7 +194,7 @@ class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimato
         warn_empty_rows(sample.n_empty, sample.n_rows)
         if isinstance(rows, RowsInMemory) and isinstance(rows.X, np.ndarray):
             warn_sentinels(rows.X, lambda j: column_name(self, j))
-        return Drawn(rows, sample)
+        return Drawn(rows, sample, sampling)
 
     def _check_table(self, X: Any, sample_weight: Any) -> RowsInMemory:
         """Check a table in memory, its categories and its weights."""

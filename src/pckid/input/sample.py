@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -49,6 +50,7 @@ class Sampling(NamedTuple):
     device: str | None = None  # where blocks are computed
     one_scale: bool = False  # whether all columns of numbers are divided by the same number
     informative: bool = False  # whether missingness itself carries information
+    skipped: tuple[int, ...] = ()  # columns that are not used
 
 
 class _Measured(NamedTuple):
@@ -157,7 +159,7 @@ def draw_sample(rows: RowsInMemory | RowsInBlocks, sampling: Sampling) -> Sample
 
 def _from_memory(rows: RowsInMemory, sampling: Sampling) -> _Measured:
     """Measure the rows of a table in memory that count, and choose those to learn from."""
-    X, weights = rows.X, rows.weights
+    X, weights = _without_columns(rows.X, sampling.skipped), rows.weights
     if weights is not None:
         counted = np.flatnonzero(weights)
         X, weights = take_rows(X, counted), weights[counted]
@@ -181,6 +183,8 @@ def _from_memory(rows: RowsInMemory, sampling: Sampling) -> _Measured:
 def _from_blocks(rows: RowsInBlocks, sampling: Sampling) -> _Measured:
     """Pass over a table that comes in blocks, and keep the rows to learn from."""
     found = rows.survey(sampling.entropy, sampling.size)
+    if sampling.skipped:
+        found = found.without(list(sampling.skipped))
     scaling = found.scaling
     if sampling.one_scale:
         scaling = with_one_scale(scaling)._replace(margins=None)
@@ -208,6 +212,16 @@ def _measure(
         two_values=not sampling.one_scale,
         weights=None if shares is None else asarray_like(shares, X),
     )
+
+
+def _without_columns(X: Array, columns: Sequence[int]) -> Array:
+    """Empty columns of a table (n_samples, n_features), so that they are left out."""
+    if not columns:
+        return X
+    xp = namespace(X)
+    skipped = np.zeros(X.shape[1], dtype=bool)
+    skipped[list(columns)] = True
+    return xp.where(asarray_like(skipped, X, dtype=xp.bool)[None, :], xp.nan, X)
 
 
 def _check_count(n_usable: int, sampling: Sampling) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from pckid._utils.text import list_first
 from pckid.input.sentinels import describe_codes, find_codes
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
@@ -53,6 +54,29 @@ class EmptyClusterWarning(UserWarning):
     ...     labels = PCKID(3, n_inits=5, max_components=4, random_state=0).fit_predict(X)
     >>> sorted({int(label) for label in labels})
     [0, 1]
+    """
+
+
+class UncountedColumnsWarning(UserWarning):
+    """`n_clusters="auto"` leaves columns out that agree with no other column about groups.
+
+    Examples
+    --------
+    Three groups in four columns, and a coin flip that has nothing to do with them:
+
+    >>> import warnings
+    >>> import numpy as np
+    >>> from pckid import PCKID, UncountedColumnsWarning
+    >>> rng = np.random.default_rng(0)
+    >>> groups = np.arange(150) % 3
+    >>> centers = 8 * np.array([[0, 0, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1]])
+    >>> X = centers[groups] + rng.normal(size=(150, 4))
+    >>> X = np.column_stack([X, rng.integers(2, size=150)])
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", UncountedColumnsWarning)
+    ...     model = PCKID("auto", random_state=0).fit(X)
+    >>> model.n_clusters_, model.choice_.uncounted
+    (3, (4,))
     """
 
 
@@ -123,6 +147,19 @@ def warn_cluster_limit(n_clusters: int, most: int) -> None:
             "clusters. Give a larger n_clusters, or see pckid.choose_n_clusters(model, X, "
             f"max_clusters={2 * most}).",
             ClusterLimitWarning,
+        )
+
+
+def warn_uncounted(names: Sequence[str]) -> None:
+    """Warn of columns that n_clusters="auto" leaves out."""
+    if names:
+        one = len(names) == 1
+        warn_caller(
+            f"{'Column' if one else 'Columns'} {list_first(names)} "
+            f"{'was' if one else 'were'} not counted: a group is what at least two columns agree "
+            f"on, and {'it agrees' if one else 'they agree'} with no other column. To count "
+            "every column, give n_clusters as a number.",
+            UncountedColumnsWarning,
         )
 
 

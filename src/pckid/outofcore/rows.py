@@ -43,6 +43,12 @@ class Survey(NamedTuple):
         """Centre and spread of the columns that vary."""
         return scaling(self.moments)
 
+    def without(self, columns: list[int]) -> Survey:
+        """Forget what columns hold, so that they are left out."""
+        low, high, rows = self.moments.low.copy(), self.moments.high.copy(), self.rows.copy()
+        low[columns], high[columns], rows[:, columns] = np.inf, -np.inf, np.nan
+        return self._replace(rows=rows, moments=self.moments._replace(low=low, high=high))
+
     def sample(self, size: int) -> np.ndarray:
         """Take at most `size` of the chosen rows, of shape (n_taken, n_features): random ones."""
         return self.rows[smallest(self.keys, size)]

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtr
 
-from pckid.input.one_hot import one_hot_groups
 from pckid.significance.margins import N_HERMITE, Margin, fit_margin
+from pckid.significance.units import find_units
 
 _GRID = np.linspace(-0.999, 0.999, 81)
 _LEAST_EIGENVALUE = 1e-3
@@ -62,15 +62,12 @@ def fit_null_model(X: np.ndarray, categorical: np.ndarray) -> NullModel:
     -------
     model : NullModel
     """
-    observed = ~np.isnan(X)
-    ends = np.stack([np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)])
-    columns = _columns_apart(X, ends, categorical)
-    table = np.column_stack([_one_column(X[:, some], ends[:, some]) for some in columns])
-    are_codes = np.array([len(some) > 1 or categorical[some[0]] for some in columns])
-    orders = order_categories(table, are_codes)
+    units = find_units(X, categorical)
+    table = units.values
+    orders = order_categories(table, units.categorical)
     margins = [fit_margin(column, order) for column, order in zip(table.T, orders, strict=True)]
     correlations = copula_correlations(margins, ~np.isnan(table))
-    return NullModel(margins, columns, ends, _root(correlations), observed)
+    return NullModel(margins, units.columns, units.ends, _root(correlations), ~np.isnan(X))
 
 
 def draw_null_table(model: NullModel, rng: np.random.Generator) -> np.ndarray:
@@ -86,26 +83,6 @@ def draw_null_table(model: NullModel, rng: np.random.Generator) -> np.ndarray:
         X[:, some] = values
     X[~model.observed] = np.nan
     return X
-
-
-def _columns_apart(X: np.ndarray, ends: np.ndarray, categorical: np.ndarray) -> list[np.ndarray]:
-    """List the columns that vary, one by one or, where they hold one category, together."""
-    low, high = ends
-    used = np.flatnonzero(low < high)
-    two = used[~categorical[used] & ((low == X) | (high == X) | np.isnan(X)).all(axis=0)[used]]
-    places = np.flatnonzero(np.isin(used, two))
-    groups = [two[group] for group in one_hot_groups(X[:, two], places)]
-    grouped = np.concatenate([np.zeros(0, dtype=np.int64), *groups])
-    apart = [np.array([j]) for j in np.setdiff1d(used, grouped)]
-    return sorted([*apart, *groups], key=lambda some: some[0])
-
-
-def _one_column(X: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """Return a single column (n, 1) as it is, and the categories that several hold as numbers."""
-    if X.shape[1] == 1:
-        return X[:, 0]
-    high = ends[1] == X
-    return np.where(high.sum(axis=1) == 1, high.argmax(axis=1), np.nan)
 
 
 def copula_correlations(margins: list[Margin], observed: np.ndarray) -> np.ndarray:

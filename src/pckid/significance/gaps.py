@@ -1,0 +1,207 @@
+"""Whether there is a gap between two clusters: fewer rows between them than inside.
+
+The rows of both are placed along the direction in which they differ, from 0, the centre of one, to
+1, the centre of the other. The direction is that of half of the rows, and the other half is placed;
+then the other way round. A gap shows as two modes, by the dip of Hartigan and Hartigan (1985).
+
+In a Gaussian cloud √n times the dip, mean of both halves, is about 0.49 with a standard deviation
+of 0.07, whatever n is from 15 rows on, which gives the p-value. Other clouds differ from a Gaussian
+one: a curved one, cut into pieces, even has shallow modes where it bends. So a dip counts only for
+what it exceeds 0.04 by. The closest unimodal distribution is no better reference: where there are
+two modes it is flat between them, and hardly any gap of a few hundred rows exceeds it.
+
+Columns of few values have gaps of their own, between one value and the next. They are replaced by
+random normal scores: within a value rows are in random order, so that such a column alone is a
+Gaussian without a gap, and several of them show one where they agree. It cannot bend, and nothing
+is subtracted from its dip.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse.csgraph import connected_components
+from scipy.special import ndtri
+from scipy.stats import norm
+
+from pckid._utils.seeds import Stream, generator
+from pckid.significance.margins import dip
+from pckid.significance.units import Units
+
+GAP_ALPHA = 0.05
+"""Two clusters count as separated up to this p-value."""
+
+# Of √n times the dip of Gaussian clouds, the mean of two halves.
+_MEAN, _SPREAD = 0.49, 0.07
+_SHALLOW = 0.04
+# In a column of numbers with ties, fewer of its values than this differ.
+_DISTINCT = 0.9
+# Rows count if they have half of what tells the two clusters apart.
+_LEAST_SEEN = 0.5
+# Fewer rows of a half cannot show a gap.
+_LEAST_ROWS = 15
+_LEAST_VARIANCE = 0.02
+
+
+class Gaps(NamedTuple):
+    """Which clusters have a gap between them.
+
+    Attributes
+    ----------
+    p_values : ndarray of shape (n_clusters, n_clusters)
+        How likely a cloud without a gap looks so for each pair; 1 on the diagonal.
+    groups : ndarray of shape (n_clusters,)
+        Clusters without a gap between them, directly or through others, are of one group, from 0.
+    """
+
+    p_values: np.ndarray
+    groups: np.ndarray
+
+    @property
+    def n_separated(self) -> int:
+        """The number of groups with gaps between them; 1 where no cluster is separated."""
+        return int(self.groups.max()) + 1
+
+
+def find_gaps(units: Units, labels: np.ndarray, entropy: int) -> Gaps:
+    """Test each pair of clusters for a gap.
+
+    Parameters
+    ----------
+    units : Units
+    labels : ndarray of shape (n_samples,)
+        Clusters from 0.
+    entropy : int
+        The seed of the halves.
+
+    Returns
+    -------
+    gaps : Gaps
+    """
+    rng = generator(entropy, Stream.GAPS)
+    values = units.values.copy()
+    discrete = units.categorical | np.array([_has_ties(column) for column in values.T], dtype=bool)
+    for j in np.flatnonzero(discrete & ~units.categorical):
+        values[:, j] = _normal_scores(values[:, j], rng)
+    n_clusters = labels.max() + 1
+    p_values = np.ones((n_clusters, n_clusters))
+    for a, b in combinations(range(n_clusters), 2):
+        rows = np.flatnonzero((labels == a) | (labels == b))
+        statistic = _pair_statistic(
+            values[rows], units.categorical, discrete, labels[rows] == b, rng
+        )
+        p_values[a, b] = p_values[b, a] = norm.sf(statistic, loc=_MEAN, scale=_SPREAD)
+    return Gaps(p_values, connected_components(p_values > GAP_ALPHA)[1])
+
+
+def _has_ties(column: np.ndarray) -> bool:
+    """Tell whether many values of a column (n,) occur more than once."""
+    values = column[~np.isnan(column)]
+    return len(np.unique(values)) <= _DISTINCT * len(values)
+
+
+def _normal_scores(column: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Replace a column (n,) by normal scores, equal values in random order; NaN where missing."""
+    scores, seen = np.full(len(column), np.nan), np.flatnonzero(~np.isnan(column))
+    order = np.lexsort((rng.random(len(seen)), column[seen]))
+    scores[seen[order]] = ndtri((np.arange(len(seen)) + 0.5) / max(len(seen), 1))
+    return scores
+
+
+def _pair_statistic(
+    X: np.ndarray,
+    categorical: np.ndarray,
+    discrete: np.ndarray,
+    second: np.ndarray,
+    rng: np.random.Generator,
+) -> float:
+    """Measure the gap between two clusters: √n (dip − 0.04), the mean of two halves.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_rows, n_units)
+        Of both clusters.
+    categorical, discrete : ndarrays of shape (n_units,), bool
+    second : ndarray of shape (n_rows,), bool
+        Whether a row belongs to the second cluster.
+    rng : Generator
+
+    Returns
+    -------
+    statistic : float
+    """
+    half = np.zeros(len(X), dtype=bool)
+    for part in (np.flatnonzero(~second), np.flatnonzero(second)):
+        half[rng.permutation(part)[::2]] = True
+    found = []
+    for learn in (half, ~half):
+        positions, smooth = _place_between(X, categorical, discrete, second, learn, rng)
+        enough = len(positions) >= _LEAST_ROWS
+        excess = dip(positions) - _SHALLOW * smooth if enough else 0.0
+        found.append(np.sqrt(len(positions)) * excess)
+    return float(np.mean(found))
+
+
+def _place_between(
+    X: np.ndarray,
+    categorical: np.ndarray,
+    discrete: np.ndarray,
+    second: np.ndarray,
+    learn: np.ndarray,
+    rng: np.random.Generator,
+) -> tuple[np.ndarray, float]:
+    """Place rows along the direction that the rows `learn` (n_rows,) give, from 0 to 1.
+
+    With Δ the difference of the means of a column and v its variance within the clusters, the
+    position of a row is Σ Δ (x − mean of the first) / v by Σ Δ² / v, over its observed columns: a
+    missing value does not pull it to either side.
+
+    Returns
+    -------
+    positions : ndarray of shape (n_placed,)
+        Of the other rows that have half of Σ Δ² / v observed.
+    smooth : float
+        Which part of Σ Δ² / v comes from columns that are not discrete.
+    """
+    n_placed = int((~learn).sum())
+    placed, observed, by_kind = np.zeros(n_placed), np.zeros(n_placed), np.zeros(2)
+    for column, is_category, few in zip(X.T, categorical, discrete, strict=True):
+        scores = _category_scores(column, second, learn, rng) if is_category else column
+        first, other = (scores[learn & side] for side in (~second, second))
+        first, other = first[~np.isnan(first)], other[~np.isnan(other)]
+        if len(first) < 2 or len(other) < 2:
+            continue
+        difference, both = other.mean() - first.mean(), np.concatenate([first, other])
+        within = (len(first) * first.var() + len(other) * other.var()) / (len(both) - 2 or 1)
+        within = max(within, _LEAST_VARIANCE * both.var(), np.finfo(np.float64).tiny)
+        weight, x = difference / within, scores[~learn]
+        seen = ~np.isnan(x)
+        placed += np.where(seen, weight * (x - first.mean()), 0.0)
+        observed += np.where(seen, weight * difference, 0.0)
+        by_kind[int(few)] += weight * difference
+    total = by_kind.sum()
+    if total <= 0:
+        return np.empty(0), 1.0
+    enough = observed >= _LEAST_SEEN * total
+    return placed[enough] / observed[enough], by_kind[0] / total
+
+
+def _category_scores(
+    column: np.ndarray, second: np.ndarray, learn: np.ndarray, rng: np.random.Generator
+) -> np.ndarray:
+    """Give categories (n,) random normal scores, in the order of their shares in the clusters."""
+    seen = ~np.isnan(column)
+    levels, codes = np.unique(column[seen], return_inverse=True)
+    counts = np.stack(
+        [
+            np.bincount(codes[(learn & side)[seen]], minlength=len(levels)) + 0.5
+            for side in (~second, second)
+        ]
+    )
+    shares = counts / counts.sum(axis=1, keepdims=True)
+    ranks = np.argsort(np.argsort(shares[1] / shares[0], kind="stable"))
+    ordered = np.full(len(column), np.nan)
+    ordered[seen] = ranks[codes]
+    return _normal_scores(ordered, rng)

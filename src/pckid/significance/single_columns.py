@@ -1,0 +1,191 @@
+"""Columns that show no groups: a group is what at least two columns agree on.
+
+A column may split the rows by itself, such as a coin flip or a number with two modes: the clusters
+on both sides are alike in all other columns. And a column may go with no other one. Neither kind
+says anything about groups, though each adds eigenvalues to the kernel and blurs those of others.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import stats
+
+from pckid.significance.null_tables import pairwise_correlations
+from pckid.significance.units import Units
+
+LEAST_COLUMNS = 3
+"""With fewer columns, one column is too large a part of the table to be set aside."""
+
+# Two clusters differ by a column if its means are two standard deviations apart, and are alike in
+# the other columns if these together tell them apart by no more than half of one.
+_DIFFERENT, _ALIKE = 4.0, 0.25
+# A column whose means are closer than one standard deviation plays no part in the clusters.
+_IDLE = 1.0
+_ALPHA = 0.05
+# Fewer rows cannot show that columns are unrelated.
+_LEAST_ROWS = 200
+# Shares of the total variance, and of agreement, below which all is rounding.
+_LEAST_VARIANCE = 0.02
+
+
+class SingleColumns(NamedTuple):
+    """Units that show no groups, both ndarrays of int."""
+
+    splitting: np.ndarray  # those that split clusters by themselves
+    unrelated: np.ndarray  # those that go with no other unit, and play no part in the clusters
+
+    @property
+    def both(self) -> np.ndarray:
+        """All of them."""
+        return np.concatenate([self.splitting, self.unrelated])
+
+
+def find_single_columns(units: Units, labels: np.ndarray) -> SingleColumns:
+    """Find the units that show no groups.
+
+    Parameters
+    ----------
+    units : Units
+    labels : ndarray of shape (n_samples,)
+        Clusters from 0.
+
+    Returns
+    -------
+    found : SingleColumns
+        At least two units are left, else unrelated ones stay, and then all. None of fewer than
+        three.
+    """
+    none = SingleColumns(np.arange(0), np.arange(0))
+    n_units = len(units.columns)
+    if n_units < LEAST_COLUMNS or labels.max() == 0:
+        return none
+    distances = cluster_distances(units, labels)
+    splitting, unrelated = split_alone(distances), np.zeros(n_units, dtype=bool)
+    if len(labels) >= _LEAST_ROWS:
+        idle = distances.max(axis=(0, 1)) < _IDLE
+        unrelated = idle & ~splitting & are_unrelated(units)
+    found = SingleColumns(np.flatnonzero(splitting), np.flatnonzero(unrelated))
+    for left_out in (found, found._replace(unrelated=np.arange(0))):
+        if n_units - len(left_out.both) >= 2:
+            return left_out
+    return none
+
+
+def split_alone(distances: np.ndarray) -> np.ndarray:
+    """Tell which columns alone tell some pair of clusters apart.
+
+    Parameters
+    ----------
+    distances : ndarray of shape (n_clusters, n_clusters, n_units)
+        See `cluster_distances`.
+
+    Returns
+    -------
+    alone : ndarray of shape (n_units,), bool
+    """
+    largest = distances.max(axis=2)
+    others = distances.sum(axis=2) - largest
+    pairs = (largest >= _DIFFERENT) & (others <= _ALIKE)
+    alone = np.zeros(distances.shape[2], dtype=bool)
+    alone[distances.argmax(axis=2)[pairs]] = True
+    return alone
+
+
+def cluster_distances(units: Units, labels: np.ndarray) -> np.ndarray:
+    """Measure how far apart clusters are, column by column.
+
+    For numbers the squared difference of the means, by the variance within. For categories with
+    shares p and q, and v = ½ Σ (p − q)² / (p + q) the part of the variance that lies between the
+    clusters, 4 v / (1 − v), which is the same for numbers. Less what chance adds on average, in
+    rows in which the column is observed.
+
+    Parameters
+    ----------
+    units : Units
+    labels : ndarray of shape (n_samples,)
+        Clusters from 0.
+
+    Returns
+    -------
+    distances : ndarray of shape (n_clusters, n_clusters, n_units)
+        0 where a cluster has fewer than two observed values.
+    """
+    members = np.eye(labels.max() + 1)[labels]
+    found = []
+    for column, is_category in zip(units.values.T, units.categorical, strict=True):
+        seen = ~np.isnan(column)
+        counts = members[seen].sum(axis=0)
+        measure = _category_distances if is_category else _number_distances
+        distances, freedom = measure(column[seen], members[seen], np.maximum(counts, 1.0))
+        chance = freedom * (1 / np.maximum(counts, 1) + 1 / np.maximum(counts, 1)[:, None])
+        enough = (counts > 1) & (counts > 1)[:, None]
+        found.append(np.where(enough, distances - chance, 0.0))
+    return np.stack(found, axis=2)
+
+
+def _number_distances(
+    column: np.ndarray, members: np.ndarray, counts: np.ndarray
+) -> tuple[np.ndarray, int]:
+    """Return squared differences of means (k, k) by the variance within, and their freedom."""
+    means = members.T @ column / counts
+    squares = members.T @ (column - members @ means) ** 2
+    within = (squares + squares[:, None]) / np.maximum(counts + counts[:, None] - 2, 1.0)
+    floor = max(_LEAST_VARIANCE * column.var(), np.finfo(np.float64).tiny)
+    return (means - means[:, None]) ** 2 / np.maximum(within, floor), 1
+
+
+def _category_distances(
+    column: np.ndarray, members: np.ndarray, counts: np.ndarray
+) -> tuple[np.ndarray, int]:
+    """Return how far the shares of categories are apart (k, k), and their freedom."""
+    levels, codes = np.unique(column, return_inverse=True)
+    shares = members.T @ np.eye(len(levels))[codes] / counts[:, None]
+    sums = shares + shares[:, None]
+    terms = (shares - shares[:, None]) ** 2 / np.where(sums > 0, sums, 1.0)
+    between = terms.sum(axis=2) / 2
+    return 4 * between / np.maximum(1 - between, _LEAST_VARIANCE), len(levels) - 1
+
+
+def are_unrelated(units: Units) -> np.ndarray:
+    """Tell which columns are correlated with no other one, by ranks; categories by indicators.
+
+    Of the tests of a column against all others none is significant, at 5 % for all together.
+
+    Returns
+    -------
+    unrelated : ndarray of shape (n_units,), bool
+    """
+    blocks = [
+        _indicators(column) if is_category else _ranks(column)[:, None]
+        for column, is_category in zip(units.values.T, units.categorical, strict=True)
+    ]
+    scores = np.hstack(blocks)
+    observed = ~np.isnan(scores)
+    correlations, counts = pairwise_correlations(np.where(observed, scores, 0.0), observed)
+    freedom = np.maximum(counts - 2, 1.0)
+    t = np.abs(correlations) * np.sqrt(freedom / np.maximum(1 - correlations**2, 1e-12))
+    p_values = np.minimum(2 * stats.t.sf(t, freedom), 1.0)
+    starts = np.cumsum([0, *(block.shape[1] for block in blocks[:-1])])
+    sizes = np.array([block.shape[1] for block in blocks])
+    smallest = np.minimum.reduceat(np.minimum.reduceat(p_values, starts, axis=0), starts, axis=1)
+    smallest = smallest * sizes * sizes[:, None]
+    np.fill_diagonal(smallest, 1.0)
+    return smallest.min(axis=1) * (len(blocks) - 1) > _ALPHA
+
+
+def _ranks(column: np.ndarray) -> np.ndarray:
+    """Rank the values of a column (n,), of mean 0 and variance 1; NaN where missing."""
+    ranks = np.full(len(column), np.nan)
+    seen = ~np.isnan(column)
+    ranks[seen] = stats.zscore(stats.rankdata(column[seen]))
+    return ranks
+
+
+def _indicators(column: np.ndarray) -> np.ndarray:
+    """Return whether a column (n,) holds each of its categories (n, n_levels), NaN if missing."""
+    seen = ~np.isnan(column)
+    levels = np.unique(column[seen])
+    found = (column[:, None] == levels) - np.mean(column[seen, None] == levels, axis=0)
+    return np.where(seen[:, None], found, np.nan)

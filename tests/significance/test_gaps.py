@@ -1,0 +1,100 @@
+"""Gaps between clusters: fewer rows between them than inside."""
+
+import numpy as np
+import pytest
+
+from pckid.significance import gaps
+from pckid.significance.gaps import find_gaps
+from pckid.significance.margins import dip
+from pckid.significance.units import find_units
+
+
+def units_of(X, categories=()):
+    categorical = np.zeros(X.shape[1], dtype=bool)
+    categorical[list(categories)] = True
+    return find_units(X, categorical)
+
+
+def two_groups(n_rows, distance, seed=0):
+    rng = np.random.default_rng(seed)
+    labels = np.arange(n_rows) % 2
+    return rng.normal(size=(n_rows, 4)) + distance / 2 * labels[:, None], labels
+
+
+def test_separated_groups_have_a_gap():
+    X, labels = two_groups(300, 6)
+    X[np.random.default_rng(1).random(X.shape) < 0.3] = np.nan
+    found = find_gaps(units_of(X), labels, 0)
+    assert found.p_values[0, 1] == found.p_values[1, 0] < 1e-6
+    assert found.n_separated == 2
+
+
+@pytest.mark.parametrize("n_rows", [60, 300, 2000])
+def test_halves_of_a_cloud_have_none(n_rows):
+    X, _ = two_groups(n_rows, 0)
+    labels = (X.sum(axis=1) > 0).astype(int)
+    assert find_gaps(units_of(X), labels, 0).n_separated == 1
+
+
+def test_thirds_of_a_cloud_are_one_group_though_the_outer_ones_are_apart():
+    X, _ = two_groups(900, 0)
+    labels = np.digitize(X.sum(axis=1), [-2, 2])
+    found = find_gaps(units_of(X), labels, 0)
+    assert found.p_values[0, 2] < 0.01
+    assert found.n_separated == 1
+
+
+def test_pieces_of_an_arc_are_one_group():
+    rng = np.random.default_rng(0)
+    angle = rng.uniform(0, np.pi, 1200)
+    X = 3 * np.column_stack([np.cos(angle), np.sin(angle)]) + 0.3 * rng.normal(size=(1200, 2))
+    assert find_gaps(units_of(X), np.digitize(angle, [1, 2]), 0).n_separated == 1
+
+
+def test_a_column_of_two_values_has_no_gap_of_its_own_but_several_that_agree_have():
+    rng = np.random.default_rng(0)
+    labels = np.arange(600) % 2
+    coin = np.column_stack([labels, rng.normal(size=(600, 3))]).astype(float)
+    many = np.where(rng.random((600, 8)) < 0.95, labels[:, None], 1 - labels[:, None]).astype(float)
+    for categories in ((), (0,)):
+        assert find_gaps(units_of(coin, categories), labels, 0).n_separated == 1
+    for categories in ((), range(8)):
+        assert find_gaps(units_of(many, categories), labels, 0).n_separated == 2
+
+
+def test_few_rows_show_no_gap():
+    X, labels = two_groups(20, 12)
+    assert find_gaps(units_of(X), labels, 0).p_values[0, 1] > 0.5
+
+
+def test_positions_are_those_of_a_loop():
+    X, labels = two_groups(40, 3)
+    X[np.random.default_rng(1).random(X.shape) < 0.2] = np.nan
+    learn = np.arange(40) < 20
+    none = np.zeros(4, dtype=bool)
+    rng = np.random.default_rng(0)
+    found, smooth = gaps._place_between(X, none, none, labels == 1, learn, rng)
+    first, second = X[learn & (labels == 0)], X[learn & (labels == 1)]
+    difference = np.nanmean(second, axis=0) - np.nanmean(first, axis=0)
+    counts = (~np.isnan(first)).sum(axis=0) + (~np.isnan(second)).sum(axis=0)
+    sums = np.nansum((first - np.nanmean(first, axis=0)) ** 2, axis=0)
+    sums += np.nansum((second - np.nanmean(second, axis=0)) ** 2, axis=0)
+    weight = difference / (sums / (counts - 2))
+    expected = []
+    for row in X[~learn]:
+        seen = ~np.isnan(row)
+        total = (weight * difference)[seen].sum()
+        if total >= 0.5 * (weight * difference).sum():
+            apart = row - np.nanmean(first, axis=0)
+            expected.append((weight * apart)[seen].sum() / total)
+    assert np.allclose(found, expected)
+    assert smooth == 1
+
+
+def test_the_reference_is_that_of_gaussian_clouds():
+    rng = np.random.default_rng(0)
+    for n_rows in (20, 100):
+        drawn = [np.sqrt(n_rows) * dip(rng.normal(size=n_rows)) for _ in range(600)]
+        means = np.add(drawn[::2], drawn[1::2]) / 2
+        assert means.mean() == pytest.approx(gaps._MEAN, abs=0.03)
+        assert means.std() == pytest.approx(gaps._SPREAD, abs=0.02)

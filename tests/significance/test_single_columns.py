@@ -1,0 +1,149 @@
+"""Columns that split rows by themselves, or go with no other column, do not count."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from pckid import PCKID, UncountedColumnsWarning
+from pckid.significance.single_columns import (
+    are_unrelated,
+    cluster_distances,
+    find_single_columns,
+    split_alone,
+)
+from pckid.significance.units import find_units
+
+
+def three_groups(n_rows=300, distance=6, seed=0):
+    """Three groups in four columns of numbers, and their labels."""
+    rng = np.random.default_rng(seed)
+    labels = np.arange(n_rows) % 3
+    centers = distance * np.array([[0, 0, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1]])
+    return centers[labels] + rng.normal(size=(n_rows, 4)), labels
+
+
+def with_coin(X, levels=2, seed=1):
+    """The table with a column of random numbers 0, 1, …"""
+    return np.column_stack([X, np.random.default_rng(seed).integers(levels, size=len(X))])
+
+
+def units_of(X, categories=()):
+    categorical = np.zeros(X.shape[1], dtype=bool)
+    categorical[list(categories)] = True
+    return find_units(X, categorical)
+
+
+class TestClusterDistances:
+    def test_numbers_as_a_loop_has_them(self):
+        X, labels = three_groups(90)
+        X[::5, 1] = np.nan
+        found = cluster_distances(units_of(X), labels)
+        for a in range(3):
+            for b in range(3):
+                for j in range(4):
+                    first, second = X[labels == a, j], X[labels == b, j]
+                    first, second = first[~np.isnan(first)], second[~np.isnan(second)]
+                    within = (
+                        ((first - first.mean()) ** 2).sum() + ((second - second.mean()) ** 2).sum()
+                    ) / (len(first) + len(second) - 2)
+                    expected = (first.mean() - second.mean()) ** 2 / within
+                    expected -= 1 / len(first) + 1 / len(second)
+                    assert found[a, b, j] == pytest.approx(expected)
+
+    def test_categories_as_a_loop_has_them(self):
+        rng = np.random.default_rng(0)
+        labels = np.arange(80) % 2
+        codes = np.where(rng.random(80) < 0.7, labels, 2).astype(float)
+        found = cluster_distances(
+            units_of(np.column_stack([codes, rng.normal(size=80)]), [0]), labels
+        )
+        p, q = (np.bincount(codes[labels == a].astype(int), minlength=3) / 40 for a in (0, 1))
+        between = 0.5 * sum((a - b) ** 2 / (a + b) for a, b in zip(p, q, strict=True))
+        assert found[0, 1, 0] == pytest.approx(4 * between / (1 - between) - 2 * (1 / 40 + 1 / 40))
+
+    def test_the_same_clusters_are_0_apart_on_average(self):
+        rng = np.random.default_rng(0)
+        X = np.column_stack([rng.normal(size=(2000, 20)), rng.integers(4, size=(2000, 20))])
+        found = cluster_distances(units_of(X, range(20, 40)), rng.integers(2, size=2000))
+        assert abs(found[0, 1].mean()) < 3 * 2 * (2 / 1000) / np.sqrt(40)
+
+
+def test_a_coin_alone_tells_the_halves_of_a_group_apart():
+    X, labels = three_groups()
+    X = with_coin(X)
+    halves = labels * 2 + X[:, 4].astype(int)
+    assert split_alone(cluster_distances(units_of(X), halves)).tolist() == [False] * 4 + [True]
+    assert not split_alone(cluster_distances(units_of(X), labels)).any()
+
+
+def test_columns_of_one_category_count_as_one():
+    X, labels = three_groups()
+    coin = with_coin(X)[:, 4].astype(int)
+    one_hot = np.column_stack([X, np.eye(2)[coin]])
+    units = units_of(one_hot)
+    found = find_single_columns(units, labels * 2 + coin)
+    assert units.columns_of(found.splitting) == [4, 5]
+
+
+def test_unrelated_columns_are_those_without_a_correlation():
+    rng = np.random.default_rng(0)
+    base = rng.normal(size=400)
+    category = np.where(base > 0, 2, rng.integers(2, size=400))
+    X = np.column_stack(
+        [base, np.exp(base + rng.normal(size=400)), category, *rng.normal(size=(3, 400))]
+    )
+    X[rng.random(X.shape) < 0.1] = np.nan
+    assert are_unrelated(units_of(X, [2])).tolist() == [False] * 3 + [True] * 3
+
+
+def test_few_rows_do_not_show_that_columns_are_unrelated():
+    X, labels = three_groups(90)
+    assert not len(find_single_columns(units_of(with_coin(X)), labels).both)
+
+
+def test_two_columns_are_left_at_least():
+    X, labels = three_groups()
+    X = with_coin(X[:, :2])
+    found = find_single_columns(units_of(X[:, 1:]), labels * 2 + X[:, 2].astype(int))
+    assert not len(found.both)
+
+
+@pytest.mark.parametrize("distance", [4, 12])
+@pytest.mark.parametrize("levels", [2, 3, 5])
+def test_labels_are_those_of_the_table_without_the_column(distance, levels):
+    X, _ = three_groups(distance=distance)
+    X[np.random.default_rng(2).random(X.shape) < 0.1] = np.nan
+    plain = PCKID("auto", random_state=0).fit(X)
+    with pytest.warns(UncountedColumnsWarning, match="Column 4 was not counted"):
+        coin = PCKID("auto", random_state=0).fit(with_coin(X, levels))
+    assert plain.n_clusters_ == 3
+    assert coin.choice_.uncounted == (4,)
+    assert np.array_equal(coin.labels_, plain.labels_)
+    assert np.array_equal(coin.predict(with_coin(X, levels, seed=5)), plain.predict(X))
+
+
+def test_a_number_with_two_modes_is_no_group():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(300, 4))
+    X[:, 2] += 8 * rng.integers(2, size=300)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UncountedColumnsWarning)
+        assert PCKID("auto", random_state=0).fit(X).n_clusters_ == 1
+
+
+def test_latent_classes_of_six_columns_of_0_and_1_are_found():
+    rng = np.random.default_rng(4)
+    shares = np.array([[0.95] * 6, [0.05] * 6, [0.95] * 3 + [0.05] * 3])
+    X = (rng.random((600, 6)) < shares[np.arange(600) % 3]).astype(float)
+    model = PCKID("auto", random_state=0).fit(X)
+    assert model.n_clusters_ == 3
+    assert model.choice_.uncounted == ()
+
+
+def test_given_a_number_of_clusters_every_column_counts():
+    X, _ = three_groups()
+    model = PCKID(3, random_state=0).fit(with_coin(X))
+    assert not hasattr(model, "choice_")
+    assert len(model.feature_importances_) == 5
+    assert model.dropped_features_ == []
