@@ -36,7 +36,7 @@ ROOMS = ("mixture", "ensemble", "spectral", "input", "tables", "significance", "
 SEED = 0
 # A mutant that runs longer is caught: seconds of processor time for one process of pytest, and
 # seconds on the clock as a safety net.
-LIMIT, TIMEOUT = 900, 7200
+LIMIT, TIMEOUT = 300, 7200
 FLIPPED = {
     ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">", ast.Eq: "!=", ast.NotEq: "==",
     ast.Is: "is not", ast.IsNot: "is", ast.In: "not in", ast.NotIn: "in",
@@ -140,9 +140,9 @@ def apply(tree: Path, mutation: Mutation, *, undo: bool = False) -> None:
     raise LookupError(f"no line {old!r}")
 
 
-def run_tests(tree: Path, arguments: list[str], marks: str) -> list[str] | None:
+def run_tests(tree: Path, arguments: list[str], marks: str, limit: int = LIMIT) -> list[str] | None:
     """Run some tests of a tree; return the names of those that failed, None after a timeout."""
-    limited = ["prlimit", f"--cpu={LIMIT}"] if shutil.which("prlimit") else []
+    limited = ["prlimit", f"--cpu={limit}"] if shutil.which("prlimit") else []
     command = [*limited, sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     environment = {**os.environ, "PYTHONPATH": str(tree / "src"), "OMP_NUM_THREADS": "1"}
     process = subprocess.Popen(
@@ -232,7 +232,7 @@ def check_mutations(tree: Path, mutations: list[Mutation], folder: Path, options
         for mutation in remaining:
             apply(copy, mutation)
         print(f"{len(remaining)} together:", end=" ", flush=True, file=sys.stderr)
-        failed = run_tests(copy, [f"-n{options.workers}"], options.marks)
+        failed = run_tests(copy, [f"-n{options.workers}"], options.marks, 10 * LIMIT)
         for mutation in remaining:
             apply(copy, mutation, undo=True)
         copies.put(copy)

@@ -11,7 +11,10 @@ from pckid import load
 
 COMMAND = f"{sys.executable} -m pckid"
 QUICK = "-k 2 --inits 2 --max-components 3 --no-assess"
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="closed by a shell")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(os.name == "nt", reason="closed by a shell"),
+]
 
 
 @pytest.fixture

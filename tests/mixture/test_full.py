@@ -134,7 +134,7 @@ def test_runs_alike_on_every_array_library(backend, table, dtype):
         np.testing.assert_allclose(to_numpy(a), b, rtol=0, atol=10 * TOLERANCE[dtype])
 
 
-def nearly_collinear(n_samples=600, n_features=20):
+def nearly_collinear(n_samples=300, n_features=20):
     """Draw three groups along three directions of space, hardly any spread in the others."""
     rng = np.random.default_rng(0)
     truth = np.arange(n_samples) % 3
@@ -144,12 +144,12 @@ def nearly_collinear(n_samples=600, n_features=20):
 
 
 @pytest.mark.parametrize("kind", ["full", "tied"])
-@pytest.mark.parametrize("dtype", ["auto", "float32"])
-def test_an_ensemble_of_covariance_matrices_is_computed_in_float64(kind, dtype):
+def test_an_ensemble_of_covariance_matrices_is_computed_in_float64(kind):
     X, truth = nearly_collinear()
     options = {"covariance_type": kind, "reg_covar": 1e-6, **SMALL, "max_components": 4}
-    model = PCKID(3, **options, dtype=dtype).fit(X)
     expected = PCKID(3, **options, dtype="float64").fit(X)
-    assert model.embedding_.dtype == np.float64
-    np.testing.assert_array_equal(model.labels_, expected.labels_)
-    assert adjusted_rand_score(truth, model.labels_) > 0.6
+    assert adjusted_rand_score(truth, expected.labels_) > 0.6
+    for dtype in ("auto", "float32"):
+        model = PCKID(3, **options, dtype=dtype).fit(X)
+        assert model.embedding_.dtype == np.float64
+        np.testing.assert_array_equal(model.labels_, expected.labels_)

@@ -51,7 +51,7 @@ def as_loops(table, params, informative):
             for j in range(3):
                 if observed[i, j]:
                     spread = np.sqrt(params.covariances[0, k, j])
-                    joint[i, k] += norm(params.means[0, k, j], spread).logpdf(Z[i, j])
+                    joint[i, k] += norm.logpdf(Z[i, j], params.means[0, k, j], spread)
             for j in range(2):
                 if observed[i, 3 + j]:
                     joint[i, k] += np.log(params.categories[0, k, codes[i, j]])

@@ -1,7 +1,11 @@
 """Slow, obvious versions of the paper's formulas: loops over rows and components."""
 
 import numpy as np
-from scipy.stats import multivariate_normal
+
+
+def log_det(matrix):
+    """Compute the logarithm of the determinant of a positive definite matrix."""
+    return np.linalg.slogdet(matrix)[1]
 
 
 def log_densities(X, weights, means, covariances):
@@ -11,8 +15,9 @@ def log_densities(X, weights, means, covariances):
         pick = np.eye(len(x))[~np.isnan(x)]
         seen = x[~np.isnan(x)]
         for k in range(len(weights)):
-            density = multivariate_normal(pick @ means[k], pick @ covariances[k] @ pick.T)
-            result[i, k] = np.log(weights[k]) + (density.logpdf(seen) if len(seen) else 0.0)
+            away, spread = seen - pick @ means[k], pick @ covariances[k] @ pick.T
+            distance = away @ np.linalg.solve(spread, away)
+            result[i, k] = np.log(weights[k]) - (distance + log_det(2 * np.pi * spread)) / 2
     return result
 
 
