@@ -5,14 +5,14 @@
     python tools/mutate.py --tree TREE --mutations mutations.tsv
 
 Each mutation flips a comparison, drops a statement or changes a constant in one line. They are
-drawn with a fixed seed from the rooms below, only from lines that occur once in the package. A list
-of them may be written and read, so that two states of the project face the same mutations; a line
-that a tree no longer has once is told as gone. The tree is copied, never changed.
+drawn with a fixed seed from the rooms below, only from lines that occur once in the package. The
+list, or the results of another run, may be given, so that two states of the project face the same
+mutations; a line that a tree no longer has once is told as gone. The tree is copied, never changed.
 
-A mutant first meets the tests of its own room. Those not caught there are put into one copy
-together, which meets all other tests once; each is then tried alone on the tests that failed, and
-what is still not caught goes into the next joint run, until one passes. The tests must pass
-unmutated. Results go to standard output, one line for each mutation.
+A mutant first meets the test that caught it in the run given, then those of its own room. Those not
+caught there are put into one copy together, which meets all other tests once; each is then tried
+alone on the tests that failed, and what is still not caught goes into the next joint run, until one
+passes. The tests must pass unmutated. Results go to standard output, one line for each mutation.
 """
 
 from __future__ import annotations
@@ -161,7 +161,7 @@ def run_tests(tree: Path, arguments: list[str], marks: str, limit: int = LIMIT) 
         for line in said.splitlines()
         if line.startswith(("FAILED ", "ERROR "))
     ]
-    if process.returncode not in (0, 5) and not failed:
+    if process.returncode not in (0, 5) and not failed and "ERROR: not found" not in said:
         failed = ["".join(said.splitlines()[-1:]) or "pytest ended without a word"]
     return failed
 
@@ -182,10 +182,16 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=60)
     parser.add_argument("--list", action="store_true", help="only list the mutations")
     options = parser.parse_args()
+    options.hints = {}
     tree = options.tree.resolve()
     if options.mutations:
         lines = options.mutations.read_text("utf-8").splitlines()
-        mutations = [Mutation(*line.split("\t")) for line in lines]
+        mutations = [Mutation(*line.split("\t")[-4:]) for line in lines]
+        options.hints = {
+            Mutation(*found): test
+            for test, *found in (line.split("\t") for line in lines if line.count("\t") == 4)
+            if "::" in test and (tree / test.partition("::")[0]).exists()
+        }
     else:
         mutations = choose(tree, options.count)
     if options.list:
@@ -226,7 +232,10 @@ def check_mutations(tree: Path, mutations: list[Mutation], folder: Path, options
             list(pool.map(lambda mutation: try_alone(mutation, tests(mutation)), remaining))
         return [mutation for mutation in remaining if mutation not in verdicts]
 
-    remaining = try_each(mutations, lambda mutation: find_tests(tree, mutation.room))
+    hinted = [mutation for mutation in mutations if mutation in options.hints]
+    try_each(hinted, lambda mutation: [options.hints[mutation]])
+    remaining = [mutation for mutation in mutations if mutation not in verdicts]
+    remaining = try_each(remaining, lambda mutation: find_tests(tree, mutation.room))
     while remaining:
         copy = copies.get()
         for mutation in remaining:
