@@ -1,4 +1,4 @@
-"""Reading a model file never takes more than twice its size in memory, whatever it holds."""
+"""Reading a model file never takes more than three times its size in memory, whatever it holds."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ SMALL = 1 << 24  # what the smallest file may take
 @pytest.mark.parametrize(
     "kind", [KINDS[0], *(pytest.param(kind, marks=pytest.mark.slow) for kind in KINDS[1:])]
 )
-def test_loading_takes_no_more_than_twice_the_file_in_memory(kind, tmp_path):
+def test_loading_takes_no_more_than_three_times_the_file_in_memory(kind, tmp_path):
     path = tmp_path / "m.pckid"
     pckid.save(large_model(kind, 1_000_000), path)
     content = path.read_bytes()
@@ -23,7 +23,7 @@ def test_loading_takes_no_more_than_twice_the_file_in_memory(kind, tmp_path):
     for name, variant in variants(content):
         path.write_bytes(variant)
         # Python's own objects for the names of things count little in a file of this size.
-        assert traced_peak(path) < 2 * len(variant) + 20_000, name
+        assert traced_peak(path) < 3 * len(variant) + 20_000, name
 
 
 def rewrite(path, change):

@@ -89,7 +89,7 @@ def save(
 def load(path: str | os.PathLike[str] | BinaryIO) -> Any:
     """Read an estimator that `save` wrote.
 
-    The file takes at most twice its size in memory, and nothing in it is run.
+    Reading takes at most three times the size of the file in memory, and nothing in it is run.
 
     Parameters
     ----------
@@ -158,6 +158,7 @@ def load_with_description(
         raise PckidModelError(f"{path} {error} Give a file written by pckid.") from None
     except _UNSOUND as error:
         raise PckidModelError(f"{path} is not a pckid model: {_first_line(error)}") from None
+    del content
     _refuse_newer(found.description, path)
     try:
         return _construct(found), found.description

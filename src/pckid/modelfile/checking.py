@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.linalg import LinAlgError, cholesky, get_blas_funcs, solve_triangular
+from scipy.linalg import LinAlgError, cholesky
 
 from pckid.exceptions import PckidModelError
 from pckid.modelfile.container import Arrays
@@ -159,28 +159,12 @@ def _refuse_indefinite(matrix: np.ndarray, name: str) -> None:
 
 
 def _is_definite(matrix: np.ndarray, slack: float) -> bool:
-    """Whether a symmetric matrix plus `slack` on its diagonal is positive definite.
-
-    By halves, A11 and the Schur complement A22 - A21 A11^-1 A12, so that less than one copy of the
-    matrix is made. A transposed copy has LAPACK's order and is overwritten.
-    """
-    half = (len(matrix) + 1) // 2
+    """Whether a symmetric matrix plus `slack` on its diagonal is positive definite."""
+    # The transpose of a copy has LAPACK's order, so that it is overwritten and not copied again.
+    copy = np.array(matrix)
+    copy[np.diag_indices(len(copy))] += slack
     try:
-        factor = _cholesky(np.array(matrix[:half, :half]).T, slack)
-        if half == len(matrix):
-            return True
-        across = np.array(matrix[half:, :half]).T
-        across = solve_triangular(factor, across, lower=True, overwrite_b=True, check_finite=False)
-        del factor
-        rest = np.array(matrix[half:, half:]).T
-        (syrk,) = get_blas_funcs(("syrk",), (rest,))
-        _cholesky(syrk(-1, across, 1, rest, trans=1, lower=1, overwrite_c=1), slack)
+        cholesky(copy.T, lower=True, overwrite_a=True, check_finite=False)
     except LinAlgError:
         return False
     return True
-
-
-def _cholesky(matrix: np.ndarray, slack: float) -> np.ndarray:
-    """Factor a matrix in its own place, after `slack` was added to its diagonal."""
-    matrix[np.diag_indices(len(matrix))] += slack
-    return cholesky(matrix, lower=True, overwrite_a=True, check_finite=False)

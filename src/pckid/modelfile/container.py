@@ -13,11 +13,11 @@ import json
 import os
 import stat
 from collections.abc import Mapping
-from itertools import pairwise
-from math import prod
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
+from safetensors import SafetensorError
+from safetensors.numpy import load as read_tensors
 from safetensors.numpy import save as write_tensors
 
 from pckid.exceptions import PckidModelError
@@ -27,7 +27,6 @@ _BLANK = "0" * 64
 _BEFORE_HASH = rb'{"__metadata__":{"pckid":"{\"sha256\":\"'
 _HASH_AT = 8 + len(_BEFORE_HASH)
 _AFTER_HASH = _HASH_AT + len(_BLANK)
-_DTYPES = {"F64": "<f8", "F32": "<f4", "I64": "<i8", "I32": "<i4", "U8": "|u1"}
 # What parsing JSON may cost whatever the size of the file; beyond, as much as the file itself less
 # the copy of an array that is being checked.
 FREE_BYTES = 1 << 24
@@ -79,7 +78,7 @@ def read_open_file(file: BinaryIO) -> bytes:
 
 
 def unpack(content: bytes) -> Content:
-    """Take a file apart, after its hash was checked. The arrays are views of `content`.
+    """Read the arrays and the description, after the hash was checked.
 
     Raises
     ------
@@ -88,40 +87,18 @@ def unpack(content: bytes) -> Content:
     """
     if content[_HASH_AT:_AFTER_HASH] != _hash(content).encode():
         raise PckidModelError("is damaged or cut short: its content does not match its hash.")
-    header, data = split(content)
-    arrays = array_views(header, data)
-    description = parse_text(header["__metadata__"].get("pckid"), len(content) - largest(arrays))
-    return Content(description, arrays, len(content))
-
-
-def split(content: bytes) -> tuple[dict[str, Any], memoryview]:
-    """Separate the parsed header from the arrays' bytes."""
-    length = int.from_bytes(content[:8], "little")
-    if len(content) < 8 or length > len(content) - 8:
-        raise PckidModelError("is not a pckid model, or is cut short.")
-    _refuse_costly(content[8 : 8 + length], len(content))
-    header = parse(content[8 : 8 + length])
-    if not isinstance(header.get("__metadata__"), dict):
+    header = content[8 : 8 + int.from_bytes(content[:8], "little")]
+    _refuse_costly(header, len(content))
+    try:
+        # It refuses shapes, types and places that do not fit the bytes.
+        arrays = read_tensors(content)
+    except (SafetensorError, LookupError):
+        raise PckidModelError("is not a pckid model, or is cut short.") from None
+    metadata = parse(header).get("__metadata__")
+    if not isinstance(metadata, dict):
         raise PckidModelError("is not a pckid model: it holds no description.")
-    return header, memoryview(content)[8 + length :]
-
-
-def array_views(header: Mapping[str, Any], data: memoryview) -> Arrays:
-    """Find every array that the header lists, as views; together they are all of `data`."""
-    arrays: Arrays = {}
-    places = [(0, 0)]
-    for name, entry in header.items():
-        if name == "__metadata__":
-            continue
-        dtype, shape, (start, stop) = _entry(entry)
-        if not 0 <= start <= stop <= len(data) or stop - start != prod(shape) * dtype.itemsize:
-            raise PckidModelError("lists an array that does not fit its bytes.")
-        arrays[name] = np.frombuffer(data[start:stop], dtype=dtype).reshape(shape)
-        places.append((start, stop))
-    places.sort()
-    if any(a[1] != b[0] for a, b in pairwise(places)) or places[-1][1] != len(data):
-        raise PckidModelError("has gaps or overlaps between its arrays.")
-    return arrays
+    description = parse_text(metadata.get("pckid"), len(content) - largest(arrays))
+    return Content(description, arrays, len(content))
 
 
 def largest(arrays: Arrays) -> int:
@@ -146,23 +123,6 @@ def parse(text: str | bytes) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise PckidModelError("is not a pckid model, or is cut short.")
     return value
-
-
-def _entry(entry: Any) -> tuple[np.dtype, list[int], list[int]]:
-    """Check one array's line in the header: its type, its shape and its place."""
-    keys = {"dtype", "shape", "data_offsets"}
-    if not isinstance(entry, dict) or set(entry) != keys:
-        raise PckidModelError("lists an array of an unknown kind.")
-    kind, shape, offsets = entry["dtype"], entry["shape"], entry["data_offsets"]
-    if not isinstance(kind, str) or kind not in _DTYPES:
-        raise PckidModelError("lists an array of an unknown type.")
-    for numbers in (shape, offsets):
-        if not isinstance(numbers, list) or not all(type(n) is int and n >= 0 for n in numbers):
-            raise PckidModelError("lists an array whose shape or place is no list of numbers.")
-    # Nothing that is empty is stored; an axis of length 0 would let the others be endless.
-    if len(shape) > 8 or 0 in shape or len(offsets) != 2:
-        raise PckidModelError("lists an array without a proper shape or place.")
-    return np.dtype(_DTYPES[kind]), shape, offsets
 
 
 def _hash(content: bytes) -> str:
