@@ -437,6 +437,37 @@ def test_inconsistent_mixtures_are_refused_too(saved_mixture, change):
         pckid.load(saved_mixture)
 
 
+def test_probabilities_of_every_column_of_categories_add_up(tmp_path):
+    path, codes = tmp_path / "m.pckid", np.arange(60)[:, None] % [2, 3]
+    settings = {"n_inits": 2, "max_components": 3, "random_state": 0}
+    model = pckid.PCKID(2, categorical_features=[0, 1], **settings).fit(codes)
+    pckid.save(model, path)
+    shares = container.unpack(path.read_bytes()).arrays["margins.frequencies"].copy()
+    for places, column in (([0, 1], 0), ([2, 3, 4], 1)):
+        wrong = shares.copy()
+        wrong[places] *= 1.5
+        forge(path, put("margins.frequencies", wrong))
+        with pytest.raises(pckid.PckidModelError, match="holds no probabilities"):
+            pckid.load(path)
+        assert codes[:, column].max() == len(places) - 1
+    forge(path, put("margins.frequencies", shares))
+    np.testing.assert_array_equal(pckid.load(path).predict(codes), model.labels_)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [pckid.PCKID(2, n_inits=2, max_components=3), pckid.IncompleteGaussianMixture(2)],
+    ids=lambda model: type(model).__name__,
+)
+def test_a_model_of_one_column_goes_through_a_file(tmp_path, model):
+    rows = np.random.default_rng(0).normal(size=(40, 1)) + 8 * (np.arange(40) % 2)[:, None]
+    model.set_params(random_state=0).fit(rows)
+    pckid.save(model, tmp_path / "m.pckid")
+    np.testing.assert_array_equal(
+        pckid.load(tmp_path / "m.pckid").predict(rows), model.predict(rows)
+    )
+
+
 def test_a_newer_format_is_named_with_the_version_it_needs(saved):
     forge(saved, lambda t, d: d.update({"format": 7, "version": "3.1.0"}))
     message = f"has format 7; pckid {pckid.__version__} reads format {FORMAT}. Install pckid 3"

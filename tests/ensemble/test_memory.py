@@ -97,6 +97,13 @@ def test_a_table_in_a_file_takes_no_more_than_the_rows_learnt_from():
     assert whole > 10**9 * 20 * 4 > many
 
 
+def test_a_further_row_to_learn_from_takes_its_values_twice_and_which_are_observed():
+    few, more = (
+        needed_bytes(PLAN, (10**6, 20), 4, 1, n_learnt=n_learnt) for n_learnt in (400_000, 600_000)
+    )
+    assert more - few == 200_000 * 20 * (8 + 4 + 1)
+
+
 def test_one_line_says_what_is_to_come():
     line = describe_plan(PLAN, (1_000_000, 18), 3 * 2**29)
     assert line == (

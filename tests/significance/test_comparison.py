@@ -193,3 +193,8 @@ def test_stability_by_hand():
     np.testing.assert_allclose(found.clusters, [(1 + 3 / 4) / 2, (1 + 4 / 5) / 2])
     np.testing.assert_allclose(found.recovery, [1.0, 1.0])
     np.testing.assert_allclose(found.rows, [1, 1, 1, 0.5, 1, 1, 1, 1])
+
+
+def test_a_cluster_of_one_row_is_found_again():
+    labels = np.array([0, 0, 0, 1])
+    np.testing.assert_array_equal(measure_stability(labels, [labels], 2).clusters, [1, 1])

@@ -48,6 +48,15 @@ def test_the_correlation_of_cut_columns_is_the_gaussian_one():
     assert found[0, 2] == pytest.approx(0, abs=0.03)
 
 
+def test_no_correlation_is_beyond_one():
+    coin = (np.arange(200) % 2).astype(float)
+    X = np.column_stack([coin, coin, 1 - coin])
+    found = copula_correlations([fit_margin(column) for column in X.T], ~np.isnan(X))
+    assert np.abs(found).max() <= 1
+    assert found[0, 1] > 0.9
+    assert found[0, 2] < -0.9
+
+
 def test_pairwise_correlations_use_the_rows_in_which_both_are_observed():
     rng = np.random.default_rng(1)
     X = rng.normal(size=(40, 3)) @ rng.normal(size=(3, 3))

@@ -247,3 +247,16 @@ def test_eigenvectors_found_on_the_host_and_where_the_rows_lie(
     host = spectra.Projection(*(part if part is None else to_numpy(part) for part in found))
     np.testing.assert_allclose(host.eigenvalues, values, rtol=0, atol=1e-8)
     assert_same_up_to_sign(coordinates(host, features), expected)
+
+
+def test_coordinates_of_a_walk_are_its_eigenvectors_but_the_constant_one():
+    rng = np.random.default_rng(0)
+    features = posteriors(rng, 40)
+    graph = features.T @ features
+    degree = graph.sum(axis=1)
+    values, vectors = np.linalg.eigh(graph / np.sqrt(np.outer(degree, degree)))
+    values, vectors = values[::-1][1:4], vectors[:, ::-1][:, 1:4]
+    guess = rng.standard_normal((40, 5))
+    found, coordinates = spectra.walk_coordinates(graph, guess, 3)
+    np.testing.assert_allclose(found, values)
+    assert_same_up_to_sign(coordinates, vectors / np.sqrt(degree)[:, None] * values)

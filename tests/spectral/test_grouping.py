@@ -6,7 +6,7 @@ from helpers import groups
 
 import pckid
 from pckid._utils.arrays import to_numpy
-from pckid.spectral.grouping import largest_first
+from pckid.spectral.grouping import _by_size, largest_first
 
 X, _ = groups(n_samples=60, n_features=4)
 
@@ -36,3 +36,8 @@ def test_twins_and_ties_leave_the_largest_first(backend):
     ordered, distances = map(to_numpy, largest_first(rows, centers))
     assert ordered.ravel().tolist() == [5.0, 1.0, -1.0, 5.0]
     np.testing.assert_array_equal(distances, abs(ordered - to_numpy(rows).T))
+
+
+def test_clusters_that_weigh_the_same_come_in_the_order_of_their_first_rows():
+    labels, weights = np.array([2, 0, 0, 2, 1]), np.array([0.5, 0.25, 0.75, 0.5, 3.0])
+    assert _by_size(labels, 4, weights).tolist() == [1, 2, 0, 3]
