@@ -152,6 +152,14 @@ def test_one_process_answers_many_requests(tmp_path):
     assert read_source(path).data.num_rows == 9
 
 
+def test_paths_are_those_of_the_folder_of_the_moment(tmp_path, monkeypatch):
+    for folder in "ab":
+        (tmp_path / folder).mkdir()
+        monkeypatch.chdir(tmp_path / folder)
+        pq.write_table(pa.table({folder: [1.5, 2.5]}), "t.parquet")
+        assert read_source("t.parquet").data.column_names == [folder]
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
 def test_a_forked_process_starts_its_own(tmp_path):
     path = str(tmp_path / "t.parquet")
