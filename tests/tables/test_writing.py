@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pckid.exceptions import TableError
-from pckid.tables import FileTable, read_source, table_format, write_table
+from pckid.tables import FileTable, Source, TableWriter, read_source, table_format, write_table
 from pckid.tables.sniffing import TextFormat
 
 cell = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8)
@@ -37,7 +37,67 @@ def test_no_text_looks_like_a_formula_when_escaped(text):
     written = list(csv.reader(io.StringIO(file.getvalue().decode(), newline="")))[1][0]
     assert written in (text, "'" + text)
     if written[:1] in ("=", "@", "+", "-"):
-        float(written.replace(",", "."))
+        assert set(written) <= set("+-0123456789.,'’eE%‰$€£¥ \t\n\r\v\f")
+
+
+@pytest.mark.parametrize(
+    ("text", "escaped"),
+    [
+        *[
+            (text, False)
+            for text in ("-4.9%", "-1,235.7", "-", "--", "-$5.10", "-1.5e-3", "+1 234")
+        ],
+        *[
+            (text, True)
+            for text in ("-1+2", "=1", "-A1", "+cmd|' /C calc'!A0", "@x", "-2*3", "-(1)")
+        ],
+    ],
+)
+def test_a_number_or_a_missing_value_is_no_formula(text, escaped):
+    table = FileTable(pa.table({"a": [text]}), TextFormat(";", ".", 1), "t", "", False)
+    file = io.BytesIO()
+    write_table(file, table, {}, escape_formulas=True)
+    assert file.getvalue().decode().splitlines()[1].strip('"') == "'" * escaped + text
+
+
+def written_data(kind, parts):
+    """Write texts with their numbers, part by part, and read them back."""
+    file = io.BytesIO()
+    with TableWriter(file, kind=kind) as writer:
+        for texts, values in parts:
+            table = FileTable(pa.table({"a": texts, "b": ["x"] * len(texts)}), None, "t", "", False)
+            writer.write(table, {}, {"a": np.array(values, dtype=float)})
+    return read_source(Source("t", stored=file.getvalue())).data["a"].to_pylist()
+
+
+@pytest.mark.parametrize("kind", ["parquet", "arrow", "xlsx"])
+@pytest.mark.parametrize(
+    ("texts", "values", "stored"),
+    [
+        (["1.50", "n/a", "-3"], [1.5, np.nan, -3], None),
+        (["9007199254740993", "9007199254740995"], [2.0**53] * 2, "text"),
+        (["20095", "01017"], [20095, 1017], "text"),
+        (["1.5M", "2.5M"], [1.5, 2.5], "text"),
+        (["5 kg", "6 kg"], [5, 6], "text"),
+        (["1.234,56", "0,5"], [1234.56, 0.5], "number"),
+        (["1e300", "(5)"], [1e300, -5], "number"),
+    ],
+)
+def test_texts_stay_where_numbers_do_not_hold_them(kind, texts, values, stored):
+    found = written_data(kind, [(texts, values)])
+    if stored is None:
+        assert found == ([1.5, None, -3.0] if kind != "xlsx" else ["1.5", "n/a", "-3"])
+    else:
+        assert found == (texts if stored == "text" else values)
+
+
+def test_what_is_seen_late_is_kept_or_refused():
+    parts = [(["20095", "20096"], [20095, 20096]), (["01017"], [1017])]
+    assert written_data("xlsx", parts) == ["20095", "20096", "01017"]
+    for kind in ("parquet", "arrow"):
+        with pytest.raises(TableError, match="Column 'a' holds '01017', which a number does not"):
+            written_data(kind, parts)
+        assert written_data(kind, parts[::-1]) == ["01017", "20095", "20096"]
 
 
 def test_nulls_of_arrow_are_empty_cells():

@@ -13,10 +13,13 @@ from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.ipc
 import pyarrow.parquet
 
+from pckid._utils.text import brief
 from pckid.exceptions import TableError
+from pckid.tables.numbers import MISSING_TOKENS
 from pckid.tables.sniffing import TextFormat
 from pckid.tables.table import FileTable
 from pckid.tables.workbook_writing import Sheets, WorkbookWriter, load_xlsxwriter, refuse_many_rows
@@ -30,7 +33,13 @@ _SUFFIXES = {
 _CODECS = {".gz": "gzip", ".bz2": "bz2", ".xz": "xz"}
 _FORMULA = re.compile(r"[=+\-@\t\r\N{FULLWIDTH EQUALS SIGN}\N{FULLWIDTH PLUS SIGN}"
                       r"\N{FULLWIDTH HYPHEN-MINUS}\N{FULLWIDTH COMMERCIAL AT}]")  # fmt: skip
-_NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?")
+_DIGITS = r"[0-9.,][0-9.,'’\s\x{a0}\x{2009}\x{202f}]*(?:[eE][+-]?[0-9]+)?"
+# A number without a unit, for Arrow; and one that a spreadsheet takes for no formula.
+_PLAIN = rf"^[\s(+\-−–]*{_DIGITS}[\s)\-−–]*$"
+_NUMBER = re.compile(r"[+-]?\s?[$€£¥]?\s?[0-9.,][0-9.,'’\s]*([eE][+-]?\d+)?\s?[%‰$€£¥]?", re.ASCII)
+_LEADING_ZERO = r"^[^0-9]*0[0-9]"
+_LARGEST_WHOLE = 2.0**53
+_MISSING = frozenset(token.lower() for token in MISSING_TOKENS)
 
 
 def table_format(path: str, n_rows: int | None = None) -> tuple[str, str | None]:
@@ -76,7 +85,9 @@ def write_table(
     codec : str, optional
         Compression of a text file.
     numbers : mapping of name to ndarray of shape (n_rows,), optional
-        Columns of text which are to be stored as numbers in Parquet, Arrow and .xlsx.
+        Columns of text which are to be stored as numbers in Parquet, Arrow and .xlsx. One with a
+        text that a number does not hold, such as "007", "1.5M" or a whole number of 17 digits,
+        stays text.
     escape_formulas : bool, default=False
         Put an apostrophe before text that a spreadsheet would run as a formula.
     origin : str, optional
@@ -107,6 +118,7 @@ class TableWriter:
         self.file, self.kind, self.codec = file, kind, codec
         self.escape_formulas, self.origin, self.sheets = escape_formulas, origin, sheets or {}
         self._sink: Any = None
+        self._as_text: set[str] = set()
 
     def __enter__(self) -> TableWriter:
         self._open = ExitStack().__enter__()
@@ -123,14 +135,34 @@ class TableWriter:
     ) -> None:
         """Write some rows; all parts have the same columns."""
         kept = table.data.select([name for name in table.names if name not in new])
-        if self.kind in ("parquet", "arrow"):
-            self._write_binary(_with_columns(kept, {**(numbers or {}), **new}))
-        elif self.kind == "xlsx":
-            as_numbers = set(numbers or ()) - set(new)
-            texts = {name: kept.column(name) for name in kept.column_names if name in as_numbers}
-            self._write_workbook(_with_columns(kept, {**(numbers or {}), **new}), texts)
-        else:
+        if self.kind in ("csv", "tsv"):
             self._write_text(kept, new, table.text or TextFormat(",", ".", 0))
+            return
+        held = {
+            name: values
+            for name, values in (numbers or {}).items()
+            if name not in new and self._holds(name, kept.column(name), values)
+        }
+        data = _with_columns(kept, {**held, **new})
+        if self.kind == "xlsx":
+            self._write_workbook(data, {name: kept.column(name) for name in held})
+        else:
+            self._write_binary(data)
+
+    def _holds(self, name: str, texts: Any, values: np.ndarray) -> bool:
+        """Tell whether a column is stored as numbers: they hold all that its texts do."""
+        wrong = None if name in self._as_text else _first_unheld(texts, values)
+        if wrong is None:
+            return name not in self._as_text
+        # Cells of a workbook have types of their own.
+        if self._sink is None or self.kind == "xlsx":
+            self._as_text.add(name)
+            return False
+        raise TableError(
+            f"Column '{brief(name)}' holds '{brief(wrong)}', which a number does not hold as it is "
+            "written, but rows before it were stored as numbers. Write .csv, or read the column as "
+            "categories."
+        )
 
     def _write_binary(self, data: Any) -> None:
         """Write Parquet or an Arrow file."""
@@ -164,6 +196,21 @@ class TableWriter:
             self._sink.write(block.encode("utf-8"))
 
 
+def _first_unheld(texts: Any, values: np.ndarray) -> str | None:
+    """Find a text that its number does not hold: with a unit, leading zeros, or too many digits.
+
+    Where there is no number, the cell is missing.
+    """
+    found = texts.filter(pa.array(~np.isnan(values)))
+    seen = values[~np.isnan(values)]
+    is_plain = pc.match_substring_regex(found, _PLAIN).to_numpy()
+    has_zeros = pc.match_substring_regex(found, _LEADING_ZERO).to_numpy()
+    is_rounded = np.abs(seen) >= _LARGEST_WHOLE
+    is_rounded &= ~pc.match_substring(found, "e", ignore_case=True).to_numpy().astype(bool)
+    wrong = np.flatnonzero(~is_plain.astype(bool) | has_zeros.astype(bool) | is_rounded)
+    return found[int(wrong[0])].as_py() if len(wrong) else None
+
+
 def _compressor(file: BinaryIO, codec: str | None) -> AbstractContextManager[Any]:
     """Compress what is written, or pass it on; the file itself stays open."""
     if codec is None:
@@ -192,7 +239,7 @@ def _text_blocks(
     suspect = re.compile(rf'[\r\n\s"{re.escape(delimiter)}]')
 
     def cell(text: str) -> str:
-        if escape and _FORMULA.match(text) and not _NUMBER.fullmatch(text):
+        if escape and _FORMULA.match(text) and not _is_value(text):
             text = "'" + text
         return '"' + text.replace('"', '""') + '"' if special.search(text) else text
 
@@ -211,6 +258,11 @@ def _text_blocks(
             for values in new.values()
         ]
         yield "".join(delimiter.join(row) + "\n" for row in zip(*columns, strict=True))
+
+
+def _is_value(text: str) -> bool:
+    """Tell whether a text that begins as a formula does is a number, or means missing."""
+    return _NUMBER.fullmatch(text) is not None or text.strip().lower() in _MISSING
 
 
 def _number_texts(values: np.ndarray, decimal: str) -> list[str]:
