@@ -14,7 +14,7 @@ import pyarrow.parquet
 import pytest
 
 from pckid.exceptions import TableError
-from pckid.tables import read_source, scan_table
+from pckid.tables import read_source, read_whole, scan_table
 from pckid.tables.sniffing import sniff
 
 PLAIN = b"a,b\n1,2\n3,\n"
@@ -156,3 +156,37 @@ def test_texts_and_categories_of_polars_are_read(tmp_path, write):
     data = read_source(str(tmp_path / "t")).data
     assert data.to_pydict() == texts
     assert not [kind for kind in data.schema.types if "view" in str(kind)]
+
+
+@pytest.mark.parametrize(
+    ("lines", "names", "n_rows", "facts"),
+    [
+        (["#sample,a,b", "s0,NA,NA", *["s1,1,2.5"] * 89], ["#sample", "a", "b"], 90, []),
+        (["id,a,,b", *["s1,1,2.5,3"] * 9], ["id", "a", "column 3", "b"], 9, []),
+        (["name", "Smith; John", "Doe; Jane"], ["name"], 2, []),
+        (["Report", "", "id,a,b", *["s1,1,2.5"] * 9], ["id", "a", "b"], 9, ["rows_above"]),
+        (["# by me,on,x", "id,a,b", *["s,1,2"] * 9], ["id", "a", "b"], 9, ["rows_above", "doubt"]),
+        (["5.1,3.5,setosa"] * 9, ["5.1", "3.5", "setosa"], 8, ["doubt"]),
+        (["id,2022,2023", *["s,1,2"] * 9], ["id", "2022", "2023"], 9, []),
+        (["a,b,c", "kg,m,s", *["1,2,3"] * 9], ["a", "b", "c"], 10, []),
+    ],
+)
+def test_the_first_line_is_the_header_unless_it_cannot_be(tmp_path, lines, names, n_rows, facts):
+    (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
+    scan = scan_table(str(tmp_path / "t.csv"), delimiter=None if names != ["name"] else ",")
+    assert scan.names == names
+    assert read_whole(scan).data.num_rows == n_rows
+    assert [fact.code.replace("header_in_", "") for fact in scan.facts] == facts
+
+
+def test_a_doubtful_header_says_what_to_do(tmp_path):
+    (tmp_path / "t.csv").write_text("# by me,on,x\nid,a,b\n" + "s,1,2\n" * 9)
+    assert scan_table(str(tmp_path / "t.csv")).notes[1] == (
+        "The names of the columns are taken from line 2; those in 1 may be the right ones "
+        "(--skip-first 0 takes them)."
+    )
+    (tmp_path / "t.csv").write_text("5.1,3.5,setosa\n" * 9)
+    assert scan_table(str(tmp_path / "t.csv")).notes == (
+        "The names of the columns are taken from line 1, which looks like data (--no-header takes "
+        "it as such).",
+    )

@@ -149,22 +149,52 @@ def test_a_workbook_in_gzip_or_from_a_pipe_is_read(tmp_path, monkeypatch):
     assert read("-").to_pydict() == REGIONS
 
 
+INDEXED = [[float(i), 1.5, 2.5] for i in range(9)]
+PATIENT = ["P1", 24.0, "F", 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 1.0, 2.0, 3.0]
+BLANKS = ["id", "", "sex", "", "bp", "", "x1", "x2", "x3", "x4", "x5", "x6", "x7"]
+REMARK = [*[[1.5, 2.5, ""]] * 6, [1.5, 2.5, "check!"], *[[1.5, 2.5, ""]] * 6]
+
+
 @pytest.mark.parametrize(
-    ("rows", "first", "names"),
+    ("rows", "first", "names", "rival"),
     [
-        ([["a", "b"], [1.0, 2.0]], 0, ["a", "b"]),
-        ([["", ""], ["a", "b"], [1.0, 2.0]], 1, ["a", "b"]),
-        ([["country", 2023.0, 2024.0], ["x", "n/a", "n/a"]], 0, ["country", "2023", "2024"]),
-        ([["date:", DAY], ["", ""], ["a", "b"], [1.0, 2.0]], 2, ["a", "b"]),
-        ([["title", "", ""], ["a", "", "c"], ["x", 1.0, 2.0]], 2, None),
-        ([["title", "", "", "", ""], ["a", "b", "c", "", "e"]], 1, ["a", "b", "c", "", "e"]),
-        ([["two\nlines", " x "], [1.0, 2.0]], 0, ["two lines", "x"]),
+        ([["a", "b"], [1.0, 2.0]], 0, ["a", "b"], None),
+        ([["", ""], ["a", "b"], [1.0, 2.0]], 1, ["a", "b"], None),
+        ([["country", 2023.0, 2024.0], ["x", "n/a", "n/a"]], 0, ["country", "2023", "2024"], None),
+        ([["date:", DAY], ["", ""], ["a", "b"], [1.0, 2.0]], 2, ["a", "b"], None),
+        ([["title", "", ""], ["a", "", "c"], ["x", 1.0, 2.0]], 1, ["a", "", "c"], None),
+        ([["title", "", "", "", ""], ["a", "b", "c", "", "e"]], 1, ["a", "b", "c", "", "e"], None),
+        ([["two\nlines", " x "], [1.0, 2.0]], 0, ["two lines", "x"], None),
+        # The index of a data frame has no name.
+        ([["", "a", "b"], *INDEXED], 0, ["", "a", "b"], None),
+        ([["", "a"], *(row[:2] for row in INDEXED)], 0, ["", "a"], None),
+        ([["", "a", "b"], [0.0, "", 2.5], *INDEXED], 0, ["", "a", "b"], None),
+        ([["a", "b", ""], *REMARK], 0, ["a", "b", ""], None),
+        ([BLANKS, *[PATIENT] * 5], 0, BLANKS, None),
+        # In doubt: a line that is full, but of no names, above one of names; and data alone.
+        ([["made on", 5.0], ["a", "b"], *[[1.0, 2.0]] * 5], 1, ["a", "b"], 0),
+        ([[5.1, 3.5, "setosa"]] * 5, 0, ["5.1", "3.5", "setosa"], 0),
     ],
 )
-def test_the_header_is_the_first_row_that_is_nearly_full(rows, first, names):
+def test_the_header_is_the_first_row_unless_it_cannot_be(rows, first, names, rival):
     found = find_header(rows)
-    assert found.first == first
-    assert names is None or found.names == names
+    assert (found.first, found.names, found.rival) == (first, names, rival)
+
+
+@pytest.mark.parametrize("n_columns", [1, 2, 3])
+def test_a_frame_that_pandas_wrote_keeps_its_rows(tmp_path, n_columns):
+    rows = [["", *"abc"[:n_columns]], *([i, *[i / 4] * n_columns] for i in range(90))]
+    data = read(written(tmp_path / "t.xlsx", rows))
+    assert data.num_rows == 90
+    assert data.column_names == ["column 1", *"abc"[:n_columns]]
+
+
+def test_a_remark_beside_a_row_takes_no_rows(tmp_path):
+    rows = [["a", "b", "c"], *([i, i / 4, i / 2] for i in range(90))]
+    rows[51].append("measured twice")
+    data = read(written(tmp_path / "t.xlsx", rows))
+    assert data.num_rows == 90
+    assert data.column_names == ["a", "b", "c", "column 4"]
 
 
 def test_a_heading_over_data_does_not_take_a_row_of_data():

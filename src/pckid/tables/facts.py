@@ -40,6 +40,17 @@ def describe_fact(fact: Fact) -> str:
                 f"The names of the columns are in line {data['row']}; what stands above them is "
                 f"left out ({as_argument('skip_first', 0)} takes it)."
             )
+        case "header_in_doubt" if data["row"] == data["rival"]:
+            return (
+                f"The names of the columns are taken from {data['unit']} {data['row']}, which "
+                f"looks like data ({as_argument('no_header')} takes it as such)."
+            )
+        case "header_in_doubt":
+            skip = as_argument("skip_first", data["rival"] - 1)
+            return (
+                f"The names of the columns are taken from {data['unit']} {data['row']}; those in "
+                f"{data['rival']} may be the right ones ({skip} takes them)."
+            )
         case "notes_below":
             many, is_are = counted(data["n_rows"], "row"), "is" if data["n_rows"] == 1 else "are"
             return f"Below the table, {many} of notes {is_are} left out."

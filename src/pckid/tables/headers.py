@@ -1,6 +1,7 @@
-"""Find the header of a sheet: below titles, notes and blank rows, over one row or several."""
+"""Find the names of the columns: below titles, notes and blank rows, over one row or several."""
 
 import datetime
+import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -8,7 +9,104 @@ Grid = list[list[Any]]
 Range = tuple[tuple[int, int], tuple[int, int]]  # first and last cell, as (row, column) from 0
 
 _MOST_HEADER_ROWS = 4
+_MOST_TITLES = 20
 _NEARLY_ALL = 0.8
+_LONGEST_NUMBER = 40
+_FEWEST_ROWS, _MOST_CELLS = 4, 100_000
+_NUMBER = re.compile(r"[+\-−–]?[$€£]?\s?[\d.,'’\s]*\d[\d.,'’\s]*([eE][+-]?\d+)?\s?[%€$£]?[-−–]?")
+_YEAR = re.compile(r"(18|19|20|21)\d\d(\.0)?")
+_NUMBERS = frozenset({"number", "year"})
+# Texts that stand for a missing value, and so for no name.
+_MISSING = frozenset({"na", "n/a", "nan", "#n/a", "null", "none", "nil", "-", "--", ".", "?"})
+
+
+class NamesRow(NamedTuple):
+    """The row that holds the names of the columns.
+
+    Attributes
+    ----------
+    row : int
+    is_sure : bool
+        Whether it holds texts above numbers.
+    rival : int or None
+        A row above it that may hold the names, too; or its own, if some of its cells are numbers.
+    """
+
+    row: int
+    is_sure: bool
+    rival: int | None
+
+
+def find_names(rows: Grid) -> NamesRow:
+    """Find the row that holds the names among the first ones of a table, of one length.
+
+    It is the first row that holds something, unless that is clearly something else: a title, which
+    fills at most half of the columns, or what cannot be names, with a row of texts above numbers
+    below it.
+    """
+    rows = rows[: max(_FEWEST_ROWS, _MOST_CELLS // max(len(rows[0]), 1))]
+    kinds = [[_kind(cell) for cell in row] for row in rows]
+    filled = [i for i, row in enumerate(kinds) if any(row)]
+    if not filled:
+        return NamesRow(0, False, None)
+    # A remark beside the table makes no column.
+    fewest = 2 if len(filled) > _FEWEST_ROWS else 1
+    columns = [len(kinds) - column.count("") for column in zip(*kinds, strict=True)]
+    used = [j for j, n_cells in enumerate(columns) if n_cells >= fewest]
+    counts = [sum(bool(row[j]) for j in used) for row in kinds]
+
+    def is_title(i: int) -> bool:
+        # The index of a data frame has no name.
+        only_corner = not kinds[i][used[0]] and counts[i] == len(used) - 1
+        return 2 * counts[i] <= len(used) and not only_corner
+
+    def above_numbers(i: int) -> list[str]:
+        """List what the row holds above columns of numbers."""
+        below = {j: [row[j] for row in kinds[i + 1 :] if row[j]] for j in used}
+        numeric = (
+            j for j in used if 2 * sum(kind in _NUMBERS for kind in below[j]) > len(below[j])
+        )
+        return [kinds[i][j] for j in numeric]
+
+    def holds_names(i: int) -> bool:
+        found = above_numbers(i)
+        names = {"text", "year"} if "text" in kinds[i] else {"text"}
+        texts = [str(cell).strip() for cell in rows[i] if cell != ""]
+        return (
+            2 * sum(kind in names for kind in found) > len(found)
+            and names.issuperset(set(found) - {"", "missing"})
+            and len(set(texts)) == len(texts)
+        )
+
+    below = [i for i in filled if not is_title(i)]
+    found = below[0] if below and filled.index(below[0]) <= _MOST_TITLES else filled[0]
+    is_sure, rival = holds_names(found), None
+    only_texts = not {"number", "value"}.intersection(kinds[found])
+    if not (is_sure or only_texts) or str(rows[found][0]).lstrip().startswith("#"):
+        full = [i for i in below[: _MOST_TITLES + 1] if counts[i] >= _NEARLY_ALL * len(used)]
+        # A table has more rows than stand above it.
+        after = (i for i in full if i > found and 2 * filled.index(i) < len(filled))
+        later = next((i for i in after if holds_names(i)), None)
+        if later is not None:
+            apart = any(not any(row) for row in kinds[found:later])
+            found, is_sure, rival = later, True, None if apart else found
+    if rival is None and set(above_numbers(found)) == {"number"}:
+        rival = found
+    return NamesRow(found, is_sure, rival)
+
+
+def _kind(cell: Any) -> str:
+    """Tell what a cell holds: a number, perhaps a year, a text, another value, or nothing."""
+    if isinstance(cell, str):
+        text = cell.strip()
+        if not text or text.lower() in _MISSING:
+            return "missing" if text else ""
+        if len(text) >= _LONGEST_NUMBER or not _NUMBER.fullmatch(text):
+            return "text"
+        return "year" if _YEAR.fullmatch(text) else "number"
+    if isinstance(cell, int | float) and not isinstance(cell, bool):
+        return "year" if _YEAR.fullmatch(str(cell)) else "number"
+    return "value"
 
 
 class Header(NamedTuple):
@@ -20,18 +118,21 @@ class Header(NamedTuple):
         The first row of the header, and the first row below it.
     names : list of str
         Empty where a column has no name.
+    rival : int or None
+        Another row that may hold them.
     """
 
     first: int
     end: int
     names: list[str]
+    rival: int | None = None
 
 
 def find_header(rows: Grid, merged: Sequence[Range] = ()) -> Header:
     """Find the header among the first rows of a sheet.
 
-    It is the first row with a cell in nearly every column. Where cells of it are merged across
-    some columns, or down, the rows below them belong to it: "2023" over "Q1" gives "2023 Q1".
+    Where cells of it are merged across some columns, or down, the rows below them belong to it:
+    "2023" over "Q1" gives "2023 Q1".
 
     Parameters
     ----------
@@ -52,13 +153,12 @@ def find_header(rows: Grid, merged: Sequence[Range] = ()) -> Header:
     ]
     for merge in near:
         _fill_merged(grid, merge)
-    counts = [width - row.count("") for row in grid]
-    first = _first_row(rows, grid, counts)
+    first, _, rival = find_names(grid)
     end = first + 1
     while end < min(len(rows), first + _MOST_HEADER_ROWS) and _continues(rows, near, first, end):
         end += 1
     columns = zip(*grid[first:end], strict=True)
-    return Header(first, end, [_name(cells) for cells in columns])
+    return Header(first, end, [_name(cells) for cells in columns], rival)
 
 
 def _header_columns(merge: Range) -> int:
@@ -71,21 +171,6 @@ def _fill_merged(grid: Grid, merge: Range) -> None:
     (top, left), (bottom, right) = merge
     for row in grid[top : bottom + 1]:
         row[left : right + 1] = [grid[top][left]] * len(row[left : right + 1])
-
-
-def _first_row(rows: Grid, grid: Grid, counts: list[int]) -> int:
-    """Choose the first row that is nearly full; rows apart from the table come before a blank one.
-
-    Such a row is passed over if it holds more than texts, as "Date: | 2024-01-31" does, and a row
-    of texts begins another block below.
-    """
-    enough = [i for i, count in enumerate(counts) if count >= _NEARLY_ALL * max(counts)]
-    first = enough[0]
-    blank = next((i for i in range(first, len(rows)) if counts[i] == 0), None)
-    if blank is not None and not _is_texts(rows[first]):
-        later = [i for i in enough if i > blank and counts[i - 1] == 0 and _is_texts(rows[i])]
-        return later[0] if later and later[0] + 1 < len(rows) else first
-    return first
 
 
 def _continues(rows: Grid, merged: Sequence[Range], first: int, row: int) -> bool:

@@ -203,6 +203,9 @@ def scan_table(
     if scan.text is None and max_bytes is not None:
         refuse_large(scan.n_bytes, scan.source, max_bytes)
     _check_names(scan)
+    if scan.header_is_numbers:  # which leaves no doubt, and is asked about by itself
+        facts = tuple(fact for fact in scan.facts if fact.code != "header_in_doubt")
+        scan = scan._replace(facts=facts)
     return scan._replace(max_bytes=most)
 
 
@@ -273,6 +276,9 @@ def _scan_file(
     above_table = text[: len(text) - len(after_lines(text, kind.n_above))]
     if skip_first is None and above_table.strip():
         facts = (Fact("rows_above", {"row": kind.n_above + 1}), *facts)
+    if header and kind.rival is not None:
+        doubt = {"row": kind.n_above + 1, "rival": kind.rival + 1, "unit": "line"}
+        facts = (*facts, Fact("header_in_doubt", doubt))
     return Scan(source.name, names, (part,), source.n_bytes, kind, header, found, facts=facts)
 
 

@@ -6,24 +6,28 @@ import re
 from collections import Counter
 from typing import NamedTuple
 
+from pckid.tables.headers import find_names
+
 _DELIMITERS = (",", ";", "\t", "|")
 _SAMPLE_RECORDS = 200
 _SAMPLE_CHARACTERS = 1 << 20
 _COMMA_NUMBER = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
 _POINT_NUMBER = re.compile(r"[+-]?\d*\.\d+([eE][+-]?\d+)?")
-_NUMBER = re.compile(r"[+-]?[$€£]? ?[\d.,' ]*\d[\d.,' ]*([eE][+-]?\d+)? ?[%€$£]?")
-_YEAR = re.compile(r"(18|19|20|21)\d\d")
-_MOST_TITLES, _NEARLY_ALL, _LONGEST_NUMBER = 20, 0.8, 40
+_NEARLY_ALL = 0.8
 _THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+")
 
 
 class TextFormat(NamedTuple):
-    """How a text table separates cells and writes numbers, and how many lines stand above it."""
+    """How a text table separates cells and writes numbers, and how many lines stand above it.
+
+    Another line that may hold the names is the rival; it is named by the lines above it, too.
+    """
 
     delimiter: str
     decimal: str
     n_columns: int
     n_above: int = 0
+    rival: int | None = None
 
 
 def sniff(
@@ -57,15 +61,17 @@ def sniff(
     for sign in _DELIMITERS if delimiter is None else [delimiter]:
         records = _records(sample, sign)
         titled = header and skip_first is None
-        begins[sign] = records, _first_of_table([cells for _, cells in records]) if titled else 0
-    chosen = max(begins, key=lambda sign: _score_delimiter(*begins[sign]))
-    records, first = begins[chosen]
+        table = [cells for _, cells in records]
+        begins[sign] = records, *(_first_of_table(table) if titled else (0, None))
+    chosen = max(begins, key=lambda sign: _score_delimiter(*begins[sign][:2]))
+    records, first, rival = begins[chosen]
     if decimal is None:
         cells = [cell.strip() for record in _cells_from(records, first + 1) for cell in record]
         decimal = _decimal_sign(cells)
     # The record counts whole, however long it is.
     line, names = _records(body, chosen, first + 1)[first]
-    return TextFormat(chosen, decimal, len(names), (skip_first or 0) + line)
+    rival = None if rival is None else records[rival][0]
+    return TextFormat(chosen, decimal, len(names), (skip_first or 0) + line, rival)
 
 
 def after_lines(text: str, n_lines: int) -> str:
@@ -86,50 +92,16 @@ def _cells_from(records: list[tuple[int, list[str]]], first: int) -> list[list[s
     return [cells for _, cells in records[first:]]
 
 
-def _first_of_table(records: list[list[str]]) -> int:
-    """Find the header below titles; the first record where it is not clear that there are any.
-
-    A header is a full record of texts, followed by records as long, with numbers in some column.
-    """
+def _first_of_table(records: list[list[str]]) -> tuple[int, int | None]:
+    """Find the header, below titles if it is clear that there are any; and a record like it."""
     width, _ = max(Counter(map(len, records)).items(), key=lambda item: (item[1], item[0]))
-    first = 0
-    while first < min(_MOST_TITLES, len(records) - 1) and _is_title(records[first], width):
-        # A line that begins with # may hold the names, unless they come below it.
-        full = len(records[first]) == width and _is_header(records[first])
-        if full and not _is_header(records[first + 1]):
-            break
-        first += 1
-    body = records[first + 1 :]
+    # A record of another length counts as one text.
+    alike = [cells if len(cells) == width else ["".join(cells), *[""] * width] for cells in records]
+    found = find_names([cells[:width] for cells in alike])
+    body = records[found.row + 1 :]
     fits = sum(len(record) == width for record in body) >= _NEARLY_ALL * max(len(body), 1)
-    if not (width > 1 and body and fits and len(records[first]) == width):
-        return 0
-    columns = zip(*(record for record in body if len(record) == width), strict=True)
-    return first if _is_header(records[first]) and any(map(_are_numbers, columns)) else 0
-
-
-def _is_title(record: list[str], width: int) -> bool:
-    """Tell whether a record may stand above a table of `width` columns: it is short, or sparse."""
-    filled = sum(bool(cell.strip()) for cell in record)
-    return len(record) < width or 2 * filled <= width or record[0].lstrip().startswith("#")
-
-
-def _is_header(record: list[str]) -> bool:
-    """Tell whether a record may hold names: nearly full, of texts, or of years beside a text."""
-    cells = [cell.strip() for cell in record if cell.strip()]
-    numbers = [cell for cell in cells if _reads_as_number(cell)]
-    years = all(_YEAR.fullmatch(cell) for cell in numbers) and len(numbers) < len(cells)
-    return years and len(cells) >= _NEARLY_ALL * len(record)
-
-
-def _are_numbers(cells: tuple[str, ...]) -> bool:
-    """Tell whether most cells that are not empty are numbers."""
-    filled = [cell.strip() for cell in cells if cell.strip()]
-    return 2 * sum(map(_reads_as_number, filled)) > len(filled)
-
-
-def _reads_as_number(cell: str) -> bool:
-    """Tell whether a cell is a number, however it is written."""
-    return len(cell) < _LONGEST_NUMBER and _NUMBER.fullmatch(cell) is not None
+    clear = width > 1 and body and fits and len(records[found.row]) == width and found.is_sure
+    return (found.row, found.rival) if clear or found.row == 0 else (0, None)
 
 
 def _records(

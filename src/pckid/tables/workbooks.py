@@ -128,6 +128,9 @@ def _read_workbook(
         names, offset, rows = found.names, found.end, chain(first[found.end :], rows)
         if any(row.count("") < len(row) for row in first[: found.first]):
             facts.append(Fact("rows_above", {"sheet": name, "row": top + found.first + 1}))
+        if found.rival is not None:
+            doubt = {"row": top + found.first + 1, "rival": top + found.rival + 1, "unit": "row"}
+            facts.append(Fact("header_in_doubt", doubt))
     read = _read_rows(_fill_down(rows, merged, offset), names, cells.width, top + offset + 1)
     if read.n_below > skip_last:
         facts.append(Fact("notes_below", {"n_rows": read.n_below}))
