@@ -1,4 +1,4 @@
-"""Check that a top-level name has one meaning in the package, and that every file says its purpose.
+"""Check that a public name has one meaning in the package, and that every file says its purpose.
 
 The families of components share one interface on purpose, and a test of the documentation may name
 a command's function as the command: these are the exceptions.
@@ -31,7 +31,7 @@ def complaints() -> list[str]:
         if not (ast.get_docstring(module) or "").partition("\n")[0].endswith((".", ":")):
             found.append(f"{place} does not open with a sentence")
         for name in top_level_names(module):
-            if not name.startswith("__"):
+            if not name.startswith("_"):
                 homes[name].add(place)
     for name, places in sorted(homes.items()):
         if len(places) > 1 and not places <= FAMILIES and len(places - COMMANDS) > 1:
@@ -41,5 +41,5 @@ def complaints() -> list[str]:
 
 if __name__ == "__main__":
     found = complaints()
-    print("\n".join(found) or "Every name has one meaning.")
+    print("\n".join(found) or "Every public name has one meaning.")
     sys.exit(bool(found))

@@ -1,3 +1,3 @@
-"""The version, for all rooms: importing the package itself would import every room."""
+"""The version, in a file of its own: the build reads it, and so do modules of the package."""
 
 __version__ = "0.1.0"

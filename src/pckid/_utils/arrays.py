@@ -116,7 +116,7 @@ def asarray_like(values: Any, X: Array, dtype: Any = None) -> Array:
         dtype = X.dtype
     if isinstance(X, np.ndarray):
         return np.asarray(values, dtype=dtype)
-    if array_api_compat.is_torch_array(X) and X.is_cuda:  # type: ignore[attr-defined]
+    if array_api_compat.is_torch_array(X) and X.is_cuda:
         xp = namespace(X)
         # Up to 64 KB CUDA sets aside at once; for more it waits until all that was launched is
         # done. So indices travel as int32, and are widened there.
@@ -176,7 +176,7 @@ def fused_softmax(X: Array) -> Array | None:
     """
     if is_host(X) or not array_api_compat.is_torch_array(X):
         return None
-    return X.softmax(1)  # type: ignore[attr-defined]
+    return X.softmax(1)
 
 
 def drop_tiny(X: Array) -> Array:

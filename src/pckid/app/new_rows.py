@@ -31,4 +31,4 @@ def ask_for_new_rows() -> None:
 def _ask_for_file(label: str, kinds: list[str], key: str) -> Upload | None:
     """Ask for a file."""
     file = st.file_uploader(label, kinds, key=key)
-    return file and Upload(file.name, file.getvalue())
+    return Upload(file.name, file.getvalue()) if file else None

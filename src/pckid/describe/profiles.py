@@ -287,7 +287,8 @@ def _category_counts(
     """Count the categories of each column in each cluster, `member` (k, n), by name."""
     xp, column, counts = namespace(table.values), table.margins.column, {}
     for place, source in enumerate(scaling.categorical):
-        chosen = table.codes[:, place : place + 1] == xp.nonzero(column == place)[0]
+        (mine,) = xp.nonzero(column == place)  # type: ignore[comparison-overlap]
+        chosen = table.codes[:, place : place + 1] == mine
         counts[names[source]] = _host(member @ xp.astype(chosen, member.dtype))
     return counts
 
