@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from fuzz import sign
 from safetensors.numpy import load as read_tensors
 from safetensors.numpy import save as write_tensors
 
@@ -466,6 +467,17 @@ def test_a_model_of_one_column_goes_through_a_file(tmp_path, model):
     np.testing.assert_array_equal(
         pckid.load(tmp_path / "m.pckid").predict(rows), model.predict(rows)
     )
+
+
+@pytest.mark.parametrize(("known", "unknown"), [(123, b"NaN"), (12345678, b"Infinity")])
+def test_numbers_that_json_does_not_know_are_refused(saved, known, unknown):
+    forge(saved, lambda t, d: d["reading"].update({"decimal": known}))
+    pckid.load(saved)
+    content = saved.read_bytes()
+    assert content.count(b'":%d' % known) == 1
+    saved.write_bytes(sign(content.replace(b'":%d' % known, b'":' + unknown)))
+    with pytest.raises(pckid.PckidModelError):
+        pckid.load(saved)
 
 
 def test_a_newer_format_is_named_with_the_version_it_needs(saved):

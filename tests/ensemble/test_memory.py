@@ -104,6 +104,12 @@ def test_a_further_row_to_learn_from_takes_its_values_twice_and_which_are_observ
     assert more - few == 200_000 * 20 * (8 + 4 + 1)
 
 
+def test_a_further_thread_takes_the_statistics_of_its_rows_and_their_posteriors():
+    plan = PLAN._replace(n_rows=10**6)
+    few, more = (needed_bytes(plan, (10**6, 20), 4, jobs) for jobs in (4, 8))
+    assert more - few == 4 * 10**6 * (3 * 20 + 8 * 30) * 4
+
+
 def test_one_line_says_what_is_to_come():
     line = describe_plan(PLAN, (1_000_000, 18), 3 * 2**29)
     assert line == (
