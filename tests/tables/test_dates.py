@@ -99,3 +99,10 @@ def test_types_of_arrow():
     for kind in (pa.time32("s"), pa.time64("us")):
         column = pa.chunked_array([pa.array([dt.time(2, 30)], kind)])
         assert read_temporal(column, "days").tolist() == [2.5]
+
+
+def test_nanoseconds_are_read_to_the_microsecond():
+    stamps = pa.array([1_706_702_400_000_000_001, None], pa.timestamp("ns"))
+    days = read_temporal(pa.chunked_array([stamps]), "days")
+    np.testing.assert_allclose(days, [19753.5, np.nan])
+    assert read_temporal(pa.chunked_array([stamps]), "hour")[0] == 12

@@ -15,9 +15,10 @@ import pytest
 import xlsxwriter
 
 from pckid.exceptions import TableError
-from pckid.tables import isolation, read_whole, scan_table, workbooks
+from pckid.tables import isolation, leave_out_last, read_whole, scan_table, workbooks
 from pckid.tables.headers import find_header
 from pckid.tables.sources import Source
+from pckid.tables.table import name_row
 
 FILES = Path(__file__).parent / "files"
 REGIONS = {
@@ -73,7 +74,7 @@ def read(path, **options):
 
 def parsed(path):
     """Read a workbook in this process."""
-    _, table = workbooks.parse_workbook(Source(str(path)), None, True, None, 0)
+    _, table = workbooks.parse_workbook(Source(str(path)))
     return table
 
 
@@ -440,3 +441,78 @@ def test_what_is_not_installed_is_named(monkeypatch):
         ImportError, match=r"needs python_calamine: python -m pip install 'pckid\[excel\]'"
     ):
         read(FILES / "plain.xlsx")
+
+
+def months(tmp_path):
+    """Write a workbook of two months with the same columns, notes, and another table."""
+    sheets = {
+        "May": [["id", "x"], *([f"a{i}", i / 4] for i in range(20))],
+        "June": [["id", "x"], *([f"b{i}", i / 4] for i in range(10)), ["b10", "n/a"]],
+        "Codes": [["code", "means"], [1, "x"], [2, "y"], [3, "z"]],
+    }
+    with xlsxwriter.Workbook(str(tmp_path / "t.xlsx")) as book:
+        for name, rows in sheets.items():
+            sheet = book.add_worksheet(name)
+            for i, row in enumerate(rows):
+                sheet.write_row(i, 0, row)
+    return str(tmp_path / "t.xlsx")
+
+
+def test_sheets_with_the_same_columns_are_told_of_and_read_together(tmp_path):
+    path = months(tmp_path)
+    scan = scan_table(path)
+    assert scan.facts == (
+        ("other_sheets", {"sheet": "May", "others": ["Codes"]}),
+        ("same_columns", {"sheet": "May", "others": ["June"]}),
+    )
+    assert "'June' has the same columns and is not (--sheet all takes all)." in scan.notes[1]
+    assert read_whole(scan).data.num_rows == 20
+    every = scan_table(path, sheet="all")
+    table = read_whole(every)
+    assert table.data["id"].to_pylist() == [f"a{i}" for i in range(20)] + [
+        f"b{i}" for i in range(11)
+    ]
+    assert table.data["x"].to_pylist()[-2:] == ["2.25", "n/a"]
+    assert [fact.code for fact in every.facts] == ["other_sheets"]
+    assert every.n_rows == 31
+    assert name_row(table.parts, 20) == "row 21 of sheet 'May'"
+    assert name_row(table.parts, 21) == "row 2 of sheet 'June'"
+    left = leave_out_last(every, 1)
+    assert (left.n_rows, left.loaded.num_rows) == (30, 30)
+
+
+def test_rows_that_a_filter_hides_are_told_of_and_left_out(tmp_path):
+    path = str(tmp_path / "t.xlsx")
+    with xlsxwriter.Workbook(path) as book:
+        sheet = book.add_worksheet()
+        for i, row in enumerate([["a", "b"], *([i, i / 4] for i in range(9))]):
+            sheet.write_row(i, 0, row)
+        sheet.autofilter(0, 0, 9, 1)
+        for i in (3, 4, 8):
+            sheet.set_row(i, options={"hidden": True})
+    scan = scan_table(path)
+    assert scan.facts == (("hidden_rows", {"n_rows": 3}),)
+    assert scan.notes[0] == "3 rows are hidden in the sheet, and taken, too."
+    assert read_whole(scan).data.num_rows == 9
+    visible = scan_table(path, visible_only=True)
+    table = read_whole(visible)
+    assert table.data["a"].to_pylist() == [0, 1, 4, 5, 6, 8]
+    assert visible.facts == ()
+    assert name_row(table.parts, 3) == "row 6 of the sheet"
+    with pytest.raises(TableError, match="it is not a spreadsheet"):
+        scan_table(str(FILES / "us-money.csv"), visible_only=True)
+
+
+def test_formulas_without_results_are_told_of(tmp_path):
+    plain = written(tmp_path / "s.xlsx", [["a", "b"], *([i, i / 4] for i in range(9))])
+    cells = re.compile(rb"<c r=\"(B\d+)\"><v>[^<]*</v></c>")
+    forms = [b"<f>A2*2</f>", b"<f>A2*2</f><v></v>", b"<f>A2*2</f><v/>", b"<f>A2*2</f><v>1</v>"]
+    for form, n_cells in zip(forms, [9, 9, 9, 0], strict=True):
+        new = b'<c r="\\1">' + form + b"</c>"
+        path = changed(plain, tmp_path / "t.xlsx", SHEET, lambda xml, new=new: cells.sub(new, xml))
+        scan = scan_table(str(path))
+        told = [fact.data["n_cells"] for fact in scan.facts]
+        assert told == [n_cells] * bool(n_cells)
+    solved = b'<c r="B2" t="str"><f>""</f><v></v></c>'
+    path = changed(plain, tmp_path / "t.xlsx", SHEET, lambda xml: cells.sub(solved, xml))
+    assert scan_table(str(path)).facts == ()

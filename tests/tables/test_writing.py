@@ -176,3 +176,13 @@ def test_texts_for_missing_are_kept_in_a_workbook(tmp_path):
         write_table(file, table, {"cluster": np.arange(6)}, kind="xlsx", numbers=numbers)
     found = python_calamine.CalamineWorkbook.from_path(path).get_sheet_by_index(0).to_python()
     assert [row[0] for row in found] == ["a", 1.5, "k.A.", "", -999, "", "nan"]
+
+
+@pytest.mark.parametrize("kind", ["csv", "xlsx", "parquet"])
+def test_nanoseconds_are_written(kind):
+    column = pa.array([1_706_702_400_000_000_001, None], pa.timestamp("ns"))
+    table = FileTable(pa.table({"a": column, "b": [1, 2]}), None, "t", "", False)
+    file = io.BytesIO()
+    write_table(file, table, {}, kind=kind)
+    found = read_source(Source("t", stored=file.getvalue())).data["a"]
+    assert str(found[0]).startswith("2024-01-31 12:00:00")

@@ -123,9 +123,9 @@ def read_temporal(column: Any, part: str) -> np.ndarray:
         per_hour = 3600 * {"s": 1, "ms": 1e3, "us": 1e6, "ns": 1e9}[kind.unit]
         whole = column.cast(pa.int32()) if kind.bit_width == 32 else column
         return to_floats(whole.cast(pa.int64())) / per_hour
+    stamps = column.cast(pa.timestamp("us"), safe=False)  # nanoseconds count for nothing
     if part == "days":
-        return to_floats(column.cast(pa.timestamp("us")).cast(pa.int64())) / 86_400e6
-    stamps = column.cast(pa.timestamp("us"))
+        return to_floats(stamps.cast(pa.int64())) / 86_400e6
     return to_floats(pc.month(stamps) if part == "month" else pc.hour(stamps))
 
 

@@ -87,7 +87,7 @@ def find_extra_rows(source: FileTable | Scan) -> ExtraRows | None:
         return None
     n_rows += n_blank
     texts = tuple(text for _, text in reversed(labels))
-    return ExtraRows(texts, names[labels[-1][0]], source.parts[0].n_below + n_rows)
+    return ExtraRows(texts, names[labels[-1][0]], source.parts[-1].n_below + n_rows)
 
 
 def _is_note(text: str, n_filled: int, n_columns: int) -> bool:

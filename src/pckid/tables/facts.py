@@ -54,6 +54,21 @@ def describe_fact(fact: Fact) -> str:
         case "notes_below":
             many, is_are = counted(data["n_rows"], "row"), "is" if data["n_rows"] == 1 else "are"
             return f"Below the table, {many} of notes {is_are} left out."
+        case "same_columns":
+            listed = ", ".join(f"'{brief(other)}'" for other in data["others"][:5])
+            return (
+                f"Sheet '{brief(data['sheet'])}' is read; {listed} has the same columns and is not "
+                f"({as_argument('sheet', 'all')} takes all)."
+            )
+        case "hidden_rows":
+            many, is_are = counted(data["n_rows"], "row"), "is" if data["n_rows"] == 1 else "are"
+            return f"{many} {is_are} hidden in the sheet, and taken, too."
+        case "formulas_without_results":
+            many = counted(data["n_cells"], "formula")
+            return (
+                f"{many} in the sheet: no result is stored with them, so they count as missing. "
+                "Open the workbook in a spreadsheet program once, and save it."
+            )
         case "renamed":
             old, new = brief(data["old"]), brief(data["new"])
             return f"Two columns named '{old}': the second is now '{new}'."

@@ -144,6 +144,7 @@ def scan_table(
     encoding: str | None = None,
     header: bool = True,
     sheet: str | None = None,
+    visible_only: bool = False,
     skip_first: int | None = None,
     skip_last: int = 0,
     max_bytes: int | None = None,
@@ -161,8 +162,10 @@ def scan_table(
     header : bool, default=True
         Whether the first row of a text file or spreadsheet holds the column names.
     sheet : str, optional
-        The name of a spreadsheet's sheet, or its number from 1. By default the first that holds a
-        table.
+        The name of a spreadsheet's sheet, or its number from 1; "all" are the sheets that have the
+        columns of the first. By default the first that holds a table.
+    visible_only : bool, default=False
+        Leave out the rows of a sheet (.xlsx) that are hidden, such as by a filter.
     skip_first : int, optional
         Lines of a text file, or rows of a sheet, that stand above the table; found out by default.
     skip_last : int, default=0
@@ -188,10 +191,11 @@ def scan_table(
     else:
         found = find_source(source, most) if isinstance(source, str) else source
         found = found._replace(max_bytes=most)
-        scan = _scan_whole(found, header, sheet, skip_first, skip_last) or _scan_file(
+        how = {"header": header, "skip_first": skip_first, "skip_last": skip_last}
+        scan = _scan_whole(found, sheet=sheet, visible_only=visible_only, **how) or _scan_file(
             found, delimiter, decimal, encoding, header, skip_first
         )
-    if sheet is not None and not scan.is_sheet:
+    if (sheet is not None or visible_only) and not scan.is_sheet:
         raise TableError(f"{scan.source} has no sheets: it is not a spreadsheet. Name none.")
     if scan.text is None and not scan.is_sheet and (skip_first or skip_last):
         raise TableError(
@@ -209,25 +213,23 @@ def scan_table(
     return scan._replace(max_bytes=most)
 
 
-def _scan_whole(
-    source: Source, header: bool, sheet: str | None, skip_first: int | None, skip_last: int
-) -> Scan | None:
+def _scan_whole(source: Source, **how: Any) -> Scan | None:
     """Read a file of a kind that is only read whole; None if it is of another kind."""
     start = next(source.pieces(64), b"")
-    rows, n_below = None, 0
+    parts: tuple[Part, ...] = ()
     facts: tuple[Fact, ...] = ()
     if start.startswith((ZIP, OLE)):
-        data, rows, n_below, facts = read_sheet(source, sheet, header, skip_first, skip_last)
+        data, parts, facts = read_sheet(source, **how)
     elif is_statistics(start):
         data = read_statistics(source)
     else:
         _refuse_documents(start, source.name)
         return None
-    part = Part(source, None, 0, data.num_rows, n_below, rows)
     names, renamed = unique_names(data.column_names)
     return Scan(
-        source.name, names, (part,), data.nbytes, header=header,
-        loaded=data.rename_columns(names), is_sheet=rows is not None, facts=(*facts, *renamed),
+        source.name, names, parts or (Part(source, None, 0, data.num_rows),), data.nbytes,
+        header=how["header"], loaded=data.rename_columns(names), is_sheet=bool(parts),
+        facts=(*facts, *renamed),
     )  # fmt: skip
 
 
@@ -365,16 +367,16 @@ def leave_out_last(source: Scan, n_rows: int) -> Scan: ...
 def leave_out_last(source: FileTable, n_rows: int) -> FileTable: ...
 def leave_out_last(source: Scan | FileTable, n_rows: int) -> Scan | FileTable:
     """Leave out the last rows of a text file or sheet; those that are left out already count."""
-    part = source.parts[0]
+    *before, part = source.parts
     more = max(n_rows - part.n_below, 0)
-    parts = (part._replace(n_below=part.n_below + more),)
+    parts = (*before, part._replace(n_below=part.n_below + more))
     if isinstance(source, FileTable):
         n_left = max(source.data.num_rows - more, 0)
         return source._replace(data=source.data.slice(0, n_left), parts=parts)
     if source.loaded is None:
         return source._replace(parts=parts)
     n_left = max(source.loaded.num_rows - more, 0)
-    parts = (parts[0]._replace(n_rows=n_left),)
+    parts = (*before, parts[-1]._replace(n_rows=n_left - part.start))
     return source._replace(loaded=source.loaded.slice(0, n_left), parts=parts)
 
 

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from pckid._utils.text import brief
 from pckid.tables.sniffing import TextFormat
 from pckid.tables.sources import Source
 
@@ -17,11 +18,14 @@ class SheetRows(NamedTuple):
     first : int
         The sheet's number of the first row, counted from 1.
     blank : tuple of int
-        Numbers of blank rows below it, in ascending order.
+        Numbers of blank and other rows below it that were left out, in ascending order.
+    name : str
+        The sheet's name.
     """
 
     first: int
     blank: tuple[int, ...] = ()
+    name: str = ""
 
     def number(self, row: int) -> int:
         """Give the sheet's number of a row of the table, counted from 1."""
@@ -86,9 +90,10 @@ class FileTable(NamedTuple):
 
 def name_row(parts: Sequence[Part], row: int) -> str:
     """Say where a row is, counted from 1 in the whole table: in a sheet, or in a row group."""
-    if parts and parts[0].sheet:
-        return f"row {parts[0].sheet.number(row):,} of the sheet"
     for part in reversed(parts):
+        if part.start < row and part.sheet is not None:
+            which = f"sheet '{brief(part.sheet.name)}'" if len(parts) > 1 else "the sheet"
+            return f"row {part.sheet.number(row - part.start):,} of {which}"
         if part.start < row and part.row_group is not None:
             return f"row {row:,} ({part.place}, row {row - part.start:,} of it)"
     return f"row {row:,}"

@@ -47,6 +47,15 @@ def refuse_many_rows(n_rows: int) -> None:
         )
 
 
+def list_values(column: Any) -> list[Any]:
+    """List the values of a column; times of nanoseconds, which Python lacks, to the microsecond."""
+    if pa.types.is_timestamp(column.type) and column.type.unit == "ns":
+        column = column.cast(pa.timestamp("us", column.type.tz), safe=False)
+    if pa.types.is_duration(column.type) and column.type.unit == "ns":
+        column = column.cast(pa.duration("us"), safe=False)
+    return column.to_pylist()
+
+
 def _as_it_was(text: Any) -> Any:
     """Give a cell that means missing as it was: a number such as -999, a text, or None if empty."""
     if text is None or not str(text).strip():
@@ -121,7 +130,7 @@ class WorkbookWriter:
             self._table = self._add_sheet("table", data.column_names)
         refuse_many_rows(self._n_rows + data.num_rows)
         put = [self._writer(field) for field in data.schema]
-        columns = [column.to_pylist() for column in data.columns]
+        columns = [list_values(column) for column in data.columns]
         for name, column in texts.items():
             j, as_read = data.column_names.index(name), column.to_pylist()
             columns[j] = [

@@ -20,7 +20,8 @@ from pckid.tables.facts import Fact
 from pckid.tables.headers import Range, cell_text, find_header
 from pckid.tables.isolation import read_apart
 from pckid.tables.sources import Source, refuse_large, refuse_wide
-from pckid.tables.table import SheetRows, as_whole
+from pckid.tables.stored_sheets import StoredSheet, StoredSheets
+from pckid.tables.table import Part, SheetRows, as_whole
 
 ZIP = b"PK\x03\x04"
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
@@ -28,6 +29,7 @@ OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ROWS_AT_ONCE = 1 << 15
 _HEADER_ROWS = 100
 _MOST_NOTES = 5
+_MOST_LOOKED_AT = 1 << 24  # bytes of XML of other sheets
 _FEWEST_TEXT_ROWS = 5
 _NUMBERS = {int, float}
 _DATES = {datetime.date, datetime.datetime}
@@ -52,33 +54,31 @@ class SheetTable(NamedTuple):
     facts: tuple[Fact, ...] = ()
 
 
-def read_sheet(
-    source: Source,
-    sheet: str | None = None,
-    header: bool = True,
-    skip_first: int | None = None,
-    skip_last: int = 0,
-) -> SheetTable:
-    """Read a sheet of a spreadsheet.
+def read_sheet(source: Source, **how: Any) -> tuple[Any, tuple[Part, ...], tuple[Fact, ...]]:
+    """Read a sheet of a spreadsheet, or several.
 
     Parameters
     ----------
     source : Source
-    sheet : str, optional
-        Its name, or its number from 1; by default the first that is visible and holds a table.
-    header : bool, default=True
-        Whether a row holds the names of the columns.
-    skip_first : int, optional
-        Rows of the sheet above the table; by default those above the names.
-    skip_last : int, default=0
-        Rows below the table, notes among them, blank ones not counted.
+    **how
+        As for `scan_table`: sheet, header, skip_first, skip_last and visible_only.
+
+    Returns
+    -------
+    data : pyarrow.Table of shape (n_rows, n_columns)
+    parts : tuple of Part
+        One for each sheet.
+    facts : tuple of Fact
     """
     _check_installed()
-    how = {"sheet": sheet, "header": header, "skip_first": skip_first, "skip_last": skip_last}
     told, *tables = read_apart(parse_workbook, source, **how)
-    rows = SheetRows(told["first"], tuple(told["blank"]))
+    parts: list[Part] = []
+    for n_rows, n_below, (first, blank, name) in told["sheets"]:
+        start = parts[-1].start + (parts[-1].n_rows or 0) if parts else 0
+        rows = SheetRows(first, tuple(blank), name)
+        parts.append(Part(source, None, start, n_rows, n_below, rows))
     facts = tuple(Fact(*fact) for fact in told["facts"])
-    return SheetTable(pa.concat_tables(tables), rows, told["n_below"], facts)
+    return pa.concat_tables(tables), tuple(parts), facts
 
 
 def find_sheets(source: Source) -> tuple[list[str], int]:
@@ -97,46 +97,110 @@ def parse_sheet_names(source: Source) -> Iterator[Any]:
 
 
 def parse_workbook(
-    source: Source, sheet: str | None, header: bool, skip_first: int | None, skip_last: int
+    source: Source, sheet: str | None = None, visible_only: bool = False, **how: Any
 ) -> Iterator[Any]:
-    """Yield how a sheet was read, then its table."""
-    read = _read_workbook(source, sheet, header, skip_first, skip_last)
-    refuse_wide(read.data.num_columns, source.name)
-    first, blank = read.rows
-    yield {"first": first, "blank": blank, "n_below": read.n_below, "facts": read.facts}
-    yield read.data
-
-
-def _read_workbook(
-    source: Source, sheet: str | None, header: bool, skip_first: int | None, skip_last: int
-) -> SheetTable:
-    """Read a sheet in this process."""
+    """Yield how sheets were read, then their table."""
     workbook = open_workbook(source)
-    name, cells, others = choose_sheet(workbook, sheet, source.name)
+    every = sheet == "all" and "all" not in workbook.sheet_names
+    name, cells, others = choose_sheet(workbook, None if every else sheet, source.name)
+    with _open_content(source) as file:
+        stored = StoredSheets(file)
+        found = [_parse_sheet(cells, stored.look_at(name), visible_only, **how)]
+        alike = _find_alike(workbook, cells, others, stored)
+        if every:
+            for other in alike:
+                more = workbook.get_sheet_by_name(other)
+                found.append(_parse_sheet(more, stored.look_at(other), visible_only, **how))
+    facts = [] if every else list(found[0].facts)
+    if alike and not every:
+        facts.insert(0, Fact("same_columns", {"sheet": name, "others": alike}))
+    rest = [other for other in others if other not in alike]
+    if rest:
+        facts.insert(0, Fact("other_sheets", {"sheet": name, "others": rest}))
+    data = _put_together([read.data for read in found])
+    refuse_wide(data.num_columns, source.name)
+    yield {
+        "sheets": [(read.data.num_rows, read.n_below, read.rows) for read in found],
+        "facts": facts,
+    }
+    yield data
+
+
+def _find_alike(
+    workbook: Any, cells: Any, others: Sequence[str], stored: StoredSheets
+) -> list[str]:
+    """Find sheets with the columns of a first one; not all are looked at where that takes long."""
+    alike, left = [], _MOST_LOOKED_AT
+    for other in others:
+        left -= stored.size(other)
+        if left < 0:
+            break
+        more = workbook.get_sheet_by_name(other)
+        if more.height and _holds_table(more) and _names(more) == _names(cells):
+            alike.append(other)
+    return alike
+
+
+def _names(cells: Any) -> list[str]:
+    """List the names of a sheet's columns."""
+    return find_header(_first_rows(cells)).names
+
+
+def _first_rows(cells: Any) -> list[list[Any]]:
+    """Read the first rows of a sheet, from the first cell on."""
+    return list(islice(cells.iter_rows(), cells.start[0], cells.start[0] + _HEADER_ROWS))
+
+
+def _put_together(tables: Sequence[Any]) -> Any:
+    """Put tables of the same columns below each other."""
+    if len(tables) == 1:
+        return tables[0]
+    names = tables[0].column_names
+    columns = [[table.column(j).combine_chunks() for table in tables] for j in range(len(names))]
+    return pa.Table.from_arrays([_join(parts) for parts in columns], names=names)
+
+
+def _parse_sheet(
+    cells: Any,
+    stored: StoredSheet,
+    visible_only: bool,
+    header: bool = True,
+    skip_first: int | None = None,
+    skip_last: int = 0,
+) -> SheetTable:
+    """Read the table of a sheet."""
     # The reader gives blank rows above the first cell, and no blank columns left of it.
     (first_row, left), above = cells.start, skip_first or 0
     top = max(first_row, above)
     rows: Iterator[list[Any]] = islice(cells.iter_rows(), top, None)
     merged = [_shifted(r, top, left) for r in cells.merged_cell_ranges or () if r[1][0] >= top]
     names, offset = None, 0
-    facts = [Fact("other_sheets", {"sheet": name, "others": others})] if others else []
+    facts = []
     if header:
         first = list(islice(rows, _HEADER_ROWS))
         if not first:
-            raise TableError(f"Sheet '{brief(name)}' of {source.name} has no row {top + 1}.")
+            raise TableError(f"Sheet '{brief(cells.name)}' has no row {top + 1}.")
         found = find_header(first, merged)
         names, offset, rows = found.names, found.end, chain(first[found.end :], rows)
         if any(row.count("") < len(row) for row in first[: found.first]):
-            facts.append(Fact("rows_above", {"sheet": name, "row": top + found.first + 1}))
+            facts.append(Fact("rows_above", {"sheet": cells.name, "row": top + found.first + 1}))
         if found.rival is not None:
             doubt = {"row": top + found.first + 1, "rival": top + found.rival + 1, "unit": "row"}
             facts.append(Fact("header_in_doubt", doubt))
-    read = _read_rows(_fill_down(rows, merged, offset), names, cells.width, top + offset + 1)
+    begin = top + offset + 1
+    hidden = frozenset(row for row in stored.hidden if begin <= row <= top + cells.height)
+    skipped = hidden if visible_only else frozenset()
+    read = _read_rows(_fill_down(rows, merged, offset), names, cells.width, begin, skipped)
+    if hidden and not visible_only:
+        facts.append(Fact("hidden_rows", {"n_rows": len(hidden)}))
+    if stored.n_unsolved:
+        facts.append(Fact("formulas_without_results", {"n_cells": stored.n_unsolved}))
     if read.n_below > skip_last:
         facts.append(Fact("notes_below", {"n_rows": read.n_below}))
     more = max(skip_last - read.n_below, 0)
     data = read.data.slice(0, max(read.data.num_rows - more, 0))
-    return read._replace(data=data, facts=tuple(facts), n_below=read.n_below + more)
+    place = read.rows._replace(name=cells.name)
+    return SheetTable(data, place, read.n_below + more, tuple(facts))
 
 
 def _check_installed() -> None:
@@ -151,15 +215,18 @@ def open_workbook(source: Source) -> Any:
     """Open a workbook, or say why it is none."""
     import python_calamine
 
-    # Compressed once more, it is unpacked first.
-    packed = source.unpacker is not None
-    with io.BytesIO(b"".join(source.pieces())) if packed else source.open() as file:
+    with _open_content(source) as file:
         _check_archive(file, source)
         file.seek(0)
         try:
             return python_calamine.load_workbook(file)
         except python_calamine.PasswordError:
             raise TableError(_protected(source.name)) from None
+
+
+def _open_content(source: Source) -> BinaryIO:
+    """Open the bytes of a workbook, unpacked if they are compressed once more."""
+    return source.open() if source.unpacker is None else io.BytesIO(b"".join(source.pieces()))
 
 
 def _check_archive(file: BinaryIO, source: Source) -> None:
@@ -219,8 +286,7 @@ def sheet_names(workbook: Any) -> tuple[list[str], list[str]]:
 
 def _holds_table(cells: Any) -> bool:
     """Tell a table from a cover or a legend: rows below a header, with numbers or many cells."""
-    rows = list(islice(cells.iter_rows(), cells.start[0], cells.start[0] + _HEADER_ROWS))
-    width = cells.width
+    rows, width = _first_rows(cells), cells.width
     header = find_header(rows)
     body = [row for row in rows[header.end :] if row.count("") < width]
     if len(body) < 2 or width < 2:
@@ -275,13 +341,20 @@ def _fill_down(rows: Iterable[list[Any]], merged: Sequence[Range], start: int) -
 
 
 def _read_rows(
-    rows: Iterator[list[Any]], names: list[str] | None, width: int, first: int
+    rows: Iterator[list[Any]],
+    names: list[str] | None,
+    width: int,
+    first: int,
+    skipped: frozenset[int],
 ) -> SheetTable:
     """Read rows, the first of which is the sheet's row `first`; blank ones and notes left out."""
     blocks: list[list[Any]] = []
     notes: list[list[Any]] = []
     blank: list[int] = []
-    body = _without_notes(enumerate(rows, first), width, notes, blank)
+    numbered: Iterable[tuple[int, list[Any]]] = enumerate(rows, first)
+    if skipped:
+        numbered = ((i, [""] * width if i in skipped else row) for i, row in numbered)
+    body = _without_notes(numbered, width, notes, blank)
     while block := list(islice(body, _ROWS_AT_ONCE)):
         blocks.append([_sheet_column(cells) for cells in zip(*block, strict=True)])
     columns = [_join(parts) for parts in zip(*blocks, strict=True)] or [pa.nulls(0)] * width

@@ -22,7 +22,13 @@ from pckid.exceptions import TableError
 from pckid.tables.numbers import MISSING_TOKENS
 from pckid.tables.sniffing import TextFormat
 from pckid.tables.table import FileTable
-from pckid.tables.workbook_writing import Sheets, WorkbookWriter, load_xlsxwriter, refuse_many_rows
+from pckid.tables.workbook_writing import (
+    Sheets,
+    WorkbookWriter,
+    list_values,
+    load_xlsxwriter,
+    refuse_many_rows,
+)
 
 _BLOCK_ROWS = 8192
 _SUFFIXES = {
@@ -252,7 +258,7 @@ def _text_blocks(
     yield delimiter.join(map(cell, [*kept.column_names, *new])) + "\n"
     for start in range(0, kept.num_rows, _BLOCK_ROWS):
         block = kept.slice(start, _BLOCK_ROWS)
-        columns = [column(values.to_pylist()) for values in block.columns]
+        columns = [column(list_values(values)) for values in block.columns]
         columns += [
             column(_number_texts(values[start : start + _BLOCK_ROWS], decimal))
             for values in new.values()
