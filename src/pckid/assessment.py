@@ -15,7 +15,7 @@ from pckid._utils.arrays import to_numpy
 from pckid._utils.parallel import n_threads
 from pckid._utils.progress import Advance
 from pckid._utils.text import counted, join_words, write_p
-from pckid.describe.missingness import find_followed_holes
+from pckid.describe.missingness import find_followed_missingness
 from pckid.describe.rows import keeps_labels, own_labels, to_matrix, used_columns
 from pckid.input.sentinels import describe_codes, find_codes
 from pckid.input.validation import categorical_mask, column_name, validate_table
@@ -396,7 +396,7 @@ def find_caveats(
             "NaN."
         ]
     places = np.flatnonzero(categorical[used]).tolist()
-    followed = find_followed_holes(values[:, used], labels, places).followed
+    followed = find_followed_missingness(values[:, used], labels, places).followed
     follows = [column_name(estimator, used[j]) for j in followed]
     small = np.flatnonzero(sizes < FEW_ROWS).tolist() if whole else []
     return Caveats(small, codes, follows)

@@ -26,7 +26,7 @@ from pckid._utils.sklearn_compat import (
     with_callbacks,
 )
 from pckid.describe.profiles import profile_clusters
-from pckid.ensemble.base import Drawn, EnsembleEstimator
+from pckid.ensemble.base import EnsembleEstimator, FitInput
 from pckid.ensemble.feature_map import project
 from pckid.ensemble.outliers import outlier_score, project_and_score
 from pckid.input.sample import RowsInMemory, Sample
@@ -605,7 +605,7 @@ class PCKID(
         """Return the number of rows whose features are held at once."""
         return _MAX_LANDMARKS if self.n_landmarks is None else self.n_landmarks
 
-    def _choose_n_clusters(self, drawn: Drawn) -> Drawn:
+    def _choose_n_clusters(self, drawn: FitInput) -> FitInput:
         """Take the number of clusters that was given, or choose one and the columns that count."""
         self.__dict__.pop("choice_", None)
         if not isinstance(self.n_clusters, str):

@@ -53,7 +53,7 @@ class ClusterExplanation(NamedTuple):
     representatives: np.ndarray
 
     def describe(self, n_clusters: int = 2) -> str:
-        """Say in words what sets the cluster apart, or else what is typical of it.
+        """Describe in words what sets the cluster apart, or else what is typical of it.
 
         Parameters
         ----------

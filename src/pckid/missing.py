@@ -390,7 +390,7 @@ def _quadrants(height: int, width: int) -> NDArray[np.intp]:
 
 
 def _covered_pairs(covered: Any, shape: tuple[int, int], random_state: Seed) -> Mask:
-    """Say which pairs of a row and a block are covered; (n_samples, n_blocks)."""
+    """Find which pairs of a row and a block are covered; (n_samples, n_blocks)."""
     if np.ndim(covered) > 0:
         return _checked_mask(covered, shape, "covered")
     chance = _checked_share(covered, "covered")

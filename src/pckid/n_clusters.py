@@ -23,7 +23,7 @@ from pckid._utils.arrays import to_numpy
 from pckid._utils.markup import html_table
 from pckid._utils.parallel import blas_threads_for, n_threads
 from pckid._utils.seeds import Stream, generator
-from pckid.ensemble.base import Drawn, EnsembleEstimator
+from pckid.ensemble.base import EnsembleEstimator, FitInput
 from pckid.ensemble.feature_map import Kernel, feature_matrix
 from pckid.input.sample import Sample, merge_duplicates, take_rows
 from pckid.input.table import standardise, take
@@ -139,13 +139,13 @@ class Chosen(NamedTuple):
 
     choice: Choice
     kernel: Kernel
-    drawn: Drawn
+    drawn: FitInput
 
 
 def choose_or_none(
     estimator: EnsembleEstimator,
     kernel: Kernel,
-    drawn: Drawn,
+    drawn: FitInput,
     max_clusters: int = MAX_CLUSTERS,
 ) -> Chosen:
     """Choose the number of clusters of a table; 1 where tables without groups look the same.

@@ -10,7 +10,7 @@ from scipy.stats import chi2_contingency
 from pckid.describe.clusters import (
     confidence_by_observed,
     distinguishing_features,
-    hole_links,
+    missingness_links,
     standardised_medians,
 )
 from pckid.inspection.columns import (
@@ -97,7 +97,7 @@ def test_hole_links_are_corrected_cramers_v():
     labels = rng.integers(0, 3, size=200)
     observed[:, 1] = labels == 0
     observed[:5, 1] = True
-    links = hole_links(observed, labels)
+    links = missingness_links(observed, labels)
     assert links[0].feature == 1
     for link in links:
         table = [
@@ -112,11 +112,14 @@ def test_hole_links_are_corrected_cramers_v():
 
 
 def test_holes_without_variation_have_no_link():
-    links = hole_links(np.ones((6, 1), dtype=bool), np.array([0, 0, 1, 1, 1, -1]))
+    links = missingness_links(np.ones((6, 1), dtype=bool), np.array([0, 0, 1, 1, 1, -1]))
     assert links[0].strength == 0
-    assert hole_links(np.eye(3, dtype=bool), np.zeros(3, dtype=int))[0].strength == 0
+    assert missingness_links(np.eye(3, dtype=bool), np.zeros(3, dtype=int))[0].strength == 0
     # Two rows tell nothing: the correction for chance takes all there is.
-    assert [link.strength for link in hole_links(np.eye(2, dtype=bool), np.arange(2))] == [0, 0]
+    assert [link.strength for link in missingness_links(np.eye(2, dtype=bool), np.arange(2))] == [
+        0,
+        0,
+    ]
 
 
 def test_confidence_is_grouped_by_share_observed():

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from sklearn.metrics import mutual_info_score
 
-from pckid.describe.clusters import hole_links
+from pckid.describe.clusters import missingness_links
 from pckid.describe.missingness import (
-    find_followed_holes,
-    hole_information,
+    find_followed_missingness,
+    missingness_information,
     mutual_information,
     stratified_strength,
 )
@@ -28,7 +28,9 @@ def test_holes_at_random_tell_nothing():
     for seed in range(40):
         rng = np.random.default_rng(seed)
         labels = rng.integers(3, size=150)
-        told.append(hole_information(rng.random((150, 5)) < 0.7, labels, n_shuffles=99).chance)
+        told.append(
+            missingness_information(rng.random((150, 5)) < 0.7, labels, n_shuffles=99).chance
+        )
     # Under chance alone p-values are uniform: two in forty lie below 0.05 on average.
     assert np.mean(np.array(told) <= 0.05) < 0.2
     assert 0.3 < np.mean(told) < 0.7
@@ -38,7 +40,7 @@ def test_holes_that_follow_the_clusters_tell():
     rng = np.random.default_rng(0)
     labels = rng.integers(2, size=300)
     observed = rng.random((300, 5)) > np.where(labels == 0, 0.1, 0.6)[:, None]
-    found = hole_information(observed, labels)
+    found = missingness_information(observed, labels)
     assert found.tells
     assert found.chance == pytest.approx(1 / 200)
     assert 0.1 < found.share < 0.5
@@ -48,7 +50,7 @@ def test_rows_without_a_cluster_are_left_out():
     rng = np.random.default_rng(0)
     labels, observed = rng.integers(2, size=100), rng.random((100, 3)) < 0.6
     more = np.concatenate([observed, np.zeros((50, 3), dtype=bool)])
-    found = hole_information(more, np.concatenate([labels, np.full(50, -1)]))
+    found = missingness_information(more, np.concatenate([labels, np.full(50, -1)]))
     assert not found.tells
 
 
@@ -62,7 +64,7 @@ def test_rows_without_a_cluster_are_left_out():
     ids=["no holes", "one cluster", "no rows"],
 )
 def test_nothing_to_tell(observed, labels):
-    assert hole_information(observed, labels) == (0.0, 1.0)
+    assert missingness_information(observed, labels) == (0.0, 1.0)
 
 
 def groups_and_values(seed, n_rows=300, n_groups=3, n_columns=5, apart=3.0):
@@ -95,7 +97,7 @@ def test_strength_within_one_stratum_is_cramers_v():
     labels = rng.integers(3, size=500)
     missing = rng.random((500, 1)) < np.where(labels == 1, 0.7, 0.2)[:, None]
     found = stratified_strength(missing, labels, np.zeros(500, dtype=int))
-    assert found[0] == pytest.approx(hole_links(~missing, labels)[0].strength, abs=2e-3)
+    assert found[0] == pytest.approx(missingness_links(~missing, labels)[0].strength, abs=2e-3)
 
 
 def test_clusters_follow_holes_at_random_in_next_to_no_table():
@@ -104,7 +106,7 @@ def test_clusters_follow_holes_at_random_in_next_to_no_table():
         n_rows, n_groups = (100, 300, 1000)[seed % 3], 2 + seed % 4
         rng, values, labels = groups_and_values(seed, n_rows, n_groups, 4 + seed % 5, seed % 4)
         values[rng.random(values.shape) < 0.05 + 0.45 * rng.random()] = np.nan
-        told.append(bool(find_followed_holes(values, labels).followed))
+        told.append(bool(find_followed_missingness(values, labels).followed))
     assert np.mean(told) < 0.05
 
 
@@ -115,7 +117,7 @@ def test_holes_that_follow_a_value_are_not_followed_by_clusters_that_differ_in_i
         high = values[:, 0] - np.median(values[:, 0])
         chance = (high > 0) if seed % 2 else 1 / (1 + np.exp(-2 * high))
         values[rng.random(400) < chance, 1] = np.nan
-        found = find_followed_holes(values, labels)
+        found = find_followed_missingness(values, labels)
         told.append(bool(found.followed))
         together.append(bool(found.together))
     assert np.mean(told) < 0.05
@@ -128,13 +130,13 @@ def test_holes_that_make_the_clusters_are_named(apart):
         rng, values, labels = groups_and_values(seed, 200, 2, 5, apart)
         values[rng.random(200) < np.where(labels == 1, 0.9, 0.1), 2] = np.nan
         values[rng.random(200) < 0.2, 3] = np.nan
-        assert find_followed_holes(values, labels).followed == [2]
+        assert find_followed_missingness(values, labels).followed == [2]
 
 
 def test_holes_that_come_together_do_not_explain_each_other():
     _, values, labels = groups_and_values(0, 200, 2, 4, 0.0)
     values[np.ix_(labels == 1, [1, 2])] = np.nan
-    assert sorted(find_followed_holes(values, labels).followed) == [1, 2]
+    assert sorted(find_followed_missingness(values, labels).followed) == [1, 2]
 
 
 def test_few_missing_cells_are_too_few_to_tell():
@@ -142,7 +144,7 @@ def test_few_missing_cells_are_too_few_to_tell():
     for n_missing, followed in ((9, []), (45, [1])):
         holes = values.copy()
         holes[np.flatnonzero(labels == 1)[:n_missing], 1] = np.nan
-        assert find_followed_holes(holes, labels).followed == followed
+        assert find_followed_missingness(holes, labels).followed == followed
 
 
 def test_categories_explain_holes_too():
@@ -151,12 +153,12 @@ def test_categories_explain_holes_too():
     answers = np.where(rng.random(400) < 0.9, labels, rng.integers(3, size=400)).astype(float)
     values = np.stack([answers, rng.normal(size=400)], axis=1)
     values[rng.random(400) < np.where(answers == 2, 0.9, 0.1), 1] = np.nan
-    found = find_followed_holes(values, labels, categorical=[0])
+    found = find_followed_missingness(values, labels, categorical=[0])
     assert found.together == [1]
     assert found.followed == []
 
 
 def test_nothing_is_followed_without_rows_or_clusters():
     values = np.full((4, 2), np.nan)
-    assert find_followed_holes(values, np.full(4, -1)).followed == []
-    assert find_followed_holes(values, np.zeros(4, dtype=int)).followed == []
+    assert find_followed_missingness(values, np.full(4, -1)).followed == []
+    assert find_followed_missingness(values, np.zeros(4, dtype=int)).followed == []

@@ -45,8 +45,8 @@ def test_columns_that_were_dropped_are_not_counted_as_missing(named_penguins):
     assert found.n_complete == (~np.isnan(X)).all(axis=1).sum()
     assert [column.name for column in found.columns] == [f"feature {j}" for j in range(1, 7)]
     assert found.categories == []
-    assert found.holes.patterns[0].missing == []
-    assert found.holes.n_patterns == len(np.unique(np.isnan(X), axis=0))
+    assert found.missing_cells.patterns[0].missing == []
+    assert found.missing_cells.n_patterns == len(np.unique(np.isnan(X), axis=0))
     assert found.confidence[-1][:2] == (1.0, 1.0)
     assert found.missingness.shares.mean() == pytest.approx(1 - found.share_missing, abs=1e-3)
 
@@ -69,15 +69,15 @@ def test_clusters_are_set_apart_by_their_own_column(summary):
 
 
 def test_holes_that_the_clusters_follow_are_named(followed):
-    holes = summarise(*followed).holes
+    holes = summarise(*followed).missing_cells
     assert holes.follow == holes.together == ["a", "b", "c"]
 
 
 def test_holes_that_go_with_clusters_of_other_values_are_no_reason_for_a_warning(summary):
-    assert summary.holes.follow == []
-    assert summary.holes.together == ["holes"]
-    assert summary.holes.links[0][0] == "holes"
-    assert sum(row.n_rows for row in summary.holes.patterns) <= 150
+    assert summary.missing_cells.follow == []
+    assert summary.missing_cells.together == ["holes"]
+    assert summary.missing_cells.links[0][0] == "holes"
+    assert sum(row.n_rows for row in summary.missing_cells.patterns) <= 150
 
 
 def test_known_groups_are_compared(summary, fitted):
@@ -118,7 +118,7 @@ def test_origin_is_written_down(summary, fitted, table):
 
 def test_arrays_do_as_well_as_frames(summary, fitted, table):
     plain = summarise(fitted, table.to_numpy(), Background())
-    assert plain.holes.follow == summary.holes.follow
+    assert plain.missing_cells.follow == summary.missing_cells.follow
     assert plain.rows.names is None
 
 

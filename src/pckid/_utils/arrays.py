@@ -67,7 +67,7 @@ _ROUNDING: dict[Any, tuple[float, float]] = {}
 
 
 def is_foreign(X: object) -> bool:
-    """Tell whether `X` is an Array API array of another library than NumPy."""
+    """Return whether `X` is an Array API array of another library than NumPy."""
     return array_api_compat.is_array_api_obj(X) and not array_api_compat.is_numpy_array(X)
 
 
@@ -85,7 +85,7 @@ def device_of(X: Array) -> Any:
 
 
 def is_host(X: Array) -> bool:
-    """Tell whether `X` lies in the memory of the CPU, where gathering rows is cheap."""
+    """Return whether `X` lies in the memory of the CPU, where gathering rows is cheap."""
     return isinstance(X, np.ndarray) or "cpu" in str(device_of(X)).lower()
 
 

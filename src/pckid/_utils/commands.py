@@ -25,7 +25,7 @@ def options_as_parameters(wanted: bool = True) -> Iterator[None]:
 
 
 def for_python() -> bool:
-    """Tell whether options are written as parameters of `pckid.read_table` here."""
+    """Return whether options are written as parameters of `pckid.read_table` here."""
     return _python.get()
 
 

@@ -36,7 +36,7 @@ def n_threads(n_jobs: int | None) -> int:
 
 
 def is_remote() -> bool:
-    """Tell whether joblib's context hands work to other processes, or to other machines."""
+    """Return whether joblib's context hands work to other processes, or to other machines."""
     backend, _ = get_active_backend(prefer="threads")
     return not getattr(backend, "supports_sharedmem", False)
 

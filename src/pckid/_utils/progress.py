@@ -71,7 +71,7 @@ class StepCounter:
         self.tell = tell
 
     def setup(self, estimator: Any, context: Any) -> None:
-        """Tell that nothing is done yet."""
+        """Report that nothing is done yet."""
         self._n_done, self._n_steps = 0, context.max_subtasks
         self.tell(0, self._n_steps)
 

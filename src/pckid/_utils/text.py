@@ -96,7 +96,7 @@ UNREAD_NUMBER = (
 
 
 def number_hint(cell: Any) -> str:
-    """Say how to make a number of a text that nearly is one; nothing where it is not."""
+    """Write how to make a number of a text that nearly is one; nothing where it is not."""
     if not isinstance(cell, str):
         return ""
     text = cell[:60].strip()

@@ -30,7 +30,7 @@ def tell_next(
     *,
     streamed: bool | None = None,
 ) -> None:
-    """Say what can be done with what was written; each command runs as it is printed.
+    """List what can be done with what was written; each command runs as it is printed.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def python_line(out: str, delimiter: str) -> str:
 
 
 def tell_open(source: str, options: Mapping[str, Any], problems: Sequence[Problem]) -> None:
-    """Say how many questions about the table are open, and where to read them.
+    """Return how many questions about the table are open, and where to read them.
 
     Parameters
     ----------

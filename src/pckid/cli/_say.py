@@ -20,7 +20,7 @@ def be_quiet(quiet: bool) -> None:
 
 
 def is_quiet() -> bool:
-    """Tell whether only errors are printed."""
+    """Return whether only errors are printed."""
     return _quiet
 
 

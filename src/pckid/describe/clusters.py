@@ -69,7 +69,7 @@ class ClusterFeature(NamedTuple):
         return self.n_missing / max(self.n_observed + self.n_missing, 1)
 
 
-class HoleLink(NamedTuple):
+class MissingnessLink(NamedTuple):
     """How strongly a column's holes go with the clusters.
 
     Attributes
@@ -215,7 +215,7 @@ def standardised_medians(X: np.ndarray, labels: np.ndarray) -> np.ndarray:
     return medians
 
 
-def hole_links(observed: np.ndarray, labels: np.ndarray) -> list[HoleLink]:
+def missingness_links(observed: np.ndarray, labels: np.ndarray) -> list[MissingnessLink]:
     """Measure, column by column, whether the holes go with the clusters; the strongest first.
 
     Of the rows (n_samples, n_features) those with a negative label (n_samples,) are left out.
@@ -230,7 +230,7 @@ def hole_links(observed: np.ndarray, labels: np.ndarray) -> list[HoleLink]:
     n_tests = max(int(((n_missing > 0) & (n_missing < len(labels))).sum()), 1)
     chances = np.minimum(n_tests * chi2.sf(statistics, max(int((sizes > 0).sum()) - 1, 1)), 1.0)
     links = [
-        HoleLink(j, float(strengths[j]), shares[:, j], int(n_missing[j]), float(chances[j]))
+        MissingnessLink(j, float(strengths[j]), shares[:, j], int(n_missing[j]), float(chances[j]))
         for j in range(observed.shape[1])
     ]
     return sorted(links, key=lambda link: -link.strength)

@@ -83,7 +83,7 @@ def describe_cluster(
 
 
 def _contrast(name: str, item: Feature, kind: str | None) -> list[Phrase]:
-    """Say how a column differs from that of the other rows."""
+    """Describe how a column differs from that of the other rows."""
     if isinstance(item, CategoryFeature):
         # The category whose share differs most, which need not be the commonest. Two differ alike:
         # then the one that there is more of here.
@@ -116,7 +116,7 @@ def _contrast(name: str, item: Feature, kind: str | None) -> list[Phrase]:
 
 
 def _typical(name: str, item: Feature, kind: str | None) -> list[Phrase]:
-    """Say what is typical of a column."""
+    """Describe what is typical of a column."""
     if isinstance(item, CategoryFeature):
         category, share, _ = item.common[0]
         text = Phrase(str(category), True)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import entr
 
-from pckid.describe.clusters import HoleLink, hole_links
+from pckid.describe.clusters import MissingnessLink, missingness_links
 
 MAX_ROWS = 5_000
 
@@ -23,7 +23,7 @@ _N_STRATA = 8
 _ROWS_PER_COLUMN = 20
 
 
-class HoleInformation(NamedTuple):
+class MissingnessInformation(NamedTuple):
     """How much the pattern of missing cells says about the clusters.
 
     Attributes
@@ -45,12 +45,12 @@ class HoleInformation(NamedTuple):
         return self.chance <= 0.01 and self.share >= 0.01
 
 
-class HoleFindings(NamedTuple):
+class MissingnessFindings(NamedTuple):
     """Which columns' holes go with the clusters, and which of them may have made the clusters.
 
     Attributes
     ----------
-    links : list of HoleLink
+    links : list of MissingnessLink
         Of all columns, the strongest first.
     together : list of int
         Columns whose holes go with the clusters closely, and more than by chance.
@@ -59,14 +59,14 @@ class HoleFindings(NamedTuple):
         the clusters differ in do not explain it.
     """
 
-    links: list[HoleLink]
+    links: list[MissingnessLink]
     together: list[int]
     followed: list[int]
 
 
-def find_followed_holes(
+def find_followed_missingness(
     values: np.ndarray, labels: np.ndarray, categorical: Collection[int] = ()
-) -> HoleFindings:
+) -> MissingnessFindings:
     """Find the columns whose holes the clusters follow, beyond what the values explain.
 
     Holes may go with clusters because both go with a value: the old are asked fewer questions, and
@@ -86,10 +86,10 @@ def find_followed_holes(
 
     Returns
     -------
-    findings : HoleFindings
+    findings : MissingnessFindings
     """
     values, labels = values[labels >= 0], labels[labels >= 0]
-    links = hole_links(~np.isnan(values), labels)
+    links = missingness_links(~np.isnan(values), labels)
     together = [
         link.feature
         for link in links
@@ -105,7 +105,7 @@ def find_followed_holes(
         for strata in _stratifications(values, labels, categorical):
             left = np.minimum(left, stratified_strength(missing, labels, strata))
     followed = [column for column, much in zip(together, left, strict=True) if much >= STRONG]
-    return HoleFindings(links, together, followed)
+    return MissingnessFindings(links, together, followed)
 
 
 def stratified_strength(missing: np.ndarray, labels: np.ndarray, strata: np.ndarray) -> np.ndarray:
@@ -175,7 +175,7 @@ def _stratifications(
 
 
 def _suggested_clusters(columns: list[np.ndarray], labels: np.ndarray) -> np.ndarray:
-    """Tell clusters from values by linear regression, missing values at their mean.
+    """Predict clusters from values by linear regression, missing values at their mean.
 
     Only the columns that tell most take part, one for every 20 rows: more would fit chance.
     """
@@ -190,9 +190,9 @@ def _suggested_clusters(columns: list[np.ndarray], labels: np.ndarray) -> np.nda
     return np.argmax(design @ coefficients + shares, axis=1)
 
 
-def hole_information(
+def missingness_information(
     observed: np.ndarray, labels: np.ndarray, *, n_shuffles: int = 199, random_state: int = 0
-) -> HoleInformation:
+) -> MissingnessInformation:
     """Test whether what is missing goes with the clusters.
 
     Parameters
@@ -207,15 +207,15 @@ def hole_information(
 
     Returns
     -------
-    information : HoleInformation
+    information : MissingnessInformation
 
     Examples
     --------
     >>> import numpy as np
-    >>> from pckid.describe.missingness import hole_information
+    >>> from pckid.describe.missingness import missingness_information
     >>> labels = np.arange(200) % 2
     >>> observed = np.stack([np.arange(200) % 4 > 1, labels == 0], axis=1)
-    >>> found = hole_information(observed, labels)
+    >>> found = missingness_information(observed, labels)
     >>> found.tells, round(found.share, 1)
     (True, 0.5)
     """
@@ -225,7 +225,7 @@ def hole_information(
     missing, groups = ~observed[rows], labels[rows]
     missing = missing[:, missing.any(axis=0) & ~missing.all(axis=0)].astype(np.float64)
     if missing.shape[1] == 0 or len(np.unique(groups)) < 2:
-        return HoleInformation(0.0, 1.0)
+        return MissingnessInformation(0.0, 1.0)
     found = mutual_information(missing, groups)
     shuffled = np.array(
         [mutual_information(missing, rng.permutation(groups)) for _ in range(n_shuffles)]
@@ -234,7 +234,7 @@ def hole_information(
     share = missing.mean(axis=0)
     most = np.minimum(entr(np.bincount(groups) / len(groups)).sum(), entr(share) + entr(1 - share))
     gain = np.maximum(found - shuffled.mean(axis=0), 0.0) / most
-    return HoleInformation(float(gain.mean()), float(chance))
+    return MissingnessInformation(float(gain.mean()), float(chance))
 
 
 def mutual_information(missing: np.ndarray, groups: np.ndarray) -> np.ndarray:

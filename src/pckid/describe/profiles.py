@@ -227,7 +227,7 @@ def variance_between(counts: np.ndarray, means: np.ndarray, variances: np.ndarra
 
 
 def separation(counts: np.ndarray, means: np.ndarray, spreads: np.ndarray) -> np.ndarray:
-    """Tell how well each column sets each cluster apart, from −1 to 1.
+    """Measure how well each column sets each cluster apart, from −1 to 1.
 
     With μ and σ inside the cluster, μ' and σ' in all the others together,
 

@@ -45,7 +45,7 @@ def sample_by_cluster(labels: np.ndarray, max_rows: int, random_state: int = 0) 
 
 
 def keeps_labels(estimator: Any) -> bool:
-    """Tell whether an estimator has the labels of its rows in memory."""
+    """Return whether an estimator has the labels of its rows in memory."""
     return hasattr(estimator, "labels_") and not is_blocked(estimator.labels_)
 
 

@@ -47,20 +47,20 @@ from pckid.mixture.families import FAMILIES
 from pckid.outofcore import BlockedRows, blocked
 
 
-class Drawn(NamedTuple):
-    """A table that was checked, and what a fit learns from it."""
+class FitInput(NamedTuple):
+    """The checked table of a fit, and the sample that it learns from."""
 
     rows: RowsInMemory | BlockedRows
     sample: Sample
     sampling: Sampling
 
-    def without(self, columns: Sequence[int]) -> Drawn:
+    def without(self, columns: Sequence[int]) -> FitInput:
         """Draw again, without columns of the table."""
         if not columns:
             return self
         skipped = (*self.sampling.skipped, *columns)
         sampling = self.sampling._replace(skipped=skipped)
-        return Drawn(self.rows, draw_sample(self.rows, sampling), sampling)
+        return FitInput(self.rows, draw_sample(self.rows, sampling), sampling)
 
 
 class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimator):
@@ -157,7 +157,7 @@ class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimato
         n_clusters: int = 1,
         n_landmarks: int = 0,
         least_distinct: int = 2,
-    ) -> Drawn:
+    ) -> FitInput:
         """Check a table, in memory or in blocks, and draw the rows to learn from.
 
         Parameters
@@ -194,7 +194,7 @@ class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimato
         warn_empty_rows(sample.n_empty, sample.n_rows)
         if isinstance(rows, RowsInMemory) and isinstance(rows.X, np.ndarray):
             warn_sentinels(rows.X, lambda j: column_name(self, j))
-        return Drawn(rows, sample, sampling)
+        return FitInput(rows, sample, sampling)
 
     def _check_table(self, X: Any, sample_weight: Any) -> RowsInMemory:
         """Check a table in memory, its categories and its weights."""
@@ -244,7 +244,7 @@ class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimato
         return rows
 
     def _n_rows_needed(self) -> int:
-        """Say how many rows random subsets of a large table need; a share of it needs no more."""
+        """Return how many rows the subsamples of a large table need; a share needs no more."""
         is_share = isinstance(self.max_samples, float)
         return 0 if is_share else 2 * subsample_size(self.max_samples, 10**18)
 

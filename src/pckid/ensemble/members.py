@@ -256,7 +256,7 @@ def posteriors(ensemble: Ensemble, table: Table) -> Posteriors:
             if scales is not None and scales[0] != 1:
                 resp *= scales[0]
         else:
-            joint = family.log_joint(stats, side_by_side.lay(chosen))[0, ...]
+            joint = family.log_joint(stats, side_by_side.concatenate(chosen))[0, ...]
             shapes = [stack.log_weights.shape for stack in chosen]
             resp = side_by_side.SideBySide(shapes, joint).posteriors(joint)
             if scales is not None:
@@ -271,7 +271,7 @@ def posteriors(ensemble: Ensemble, table: Table) -> Posteriors:
 
 
 def runs_of_stacks(ensemble: Ensemble, table: Table) -> list[range]:
-    """Say which stacks `posteriors` takes at once: on a CPU one, on a GPU as many as memory allows.
+    """Group the stacks that `posteriors` takes at once: on a CPU one, on a GPU as many as fit.
 
     A GPU waits for the host while this launches the operations for a single stack.
     """
@@ -345,7 +345,7 @@ def _train_on_shared_rows(
     params = initialise.from_rows(family, stats, chosen[None, :], plan.floor, assign=assign)
     n_iter, floor = plan.max_iter, plan.floor
     params = em.iterate(family, stats, params, n_iter=n_iter, floor=floor, share=share)
-    return zip(runs, side_by_side.cut(params, shapes), strict=True)
+    return zip(runs, side_by_side.split(params, shapes), strict=True)
 
 
 def _draw_subsamples(
@@ -360,12 +360,12 @@ def _draw_subsamples(
 
 
 def _are_many(plan: Plan, n_samples: int) -> bool:
-    """Tell whether each mixture learns from a good part of the rows."""
+    """Return whether each mixture learns from a good part of the rows."""
     return plan.n_rows >= _MANY * n_samples
 
 
 def _shares_rows(table: Table, plan: Plan) -> bool:
-    """Tell whether mixtures are computed on all rows of a table, with weights that pick theirs."""
+    """Return whether mixtures are computed on all rows, with weights that pick their own."""
     family = FAMILIES[plan.covariance_type]
     many = _are_many(plan, table.n_samples)
     return family.STACKABLE and not family.TIED and many and not is_host(table.values)
@@ -387,7 +387,7 @@ def _stack_size(table: Table, plan: Plan) -> int:
 
 
 def _itemsize(table: Table) -> int:
-    """Say how many bytes a number of the table takes."""
+    """Return how many bytes a number of the table takes."""
     return 4 if "32" in str(table.values.dtype) else 8
 
 

@@ -75,7 +75,7 @@ def needed_bytes(
 
 
 def describe_plan(plan: Plan, shape: tuple[int, int], n_bytes: int) -> str:
-    """Say in one line what is about to be done and what it takes."""
+    """Describe in one line what is about to be trained, and the memory it takes."""
     n_mixtures = plan.n_inits * len(plan.sizes)
     n_components = plan.n_inits * sum(plan.sizes)
     size = f"{n_bytes / 2**30:.1f} GB" if n_bytes >= 2**30 else f"{n_bytes / 2**20:.0f} MB"

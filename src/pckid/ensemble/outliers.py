@@ -155,7 +155,7 @@ def surprise(kernel: Kernel, table: Table, jobs: int) -> Array:
 
 
 def _rows_at_once(table: Table) -> int:
-    """Say how many rows of a table may have all that is taken of their posteriors held at once."""
+    """Return of how many rows all functionals of the posteriors may be held at once."""
     return min(HOST_BLOCK, max(1, _NUMBERS_AT_ONCE // max(table.width, 1)))
 
 

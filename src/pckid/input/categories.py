@@ -102,7 +102,7 @@ def _find_column(asked: Any, names: Sequence[Any] | None, n: int) -> int:
 
 
 def by_frame_dtype(kind: str, dtypes: Sequence[Any], values: Callable[[int], list]) -> list[int]:
-    """Tell which columns of a dataframe hold categories: category, text and boolean types.
+    """Find which columns of a dataframe hold categories: category, text and boolean types.
 
     A pandas column of objects does so if one of them is a text or a boolean.
     """
@@ -117,7 +117,7 @@ def by_frame_dtype(kind: str, dtypes: Sequence[Any], values: Callable[[int], lis
 
 
 def by_frame_content(kind: str, dtypes: Sequence[Any], values: Callable[[int], list]) -> list[int]:
-    """Tell which columns of a dataframe hold categories: those of a category type, and of text.
+    """Find which columns of a dataframe hold categories: those of a category type, and of text.
 
     Of the cells of a column of text at least half are no numbers; otherwise it is a column of
     numbers in which something is wrong.

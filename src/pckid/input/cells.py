@@ -19,7 +19,7 @@ _PLAIN = {float, int, bool, type(None), np.float64, np.float32, np.int64, np.boo
 
 
 def is_missing(value: Any) -> bool:
-    """Tell whether a cell is None, NaN, pd.NA or NaT."""
+    """Return whether a cell is None, NaN, pd.NA or NaT."""
     return (
         value is None
         or type(value).__name__ in ("NAType", "NaTType")
@@ -28,7 +28,7 @@ def is_missing(value: Any) -> bool:
 
 
 def is_number_text(text: str) -> bool:
-    """Tell whether a text is a number: in the digits 0 to 9, with nothing between them."""
+    """Return whether a text is a number: in the digits 0 to 9, with nothing between them."""
     return _NUMBER.fullmatch(text) is not None
 
 

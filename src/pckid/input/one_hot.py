@@ -99,7 +99,7 @@ def one_hot_groups(X: np.ndarray, places: np.ndarray | None = None) -> list[slic
 
 
 def _vary(high: np.ndarray) -> bool:
-    """Tell whether at least two columns (n, c) are the only higher one in some row.
+    """Return whether at least two columns (n, c) are the only higher one in some row.
 
     Of some columns that are hardly ever higher, and one that hardly ever is not, each row but a few
     has one.

@@ -284,13 +284,13 @@ def relative(weights: np.ndarray | None) -> np.ndarray | None:
 
 
 def _only_names_rows(codes: np.ndarray) -> bool:
-    """Tell whether no two rows agree in a category (n, c)."""
+    """Return whether no two rows agree in a category (n, c)."""
     seen = (column[column >= 0] for column in codes.T)
     return all(len(np.unique(cells)) == len(cells) for cells in seen)
 
 
 def _differs(table: Table) -> np.ndarray:
-    """Tell which rows differ from the row before, of shape (n_samples,)."""
+    """Find which rows differ from the row before, of shape (n_samples,)."""
 
     def changes(part: Array) -> Array:
         return namespace(part).any(part[1:, :] != part[:-1, :], axis=1)

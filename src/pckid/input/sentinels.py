@@ -82,7 +82,7 @@ def _count_codes(distinct: np.ndarray, counts: np.ndarray, from_top: bool) -> in
 
 
 def _is_scale(steps: np.ndarray) -> bool:
-    """Tell whether sorted values are all steps of a scale from 1 up to 3, 4 or 5."""
+    """Return whether sorted values are all steps of a scale from 1 up to 3, 4 or 5."""
     return 3 <= len(steps) <= 5 and bool(np.array_equal(steps, np.arange(1.0, len(steps) + 1)))
 
 
@@ -143,7 +143,7 @@ def _possible_codes(values: np.ndarray) -> list[Sentinel]:
 
 
 def _is_shared(X: np.ndarray, value: float, columns: Sequence[int]) -> bool:
-    """Tell whether a number stands apart in several columns, and in most that hold it."""
+    """Return whether a number stands apart in several columns, and in most that hold it."""
     if len(columns) < _SHARED:
         return False
     n_holding = np.count_nonzero(np.isin(X, value).any(axis=0))
@@ -151,7 +151,7 @@ def _is_shared(X: np.ndarray, value: float, columns: Sequence[int]) -> bool:
 
 
 def describe_codes(codes: Mapping[int, Sequence[Sentinel]], name: Callable[[int], str]) -> str:
-    """Say in one clause which columns hold which codes, and how often.
+    """Write in one clause which columns hold which codes, and how often.
 
     Parameters
     ----------

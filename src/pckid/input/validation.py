@@ -70,7 +70,7 @@ def validate_table(estimator: Any, X: Any, *, reset: bool) -> Array:
 
 
 def is_blocked(X: Any) -> bool:
-    """Tell whether `X` is a collection of blocks, such as a dask array, without importing any."""
+    """Return whether `X` is a collection of blocks, such as a dask array, without importing any."""
     return type(X).__module__.partition(".")[0] in _BLOCKED
 
 
@@ -175,7 +175,7 @@ def check_columns_vary(n_kept: int, shape: tuple[int, ...], *, categories: bool 
 
 
 def categorical_mask(estimator: Any) -> np.ndarray:
-    """Tell which columns of a fitted estimator hold categories, of shape (n_features,)."""
+    """Find which columns of a fitted estimator hold categories, of shape (n_features,)."""
     mask = np.zeros(estimator.n_features_in_, dtype=bool)
     mask[list(getattr(estimator, "_categories", {}))] = True
     return mask
@@ -264,7 +264,7 @@ def _objects(X: Any) -> np.ndarray:
 
 
 def _holds_text(cells: list[Any]) -> bool:
-    """Tell whether a column holds a text that is no number."""
+    """Return whether a column holds a text that is no number."""
     return any(isinstance(cell, str) and not is_number_text(cell) for cell in cells)
 
 
@@ -401,7 +401,7 @@ def _foreign(X: Array, coded: Mapping[int, np.ndarray]) -> Array:
 
 
 def _frame_kind(X: Any) -> str | None:
-    """Tell which library made a dataframe, without importing any."""
+    """Find which library made a dataframe, without importing any."""
     for kind in type(X).__mro__:
         root = kind.__module__.partition(".")[0]
         if root in ("pandas", "polars", "pyarrow") and kind.__name__ in ("DataFrame", "Table"):

@@ -47,7 +47,7 @@ class RowMultiplicity(NamedTuple):
         return int(self.stops[-1])
 
     def rows(self, places: np.ndarray) -> np.ndarray:
-        """Tell which rows some places belong to."""
+        """Find which rows some places belong to."""
         return np.searchsorted(self.stops, places, side="right")
 
 

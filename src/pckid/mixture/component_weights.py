@@ -18,7 +18,7 @@ def log_weights(total: Array, n_samples: int) -> Array:
 
 
 def holds_rows(total: Array) -> Array:
-    """Tell of sums of responsibilities (..., g) whether rows can be averaged by them."""
+    """Return whether rows can be averaged by sums of responsibilities (..., g)."""
     return total > 10 * namespace(total).finfo(total.dtype).smallest_normal
 
 

@@ -347,7 +347,7 @@ class _Report:
             print(f"Initialization {number}")
 
     def iteration(self, n_iter: int, gain: float) -> None:
-        """Tell of an iteration, if it is its turn."""
+        """Print an iteration, if `verbose_interval` asks for it."""
         if not self.verbose or n_iter % self.interval:
             return
         now = time.perf_counter()
@@ -356,7 +356,7 @@ class _Report:
         self.last = now
 
     def end(self, fit: em.FittedMixtures) -> None:
-        """Tell how a start ended."""
+        """Print how a start ended."""
         if not self.verbose:
             return
         seconds = time.perf_counter() - self.begin

@@ -277,7 +277,7 @@ def _totals(moments: Array, stats: Statistics) -> tuple[Array, Array]:
 
 
 def _tail(stats: Statistics) -> int:
-    """Say which column of F is the first of [m, 1], or of the patterns."""
+    """Find which column of F is the first of [m, 1], or of the patterns."""
     return 2 * stats.n_features + stats.margins.column.shape[0]
 
 

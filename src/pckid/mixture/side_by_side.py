@@ -65,8 +65,8 @@ class SideBySide:
         return take_along(namespace(X).reshape(X, (-1, X.shape[2])), self.slot)
 
 
-def lay(stacks: Sequence[Any]) -> Any:
-    """Lay the components of stacks side by side, as parameters of one mixture (1, …)."""
+def concatenate(stacks: Sequence[Any]) -> Any:
+    """Concatenate the components of stacks, as parameters of one mixture (1, …)."""
     xp = namespace(stacks[0].means)
 
     def flat(array: Array) -> Array:
@@ -80,8 +80,8 @@ def lay(stacks: Sequence[Any]) -> Any:
     )
 
 
-def cut(params: Any, shapes: Sequence[Shape]) -> Iterator[Any]:
-    """Cut what lies side by side (1, …) into stacks again, each with memory of its own."""
+def split(params: Any, shapes: Sequence[Shape]) -> Iterator[Any]:
+    """Split concatenated parameters (1, …) into stacks again, each with memory of its own."""
     xp = namespace(params.means)
 
     def own(array: Array, start: int, stop: int, shape: Shape) -> Array:

@@ -174,7 +174,7 @@ def _first_line(error: Exception) -> str:
 
 
 def _refuse_newer(description: dict[str, Any], path: str | os.PathLike[str]) -> None:
-    """Say which version a file needs that this one cannot read."""
+    """Raise if a file has another format, with the version that reads it."""
     found = description.get("format")
     if type(found) is int and found == FORMAT:
         return
@@ -188,7 +188,7 @@ def _refuse_newer(description: dict[str, Any], path: str | os.PathLike[str]) -> 
 def _description(
     estimator: Any, state: dict[str, Any], reading: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Say in words and numbers what a model is."""
+    """Describe a model in words and numbers."""
     names = getattr(estimator, "feature_names_in_", None)
     return {
         "format": FORMAT,
@@ -235,9 +235,9 @@ def _construct(content: container.Content) -> Any:
     if n_jobs is not None and not 0 < abs(n_jobs) <= _MAX_JOBS:
         raise PckidModelError("n_jobs is out of range.")
     estimator.n_features_in_ = checking.integer(description, "n_features", 1, _MAX_FEATURES)
-    shelf = checking.ArrayReader(content.arrays)
-    kind.unpack(estimator, description["state"], shelf)
-    shelf.refuse_rest()
+    reader = checking.ArrayReader(content.arrays)
+    kind.unpack(estimator, description["state"], reader)
+    reader.refuse_rest()
     used = restored_columns(estimator)
     left_out = estimator.n_features_in_ - len(used)
     if _BYTES_PER_INDEX * left_out > max(container.FREE_BYTES, content.n_bytes):

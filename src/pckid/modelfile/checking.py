@@ -126,21 +126,21 @@ def add_up(shares: np.ndarray, sizes: list[int], name: str) -> None:
 
 
 def check_log_weights(
-    shelf: ArrayReader, name: str, shape: tuple[int, int], dtype: str
+    reader: ArrayReader, name: str, shape: tuple[int, int], dtype: str
 ) -> np.ndarray:
     """Take logs of weights (n_mixtures, g), each mixture's adding up to 1."""
-    logs = shelf.floats(name, shape, dtype, low=-np.inf, high=1e-3)
+    logs = reader.floats(name, shape, dtype, low=-np.inf, high=1e-3)
     # Row by row: a copy of all would take more memory than the file.
     if any(abs(np.exp(row, dtype=np.float64).sum() - 1) > 1e-3 for row in logs):
         raise PckidModelError(f"the array {name} holds no weights.")
     return logs
 
 
-def covariances(shelf: ArrayReader, name: str, shape: tuple[int, ...], dtype: str) -> np.ndarray:
+def covariances(reader: ArrayReader, name: str, shape: tuple[int, ...], dtype: str) -> np.ndarray:
     """Take variances (n, g, d), or covariances (n, g, d, d) which must be positive definite."""
     if len(shape) == 3:
-        return shelf.floats(name, shape, dtype, low=_SMALLEST_VARIANCE, high=_LARGEST_VARIANCE)
-    values = shelf.floats(name, shape, dtype, low=-_LARGEST_VARIANCE, high=_LARGEST_VARIANCE)
+        return reader.floats(name, shape, dtype, low=_SMALLEST_VARIANCE, high=_LARGEST_VARIANCE)
+    values = reader.floats(name, shape, dtype, low=-_LARGEST_VARIANCE, high=_LARGEST_VARIANCE)
     for matrix in values.reshape(-1, *shape[-2:]):
         _refuse_indefinite(matrix, name)
     return values

@@ -52,10 +52,10 @@ def _pack_kernel(estimator: EnsembleEstimator) -> tuple[Facts, Named]:
     return facts | _category_facts(estimator), named
 
 
-def _unpack_kernel(estimator: EnsembleEstimator, facts: Facts, shelf: ArrayReader) -> None:
+def _unpack_kernel(estimator: EnsembleEstimator, facts: Facts, reader: ArrayReader) -> None:
     """Restore an ensemble: one stack for each number of components, ascending."""
     estimator._categories = checking.categories(facts, estimator.n_features_in_)
-    scaling = _scaling(shelf, estimator.n_features_in_, estimator._categories)
+    scaling = _scaling(reader, estimator.n_features_in_, estimator._categories)
     has_shares = scaling.margins is not None and scaling.margins.observed.shape[0] > 0
     if has_shares != (estimator.missingness == "informative"):
         raise PckidModelError("its shares of observed cells do not fit its missingness.")
@@ -63,7 +63,7 @@ def _unpack_kernel(estimator: EnsembleEstimator, facts: Facts, shelf: ArrayReade
     stacks, kind = [], estimator.covariance_type
     for index, n_components in enumerate(_read_sizes(estimator, facts)):
         size = (estimator.n_inits, n_components)
-        stacks.append(_mixtures(shelf, f"stack{index}", kind, size, scaling, dtype))
+        stacks.append(_mixtures(reader, f"stack{index}", kind, size, scaling, dtype))
     ensemble = Ensemble(estimator.covariance_type, tuple(stacks))
     estimator._kernel = Kernel(scaling, ensemble, dtype, estimator.weighting)
     estimator._n_features_out = ensemble.n_columns
@@ -101,19 +101,19 @@ def cluster_sizes(estimator: PCKID) -> list[int] | None:
     return getattr(estimator, "_cluster_sizes", None)
 
 
-def _unpack_clusters(estimator: PCKID, facts: Facts, shelf: ArrayReader) -> None:
+def _unpack_clusters(estimator: PCKID, facts: Facts, reader: ArrayReader) -> None:
     """Restore a clustering."""
-    _unpack_kernel(estimator, facts, shelf)
-    k, n_columns = _count_clusters(estimator, shelf), estimator._kernel.ensemble.n_columns
-    basis = shelf.floats("projection.basis", (n_columns, k))
+    _unpack_kernel(estimator, facts, reader)
+    k, n_columns = _count_clusters(estimator, reader), estimator._kernel.ensemble.n_columns
+    basis = reader.floats("projection.basis", (n_columns, k))
     degree = None
-    if "projection.degree" in shelf:
-        degree = shelf.floats("projection.degree", (n_columns,), low=0.0, high=np.inf)
+    if "projection.degree" in reader:
+        degree = reader.floats("projection.degree", (n_columns,), low=0.0, high=np.inf)
         if not 0 < degree.sum() < np.inf:
             raise PckidModelError("the rows of its embedding have no degree.")
-    eigenvalues = shelf.floats("projection.eigenvalues", (k,))
+    eigenvalues = reader.floats("projection.eigenvalues", (k,))
     estimator._projection = Projection(basis, degree, eigenvalues)
-    estimator._centers = estimator.cluster_centers_ = shelf.floats("centers", (k, k))
+    estimator._centers = estimator.cluster_centers_ = reader.floats("centers", (k, k))
     estimator.eigenvalues_ = eigenvalues
     estimator.inertia_ = checking.number(facts, "inertia")
     estimator._sharpness = checking.number(facts, "sharpness")
@@ -124,11 +124,11 @@ def _unpack_clusters(estimator: PCKID, facts: Facts, shelf: ArrayReader) -> None
         estimator._cluster_sizes = checking.counts(facts, "cluster_sizes", k)
 
 
-def _count_clusters(estimator: PCKID, shelf: ArrayReader) -> int:
-    """Tell how many clusters there are: as many as asked for, or as many as have centres."""
+def _count_clusters(estimator: PCKID, reader: ArrayReader) -> int:
+    """Return the number of clusters: that asked for, or that of the centres."""
     if not isinstance(estimator.n_clusters, str):
         return estimator.n_clusters
-    if (found := shelf.length("centers")) < 1:
+    if (found := reader.length("centers")) < 1:
         raise PckidModelError("it has no clusters.")
     return found
 
@@ -148,14 +148,16 @@ def _pack_mixture(estimator: IncompleteGaussianMixture) -> tuple[Facts, Named]:
     return facts, named | {"constants": constants}
 
 
-def _unpack_mixture(estimator: IncompleteGaussianMixture, facts: Facts, shelf: ArrayReader) -> None:
+def _unpack_mixture(
+    estimator: IncompleteGaussianMixture, facts: Facts, reader: ArrayReader
+) -> None:
     """Restore one mixture."""
-    estimator._scaling = scaling = _scaling(shelf, estimator.n_features_in_)
+    estimator._scaling = scaling = _scaling(reader, estimator.n_features_in_)
     estimator._dtype = dtype = checking.choice(facts, "dtype", _FLOATS)
     size = (1, estimator.n_components)
     kind = estimator.covariance_type
-    estimator._params = _mixtures(shelf, "mixture", kind, size, scaling, dtype)
-    constants = shelf.take("constants", (estimator.n_features_in_,), "float64")
+    estimator._params = _mixtures(reader, "mixture", kind, size, scaling, dtype)
+    constants = reader.take("constants", (estimator.n_features_in_,), "float64")
     if np.isinf(constants).any():
         raise PckidModelError("the array constants holds values out of range.")
     estimator._constants = constants
@@ -178,7 +180,7 @@ KINDS = {
 
 
 def restored_columns(estimator: Any) -> np.ndarray:
-    """Tell which columns a restored estimator uses."""
+    """Find which columns a restored estimator uses."""
     scaling = estimator._scaling if hasattr(estimator, "_scaling") else estimator._kernel.scaling
     return scaling.used
 
@@ -213,89 +215,89 @@ def _category_facts(estimator: EnsembleEstimator) -> Facts:
 
 
 def _scaling(
-    shelf: ArrayReader, n_features: int, known: dict[int, list[Any]] | None = None
+    reader: ArrayReader, n_features: int, known: dict[int, list[Any]] | None = None
 ) -> Scaling:
     """Take the scaling of the columns used; `known` are the categories of columns."""
-    n_kept, n_categorical = shelf.length("scaling.kept"), shelf.length("scaling.categorical")
-    kept = _indices(shelf, "scaling.kept", n_kept, n_features)
-    categorical = _indices(shelf, "scaling.categorical", n_categorical, n_features)
+    n_kept, n_categorical = reader.length("scaling.kept"), reader.length("scaling.categorical")
+    kept = _indices(reader, "scaling.kept", n_kept, n_features)
+    categorical = _indices(reader, "scaling.categorical", n_categorical, n_features)
     named = np.array(sorted(known or ()), dtype=np.int64)
     if not n_kept + n_categorical or np.isin(kept, named).any():
         raise PckidModelError("the list of used columns does not fit the columns.")
     if not np.isin(categorical, named).all():
         raise PckidModelError("a column of categories lacks its categories.")
     largest, smallest = np.finfo(np.float64).max, np.finfo(np.float64).smallest_subnormal
-    center = _some(shelf, "scaling.center", (n_kept,), "float64", low=-largest, high=largest)
-    scale = _some(shelf, "scaling.scale", (n_kept,), "float64", low=smallest, high=largest)
+    center = _some(reader, "scaling.center", (n_kept,), "float64", low=-largest, high=largest)
+    scale = _some(reader, "scaling.scale", (n_kept,), "float64", low=smallest, high=largest)
     sizes = [len((known or {})[j]) for j in categorical]
     unit = None
-    if "scaling.unit" in shelf:
-        unit = shelf.floats("scaling.unit", (n_kept,), "float64", low=1.0, high=2.0**1022)
-    return Scaling(center, scale, kept, categorical, _read_margins(shelf, sizes, n_kept), unit)
+    if "scaling.unit" in reader:
+        unit = reader.floats("scaling.unit", (n_kept,), "float64", low=1.0, high=2.0**1022)
+    return Scaling(center, scale, kept, categorical, _read_margins(reader, sizes, n_kept), unit)
 
 
-def _indices(shelf: ArrayReader, name: str, length: int, n_features: int) -> np.ndarray:
+def _indices(reader: ArrayReader, name: str, length: int, n_features: int) -> np.ndarray:
     """Take ascending indices of columns."""
     if length == 0:
         return np.arange(0)
-    indices = shelf.take(name, (length,), "int64")
+    indices = reader.take(name, (length,), "int64")
     if indices[0] < 0 or indices[-1] >= n_features or (np.diff(indices) <= 0).any():
         raise PckidModelError("the list of used columns does not fit the columns.")
     return indices
 
 
-def _read_margins(shelf: ArrayReader, sizes: list[int], n_kept: int) -> Margins:
+def _read_margins(reader: ArrayReader, sizes: list[int], n_kept: int) -> Margins:
     """Take the shares of categories and of observed cells over all rows."""
     column = np.repeat(np.arange(len(sizes)), sizes)
-    if len(column) and (shelf.take("margins.column", column.shape, "int64") != column).any():
+    if len(column) and (reader.take("margins.column", column.shape, "int64") != column).any():
         raise PckidModelError("its categories do not fit its columns.")
-    shares = _some(shelf, "margins.frequencies", column.shape, "float64", low=0.0, high=1.0)
-    n_columns = n_kept + len(sizes) if "margins.observed" in shelf else 0
-    observed = _some(shelf, "margins.observed", (n_columns,), "float64", low=0.0, high=1.0)
-    n_numbers = n_kept if "margins.higher" in shelf else 0
-    higher = _some(shelf, "margins.higher", (n_numbers,), "float64", low=0.0, high=1.0)
+    shares = _some(reader, "margins.frequencies", column.shape, "float64", low=0.0, high=1.0)
+    n_columns = n_kept + len(sizes) if "margins.observed" in reader else 0
+    observed = _some(reader, "margins.observed", (n_columns,), "float64", low=0.0, high=1.0)
+    n_numbers = n_kept if "margins.higher" in reader else 0
+    higher = _some(reader, "margins.higher", (n_numbers,), "float64", low=0.0, high=1.0)
     checking.add_up(shares[None, :], sizes, "margins.frequencies")
-    n_numbers = n_kept if "margins.one_hot" in shelf else 0
-    one_hot = _some(shelf, "margins.one_hot", (n_numbers,), "float64", low=0.0, high=1.0)
+    n_numbers = n_kept if "margins.one_hot" in reader else 0
+    one_hot = _some(reader, "margins.one_hot", (n_numbers,), "float64", low=0.0, high=1.0)
     return Margins(column, shares, observed, higher, one_hot)
 
 
 def _some(
-    shelf: ArrayReader, name: str, shape: tuple[int, ...], dtype: str, **bounds: float
+    reader: ArrayReader, name: str, shape: tuple[int, ...], dtype: str, **bounds: float
 ) -> Any:
     """Take an array of numbers; one that holds nothing is not stored."""
-    return np.zeros(shape, dtype) if 0 in shape else shelf.floats(name, shape, dtype, **bounds)
+    return np.zeros(shape, dtype) if 0 in shape else reader.floats(name, shape, dtype, **bounds)
 
 
 def _mixtures(
-    shelf: ArrayReader, prefix: str, kind: str, size: tuple[int, int], scaling: Scaling, dtype: str
+    reader: ArrayReader, prefix: str, kind: str, size: tuple[int, int], scaling: Scaling, dtype: str
 ) -> Any:
     """Take the parameters of a stack of mixtures, `size` = (n_mixtures, n_components)."""
     n_kept, family = len(scaling.kept), FAMILIES[kind]
     spread = (n_kept, n_kept) if family.MATRICES else (n_kept,)
     parts = [
-        checking.check_log_weights(shelf, f"{prefix}.log_weights", size, dtype),
-        _some(shelf, f"{prefix}.means", (*size, n_kept), dtype),
+        checking.check_log_weights(reader, f"{prefix}.log_weights", size, dtype),
+        _some(reader, f"{prefix}.means", (*size, n_kept), dtype),
         np.zeros((*size, *spread), dtype)
         if n_kept == 0
-        else checking.covariances(shelf, f"{prefix}.covariances", (*size, *spread), dtype),
+        else checking.covariances(reader, f"{prefix}.covariances", (*size, *spread), dtype),
     ]
     if family.MIXED:
-        parts += _probabilities(shelf, prefix, size, scaling.margins, dtype)
+        parts += _probabilities(reader, prefix, size, scaling.margins, dtype)
     return family.Parameters(*parts)
 
 
 def _probabilities(
-    shelf: ArrayReader, prefix: str, size: tuple[int, int], margins: Margins | None, dtype: str
+    reader: ArrayReader, prefix: str, size: tuple[int, int], margins: Margins | None, dtype: str
 ) -> list[np.ndarray]:
     """Take the probabilities of categories, and those of being observed."""
     n_categories = 0 if margins is None else margins.column.shape[0]
     n_observed = 0 if margins is None else margins.observed.shape[0]
     least = float(np.finfo(dtype).smallest_normal)
     name = f"{prefix}.categories"
-    chances = _some(shelf, name, (*size, n_categories), dtype, low=least, high=1.001)
+    chances = _some(reader, name, (*size, n_categories), dtype, low=least, high=1.001)
     if margins is not None and n_categories:
         sizes = np.bincount(to_numpy(margins.column)).tolist()
         checking.add_up(chances.reshape(-1, n_categories), sizes, name)
     name = f"{prefix}.observed"
-    return [chances, _some(shelf, name, (*size, n_observed), dtype, low=0.0, high=1.001)]
+    return [chances, _some(reader, name, (*size, n_observed), dtype, low=0.0, high=1.001)]

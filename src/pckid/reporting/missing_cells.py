@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pckid.describe.clusters import HoleLink
+from pckid.describe.clusters import MissingnessLink
 from pckid.describe.missingness import (
-    HoleInformation,
-    find_followed_holes,
-    hole_information,
+    MissingnessInformation,
+    find_followed_missingness,
+    missingness_information,
 )
 from pckid.inspection.columns import missing_patterns
 
@@ -35,7 +35,7 @@ class PatternRow:
 
 
 @dataclass(frozen=True)
-class Holes:
+class MissingCells:
     """Patterns of missing cells against clusters.
 
     Attributes
@@ -43,30 +43,30 @@ class Holes:
     n_patterns : int
     patterns : list of PatternRow
         The commonest.
-    links : list of (name, HoleLink)
+    links : list of (name, MissingnessLink)
         The columns whose holes go most with the clusters.
     together : list of str
         Columns whose holes go with the clusters closely, and more than by chance.
     follow : list of str
         Those of them for which the values do not explain it, which a reader is warned of.
-    information : HoleInformation
+    information : MissingnessInformation
         How much all missing cells together say about the clusters, compared with chance.
     """
 
     n_patterns: int
     patterns: list[PatternRow]
-    links: list[tuple[str, HoleLink]]
+    links: list[tuple[str, MissingnessLink]]
     together: list[str]
     follow: list[str]
-    information: HoleInformation
+    information: MissingnessInformation
 
 
-def summarise_holes(
+def summarise_missing_cells(
     values: np.ndarray,
     labels: np.ndarray,
     names: list[str],
     categorical: Collection[int] = (),
-) -> Holes:
+) -> MissingCells:
     """Set patterns of missing cells against clusters.
 
     Parameters
@@ -80,7 +80,7 @@ def summarise_holes(
 
     Returns
     -------
-    holes : Holes
+    missing_cells : MissingCells
     """
     observed = ~np.isnan(values)
     patterns = missing_patterns(observed)
@@ -93,8 +93,8 @@ def summarise_holes(
         rows.append(
             PatternRow(missing[:5], max(len(missing) - 5, 0), counts, int((inside < 0).sum()))
         )
-    found = find_followed_holes(values, labels, categorical)
+    found = find_followed_missingness(values, labels, categorical)
     shown = [(names[link.feature], link) for link in found.links[:MAX_LINKS] if link.strength > 0]
     together, follow = ([names[j] for j in part] for part in (found.together, found.followed))
-    information = hole_information(observed, labels)
-    return Holes(len(patterns.counts), rows, shown, together, follow, information)
+    information = missingness_information(observed, labels)
+    return MissingCells(len(patterns.counts), rows, shown, together, follow, information)

@@ -33,7 +33,7 @@ from pckid.plots import (
     SpectrumDisplay,
 )
 from pckid.reporting.agreement import KnownGroups, compare_known
-from pckid.reporting.missing_cells import Holes, summarise_holes
+from pckid.reporting.missing_cells import MissingCells, summarise_missing_cells
 from pckid.reporting.rows import MAX_ROWS, RowTable, collect_rows
 
 MAX_KERNEL_ROWS = 100
@@ -116,7 +116,7 @@ class Summary:
         What spoke for each number of clusters, where the number was chosen automatically.
     rows : RowTable
         What a reader may look through, sort and search.
-    holes : Holes
+    missing_cells : MissingCells
     confidence : list of (lowest share, highest share, n_rows, lower quartile, median, upper
         quartile)
         Confidence against the share of a row that was observed.
@@ -146,7 +146,7 @@ class Summary:
     spectrum: SpectrumDisplay
     profile: ProfileDisplay
     choice: Choice | None
-    holes: Holes
+    missing_cells: MissingCells
     confidence: list[tuple[float, float, int, float, float, float]]
     assessment: Assessment | None
     doubtful: list[tuple[str, DoubtfulRow]]
@@ -212,7 +212,7 @@ def summarise(
         spectrum=SpectrumDisplay.from_estimator(estimator, X),
         profile=ProfileDisplay.from_estimator(estimator, X, max_features=MAX_PROFILE_FEATURES),
         choice=getattr(estimator, "choice_", None),
-        holes=summarise_holes(
+        missing_cells=summarise_missing_cells(
             values[:, used],
             labels,
             [names[j] for j in used],
@@ -232,7 +232,7 @@ def summarise(
 
 
 def _verdict(assessment: Assessment | None, n_clusters: int) -> str:
-    """Say in one sentence how far the clusters can be trusted."""
+    """Write in one sentence how far the clusters can be trusted."""
     if assessment is not None:
         return assessment.sentence
     return f"{counted(n_clusters, 'cluster')}; how clear they are was not assessed."

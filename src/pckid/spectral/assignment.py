@@ -120,7 +120,7 @@ def place_blocks(fitted: FittedClusters, rows: BlockedRows) -> tuple[Array, Arra
 
 
 def _kinds(fitted: FittedClusters) -> tuple[BlockResult, ...]:
-    """Say what a row's label, confidence and coordinates are."""
+    """Return the dtypes of a row's label, confidence and coordinates."""
     dtype = fitted.kernel.dtype
     return (
         BlockResult("int64", None),

@@ -75,12 +75,12 @@ def kmeans_from(
 
 
 def n_scores(n_samples: int, n_clusters: int, n_init: int) -> int:
-    """Say how many scores `kmeans` holds at once: of each row for each cluster of some starts."""
+    """Return how many scores `kmeans` holds at once: rows times clusters times some starts."""
     return n_samples * n_clusters * _starts_at_once(n_samples, n_clusters, n_init)
 
 
 def _starts_at_once(n_samples: int, n_clusters: int, n_init: int) -> int:
-    """Say how many of the starts go on together."""
+    """Return how many of the starts go on together."""
     return min(n_init, max(1, _CELLS // (n_samples * n_clusters)))
 
 
