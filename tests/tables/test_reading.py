@@ -1,9 +1,11 @@
 """Tables of every format come in alike."""
 
 import bz2
+import csv
 import gzip
 import io
 import lzma
+import random
 import re
 
 import pyarrow as pa
@@ -16,6 +18,7 @@ import pytest
 from pckid.exceptions import TableError
 from pckid.tables import read_source, read_whole, scan_table
 from pckid.tables.sniffing import sniff
+from pckid.tables.sources import Source
 
 PLAIN = b"a,b\n1,2\n3,\n"
 
@@ -190,3 +193,47 @@ def test_a_doubtful_header_says_what_to_do(tmp_path):
         "The names of the columns are taken from line 1, which looks like data (--no-header takes "
         "it as such).",
     )
+
+
+WORDS = [
+    "x",
+    "NA",
+    "",
+    "-",
+    "north",
+    "5 kg",
+    "2023",
+    "1.5",
+    "1,5",
+    'say "x"',
+    "two\nlines",
+    "Total",
+    "12%",
+]
+WORDS += ["P001", "yes", "2024-01-31", "0", "#n", "mg", "1e5"]
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_random_tables_keep_all_rows_below_their_names(seed):
+    """As Python's csv has them, however odd the first rows are."""
+    rng = random.Random(seed)
+    for _ in range(60):
+        n_columns, n_rows = rng.randrange(2, 7), rng.randrange(1, 40)
+        names = [f"v{j}" for j in range(n_columns)]
+        # The index of a frame, or years beside a name.
+        names[0] = rng.choice(["", "id", "v0"]) if n_columns > 2 else "v0"
+        names[-1] = rng.choice(["2023", "z"])
+        mixed = [rng.random() < 0.5 for _ in names]
+        rows = [
+            [rng.choice(WORDS) if m else f"{rng.gauss(0, 9):.2f}" for m in mixed]
+            for _ in range(n_rows)
+        ]
+        rows = [row if any(row) else ["1"] * n_columns for row in rows]
+        sink = io.StringIO(newline="")
+        csv.writer(sink, quoting=rng.choice([csv.QUOTE_MINIMAL, csv.QUOTE_ALL])).writerows(
+            [names, *rows]
+        )
+        scan = scan_table(Source("t.csv", stored=sink.getvalue().encode()), delimiter=",")
+        columns = (column.to_pylist() for column in read_whole(scan).data.columns)
+        assert scan.names == [name or f"column {j + 1}" for j, name in enumerate(names)]
+        assert [list(row) for row in zip(*columns, strict=True)] == rows

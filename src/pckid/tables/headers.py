@@ -14,6 +14,7 @@ _NEARLY_ALL = 0.8
 _LONGEST_NUMBER = 40
 _FEWEST_ROWS, _MOST_CELLS = 4, 100_000
 _NUMBER = re.compile(r"[+\-−–]?[$€£]?\s?[\d.,'’\s]*\d[\d.,'’\s]*([eE][+-]?\d+)?\s?[%€$£]?[-−–]?")
+_DATE = re.compile(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}")
 _YEAR = re.compile(r"(18|19|20|21)\d\d(\.0)?")
 _NUMBERS = frozenset({"number", "year"})
 # Texts that stand for a missing value, and so for no name.
@@ -60,6 +61,9 @@ def find_names(rows: Grid) -> NamesRow:
         only_corner = not kinds[i][used[0]] and counts[i] == len(used) - 1
         return 2 * counts[i] <= len(used) and not only_corner
 
+    def only_texts(i: int) -> bool:
+        return {"number", "value"}.isdisjoint(kinds[i])
+
     def above_numbers(i: int) -> list[str]:
         """List what the row holds above columns of numbers."""
         below = {j: [row[j] for row in kinds[i + 1 :] if row[j]] for j in used}
@@ -78,21 +82,26 @@ def find_names(rows: Grid) -> NamesRow:
             and len(set(texts)) == len(texts)
         )
 
-    below = [i for i in filled if not is_title(i)]
-    found = below[0] if below and filled.index(below[0]) <= _MOST_TITLES else filled[0]
-    is_sure, rival = holds_names(found), None
-    only_texts = not {"number", "value"}.intersection(kinds[found])
-    if not (is_sure or only_texts) or str(rows[found][0]).lstrip().startswith("#"):
-        full = [i for i in below[: _MOST_TITLES + 1] if counts[i] >= _NEARLY_ALL * len(used)]
-        # A table has more rows than stand above it.
-        after = (i for i in full if i > found and 2 * filled.index(i) < len(filled))
-        later = next((i for i in after if holds_names(i)), None)
+    n_titles = next((k for k, i in enumerate(filled) if not is_title(i)), 0)
+    found = filled[n_titles if n_titles <= _MOST_TITLES else 0]
+    # Half of a row is much for a title.
+    rival = filled[0] if found != filled[0] and 2 * counts[filled[0]] == len(used) else None
+    is_remark = str(rows[found][0]).lstrip().startswith("#")
+    if is_remark or not only_texts(found):
+        # Names are texts alone, right below that or below a blank row; more rows follow them.
+        place = filled.index(found) + 1
+        after = filled[place : place + _MOST_TITLES][: len(filled) // 2 + 1 - place]
+        begins = [i for i in after if i == after[0] or not any(kinds[i - 1])]
+        texts = [i for i in begins if all(kinds[i][j] in ("text", "year") for j in used)]
+        later = next(filter(holds_names, texts), None)
         if later is not None:
-            apart = any(not any(row) for row in kinds[found:later])
-            found, is_sure, rival = later, True, None if apart else found
+            rival = None if not any(kinds[later - 1]) else found
+            found = later
+        elif n_titles:  # Right below titles come names, or the last of them holds the names.
+            found, rival = filled[n_titles - 1], None
     if rival is None and set(above_numbers(found)) == {"number"}:
         rival = found
-    return NamesRow(found, is_sure, rival)
+    return NamesRow(found, holds_names(found), rival)
 
 
 def _kind(cell: Any) -> str:
@@ -102,7 +111,7 @@ def _kind(cell: Any) -> str:
         if not text or text.lower() in _MISSING:
             return "missing" if text else ""
         if len(text) >= _LONGEST_NUMBER or not _NUMBER.fullmatch(text):
-            return "text"
+            return "value" if _DATE.match(text) else "text"
         return "year" if _YEAR.fullmatch(text) else "number"
     if isinstance(cell, int | float) and not isinstance(cell, bool):
         return "year" if _YEAR.fullmatch(str(cell)) else "number"
