@@ -307,7 +307,7 @@ class SpectrumDisplay(_Display):
         if estimator.embedding != "kernel_pca":
             roots = np.sqrt(kernel.sum(axis=1))
             kernel = kernel / roots[:, None] / roots
-        n_clusters = _n_clusters(estimator)
+        n_clusters = len(to_numpy(estimator.cluster_centers_))
         values = np.linalg.eigvalsh(kernel)[::-1][: n_clusters + max(5, n_clusters)]
         return cls(np.maximum(values, 0) / values[0], n_clusters)
 
@@ -447,8 +447,3 @@ def _kernel_between(estimator: Any, values: np.ndarray) -> np.ndarray:
     """Compute the kernel between rows, of shape (n_rows, n_rows)."""
     table = standardised_rows(estimator, values)
     return to_numpy(kernel_matrix(estimator._kernel, table, table)).astype(np.float64)
-
-
-def _n_clusters(estimator: Any) -> int:
-    """How many clusters were asked for."""
-    return len(to_numpy(estimator.cluster_centers_))

@@ -226,7 +226,7 @@ def summarise(
         known=compare_known(known, labels),
         left_out=_left_out(estimator, background, names),
         dates=background.dates,
-        parameters=_parameters(estimator),
+        parameters={name: str(value) for name, value in sorted(estimator.get_params().items())},
         provenance=_provenance(values, background),
     )
 
@@ -311,11 +311,6 @@ def _left_out(estimator: Any, background: Background, names: list[str]) -> list[
     named = [names[name] if isinstance(name, int | np.integer) else str(name) for name in dropped]
     empty = "no two observed values differ, or no two categories agree: it tells no groups apart"
     return [*background.left_out.items(), *((name, empty) for name in named)]
-
-
-def _parameters(estimator: Any) -> dict[str, str]:
-    """Write down the parameters of the fit."""
-    return {name: str(value) for name, value in sorted(estimator.get_params().items())}
 
 
 def _provenance(X: np.ndarray, background: Background) -> dict[str, str]:
