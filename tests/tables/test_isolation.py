@@ -37,6 +37,14 @@ def dictionary_text(path: Path) -> Path:
     return path
 
 
+def many_texts(path: Path) -> Path:
+    """One text of 5 kB, named 600,000 times: a batch of rows is small, all of them are not."""
+    codes = pa.array([0] * 600_000, pa.int32())
+    texts = pa.DictionaryArray.from_arrays(codes, pa.array(["x" * 5_000]))
+    pq.write_table(pa.table({"a": texts, "b": [1.5] * len(codes)}), path, store_schema=False)
+    return path
+
+
 def zeros(path: Path) -> Path:
     """One batch that unpacks to 1.2 GB; written by another process, for its memory."""
     write = (
@@ -53,6 +61,7 @@ HOSTILE = {
     "wide.csv.gz": lambda path: commas(path, 250_000, 3),
     "wider.csv.gz": lambda path: commas(path, 1_000_000, 3),
     "texts.parquet": dictionary_text,
+    "many-texts.parquet": many_texts,
     "zeros.arrow": zeros,
 }
 READ = """

@@ -125,7 +125,7 @@ class _Child:
         request |= {"name": source.name, "max_bytes": source.max_bytes}
         request |= {"folder": os.getcwd() if stored is None else None}
         request |= {"n_bytes": None if stored is None else len(stored)}
-        request |= {"memory": _allowed_memory(source), "seconds": _allowed_seconds(source)}
+        request |= {"memory": allowed_memory(source), "seconds": _allowed_seconds(source)}
         with contextlib.suppress(BrokenPipeError):  # why it died is found out by whoever reads
             self._requests.write(json.dumps(request).encode() + b"\n" + (stored or b""))
             self._requests.flush()
@@ -157,7 +157,7 @@ class _Child:
         return _damaged(source.name, "its reader failed")
 
 
-def _allowed_memory(source: Source) -> int:
+def allowed_memory(source: Source) -> int:
     """Give the bytes of memory that reading a file may take; as many as asked for, if many are."""
     if source.max_bytes > MAX_UNPACKED:
         return source.max_bytes

@@ -30,6 +30,7 @@ from pckid.tables.binary import (
     scan_parquet,
 )
 from pckid.tables.facts import Fact, describe_fact
+from pckid.tables.isolation import allowed_memory
 from pckid.tables.sniffing import TextFormat, after_lines, first_record, sniff
 from pckid.tables.sources import (
     MAX_UNPACKED,
@@ -53,7 +54,7 @@ _NO_TABLES = {
 }  # fmt: skip
 _MOST_NOTES = 12
 # Rows read at a time where all of them are kept.
-_MANY_ROWS = 1 << 16
+_MANY_ROWS = 1 << 14
 # From this size on a compressed text is measured before more of it is kept.
 _MEASURED_FROM = 1 << 28
 
@@ -397,15 +398,18 @@ def read_up_to(scan: Scan, limit: float) -> FileTable | None:
     source = scan.parts[0].source
     packed = scan.text is not None and source.unpacker is not None
     kept, n_bytes = [], 0
-    if scan.text is None:
-        refuse_large(scan.n_bytes, scan.source, scan.max_bytes)
+    files = {part.source for part in scan.parts} if scan.loaded is None else set()
+    # A few kilobytes do not hold gigabytes, unless they name one text again and again.
+    allowed = min(scan.max_bytes, sum(map(allowed_memory, files)) or scan.max_bytes)
+    if scan.text is None and limit == math.inf:
+        refuse_large(scan.n_bytes, scan.source, allowed)
     for batch in batches(scan, scan.parts, scan.names, _MANY_ROWS):
         kept.append(batch.table.data)
         n_bytes += batch.table.data.nbytes
         if n_bytes > limit:
             return None
         if scan.text is None:
-            refuse_large(n_bytes, scan.source, scan.max_bytes)
+            refuse_large(n_bytes, scan.source, allowed)
         elif packed and n_bytes > _MEASURED_FROM:
             # Unpacked once without being kept, it is refused before it fills the memory.
             for _ in source.pieces():
