@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from pckid import PCKID, SentinelWarning, assess, cluster_file, load, save
-from pckid.assessment import Assessment, find_caveats
+from pckid.assessment import Answer, Assessment, find_caveats
 
 QUICK = {"n_null": 9, "n_resamples": 6, "random_state": 0, "n_jobs": 1}
 
@@ -37,17 +37,21 @@ def test_separated_groups_are_found_and_found_again():
     X = blobs()
     model = fitted(X, 3)
     found = assess(model, X, **QUICK)
-    assert found.has_groups
+    assert (found.answer, found.n_separated) == (Answer.GROUPS, 3)
+    assert found.gaps.p_values.shape == (3, 3)
+    assert found.gaps.groups.tolist() == [0, 1, 2]
+    assert [found.without_gap(cluster) for cluster in range(3)] == [[], [], []]
+    n_null = len(found.null_statistics)
     assert found.sentence == (
-        "3 groups, clearly separated: none of 9 tables without groups looked like this; each is "
-        "found again in every resample."
+        f"3 groups with gaps between them: none of {n_null} tables without groups looked like "
+        "this; each cluster is found again in every resample."
     )
-    assert repr(found).startswith("<Assessment: 3 groups, clearly separated")
+    assert repr(found).startswith("<Assessment: 3 groups with gaps between them")
     assert repr(replace(found, p_value=1e-9)).endswith("resample. p < 0.001>")
     nearly = replace(found, cluster_recovery=np.array([1.0, 0.9, 1.0]))
-    assert nearly.sentence.endswith("each is found again in at least 90% of resamples.")
+    assert nearly.sentence.endswith("each cluster is found again in at least 90% of resamples.")
     assert found.notes == []
-    assert found.null_statistics.shape == (9,)
+    assert 7 <= n_null <= 9
     assert found.statistic > found.null_statistics.max()
     assert found.cluster_stability.shape == (3,)
     assert found.cluster_stability.min() > 0.75
@@ -61,9 +65,9 @@ def test_separated_groups_are_found_and_found_again():
 def test_noise_has_no_clear_groups():
     X = np.random.default_rng(0).normal(size=(150, 5))
     found = assess(fitted(X, 4), X, **QUICK)
-    assert not found.has_groups
+    assert found.answer is Answer.NONE
     assert found.sentence.startswith("No clear groups: ")
-    assert found.sentence.endswith("of 9 tables without groups fall into clusters as clearly.")
+    assert found.sentence.endswith("tables without groups fall into clusters as clearly.")
     assert found.cluster_stability.max() < 0.75
     assert found.notes[0] == (
         "The rows are divided into 4 clusters because that number was given; do not read them as "
@@ -71,26 +75,51 @@ def test_noise_has_no_clear_groups():
     )
 
 
-def test_the_number_of_clusters_may_have_been_chosen_by_a_quicker_test():
-    X = np.random.default_rng(0).normal(size=(60, 3))
-    found = assess(fitted(X, "auto"), X, n_null=9, n_resamples=0, random_state=0)
-    assert (found.chosen, found.has_groups, found.n_clusters) == (True, False, 1)
-    assert found.notes == []
-    assert replace(found, n_clusters=2).notes == [
-        "A close call: a quicker test found groups, so 2 clusters were chosen; this test does "
-        "not confirm them."
-    ]
-
-
 @pytest.mark.parametrize("n_rows", [90, 700])
-def test_null_tables_are_those_that_the_number_was_chosen_by(n_rows):
-    X = blobs(n_rows)
-    model = fitted(X, "auto")
-    # As many as it took until the answer was clear.
-    found = [assess(model, X, n_null=n, n_resamples=0).p_value for n in (7, 9, 17)]
-    assert model.choice_.p_value in found
-    others = [assess(model, X, n_null=n, n_resamples=0, random_state=1) for n in (7, 9, 17)]
-    assert model.choice_.p_value not in [other.p_value for other in others]
+@pytest.mark.parametrize("n_groups", [3, 1])
+def test_the_verdict_is_that_by_which_the_number_was_chosen(n_rows, n_groups):
+    X = blobs(n_rows, n_groups)
+    auto, given = fitted(X, "auto"), fitted(X, 3)
+    verdicts = [assess(model, X, n_resamples=0) for model in (auto, given)]
+    assert auto.n_clusters_ == n_groups
+    for found in verdicts:
+        assert found.p_value == auto.choice_.p_value
+        assert found.has_groups == (n_groups > 1)
+    other = assess(auto, X, n_resamples=0, random_state=1)
+    assert other.p_value != auto.choice_.p_value
+
+
+def test_structure_without_gaps():
+    rng = np.random.default_rng(0)
+    angle = rng.uniform(0, np.pi, 300)
+    X = 3 * np.column_stack([np.cos(angle), np.sin(angle)]) + 0.3 * rng.normal(size=(300, 2))
+    found = assess(fitted(X, 4), X, **QUICK)
+    assert (found.answer, found.n_separated) == (Answer.STRUCTURE, 1)
+    assert found.has_groups
+    assert found.sentence.startswith("Structure without gaps: none of ")
+    assert found.notes[0] == (
+        "The 4 clusters are pieces of a whole: they summarise the rows, and are not kinds of rows."
+    )
+
+
+def test_groups_may_consist_of_several_clusters():
+    X = blobs(240, 2)
+    found = assess(fitted(X, 3), X, n_resamples=0, random_state=0)
+    assert (found.answer, found.n_separated) == (Answer.GROUPS, 2)
+    assert found.sentence.startswith(
+        "2 groups with a gap between them, divided into 3 clusters: none of "
+    )
+    assert found.notes[0] == "There is no gap between clusters 1 and 2."
+    assert found.without_gap(1) == [2]
+
+
+def test_a_column_that_does_not_count_is_noted_and_shows_no_gap():
+    X = np.column_stack([blobs(300), np.random.default_rng(1).integers(2, size=300)])
+    found = assess(fitted(X, 6), X, n_resamples=0, random_state=0)
+    # Column 3 is noise, and 4 a coin.
+    assert found.uncounted == ["3", "4"]
+    assert found.n_separated == 3
+    assert found.notes[-1].startswith("3, 4 did not count: they agree with no other column")
 
 
 @pytest.mark.parametrize(
@@ -144,20 +173,15 @@ def test_few_patterns_that_come_often_are_too_few_to_tell():
 def test_one_cluster_does_not_hide_groups():
     X = blobs()
     found = assess(fitted(X, 1), X, **QUICK)
-    assert found.n_clusters == 1
-    assert found.sentence == (
-        "There may be groups, though all rows are in one cluster: none of 9 tables without groups "
-        "looked like this."
-    )
-    two = assess(fitted(X, 2), X, n_null=9, n_resamples=0, random_state=0)
-    assert two.sentence == "There are groups: none of 9 tables without groups looked like this."
+    assert (found.n_clusters, found.gaps) == (1, None)
+    assert found.sentence.startswith("There may be groups, though all rows are in one cluster: ")
 
 
-def test_groups_that_other_rows_do_not_show_are_said_to_be_unsure():
+def test_a_cluster_that_other_rows_do_not_show_is_named():
     X = blobs()
     found = assess(fitted(X, 5), X, **QUICK)
-    assert found.sentence.startswith("There are groups, but not surely these 5: none of 9 ")
-    assert "% of resamples." in found.sentence
+    worst = found.cluster_recovery.argmin()
+    assert f"; cluster {worst} is found again in only " in found.sentence
 
 
 def test_codes_for_missing_values_are_noted():
@@ -263,14 +287,3 @@ def test_labels_of_an_earlier_fit_are_not_taken_for_those_of_a_file(tmp_path):
     cluster_file(model, str(tmp_path / "t.parquet"), str(tmp_path / "labels.csv"))
     assert not any(hasattr(model, name) for name in ("labels_", "confidence_", "embedding_"))
     assert assess(model, X, **QUICK).cluster_stability.min() > 0.75
-
-
-def test_what_to_try_where_clusters_are_not_found_again():
-    found = Assessment(
-        4, 60, 60, 9.0, np.arange(5.0), 0.001, cluster_recovery=np.array([1.0, 1.0, 0.3, 1.0])
-    )
-    assert found.sentence.startswith("There are groups, but not surely these 4")
-    assert found.notes == ["Try fewer clusters, or let their number be chosen from the table."]
-    assert replace(found, chosen=True, fewer=3).notes == ["Try fewer clusters, such as 3."]
-    assert replace(found, cluster_recovery=np.ones(4)).notes == []
-    assert replace(found, n_clusters=2, cluster_recovery=np.array([1.0, 0.3])).notes == []

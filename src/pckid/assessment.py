@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, field
+from enum import StrEnum
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -14,35 +15,41 @@ from sklearn.utils.validation import check_is_fitted
 from pckid._utils.arrays import to_numpy
 from pckid._utils.parallel import n_threads
 from pckid._utils.progress import Advance
-from pckid._utils.text import counted, join_words, write_p
+from pckid._utils.text import counted, join_words, list_first, write_p
 from pckid.describe.missingness import find_followed_missingness
 from pckid.describe.rows import keeps_labels, own_labels, to_matrix, used_columns
 from pckid.input.sentinels import describe_codes, find_codes
 from pckid.input.validation import categorical_mask, column_name, validate_table
-from pckid.significance.comparison import (
-    ALPHA,
-    MIN_ROWS,
-    Comparison,
-    NullComparison,
-    rows_to_compare,
-)
-from pckid.significance.ensemble import kernel_maker, quick
+from pckid.n_clusters import Choice, judge_rows
+from pckid.significance.comparison import ALPHA, MIN_ROWS, N_NULL, Comparison
+from pckid.significance.ensemble import quick
+from pckid.significance.gaps import GAP_ALPHA, Gaps, find_gaps
 from pckid.significance.stability import Stability, measure_stability, resample_clusters
+from pckid.significance.units import find_units
 
 MAX_JUDGED = 3000
 """The stability of so many rows is judged."""
 
-N_NULL, N_RESAMPLES = 49, 20
-"""Null tables and resamples of a verdict."""
+N_RESAMPLES = 20
+"""Resamples of a verdict."""
 
 FEW_ROWS = 10
 """Clusters of fewer rows than this are named."""
 
 CLEAR = 0.8
-"""Clusters that are found again in this share of the resamples count as clearly separated."""
+"""Clusters that are found again in this share of the resamples count as stable."""
 
 MANY_ALIKE = 0.1
 """Up to this share of null tables as clear, the verdict "no groups" is a close one."""
+
+
+class Answer(StrEnum):
+    """What a table holds, as far as its rows can show."""
+
+    GROUPS = "groups"  # with gaps between at least two of them
+    STRUCTURE = "structure"  # more than tables without groups show, but without a gap
+    NONE = "none"  # no more than tables without groups show
+    UNKNOWN = "unknown"  # too few rows
 
 
 @dataclass(frozen=True)
@@ -58,15 +65,21 @@ class Assessment:
     n_distinct : int
         How many of them differ.
     statistic : float
-        How clearly the table falls into groups, in standard deviations of tables without: how high
-        the leading eigenvalues of the random walk on the kernel are, which counts half, how large a
-        share they have in the sum, and how far the first three eigenvectors are from unimodal. It
-        does not depend on the model's number of clusters. NaN where there are too few rows.
+        How clearly the table falls into clusters, in standard deviations of tables without groups:
+        how high the leading eigenvalues of the random walk on the kernel are, which counts half,
+        how large a share they have in the sum, and how far the first three eigenvectors are from
+        unimodal. It does not depend on the model's number of clusters. NaN where there are too few
+        rows.
     null_statistics : ndarray of shape (n_null,)
         The same for each table without groups, compared with the others.
     p_value : float or None
         How likely a table without groups reaches the statistic, by Student's t; None where there
         are too few rows to tell, or no more different rows than clusters.
+    gaps : Gaps or None
+        `gaps.p_values` of shape (n_clusters, n_clusters): how likely a cloud without a gap looks
+        like each pair of clusters. `gaps.groups` of shape (n_clusters,): clusters without a gap
+        between them, directly or through others, are of one group. None for a single cluster and
+        for too few rows.
     cluster_stability : ndarray of shape (n_clusters,) or None
         How far each cluster is found again in random halves of the rows: the mean of its highest
         Jaccard index with one of theirs. None for a single cluster and for too few rows.
@@ -82,13 +95,13 @@ class Assessment:
     follows : list of str
         Columns whose missing cells the clusters follow: closely, more than by chance, and among
         rows of like values too.
+    uncounted : list of str
+        Columns that agree with no other column about groups: no gap is looked for in them.
     chosen : bool
         Whether the model chose its number of clusters.
     n_table : int or None
         Rows with a value in the table of which a sample was judged; None if it was no sample, or is
         not known.
-    fewer : int or None
-        The best number of clusters below the model's, from 2 on, where the model chose its own.
     """
 
     n_clusters: int
@@ -97,38 +110,60 @@ class Assessment:
     statistic: float
     null_statistics: np.ndarray
     p_value: float | None
+    gaps: Gaps | None = None
     cluster_stability: np.ndarray | None = None
     cluster_recovery: np.ndarray | None = None
     row_stability: np.ndarray | None = field(default=None, repr=False)
     small: list[int] = field(default_factory=list)
     codes: list[str] = field(default_factory=list)
     follows: list[str] = field(default_factory=list)
+    uncounted: list[str] = field(default_factory=list)
     chosen: bool = False
     n_table: int | None = None
-    fewer: int | None = None
+
+    @property
+    def answer(self) -> Answer:
+        """Groups with gaps between them, structure without gaps, or no clear groups."""
+        if self.p_value is None:
+            return Answer.UNKNOWN
+        if self.p_value > ALPHA:
+            return Answer.NONE
+        return Answer.GROUPS if self.n_separated > 1 else Answer.STRUCTURE
 
     @property
     def has_groups(self) -> bool | None:
-        """Whether the table falls into groups more clearly than tables without; None: unknown."""
+        """Whether there are more than tables without groups show; None: unknown."""
         return None if self.p_value is None else self.p_value <= ALPHA
+
+    @property
+    def n_separated(self) -> int:
+        """The number of groups with gaps between them, each of one cluster or several."""
+        return 1 if self.gaps is None else self.gaps.n_separated
+
+    def without_gap(self, cluster: int) -> list[int]:
+        """List the clusters that have no gap to a cluster."""
+        if self.gaps is None:
+            return []
+        near = self.gaps.p_values[cluster] > GAP_ALPHA
+        return [other for other in np.flatnonzero(near).tolist() if other != cluster]
 
     @property
     def sentence(self) -> str:
         """The verdict in one sentence."""
-        if self.p_value is None:
+        if self.answer is Answer.UNKNOWN:
             few = counted(self.n_rows, "row")
             if self.n_rows >= MIN_ROWS:
                 few = counted(self.n_distinct, "different row")
             return f"Only {few}: too few to tell whether there are groups."
         n_null = len(self.null_statistics)
         n_alike = int((self.null_statistics >= self.statistic).sum())
-        if not self.has_groups and n_alike <= MANY_ALIKE * n_null:
+        if self.answer is Answer.NONE and n_alike <= MANY_ALIKE * n_null:
             most = "all" if n_alike == 0 else f"{n_null - n_alike} of"
             return (
                 f"No clear groups: the clusters are clearer than those of {most} {n_null} tables "
-                f"without groups, but not by enough to be sure ({write_p(self.p_value)})."
+                f"without groups, but not by enough to be sure ({write_p(self.p_value or 0.0)})."
             )
-        if not self.has_groups:
+        if self.answer is Answer.NONE:
             return (
                 f"No clear groups: {n_alike} of {n_null} tables without groups fall into clusters "
                 "as clearly."
@@ -136,30 +171,47 @@ class Assessment:
         nulls = f"{n_alike or 'none'} of {n_null} tables without groups looked like this"
         if self.n_clusters == 1:
             return f"There may be groups, though all rows are in one cluster: {nulls}."
-        if self.cluster_recovery is None:
-            return f"There are groups: {nulls}."
-        least = self.cluster_recovery.min()
-        if least >= CLEAR:
+        if self.answer is Answer.STRUCTURE:
             return (
-                f"{self.n_clusters} groups, clearly separated: {nulls}; each is found again in "
-                f"{_share_of_resamples(least)}."
+                f"Structure without gaps: {nulls}, but no cluster is separated from the others by "
+                "a gap. The rows differ along a continuum, or are too few to show gaps."
             )
-        worst = int(self.cluster_recovery.argmin())
-        return (
-            f"There are groups, but not surely these {self.n_clusters}: {nulls}, but cluster "
-            f"{worst} is found again in only {least:.0%} of resamples."
-        )
+        return f"{self._count_groups()}: {nulls}{self._stability()}."
+
+    def _count_groups(self) -> str:
+        """Count the groups with gaps between them, and the clusters that they consist of."""
+        between = "a gap" if self.n_separated == 2 else "gaps"
+        groups = f"{self.n_separated} groups with {between} between them"
+        if self.n_separated == self.n_clusters:
+            return groups
+        return f"{groups}, divided into {self.n_clusters} clusters"
+
+    def _stability(self) -> str:
+        """Write how often the clusters are found again, as the end of a sentence."""
+        if self.cluster_recovery is None:
+            return ""
+        least, worst = self.cluster_recovery.min(), int(self.cluster_recovery.argmin())
+        if least >= CLEAR:
+            return f"; each cluster is found again in {_share_of_resamples(least)}"
+        return f"; cluster {worst} is found again in only {least:.0%} of resamples"
 
     @property
     def notes(self) -> list[str]:
-        """What else to know: clusters without groups, small ones, codes for missing values, …"""
+        """What else to know: what clusters are worth, small ones, codes for missing values, …"""
         notes = []
-        if self.has_groups is False and self.n_clusters > 1:
-            notes.append(self._why_clusters())
-        if self.has_groups and self.n_clusters > 2 and self._is_unsure:
-            such = f", such as {self.fewer}" if self.fewer else ""
-            instead = "" if self.chosen else ", or let their number be chosen from the table"
-            notes.append(f"Try fewer clusters{such}{instead}.")
+        if self.n_clusters > 1 and self.answer in (Answer.NONE, Answer.STRUCTURE):
+            notes.append(self._worth())
+        if self.answer is Answer.GROUPS and self.n_separated < self.n_clusters:
+            pairs = [
+                f"{a} and {b}" for a in range(self.n_clusters) for b in self.without_gap(a) if a < b
+            ]
+            notes.append(f"There is no gap between clusters {list_first(pairs)}.")
+        if self.uncounted and self.has_groups:
+            it = "it agrees" if len(self.uncounted) == 1 else "they agree"
+            notes.append(
+                f"{list_first(self.uncounted)} did not count: {it} with no other column about "
+                "groups. Leave out what should not divide the rows."
+            )
         if self.small:
             listed = join_words(list(map(str, self.small)))
             some = f"Cluster {listed} has" if len(self.small) == 1 else f"Clusters {listed} have"
@@ -176,28 +228,22 @@ class Assessment:
             notes.append(f"Judged on {self.n_rows:,} of {self.n_table:,} rows.")
         return notes
 
-    @property
-    def _is_unsure(self) -> bool:
-        """Whether some cluster is not found again in most resamples."""
-        return self.cluster_recovery is not None and self.cluster_recovery.min() < CLEAR
-
-    def _why_clusters(self) -> str:
-        """Explain the clusters of a table without clear groups."""
-        clusters = f"{self.n_clusters} clusters"
-        least = 0.0 if self.cluster_recovery is None else self.cluster_recovery.min()
-        if least >= CLEAR:
+    def _worth(self) -> str:
+        """Explain what clusters are worth that are no groups with gaps between them."""
+        if self.answer is Answer.STRUCTURE:
             return (
-                f"Yet each of the {clusters} is found again in {_share_of_resamples(least)}: a "
-                "stable division of a continuum, or groups that this test misses."
+                f"The {self.n_clusters} clusters are pieces of a whole: they summarise the rows, "
+                "and are not kinds of rows."
             )
-        if self.chosen:
+        if self.cluster_recovery is not None and self.cluster_recovery.min() >= CLEAR:
+            again = _share_of_resamples(self.cluster_recovery.min())
             return (
-                f"A close call: a quicker test found groups, so {clusters} were chosen; this test "
-                "does not confirm them."
+                f"Yet each of the {self.n_clusters} clusters is found again in {again}: a stable "
+                "division of a continuum, or groups that this test misses."
             )
         return (
-            f"The rows are divided into {clusters} because that number was given; do not read them "
-            "as groups."
+            f"The rows are divided into {self.n_clusters} clusters because that number was given; "
+            "do not read them as groups."
         )
 
     def __repr__(self) -> str:
@@ -220,12 +266,14 @@ def assess(
     n_jobs: int | None = None,
     advance: Advance = lambda count: None,
 ) -> Assessment:
-    """Test whether there are groups at all, and whether other rows show the same clusters.
+    """Test whether there are groups at all, with gaps between them, and found again in other rows.
 
     Clusters are compared with those of null tables, which have no groups: the same size, the same
     missing cells, the same correlations, and columns that are distributed alike but have one mode;
-    discrete columns keep their distribution. And random halves of the rows are clustered anew.
-    Both with few mixtures and on samples of rows, so that it takes seconds.
+    discrete columns keep their distribution. It is the test by which `n_clusters="auto"` decides,
+    and a model that chose its number of clusters is not tested again. Each pair of clusters is
+    tested for a gap: fewer rows between them than inside. And random halves of the rows are
+    clustered anew. All with few mixtures and on samples of rows, so that it takes seconds.
 
     Parameters
     ----------
@@ -237,13 +285,13 @@ def assess(
         of its rows will do, such as 3,000; their labels are predicted, and `notes` says how many
         rows were judged.
     n_null : int, default=49
-        The number of null tables; at least 5.
+        The largest number of null tables, 5 at least: as many are drawn as a clear answer takes.
     n_resamples : int, default=20
         How many random halves of the rows are clustered; 0 for none.
     random_state : int, RandomState instance or None, default=None
         An int gives the same result at every call. None takes that of the estimator if it is an
-        int: the verdict, too, is then the same for a seed, and the null tables are those that
-        `n_clusters="auto"` looked at.
+        int: the verdict, too, is then the same for a seed, and the one that `n_clusters="auto"`
+        came to.
     n_jobs : int, default=None
         Threads, as in `PCKID`.
     advance : callable, default=None
@@ -270,7 +318,7 @@ def assess(
     >>> model = PCKID(2, random_state=0).fit(X)
     >>> found = assess(model, X, n_null=9, n_resamples=5, random_state=0)
     >>> found.sentence.partition(":")[0]
-    '2 groups, clearly separated'
+    '2 groups with a gap between them'
     """
     if n_null < 5 or n_resamples < 0:
         raise ValueError(
@@ -304,45 +352,97 @@ def assess_rows(
     n_distinct = len(np.unique(np.nan_to_num(values[rows], nan=np.inf), axis=0))
     tested = n_rows >= MIN_ROWS and n_distinct > n_clusters
     small, codes, follows = find_caveats(estimator, values, labels, whole=whole)
-    compared, stability = Comparison(float("nan"), np.empty(0)), None
+    found = _Evidence(None)
     if tested:
         if random_state is None and isinstance(estimator.random_state, Integral):
             random_state = estimator.random_state
-        entropy, jobs = int(check_random_state(random_state).randint(2**31)), n_threads(n_jobs)
+        own = getattr(estimator, "choice_", None)
+        if random_state is not None and random_state != estimator.random_state:
+            own = None
+        seed = random_state
+        if not isinstance(seed, Integral):
+            seed = int(check_random_state(random_state).randint(2**31))
         with warnings.catch_warnings():
             # The model's own fit has told them.
             warnings.simplefilter("ignore")
-            compared = _compare_rows(estimator, values[rows], n_null, entropy, jobs, advance)
-            stability = _resample(
-                estimator, values[rows], labels[rows], n_resamples, entropy, jobs, advance
+            found = _gather_evidence(
+                estimator,
+                values[rows],
+                labels[rows],
+                own,
+                n_null,
+                n_resamples,
+                int(seed),
+                n_threads(n_jobs),
+                advance,
             )
-    each = None
+    compared = found.compared or Comparison(float("nan"), np.empty(0))
+    stability, each = found.stability, None
     if stability is not None:
         each = np.full(len(labels), np.nan)
-        each[rows] = stability.rows
+        each[rows[found.judged]] = stability.rows
     return Assessment(
         n_clusters=n_clusters,
         n_rows=n_rows,
         n_distinct=n_distinct,
         statistic=compared.statistic,
         null_statistics=compared.null_statistics,
-        p_value=compared.p_value if tested else None,
+        p_value=None if found.compared is None else compared.p_value,
+        gaps=found.gaps,
         cluster_stability=None if stability is None else stability.clusters,
         cluster_recovery=None if stability is None else stability.recovery,
         row_stability=each,
         small=small,
         codes=codes,
         follows=follows,
+        uncounted=[column_name(estimator, j) for j in found.uncounted],
         chosen=hasattr(estimator, "choice_"),
         n_table=None if whole else n_filled,
-        fewer=_best_below(estimator, n_clusters),
     )
 
 
-def _best_below(estimator: Any, n_clusters: int) -> int | None:
-    """Find the best number of clusters below the one that an estimator chose, from 2 on."""
-    ranked = estimator.choice_.ranked.tolist() if hasattr(estimator, "choice_") else []
-    return next((number for number in ranked if 1 < number < n_clusters), None)
+class _Evidence(NamedTuple):
+    """What the rows of a table show."""
+
+    compared: Comparison | None  # None: there are too few different rows
+    uncounted: tuple[int, ...] = ()
+    gaps: Gaps | None = None
+    stability: Stability | None = None
+    judged: np.ndarray = np.arange(0)  # (n_judged,), the rows that gaps and stability come from
+
+
+def _gather_evidence(
+    estimator: Any,
+    values: np.ndarray,
+    labels: np.ndarray,
+    choice: Choice | None,
+    n_null: int,
+    n_resamples: int,
+    seed: int,
+    jobs: int,
+    advance: Advance,
+) -> _Evidence:
+    """Compare rows with null tables, unless a choice did, and look for gaps; cluster resamples."""
+    if choice is None or choice.compared is None:
+        choice = judge_rows(estimator, values, seed, jobs, n_null)
+    advance(n_null)
+    if choice.compared is None:
+        return _Evidence(None)
+    judged = _rows_to_judge(len(values), seed)
+    values, labels, gaps = values[judged], labels[judged], None
+    if len(estimator.cluster_centers_) > 1:
+        counting = values.copy()
+        counting[:, list(choice.uncounted)] = np.nan
+        gaps = find_gaps(find_units(counting, categorical_mask(estimator)), labels, seed)
+    stability = _resample(estimator, values, labels, n_resamples, seed, jobs, advance)
+    return _Evidence(choice.compared, choice.uncounted, gaps, stability, judged)
+
+
+def _rows_to_judge(n_rows: int, entropy: int) -> np.ndarray:
+    """Draw the rows whose clusters are judged, ascending; all of them if there are up to 3,000."""
+    if n_rows <= MAX_JUDGED:
+        return np.arange(n_rows)
+    return np.sort(np.random.default_rng(entropy).choice(n_rows, size=MAX_JUDGED, replace=False))
 
 
 def _labelled_rows(estimator: Any, X: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -402,15 +502,6 @@ def find_caveats(
     return Caveats(small, codes, follows)
 
 
-def _compare_rows(
-    estimator: Any, values: np.ndarray, n_null: int, entropy: int, jobs: int, advance: Advance
-) -> Comparison:
-    """Compare a sample of the rows with null tables."""
-    values, categorical = values[rows_to_compare(len(values), entropy)], categorical_mask(estimator)
-    compared = NullComparison(values, categorical, kernel_maker(estimator), entropy, jobs)
-    return compared.extend(n_null, advance)
-
-
 def _resample(
     estimator: Any,
     values: np.ndarray,
@@ -424,11 +515,6 @@ def _resample(
     n_clusters = len(estimator.cluster_centers_)
     if n_resamples == 0 or n_clusters == 1 or len(values) < 4 * n_clusters:
         return None
-    judged = np.arange(len(values))
-    if len(values) > MAX_JUDGED:
-        rng = np.random.default_rng(entropy)
-        judged = np.sort(rng.choice(len(values), size=MAX_JUDGED, replace=False))
-    values = values[judged]
 
     def labels_of(rows: np.ndarray, seed: int) -> np.ndarray:
         model = quick(estimator, n_clusters=n_clusters, kmeans_n_init=10, random_state=seed)
@@ -437,7 +523,4 @@ def _resample(
         return np.maximum(found, 0)
 
     resamples = resample_clusters(labels_of, len(values), n_resamples, entropy, jobs, advance)
-    found = measure_stability(labels[judged], resamples, n_clusters)
-    rows = np.full(len(labels), np.nan)
-    rows[judged] = found.rows
-    return found._replace(rows=rows)
+    return measure_stability(labels, resamples, n_clusters)

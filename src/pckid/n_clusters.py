@@ -31,12 +31,13 @@ from pckid.input.validation import categorical_mask
 from pckid.significance.comparison import (
     ALPHA,
     MIN_ROWS,
+    N_NULL,
     Comparison,
     NullComparison,
     compare_until_clear,
     rows_to_compare,
 )
-from pckid.significance.ensemble import kernel_maker
+from pckid.significance.ensemble import kernel_maker, quick
 from pckid.significance.single_columns import find_single_columns
 from pckid.significance.units import Units, find_units
 from pckid.spectral.embedding import fit_embedding
@@ -61,7 +62,7 @@ class Choice(NamedTuple):
         The leading eigenvalues of D^-½ K D^-½.
     compared : Comparison or None
         How clear the clusters are beside those of tables without groups; None where that was not
-        tested: with fewer than 20 distinct rows.
+        tested: with fewer than 20 rows, or no more than two distinct ones.
     uncounted : tuple of int
         Columns that show no groups, and are left out: those that split clusters which no other
         column tells apart, and those that go with no other column.
@@ -134,6 +135,30 @@ def choose_n_clusters(
     return choose_or_none(model, model._train(drawn.sample), drawn, max_clusters).choice
 
 
+def judge_rows(
+    estimator: EnsembleEstimator, X: np.ndarray, seed: int, jobs: int, n_null: int
+) -> Choice:
+    """Choose the number of clusters of rows as a fit with n_clusters="auto" does.
+
+    Parameters
+    ----------
+    estimator : fitted PCKID
+    X : ndarray of shape (n_samples, n_features)
+        Its rows, categories as numbers.
+    seed, jobs : int
+    n_null : int
+        The largest number of null tables.
+
+    Returns
+    -------
+    choice : Choice
+    """
+    own = {name: getattr(estimator, name) for name in ("n_inits", "n_sizes", "dtype")}
+    model = quick(estimator, **own, n_clusters="auto", n_jobs=jobs, random_state=seed)
+    drawn = model._draw(X, **model._needs())
+    return choose_or_none(model, model._train(drawn.sample), drawn, n_null=n_null).choice
+
+
 class Chosen(NamedTuple):
     """A number of clusters, and the ensemble of the columns that count."""
 
@@ -147,6 +172,7 @@ def choose_or_none(
     kernel: Kernel,
     drawn: FitInput,
     max_clusters: int = MAX_CLUSTERS,
+    n_null: int = N_NULL,
 ) -> Chosen:
     """Choose the number of clusters of a table; 1 where tables without groups look the same.
 
@@ -166,8 +192,9 @@ def choose_or_none(
         tested = tested.without(units.columns_of(found.splitting))
         kernel = estimator._train(drawn.sample)
     choice = choice._replace(uncounted=tuple(sorted(drawn.sampling.skipped)))
-    if len(merge_duplicates(tested.sample.table, None, least=1).rows) >= MIN_ROWS:
-        compared = _compare_sample(estimator, tested.sample, categorical, jobs)
+    n_distinct = len(merge_duplicates(tested.sample.table, None, least=1).rows)
+    if tested.sample.X.shape[0] >= MIN_ROWS and n_distinct > 2:
+        compared = _compare_sample(estimator, tested.sample, categorical, jobs, n_null)
         n_clusters = choice.n_clusters if compared.p_value <= ALPHA else 1
         choice = choice._replace(n_clusters=n_clusters, compared=compared)
     return Chosen(choice, kernel, drawn)
@@ -189,7 +216,7 @@ def _cluster_rows(
 
 
 def _compare_sample(
-    estimator: EnsembleEstimator, sample: Sample, categorical: np.ndarray, jobs: int
+    estimator: EnsembleEstimator, sample: Sample, categorical: np.ndarray, jobs: int, n_null: int
 ) -> Comparison:
     """Compare rows of a sample with tables without groups."""
     rows = rows_to_compare(sample.X.shape[0], sample.entropy)
@@ -198,7 +225,8 @@ def _compare_sample(
         # The table itself has been warned of.
         warnings.simplefilter("ignore")
         return compare_until_clear(
-            NullComparison(values, categorical, kernel_maker(estimator), sample.entropy, jobs)
+            NullComparison(values, categorical, kernel_maker(estimator), sample.entropy, jobs),
+            n_null,
         )
 
 

@@ -164,19 +164,19 @@ def test_wrong_use(pckid, parquet, tmp_path, arguments, says):
 
 
 def test_the_size_unpacked_decides(pckid, tmp_path):
-    rows = np.tile([[0.0, 1.0, 5.0], [9.0, 7.0, 1.0]], (8_000, 1))
+    rows = np.tile([[0.0, 1.0, 5.0], [9.0, 7.0, 1.0]], (20_000, 1))
     pq.write_table(pa.table(dict(zip("abc", rows.T, strict=True))), tmp_path / "t.parquet")
     text = "a,b,c\n" + "".join(f"{a},{b},{c}\n" for a, b, c in rows.tolist())
     (tmp_path / "t.csv.gz").write_bytes(gzip.compress(text.encode()))
     write_feather(pa.table({"a": rows[:, 0], "b": rows[:, 1]}), tmp_path / "t.arrow")
     for name in ("t.parquet", "t.csv.gz", "t.arrow"):
         assert (tmp_path / name).stat().st_size < 16_000
-        with sklearn.config_context(working_memory=0.2):
+        with sklearn.config_context(working_memory=0.5):
             result = pckid("cluster", name, "-k", 2, "--out", "o.csv", *QUICK)
         assert result.code == 0, result.err
         assert f"{name} (" in result.err
         assert "is read in batches" in result.err
-        assert (tmp_path / "o.csv").read_bytes().count(b"\n") == 16_001
+        assert (tmp_path / "o.csv").read_bytes().count(b"\n") == 40_001
 
 
 def test_a_file_that_changes_meanwhile_is_refused(pckid, penguins, tmp_path, monkeypatch):

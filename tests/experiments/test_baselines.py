@@ -62,7 +62,6 @@ def embedding_by_hand(X, width, n_components):
 # --------------------------------------------------------------------- RBF spectral clustering
 
 
-@pytest.mark.slow
 @parametrize_with_checks([RBFSpectralClustering()])
 def test_scikit_learn_conventions(estimator, check):
     check(estimator)

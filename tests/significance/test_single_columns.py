@@ -4,12 +4,13 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from pckid import PCKID, UncountedColumnsWarning
 from pckid.significance.single_columns import (
-    are_unrelated,
     cluster_distances,
     find_single_columns,
+    measure_relation,
     split_alone,
 )
 from pckid.significance.units import find_units
@@ -86,7 +87,7 @@ def test_columns_of_one_category_count_as_one():
     assert units.columns_of(found.splitting) == [4, 5]
 
 
-def test_unrelated_columns_are_those_without_a_correlation():
+def test_relations_are_those_that_scipy_finds():
     rng = np.random.default_rng(0)
     base = rng.normal(size=400)
     category = np.where(base > 0, 2, rng.integers(2, size=400))
@@ -94,7 +95,24 @@ def test_unrelated_columns_are_those_without_a_correlation():
         [base, np.exp(base + rng.normal(size=400)), category, *rng.normal(size=(3, 400))]
     )
     X[rng.random(X.shape) < 0.1] = np.nan
-    assert are_unrelated(units_of(X, [2])).tolist() == [False] * 3 + [True] * 3
+    found = measure_relation(units_of(X, [2]))
+    assert (found.p_values > 0.05).tolist() == [False] * 3 + [True] * 3
+    # Ranks are taken over all rows in which a column is observed, not over the pairs alone.
+    both = ~np.isnan(X[:, :2]).any(axis=1)
+    expected = stats.spearmanr(X[both, 0], X[both, 1]).statistic
+    assert found.strongest[1] == pytest.approx(expected, abs=0.02)
+    single = measure_relation(units_of(X[both][:, :2]))
+    assert single.strongest == pytest.approx([expected] * 2)
+    assert single.p_values == pytest.approx([stats.spearmanr(X[both, 0], X[both, 1]).pvalue] * 2)
+
+
+def test_a_column_that_goes_with_others_counts_though_it_splits_a_cluster():
+    rng = np.random.default_rng(0)
+    shares = np.array([[0.95] * 5 + [0.5], [0.05] * 6])
+    X = (rng.random((600, 6)) < shares[np.arange(600) % 2]).astype(float)
+    halves = np.where(np.arange(600) % 2, 0, 1 + X[:, 5].astype(int))
+    assert split_alone(cluster_distances(units_of(X), halves))[5]
+    assert not len(find_single_columns(units_of(X), halves).splitting)
 
 
 def test_few_rows_do_not_show_that_columns_are_unrelated():

@@ -28,6 +28,14 @@ def test_labels_are_categories_and_declared_codes_are_missing(name):
     assert read(FILES / name).to_pydict() == SURVEY
 
 
+@pytest.mark.parametrize("at_once", [1, 2, 3, 4])
+@pytest.mark.parametrize("name", ["survey.sav", "survey.dta"])
+def test_rows_come_in_parts(monkeypatch, name, at_once):
+    monkeypatch.setattr(statfiles, "_ROWS_AT_ONCE", at_once)
+    _, table = statfiles.parse_statfile(Source(str(FILES / name)))
+    assert table.to_pydict() == SURVEY
+
+
 def test_a_transport_file_of_sas_has_no_labels():
     expected = {name: SURVEY[name] for name in ("age", "agree", "town")}
     assert read(FILES / "survey.xpt").to_pydict() == {"sex": [1, 2, 1, 9], **expected}

@@ -89,9 +89,9 @@ def _settings(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def tell_verdict(found: Assessment) -> None:
-    """Say the verdict, and what else to know; codes for missing values were named before."""
+    """Print the verdict and its notes, without those that warnings gave before."""
     say(found.sentence)
-    for text in replace(found, codes=[]).notes:
+    for text in replace(found, codes=[], uncounted=[] if found.chosen else found.uncounted).notes:
         note(text)
 
 
@@ -100,7 +100,9 @@ def as_json(found: Assessment) -> dict[str, Any]:
     stability = found.cluster_stability
     return {
         "sentence": found.sentence,
+        "answer": found.answer,
         "has_groups": found.has_groups,
+        "n_separated": found.n_separated,
         "p_value": found.p_value,
         "cluster_stability": None if stability is None else stability.tolist(),
         "notes": found.notes,

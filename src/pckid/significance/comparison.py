@@ -9,7 +9,6 @@ import numpy as np
 from scipy import stats
 
 from pckid._utils.parallel import run_in_threads
-from pckid._utils.progress import Advance
 from pckid._utils.seeds import Stream, generator
 from pckid.significance.null_tables import draw_null_table, fit_null_model
 from pckid.significance.structure import Structure, measure_structure
@@ -30,8 +29,11 @@ MIN_ROWS = 20
 MAX_COMPARED = 500
 """Of longer tables so many random rows are compared."""
 
-_LOOKS = (7, 9, 17, 33, 49)
+_LOOKS = (7, 9, 17, 33)
 """After so many null tables the answer may be clear."""
+
+N_NULL = 49
+"""No more null tables are drawn."""
 
 _UNCLEAR = (ALPHA / 10, 0.3)
 """Between these p-values further null tables are drawn."""
@@ -105,11 +107,11 @@ class NullComparison:
         self._own: list[Structure] = own
         self._null: list[Structure] = []
 
-    def extend(self, n_null: int, advance: Advance = lambda count: None) -> Comparison:
-        """Measure further null tables; `advance` is called with 1 whenever one is done."""
+    def extend(self, n_null: int) -> Comparison:
+        """Measure further null tables."""
         first = len(self._null)
         numbers = [(number,) for number in range(first, first + n_null)]
-        self._null += run_in_threads(self._measure_null, numbers, self._jobs, lambda _: advance(1))
+        self._null += run_in_threads(self._measure_null, numbers, self._jobs)
         return compare_structures(self._own, self._null)
 
     def _measure_own(self, X: np.ndarray, number: int) -> Structure:
@@ -195,12 +197,12 @@ def leave_one_out(values: np.ndarray) -> np.ndarray:
     return apart * n / (n - 1) / spread
 
 
-def compare_until_clear(comparison: NullComparison) -> Comparison:
-    """Draw as many null tables as a clear answer takes: 7, 9, 17, 33 or 49."""
+def compare_until_clear(comparison: NullComparison, n_null: int = N_NULL) -> Comparison:
+    """Draw as many null tables as a clear answer takes: 7, 9, 17 or 33, or at last `n_null`."""
     n_drawn = 0
-    for n_null in _LOOKS:
-        found = comparison.extend(n_null - n_drawn)
-        n_drawn = n_null
+    for n_looked in (*(look for look in _LOOKS if look < n_null), n_null):
+        found = comparison.extend(n_looked - n_drawn)
+        n_drawn = n_looked
         if not _UNCLEAR[0] <= found.p_value <= _UNCLEAR[1]:
             break
     return found

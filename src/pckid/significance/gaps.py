@@ -2,13 +2,15 @@
 
 The rows of both are placed along the direction in which they differ, from 0, the centre of one, to
 1, the centre of the other. The direction is that of half of the rows, and the other half is placed;
-then the other way round. A gap shows as two modes, by the dip of Hartigan and Hartigan (1985).
+then the other way round. A gap shows as two modes, by the dip of Hartigan and Hartigan (1985). It
+is the mean over four ways to halve the rows, so that chance has less of a part in it.
 
-In a Gaussian cloud √n times the dip, mean of both halves, is about 0.49 with a standard deviation
-of 0.07, whatever n is from 15 rows on, which gives the p-value. Other clouds differ from a Gaussian
-one: a curved one, cut into pieces, even has shallow modes where it bends. So a dip counts only for
-what it exceeds 0.04 by. The closest unimodal distribution is no better reference: where there are
-two modes it is flat between them, and hardly any gap of a few hundred rows exceeds it.
+In a Gaussian cloud √n times the dip, n being the rows of a half, is about 0.49 in the mean over all
+halves, with a standard deviation of 0.055, whatever n is from 20 rows on: that gives the p-value.
+Other clouds differ from a Gaussian one: a curved one, cut into pieces, even has shallow modes where
+it bends. So a dip counts only for what it exceeds 0.04 by. The closest unimodal distribution is no
+better reference: where there are two modes it is flat between them, and hardly any gap of a few
+hundred rows exceeds it.
 
 Columns of few values have gaps of their own, between one value and the next. They are replaced by
 random normal scores: within a value rows are in random order, so that such a column alone is a
@@ -28,20 +30,22 @@ from scipy.stats import norm
 
 from pckid._utils.seeds import Stream, generator
 from pckid.significance.margins import dip
+from pckid.significance.single_columns import cluster_distances
 from pckid.significance.units import Units
 
 GAP_ALPHA = 0.05
 """Two clusters count as separated up to this p-value."""
 
-# Of √n times the dip of Gaussian clouds, the mean of two halves.
-_MEAN, _SPREAD = 0.49, 0.07
+_N_SPLITS = 4
+# Of √n times the dip of Gaussian clouds, the mean over the halves.
+_MEAN, _SPREAD = 0.49, 0.055
 _SHALLOW = 0.04
 # In a column of numbers with ties, fewer of its values than this differ.
 _DISTINCT = 0.9
 # Rows count if they have half of what tells the two clusters apart.
 _LEAST_SEEN = 0.5
-# Fewer rows of a half cannot show a gap.
-_LEAST_ROWS = 15
+# Fewer rows of a cluster, or of a half of two, cannot show a gap.
+_LEAST_ROWS = 20
 _LEAST_VARIANCE = 0.02
 
 
@@ -51,9 +55,11 @@ class Gaps(NamedTuple):
     Attributes
     ----------
     p_values : ndarray of shape (n_clusters, n_clusters)
-        How likely a cloud without a gap looks so for each pair; 1 on the diagonal.
+        How likely a cloud without a gap looks so for each pair; 1 on the diagonal, and NaN where a
+        cluster has fewer than 20 rows: too few to show a gap.
     groups : ndarray of shape (n_clusters,)
         Clusters without a gap between them, directly or through others, are of one group, from 0.
+        One of too few rows is of the group of the closest cluster.
     """
 
     p_values: np.ndarray
@@ -85,15 +91,32 @@ def find_gaps(units: Units, labels: np.ndarray, entropy: int) -> Gaps:
     discrete = units.categorical | np.array([_has_ties(column) for column in values.T], dtype=bool)
     for j in np.flatnonzero(discrete & ~units.categorical):
         values[:, j] = _normal_scores(values[:, j], rng)
-    n_clusters = labels.max() + 1
-    p_values = np.ones((n_clusters, n_clusters))
-    for a, b in combinations(range(n_clusters), 2):
+    sizes = np.bincount(labels)
+    p_values = np.full((len(sizes), len(sizes)), np.nan)
+    np.fill_diagonal(p_values, 1.0)
+    for a, b in combinations(np.flatnonzero(sizes >= _LEAST_ROWS), 2):
         rows = np.flatnonzero((labels == a) | (labels == b))
-        statistic = _pair_statistic(
-            values[rows], units.categorical, discrete, labels[rows] == b, rng
-        )
+        second = labels[rows] == b
+        statistic = _pair_statistic(values[rows], units.categorical, discrete, second, rng)
         p_values[a, b] = p_values[b, a] = norm.sf(statistic, loc=_MEAN, scale=_SPREAD)
-    return Gaps(p_values, connected_components(p_values > GAP_ALPHA)[1])
+    return Gaps(p_values, _find_groups(p_values, sizes, units, labels))
+
+
+def _find_groups(
+    p_values: np.ndarray, sizes: np.ndarray, units: Units, labels: np.ndarray
+) -> np.ndarray:
+    """Find the group of each cluster (n_clusters,), see `Gaps`.
+
+    A few rows have no gap to any cluster that they could show: they must not join two clusters.
+    """
+    joined = p_values > GAP_ALPHA
+    large, small = np.flatnonzero(sizes >= _LEAST_ROWS), np.flatnonzero(sizes < _LEAST_ROWS)
+    if len(small) and len(large):
+        apart = cluster_distances(units, labels).sum(axis=2)
+        joined[small, large[apart[np.ix_(small, large)].argmin(axis=1)]] = True
+    elif len(small):
+        joined[:] = True
+    return connected_components(joined, directed=False)[1]
 
 
 def _has_ties(column: np.ndarray) -> bool:
@@ -117,7 +140,7 @@ def _pair_statistic(
     second: np.ndarray,
     rng: np.random.Generator,
 ) -> float:
-    """Measure the gap between two clusters: √n (dip − 0.04), the mean of two halves.
+    """Measure the gap between two clusters: √n (dip − 0.04), the mean over halves.
 
     Parameters
     ----------
@@ -132,15 +155,16 @@ def _pair_statistic(
     -------
     statistic : float
     """
-    half = np.zeros(len(X), dtype=bool)
-    for part in (np.flatnonzero(~second), np.flatnonzero(second)):
-        half[rng.permutation(part)[::2]] = True
     found = []
-    for learn in (half, ~half):
-        positions, smooth = _place_between(X, categorical, discrete, second, learn, rng)
-        enough = len(positions) >= _LEAST_ROWS
-        excess = dip(positions) - _SHALLOW * smooth if enough else 0.0
-        found.append(np.sqrt(len(positions)) * excess)
+    for _ in range(_N_SPLITS):
+        half = np.zeros(len(X), dtype=bool)
+        for part in (np.flatnonzero(~second), np.flatnonzero(second)):
+            half[rng.permutation(part)[::2]] = True
+        for learn in (half, ~half):
+            positions, smooth = _place_between(X, categorical, discrete, second, learn, rng)
+            enough = len(positions) >= _LEAST_ROWS
+            excess = dip(positions) - _SHALLOW * smooth if enough else 0.0
+            found.append(np.sqrt(len(positions)) * excess)
     return float(np.mean(found))
 
 

@@ -21,6 +21,8 @@ LEAST_COLUMNS = 3
 # Two clusters differ by a column if its means are two standard deviations apart, and are alike in
 # the other columns if these together tell them apart by no more than half of one.
 _DIFFERENT, _ALIKE = 4.0, 0.25
+# A column that goes with another one so closely tells of groups, though it may split some of them.
+_RELATED = 0.3
 # A column whose means are closer than one standard deviation plays no part in the clusters.
 _IDLE = 1.0
 _ALPHA = 0.05
@@ -61,11 +63,12 @@ def find_single_columns(units: Units, labels: np.ndarray) -> SingleColumns:
     n_units = len(units.columns)
     if n_units < LEAST_COLUMNS or labels.max() == 0:
         return none
-    distances = cluster_distances(units, labels)
-    splitting, unrelated = split_alone(distances), np.zeros(n_units, dtype=bool)
+    distances, relation = cluster_distances(units, labels), measure_relation(units)
+    splitting = split_alone(distances) & (relation.strongest < _RELATED)
+    unrelated = np.zeros(n_units, dtype=bool)
     if len(labels) >= _LEAST_ROWS:
         idle = distances.max(axis=(0, 1)) < _IDLE
-        unrelated = idle & ~splitting & are_unrelated(units)
+        unrelated = idle & ~splitting & (relation.p_values > _ALPHA)
     found = SingleColumns(np.flatnonzero(splitting), np.flatnonzero(unrelated))
     for left_out in (found, found._replace(unrelated=np.arange(0))):
         if n_units - len(left_out.both) >= 2:
@@ -148,15 +151,15 @@ def _category_distances(
     return 4 * between / np.maximum(1 - between, _LEAST_VARIANCE), len(levels) - 1
 
 
-def are_unrelated(units: Units) -> np.ndarray:
-    """Tell which columns are correlated with no other one, by ranks; categories by indicators.
+class Relation(NamedTuple):
+    """How closely each unit goes with another one, both of shape (n_units,)."""
 
-    Of the tests of a column against all others none is significant, at 5 % for all together.
+    strongest: np.ndarray  # its largest correlation, in magnitude
+    p_values: np.ndarray  # of all its correlations together
 
-    Returns
-    -------
-    unrelated : ndarray of shape (n_units,), bool
-    """
+
+def measure_relation(units: Units) -> Relation:
+    """Correlate units by ranks, categories by indicators, over rows in which both are observed."""
     blocks = [
         _indicators(column) if is_category else _ranks(column)[:, None]
         for column, is_category in zip(units.values.T, units.categorical, strict=True)
@@ -167,12 +170,16 @@ def are_unrelated(units: Units) -> np.ndarray:
     freedom = np.maximum(counts - 2, 1.0)
     t = np.abs(correlations) * np.sqrt(freedom / np.maximum(1 - correlations**2, 1e-12))
     p_values = np.minimum(2 * stats.t.sf(t, freedom), 1.0)
-    starts = np.cumsum([0, *(block.shape[1] for block in blocks[:-1])])
     sizes = np.array([block.shape[1] for block in blocks])
-    smallest = np.minimum.reduceat(np.minimum.reduceat(p_values, starts, axis=0), starts, axis=1)
-    smallest = smallest * sizes * sizes[:, None]
+    starts = np.cumsum(sizes) - sizes
+    largest, smallest = np.abs(correlations), p_values
+    for axis in (0, 1):
+        largest = np.maximum.reduceat(largest, starts, axis=axis)
+        smallest = np.minimum.reduceat(smallest, starts, axis=axis)
+    smallest = smallest * sizes * sizes[:, None] * (len(blocks) - 1)
+    np.fill_diagonal(largest, 0.0)
     np.fill_diagonal(smallest, 1.0)
-    return smallest.min(axis=1) * (len(blocks) - 1) > _ALPHA
+    return Relation(largest.max(axis=1), np.minimum(smallest.min(axis=1), 1.0))
 
 
 def _ranks(column: np.ndarray) -> np.ndarray:

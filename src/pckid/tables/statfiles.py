@@ -19,6 +19,8 @@ STATA = (
 SAS = bytes(12) + bytes.fromhex("c2ea8160b31411cfbd92080009c7318c181f1011")
 XPORT = (b"HEADER RECORD*******LIBRARY", b"HEADER RECORD*******LIBV8")
 
+_ROWS_AT_ONCE = 1 << 16
+
 
 def is_statistics(start: bytes) -> bool:
     """Tell by its first bytes whether a file comes from a statistics program."""
@@ -45,12 +47,24 @@ def parse_statfile(source: Source) -> Iterator[Any]:
 
     yield None
     content = b"".join(source.pieces())
-    columns, told = _reader(pyreadstat, content[:64])(io.BytesIO(content), output_format="dict")
-    refuse_wide(len(columns), source.name)
-    n_rows = len(next(iter(columns.values()), ()))
-    refuse_large(8 * n_rows * len(columns), source.name, source.max_bytes)
+    reader = _reader(pyreadstat, content[:64])
+    parts: list[dict[str, list[Any]]] = []
+    n_rows, found = 0, _ROWS_AT_ONCE
+    while found == _ROWS_AT_ONCE:
+        limits = {"row_limit": _ROWS_AT_ONCE, "row_offset": n_rows}
+        columns, told = reader(io.BytesIO(content), output_format="dict", **limits)
+        refuse_wide(len(columns), source.name)
+        found = len(next(iter(columns.values()), ()))
+        n_rows += found
+        refuse_large(8 * n_rows * len(columns), source.name, source.max_bytes)
+        parts.append(columns)
     labels = told.variable_value_labels
-    yield pa.table({key: _labelled_column(columns[key], labels.get(key, {})) for key in columns})
+    yield pa.table(
+        {
+            key: _labelled_column([part[key] for part in parts], labels.get(key, {}))
+            for key in parts[0]
+        }
+    )
 
 
 def _reader(pyreadstat: Any, start: bytes) -> Any:
@@ -62,8 +76,9 @@ def _reader(pyreadstat: Any, start: bytes) -> Any:
     return pyreadstat.read_xport if start.startswith(XPORT) else pyreadstat.read_dta
 
 
-def _labelled_column(cells: Sequence[Any], labels: Mapping[Any, str]) -> Any:
+def _labelled_column(parts: Sequence[Sequence[Any]], labels: Mapping[Any, str]) -> Any:
     """Make a column; its values are replaced by labels if every one of them has one."""
+    cells = [cell for part in parts for cell in part]
     observed = {cell for cell in cells if cell is not None and cell == cell}
     if labels and observed and all(cell in labels for cell in observed):
         return pa.array([labels.get(cell) for cell in cells], pa.string())

@@ -47,6 +47,13 @@ function clusterItem(store, cluster, size, total, largest) {
     ),
     element("span", { class: "track" }, bar),
   );
+  const others = store.data.without_gap
+    .filter((pair) => pair.includes(cluster))
+    .map(([first, second]) => (first === cluster ? second : first));
+  if (others.length) {
+    const text = `no gap to ${others.join(", ")}`;
+    choose.append(element("span", { class: "size" }, text));
+  }
   choose.addEventListener("click", () => store.selectCluster(cluster));
   const rename = element(
     "button",

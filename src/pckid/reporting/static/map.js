@@ -60,6 +60,16 @@ function drawDots(store, width) {
       range: clusters.map((cluster) => SYMBOLS[cluster % SYMBOLS.length]),
     },
     marks: [
+      Plot.link(linksWithoutGap(store), {
+        className: "no-gap",
+        x1: (link) => link[0].x,
+        y1: (link) => link[0].y,
+        x2: (link) => link[1].x,
+        y2: (link) => link[1].y,
+        stroke: "currentColor",
+        strokeDasharray: "4 4",
+        strokeWidth: 1.5,
+      }),
       Plot.dot(rows.dots, {
         className: "dots",
         sort: null,
@@ -71,6 +81,18 @@ function drawDots(store, width) {
       }),
     ],
   });
+}
+
+/** Link the middles of clusters that have no gap between them. */
+function linksWithoutGap({ data, rows }) {
+  const middles = d3.rollup(
+    rows.dots,
+    (dots) => ({ x: d3.median(dots, (row) => rows.x[row]), y: d3.median(dots, (row) => rows.y[row]) }),
+    (row) => rows.label[row],
+  );
+  return data.without_gap
+    .map((pair) => pair.map((cluster) => middles.get(cluster)))
+    .filter((link) => link.every((middle) => middle !== undefined));
 }
 
 /** Find domains in which a unit is as long across as it is up. */
