@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from experiments.answers import answers_command
 from experiments.calibration import calibration
 from experiments.informative import informative_command
 from experiments.mixed import mixed_command
@@ -205,5 +206,6 @@ def compare(choose_k: bool, assess: bool, **options: Any) -> None:
     run_experiment(assess_tables if assess else other, given)
 
 
-for command in (reproduce, compare, mixed_command, informative_command, calibration):
+OWN = (reproduce, compare, mixed_command, informative_command, calibration, answers_command)
+for command in OWN:
     experiments.add_command(command)

@@ -70,14 +70,16 @@ def draw_without_groups(family: str, rng: np.random.Generator) -> LabelledTable:
     return LabelledTable(_with_missing(X, rng), np.zeros(n_rows, dtype=int))
 
 
-def draw_with_groups(family: str, n_groups: int, rng: np.random.Generator) -> LabelledTable:
-    """Draw a table of separated groups: at least 15 rows per group on average.
+def draw_with_groups(
+    family: str, n_groups: int, rng: np.random.Generator, sizes: tuple[int, int] = _N_ROWS
+) -> LabelledTable:
+    """Draw a table of separated groups: 60 to 1,000 rows, at least 15 per group on average.
 
     Rows are the centre of their group plus noise of the family; discrete columns are cut from such
     rows. The centres move apart until k-means finds the groups of the complete table, with an
     adjusted Rand index of 0.9 at least.
     """
-    n_rows = _log_uniform((max(_N_ROWS[0], _LEAST_PER_GROUP * n_groups), _N_ROWS[1]), rng)
+    n_rows = _log_uniform((max(sizes[0], _LEAST_PER_GROUP * n_groups), sizes[1]), rng)
     discrete = family in ("ordinal 1 to 5", "0/1")
     n_columns = int(rng.integers(12 if discrete else 4, 21))
     shares = rng.dirichlet(np.full(n_groups, 10.0))
@@ -94,7 +96,7 @@ def draw_with_groups(family: str, n_groups: int, rng: np.random.Generator) -> La
             break
         distance *= 1.15
     else:
-        return draw_with_groups(family, n_groups, rng)
+        return draw_with_groups(family, n_groups, rng, sizes)
     return LabelledTable(_with_missing(X, rng), y)
 
 

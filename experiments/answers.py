@@ -1,0 +1,245 @@
+"""How often each answer is given: groups with gaps, structure without gaps, no clear groups.
+
+    python -m experiments answers --runs 24 --jobs -1
+
+Tables without groups of fifteen shapes, tables with groups in eight families of columns, tables
+with groups beside columns that tell nothing of them, and latent classes; with folders, labelled
+tables instead.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+import warnings
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from sklearn.metrics import adjusted_rand_score
+
+from experiments.datasets import simulated
+from experiments.datasets.shapes import (
+    COINS,
+    MISSING,
+    SHAPES,
+    draw_groups,
+    draw_latent_classes,
+    draw_shape,
+    remove,
+)
+
+N_ROWS = (60, 250, 1200, 5000)
+DISTANCES = (3, 4, 6, 8, 12)
+
+Row = dict[str, Any]
+
+
+def judge(X: NDArray, categorical: NDArray, y: NDArray | None, seed: int) -> Row:
+    """Fit with n_clusters="auto", assess, and compare with the groups, if there are any."""
+    from pckid import PCKID, assess
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        places = np.flatnonzero(categorical)
+        model = PCKID("auto", random_state=seed, categorical_features=places, n_jobs=1).fit(X)
+        found = assess(model, X, n_resamples=0, n_jobs=1)
+    row = {"answer": str(found.answer), "chosen": model.n_clusters_, "gaps": found.n_separated}
+    row |= {"p_value": found.p_value, "uncounted": len(model.choice_.uncounted)}
+    if y is not None:
+        rows = model.labels_ >= 0
+        row["right"] = int(model.n_clusters_ == len(np.unique(y)))
+        row["ari"] = adjusted_rand_score(y[rows], model.labels_[rows])
+    return row
+
+
+def judge_shape(shape: str, n_rows: int, run: int, seed: int) -> Row:
+    """Judge a table without groups."""
+    rng = np.random.default_rng([seed, 1, SHAPES.index(shape), n_rows, run])
+    how = MISSING[run % len(MISSING)]
+    X = remove(draw_shape(shape, n_rows, rng), how, rng)
+    none = np.zeros(X.shape[1], dtype=bool)
+    return {"kind": "shape", "name": shape, "rows": n_rows, "how": how, **judge(X, none, None, run)}
+
+
+def judge_family(family: str, n_rows: int, run: int, seed: int) -> Row:
+    """Judge a table with 2 to 8 groups in a family of columns."""
+    rng = np.random.default_rng([seed, 2, simulated.FAMILIES.index(family), n_rows, run])
+    n_groups = int(rng.integers(2, min(9, n_rows // 15)))
+    X, y = simulated.draw_with_groups(family, n_groups, rng, (n_rows, n_rows))
+    none = np.zeros(X.shape[1], dtype=bool)
+    return {"kind": "groups", "name": family, "rows": n_rows, **judge(X, none, y, run)}
+
+
+def judge_coins(coins: str, n_columns: int, distance: int, n_rows: int, run: int, seed: int) -> Row:
+    """Judge a table with groups and columns that tell nothing of them."""
+    rng = np.random.default_rng([seed, 3, n_columns, distance, n_rows, run])
+    X, categorical, y = draw_groups(n_rows, n_columns, distance, coins, rng)
+    found = judge(X, categorical, y, run)
+    return {"kind": "coins", "name": coins, "rows": n_rows, "distance": distance, **found}
+
+
+def judge_classes(n_rows: int, run: int, seed: int) -> Row:
+    """Judge a table of latent classes in columns of 0 and 1."""
+    X, y = draw_latent_classes(n_rows, np.random.default_rng([seed, 4, n_rows, run]))
+    found = judge(X, np.zeros(6, dtype=bool), y, run)
+    return {"kind": "classes", "name": "latent classes", "rows": n_rows, **found}
+
+
+def plan(runs: int, seed: int) -> list[tuple[Callable[..., Row], tuple]]:
+    """List what is to be judged; tables of 5,000 rows in every second run."""
+    tasks: list[tuple[Callable[..., Row], tuple]] = []
+    for run in range(runs):
+        for n_rows in N_ROWS:
+            if n_rows < 5000 or run % 2 == 0:
+                tasks += [(judge_shape, (shape, n_rows, run, seed)) for shape in SHAPES]
+        for n_rows in (120, 600):
+            tasks += [(judge_family, (name, n_rows, run, seed)) for name in simulated.FAMILIES]
+        tasks += [(judge_classes, (n_rows, run, seed)) for n_rows in (300, 1000)]
+        if run % 3 == 0:
+            tasks += [
+                (judge_coins, (coins, n_columns, distance, n_rows, run, seed))
+                for coins in COINS
+                for n_columns in (4, 8)
+                for distance in DISTANCES
+                for n_rows in (300, 1000)
+            ]
+    return tasks
+
+
+def judge_folders(folders: Sequence[str], half: str | None) -> list[tuple[Callable, tuple]]:
+    """List the labelled tables of folders."""
+    from experiments.compare import find_cases
+    from experiments.datasets.tables import NOT_FEATURES
+
+    cases = find_cases(folders, half, NOT_FEATURES, 1000, click.echo)
+    return [(judge_case, (case, number)) for number, case in enumerate(cases)]
+
+
+def judge_case(case: Any, number: int) -> Row:
+    """Judge a labelled table."""
+    X, y = case.draw(number)
+    found = judge(np.asarray(X, float), np.zeros(X.shape[1], dtype=bool), np.asarray(y), 0)
+    return {"kind": "table", "name": case.dataset, "how": case.setting, "rows": len(X), **found}
+
+
+def answer(
+    folders: Sequence[str] = (),
+    out: str | Path = "results/answers",
+    *,
+    half: str | None = None,
+    runs: int = 24,
+    seed: int = 0,
+    jobs: int = 1,
+    say: Callable[[str], None] = click.echo,
+) -> list[Row]:
+    """Judge all tables, write results.csv, and tabulate the answers."""
+    # One thread each: there are as many processes as cores.
+    os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
+    tasks = judge_folders(folders, half) if folders else plan(runs, seed)
+    rows = Parallel(n_jobs=jobs)(delayed(function)(*given) for function, given in tasks)
+    Path(out).mkdir(parents=True, exist_ok=True)
+    fields = list(dict.fromkeys(field for row in rows for field in row))
+    with open(Path(out) / "answers.csv", "w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, fields)
+        writer.writeheader()
+        writer.writerows(rows)
+    say(
+        by_answer(rows)
+        if folders
+        else "\n".join([*by_shape(rows), *by_group(rows), *by_coin(rows)])
+    )
+    return rows
+
+
+def by_shape(rows: Sequence[Row]) -> list[str]:
+    """Tabulate, for tables without groups, the shares of structure and of groups with gaps."""
+    lines = ["| without groups | " + " | ".join(f"{n:,} rows" for n in N_ROWS) + " |"]
+    lines.append("|---|" + "---:|" * len(N_ROWS))
+    for shape in (*SHAPES, "all"):
+        cells = []
+        for n_rows in N_ROWS:
+            part = _some(rows, "shape", rows=n_rows, name=None if shape == "all" else shape)
+            cells.append(f"{_share(part, 'structure', 'groups')} / {_share(part, 'groups')}")
+        lines.append(f"| {shape} | " + " | ".join(cells) + " |")
+    return [*lines, ""]
+
+
+def by_group(rows: Sequence[Row]) -> list[str]:
+    """Tabulate, for tables with groups, the shares of both answers, of right k, and the ARI."""
+    lines = ["| with groups | rows | structure or groups | groups with gaps | right k | ARI |"]
+    lines.append("|---|---:|---:|---:|---:|---:|")
+    for kind, name, n_rows in dict.fromkeys(
+        (row["kind"], row["name"], row["rows"]) for row in rows
+    ):
+        if kind in ("groups", "classes"):
+            lines.append(_line(name, n_rows, _some(rows, kind, rows=n_rows, name=name)))
+    lines += [_line("all families", n, _some(rows, "groups", rows=n)) for n in (120, 600)]
+    return [*lines, ""]
+
+
+def by_coin(rows: Sequence[Row]) -> list[str]:
+    """Tabulate right k and ARI by how far groups are apart, and which columns stand beside them."""
+    lines = ["| beside the groups | " + " | ".join(f"{d} sd" for d in DISTANCES) + " | all |"]
+    lines.append("|---|" + "---:|" * (len(DISTANCES) + 1))
+    for coins in COINS:
+        cells = []
+        for distance in (*DISTANCES, None):
+            part = _some(rows, "coins", distance=distance, name=coins)
+            cells.append(f"{_mean(part, 'right'):.0%} / {_mean(part, 'ari'):.3f}")
+        lines.append(f"| {coins} | " + " | ".join(cells) + " |")
+    return [*lines, ""]
+
+
+def by_answer(rows: Sequence[Row]) -> str:
+    """Tabulate how often each answer is given, and how far clusters agree with classes there."""
+    lines = ["| answer | cases | ARI |", "|---|---:|---:|"]
+    for name in ("groups", "structure", "none", "unknown"):
+        part = [row for row in rows if row["answer"] == name]
+        if part:
+            lines.append(f"| {name} | {len(part)} | {_mean(part, 'ari'):.3f} |")
+    return "\n".join(lines)
+
+
+def _line(name: str, n_rows: int, rows: Sequence[Row]) -> str:
+    """Write a line on tables with groups."""
+    return (
+        f"| {name} | {n_rows} | {_share(rows, 'structure', 'groups')} | {_share(rows, 'groups')} "
+        f"| {_mean(rows, 'right'):.0%} | {_mean(rows, 'ari'):.3f} |"
+    )
+
+
+def _some(found: Sequence[Row], kind: str, **wanted: Any) -> list[Row]:
+    """Select rows of a kind; None wants any."""
+    return [
+        row
+        for row in found
+        if row["kind"] == kind
+        and all(value is None or row[name] == value for name, value in wanted.items())
+    ]
+
+
+def _share(rows: Sequence[Row], *answers: str) -> str:
+    """Write the share of some answers."""
+    return f"{np.mean([row['answer'] in answers for row in rows]):.0%}" if rows else "–"
+
+
+def _mean(rows: Sequence[Row], field: str) -> float:
+    """Average a field; NaN where there is no row."""
+    return float(np.mean([row[field] for row in rows])) if rows else float("nan")
+
+
+@click.command("answers")
+@click.argument("folders", nargs=-1, type=click.Path(exists=True, file_okay=False))
+@click.option("--half", type=click.Choice(["choose", "report"]), help="Which half of the tables.")
+@click.option("--runs", type=click.IntRange(1), default=24, show_default=True)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+@click.option("--jobs", type=int, default=1, show_default=True)
+@click.option("--out", type=click.Path(file_okay=False), default="results/answers")
+def answers_command(**options: Any) -> None:
+    """Count answers on simulated tables, or on the labelled tables of FOLDERS."""
+    answer(**options)
