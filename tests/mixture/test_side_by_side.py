@@ -47,15 +47,15 @@ def test_winners_are_the_first_of_the_highest(backend):
         assert (mine == (np.arange(len(part))[:, None] == part.argmax(axis=0))).all()
 
 
-def test_laying_undoes_cutting(backend):
+def test_concatenating_undoes_splitting(backend):
     rng = np.random.default_rng(0)
     shapes = {"log_weights": (), "means": (4,), "covariances": (4,), "categories": (0,)}
     arrays_of = {name: rng.standard_normal((1, sum(SIZES), *end)) for name, end in shapes.items()}
     params = Parameters(*map(backend.asarray, [*arrays_of.values(), arrays_of["means"]]))
-    stacks = list(side_by_side.cut(params, SHAPES))
+    stacks = list(side_by_side.split(params, SHAPES))
     assert [stack.means.shape for stack in stacks] == [(*shape, 4) for shape in SHAPES]
     assert (to_numpy(stacks[0].means[1, 2, :]) == arrays_of["means"][0, 5]).all()
-    for before, after in zip(params, side_by_side.lay(stacks), strict=True):
+    for before, after in zip(params, side_by_side.concatenate(stacks), strict=True):
         assert (to_numpy(before) == to_numpy(after)).all()
     # No stack keeps the components of all others alive behind its own.
     if backend.name == "numpy":
