@@ -53,6 +53,7 @@ def test_no_correlation_is_beyond_one():
     X = np.column_stack([coin, coin, 1 - coin])
     found = copula_correlations([fit_margin(column) for column in X.T], ~np.isnan(X))
     assert np.abs(found).max() <= 1
+    np.testing.assert_array_equal(np.diag(found), 1)
     assert found[0, 1] > 0.9
     assert found[0, 2] < -0.9
 
