@@ -573,7 +573,7 @@ class PCKID(
 
     def _known(self, rows: BlockedRows) -> BlockedRows:
         """Check that blocks hold the columns of the fit."""
-        if self._categories:
+        if self._categories and not rows.categories:
             raise ValueError(
                 "The model knows columns of categories, but X comes in blocks, which hold numbers "
                 "alone. Give the blocks one by one, as tables in memory."

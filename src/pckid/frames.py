@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from pckid._utils.commands import as_argument, options_as_parameters
-from pckid._utils.text import brief
-from pckid.exceptions import TableError
-from pckid.inspection import notes
-from pckid.inspection.problems import Problem, find_problems, is_used
-from pckid.inspection.tables import choose_row_names
-from pckid.tables import (
-    Columns,
-    FileTable,
-    MissingTokens,
-    Reading,
-    Scan,
-    find_readings,
-    parse_rules,
-    read_columns,
-    read_whole,
-    scan_table,
+from pckid._utils.commands import as_parameter, as_parameters
+from pckid.exceptions import OptionError, TableError, UndecidedError
+from pckid.tables import ColumnOptions, Prepared, ReadOptions, open_table, option_of, prepare
+from pckid.wording import Dialect, write_note, write_problems, write_refusal
+
+PYTHON = Dialect(
+    write=lambda fixes: as_parameters(map(option_of, fixes)),
+    names={
+        **{key: as_parameter(key) for key in ("columns", "categorical", "drop", "sheet")},
+        "dates": as_parameter("dates", ["use"]),
+        "skip_first": as_parameter("skip_first", [0]),
+        "header": as_parameter("header", [False]),
+        "visible_only": as_parameter("visible_only", [True]),
+        "n_clusters": "n_clusters",
+    },
+    aside="",
+    row_names=lambda name: "",
+    yes="take_advice=True",
 )
+"""How options are written for users of Python: as parameters of `read_table`."""
 
 
 class TableFrame(NamedTuple):
@@ -51,6 +53,8 @@ def read_table(
     columns: Sequence[str] = (),
     drop: Sequence[str] = (),
     categorical: Sequence[str] = (),
+    not_missing: Sequence[str] = (),
+    limits: str = "",
     take_advice: bool = False,
     delimiter: str | None = None,
     decimal: str | None = None,
@@ -59,6 +63,7 @@ def read_table(
     sheet: str | None = None,
     skip_first: int | None = None,
     skip_last: int = 0,
+    visible_only: bool = False,
 ) -> TableFrame:
     """Read a table as the command line does.
 
@@ -71,7 +76,7 @@ def read_table(
         A CSV, TSV, Parquet or Arrow file, also compressed, a folder of Parquet files, a
         spreadsheet (.xlsx, .xls, .ods), or a file of Stata, SPSS or SAS.
     na_values : sequence of str, default=()
-        Further contents of cells that mean missing, such as "-9999".
+        Further contents of cells that mean missing, such as "-9999", or "age=-9" in one column.
     numbers : sequence of str, default=()
         How numbers are written, as 1234.56 would be: "1.234,56" for all columns, or
         "revenue=1.234,56" for one. Found out by default.
@@ -84,6 +89,11 @@ def read_table(
         Columns to leave out.
     categorical : sequence of str, default=()
         Columns of numbers that are codes of categories.
+    not_missing : sequence of str, default=()
+        Contents of cells that usually mean missing, and are values here. "none", "nil" and "-" mean
+        missing only among numbers.
+    limits : {"", "value", "half", "missing"}, default=""
+        What becomes of limits such as "<0.5" among numbers; asked about by default.
     take_advice : bool, default=False
         Do what `pckid inspect` would advise, instead of raising an error that says so.
     delimiter, decimal, encoding : str, default=None
@@ -98,6 +108,8 @@ def read_table(
     skip_last : int, default=0
         Rows at the end of a text file or sheet to leave out, such as totals and notes; blank ones
         are not counted.
+    visible_only : bool, default=False
+        Leave out rows that a sheet hides, as a filter does.
 
     Returns
     -------
@@ -125,87 +137,52 @@ def read_table(
     >>> print(notes[0])
     Left out, because they name the rows (columns=[...] takes them): customer_no.
     """
-
-    given: dict[str, Any] = {
-        "na_values": tuple(na_values), "numbers": tuple(numbers), "dates": tuple(dates),
-        "drop": tuple(drop), "categorical": tuple(categorical), "columns": tuple(columns),
-        "skip_last": skip_last, "yes": take_advice,
-    }  # fmt: skip
-    with options_as_parameters():
-        scan = scan_table(
-            path, delimiter=delimiter, decimal=decimal, encoding=encoding, header=header,
-            sheet=sheet, skip_first=skip_first, skip_last=skip_last,
-        )  # fmt: skip
-        return _read_scan(scan, given, decimal)
-
-
-def _read_scan(scan: Scan, given: dict[str, Any], decimal: str | None) -> TableFrame:
-    """Read a table that was opened; take advice if it is asked for."""
-    table = read_whole(scan)
-    for name in (*given["drop"], *given["categorical"], *given["columns"]):
-        if name not in table.names:
-            raise TableError(f"{scan.source} has no column '{brief(name)}'.")
-    first = _read_selected(table, given, decimal)
-    taken: list[str] = []
-    table, found = notes.take_advice(
-        table, first, given, lambda table: _read_selected(table, given, decimal), taken.append
-    )
-    notes.refuse_problems(table.source, found.problems, "take_advice=True")
-    said = [*scan.notes, *taken, *notes.reading_notes(found.left_out, found.readings)]
-    said += notes.problem_lines(found.problems)
-    return TableFrame(_to_frame(found, table), said)
-
-
-class _Found(NamedTuple):
-    """Columns that were read, and what is known of them."""
-
-    names: list[str]
-    columns: Columns
-    problems: list[Problem]
-    readings: dict[str, Reading]
-    left_out: list[str]
-
-
-def _read_selected(table: FileTable, given: Mapping[str, Any], decimal: str | None) -> _Found:
-    """Read the columns that are clustered by."""
-
-    missing = MissingTokens.with_defaults(given["na_values"])
-    rules = parse_rules(
-        table.names, numbers=given["numbers"], dates=given["dates"], decimal=decimal,
-        categorical=given["categorical"], kept=given["columns"],
+    options = ColumnOptions(
+        columns=tuple(columns), drop=tuple(drop), categorical=tuple(categorical),
+        na_values=tuple(na_values), not_missing=tuple(not_missing), limits=limits,
+        numbers=tuple(numbers), dates=tuple(dates), decimal=decimal,
+        take_advice=take_advice,
     )  # fmt: skip
-    wanted = given["columns"] or table.names
-    names = [name for name in wanted if name not in given["drop"]]
-    readings = find_readings(table, names, missing, rules)
-    used = [name for name in names if is_used(readings[name], rules, name)]
-    if not used:
-        raise TableError(
-            f"{table.source} holds nothing but dates, free text and names of rows. If dates tell "
-            f"the rows apart, add {as_argument('dates', 'use')}; {as_argument('columns')} takes "
-            f"names of rows, {as_argument('categorical')} takes text as categories."
-        )
-    columns = read_columns(table, used, missing, rules, readings)
-    problems = find_problems(columns, used, table, rules)
-    left_out = [name for name in names if not is_used(readings[name], rules, name)]
-    return _Found(used, columns, problems, readings | columns.readings, left_out)
+    reading = ReadOptions(
+        delimiter, decimal, encoding, header, sheet, skip_first, skip_last, visible_only
+    )  # fmt: skip
+    try:
+        prepared = prepare(open_table(path, reading), options)
+    except OptionError as error:
+        raise TableError(_explain_option(error, path)) from None
+    refuse_undecided(prepared)
+    notes = [write_note(note, PYTHON) for note in (*prepared.table.notes, *prepared.notes)]
+    return TableFrame(_to_frame(prepared), notes + write_problems(prepared.problems, PYTHON))
 
 
-def _to_frame(found: _Found, table: FileTable) -> Any:
+def refuse_undecided(prepared: Prepared) -> None:
+    """Raise if something about a table must be decided first."""
+    if prepared.stops:
+        told = write_refusal(prepared.table.source, prepared.problems, PYTHON)
+        raise UndecidedError(told, prepared.problems)
+
+
+def _explain_option(error: OptionError, path: str) -> str:
+    """Say which parameters do not suit a table."""
+    named = " and ".join(map(as_parameter, error.options))
+    return f"{path}: {error} See {named}."
+
+
+def _to_frame(prepared: Prepared) -> Any:
     """Make a frame: of pandas if it is installed, of Arrow otherwise."""
-
-    numbers = dict(zip(found.names, found.columns.X.T, strict=True))
-    texts = found.columns.texts
     if importlib.util.find_spec("pandas") is None:
-        import pyarrow as pa
-
-        return pa.table({n: pa.array(texts[n]) if n in texts else numbers[n] for n in found.names})
+        return prepared.frame
     import pandas as pd
 
-    row_names = choose_row_names(found.readings)
     index = None
-    if row_names is not None:
-        index = pd.Index(table.data.column(row_names).to_pylist(), name=row_names)
+    if prepared.row_names is not None and prepared.table.whole is not None:
+        cells = prepared.table.whole.data.column(prepared.row_names).to_pylist()
+        index = pd.Index(cells, name=prepared.row_names)
+    texts = prepared.texts
     return pd.DataFrame(
-        {n: pd.Categorical(texts[n]) if n in texts else numbers[n] for n in found.names},
+        {
+            name: pd.Categorical(texts[name]) if name in texts else column
+            for name, column in zip(prepared.names, prepared.X.T, strict=True)
+        },
         index=index,
     )

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import replace
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from pckid._utils.arrays import Array, to_numpy
 from pckid._utils.files import atomic_file
@@ -17,21 +20,33 @@ from pckid._utils.parallel import n_threads
 from pckid._version import __version__
 from pckid.cluster import PCKID
 from pckid.exceptions import TableError
+from pckid.frames import refuse_undecided
+from pckid.input.learning_rows import pool_size
 from pckid.metrics import accuracy_of_counts
 from pckid.outofcore.files import FileRows, Found
+from pckid.outofcore.rows import Survey
 from pckid.outofcore.stored import StoredLabels
-from pckid.spectral.assignment import FittedClusters, place_rows
+from pckid.spectral.assignment import FittedClusters, place_rows, score_rows
 from pckid.tables import (
-    MissingTokens,
-    Reading,
-    ReadingRules,
-    Scan,
+    ColumnOptions,
+    Columns,
+    FileTable,
+    OpenTable,
+    Prepared,
+    Problem,
+    ReadOptions,
     TableWriter,
-    find_readings,
+    Unread,
+    find_problems,
+    numbers_in_text,
+    open_table,
+    prepare,
     row_numbers,
-    scan_table,
     table_format,
 )
+
+NEW_COLUMNS = ("cluster", "confidence", "outlier_score")
+"""What a clustering adds to a table."""
 
 
 class Totals(NamedTuple):
@@ -49,6 +64,12 @@ class Layout(NamedTuple):
 
     kept: tuple[str, ...]  # columns of the table; none of them: the number of the row
     known: str | None = None  # a column of known groups, compared and not written
+    outliers: bool = False  # whether a row gets its outlier score
+
+    @property
+    def read(self) -> list[str]:
+        """The columns that are read beside those clustered by."""
+        return list(dict.fromkeys([*self.kept, *([self.known] if self.known else [])]))
 
 
 def cluster_file(
@@ -108,56 +129,138 @@ def cluster_file(
     >>> cluster_file(model, source, out, columns=["x", "y"], keep=["id"]).cluster_sizes
     [2, 2]
     """
-    scan = scan_table(source, sheet=sheet)
-    layout = Layout(tuple(keep or ()))
-    known, kept = set(scan.names), set(layout.kept)
-    wanted = columns or [name for name in scan.names if name not in kept]
-    unknown = [name for name in (*wanted, *layout.kept) if name not in known]
-    if unknown:
-        raise TableError(f"{source} has no column '{unknown[0]}'.")
+    kept = tuple(keep or ())
     kind, codec = table_format(out)
-    missing, rules = MissingTokens.with_defaults(na_values), ReadingRules(kept=frozenset(wanted))
-    found = find_readings(scan, wanted, missing, rules)
-    readings = {n: way for n, way in found.items() if way.kind == "number" and not way.doubt}
-    with file_rows(scan, wanted, missing, scheduler, readings, rules) as rows:
-        model.fit(rows)
-        made_by = json.dumps(origin(model, scan.source, scan.sha256()))
+    table = open_table(source, ReadOptions(sheet=sheet), at_most=0)
+    chosen = tuple(columns or ())
+    dropped = tuple(name for name in kept if not chosen and name in table.names)
+    options = ColumnOptions(chosen, dropped, na_values=tuple(na_values))
+    for name in kept:
+        if name not in table.names:
+            raise TableError(f"{source} has no column '{name}'.")
+    with workers_of(scheduler) as client:
+        prepared, rows = prepare_rows(model, table, options, client)
+        refuse_undecided(prepared)
+        fit_rows(model, prepared, rows)
+        made_by = json.dumps(origin(model, table))
         with (
             atomic_file(out) as file,
             TableWriter(file, kind=kind, codec=codec, origin=made_by) as writer,
         ):
-            return write_labels(model, rows, writer, layout)
+            return write_labels(model, prepared, rows, writer, Layout(kept))
 
 
-def origin(model: PCKID, source: str, sha256: str) -> dict[str, Any]:
+@contextmanager
+def workers_of(scheduler: str | None) -> Iterator[Any]:
+    """Connect to the workers of a scheduler; None where there is none."""
+    if scheduler is None:
+        yield None
+        return
+    from pckid.outofcore.daskrows import connected
+
+    with connected(scheduler) as client:
+        yield client
+
+
+def prepare_rows(
+    model: PCKID, table: OpenTable, options: ColumnOptions, client: Any = None
+) -> tuple[Prepared, FileRows | None]:
+    """Prepare a table, and draw the rows that a fit learns from where it stays in its file.
+
+    Where a later row of the file is not written as the first ones are, the column is looked at
+    anew, in all rows.
+
+    Parameters
+    ----------
+    model : PCKID
+        Not fitted yet: it says which rows are drawn.
+    table : OpenTable
+    options : ColumnOptions
+    client : distributed.Client, optional
+        Whose workers read the file.
+
+    Returns
+    -------
+    prepared : Prepared
+    rows : FileRows or None
+        None for a table in memory, and where something must be decided first.
+    """
+    unread = Unread()
+    while True:
+        prepared = prepare(table, options, unread=unread)
+        if prepared.stops or table.whole is not None:
+            return prepared, None
+        rows = _rows_of(prepared, client)
+        found = rows.draw(*_drawing(model, len(prepared.names)))
+        if isinstance(found, Survey):
+            return replace(prepared, problems=_problems_in(prepared, found)), rows
+        if found.names <= unread.names and found.infinite.keys() <= unread.infinite.keys():
+            raise TableError(f"{table.source} changed while it was read. Cluster it again.")
+        unread = Unread(unread.names | found.names, {**unread.infinite, **found.infinite})
+
+
+def _rows_of(prepared: Prepared, client: Any) -> FileRows:
+    """Give the rows of a file, to be read here or by the workers of a scheduler."""
+    if client is None:
+        return FileRows(prepared)
+    from pckid.outofcore.daskrows import ClusterRows
+
+    return ClusterRows(prepared, client)
+
+
+def _drawing(model: PCKID, n_features: int) -> tuple[int, int]:
+    """Tell the seed by which a fit will draw rows, and how many; any seed where it is random."""
+    needs = model._needs()
+    size = pool_size(n_features, model._n_rows_needed(), needs["n_landmarks"], needs["n_clusters"])
+    seed = model.random_state if isinstance(model.random_state, Integral) else 0
+    return int(check_random_state(seed).randint(2**31)), size
+
+
+def _problems_in(prepared: Prepared, drawn: Survey) -> tuple[Problem, ...]:
+    """List what is doubtful about a file by the rows that were drawn."""
+    names, scan = prepared.names, prepared.table.scan
+    if len(drawn.rows) == 0:
+        return prepared.problems
+    sample = FileTable(scan.template(names), None, scan.source, "", False)
+    columns = Columns(drawn.rows, {}, dict(prepared.readings), {})
+    return tuple(find_problems(columns, names, sample, prepared.rules, prepared.counts, scan))
+
+
+def fit_rows(model: PCKID, prepared: Prepared, rows: FileRows | None) -> None:
+    """Fit a model to a prepared table: to its rows in memory, or to those drawn from its file."""
+    if rows is None:
+        model.fit(prepared.frame, sample_weight=prepared.weights)
+    else:
+        model.fit(rows)
+
+
+def drawn_rows(model: PCKID, rows: FileRows, size: int) -> tuple[np.ndarray, np.ndarray, int]:
+    """Give at most `size` of the rows drawn from a file (n, d), their labels, and how many rows
+    of the file have a value."""
+    drawn = rows.surveyed
+    sample = drawn.sample(size)
+    return sample, to_numpy(place_rows(model._fitted, sample)[0].labels), drawn.n_filled
+
+
+def share_missing(model: PCKID, prepared: Prepared, rows: FileRows | None) -> float:
+    """Share of missing cells in the columns that a fitted model did not drop."""
+    used = np.sort(model._kernel.scaling.used)
+    if rows is None:
+        return float(np.isnan(prepared.X[:, used]).mean())
+    drawn = rows.surveyed
+    return 1 - float(drawn.moments.n_seen[used].mean()) / drawn.n_rows
+
+
+def origin(model: PCKID, table: OpenTable) -> dict[str, Any]:
     """Say what made a result: the version, every parameter, and the table by its hash."""
     plain = (str, int, float, bool, type(None))
     given = model.get_params().items()
     return {
         "version": __version__,
         "parameters": {key: v if isinstance(v, plain) else str(v) for key, v in given},
-        "source": os.path.basename(source),
-        "sha256": sha256,
+        "source": os.path.basename(table.source),
+        "sha256": table.sha256,
     }
-
-
-@contextmanager
-def file_rows(
-    scan: Scan,
-    names: Sequence[str],
-    missing: MissingTokens,
-    scheduler: str | None,
-    readings: Mapping[str, Reading],
-    rules: ReadingRules,
-) -> Iterator[FileRows]:
-    """Give the rows of a file, to be read here or by the workers of a scheduler."""
-    if scheduler is None:
-        yield FileRows(scan, names, missing, readings, rules)
-        return
-    from pckid.outofcore.daskrows import ClusterRows, connected
-
-    with connected(scheduler) as client:
-        yield ClusterRows(scan, names, missing, client, readings)
 
 
 class _Tally:
@@ -170,10 +273,10 @@ class _Tally:
 
     def add(self, found: Found, known: str | None) -> None:
         """Count some rows."""
-        labels, confidence = found.results
+        labels, confidence, *_ = found.results
         self.sizes += np.bincount(labels[labels >= 0], minlength=len(self.sizes))
         self.n_rows += len(labels)
-        self.confident += float(confidence.sum())
+        self.confident += float(confidence.sum(dtype=np.float64))
         if known and found.table:
             names = found.table.data.column(known).to_pylist()
             pairs = zip(names, labels.tolist(), strict=True)
@@ -203,43 +306,75 @@ class _Tally:
 
 def write_labels(
     model: PCKID,
-    rows: FileRows,
+    prepared: Prepared,
+    rows: FileRows | None,
     writer: TableWriter,
     layout: Layout,
     stored: StoredLabels | None = None,
 ) -> Totals:
-    """Find the clusters of all rows of a file with a fitted model, and write them as they come.
+    """Write the clusters of all rows of a table with a fitted model, as they come.
 
     Labels that are `stored` are not computed again, and those that are computed are stored.
     """
-    others = list(dict.fromkeys([*layout.kept, *([layout.known] if layout.known else [])]))
+    if rows is None:
+        names = ("labels_", "confidence_", "outlier_score_")[: 2 + layout.outliers]
+        results = tuple(to_numpy(getattr(model, name)) for name in names)
+        return write_placed(model, prepared, results, writer, layout)
     jobs = n_threads(model.n_jobs) if rows.local else 1
-    tally = _Tally(model.cluster_centers_.shape[0])
-    with closing(rows.results(_label, (model._fitted, jobs, stored), others)) as results:
-        for found in results:
-            new = dict(zip(("cluster", "confidence"), found.results, strict=True))
-            if layout.kept and found.table:
-                data = found.table.data.select(list(layout.kept))
-                writer.write(found.table._replace(data=data), new, found.numbers)
-            else:
-                writer.write(row_numbers(found.start, len(new["cluster"])), new)
-            tally.add(found, layout.known)
-    if rows.surveyed is None or rows.surveyed.n_rows != tally.n_rows:
+    state = model._fitted, jobs, layout.outliers, stored
+    with closing(rows.results(_label, state, layout.read)) as placed:
+        tally = _write_batches(model, placed, writer, layout)
+    if rows.surveyed.n_rows != tally.n_rows:
         raise TableError(f"{rows.scan.source} changed while it was read. Cluster it again.")
     # For the model's file: a model that was fitted to blocks has no labels to count.
     model._cluster_sizes = tally.sizes.tolist()
     return tally.totals()
 
 
+def write_placed(
+    model: PCKID,
+    prepared: Prepared,
+    results: tuple[np.ndarray, ...],
+    writer: TableWriter,
+    layout: Layout,
+) -> Totals:
+    """Write what was found for the rows of a table in memory: one batch."""
+    whole = prepared.rows_in_memory
+    place = {name: j for j, name in enumerate(prepared.names) if name not in prepared.texts}
+    read = [name for name in layout.read if name in place]
+    numbers = {n: prepared.X[:, place[n]] for n in numbers_in_text(whole, read, prepared.readings)}
+    table = whole._replace(data=whole.data.select(layout.read)) if layout.read else None
+    found = Found(table, 0, results, numbers)
+    return _write_batches(model, [found], writer, layout).totals()
+
+
+def _write_batches(
+    model: PCKID, batches: Iterable[Found], writer: TableWriter, layout: Layout
+) -> _Tally:
+    """Write batches of rows with what was found for them, and count it."""
+    tally = _Tally(model.cluster_centers_.shape[0])
+    for found in batches:
+        new = dict(zip(NEW_COLUMNS, found.results, strict=False))
+        if layout.kept and found.table:
+            data = found.table.data.select(list(layout.kept))
+            writer.write(found.table._replace(data=data), new, found.numbers)
+        else:
+            writer.write(row_numbers(found.start, len(new["cluster"])), new)
+        tally.add(found, layout.known)
+    return tally
+
+
 def _label(
-    state: tuple[FittedClusters, int, StoredLabels | None], X: np.ndarray
+    state: tuple[FittedClusters, int, bool, StoredLabels | None], X: np.ndarray
 ) -> tuple[Array, ...]:
     """Label a batch of rows."""
-    fitted, jobs, stored = state
+    fitted, jobs, outliers, stored = state
     known = None if stored is None else stored.recall(len(X))
     if known is not None:
         return known
     found = tuple(place_rows(fitted, X, jobs)[0])
+    if outliers:
+        found += (score_rows(fitted, X, jobs),)
     if stored is not None:
         stored.keep(*map(to_numpy, found))
     return found

@@ -6,6 +6,7 @@ pytest.importorskip("streamlit")
 from streamlit.testing.v1 import AppTest
 
 from pckid.app import columns
+from pckid.tables import ColumnOptions
 
 
 def page(content, known=None):
@@ -17,11 +18,9 @@ def page(content, known=None):
         from pckid.app import columns
         from pckid.app.upload import Opened
         from pckid.app.work import Upload
-        from pckid.tables import read_whole
 
         upload = Upload("table.csv", content, known=known)
-        table = read_whole(upload.open())
-        st.session_state["options"] = columns.ask_for_columns(Opened(upload, table, ()))
+        st.session_state["options"] = columns.ask_for_columns(Opened(upload, upload.open()))
 
     return AppTest.from_function(script, args=(content, known), default_timeout=300).run()
 
@@ -37,16 +36,13 @@ def test_columns_are_recognised():
         f"n{i},{'fm'[i % 2]},{i * 7 % 5},1,{'x' if i == 3 else i % 9},{i % 3}" for i in range(30)
     ]
     options = page("\n".join(lines).encode(), known="known").session_state["options"]
-    assert options == {
-        "columns": (),
-        "drop": ("same",),
-        "categorical": ("sex",),
-        "id_column": "name",
-        "label_column": "known",
-        "na_values": ("x",),
-        "numbers": (),
-        "dates": (),
-    }
+    assert options == ColumnOptions(
+        drop=("same",),
+        categorical=("sex",),
+        na_values=("x",),
+        row_names="name",
+        labels="known",
+    )
 
 
 def test_ticks_and_menus_change_the_options():
@@ -54,10 +50,10 @@ def test_ticks_and_menus_change_the_options():
     app.checkbox[0].uncheck()
     app.selectbox[1].select("category")
     options = app.run().session_state["options"]
-    assert options["drop"] == ("a",)
-    assert options["categorical"] == ("b",)
-    app.selectbox[2].select("id")
-    assert app.run().session_state["options"]["id_column"] == "c"
+    assert options.drop == ("a",)
+    assert options.categorical == ("b",)
+    app.selectbox[2].select("row_names")
+    assert app.run().session_state["options"].row_names == "c"
 
 
 def test_dates_ambiguous_numbers_and_names_are_used_as_asked():
@@ -65,16 +61,16 @@ def test_dates_ambiguous_numbers_and_names_are_used_as_asked():
     lines += [f'c{i},2024-01-{i % 28 + 1:02},"1,{100 + 7 * i}"' for i in range(40)]
     app = page("\n".join(lines).encode())
     options = app.session_state["options"]
-    assert (options["id_column"], options["drop"]) == ("code", ("day",))
-    assert options["numbers"] == ("sum=1,234.56",)
+    assert (options.row_names, options.drop) == ("code", ("day",))
+    assert options.numbers == ("sum=1,234.56",)
     app.checkbox[1].check()
-    app.selectbox[2].select("numbers=1234,56")
+    app.selectbox[2].select("1234,56")
     options = app.run().session_state["options"]
-    assert (options["dates"], options["numbers"]) == (("day=use",), ("sum=1234,56",))
+    assert (options.dates, options.numbers) == (("day=use",), ("sum=1234,56",))
     app.checkbox[0].check()
     app.selectbox[0].select("category")
     options = app.run().session_state["options"]
-    assert (options["columns"], options["drop"]) == (("code", "day", "sum"), ())
+    assert (options.columns, options.drop) == (("code", "day", "sum"), ())
 
 
 def test_choices_on_another_page_are_kept():
@@ -86,7 +82,7 @@ def test_choices_on_another_page_are_kept():
         app.number_input[0].set_value(number)
         app.run()
         assert len(app.checkbox) == n_shown
-        assert app.session_state["options"]["drop"] == ("c3",)
+        assert app.session_state["options"].drop == ("c3",)
     assert not app.checkbox[3].value
     assert not app.exception
     assert not app.warning
@@ -97,12 +93,12 @@ def test_many_columns_are_ticked_and_unticked_at_once():
     app = page(rows(*names))
     untick, tick = app.button
     untick.click().run()
-    assert app.session_state["options"]["drop"] == tuple(names)
+    assert app.session_state["options"].drop == tuple(names)
     app.checkbox[2].check().run()
-    assert app.session_state["options"]["drop"] == tuple(n for n in names if n != "c2")
+    assert app.session_state["options"].drop == tuple(n for n in names if n != "c2")
     app.number_input[0].set_value(2).run()
     tick.click().run()
-    assert app.session_state["options"]["drop"] == ()
+    assert app.session_state["options"].drop == ()
     assert not app.exception
 
 
@@ -110,17 +106,17 @@ def test_what_holds_nothing_to_compare_cannot_be_ticked():
     lines = ["a,empty,same", *(f"{i * 7 % 5},,x" for i in range(12))]
     app = page("\n".join(lines).encode())
     assert [tick.disabled for tick in app.checkbox] == [False, True, True]
-    assert app.session_state["options"]["drop"] == ("empty", "same")
+    assert app.session_state["options"].drop == ("empty", "same")
 
 
 def test_a_column_that_a_code_empties_is_no_longer_used():
     lines = ["a,b", *(f"{i * 7 % 5},{'x' if i % 2 else ''}" for i in range(12))]
     lines[3] = lines[3].replace(",", ",y")
     app = page("\n".join(lines).encode())
-    used = app.session_state["options"]["categorical"]
+    used = app.session_state["options"].categorical
     app.multiselect[0].set_value(["x", "y"]).run()
     assert used == ("b",)
-    assert app.session_state["options"]["drop"] == ("b",)
+    assert app.session_state["options"].drop == ("b",)
 
 
 def test_how_numbers_are_written_is_said_by_an_example():

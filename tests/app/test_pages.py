@@ -209,7 +209,7 @@ def test_a_cancelled_run_ends_and_the_demo_is_one_click_away(page, tmp_path, ser
     page.click("Find groups")
     page.see("4. The groups")
     page.unfold("Notes (1)")
-    page.see("2 of 344 rows have no observed value")
+    page.see("2 of 344 rows hold no value")
     content = page.download("Table with clusters (CSV)", "penguins-clusters.csv")
     found = list(csv.DictReader(io.StringIO(content.decode())))
     species = Counter((row["label"], row["cluster"]) for row in found)

@@ -10,11 +10,8 @@ from streamlit.testing.v1 import AppTest
 
 from pckid.app.result import as_command, as_python
 from pckid.app.work import Settings
+from pckid.tables import ColumnOptions
 
-OPTIONS = {
-    "columns": (), "drop": (), "categorical": (), "na_values": (), "numbers": (), "dates": (),
-    "id_column": None, "label_column": None,
-}  # fmt: skip
 GERMAN = "Größe;Käfer\n1,5;grün\n2,5;rot\n"
 
 
@@ -53,7 +50,7 @@ def test_a_sheet_is_chosen_from_a_menu(place):
     app = page("study.xlsx", content, place)
     assert app.selectbox[0].options == ["About", "Data"]
     assert names(app) == ["a", "b"]
-    assert app.session_state["found"].upload.sheet == "Data"
+    assert app.session_state["found"].upload.reading.sheet == "Data"
     app.selectbox[0].select("About").run()
     assert names(app) == ["Wounds"]
 
@@ -84,7 +81,7 @@ def test_text_of_windows_is_read_and_its_letters_can_be_changed():
     app.selectbox[0].select("mac-roman").run()
     assert names(app) != ["Größe", "Käfer"]
     upload = app.session_state["found"].upload
-    settings = Settings(upload, 2, OPTIONS)
+    settings = Settings(upload, 2, ColumnOptions())
     assert "--encoding mac-roman" in as_command(settings)
     assert "encoding='mac-roman'" in as_python(settings)
 
@@ -106,10 +103,10 @@ def test_totals_at_the_end_are_asked_about_and_left_out_by_a_button(place):
     content = b"name,a\n" + b"".join(b"n%d,%d\n" % (i, i) for i in range(5)) + b"Total,10\n"
     app = page("sums.csv", content, place)
     assert "Total" in app.warning[0].value
-    assert app.session_state["found"].table.data.num_rows == 6
+    assert app.session_state["found"].table.n_rows == 6
     app.button[0].click().run()
     assert not app.warning
     assert not app.button
     found = app.session_state["found"]
-    assert (found.table.data.num_rows, found.upload.skip_last) == (5, 1)
+    assert (found.table.n_rows, found.upload.reading.skip_last) == (5, 1)
     assert app.number_input[0].value == 1

@@ -8,12 +8,7 @@ pytest.importorskip("streamlit")
 from pckid.app.result import as_command, as_python
 from pckid.app.work import Settings, Upload, find_groups, place_new_rows
 from pckid.cli import _assessment
-from pckid.tables import read_whole, workbook_writing
-
-OPTIONS = {
-    "columns": (), "drop": (), "categorical": (), "na_values": (), "numbers": (), "dates": (),
-    "id_column": None, "label_column": None,
-}  # fmt: skip
+from pckid.tables import ColumnOptions, ReadOptions, workbook_writing
 
 
 @pytest.fixture
@@ -28,7 +23,7 @@ def made(monkeypatch):
     def run(upload=upload, **options):
         stages = []
         return find_groups(
-            Settings(upload, 3, OPTIONS | options), lambda *stage: stages.append(stage)
+            Settings(upload, 3, ColumnOptions(**options)), lambda *stage: stages.append(stage)
         ), stages
 
     return run
@@ -44,8 +39,8 @@ def test_progress_rises_to_the_end(made):
 
 def test_excel_written_can_be_read_and_placed_again(made):
     result, _ = made()
-    sheet = Upload("t.xlsx", result.files["clusters.xlsx"], sheet="1")
-    assert read_whole(sheet.open()).names == ["a", "b", "c", "d", "cluster", "confidence"]
+    sheet = Upload("t.xlsx", result.files["clusters.xlsx"], ReadOptions(sheet="1"))
+    assert sheet.open().names == ["a", "b", "c", "d", "cluster", "confidence"]
     model = Upload("m.pckid", result.files["model.pckid"])
     placed = place_new_rows(model, sheet, lambda *stage: None)
     assert placed.found["cluster_sizes"] == [20, 20, 20]
@@ -60,7 +55,7 @@ def test_more_rows_than_a_sheet_takes_are_no_reason_to_fail(made, monkeypatch):
 
 
 def test_the_report_says_how_the_table_was_read(made):
-    sheet = Upload("t.xlsx", made()[0].files["clusters.xlsx"], sheet="table")
+    sheet = Upload("t.xlsx", made()[0].files["clusters.xlsx"], ReadOptions(sheet="table"))
     result, _ = made(sheet, drop=("cluster", "confidence"), na_values=("-99", "?"))
     page = result.files["report.html"].decode()
     assert "<dt>Sheet</dt><dd><bdi>table</bdi></dd>" in page
@@ -69,8 +64,8 @@ def test_the_report_says_how_the_table_was_read(made):
 
 
 def test_rows_at_the_end_are_left_out():
-    upload = Upload("t.csv", b"name,a\nx,1.5\ny,2.5\nTotal,4\n", skip_last=1)
-    assert read_whole(upload.open()).data.column("name").to_pylist() == ["x", "y"]
-    settings = Settings(upload, 2, OPTIONS)
+    upload = Upload("t.csv", b"name,a\nx,1.5\ny,2.5\nTotal,4\n", ReadOptions(skip_last=1))
+    assert upload.open().whole.data.column("name").to_pylist() == ["x", "y"]
+    settings = Settings(upload, 2, ColumnOptions())
     assert " --skip-last 1 " in as_command(settings)
     assert "pckid.read_table('t.csv', skip_last=1)" in as_python(settings)

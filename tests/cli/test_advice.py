@@ -9,8 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from pckid.cli import _tables
-from pckid.tables import read_source
+from pckid.tables import ColumnOptions, open_table, prepare
 
 QUICK = ["--inits", "3", "--max-components", "6", "--no-assess"]
 
@@ -56,8 +55,8 @@ def test_names_of_rows_are_said_once_and_used(pckid, messy):
     )
     header, first, *_ = done.out.decode().splitlines()
     assert (header, first[:6]) == ("customer_no,cluster,confidence", "20000,")
-    selection = _tables.select_columns(read_source("t.csv"), {"na_values": ["low"]})
-    assert selection.ids[:2] == ["20000", "20017"]
+    prepared = prepare(open_table("t.csv"), ColumnOptions(na_values=("low",)))
+    assert prepared.ids[:2] == ["20000", "20017"]
     kept = pckid("cluster", "t.csv", "-k", 2, "--yes", "--columns", "plz,age", "--json", *QUICK)
     assert json.loads(kept.out)["columns"] == ["plz", "age"]
 
@@ -187,7 +186,7 @@ def test_codes_that_rows_share_are_pointed_out(pckid, tmp_path):
         "Column 'zip' is used as a measurement, but its name suggests a code. If so, take it as "
         "categories (--categorical zip), or leave it out (--drop zip)."
     ]
-    assert "pckid cluster t.csv --out" in pckid("inspect", "t.csv").out.decode()
+    assert "pckid cluster t.csv --categorical zip --out" in pckid("inspect", "t.csv").out.decode()
     assert advice_on(pckid, tmp_path, "income", codes) == []
     assert advice_on(pckid, tmp_path, "zip", [code + 0.5 for code in codes]) == []
     (zeros,) = advice_on(pckid, tmp_path, "zip", ["01067", *codes])

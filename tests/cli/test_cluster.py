@@ -43,9 +43,7 @@ def test_outliers_are_a_column_of_their_own(pckid, penguins):
     found = [float(row[-1] or "nan") for row in rows[1:]]
     assert "" in [row[-1] for row in rows]
     np.testing.assert_allclose(found, model.outlier_score_, atol=1e-4)
-    streamed = pckid(*arguments, "--stream")
-    assert streamed.code == 2
-    assert "--outliers needs the table in memory: add --no-stream." in streamed.err
+    assert rows_of(pckid(*arguments, "--stream").out) == rows
 
 
 def test_clusters_are_those_of_the_library(pckid, penguins):
@@ -191,8 +189,8 @@ def test_compressed_parquet_and_gzip_are_read(pckid, penguins, tmp_path):
 def test_old_results_are_replaced_when_dropped(pckid, penguins, tmp_path):
     pckid("cluster", penguins, "-k", 3, "--drop", "label", "-o", "one.csv", *QUICK)
     refused = pckid("cluster", "one.csv", "-k", 2, "--drop", "label", *QUICK)
-    assert refused.code == 2
-    assert "--drop cluster,confidence" in refused.err
+    assert refused.code == 3
+    assert "To take this advice: --yes, or --drop cluster,confidence" in refused.err
     again = pckid("cluster", "one.csv", "-k", 2, "--drop", "label,cluster,confidence", *QUICK)
     assert rows_of(again.out)[0].count("cluster") == 1
     assert "takes the place" not in again.err

@@ -142,10 +142,10 @@ def test_a_device_can_be_written_to(pckid, tables):
 
 
 def test_an_unexpected_error_ends_with_1(pckid, tables, monkeypatch):
-    def fail(*arguments):
+    def fail(*arguments, **options):
         raise RuntimeError("the unexpected")
 
-    monkeypatch.setattr("pckid.cli._tables.open_scan", fail)
+    monkeypatch.setattr("pckid.cli._clustering.open_table", fail)
     result = pckid("cluster", "good.csv", "-k", 2)
     assert result.code == 1
     assert "the unexpected" in result.err

@@ -9,7 +9,7 @@ import pytest
 
 from pckid.cli._ending import inspect_command, tell_open
 from pckid.cli._say import be_quiet
-from pckid.inspection.problems import Option, Problem
+from pckid.tables import Drop, Problem
 
 QUICK = ["--inits", "4", "--max-components", "6", "--no-assess"]
 
@@ -85,8 +85,8 @@ def test_open_questions_are_counted(pckid):
 
 def test_two_questions_are_two(capsys):
     be_quiet(False)
-    problem = Problem("a", "outlier", "Column 'a' is odd.", "Look at it.")
-    tell_open("-", {}, [problem, problem._replace(column="b", options=(Option("drop", "b"),))])
+    problem = Problem("outlier", "a", data={"value": 1e9})
+    tell_open("-", {}, [problem, problem._replace(column="b", fix=(Drop("b"),))])
     assert capsys.readouterr().err == (
         "2 questions about the table are open; see them above, after 'Note:'. Add --yes to take "
         "the advice.\n"

@@ -17,11 +17,6 @@ import pytest
 from pckid.tables import kinds, text
 
 CHEAP = ["-k", "2", "--inits", "1", "--max-components", "2", "--max-samples", "1", "--no-assess"]
-# Only a table that is read whole takes text as categories.
-CATEGORIES = {
-    "text in a column",
-    "names of rows and nothing else",
-}
 CASES = {row.what: row.command for row in bad_input.ROWS if row.command}
 # Only `pckid cluster` reads in batches. The threads take seconds to start, for a plain table.
 OTHERS = {"a table where a model belongs", "n_jobs = 100,000"}
@@ -48,22 +43,17 @@ def small_pieces(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "what", [w for w in CASES if w not in CATEGORIES | OTHERS and not w.endswith("at predict")]
+    "what",
+    [
+        pytest.param(what, marks=pytest.mark.slow) if what == "a cell of 50 MB" else what
+        for what in CASES
+        if what not in OTHERS and not what.endswith("at predict")
+    ],
 )
 def test_bad_input_gets_the_same_answer_both_ways(pckid, tmp_path, what):
     arguments = CASES[what].arguments(tmp_path)
     whole, streamed = (pckid(*arguments, how) for how in ("--no-stream", "--stream"))
     assert outcome(streamed) == outcome(whole)
-
-
-@pytest.mark.parametrize("what", sorted(CATEGORIES))
-def test_categories_need_the_whole_table(pckid, tmp_path, what):
-    result = pckid(*CASES[what].arguments(tmp_path), "--stream")
-    assert result.code == 3
-    assert "Only a table that is read whole takes text as categories. Read it whole, " in result.err
-    assert "leave such columns out, or, if it does not fit in memory, write each " in result.err
-    assert "category as a column of 0 and 1. Add --no-stream, or --drop " in result.err
-    assert "Add --no-stream, or --drop " in result.err
 
 
 def good_table(rng):

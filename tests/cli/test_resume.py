@@ -21,11 +21,11 @@ from pckid.outofcore import files
 files.batch_rows = lambda n_columns: 50
 place, calls = streaming.place_rows, []
 
-def place_or_die(*state):
-    calls.append(state)
+def place_or_die(fitted, X, *jobs):
+    calls.extend([X] if len(X) <= 50 else [])
     if len(calls) > 3:
         os.kill(os.getpid(), signal.SIGKILL)
-    return place(*state)
+    return place(fitted, X, *jobs)
 
 streaming.place_rows = place_or_die
 run_command(sys.argv[1:])
@@ -44,11 +44,13 @@ def calls(monkeypatch):
     """Count the batches that are labelled, and stop after as many as asked for."""
     place, found = streaming.place_rows, {"done": 0, "most": 100}
 
-    def counted(*state):
+    def counted(fitted, X, *jobs):
+        if len(X) > 50:  # the rows that clusters are judged by
+            return place(fitted, X, *jobs)
         if found["done"] == found["most"]:
             raise OSError("The disk is gone")
         found["done"] += 1
-        return place(*state)
+        return place(fitted, X, *jobs)
 
     monkeypatch.setattr(streaming, "place_rows", counted)
     return found

@@ -11,7 +11,7 @@ import sklearn
 from pyarrow.feather import write_feather
 
 from pckid import PCKID, load
-from pckid.cli import _stream
+from pckid.cli import _clustering
 from pckid.tables import read_source, scan_table
 
 QUICK = ["--inits", "4", "--max-components", "6", "--no-assess"]
@@ -74,19 +74,16 @@ def test_what_a_fit_would_take_decides_not_the_size_of_the_table(pckid, parquet)
 
 
 @pytest.mark.parametrize("source", ["penguins", "parquet"])
-def test_text_is_read_whole_after_all(pckid, request, source, tmp_path):
+def test_categories_are_read_in_batches(pckid, request, source, tmp_path):
     path = request.getfixturevalue(source)
     arguments = ("cluster", path, "-k", 3, *QUICK, "--out")
     with sklearn.config_context(working_memory=0.3):
         result = pckid(*arguments, "o.csv")
         assert result.code == 0, result.err
-        assert "Columns of text are categories: the table is read whole." in result.err
+        assert "is read in batches" in result.err
+        assert "7 columns (1 of categories)" in result.err
         assert pckid(*arguments, "w.csv", "--no-stream").code == 0
         assert (tmp_path / "o.csv").read_bytes() == (tmp_path / "w.csv").read_bytes()
-        asked = pckid(*arguments, "s.csv", "--stream")
-        assert (asked.code, "Add --no-stream" in asked.err) == (3, True)
-    with sklearn.config_context(working_memory=0.01):
-        assert pckid(*arguments, "s.csv").code == 3
 
 
 def test_weights_keep_a_table_whole(pckid, parquet):
@@ -249,32 +246,18 @@ def test_the_verdict_is_that_of_memory(pckid, parquet):
 
 
 def test_the_verdict_on_a_sample_says_of_how_many_rows(pckid, parquet, monkeypatch):
-    monkeypatch.setattr(_stream, "MAX_JUDGED", 100)
+    monkeypatch.setattr(_clustering, "MAX_JUDGED", 100)
     found, said = verdict_of(pckid, parquet, "--stream")
     assert found["notes"][-1] == "Judged on 100 of 342 rows."
     assert "Note: Judged on 100 of 342 rows." in said
     assert "Judged" not in found["sentence"]
 
 
-def test_a_sample_is_labelled_once(pckid, parquet, monkeypatch):
-    asked, predict = [], PCKID.predict
-
-    def count(self, X):
-        asked.extend([X] if isinstance(X, pa.Table) else [])
-        return predict(self, X)
-
-    monkeypatch.setattr(PCKID, "predict", count)
-    found, said = verdict_of(pckid, parquet, "--stream")
-    assert found["sentence"] in said
-    assert "\nCluster 0: " in said
-    assert len(asked) == 1
-
-
 @pytest.mark.parametrize(("n_clusters", "n_described"), [(3, 3), (11, 0)])
 def test_a_sample_is_named_where_clusters_are_described_by_it(
     pckid, parquet, monkeypatch, n_clusters, n_described
 ):
-    monkeypatch.setattr(_stream, "MAX_JUDGED", 200)
+    monkeypatch.setattr(_clustering, "MAX_JUDGED", 200)
     result = pckid("cluster", parquet, "-k", n_clusters, "--drop", "label", "--stream", *QUICK)
     assert result.code == 0, result.err
     lines = result.err.splitlines()
@@ -321,12 +304,12 @@ def test_a_table_in_batches_ends_as_one_in_memory_does(pckid, tmp_path):
     )
 
 
-def test_advice_that_batches_cannot_take_is_not_said_to_be_taken(pckid, tmp_path):
+def test_advice_is_taken_in_batches_too(pckid, tmp_path):
     write_groups(tmp_path / "t.csv")
     result = pckid("cluster", "t.csv", "-k", 3, "--stream", "--yes", "--json", *QUICK)
     assert result.code == 0, result.err
-    assert "Advice taken: --skip-last 1 --drop code" in result.err.splitlines()
-    assert json.loads(result.out)["columns"] == ["one", "two"]
+    assert "Advice taken: --skip-last 1 --categorical code" in result.err.splitlines()
+    assert json.loads(result.out)["columns"] == ["one", "two", "code"]
     assert "open" not in result.err
 
 
@@ -341,13 +324,12 @@ def test_what_comes_next_suits_a_table_in_batches(pckid, tmp_path):
     assert "sets the clusters apart" not in one.err
 
 
-def test_notes_are_said_once_where_a_table_is_read_whole_after_all(pckid, tmp_path):
+def test_notes_are_said_once(pckid, tmp_path):
     lines = ["id,one,kind,day"]
     lines += [f"{1000 + 3 * i},{i % 7}.5,{'ab'[i % 2]},2021-01-0{1 + i % 9}" for i in range(200)]
     (tmp_path / "t.csv").write_text("\n".join(lines))
     with sklearn.config_context(working_memory=0.08):
         result = pckid("cluster", "t.csv", "-k", 2, *QUICK)
     said = result.err.splitlines()
-    assert "Columns of text are categories: the table is read whole." in said
     assert len(said) == len(set(said))
-    assert "read in batches" not in result.err
+    assert "is read in batches" in result.err

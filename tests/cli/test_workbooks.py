@@ -148,10 +148,10 @@ def test_cluster_file_takes_workbooks(workbook, tmp_path):
 def test_workers_do_not_read_workbooks(workbook):
     from pckid.exceptions import TableError
     from pckid.outofcore.daskrows import ClusterRows
-    from pckid.tables import MissingTokens, scan_table
+    from pckid.tables import open_table, prepare
 
     with pytest.raises(TableError, match="which workers cannot read in pieces"):
-        ClusterRows(scan_table(str(workbook)), ["a"], MissingTokens.with_defaults(), None)
+        ClusterRows(prepare(open_table(str(workbook), at_most=0)), None)
 
 
 def test_only_so_many_rows_fit_a_sheet(tmp_path, monkeypatch):
@@ -170,7 +170,7 @@ def test_too_many_rows_for_a_sheet_show_before_the_work(pckid, penguins, monkeyp
     from pckid.tables import workbook_writing
 
     monkeypatch.setattr(workbook_writing, "MOST_ROWS", 344)
-    monkeypatch.setattr("pckid.cli._cluster.fit", None)
+    monkeypatch.setattr("pckid.streaming.fit_rows", None)
     result = pckid("cluster", penguins, *CHEAP, "--label", "label", "--out", "c.xlsx")
     assert result.code == 3
     assert "A sheet of .xlsx takes 343 rows, and the table has more" in result.err

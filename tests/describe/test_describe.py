@@ -13,13 +13,9 @@ from pckid.describe.clusters import (
     missingness_links,
     standardised_medians,
 )
-from pckid.inspection.columns import (
-    find_outlier,
-    looks_like_identifier,
-    missing_patterns,
-    observed_bands,
-    summarise_column,
-)
+from pckid.inspection.columns import missing_patterns, observed_bands, summarise_column
+from pckid.tables.problems import find_outlier
+from pckid.tables.row_names import looks_like_identifier
 
 rng = np.random.default_rng(0)
 

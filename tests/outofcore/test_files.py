@@ -18,11 +18,10 @@ from pckid.input import learning_rows as pool
 from pckid.input import sample as samples
 from pckid.outofcore import files
 from pckid.outofcore.files import FileRows
-from pckid.tables import MissingTokens, scan_table
+from pckid.tables import ColumnOptions, Drop, Missing, SetOption, open_table, prepare
 
 X, TRUTH = groups(n_samples=300, n_features=5)
 NAMES = ["a", "b", "c", "d", "e"]
-TOKENS = MissingTokens.with_defaults()
 
 
 def arrow(rows=X, start=0):
@@ -54,8 +53,9 @@ def csv(tmp_path):
     return str(path)
 
 
-def rows_of(path):
-    return FileRows(scan_table(str(path)), NAMES, TOKENS)
+def rows_of(path, **options):
+    table = open_table(str(path), at_most=0)
+    return FileRows(prepare(table, ColumnOptions(tuple(NAMES), **options)))
 
 
 def test_text_takes_more_to_read_than_numbers(parquet, csv):
@@ -151,7 +151,7 @@ def test_text_is_stored_as_numbers_in_parquet(csv, tmp_path):
 def test_codes_for_missing_values(tmp_path):
     path = str(tmp_path / "coded.parquet")
     pq.write_table(arrow(np.where(np.isnan(X), -9999, X)), path)
-    rows = FileRows(scan_table(path), NAMES, MissingTokens.with_defaults(["-9999"]))
+    rows = rows_of(path, na_values=("-9999",))
     found = PCKID(3, **SMALL).fit(rows).predict(rows)
     assert np.array_equal(found, PCKID(3, **SMALL).fit(X).labels_)
 
@@ -251,26 +251,29 @@ class TestBadBlocks:
 
 
 @pytest.mark.parametrize(
-    ("content", "says", "options"),
+    ("content", "says", "fix"),
     [
-        (b"a,b\n1,x\n2,y\n3,x\n", "leave such a column out", "--categorical"),
-        (b"a,b\n1,x\n2,y\n3,4\n5,6\n7,8\n", "name it as one", "--na-values"),
-        (b"a,b\n1,2\n3,\xe4\n", "say how it is encoded, perhaps cp1252", "--encoding cp1252"),
-        (b"a,b\n1,2\n3,4,5\n", "give the right delimiter", "--delimiter"),
+        (b"a,b\n1,[x]\n2,3\n3,4\n", "If the text means missing: na_values=", Missing("[x]")),
+        (b"a,b\n1,x\n2,y\n3,4\n5,6\n7,8\n", "If the text means", Missing("x")),
+        (b"a,b\n1,2\n3,\xe4\n", "say how it is encoded", SetOption("encoding", "cp1252")),
+        (b"a,b\n1,2\n3,4,5\n", "give the right delimiter", SetOption("delimiter")),
+        (b"a,cluster\n1,2\n3,4\n5,4\n", "as an earlier result would", Drop("cluster")),
     ],
 )
-def test_errors_name_no_options_of_the_command_line(tmp_path, content, says, options):
+def test_errors_name_no_options_of_the_command_line(tmp_path, content, says, fix):
     path = tmp_path / "t.csv"
     path.write_bytes(content)
     with pytest.raises(TableError, match=says) as refused:
         cluster_file(PCKID(2, **SMALL), str(path), str(tmp_path / "labels.csv"))
     assert "--" not in str(refused.value)
-    assert options in refused.value.options
+    error = refused.value
+    fixes = error.fixes or [fix for problem in error.problems for fix in problem.fix]
+    assert fix in fixes
 
 
-def test_an_error_keeps_its_options_on_its_way_between_processes():
-    error = pickle.loads(pickle.dumps(TableError("Wrong.", "Try --right.")))
-    assert (str(error), error.options) == ("Wrong.", "Try --right.")
+def test_an_error_keeps_its_fixes_on_its_way_between_processes():
+    error = pickle.loads(pickle.dumps(TableError("Wrong.", Drop("x"))))
+    assert (str(error), error.fixes) == ("Wrong.", (Drop("x"),))
 
 
 def test_powers_of_two_for_tiny_numbers_go_to_the_device_of_the_model(monkeypatch):

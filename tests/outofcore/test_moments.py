@@ -54,7 +54,7 @@ def test_surveys_of_blocks_add_up_to_that_of_the_whole(cuts, size):
     rows[::7] = np.nan
     cuts = [0, *sorted(cuts), 120]
     parts = [
-        surveys.survey_block(rows[a:b], surveys.Block(a, "here", ()), 5, size, 2.0)
+        surveys.survey_block(rows[a:b], surveys.Block(a, "here", ()), 5, size, 2.0, {})
         for a, b in pairwise(cuts)
     ]
     found = surveys.add(parts, size)

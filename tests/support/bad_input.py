@@ -341,7 +341,7 @@ ROWS = [
         ),
         Run(
             0,
-            "1 of 91 rows has no observed value",
+            "1 of 91 rows holds no value: label -1.",
             cluster(csv(EMPTY_ROW)),
             lambda labels: bool((labels == [*base(), -1]).all()),
             "label -1, and a note",

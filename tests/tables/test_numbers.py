@@ -8,13 +8,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pckid.exceptions import TableError
 from pckid.tables import (
     FileTable,
     MissingTokens,
     Reading,
     read_columns,
-    refuse_unread,
 )
 from pckid.tables import numbers as module
 from pckid.tables.numbers import MISSING_TOKENS, try_columns, try_numbers
@@ -31,7 +29,7 @@ def table(values, decimal="."):
 def numbers(values, missing=DEFAULT, decimal="."):
     read, plainly = table(values, decimal), {"a": Reading("text")}
     columns = read_columns(read, ["a"], missing, readings=plainly)
-    refuse_unread(columns, ["a"], read)
+    assert not columns.wrong, columns.wrong
     return columns.X[:, 0]
 
 
@@ -42,7 +40,7 @@ def test_ways_to_write_a_number():
 
 def test_decimal_comma():
     np.testing.assert_array_equal(numbers(["1,5", "-2", "3e1"], decimal=","), [1.5, -2, 30])
-    with pytest.raises(TableError, match=r"'1\.5'"):
+    with pytest.raises(AssertionError, match=r"'1\.5'"):
         numbers(["1.5"], decimal=",")
 
 
@@ -60,7 +58,7 @@ def test_further_tokens_match_as_text_and_by_value():
 
 @pytest.mark.parametrize("token", ["1_000", "\N{FULLWIDTH DIGIT ONE}000"])
 def test_what_python_alone_reads_as_a_number_is_text(token):
-    with pytest.raises(TableError, match=f"first '{token}' in row 2"):
+    with pytest.raises(AssertionError, match=token):
         numbers(["5", token])
     missing = MissingTokens.with_defaults([token])
     np.testing.assert_array_equal(numbers(["5", token, "1000"], missing), [5, np.nan, 1000])
@@ -160,24 +158,13 @@ def test_true_and_false_are_not_mixed_with_others(cells, found):
 def test_text_is_told_apart_from_a_stray_code():
     text = try_numbers(table(["x", "y", "NA"]), "a", DEFAULT)
     assert text == (2, 2, "x", 1, (("x", 1), ("y", 1)))
-    with pytest.raises(TableError, match="leave such a column out") as all_text:
-        numbers(["x", "y"])
-    assert "--drop 'a'" in all_text.value.options
-    assert "--na-values" not in all_text.value.options
-    with pytest.raises(TableError, match=r"'<0\.5' in row 3") as stray:
-        numbers(["1", "2", "<0.5"])
-    assert "name it as one" in str(stray.value)
-    assert "--na-values" in stray.value.options
+    stray = try_numbers(table(["1", "2", "<0.5"]), "a", DEFAULT)
+    assert (stray.n_cells, stray.example, stray.row) == (1, "<0.5", 3)
 
 
 def test_dates_are_no_numbers():
-    with pytest.raises(TableError, match="values of type date32"):
-        numbers(pa.array([1, 2], pa.date32()))
-
-
-def test_infinity_is_named():
-    with pytest.raises(TableError, match="Column 'a' holds an infinite number in row 2"):
-        numbers(["1", "-inf"])
+    found = try_numbers(table(pa.array([1, 2], pa.date32())), "a", DEFAULT)
+    assert (found.by_type, found.example) == (True, "values of type date32[day]")
 
 
 @pytest.mark.parametrize("cell", ["-", "--", "---"])

@@ -8,25 +8,35 @@ import numpy as np
 import pytest
 
 from pckid import read_table
-from pckid._utils.commands import as_arguments, options_as_parameters
-from pckid.cli._tables import plan_columns, read_selection, reading_rules
+from pckid._utils.commands import as_arguments
 from pckid.exceptions import TableError
-from pckid.inspection.problems import RESULT_COLUMNS
 from pckid.inspection.tables import inspect_table
 from pckid.outofcore.files import FileRows
-from pckid.tables import MissingTokens, find_readings, read_whole, scan_table, text
+from pckid.streaming import NEW_COLUMNS
+from pckid.tables import (
+    ColumnOptions,
+    ReadOptions,
+    find_readings,
+    open_table,
+    option_of,
+    prepare,
+    scan_table,
+    text,
+)
 
 FOLDER = Path(__file__).parent / "files"
 EXPECTED = tomllib.loads((FOLDER / "expected.toml").read_text("utf-8"))
 OPTION = re.compile(r"(?<![\w-])--?[a-z]")
-DEFAULT = MissingTokens.with_defaults()
 
 
-def scan_file(name):
+def open_file(name, at_most=float("inf"), **changes):
+    """Open one of the files as it is to be read; give the options of its columns."""
     read = EXPECTED[name].get("read", {})
-    given = {key: read[key] for key in read if key not in ("numbers", "dates")}
-    scan = scan_table(str(FOLDER / name), **given)
-    return scan, {key: read.get(key, []) for key in ("numbers", "dates")}
+    columns = {key: tuple(read.get(key, ())) for key in ("numbers", "dates")}
+    columns["decimal"] = read.get("decimal")
+    given = {key: value for key, value in read.items() if key not in ("numbers", "dates")}
+    table = open_table(str(FOLDER / name), ReadOptions(**given), at_most=at_most)
+    return table, ColumnOptions(**(columns | changes))
 
 
 def test_every_file_is_listed():
@@ -37,48 +47,43 @@ def test_every_file_is_listed():
 
 @pytest.mark.parametrize("name", EXPECTED)
 def test_what_comes_out(name):
-    scan, options = scan_file(name)
-    table, expected = read_whole(scan), EXPECTED[name]
-    found = inspect_table(table, DEFAULT, reading_rules(table, options))
+    table, options = open_file(name)
+    expected, found = EXPECTED[name], inspect_table(table, options)
     assert {column.name: column.kind for column in found.columns} == expected["kinds"]
-    assert [problem.kind for problem in found.problems] == expected.get("problems", [])
-    assert as_arguments(found.options) == expected.get("options", "")
-    every = {**options, "columns": found_names(found, expected)}
-    selection = read_selection(table, plan_columns(table, every), every)
+    assert [problem.code for problem in found.problems] == expected.get("problems", [])
+    assert as_arguments(map(option_of, found.fixes)) == expected.get("options", "")
+    wanted = tuple(expected.get("values", {})) or (found.columns[0].name,)
+    _, options = open_file(name, columns=wanted)
+    prepared = prepare(table, options)
     for column, values in expected.get("values", {}).items():
         if isinstance(values[0], str):
-            assert selection.texts[column] == values
+            assert prepared.texts[column] == values
         else:
-            read = selection.X[:, selection.names.index(column)]
+            read = prepared.X[:, prepared.names.index(column)]
             np.testing.assert_allclose(read, values, rtol=1e-12)
-
-
-def found_names(found, expected):
-    """Name the columns whose values are expected, or else all."""
-    return list(expected.get("values", {})) or [column.name for column in found.columns][:1]
 
 
 @pytest.mark.parametrize("name", EXPECTED)
 def test_batches_read_the_same(name, monkeypatch):
     monkeypatch.setattr(text, "PIECE", 100)
     monkeypatch.setattr(text, "_BYTES_PER_COLUMN", 1)
-    scan, options = scan_file(name)
-    table = read_whole(scan)
-    rules = reading_rules(table, options)
-    whole = find_readings(table, table.names, DEFAULT, rules)
-    streamed = find_readings(scan, scan.names, DEFAULT, rules)
-    assert streamed == whole
-    numbers = [n for n, r in whole.items() if r.kind in ("number", "date", "duration")]
-    unread = {n for n, kind in EXPECTED[name]["kinds"].items() if kind == "text"}
-    numbers = [n for n in numbers if n not in {*unread, *RESULT_COLUMNS}]
+    (table, options), (stored, _) = open_file(name), open_file(name, at_most=0)
+    whole = prepare(table, options)
+    streamed = prepare(stored, options)
+    assert find_readings(stored.scan, stored.names, streamed.missing, streamed.rules) == (
+        find_readings(table.whole, table.names, whole.missing, whole.rules)
+    )
+    found = [(problem.code, problem.column) for problem in streamed.problems]
+    assert found == [(problem.code, problem.column) for problem in whole.problems]
+    assert streamed.notes == whole.notes
+    assert streamed.counts == whole.counts
+    numbers = [n for n, kind in EXPECTED[name]["kinds"].items() if kind == "number"]
+    numbers = tuple(n for n in numbers if n not in NEW_COLUMNS)
     if not numbers:
         return
-    rows = FileRows(scan, numbers, DEFAULT, streamed, rules)
-    (read,) = rows.arrays(lambda _, X: (X,), None, ())
-    options["columns"] = numbers
-    kept = plan_columns(table, {**options, "dates": [*options["dates"], "use"][:1]})
-    selection = read_selection(table, kept, options)
-    np.testing.assert_array_equal(read, selection.X)
+    _, options = open_file(name, columns=numbers)
+    (read,) = FileRows(prepare(stored, options)).arrays(lambda _, X: (X,), None, ())
+    np.testing.assert_array_equal(read, prepare(table, options).X)
 
 
 @pytest.mark.parametrize("name", EXPECTED)
@@ -150,15 +155,13 @@ def test_too_many_categories_and_nothing_to_cluster_by_are_said_for_python(tmp_p
     with pytest.raises(TableError, match=r"Leave it out \(drop=\['b'\]\)\."):
         read_table(str(path))
     path.write_text("\n".join(["id,b", *(f"x{i},2024-01-{i + 1:02}" for i in range(30))]))
-    with pytest.raises(
-        TableError, match=r"nothing but dates.*add dates=\['use'\]; columns=\[\.\.\.\]"
-    ):
+    with pytest.raises(TableError, match=r"No column is left .* See dates=\[\.\.\.\] and columns="):
         read_table(str(path))
 
 
 def test_facts_of_a_workbook_name_parameters_too():
-    scan = scan_table(str(FOLDER / "several-sheets.xlsx"))
-    assert scan.facts == (("other_sheets", {"sheet": "Data", "others": ["Empty", "Codes"]}),)
-    with options_as_parameters():
-        said = scan.notes
+    path = str(FOLDER / "several-sheets.xlsx")
+    facts = (("other_sheets", {"sheet": "Data", "others": ["Empty", "Codes"]}),)
+    assert scan_table(path).facts == facts
+    said = read_table(path).notes
     assert said[0] == "Sheet 'Data' is read, not 'Empty', 'Codes'; sheet=... chooses another."

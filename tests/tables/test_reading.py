@@ -15,10 +15,12 @@ import pyarrow.ipc
 import pyarrow.parquet
 import pytest
 
+from pckid.cli._words import SHELL
 from pckid.exceptions import TableError
 from pckid.tables import read_source, read_whole, scan_table
 from pckid.tables.sniffing import sniff
 from pckid.tables.sources import Source
+from pckid.wording import write_note
 
 PLAIN = b"a,b\n1,2\n3,\n"
 
@@ -184,14 +186,16 @@ def test_the_first_line_is_the_header_unless_it_cannot_be(tmp_path, lines, names
 
 def test_a_doubtful_header_says_what_to_do(tmp_path):
     (tmp_path / "t.csv").write_text("# by me,on,x\nid,a,b\n" + "s,1,2\n" * 9)
-    assert scan_table(str(tmp_path / "t.csv")).notes[1] == (
+    facts = scan_table(str(tmp_path / "t.csv")).facts
+    assert write_note(facts[1], SHELL) == (
         "The names of the columns are taken from line 2; those in 1 may be the right ones "
         "(--skip-first 0 takes them)."
     )
     (tmp_path / "t.csv").write_text("5.1,3.5,setosa\n" * 9)
-    assert scan_table(str(tmp_path / "t.csv")).notes == (
+    (fact,) = scan_table(str(tmp_path / "t.csv")).facts
+    assert write_note(fact, SHELL) == (
         "The names of the columns are taken from line 1, which looks like data (--no-header takes "
-        "it as such).",
+        "it as such)."
     )
 
 

@@ -14,11 +14,13 @@ from pathlib import Path
 import pytest
 import xlsxwriter
 
+from pckid.cli._words import SHELL
 from pckid.exceptions import TableError
 from pckid.tables import isolation, leave_out_last, read_whole, scan_table, workbooks
 from pckid.tables.headers import find_header
 from pckid.tables.sources import Source
 from pckid.tables.table import name_row
+from pckid.wording import write_note
 
 FILES = Path(__file__).parent / "files"
 REGIONS = {
@@ -59,12 +61,12 @@ EXPECTED = {
     },
     "mixed.xlsx": {"code": ["101", "A7", "103"], "value": ["1", "n/a", "2.5"]},
 }
-NOTES = {
-    "title-rows.xlsx": "The names of the columns are in row 4 of sheet 'Report'; what stands above",
-    "title-rows.xls": "The names of the columns are in row 3 of sheet 'Tabelle1'",
-    "title-rows.ods": "The names of the columns are in row 3 of sheet 'Feuille1'",
-    "several-sheets.xlsx": "Sheet 'Data' is read, not 'Empty', 'Codes'; --sheet chooses another.",
-    "notes-below.xlsx": "Below the table, 2 rows of notes are left out.",
+FACTS = {
+    "title-rows.xlsx": [("rows_above", {"sheet": "Report", "row": 4})],
+    "title-rows.xls": [("rows_above", {"sheet": "Tabelle1", "row": 3})],
+    "title-rows.ods": [("rows_above", {"sheet": "Feuille1", "row": 3})],
+    "several-sheets.xlsx": [("other_sheets", {"sheet": "Data", "others": ["Empty", "Codes"]})],
+    "notes-below.xlsx": [("notes_below", {"n_rows": 2})],
 }
 
 
@@ -112,8 +114,7 @@ def with_cells(tmp_path, cells: bytes):
 def test_sheets_are_read_as_offices_write_them(name):
     scan = scan_table(str(FILES / name))
     assert read_whole(scan).data.to_pydict() == EXPECTED[name]
-    assert "; ".join(scan.notes).startswith(NOTES.get(name, ""))
-    assert bool(scan.notes) == (name in NOTES)
+    assert list(scan.facts) == FACTS.get(name, [])
 
 
 def test_a_sheet_is_chosen_by_its_name_or_number():
@@ -122,7 +123,7 @@ def test_a_sheet_is_chosen_by_its_name_or_number():
     for sheet in ("Codes", " codes ", "4"):
         scan = scan_table(str(path), sheet=sheet)
         assert read_whole(scan).data.to_pydict() == codes
-        assert scan.notes == ()
+        assert scan.facts == ()
     with pytest.raises(TableError, match=r"no sheet 'Data2'.*: 1 'Cover', 2 'Empty', 3 'Data'"):
         read(path, sheet="Data2")
     with pytest.raises(TableError, match=r"Sheet 'Empty' of .* is empty"):
@@ -465,7 +466,8 @@ def test_sheets_with_the_same_columns_are_told_of_and_read_together(tmp_path):
         ("other_sheets", {"sheet": "May", "others": ["Codes"]}),
         ("same_columns", {"sheet": "May", "others": ["June"]}),
     )
-    assert "'June' has the same columns and is not (--sheet all takes all)." in scan.notes[1]
+    said = write_note(scan.facts[1], SHELL)
+    assert "'June' has the same columns and is not (--sheet all takes all)." in said
     assert read_whole(scan).data.num_rows == 20
     every = scan_table(path, sheet="all")
     table = read_whole(every)
@@ -492,7 +494,8 @@ def test_rows_that_a_filter_hides_are_told_of_and_left_out(tmp_path):
             sheet.set_row(i, options={"hidden": True})
     scan = scan_table(path)
     assert scan.facts == (("hidden_rows", {"n_rows": 3}),)
-    assert scan.notes[0] == "3 rows are hidden in the sheet, and taken, too."
+    said = "3 rows are hidden in the sheet, and taken, too (--visible-only leaves them out)."
+    assert write_note(scan.facts[0], SHELL) == said
     assert read_whole(scan).data.num_rows == 9
     visible = scan_table(path, visible_only=True)
     table = read_whole(visible)

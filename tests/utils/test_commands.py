@@ -17,7 +17,7 @@ def parse(command):
     @click.argument("files", nargs=-1)
     @click.option("--na-values", multiple=True)
     @click.option("--drop", multiple=True)
-    @click.option("--id", "id_column")
+    @click.option("--id", "row_names")
     @click.option("--no-header", is_flag=True)
     @click.option("-k", type=int)
     def read(**values):
@@ -30,11 +30,11 @@ def parse(command):
 
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"]))), st.text("-=a 'é,"))
 def test_what_is_written_is_read_again(codes, name):
-    given_options = {"k": 3, "na_values": tuple(codes), "id_column": name, "no_header": True}
+    given_options = {"k": 3, "na_values": tuple(codes), "row_names": name, "no_header": True}
     found = parse(write_command(["read", "-t.csv"], given_options, {"drop": [name]}))
     assert found == {
         "files": ("./-t.csv",), "k": 3, "na_values": tuple(dict.fromkeys(codes)),
-        "id_column": name, "no_header": True, "drop": (name,),
+        "row_names": name, "no_header": True, "drop": (name,),
     }  # fmt: skip
 
 

@@ -1,30 +1,22 @@
 """Step 2: what each column holds, as `pckid inspect` finds, with ticks and menus to change it."""
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import streamlit as st
 
 from pckid._utils.quantities import write_number
-from pckid.app.text import escape, without_options
+from pckid.app.text import escape
 from pckid.app.upload import Opened
+from pckid.app.wording import LIMITS, PAGE, ROLES, name_fixes
 from pckid.inspection.tables import ColumnInspection, TableInspection, inspect_table
-from pckid.tables import MissingTokens
+from pckid.tables import ColumnOptions, Drop, Missing, ReadAs, SetOption, advice, option_of
 from pckid.tables.formats import FORMATS
+from pckid.wording import explain_reading, write_evidence
 
 PER_PAGE = 30
-ROLES = {
-    "number": "number",
-    "category": "category",
-    "dates=use": "date, in days",
-    "dates=day-first": "date, day before month",
-    "dates=month-first": "date, month before day",
-    "dates=month": "date, its month",
-    "dates=hour": "date, its hour",
-    "id": "name of the row",
-    "label": "known group",
-} | {f"numbers={form}": f"number, as {form}" for form in FORMATS}
-_DATES = [role for role in ROLES if role.startswith("dates=")]
-_BY_KIND = {"number": ["number", "category"], "date": _DATES, "duration": ["dates=use"]}
+_DATES = ["use", "day-first", "month-first", "month", "hour"]
+_BY_KIND = {"number": ["number", "category"], "date": _DATES, "duration": ["use"]}
 _USELESS = ("constant", "empty")
 
 
@@ -35,16 +27,23 @@ class ColumnChoice(NamedTuple):
     role: str
 
 
-def ask_for_columns(opened: Opened) -> dict[str, Any]:
-    """Ask which columns to use; return the options that `pckid cluster` would be given."""
+def ask_for_columns(opened: Opened) -> ColumnOptions:
+    """Ask which columns to use, and as what."""
     st.header("2. What the columns hold")
     st.markdown("Ticked columns are used to find the groups.")
-    advice = [option.value for option in _inspect_once(opened).options if option.key == "na_values"]
+    fixes = _inspect_once(opened).fixes
+    advised = [option_of(fix)[1] for fix in fixes if isinstance(fix, Missing)]
     codes = st.multiselect(
-        "Cells that mean “missing”, besides empty ones, NA and the like", advice, advice,
+        "Cells that mean “missing”, besides empty ones, NA and the like", advised, advised,
         key=f"na-{opened.key}", accept_new_options=True, placeholder="such as -9999",
     )  # fmt: skip
-    found, first = _inspect_once(opened, tuple(codes)), 0
+    kept = st.multiselect(
+        "Cells that are values, though they often mean “missing”", [], [], accept_new_options=True,
+        key=f"kept-{opened.key}", placeholder="such as n/a",
+    )  # fmt: skip
+    limits = st.session_state.get(f"limits-{opened.key}", "")
+    told = ColumnOptions(na_values=tuple(codes), not_missing=tuple(kept), limits=limits)
+    found, first = _inspect_once(opened, told), 0
     suggested = [_suggest_choice(column, opened.upload.known) for column in found.columns]
     if len(found.columns) > PER_PAGE:
         ticks = {f"use-{i}-{opened.key}": each.used for i, each in enumerate(suggested)}
@@ -58,41 +57,70 @@ def ask_for_columns(opened: Opened) -> dict[str, Any]:
     for index, column in enumerate(found.columns):
         ask = _ask_for_column if first <= index < first + PER_PAGE else _keep_choice
         choices[column.name] = ask(column, suggested[index], f"{index}-{opened.key}")
+    st.selectbox(
+        "Limits such as <0.5 among numbers", LIMITS, key=f"limits-{opened.key}", width=300,
+        format_func=LIMITS.__getitem__,
+    )  # fmt: skip
     kinds = {column.name: column.kind for column in found.columns}
-    return _as_options(choices, kinds) | {"na_values": tuple(codes)}
+    options = _as_options(choices, kinds, told)
+    _offer_fixes(found, options, opened.key)
+    return options
 
 
-def _inspect_once(opened: Opened, codes: tuple[str, ...] = ()) -> TableInspection:
-    """Inspect the table, once for every set of codes for missing values."""
+def _offer_fixes(found: TableInspection, options: ColumnOptions, key: str) -> None:
+    """Point out problems that the choices do not fix, each with a button that does."""
+    place = {column.name: index for index, column in enumerate(found.columns)}
+    for number, problem in enumerate(found.problems):
+        if options.with_fixes(problem.fix) == options:
+            continue
+        changes: dict[str, Any] = {}
+        for fix in problem.fix:
+            if isinstance(fix, Missing):
+                codes = changes.get(f"na-{key}", list(options.na_values))
+                changes[f"na-{key}"] = [*codes, option_of(fix)[1]]
+            elif isinstance(fix, Drop):
+                changes[f"use-{place[fix.column]}-{key}"] = False
+            elif isinstance(fix, ReadAs):
+                changes[f"role-{place[fix.column]}-{key}"] = fix.way
+            elif isinstance(fix, SetOption):
+                changes[f"{fix.name}-{key}"] = fix.value
+        st.warning(escape(write_evidence(problem), 300))
+        what = name_fixes(problem.fix)
+        st.button(
+            escape(f"{what[0].upper()}{what[1:]}", 100), key=f"fix-{number}-{key}",
+            on_click=st.session_state.update, args=[changes],
+        )  # fmt: skip
+
+
+def _inspect_once(opened: Opened, told: ColumnOptions | None = None) -> TableInspection:
+    """Inspect the table, once for all that was told about missing values."""
     known = st.session_state.setdefault("inspected", {})
-    if (opened.key, codes) not in known:
-        missing = MissingTokens.with_defaults(codes)
+    if (opened.key, told) not in known:
         with st.spinner("Looking at the columns"):
-            known[opened.key, codes] = inspect_table(opened.table, missing)
-    return known[opened.key, codes]
+            known[opened.key, told] = inspect_table(opened.table, told)
+    return known[opened.key, told]
 
 
 def _suggest_choice(column: ColumnInspection, label: str | None) -> ColumnChoice:
     """Take what was recognised, and the advice on what is wrong."""
     if column.name == label:
-        return ColumnChoice(False, "label")
-    advice = {option.key: option.value for problem in column.problems for option in problem.options}
-    role = _roles(column)[0]
-    if "numbers" in advice:
-        role = "numbers=" + advice["numbers"].rpartition("=")[2]
-    elif "categorical" in advice:
-        role = "category"
-    return ColumnChoice(column.used and "drop" not in advice and column.kind not in _USELESS, role)
+        return ColumnChoice(False, "labels")
+    role, used = _roles(column)[0], column.used and column.kind not in _USELESS
+    for fix in advice(column.problems):
+        if isinstance(fix, ReadAs) and (fix.way == "category" or fix.way in FORMATS):
+            role = fix.way
+        used = used and not isinstance(fix, Drop)
+    return ColumnChoice(used, role)
 
 
 def _roles(column: ColumnInspection) -> list[str]:
     """List what a column may be used as, the first as recognised."""
     roles = _BY_KIND.get(column.kind, ["category"])
     if column.kind == "row name":
-        roles = ["id", *(["number"] if column.quartiles else []), "category"]
-    if any(problem.kind == "ambiguous numbers" for problem in column.problems):
-        roles = [*(f"numbers={form}" for form in FORMATS), "category"]
-    return list(dict.fromkeys([*roles, "id", "label"]))
+        roles = ["row_names", *(["number"] if column.quartiles else []), "category"]
+    if any(problem.code == "ambiguous numbers" for problem in column.problems):
+        roles = [*FORMATS, "category"]
+    return list(dict.fromkeys([*roles, "row_names", "labels"]))
 
 
 def _ask_for_column(column: ColumnInspection, suggested: ColumnChoice, key: str) -> ColumnChoice:
@@ -128,28 +156,29 @@ def _describe_column(column: ColumnInspection) -> str:
         said.append(", ".join(escape(text, 20) for text, _ in column.common))
     form = column.number_format
     evidence = [
-        f"written like {form}" if form else without_options(column.evidence),
-        *(each.evidence for each in column.problems if each.kind != "extra rows"),
+        f"written like {form}" if form else explain_reading(column.reading, PAGE),
+        *(write_evidence(each) for each in column.problems if each.code != "extra rows"),
     ]
     return " · ".join([*said, *(escape(text, 200) for text in evidence if text)]) or column.kind
 
 
-def _as_options(choices: dict[str, ColumnChoice], kinds: dict[str, str]) -> dict[str, Any]:
-    """Turn the choices into options of the command line."""
+def _as_options(
+    choices: dict[str, ColumnChoice], kinds: dict[str, str], told: ColumnOptions
+) -> ColumnOptions:
+    """Add the choices to what was told about missing values."""
     by_role = {choice.role: name for name, choice in reversed(choices.items())}
-    special = {"id": by_role.get("id"), "label": by_role.get("label")}
+    special = {key: by_role.get(key) for key in ("row_names", "labels")}
     used = {name: role for name, (tick, role) in choices.items() if tick and role not in special}
     kept = {*used, *special.values()}
     # What names the rows is used only where all columns to use are named.
     named = any(kinds[name] == "row name" for name in used)
-    options: dict[str, Any] = {
-        "columns": tuple(used) if named else (),
-        "drop": () if named else tuple(name for name in choices if name not in kept),
-        "categorical": tuple(name for name, role in used.items() if role == "category"),
-        "id_column": special["id"],
-        "label_column": special["label"],
-    }
-    for key in ("numbers", "dates"):
-        ways = [(name, *role.split("=", 1)) for name, role in used.items() if "=" in role]
-        options[key] = tuple(f"{name}={way}" for name, what, way in ways if what == key)
-    return options
+    return replace(
+        told,
+        columns=tuple(used) if named else (),
+        drop=() if named else tuple(name for name in choices if name not in kept),
+        categorical=tuple(name for name, role in used.items() if role == "category"),
+        numbers=tuple(f"{name}={role}" for name, role in used.items() if role in FORMATS),
+        dates=tuple(f"{name}={role}" for name, role in used.items() if role in _DATES),
+        row_names=special["row_names"],
+        labels=special["labels"],
+    )

@@ -1,16 +1,18 @@
 """Step 4: the groups, the report, files to download, and the same as a command or in Python."""
 
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
 from pckid._utils.commands import write_command
 from pckid._utils.text import brief
-from pckid.app.text import escape, without_options
+from pckid.app.text import escape
 from pckid.app.work import Made, Settings
 
 _HEIGHT = 1000
-_READING = ("na_values", "numbers", "dates")
+_COLUMNS = ("columns", "drop", "categorical", "na_values", "not_missing", "numbers", "dates")
+_READING = ("sheet", "skip_last", "encoding")
 _KINDS = {
     "clusters.xlsx": ("Table with clusters (Excel)", "application/vnd.ms-excel"),
     "clusters.csv": ("Table with clusters (CSV)", "text/csv"),
@@ -54,7 +56,7 @@ def show_notes(made: Made) -> None:
     """Draw what was noted, folded."""
     if made.notes:
         with st.expander(f"Notes ({len(made.notes)})"):
-            st.markdown("\n".join(f"- {escape(without_options(note), 500)}" for note in made.notes))
+            st.markdown("\n".join(f"- {escape(note, 500)}" for note in made.notes))
 
 
 def offer_downloads(made: Made, name: str) -> None:
@@ -73,10 +75,11 @@ def offer_downloads(made: Made, name: str) -> None:
 def as_command(settings: Settings) -> str:
     """Write the command that gives the same."""
     name, n_clusters = settings.upload.name, settings.n_clusters
-    keys = ("columns", "drop", "categorical", *_READING, "id_column", "label_column")
-    given = {"k": None if n_clusters == "auto" else n_clusters}
-    given |= {key: settings.options[key] or None for key in keys}
-    given |= {key: value or None for key, value in settings.upload.reading.items()}
+    chosen, reading = settings.options, settings.upload.reading
+    given: dict[str, Any] = {"k": None if n_clusters == "auto" else n_clusters}
+    given |= {key: getattr(chosen, key) or None for key in (*_COLUMNS, "row_names", "labels")}
+    given |= {"limits": chosen.limits or None, "no_header": not reading.header}
+    given |= {key: getattr(reading, key) or None for key in _READING}
     stem = Path(name).stem
     made = {"escape_formulas": True, "out": f"{stem}-clusters.csv"}
     made |= {"report": f"{stem}-report.html", "save": f"{stem}-model.pckid"}
@@ -85,19 +88,16 @@ def as_command(settings: Settings) -> str:
 
 def as_python(settings: Settings) -> str:
     """Write the program that gives the same clusters, report and model."""
-    options, name = settings.options, settings.upload.name
-    aside = [options[key] for key in ("label_column", "id_column") if options[key]]
-    drop = [] if options["columns"] else [*options["drop"], *aside]
-    given = {key: list(options[key]) for key in ("columns", "categorical", *_READING)}
-    reading = "".join(
-        f", {key}={value!r}" for key, value in ({"drop": drop} | given).items() if value
-    )
-    reading += "" if settings.upload.header else ", header=False"
-    for option in ("sheet", "skip_last", "encoding"):
-        reading += f", {option}={value!r}" if (value := getattr(settings.upload, option)) else ""
+    chosen, reading, name = settings.options, settings.upload.reading, settings.upload.name
+    given = {key: list(getattr(chosen, key)) for key in _COLUMNS}
+    if not chosen.columns:
+        given["drop"] += filter(None, (chosen.labels, chosen.row_names))
+    given |= {"limits": chosen.limits} | {key: getattr(reading, key) for key in _READING}
+    written = "".join(f", {key}={value!r}" for key, value in given.items() if value)
+    written += "" if reading.header else ", header=False"
     stem = Path(name).stem
     return (
-        f"import pckid\n\nframe, notes = pckid.read_table({name!r}{reading})\n"
+        f"import pckid\n\nframe, notes = pckid.read_table({name!r}{written})\n"
         f"model = pckid.PCKID({settings.n_clusters!r}, random_state=0).fit(frame)\n"
         f"frame['cluster'] = model.labels_\n"
         f"pckid.report(model, frame.drop(columns='cluster'), {stem + '-report.html'!r})\n"

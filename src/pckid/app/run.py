@@ -5,12 +5,13 @@ from typing import Any
 import streamlit as st
 
 from pckid._utils.jobs import Job
-from pckid.app.text import escape_lines, without_options
+from pckid.app.text import escape_lines
 from pckid.app.upload import Opened
 from pckid.app.work import Settings, find_groups
+from pckid.tables import ColumnOptions
 
 
-def ask_for_run(opened: Opened, options: dict[str, Any]) -> Settings:
+def ask_for_run(opened: Opened, options: ColumnOptions) -> Settings:
     """Ask for the number of groups and run."""
     st.header("3. Find the groups")
     how = st.radio("How many groups?", ["Find out", "I know the number"], horizontal=True)
@@ -18,8 +19,8 @@ def ask_for_run(opened: Opened, options: dict[str, Any]) -> Settings:
     if how != "Find out":
         n_clusters = st.number_input("Number of groups", 1, 1000, 3, width=200)
     settings = Settings(opened.upload, n_clusters, options)
-    kept_aside = {*options["drop"], options["id_column"], options["label_column"]}
-    nothing = not options["columns"] and kept_aside.issuperset(opened.table.names)
+    kept_aside = {*options.drop, options.row_names, options.labels}
+    nothing = not options.columns and kept_aside.issuperset(opened.table.names)
     if nothing:
         st.warning("Tick at least one column.")
     offer_job("Find groups", "job", "made", nothing, find_groups, settings)
@@ -64,7 +65,7 @@ def _watch_job(key: str, made: str) -> None:
         return
     del st.session_state[key]
     if job.error:
-        st.session_state[f"{key}-said"] = escape_lines(without_options(job.error))
+        st.session_state[f"{key}-said"] = escape_lines(job.error)
     else:
         st.session_state[made] = job.result
     st.rerun()

@@ -1,16 +1,20 @@
 """Step 1: a table, dropped on the page or built in."""
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import streamlit as st
 
 from pckid._utils.text import counted
 from pckid.app.sheets import list_sheets
-from pckid.app.text import escape, escape_lines, without_options
-from pckid.app.work import Upload
+from pckid.app.text import escape, escape_lines
+from pckid.app.wording import PAGE
+from pckid.app.work import MAX_UNPACKED, Upload
 from pckid.data import penguins_path
-from pckid.tables import FileTable, read_whole
+from pckid.exceptions import TableError
+from pckid.tables import FileTable, OpenTable, SetOption, Source
 from pckid.tables.endings import find_extra_rows
+from pckid.wording import write_note
 
 SPREADSHEETS = ("xlsx", "xls", "ods")
 KINDS = [*SPREADSHEETS, "csv", "tsv", "txt", "gz", "parquet", "arrow", "feather", "dta", "sav"]
@@ -31,15 +35,14 @@ class Opened(NamedTuple):
     """A table that could be read, and the file it comes from."""
 
     upload: Upload
-    table: FileTable
-    notes: tuple[str, ...]
+    table: OpenTable
 
     @property
     def key(self) -> str:
         """What sets the widgets of this table apart from those of others."""
-        upload = self.upload
-        how = upload.header, upload.sheet, upload.skip_last, upload.encoding
-        return "-".join(map(str, (self.table.sha256, *how)))
+        how = self.upload.reading
+        chosen = how.header, how.sheet, how.skip_last, how.encoding
+        return "-".join(map(str, (self.table.sha256, *chosen)))
 
 
 def ask_for_table() -> Opened | None:
@@ -60,35 +63,35 @@ def open_as_asked(upload: Upload, place: str) -> Opened | None:
     header = st.checkbox(
         "The first row holds the names of the columns", value=True, key=f"header-{key}"
     )
-    upload = upload._replace(header=header, sheet=_ask_for_sheet(upload, key))
+    reading = replace(upload.reading, header=header, sheet=_ask_for_sheet(upload, key))
     if _is_text(upload) or upload.name.lower().endswith(SPREADSHEETS):
         label = "Rows at the end to leave out, such as totals"
         skip_last = st.number_input(label, 0, 1000, key=f"skip-last-{key}", width=300)
-        upload = upload._replace(skip_last=skip_last)
+        reading = replace(reading, skip_last=skip_last)
     if f"encoded-{key}" in st.session_state:
-        upload = upload._replace(encoding=_ask_for_encoding(key))
+        reading = replace(reading, encoding=_ask_for_encoding(key))
+    upload = upload._replace(reading=reading)
     try:
         with st.spinner("Reading the table"):
             opened = _open_once(upload, f"opened-{place}")
     except Exception as error:
-        # The error names the option that helps.
-        if (
-            "--encoding" in getattr(error, "options", "")
-            and upload.encoding is None
-            and _is_text(upload)
-        ):
+        fixes = error.fixes if isinstance(error, TableError) else ()
+        helps = any(isinstance(fix, SetOption) and fix.name == "encoding" for fix in fixes)
+        if helps and reading.encoding is None and _is_text(upload):
             st.session_state[f"encoded-{key}"] = True
             st.rerun()
-        st.error(escape_lines(without_options(str(error))))
+        st.error(escape_lines(str(error)))
         return None
-    n_rows, n_columns = opened.table.data.shape
+    rows = opened.table.rows
+    assert isinstance(rows, FileTable)
+    n_rows, n_columns = rows.data.shape
     st.markdown(
         f"**{escape(upload.name)}**: {counted(n_rows, 'row')}, {counted(n_columns, 'column')}"
     )
-    for note in opened.notes:
-        st.caption(escape(without_options(note), 300))
-    _offer_to_leave_out_extra_rows(opened.table, key)
-    st.dataframe(opened.table.data.slice(0, _SHOWN), height=215)
+    for note in opened.table.notes:
+        st.caption(escape(write_note(note, PAGE), 300))
+    _offer_to_leave_out_extra_rows(rows, key)
+    st.dataframe(rows.data.slice(0, _SHOWN), height=215)
     return opened
 
 
@@ -108,7 +111,9 @@ def _ask_for_sheet(upload: Upload, key: str) -> str | None:
     if not upload.name.lower().endswith(SPREADSHEETS):
         return None
     if f"sheets-{key}" not in st.session_state:
-        st.session_state[f"sheets-{key}"] = list_sheets(upload.source)
+        st.session_state[f"sheets-{key}"] = list_sheets(
+            Source(upload.name, MAX_UNPACKED, upload.content)
+        )
     sheets, first = st.session_state[f"sheets-{key}"]
     if len(sheets) < 2:
         return None
@@ -134,8 +139,7 @@ def _open_once(upload: Upload, place: str) -> Opened:
     opened = st.session_state.get(place)
     if opened is None or opened.upload != upload:
         st.session_state.pop(place, None)
-        scan = upload.open()
-        opened = st.session_state[place] = Opened(upload, read_whole(scan), tuple(scan.notes))
+        opened = st.session_state[place] = Opened(upload, upload.open())
     return opened
 
 

@@ -1,23 +1,37 @@
 """What is computed in processes of their own: the same calls as those of the commands."""
 
 import io
-import itertools
-import sys
+import json
+import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stderr
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from pckid import streaming
+from pckid._utils.arrays import to_numpy
 from pckid._utils.jobs import Tell
 from pckid._utils.progress import StepCounter
-from pckid.cli import _assessment, _cluster, _prediction, _tables
-from pckid.cli._run import warnings_as_notes
-from pckid.cli._say import note
-from pckid.exceptions import TableError
+from pckid.app.wording import PAGE
+from pckid.cli import _assessment, _cluster
+from pckid.exceptions import TableError, UndecidedError
+from pckid.input.warnings import without_own_words
 from pckid.modelfile import load_with_description, save
-from pckid.tables import Scan, Source, read_whole
+from pckid.placing import as_known, assign_rows, describe_reading, known_reading
+from pckid.tables import (
+    ColumnOptions,
+    Fact,
+    OpenTable,
+    Prepared,
+    ReadOptions,
+    Source,
+    TableWriter,
+    open_table,
+    prepare,
+)
+from pckid.wording import write_note, write_problems, write_refusal
 
 MAX_UNPACKED = 1 << 30
 """Bytes that an uploaded file may take unpacked."""
@@ -28,31 +42,13 @@ class Upload(NamedTuple):
 
     name: str
     content: bytes
-    header: bool = True
-    sheet: str | None = None
-    skip_last: int = 0
-    encoding: str | None = None
+    reading: ReadOptions = ReadOptions()
     known: str | None = None  # column with known groups
 
-    def open(self) -> Scan:
+    def open(self) -> OpenTable:
         """Open the table as the commands do."""
-        limit = {"max_unpacked": MAX_UNPACKED / 2**30}
-        return _tables.open_scan(self.source, self.reading | limit)
-
-    @property
-    def reading(self) -> dict[str, Any]:
-        """How it is read, as options of the commands."""
-        return {
-            "no_header": not self.header,
-            "sheet": self.sheet,
-            "skip_last": self.skip_last,
-            "encoding": self.encoding,
-        }
-
-    @property
-    def source(self) -> Source:
-        """The file as tables are read from."""
-        return Source(self.name, MAX_UNPACKED, self.content)
+        limited = replace(self.reading, max_unpacked=MAX_UNPACKED / 2**30)
+        return open_table(Source(self.name, MAX_UNPACKED, self.content), limited)
 
 
 class Settings(NamedTuple):
@@ -60,7 +56,7 @@ class Settings(NamedTuple):
 
     upload: Upload
     n_clusters: int | str
-    options: dict[str, Any]
+    options: ColumnOptions
 
 
 class Made(NamedTuple):
@@ -73,67 +69,92 @@ class Made(NamedTuple):
 
 def find_groups(settings: Settings, tell: Tell) -> Made:
     """Cluster a table as `pckid cluster` does."""
-    options = settings.options | {"seed": 0, "jobs": None, "device": None}
-    with _notes_kept():
-        selection = _tables.select_columns(read_whole(settings.upload.open()), options)
-        _tables.point_out(selection)
-        estimator = _cluster.fit(selection, settings.n_clusters, options, _watch_fit(tell))
-        verdict = _assessment.assess_clusters(selection, estimator, options, _watch_steps(tell))
-        reading = options | settings.upload.reading
-        page = _cluster.make_report(selection, estimator, reading, assessment=verdict)
+    upload = settings.upload
+    with _warnings_kept() as said:
+        prepared = prepare(upload.open(), settings.options)
+        notes = _describe(prepared)
+        given = {"seed": 0, "jobs": None, "device": None}
+        estimator = _cluster.make_estimator(settings.n_clusters, given)
+        estimator.set_params(categorical_features=list(prepared.counts) or None)
+        with _watch_fit(tell)(estimator, "Fitting mixture models"), without_own_words():
+            streaming.fit_rows(estimator, prepared, None)
+        watch = _watch_steps(tell)
+        verdict = _assessment.assess_clusters(estimator, prepared.frame, watch=watch)
+        page = _cluster.make_report(prepared, estimator, upload.reading, assessment=verdict)
         model = io.BytesIO()
-        save(
-            estimator,
-            model,
-            reading=_tables.reading_of(options, selection.names, selection.readings),
-        )
+        save(estimator, model, reading=describe_reading(prepared, upload.reading))
         files = {"report.html": page.html.encode(), "model.pckid": model.getvalue()}
-        dates = _cluster.dates_of(selection)
+        results = to_numpy(estimator.labels_), to_numpy(estimator.confidence_)
+        dates = _cluster.find_dates(prepared.names, prepared.X, prepared.readings)
         sheets = _cluster.profile_sheets(estimator, dates)
-        return _made(selection, estimator, _cluster.new_columns(estimator), files, sheets)
+        made = _made(prepared, estimator, results, files, sheets)
+    n_found = int(np.count_nonzero(made.found["cluster_sizes"]))
+    fitted = _cluster.list_notes(estimator, prepared.counts, n_found)
+    notes += [write_note(note, PAGE) for note in fitted]
+    return made._replace(notes=[*notes, *said, *made.notes])
 
 
 def place_new_rows(model: Upload, upload: Upload, tell: Tell) -> Made:
     """Put rows into the clusters of a model as `pckid predict` does."""
     content = io.BytesIO(model.content)
     content.name = model.name
-    with _notes_kept():
+    with _warnings_kept() as said:
         estimator, description = load_with_description(content)
-        given: dict[str, Any] = {"na_values": (), "numbers": (), "dates": ()}
-        options = _prediction.with_known_reading(description, given)
-        selection = _prediction.select_known(estimator, read_whole(upload.open()), options)
-        _tables.point_out(selection, yes="")
+        given = ColumnOptions(), upload.reading
+        known, columns, reading = as_known(estimator, known_reading(description), *given)
+        prepared = prepare(upload._replace(reading=reading).open(), columns, known)
+        notes = _describe(prepared, settled=True)
         tell(0.5, "Placing rows")
-        return _made(selection, estimator, _prediction.assign_rows(estimator, selection), {})
+        made = _made(prepared, estimator, assign_rows(estimator, prepared), {})
+    return made._replace(notes=[*notes, *said, *made.notes])
 
 
 @contextmanager
-def _notes_kept() -> Iterator[None]:
-    """Keep for the page what a command would print for its user."""
-    with redirect_stderr(io.StringIO()), warnings_as_notes():
-        yield
+def _warnings_kept() -> Iterator[list[str]]:
+    """Keep for the page what the library says to its user, as commands print it."""
+    said: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("always", UserWarning)
+        yield said
+        said += [str(each.message) for each in caught]
+
+
+def _describe(prepared: Prepared, settled: bool = False) -> list[str]:
+    """Say how columns were read and what looks wrong; stop if something must be decided first."""
+    if prepared.stops:
+        told = write_refusal(prepared.table.source, prepared.problems, PAGE, settled)
+        raise UndecidedError(told, prepared.problems)
+    notes = [write_note(note, PAGE) for note in (*prepared.table.notes, *prepared.notes)]
+    return notes + write_problems(prepared.problems, PAGE, settled)
 
 
 def _made(
-    selection: _tables.Selection,
+    prepared: Prepared,
     estimator: Any,
-    new: dict[str, np.ndarray],
+    results: tuple[np.ndarray, ...],
     files: dict[str, bytes],
     sheets: Any = None,
 ) -> Made:
     """Sum up a run, and write its rows."""
-    found = _cluster.summarise_clusters(selection, estimator, new["cluster"], new["confidence"])
-    origin = streaming.origin(estimator, selection.table.source, selection.table.sha256)
-    for kind in ("csv", "xlsx"):
+    made_by = json.dumps(streaming.origin(estimator, prepared.table))
+    layout = streaming.Layout(tuple(prepared.table.names), prepared.options.labels)
+    notes = []
+    for kind in ("xlsx", "csv"):
         rows = io.BytesIO()
         try:
-            _tables.write_rows(rows, selection, new, kind, None, True, origin, sheets)
+            with TableWriter(
+                rows, kind=kind, escape_formulas=True, origin=made_by, sheets=sheets
+            ) as writer:
+                totals = streaming.write_placed(estimator, prepared, results, writer, layout)
             files[f"clusters.{kind}"] = rows.getvalue()
         except TableError as error:  # more rows than a sheet takes
-            note(str(error))
-    said = sys.stderr.getvalue().splitlines()  # type: ignore[union-attr]
-    notes = [line.removeprefix("Note: ") for line in said if line.startswith("Note: ")]
-    return Made(found, notes, files)
+            notes.append(str(error))
+    share = streaming.share_missing(estimator, prepared, None)
+    if totals.n_unclustered:
+        counts = {"n_unclustered": totals.n_unclustered, "n_rows": totals.n_rows}
+        notes.append(write_note(Fact("unclustered", counts), PAGE))
+    return Made(_cluster.summarise_run(estimator, prepared, share, totals), notes, files)
 
 
 def _watch_fit(tell: Tell) -> Callable[..., Any]:
@@ -158,7 +179,12 @@ def _watch_steps(tell: Tell) -> Callable[..., Any]:
 
     @contextmanager
     def watch(what: str, total: int) -> Iterator[Callable[[int], None]]:
-        counts = itertools.count(1)
-        yield lambda count: tell(1 / 3 + 2 / 3 * min(next(counts) / total, 1.0), what)
+        done: list[int] = []
+
+        def advance(count: int) -> None:
+            done.append(count)
+            tell(1 / 3 + 2 / 3 * min(sum(done) / total, 1.0), what)
+
+        yield advance
 
     return watch

@@ -1,7 +1,7 @@
 """The verdict on a clustering at the terminal: whether there are groups, and how stable."""
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from typing import Any
@@ -11,9 +11,7 @@ from joblib import parallel_config
 
 from pckid._utils.progress import Advance
 from pckid.assessment import N_NULL, N_RESAMPLES, Assessment, assess, assess_rows
-from pckid.cli._cluster import named_columns
 from pckid.cli._say import is_quiet, note, say
-from pckid.cli._tables import Selection
 from pckid.cluster import PCKID
 
 _WHAT = "Comparing with tables without groups"
@@ -34,19 +32,24 @@ def _bar(what: str, total: int) -> Iterator[Advance]:
 
 
 def assess_clusters(
-    selection: Selection,
     estimator: PCKID,
-    options: Mapping[str, Any],
+    X: Any,
+    labels: np.ndarray | None = None,
+    *,
+    n_jobs: int | None = None,
     watch: Callable[[str, int], AbstractContextManager[Advance]] = _bar,
 ) -> Assessment:
-    """Assess the clusters of a table, with a bar on a terminal.
+    """Assess clusters, with a bar on a terminal.
 
     Parameters
     ----------
-    selection : Selection
     estimator : fitted PCKID
-    options : mapping
-        With the keys seed and jobs.
+        Whose seed is that of the null tables, too.
+    X : table of shape (n_samples, n_features)
+        The table in memory; or rows drawn from a file, categories as numbers.
+    labels : ndarray of shape (n_samples,), optional
+        Of rows drawn from a file.
+    n_jobs : int, optional
     watch : callable
         Context manager that yields what is called after every step, to show the progress.
 
@@ -54,38 +57,14 @@ def assess_clusters(
     -------
     assessment : Assessment
     """
+    how: dict[str, Any] = {"n_null": N_NULL, "n_resamples": N_RESAMPLES}
+    how |= {"random_state": estimator.random_state, "n_jobs": n_jobs}
     with watch(_WHAT, N_NULL + N_RESAMPLES) as advance:
-        return assess(estimator, named_columns(selection), **_settings(options), advance=advance)
-
-
-def assess_sample(
-    estimator: PCKID, values: np.ndarray, labels: np.ndarray, options: Mapping[str, Any]
-) -> Assessment:
-    """Assess the clusters of a table that stays in its file by a sample of its rows.
-
-    Parameters
-    ----------
-    estimator : fitted PCKID
-    values : ndarray of shape (n_samples, n_features)
-        Rows of the file that the estimator was fitted to.
-    labels : ndarray of shape (n_samples,)
-        Their clusters.
-    options : mapping
-        With the keys seed and jobs.
-
-    Returns
-    -------
-    assessment : Assessment
-    """
-    # Quick fits: sending them to the workers of a scheduler would take longer.
-    with parallel_config(backend="threading"), _bar(_WHAT, N_NULL + N_RESAMPLES) as advance:
-        return assess_rows(estimator, values, labels, **_settings(options), advance=advance)
-
-
-def _settings(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Choose how much is compared."""
-    how = {"random_state": options["seed"], "n_jobs": options["jobs"]}
-    return {"n_null": N_NULL, "n_resamples": N_RESAMPLES, **how}
+        if labels is None:
+            return assess(estimator, X, **how, advance=advance)
+        # Quick fits: sending them to the workers of a scheduler would take longer.
+        with parallel_config(backend="threading"):
+            return assess_rows(estimator, X, labels, **how, advance=advance)
 
 
 def tell_verdict(found: Assessment) -> None:

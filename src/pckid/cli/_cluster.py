@@ -1,80 +1,38 @@
-"""Fit, score and write: what `pckid cluster` and `pckid demo` have in common."""
+"""What `pckid cluster`, `pckid demo` and the app have in common: a model, and words about it."""
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
 import click
 import numpy as np
-import pyarrow as pa
 
-from pckid._utils.arrays import place, to_numpy
+from pckid._utils.arrays import place
 from pckid._utils.quantities import write_quantity
-from pckid._utils.text import brief, counted, list_first
-from pckid.cli._say import note, progress_bar, say
-from pckid.cli._tables import Selection
+from pckid.cli._say import say
 from pckid.cluster import PCKID
 from pckid.describe.clusters import distinguishing_features
 from pckid.describe.descriptions import describe_cluster
-from pckid.describe.rows import to_matrix, used_columns
+from pckid.describe.rows import used_columns
 from pckid.input.validation import feature_names
 from pckid.n_clusters import MAX_CLUSTERS
-from pckid.streaming import Totals
-from pckid.tables import Reading, Share, Sheets
+from pckid.streaming import Totals, origin
+from pckid.tables import Fact, Prepared, Reading, ReadOptions, Share, Sheets
 
-_MOST_DESCRIBED, _MOST_CELLS, _MOST_COLUMNS = 10, 5_000_000, 1000
-
-
-def fit(
-    selection: Selection,
-    n_clusters: int | str,
-    options: Mapping[str, Any],
-    watch: Callable[[PCKID, str], AbstractContextManager] = progress_bar,
-) -> PCKID:
-    """Fit an estimator to the chosen columns.
-
-    Parameters
-    ----------
-    selection : Selection
-    n_clusters : int or "auto"
-    options : mapping
-        With the keys inits, max_components, max_samples, embedding, seed, jobs and device.
-    watch : callable
-        Context manager around the fit that shows its progress.
-
-    Returns
-    -------
-    estimator : PCKID
-    """
-    estimator = make_estimator(n_clusters, options, selection.texts)
-    n_rows, n_columns = selection.X.shape
-    kinds = f" ({len(selection.texts)} of categories)" if selection.texts else ""
-    say(f"{counted(n_rows, 'row')}, {counted(n_columns, 'column')}{kinds}.")
-    with watch(estimator, "Fitting mixture models"):
-        estimator.fit(named_columns(selection), sample_weight=selection.weights)
-    name_dropped(estimator, selection.texts)
-    count_empty(estimator, len(set(to_numpy(estimator.labels_).tolist()) - {-1}))
-    return estimator
+_MOST_DESCRIBED, _MOST_COLUMNS = 10, 1000
+_LEFT_OUT = {
+    "choice": "left out by choice", "row names": "names the rows", "row_names": "names the rows",
+    "labels": "known groups", "not chosen": "not among the columns chosen",
+    "weights": "weights of the rows; the figures here count every row once",
+    "row name": "names the rows", "date": "dates", "duration": "durations",
+    "free text": "free text", "unknown": "not known to the model",
+}  # fmt: skip
 
 
-def tell_fit(selection: Selection, estimator: PCKID, seconds: float) -> None:
-    """Say how long a fit took, and how many clusters it has chosen."""
-    share = share_missing(estimator, selection)
-    say(f"Clustered in {seconds:.1f} s; {share:.1%} of the cells are missing.")
-    tell_choice(estimator)
-
-
-def share_missing(estimator: PCKID, selection: Selection) -> float:
-    """Share of missing cells in the columns that the estimator did not drop."""
-    return float(np.isnan(selection.X[:, used_columns(estimator)]).mean())
-
-
-def make_estimator(
-    n_clusters: int | str, options: Mapping[str, Any], texts: Iterable[str] = ()
-) -> PCKID:
-    """Make the estimator that the options describe, with the columns `texts` of categories."""
+def make_estimator(n_clusters: int | str, options: Mapping[str, Any]) -> PCKID:
+    """Make the estimator that the options describe."""
     _check_device(options["device"])
     given = {
         "n_inits": options.get("inits"),
@@ -82,7 +40,6 @@ def make_estimator(
         "max_samples": _samples(options.get("max_samples")),
         "embedding": options.get("embedding"),
         "scaling": "common" if options.get("same_units") else None,
-        "categorical_features": list(texts) or None,
         "missingness": "informative" if options.get("informative") else None,
         "random_state": options["seed"],
         "n_jobs": options["jobs"],
@@ -100,21 +57,6 @@ def _check_device(device: str | None) -> None:
         raise click.BadParameter(str(error).splitlines()[0], param_hint="--device") from None
 
 
-def named_columns(selection: Selection) -> Any:
-    """Give the chosen columns with their names, so that a model remembers them."""
-    return name_columns(selection.names, selection.X, selection.texts)
-
-
-def name_columns(
-    names: Sequence[str],
-    X: np.ndarray,
-    texts: Mapping[str, Sequence[str | None]] = MappingProxyType({}),
-) -> Any:
-    """Give numbers (n_rows, n_columns) their names; `texts` stand for those of their columns."""
-    columns = dict(zip(names, map(pa.array, X.T), strict=True))
-    return pa.table(columns | {name: pa.array(cells, pa.string()) for name, cells in texts.items()})
-
-
 def _samples(value: float | None) -> float | None:
     """Read a share up to 1, or a whole number of rows."""
     if value is None or 0 < value <= 1:
@@ -127,28 +69,21 @@ def _samples(value: float | None) -> float | None:
     )
 
 
-def name_dropped(
-    estimator: PCKID, texts: Mapping[str, list[str | None]] = MappingProxyType({})
-) -> None:
-    """Say which columns turned out to carry no information."""
-    reasons: dict[str, list[str]] = {"no two values differ": [], "no two texts agree": []}
+def list_notes(estimator: PCKID, counts: Mapping[str, Counter[str]], n_found: int) -> list[Fact]:
+    """List columns that turned out to carry no information, clusters without rows, and limits.
+
+    `counts` are the categories of columns, `n_found` the clusters that hold rows.
+    """
+    alike: dict[str, list[str]] = {"values": [], "texts": []}
     for name in map(str, estimator.dropped_features_):
-        distinct = set(texts.get(name, ())) - {None}
-        reason = "no two texts agree" if len(distinct) > 1 else "no two values differ"
-        reasons[reason].append(brief(name))
-    for reason, dropped in reasons.items():
-        if dropped:
-            note(f"Left out, because {reason}: {list_first(dropped)}.")
-
-
-def count_empty(estimator: PCKID, found: int) -> None:
-    """Say that there are fewer clusters than were asked for."""
+        alike["texts" if len(counts.get(name, ())) > 1 else "values"].append(name)
+    notes = [Fact("dropped", {"alike": k, "columns": names}) for k, names in alike.items() if names]
     asked = estimator.n_clusters_
-    if found < asked:
-        note(
-            f"Only {found} of the {asked} clusters asked for hold rows: the rows are too alike for "
-            "more. Give a smaller -k."
-        )
+    if n_found < asked:
+        notes.append(Fact("empty_clusters", {"n_found": n_found, "n_clusters": asked}))
+    if hasattr(estimator, "choice_") and asked >= MAX_CLUSTERS:
+        notes.append(Fact("most_clusters", {"n_clusters": asked}))
+    return notes
 
 
 def tell_choice(estimator: PCKID) -> None:
@@ -159,8 +94,6 @@ def tell_choice(estimator: PCKID) -> None:
     others = [number for number in estimator.choice_.ranked.tolist() if number != chosen]
     second = f"; {others[0]} would come next" if others else ""
     say(f"Number of clusters, chosen from the table: {chosen}{second}.")
-    if chosen >= MAX_CLUSTERS:
-        note(f"{chosen} clusters are the most that are tried: there may be more. Give a larger -k.")
 
 
 def list_choices(estimator: PCKID) -> list[dict[str, float]]:
@@ -170,17 +103,6 @@ def list_choices(estimator: PCKID) -> list[dict[str, float]]:
     found = estimator.choice_
     pairs = zip(found.candidates.tolist(), found.scores.tolist(), strict=True)
     return [{"n_clusters": n_clusters, "score": score} for n_clusters, score in pairs]
-
-
-def new_columns(estimator: PCKID, *, outliers: bool = False) -> dict[str, np.ndarray]:
-    """The columns that clustering adds to the table."""
-    found = {
-        "cluster": np.asarray(estimator.labels_),
-        "confidence": np.asarray(estimator.confidence_),
-    }
-    if outliers:
-        found["outlier_score"] = np.asarray(estimator.outlier_score_)
-    return found
 
 
 def profile_sheets(estimator: PCKID, dates: Mapping[str, str] = MappingProxyType({})) -> Sheets:
@@ -215,47 +137,25 @@ def keep_model(estimator: PCKID, path: str, reading: Mapping[str, Any]) -> None:
     say(f"Model: {path}")
 
 
-def compare_with_known(selection: Selection, labels: np.ndarray) -> float | None:
-    """Compare clusters with known groups: the share of rows that agree, None without groups."""
-    if selection.known is None:
-        return None
-    from pckid.metrics import clustering_accuracy
-
-    known = np.asarray(selection.known, dtype=object)
-    both = (labels >= 0) & (known != "")
-    if not both.any():
-        return None
-    return float(clustering_accuracy(known[both].astype(str), labels[both]))
-
-
-def summarise_clusters(
-    selection: Selection, estimator: PCKID, labels: np.ndarray, confidence: np.ndarray
+def summarise_run(
+    estimator: PCKID, prepared: Prepared, share: float, totals: Totals
 ) -> dict[str, Any]:
-    """Summarise a clustering for `--json`, by labels and confidence of shape (n_rows,)."""
-    inside = labels >= 0
-    sizes = np.bincount(labels[inside])
-    mean = float(confidence[inside].mean()) if len(sizes) else None
-    known = compare_with_known(selection, labels)
-    totals = Totals(len(labels), sizes.tolist(), int((~inside).sum()), mean, known)
-    table, share = selection.table, share_missing(estimator, selection)
-    origin = {"source": table.source, "sha256": table.sha256}
-    return origin | summarise_totals(estimator, selection.names, selection.texts, share, totals)
+    """Summarise a clustering for `--json`: the columns, their share missing, and the rows."""
+    return (
+        origin(estimator, prepared.table)
+        | {
+            "source": prepared.table.source,
+            "n_rows": totals.n_rows,
+            "columns": list(prepared.names),
+            "categorical": [name for name in prepared.names if name in prepared.counts],
+            "dropped": [str(name) for name in estimator.dropped_features_],
+            "share_missing": share,
+        }
+        | totals._asdict()
+    )
 
 
-def summarise_totals(
-    estimator: PCKID, names: Sequence[str], texts: Iterable[str], share: float, totals: Totals
-) -> dict[str, Any]:
-    """Summarise the columns, those of `texts` categories, their share missing, and the rows."""
-    return {
-        "n_rows": totals.n_rows,
-        "columns": list(names),
-        "categorical": list(texts),
-        "dropped": [str(name) for name in estimator.dropped_features_],
-        "share_missing": share,
-    } | totals._asdict()
-
-
-def tell(found: dict[str, Any]) -> None:
+def tell(found: Mapping[str, Any]) -> None:
     """Say in a line or two what was found."""
     sizes = ", ".join(f"{size:,}" for size in found["cluster_sizes"])
     last = len(found["cluster_sizes"]) - 1
@@ -263,14 +163,6 @@ def tell(found: dict[str, Any]) -> None:
         say(f"Rows in {f'clusters 0 to {last}' if last else 'cluster 0'}: {sizes}.")
     if found["accuracy"] is not None:
         say(f"Agreement with the known groups (accuracy): {found['accuracy']:.3f}")
-
-
-def tell_clusters(selection: Selection, estimator: PCKID) -> None:
-    """Say in a line each what sets the clusters apart; not of a table that this would take long."""
-    if selection.X.size > _MOST_CELLS:
-        return
-    values = to_matrix(estimator, named_columns(selection))
-    tell_differences(estimator, values, to_numpy(estimator.labels_), dates_of(selection))
 
 
 def tell_differences(
@@ -299,23 +191,6 @@ def tell_differences(
         say(f"Cluster {number}: {text[0].lower()}{text[1:]}")
 
 
-def write_report(
-    selection: Selection,
-    estimator: PCKID,
-    options: Mapping[str, Any],
-    path: str,
-    assessment: Any = True,
-) -> None:
-    """Write the report on a clustering; `assessment` as in `pckid.report`."""
-    make_report(selection, estimator, options, path, assessment)
-    say(f"Report: {path}")
-
-
-def dates_of(selection: Selection) -> dict[str, str]:
-    """Find the columns of a table in memory that are written as dates, see `find_dates`."""
-    return find_dates(selection.names, selection.X, selection.readings)
-
-
 def find_dates(
     names: Sequence[str], values: np.ndarray, readings: Mapping[str, Reading]
 ) -> dict[str, str]:
@@ -335,24 +210,25 @@ def find_dates(
 
 
 def make_report(
-    selection: Selection,
+    prepared: Prepared,
     estimator: PCKID,
-    options: Mapping[str, Any],
+    options: ReadOptions,
     path: str | None = None,
     assessment: Any = True,
 ) -> Any:
-    """Make the report on a clustering, and write it where a path is given."""
+    """Make the report on a clustering of a table in memory, and write it where a path is given."""
     from pckid.reporting import Background, report
 
-    reading = {"Sheet": options.get("sheet"), "Encoding": options.get("encoding")}
-    reading["Also taken for missing"] = ", ".join(options.get("na_values") or ())
+    table = prepared.table
+    reading = {"Sheet": options.sheet, "Encoding": options.encoding}
+    reading["Also taken for missing"] = ", ".join(prepared.options.na_values)
     background = Background(
-        source=os.path.basename(selection.table.source),
-        sha256=selection.table.sha256,
-        row_names=selection.ids,
-        known=selection.known,
-        left_out=selection.left_out,
-        dates=dates_of(selection),
+        source=os.path.basename(table.source),
+        sha256=table.sha256,
+        row_names=prepared.ids,
+        known=prepared.labels,
+        left_out={name: _LEFT_OUT[why] for name, why in prepared.left_out.items()},
+        dates=find_dates(prepared.names, prepared.X, prepared.readings),
         reading={key: value for key, value in reading.items() if value},
     )
-    return report(estimator, named_columns(selection), path, background, assessment=assessment)
+    return report(estimator, prepared.frame, path, background, assessment=assessment)

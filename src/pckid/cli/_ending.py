@@ -7,9 +7,9 @@ from typing import Any
 from pckid._utils.commands import write_command
 from pckid._utils.text import counted
 from pckid.cli._say import say
-from pckid.inspection.notes import advice, problem_lines
-from pckid.inspection.problems import Problem
-from pckid.tables import table_format
+from pckid.cli._words import SHELL
+from pckid.tables import Problem, advice, table_format
+from pckid.wording import write_problems
 
 _READERS = {
     "csv": "read_csv", "tsv": "read_csv", "xlsx": "read_excel", "parquet": "read_parquet",
@@ -17,7 +17,7 @@ _READERS = {
 }  # fmt: skip
 _READING = (
     "sheet", "skip_first", "delimiter", "decimal", "encoding", "max_unpacked", "no_header",
-    "na_values", "numbers", "dates", "skip_last",
+    "visible_only", "na_values", "not_missing", "limits", "numbers", "dates", "skip_last",
 )  # fmt: skip
 
 
@@ -90,7 +90,7 @@ def tell_open(source: str, options: Mapping[str, Any], problems: Sequence[Proble
     problems : sequence of Problem
         What looks wrong or doubtful.
     """
-    n_open = len(problem_lines(problems))
+    n_open = len(write_problems(problems, SHELL))
     if not n_open:
         return
     many, them = counted(n_open, "question"), "it" if n_open == 1 else "them"

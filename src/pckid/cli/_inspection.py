@@ -6,8 +6,10 @@ from typing import Any
 from pckid._utils.commands import write_command
 from pckid._utils.text import brief, counted, list_first, printable
 from pckid.cli._ending import reading_given
-from pckid.inspection.notes import problem_lines, with_options
+from pckid.cli._words import SHELL
 from pckid.inspection.tables import ColumnInspection, TableInspection
+from pckid.tables import Fix, option_of
+from pckid.wording import explain_reading, write_evidence, write_fix, write_problems
 
 _COLUMNS = 1000
 _HOLDS = {"number": "numbers", "category": "categories", "date": "dates", "duration": "durations",
@@ -18,12 +20,12 @@ _HOLDS = {"number": "numbers", "category": "categories", "date": "dates", "durat
 def as_json_data(found: TableInspection, command: str) -> dict[str, Any]:
     """Put the findings into plain data for JSON."""
     return {
-        "source": found.source,
-        "sha256": found.sha256,
-        "n_rows": found.n_rows,
+        "source": found.table.source,
+        "sha256": found.table.sha256,
+        "n_rows": found.table.n_rows,
         "n_columns": len(found.columns),
-        "delimiter": found.delimiter,
-        "decimal": found.decimal,
+        "delimiter": found.table.delimiter,
+        "decimal": found.table.decimal,
         "row_names": found.row_names,
         "share_missing": found.share_missing,
         "n_empty_rows": found.n_empty_rows,
@@ -36,20 +38,21 @@ def as_json_data(found: TableInspection, command: str) -> dict[str, Any]:
 
 def _column_data(column: ColumnInspection) -> dict[str, Any]:
     """Put what is known of a column into plain data."""
-    keys = ["name", "kind", "used", "evidence", "number_format", "unit"]
-    keys += ["n_observed", "share_missing", "n_distinct"]
+    keys = ["n_observed", "share_missing", "n_distinct"]
     problems = [
         {
-            "kind": problem.kind,
-            "evidence": problem.evidence,
-            "fix": problem.fix,
-            "options": [str(option) for option in problem.options],
+            "kind": problem.code,
+            "evidence": write_evidence(problem),
+            "fix": write_fix(problem, SHELL),
+            "options": [SHELL.write([fix]) for fix in problem.fix],
             "stops": problem.stops,
         }
         for problem in column.problems
     ]
     return {
-        **{key: getattr(column, key) for key in keys},
+        **{key: getattr(column, key) for key in ("name", "kind", "used")},
+        "evidence": explain_reading(column.reading, SHELL),
+        **{key: getattr(column, key) for key in ("number_format", "unit", *keys)},
         "missing_codes": list(column.missing_codes),
         **column.quartiles,
         "common": [{"category": text, "n_rows": n} for text, n in column.common],
@@ -59,8 +62,17 @@ def _column_data(column: ColumnInspection) -> dict[str, Any]:
 
 def cluster_command(source: str, options: Mapping[str, Any], found: TableInspection) -> str:
     """Write a command that clusters the table as it was read, with all advice taken."""
-    given = with_options(reading_given(options), found.options)
+    given = with_fixes(reading_given(options), found.fixes)
     return write_command(["cluster", source], given, {"out": "clusters.csv"})
+
+
+def with_fixes(options: Mapping[str, Any], fixes: Sequence[Fix]) -> dict[str, Any]:
+    """Add the options that fix what is wrong."""
+    changed = dict(options)
+    for key, value in map(option_of, fixes):
+        single = key in ("skip_first", "skip_last")
+        changed[key] = value if single else (*(changed.get(key) or ()), value)
+    return changed
 
 
 def print_page(found: TableInspection, command: str) -> None:
@@ -78,7 +90,7 @@ def print_page(found: TableInspection, command: str) -> None:
     }
     told = "".join(f", {count} {what}" for what, count in some.items() if count)
     console.print(Text(
-        f"{brief(found.source, 80)}: {counted(found.n_rows, 'row')}, "
+        f"{brief(found.table.source, 80)}: {counted(found.table.n_rows or 0, 'row')}, "
         f"{counted(len(kinds), 'column')}{told}\n"
         f"{found.share_missing:.1%} of the cells are missing; {counted(n_empty, 'row')} "
         f"{'holds' if n_empty == 1 else 'hold'} no value at all\n"
@@ -94,9 +106,9 @@ def print_page(found: TableInspection, command: str) -> None:
     # As they are: a line that is not wrapped can be copied.
     lines = [
         *_section("How columns are read:", _readings(found)),
-        *_section("To look at:", [f"  {line}" for line in problem_lines(found.problems)]),
+        *_section("To look at:", [f"  {line}" for line in write_problems(found.problems, SHELL)]),
     ]
-    if any(problem.stops and not problem.options for problem in found.problems):
+    if any(problem.stops and not problem.fix for problem in found.problems):
         lines += ["", "Mend the file, then inspect it again."]
     elif any(_is_usable(column) for column in found.columns):
         lines += ["", "To cluster the table as advised:", f"  {command}"]
@@ -129,7 +141,7 @@ def _columns_table(columns: Sequence[ColumnInspection]) -> Any:
     for heading in ("missing", "distinct", "lowest", "median", "highest"):
         grid.add_column(heading, justify="right")
     for column in columns:
-        by_type = any(problem.kind == "no numbers" for problem in column.problems)
+        by_type = any(problem.code == "no numbers" for problem in column.problems)
         unread = "no numbers" if by_type else "text"
         cells = [brief(column.name, 40), _HOLDS.get(column.kind, unread)]
         if column.kind != "text":
@@ -166,10 +178,11 @@ def _readings(found: TableInspection) -> list[str]:
         name = brief(column.name, 40)
         if column.kind == "row name":
             continue
-        if column.evidence:
+        evidence = explain_reading(column.reading, SHELL)
+        if evidence:
             left_out = column.kind in ("date", "duration") and not column.used
             out = "; left out, --dates use takes them" if left_out else ""
-            lines.append(f"  {name}: {column.evidence}{out}")
+            lines.append(f"  {name}: {evidence}{out}")
         if column.kind == "category" and not column.problems:
             lines.append(f"  {name}: {_commonest(column)}")
         if column.kind in ("constant", "empty"):

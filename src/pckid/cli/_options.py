@@ -36,13 +36,27 @@ def html_name(ctx: click.Context, param: click.Parameter, value: str | None) -> 
 reading_options = stack_options(
     click.option(
         "--na-values",
+        "--missing",
         "na_values",
         multiple=True,
+        metavar="[NAME=]TOKEN",
+        help="A further content of cells that means missing, such as -9999, or age=-9 in one "
+        "column. May be repeated. "
+        "Always missing, in upper or lower case: an empty cell, NA, N/A, NaN, null, "
+        "missing, ?, ., --, a spreadsheet's error values, and the like in other languages, such "
+        "as k.A., n/d and s/d; among numbers also none, nil and -.",
+    ),
+    click.option(
+        "--not-missing",
+        multiple=True,
         metavar="TOKEN",
-        help="A further content of cells that means missing, such as -9999. May be repeated. "
-        "Always missing, in upper or lower case: an empty cell, NA, N/A, NaN, null, none, nil, "
-        "missing, ?, ., -, --, a spreadsheet's error values, and the like in other languages, such "
-        "as k.A., n/d and s/d.",
+        help="A content of cells that usually means missing, and is a value here. May be repeated.",
+    ),
+    click.option(
+        "--limits",
+        type=click.Choice(["value", "half", "missing"]),
+        help="What becomes of limits such as <0.5 among numbers: the number itself, half of it, or "
+        "missing. Asked about by default.",
     ),
     click.option(
         "--numbers",
@@ -85,6 +99,9 @@ reading_options = stack_options(
         help="Rows at the end of a text file or sheet to leave out, such as totals and notes. "
         "Blank ones are not counted.",
     ),
+    click.option(
+        "--visible-only", is_flag=True, help="Leave out rows that a sheet hides, as a filter does."
+    ),
     click.option("--no-header", is_flag=True, help="The first row holds data, not names."),
     click.option(
         "--max-unpacked",
@@ -112,10 +129,10 @@ column_options = stack_options(
         metavar="NAMES",
         help="Columns of numbers that are codes of categories. Columns of text always are.",
     ),
-    click.option("--id", "id_column", metavar="NAME", help="Column that names the rows; not used."),
+    click.option("--id", "row_names", metavar="NAME", help="Column that names the rows; not used."),
     click.option(
         "--label",
-        "label_column",
+        "labels",
         metavar="NAME",
         help="Column with known groups: compared with the clusters, never used to find them.",
     ),

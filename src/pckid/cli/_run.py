@@ -101,10 +101,6 @@ def warnings_as_notes() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         warnings.simplefilter("default", UserWarning)
-        # The commands say these themselves, with the option that helps.
-        warnings.filterwarnings("ignore", "Only .* clusters asked for hold rows")
-        warnings.filterwarnings("ignore", "n_clusters='auto' chose .* the most that it tries")
-        warnings.filterwarnings("ignore", ".* far from all other values")
         warnings.showwarning = _show_warning
         yield
 
@@ -152,8 +148,12 @@ def _explain(error: Exception) -> int:
         )
         fail(f"{error}{install}")
         return EXIT_RUNTIME
-    options = error.options if isinstance(error, TableError) else ""
-    fail(f"{error} {options}".strip() or type(error).__name__)
+    told = str(error)
+    if isinstance(error, TableError):
+        from pckid.cli._words import explain_error
+
+        told = explain_error(error)
+    fail(told or type(error).__name__)
     if isinstance(error, ValueError):
         return EXIT_MODEL if isinstance(error, PckidModelError) else EXIT_DATA
     note("This should not have happened. PCKID_DEBUG=1 in the environment shows where it did.")

@@ -26,15 +26,16 @@ def inspect(table: str, as_json: bool, **options: Any) -> None:
       pckid inspect table.csv.gz --na-values -9999
       pckid inspect table.parquet --json
     """
+    from pckid.cli import _words
     from pckid.cli._inspection import as_json_data, cluster_command, print_page
     from pckid.cli._say import print_json
-    from pckid.cli._tables import open_table, reading_rules
     from pckid.inspection.tables import inspect_table
-    from pckid.tables import MissingTokens
+    from pckid.tables import open_table
 
-    opened = open_table(table, options)
-    missing = MissingTokens.with_defaults(options["na_values"])
-    found = inspect_table(opened, missing, reading_rules(opened, options))
+    with _words.option_errors():
+        opened = open_table(table, _words.read_options(options))
+        _words.tell_opened(opened)
+        found = inspect_table(opened, _words.column_options(options))
     command = cluster_command(table, options, found)
     if as_json:
         print_json(as_json_data(found, command))

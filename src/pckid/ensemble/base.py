@@ -200,6 +200,14 @@ class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimato
         """Check a table in memory, its categories and its weights."""
         X = place(validate_table(self, X, reset=True), self.device)
         X = namespace(X).astype(X, namespace(X).float64, copy=False)
+        self._check_family()
+        weights = checked_weights(sample_weight, X.shape[0])
+        if weights is not None:
+            X = self._forget_categories(X, np.flatnonzero(weights))
+        return RowsInMemory(X, weights, categorical_mask(self))
+
+    def _check_family(self) -> None:
+        """Raise if the table holds more than numbers, and the mixtures take numbers alone."""
         more = "missingness='informative' was given" if self.missingness == "informative" else ""
         if self._categories:
             more = f"column {column_name(self, min(self._categories))} holds categories"
@@ -208,10 +216,6 @@ class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimato
                 f"covariance_type={self.covariance_type!r} takes numbers alone, but {more}. Use "
                 "covariance_type='diag'."
             )
-        weights = checked_weights(sample_weight, X.shape[0])
-        if weights is not None:
-            X = self._forget_categories(X, np.flatnonzero(weights))
-        return RowsInMemory(X, weights, categorical_mask(self))
 
     def _forget_categories(self, X: Array, rows: np.ndarray) -> Array:
         """Forget categories that none of `rows` holds: in the others they are unknown."""
@@ -225,22 +229,25 @@ class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimato
         return asarray_like(values, X, dtype=X.dtype)
 
     def _check_blocks(self, rows: BlockedRows, sample_weight: Any) -> BlockedRows:
-        """Raise if more is asked for than one pass over blocks of numbers can find out."""
+        """Raise if more is asked for than one pass over blocks can find out."""
         if sample_weight is not None:
             raise ValueError(
                 "sample_weight needs a table in memory, but X comes in blocks. Draw rows with "
                 "chances in proportion to their weights, fit on these without weights, then "
                 "predict the others."
             )
-        self._categories, self.categories_, self._labels_in = {}, {}, None
+        names = getattr(rows.template, "column_names", None)
+        self._categories, self._labels_in = dict(rows.categories), None
+        self.categories_ = {names[j] if names else j: each for j, each in rows.categories.items()}
         informative = self.missingness == "informative"
-        if informative or self.categorical_features is not None:
+        if informative or (self.categorical_features is not None and not rows.categories):
             asked = "missingness='informative'" if informative else "categorical_features"
             raise ValueError(
                 f"{asked} needs a table in memory, but X comes in blocks. Fit on a sample of its "
                 "rows in memory, then predict the others."
             )
         validate_data(self, rows.template, reset=True, skip_check_array=True)
+        self._check_family()
         return rows
 
     def _n_rows_needed(self) -> int:

@@ -33,7 +33,11 @@ class RowsInMemory(NamedTuple):
 
 
 class RowsInBlocks(Protocol):
-    """A table of numbers that one pass surveys block by block."""
+    """A table that one pass surveys block by block, categories as numbers from 0."""
+
+    @property
+    def categorical(self) -> np.ndarray:
+        """Which columns hold categories (n_features,), bool."""
 
     def survey(self, entropy: int, size: int) -> Any:
         """Pass over all rows; choose `size` of them."""
@@ -127,7 +131,7 @@ def draw_sample(rows: RowsInMemory | RowsInBlocks, sampling: Sampling) -> Sample
     if isinstance(rows, RowsInMemory):
         found, categorical = _from_memory(rows, sampling), rows.categorical
     else:
-        found, categorical = _from_blocks(rows, sampling), None
+        found, categorical = _from_blocks(rows, sampling), rows.categorical
     X, weights, scaling, n_usable, n_rows, n_empty = found
     places = np.arange(X.shape[0])
     if X.shape[0] == n_usable <= MOST_COMPARED:
@@ -188,8 +192,9 @@ def _from_blocks(rows: RowsInBlocks, sampling: Sampling) -> _Measured:
     scaling = found.scaling
     if sampling.one_scale:
         scaling = with_one_scale(scaling)._replace(margins=None)
-    check_columns_vary(len(scaling.kept), (found.n_rows, found.rows.shape[1]))
-    usable = np.flatnonzero((~np.isnan(found.rows[:, scaling.kept])).any(axis=1))
+    some = bool(rows.categorical.any())
+    check_columns_vary(len(scaling.used), (found.n_rows, found.rows.shape[1]), categories=some)
+    usable = np.flatnonzero((~np.isnan(found.rows[:, scaling.used])).any(axis=1))
     n_usable = round(found.n_filled * len(usable) / max(len(found.rows), 1))
     _check_count(n_usable, sampling)
     kept = found.rows if len(usable) == len(found.rows) else found.rows[usable]

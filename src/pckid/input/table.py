@@ -181,7 +181,7 @@ def measure(
         share = _shares_observed(xp.astype(~xp.isnan(used), X.dtype), weights)
     margins = Margins(
         np.repeat(np.arange(len(counts)), list(map(len, counts))),
-        np.concatenate([np.zeros(0), *map(_frequencies, counts)]),
+        np.concatenate([np.zeros(0), *map(frequencies, counts)]),
         share,
         higher,
         np.zeros(0),
@@ -411,7 +411,7 @@ def _count_categories(
     return columns[np.asarray(useful, dtype=bool)], list(compress(counts, useful))
 
 
-def _frequencies(counts: np.ndarray) -> np.ndarray:
+def frequencies(counts: np.ndarray) -> np.ndarray:
     """Turn the counts of a column's categories into shares."""
     shares = np.maximum(counts / counts.sum(), _RAREST)
     return shares / shares.sum()

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -113,6 +114,15 @@ class SentinelWarning(UserWarning):
     >>> str(caught[0].message).partition(",")[0]
     'Column 0 holds -9999 in 3 rows'
     """
+
+
+@contextmanager
+def without_own_words() -> Iterator[None]:
+    """Ignore warnings that commands and the app have sentences of their own for."""
+    with warnings.catch_warnings():
+        for kind in (EmptyRowWarning, EmptyClusterWarning, ClusterLimitWarning, SentinelWarning):
+            warnings.simplefilter("ignore", kind)
+        yield
 
 
 def warn_empty_rows(n_empty: int, n_samples: int) -> None:

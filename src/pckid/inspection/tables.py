@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from pckid.inspection.columns import ColumnSummary, missing_patterns, summarise_column
-from pckid.inspection.notes import advice, explain_reading
-from pckid.inspection.problems import Option, Problem, find_problems, is_used
-from pckid.tables import (
-    Columns,
-    FileTable,
-    MissingTokens,
-    Reading,
-    ReadingRules,
-    find_readings,
-    read_columns,
-    read_source,
-)
+from pckid.inspection.columns import missing_patterns, summarise_column
+from pckid.tables.categories import Columns, count_texts, read_columns
+from pckid.tables.fixes import Fix, Missing
+from pckid.tables.kinds import Reading, find_readings, is_used
+from pckid.tables.options import ColumnOptions
+from pckid.tables.problems import Problem, advice, find_problems, units_line
+from pckid.tables.service import OpenTable, read_missing, read_rules
 
 _PATTERNS, _COMMON = 8, 3
+_QUARTILES = ("minimum", "lower_quartile", "median", "upper_quartile", "maximum")
 
 
 class ColumnInspection(NamedTuple):
@@ -36,16 +30,8 @@ class ColumnInspection(NamedTuple):
         "text". "text" is what cannot be read before a problem is fixed.
     used : bool
         Whether the clustering uses the column as it stands.
-    evidence : str
-        Why the column is taken as what it is; empty where there is nothing to explain.
-    number_format : str or None
-        How its numbers are written, such as "1.234,56".
-    unit : str or None
-        Currency, percent sign or unit around its numbers.
-    missing_codes : tuple of str
-        Contents of cells that look like codes for missing values.
-    suggestion : Option or None
-        The first option that fixes a problem.
+    reading : Reading
+        How it is read, and why.
     problems : tuple of Problem
     n_observed, n_distinct : int
     share_missing : float
@@ -58,11 +44,7 @@ class ColumnInspection(NamedTuple):
     name: str
     kind: str
     used: bool
-    evidence: str
-    number_format: str | None
-    unit: str | None
-    missing_codes: tuple[str, ...]
-    suggestion: Option | None
+    reading: Reading
     problems: tuple[Problem, ...]
     n_observed: int
     n_distinct: int
@@ -70,14 +52,28 @@ class ColumnInspection(NamedTuple):
     quartiles: dict[str, float | None]
     common: tuple[tuple[str, int], ...]
 
+    @property
+    def number_format(self) -> str | None:
+        """How its numbers are written, such as "1.234,56"."""
+        return self.reading.number.name if self.reading.number else None
+
+    @property
+    def unit(self) -> str | None:
+        """Currency, percent sign or unit around its numbers."""
+        return next(iter(self.reading.choice.units), None) if self.reading.choice else None
+
+    @property
+    def missing_codes(self) -> tuple[str, ...]:
+        """Contents of cells that look like codes for missing values."""
+        return tuple(fix.text for fix in advice(self.problems) if isinstance(fix, Missing))
+
 
 class TableInspection(NamedTuple):
     """What is known of a table.
 
     Attributes
     ----------
-    source, sha256 : str
-    n_rows : int
+    table : OpenTable
     columns : tuple of ColumnInspection
     row_names : str or None
         The column that names the rows, if one does.
@@ -87,20 +83,15 @@ class TableInspection(NamedTuple):
     n_patterns : int
     patterns : tuple of (int, tuple of str)
         How many rows lack which columns, the commonest first.
-    delimiter, decimal : str or None
     """
 
-    source: str
-    sha256: str
-    n_rows: int
+    table: OpenTable
     columns: tuple[ColumnInspection, ...]
     row_names: str | None
     share_missing: float
     n_empty_rows: int
     n_patterns: int
     patterns: tuple[tuple[int, tuple[str, ...]], ...]
-    delimiter: str | None
-    decimal: str
 
     @property
     def problems(self) -> list[Problem]:
@@ -108,96 +99,81 @@ class TableInspection(NamedTuple):
         return [problem for column in self.columns for problem in column.problems]
 
     @property
-    def options(self) -> list[Option]:
-        """The options that take all advice."""
+    def fixes(self) -> list[Fix]:
+        """What takes all advice."""
         return advice(self.problems)
 
 
-def inspect_table(
-    source: str | FileTable,
-    missing: MissingTokens | None = None,
-    rules: ReadingRules | None = None,
-) -> TableInspection:
-    """Find out what a table holds, and all that is wrong or doubtful about it.
+def inspect_table(table: OpenTable, options: ColumnOptions | None = None) -> TableInspection:
+    """Find out what a table in memory holds, and all that is wrong or doubtful about it.
 
-    Parameters
-    ----------
-    source : str or Table
-        Path of a table, or one that was read.
-    missing : MissingTokens, optional
-    rules : ReadingRules, optional
-
-    Returns
-    -------
-    inspection : TableInspection
+    Below a line of units, what it hides is looked for, too.
     """
-    table = read_source(source) if isinstance(source, str) else source
-    missing = missing or MissingTokens.with_defaults()
+    options = options or ColumnOptions()
+    found = _inspect_once(table, options)
+    units = units_line(found.problems)
+    if units is None:
+        return found
+    below = _inspect_once(table, options.with_fixes(units.fix))
+    columns = tuple(
+        column._replace(problems=(units, *column.problems))
+        if column.name == units.column
+        else column
+        for column in below.columns
+    )
+    return below._replace(columns=columns)
+
+
+def _inspect_once(table: OpenTable, options: ColumnOptions) -> TableInspection:
+    """Find out what a table in memory holds."""
+    if table.whole is None:
+        raise ValueError(f"{table.source} is not in memory.")
+    missing, rules = read_missing(table, options), read_rules(table, options)
     names = table.names
-    readings = find_readings(table, names, missing, rules)
-    columns = read_columns(table, names, missing, rules, readings)
+    readings = find_readings(table.whole, names, missing, rules)
+    columns = read_columns(table.whole, names, missing, rules, readings)
     problems: defaultdict[str, list[Problem]] = defaultdict(list)
-    for problem in find_problems(columns, names, table, rules):
+    counts = {name: count_texts(cells) for name, cells in columns.texts.items()}
+    for problem in find_problems(columns, names, table.whole, rules, counts):
         problems[problem.column].append(problem)
+    used = [is_used(columns.readings[name], rules, name) for name in names]
     found = tuple(
-        _inspect_column(
-            name,
-            columns.X[:, j],
-            columns,
-            problems[name],
-            is_used(columns.readings[name], rules, name),
-        )
+        _inspect_column(name, columns, j, counts.get(name), problems[name], used[j])
         for j, name in enumerate(names)
     )
-    used = [
-        j
-        for j, column in enumerate(found)
-        if column.kind != "text" and is_used(columns.readings[column.name], rules, column.name)
-    ]
-    X = columns.X[:, used]
-    n_patterns, patterns = _patterns(X, [names[j] for j in used])
+    counted = [j for j, column in enumerate(found) if column.kind != "text" and used[j]]
+    X = columns.X[:, counted]
+    n_patterns, patterns = _patterns(X, [names[j] for j in counted])
+    row_names = (name for name, each in columns.readings.items() if each.kind == "row name")
     return TableInspection(
-        table.source, table.sha256, table.data.num_rows, found, choose_row_names(columns.readings),
-        float(np.isnan(X).mean()) if X.size else 0.0,
+        table, found, next(row_names, None), float(np.isnan(X).mean()) if X.size else 0.0,
         int(np.isnan(X).all(axis=1).sum()) if X.size else 0, n_patterns, patterns,
-        table.text.delimiter if table.text else None, table.decimal,
     )  # fmt: skip
 
 
-def choose_row_names(readings: Mapping[str, Reading]) -> str | None:
-    """Choose the column whose cells name the rows best: the first that does."""
-    return next((name for name, reading in readings.items() if reading.kind == "row name"), None)
-
-
 def _inspect_column(
-    name: str, values: np.ndarray, columns: Columns, problems: list[Problem], used: bool
+    name: str,
+    columns: Columns,
+    j: int,
+    counts: Counter[str] | None,
+    problems: list[Problem],
+    used: bool,
 ) -> ColumnInspection:
-    """Put together what is known of one column."""
+    """Put together what is known of column j."""
     reading, kind = columns.readings[name], columns.readings[name].kind
-    choice = reading.choice
-    summary = summarise_column(name, values)
+    summary = summarise_column(name, columns.X[:, j])
     if name in columns.wrong:
         kind = "text"
     elif kind not in ("date", "duration") and summary.n_distinct <= 1:
         kind = "constant" if summary.n_observed else "empty"
-    options = advice(problems)
-    codes = tuple(option.value for option in options if option.key == "na_values")
-    counts = Counter(cell for cell in columns.texts.get(name, ()) if cell is not None)
+    # None where nothing is observed, for JSON knows no NaN.
+    levels = {key: getattr(summary, key) for key in _QUARTILES if kind == "number"}
+    quartiles = {key: level if np.isfinite(level) else None for key, level in levels.items()}
     return ColumnInspection(
-        name, kind, used and kind not in ("text", "constant", "empty"), explain_reading(reading),
-        reading.number.name if reading.number else None,
-        next(iter(choice.units), None) if choice else None,
-        codes, options[0] if options else None, tuple(problems),
-        summary.n_observed, summary.n_distinct, summary.share_missing,
-        _quartiles(summary) if kind == "number" else {}, tuple(counts.most_common(_COMMON)),
+        name, kind, used and kind not in ("text", "constant", "empty"), reading, tuple(problems),
+        summary.n_observed, summary.n_distinct, summary.share_missing, quartiles,
+        tuple((counts or Counter()).most_common(_COMMON)),
     )  # fmt: skip
-
-
-def _quartiles(summary: ColumnSummary) -> dict[str, float | None]:
-    """Minimum to maximum; None where nothing is observed, for JSON knows no NaN."""
-    keys = ("minimum", "lower_quartile", "median", "upper_quartile", "maximum")
-    values = {key: getattr(summary, key) for key in keys}
-    return {key: value if np.isfinite(value) else None for key, value in values.items()}
 
 
 def _patterns(X: np.ndarray, names: list[str]) -> tuple[int, tuple[tuple[int, Any], ...]]:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -22,9 +23,8 @@ from pckid.exceptions import TableError
 from pckid.input.validation import block_values
 from pckid.outofcore.files import FileRows, Found, batch_rows
 from pckid.outofcore.rows import Block, BlockedRows, BlockResult, Survey, add, survey_block
-from pckid.tables.kinds import Reading
-from pckid.tables.numbers import MissingTokens
-from pckid.tables.scanning import Part, Scan, batches
+from pckid.tables.scanning import Part, batches
+from pckid.tables.service import OpenTable, Prepared, Unread
 
 # How many more rows than needed the first pass asks the workers for, in case some are empty.
 _MARGIN = 1.3
@@ -95,41 +95,34 @@ class DaskRows(BlockedRows):
 
 
 class ClusterRows(FileRows):
-    """The rows of Parquet files that the workers of a cluster read themselves.
+    """The rows of prepared Parquet files that the workers of a cluster read themselves.
 
     Parameters
     ----------
-    scan, names, missing, readings
-        As for `FileRows`.
+    prepared : Prepared
     client : distributed.Client
     """
 
     local = False
 
-    def __init__(
-        self,
-        scan: Scan,
-        names: Sequence[str],
-        missing: MissingTokens,
-        client: Any,
-        readings: Mapping[str, Reading] | None = None,
-    ) -> None:
+    def __init__(self, prepared: Prepared, client: Any) -> None:
+        scan = prepared.table.scan
         if scan.text is not None or scan.loaded is not None:
             kind = "text" if scan.text else "a spreadsheet or of a statistics program"
             raise TableError(
                 f"{scan.source} is {kind}, which workers cannot read in pieces. Write it as "
                 "Parquet, or leave the scheduler out."
             )
-        super().__init__(scan, names, missing, readings)
+        super().__init__(prepared)
         self.client = client
 
     def _alone(self, part: Part) -> FileRows:
         """Make rows of one part: all that a task needs."""
-        alone = self.scan._replace(parts=(part,))
-        return FileRows(alone, self.columns, self.missing, self.readings)
+        alone = OpenTable(self.scan._replace(parts=(part,)))
+        return FileRows(replace(self.prepared, table=alone))
 
-    def survey(self, entropy: int, size: int) -> Survey:
-        """Pass over all rows on the workers; choose `size` of them."""
+    def _draw(self, entropy: int, size: int) -> Survey | Unread:
+        """Pass over all rows on the workers."""
 
         def surveys(limit: float) -> list[Any]:
             return [
@@ -137,8 +130,7 @@ class ClusterRows(FileRows):
                 for part in self.scan.parts
             ]
 
-        self.surveyed = _ask(surveys, self.scan.n_rows or 0, size)
-        return self.surveyed
+        return _ask(surveys, self.scan.n_rows or 0, size)
 
     def results(
         self, function: Callable, state: Any, others: Sequence[str] = ()
@@ -181,18 +173,22 @@ def connected(address: str) -> Iterator[Any]:
         yield client
 
 
-def _ask(surveys: Callable[[float], list[Any]], n_rows: int, size: int) -> Survey:
+def _ask(surveys: Callable[[float], list[Any]], n_rows: int, size: int) -> Any:
     """Compute surveys whose keys are below a limit, a higher one if too few rows were found."""
     limit = _MARGIN * size / max(n_rows, 1)
     while True:
-        found = add(dask.compute(*surveys(limit)), size)
+        parts = dask.compute(*surveys(limit))
+        unread = [part for part in parts if isinstance(part, Unread)]
+        if unread:
+            return unread[0]
+        found = add(parts, size)
         if len(found.keys) >= min(size, found.n_filled):
             return found
         # Many rows are empty: ask again, now knowing how many are not.
         limit = max(2 * limit, _MARGIN * size / found.n_filled)
 
 
-def _survey_part(rows: FileRows, entropy: int, size: int, limit: float) -> Survey:
+def _survey_part(rows: FileRows, entropy: int, size: int, limit: float) -> Survey | Unread:
     """Survey a part of a file, on a worker."""
     return rows.survey_parts(rows.scan.parts, entropy, size, limit)
 
@@ -211,7 +207,7 @@ def _survey(
     values: Any, template: Any, block: Block, entropy: int, size: int, limit: float
 ) -> Survey:
     """Survey a block, on a worker."""
-    return survey_block(_read(values, template, block.place), block, entropy, size, limit)
+    return survey_block(_read(values, template, block.place), block, entropy, size, limit, {})
 
 
 def _apply(

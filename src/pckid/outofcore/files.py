@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-import shlex
-from collections import Counter
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from typing import Any, NamedTuple
 
@@ -14,22 +12,13 @@ import pyarrow as pa
 from sklearn import get_config
 
 from pckid._utils.parallel import one_ahead
-from pckid.exceptions import NeedsWholeTable
+from pckid.exceptions import TableError
 from pckid.outofcore.rows import Block, BlockedRows, BlockResult, Survey, add, survey_block
-from pckid.tables.dates import DateFormat
-from pckid.tables.formats import NumberFormat
-from pckid.tables.kinds import Reading, ReadingRules, find_reading_anew, numbers_in_text
-from pckid.tables.numbers import (
-    MAX_TEXTS,
-    MissingTokens,
-    NotNumbers,
-    check_finite_columns,
-    check_no_text,
-    count_text,
-    describe_text,
-    try_columns,
-)
-from pckid.tables.scanning import Batch, Part, Scan, batches, read_up_to
+from pckid.tables.categories import text_column
+from pckid.tables.kinds import numbers_in_text
+from pckid.tables.numbers import NotNumbers, try_columns
+from pckid.tables.scanning import Batch, Part, batches
+from pckid.tables.service import Prepared, Unread
 from pckid.tables.table import FileTable
 
 # Longer batches gain nothing.
@@ -52,48 +41,35 @@ class Found(NamedTuple):
     numbers: dict[str, np.ndarray] | None = None  # of columns that the file holds as text
 
 
-class _OtherFormat(Exception):
-    """A column is written otherwise than its first rows are."""
-
-    def __init__(self, name: str, reading: Reading) -> None:
-        super().__init__(name)
-        self.name, self.reading = name, reading
-
-
 class FileRows(BlockedRows):
-    """The rows of a table in one or more files.
+    """The rows of a prepared table in one or more files.
 
     Parameters
     ----------
-    scan : Scan
-    names : sequence of str
-        The columns to cluster by.
-    missing : MissingTokens
-    readings : mapping of name to Reading, optional
-        How columns are written, as from `find_readings`; plainly by default.
-    rules : ReadingRules, optional
-        Where given, a column that turns out to be written otherwise than its first rows is looked
-        at anew.
+    prepared : Prepared
     """
 
     lazy = False
     local = True  # whether functions run in this process
 
-    def __init__(
-        self,
-        scan: Scan,
-        names: Sequence[str],
-        missing: MissingTokens,
-        readings: Mapping[str, Reading] | None = None,
-        rules: ReadingRules | None = None,
-    ) -> None:
-        self.scan = scan
-        self.columns = list(names)
-        self.missing = missing
-        self.readings = dict(readings or {})
-        self.rules = rules
-        self.template = scan.template(names)
-        self.surveyed: Survey | None = None  # what the last fit found
+    def __init__(self, prepared: Prepared) -> None:
+        self.prepared, self.scan = prepared, prepared.table.scan
+        self.columns = list(prepared.names)
+        self.template = self.scan.template(self.columns)
+        self.categories, self.category_counts, self._codes = {}, {}, {}
+        for j, name in enumerate(self.columns):
+            if name in prepared.counts:
+                counts = prepared.counts[name]
+                known = _useful_categories(counts)
+                places = {category: float(code) for code, category in enumerate(known)}
+                self.categories[j] = known
+                self.category_counts[j] = np.array([counts[text] for text in known], float)
+                self._codes[name] = {
+                    text: places[category]
+                    for text, category in prepared.answers[name].items()
+                    if category in places
+                }
+        self.drawn: dict[tuple[int, int], Survey] = {}  # by seed and size
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -112,23 +88,42 @@ class FileRows(BlockedRows):
         return 2 * batch_rows(len(self.columns)) * len(self.columns) * each
 
     def survey(self, entropy: int, size: int) -> Survey:
-        """Pass over all rows; choose `size` of them."""
-        while True:
-            try:
-                self.surveyed = self.survey_parts(self.scan.parts, entropy, size, math.inf)
-                # Arrow keeps what its batches took; a fit needs it before the next ones come.
-                pa.default_memory_pool().release_unused()
-                return self.surveyed
-            except _OtherFormat as found:
-                self.readings[found.name] = found.reading
+        """Pass over all rows, unless that was done; choose `size` of them."""
+        if (entropy, size) not in self.drawn:
+            found = self.draw(entropy, size)
+            if isinstance(found, Unread):
+                raise TableError(f"{self.scan.source} changed while it was read. Cluster it again.")
+        return self.drawn[entropy, size]
 
-    def survey_parts(self, parts: Sequence[Part], entropy: int, size: int, limit: float) -> Survey:
+    @property
+    def surveyed(self) -> Survey:
+        """What the first pass over all rows found."""
+        return next(iter(self.drawn.values()))
+
+    def draw(self, entropy: int, size: int) -> Survey | Unread:
+        """Pass over all rows and choose `size` of them, or say what is not as expected."""
+        found = self._draw(entropy, size)
+        if isinstance(found, Survey):
+            self.drawn[entropy, size] = found
+        # Arrow keeps what its batches took; a fit needs it before the next ones come.
+        pa.default_memory_pool().release_unused()
+        return found
+
+    def _draw(self, entropy: int, size: int) -> Survey | Unread:
+        """Pass over all rows."""
+        return self.survey_parts(self.scan.parts, entropy, size, math.inf)
+
+    def survey_parts(
+        self, parts: Sequence[Part], entropy: int, size: int, limit: float
+    ) -> Survey | Unread:
         """Pass over some parts of the table, choosing among keys below `limit`."""
         waiting: list[Survey] = []
         with closing(self.blocks(parts)) as blocks:
             for batch, X in blocks:
+                if isinstance(X, Unread):
+                    return X
                 block = Block(batch.start, batch.part.place, self.names, batch.row, 1)
-                waiting.append(survey_block(X, block, entropy, size, limit))
+                waiting.append(survey_block(X, block, entropy, size, limit, self.category_counts))
                 if sum(len(survey.keys) for survey in waiting) > 2 * size:
                     waiting = [add(waiting, size)]
                     limit = waiting[0].keys.max()
@@ -136,7 +131,7 @@ class FileRows(BlockedRows):
 
     def blocks(
         self, parts: Sequence[Part], others: Sequence[str] = ()
-    ) -> Generator[tuple[Batch, np.ndarray], None, None]:
+    ) -> Generator[tuple[Batch, np.ndarray | Unread], None, None]:
         """Yield batches with other columns besides, and the numbers to cluster by.
 
         To be closed by whoever stops early: the next batch is read meanwhile.
@@ -148,64 +143,38 @@ class FileRows(BlockedRows):
 
     def _read_blocks(
         self, parts: Sequence[Part], wanted: Sequence[str], n_rows: int
-    ) -> Generator[tuple[Batch, np.ndarray], None, None]:
+    ) -> Generator[tuple[Batch, np.ndarray | Unread], None, None]:
         """Yield batches of some columns, and the numbers to cluster by."""
         for batch in batches(self.scan, parts, wanted, n_rows):
-            yield batch, self._numbers(batch, parts)
+            yield batch, self._numbers(batch)
 
-    def _numbers(self, batch: Batch, parts: Sequence[Part]) -> np.ndarray:
+    def _numbers(self, batch: Batch) -> np.ndarray | Unread:
         """Read a batch as numbers (n_rows, n_features), NaN where a cell is missing."""
         X = np.empty((batch.table.data.num_rows, len(self.columns)))
-        forms = self._forms()
-        for j, values in enumerate(try_columns(batch.table, self.columns, self.missing, forms)):
+        place = {name: j for j, name in enumerate(self.columns)}
+        numeric = [name for name in self.columns if name not in self._codes]
+        forms = {name: self.prepared.readings[name].form for name in numeric}
+        missing, wrong = self.prepared.missing, set()
+        read = try_columns(batch.table, numeric, missing, forms)
+        for name, values in zip(numeric, read, strict=True):
             if isinstance(values, NotNumbers):
-                self._look_anew(self.columns[j])
-                self._refuse_text(parts)
-            X[:, j] = values
-        if np.isinf(X).any():
-            self._refuse_text(parts)
-            check_finite_columns(X, self.columns, self.scan.parts, batch.start)
-        return X
+                wrong.add(name)
+            else:
+                X[:, place[name]] = values
+        for name, codes in self._codes.items():
+            X[:, place[name]] = _encode(text_column(batch.table, name, missing), codes)
+        infinite = {} if wrong else self._find_infinite(X, batch)
+        return Unread(frozenset(wrong), infinite) if wrong or infinite else X
 
-    def _forms(self) -> dict[str, NumberFormat | DateFormat | None]:
-        """Give the formats of the columns."""
-        return {name: reading.form for name, reading in self.readings.items()}
-
-    def _look_anew(self, name: str) -> None:
-        """Raise to begin again if all rows show another format than the first ones."""
-        reading = self.readings.get(name)
-        if self.rules is None or reading is None or reading.kind != "number" or reading.number:
-            return
-        found = find_reading_anew(self.scan, name, self.missing, self.rules)
-        if found.kind == "number" and not found.doubt:
-            raise _OtherFormat(name, found)
-
-    def count_wrong(self, parts: Sequence[Part]) -> dict[str, NotNumbers]:
-        """Count the cells of each column that cannot be read, where there are some."""
-        total: dict[str, NotNumbers] = {}
-        forms = self._forms()
-        for batch in batches(self.scan, parts, self.columns, batch_rows(len(self.columns))):
-            for name in self.columns:
-                found = count_text(batch.table, name, self.missing, forms.get(name))
-                total[name] = _add_text(total.get(name), found, batch.start)
-        return {name: found for name, found in total.items() if found.n_cells}
-
-    def _refuse_text(self, parts: Sequence[Part]) -> None:
-        """Raise if there is text, with the sentence that the table gets when it is read whole."""
-        texts = self.count_wrong(parts)
-        categories = {name for name, reading in self.readings.items() if reading.kind == "category"}
-        wrong = {name: found for name, found in texts.items() if name not in categories}
-        if wrong:
-            check_no_text(wrong, self.scan.parts)
-        if texts:
-            named = ",".join(texts)
-            plain = named.isprintable() and len(named) <= 200
-            raise NeedsWholeTable(
-                "\n".join(describe_text(texts, self.scan.parts)) + "\nOnly a table that is read "
-                "whole takes text as categories. Read it whole, leave such columns out, or, if it "
-                "does not fit in memory, write each category as a column of 0 and 1.",
-                f"Add --no-stream, or --drop{f' {shlex.quote(named)}' if plain else ''}.",
-            )
+    def _find_infinite(self, X: np.ndarray, batch: Batch) -> dict[str, tuple[int, Any]]:
+        """Find the first infinite number of each column of a batch: its row and its cell."""
+        found = {}
+        infinite = np.isinf(X)
+        for j in np.flatnonzero(infinite.any(axis=0)).tolist():
+            row, name = int(infinite[:, j].argmax()), self.columns[j]
+            cell = batch.table.data.column(name)[row].as_py()
+            found[name] = batch.start + row + 1, cell
+        return found
 
     def results(
         self, function: Callable, state: Any, others: Sequence[str] = ()
@@ -214,12 +183,16 @@ class FileRows(BlockedRows):
 
         To be closed by whoever stops early.
         """
-        place = {name: j for j, name in enumerate(self.columns)}
+        place = {name: j for j, name in enumerate(self.columns) if name not in self._codes}
         with closing(self.blocks(self.scan.parts, others)) as blocks:
             for batch, X in blocks:
+                if isinstance(X, Unread):
+                    raise TableError(
+                        f"{self.scan.source} changed while it was read. Cluster it again."
+                    )
                 table = batch.table._replace(data=batch.table.data.select(list(others)))
                 read = [name for name in others if name in place]
-                written = numbers_in_text(batch.table, read, self.readings)
+                written = numbers_in_text(batch.table, read, self.prepared.readings)
                 numbers = {name: X[:, place[name]] for name in written}
                 yield Found(table if others else None, batch.start, function(state, X), numbers)
 
@@ -232,20 +205,19 @@ class FileRows(BlockedRows):
         return tuple(np.concatenate(parts) for parts in zip(*found, strict=True))
 
 
-def _add_text(total: NotNumbers | None, found: NotNumbers, start: int) -> NotNumbers:
-    """Add what a batch that begins after row `start` holds to what those before it hold."""
-    if found.n_cells:
-        found = found._replace(row=start + found.row)
-    if total is None:
-        return found
-    first = total if total.n_cells else found
-    return NotNumbers(
-        total.n_cells + found.n_cells,
-        total.n_observed + found.n_observed,
-        first.example,
-        first.row,
-        tuple((Counter(dict(total.texts)) + Counter(dict(found.texts))).most_common(MAX_TEXTS)),
-    )
+def _useful_categories(counts: Any) -> list[str]:
+    """List the categories of a column, sorted; none if it tells no groups apart."""
+    return sorted(counts) if 1 < len(counts) < counts.total() else []
+
+
+def _encode(cells: Any, codes: dict[str, float]) -> np.ndarray:
+    """Number the texts of an Arrow array by their categories; NaN where one is missing."""
+    if isinstance(cells, pa.ChunkedArray):
+        cells = cells.combine_chunks()
+    coded = cells.dictionary_encode()
+    values = [codes.get(text, np.nan) for text in coded.dictionary.to_pylist()]
+    places = coded.indices.fill_null(len(values)).to_numpy(zero_copy_only=False)
+    return np.array([*values, np.nan])[places]
 
 
 def batch_rows(n_columns: int) -> int:
@@ -254,22 +226,17 @@ def batch_rows(n_columns: int) -> int:
     return max(1, min(allowed, _MOST_ROWS))
 
 
-def read_if_small(scan: Scan) -> FileTable | None:
-    """Read a table whole; None if reading it in batches takes less memory."""
-    return _read_within(scan, _SHARE_OF_BATCHES * _working_bytes() / _GROWTH)
+def small_bytes() -> float:
+    """Bytes up to which a table is better read whole than in batches."""
+    return _SHARE_OF_BATCHES * _working_bytes() / _GROWTH
 
 
-def read_if_it_fits(scan: Scan) -> FileTable | None:
-    """Read a table whole that batches will not do for; None if it fills `working_memory`.
+def fitting_bytes(is_text: bool) -> float:
+    """Bytes up to which a table is read whole that batches will not do for.
 
-    Numbers may fill it themselves; text, with what a fit makes of it.
+    Numbers may fill `working_memory` themselves; text, with what a fit makes of it.
     """
-    return _read_within(scan, _working_bytes() / (_GROWTH if scan.text else 1))
-
-
-def _read_within(scan: Scan, limit: float) -> FileTable | None:
-    """Read a table whole; None if it takes more than `limit` bytes."""
-    return None if scan.n_bytes > limit else read_up_to(scan, limit)
+    return _working_bytes() / (_GROWTH if is_text else 1)
 
 
 def _working_bytes() -> float:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 
-from pckid.input.table import Margins, Scaling, shares_of_higher, unit_for
+from pckid.input.table import Margins, Scaling, frequencies, shares_of_higher, unit_for
 
 
 class Moments(NamedTuple):
@@ -62,24 +64,31 @@ def combine(a: Moments, b: Moments) -> Moments:
     )
 
 
-def scaling(found: Moments) -> Scaling:
-    """Turn moments into centres and spreads of the columns that vary."""
-    kept = np.flatnonzero(found.high > found.low)
+def scaling(found: Moments, categories: Mapping[int, np.ndarray] = MappingProxyType({})) -> Scaling:
+    """Turn moments into centres and spreads of the columns that vary.
+
+    `categories` are the columns of categories, and how often each of these occurs.
+    """
+    kept = np.setdiff1d(np.flatnonzero(found.high > found.low), list(categories))
     spread = np.sqrt(found.squares[kept] / found.n_seen[kept])
     magnitude = found.magnitude[kept]
     unit = unit_for(magnitude)
     if unit is not None:
         magnitude = magnitude * unit
-    center, margins = found.mean[kept] * magnitude, _two_valued_margins(found, kept)
-    return Scaling(center, spread * magnitude, kept, margins=margins, unit=unit)
+    useful = {j: counts for j, counts in sorted(categories.items()) if len(counts) > 1}
+    center, margins = found.mean[kept] * magnitude, _margins(found, kept, list(useful.values()))
+    chosen = np.array(list(useful), dtype=np.int64)
+    return Scaling(center, spread * magnitude, kept, chosen, margins, unit)
 
 
-def _two_valued_margins(found: Moments, kept: np.ndarray) -> Margins:
-    """Compute the shares of the higher value in columns that take two."""
+def _margins(found: Moments, kept: np.ndarray, counts: list[np.ndarray]) -> Margins:
+    """Compute the shares of categories, and of the higher value in columns that take two."""
     none, magnitude = np.zeros(0), found.magnitude[kept]
     low, high = found.low[kept] / magnitude, found.high[kept] / magnitude
     higher = shares_of_higher(low, high, found.mean[kept], found.extreme[kept])
-    return Margins(none.astype(np.int64), none, none, higher, none)
+    column = np.repeat(np.arange(len(counts)), list(map(len, counts)))
+    shares = np.concatenate([none, *map(frequencies, counts)])
+    return Margins(column, shares, none, higher, none)
 
 
 def _not_zero(magnitude: np.ndarray) -> np.ndarray:

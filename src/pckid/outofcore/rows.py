@@ -8,7 +8,8 @@ whatever machine they were made.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,11 +38,13 @@ class Survey(NamedTuple):
     moments: Moments
     rows: np.ndarray  # (n_chosen, n_features), those of smallest keys among the filled ones
     keys: np.ndarray  # (n_chosen,)
+    # Of the columns of categories, how often each occurs; the same for all blocks of a table.
+    categories: Mapping[int, np.ndarray] = {}
 
     @property
     def scaling(self) -> Scaling:
         """Centre and spread of the columns that vary."""
-        return scaling(self.moments)
+        return scaling(self.moments, self.categories)
 
     def without(self, columns: list[int]) -> Survey:
         """Forget what columns hold, so that they are left out."""
@@ -70,6 +73,7 @@ class BlockedRows(ABC):
 
     template: Any  # a table of the same columns and no rows
     lazy: bool  # whether `arrays` computes nothing before it is asked to
+    categories: Mapping[int, list[str]] = MappingProxyType({})  # of the columns that hold some
 
     @property
     def n_features(self) -> int:
@@ -81,6 +85,11 @@ class BlockedRows(ABC):
         """The columns as errors name them."""
         names = getattr(self.template, "columns", range(self.n_features))
         return tuple(repr(name) for name in names)
+
+    @property
+    def categorical(self) -> np.ndarray:
+        """Which columns hold categories (n_features,), bool."""
+        return np.isin(np.arange(self.n_features), list(self.categories))
 
     @property
     def bytes_at_once(self) -> int:
@@ -98,7 +107,14 @@ class BlockedRows(ABC):
         """Apply `function(state, X)` to each block X, and join each of the arrays it returns."""
 
 
-def survey_block(X: np.ndarray, block: Block, entropy: int, size: int, limit: float) -> Survey:
+def survey_block(
+    X: np.ndarray,
+    block: Block,
+    entropy: int,
+    size: int,
+    limit: float,
+    categories: Mapping[int, np.ndarray],
+) -> Survey:
     """Survey a block of rows (n_samples, n_features), choosing among keys below `limit`."""
     check_finite_block(X, block)
     observed = ~np.isnan(X)
@@ -107,7 +123,8 @@ def survey_block(X: np.ndarray, block: Block, entropy: int, size: int, limit: fl
     candidates = np.flatnonzero(filled & (mine < limit))
     chosen = candidates[smallest(mine[candidates], size)]
     missing = X.size - int(observed.sum())
-    return Survey(len(X), int(filled.sum()), missing, moments(X), X[chosen], mine[chosen])
+    n_filled = int(filled.sum())
+    return Survey(len(X), n_filled, missing, moments(X), X[chosen], mine[chosen], categories)
 
 
 def add(surveys: Iterable[Survey], size: int) -> Survey:
@@ -126,6 +143,7 @@ def add(surveys: Iterable[Survey], size: int) -> Survey:
         total,
         rows,
         every[chosen],
+        surveys[0].categories,
     )
 
 

@@ -5,16 +5,22 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
+
+from pckid.exceptions import TableError
+
+_MARK = "pckid labels"
+_LONGEST_HEAD = 1 << 20
 
 
 class StoredLabels:
     """Labels of the first rows of a table, in the order of the rows. To be used with `with`.
 
     The file begins with a line that says what the labels are of. It is removed by `remove`, and
-    otherwise stays for the next run.
+    otherwise stays for the next run. A file that is no such file is refused, and so is a link.
 
     Parameters
     ----------
@@ -23,16 +29,31 @@ class StoredLabels:
         Says which table and which setting the labels belong to. Labels of others are dropped.
     dtype : str
         Of the confidence.
+    outliers : bool, default=False
+        Whether outlier scores are kept, too.
     """
 
-    def __init__(self, path: str, made_by: Mapping[str, Any], dtype: str) -> None:
+    def __init__(
+        self, path: str, made_by: Mapping[str, Any], dtype: str, outliers: bool = False
+    ) -> None:
         self.path = path
-        self._record = np.dtype([("cluster", "<i8"), ("confidence", dtype)])
-        self._head = json.dumps(made_by, sort_keys=True).encode() + b"\n"
+        fields = [("cluster", "<i8"), ("confidence", dtype), ("outlier_score", dtype)]
+        self._record = np.dtype(fields[: 2 + outliers])
+        self._head = json.dumps({"file": _MARK, **made_by}, sort_keys=True).encode() + b"\n"
 
     def __enter__(self) -> StoredLabels:
-        self._file = open(self.path, "r+b" if os.path.exists(self.path) else "w+b")
-        self.is_other = self._file.readline() not in (b"", self._head)
+        mode, flag = ("r+b", 0) if os.path.lexists(self.path) else ("w+b", os.O_CREAT | os.O_EXCL)
+        no_link = getattr(os, "O_NOFOLLOW", 0)
+        opener = partial(_open_no_link, flags=os.O_RDWR | flag | no_link)
+        self._file = open(self.path, mode, opener=opener)
+        head = self._file.readline(_LONGEST_HEAD)
+        if head and not _is_mark(head):
+            self._file.close()
+            raise TableError(
+                f"{self.path} is there and holds no labels of an earlier run. Move it away, or "
+                "give the output another name."
+            )
+        self.is_other = head not in (b"", self._head)
         size = os.fstat(self._file.fileno()).st_size
         self.n_rows = max(0, size - len(self._head)) // self._record.itemsize
         if self.is_other or self.n_rows == 0:
@@ -51,7 +72,7 @@ class StoredLabels:
         self._file.flush()
 
     def recall(self, n_rows: int) -> tuple[np.ndarray, ...] | None:
-        """Read the labels and the confidence of the next rows; None if not all were kept."""
+        """Read what was found for the next rows; None if not all was kept."""
         here = self._file.tell()
         content = self._file.read(n_rows * self._record.itemsize)
         if len(content) < n_rows * self._record.itemsize or n_rows == 0:
@@ -60,16 +81,34 @@ class StoredLabels:
             self._file.truncate()
             return None
         found = np.frombuffer(content, self._record)
-        return found["cluster"].astype(np.int64), found["confidence"].copy()
+        return tuple(found[name].copy() for name in found.dtype.names or ())
 
-    def keep(self, labels: np.ndarray, confidence: np.ndarray) -> None:
-        """Write the labels and the confidence of the next rows."""
-        found = np.empty(len(labels), self._record)
-        found["cluster"], found["confidence"] = labels, confidence
+    def keep(self, *arrays: np.ndarray) -> None:
+        """Write the labels, the confidence and what else was found for the next rows."""
+        found = np.empty(len(arrays[0]), self._record)
+        for name, values in zip(found.dtype.names or (), arrays, strict=True):
+            found[name] = values
         self._file.write(found.tobytes())
         # From here on they outlive this process.
         self._file.flush()
 
     def remove(self) -> None:
         """Remove the file: every row has its label where it belongs."""
-        os.remove(self.path)
+        if os.path.lexists(self.path):
+            os.remove(self.path)
+
+
+def _open_no_link(path: str, _: int, flags: int) -> int:
+    """Open a file, unless it is a link."""
+    if os.path.islink(path):
+        raise TableError(f"{path} is a link, which is not followed. Remove it.")
+    return os.open(path, flags, 0o666)
+
+
+def _is_mark(head: bytes) -> bool:
+    """Tell whether the first line of a file is that of labels."""
+    try:
+        found = json.loads(head)
+    except ValueError:
+        return False
+    return isinstance(found, dict) and found.get("file") == _MARK

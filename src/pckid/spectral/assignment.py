@@ -88,6 +88,14 @@ def place_rows(
     return Assignment(*map(to_numpy, found)), to_numpy(embedding)
 
 
+def score_rows(fitted: FittedClusters, X: np.ndarray, jobs: int = 1) -> np.ndarray:
+    """Compute how unusual the rows of a block (n_samples, n_features) are, on the host."""
+    if len(X) == 0:
+        return np.empty(0, dtype=fitted.kernel.dtype)
+    table = standardise_at_home(X, fitted.kernel.scaling, fitted.kernel.dtype)
+    return to_numpy(outlier_score(fitted.kernel, table, jobs))
+
+
 def label_blocks(fitted: FittedClusters, rows: BlockedRows) -> Assignment:
     """Label the rows of all blocks, when they are asked for."""
     return Assignment(*rows.arrays(_labels_of, fitted, _kinds(fitted)[:2]))
@@ -157,10 +165,7 @@ def _silhouettes_of(fitted: FittedClusters, X: np.ndarray) -> tuple[Array, ...]:
 
 def _outlier_score_of(fitted: FittedClusters, X: np.ndarray) -> tuple[Array, ...]:
     """Compute how unusual the rows of a block are."""
-    if len(X) == 0:
-        return (np.empty(0, dtype=fitted.kernel.dtype),)
-    table = standardise_at_home(X, fitted.kernel.scaling, fitted.kernel.dtype)
-    return (to_numpy(outlier_score(fitted.kernel, table, 1)),)
+    return (score_rows(fitted, X),)
 
 
 def _all_of(fitted: FittedClusters, X: np.ndarray) -> tuple[Array, ...]:

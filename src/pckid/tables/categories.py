@@ -1,19 +1,17 @@
 """Columns of a table as numbers or as categories, as their readings say."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
-from pckid._utils.text import brief
-from pckid.exceptions import TableError
-from pckid.tables.booleans import unify_booleans
+from pckid.tables.booleans import answer_of, are_booleans, unify_answers
 from pckid.tables.kinds import Reading, ReadingRules, find_reading_anew, find_readings
 from pckid.tables.numbers import (
     MissingTokens,
     NotNumbers,
-    check_finite_columns,
-    check_no_text,
     is_text,
     observed_cells,
     try_columns,
@@ -69,10 +67,6 @@ def read_columns(
     Returns
     -------
     columns : Columns
-
-    See Also
-    --------
-    refuse_unread : Raise for what could not be read.
     """
     rules = rules or ReadingRules()
     if readings is None:
@@ -96,38 +90,64 @@ def read_columns(
             columns[name] = np.full(table.data.num_rows, np.nan)
     for name in names:
         if name not in columns:
-            texts[name] = unify_booleans(text_cells(table, name, missing))
+            cells = text_column(table, name, missing).to_pylist()
+            answers = unify_answers({cell for cell in cells if cell is not None})
+            texts[name] = [None if cell is None else answers[cell] for cell in cells]
             columns[name] = _number_categories(texts[name])
     return Columns(np.column_stack([columns[name] for name in names]), texts, found, wrong)
 
 
-def refuse_unread(columns: Columns, names: Sequence[str], table: FileTable) -> None:
-    """Raise for what could not be read, for too many categories and for infinite numbers."""
-    if columns.wrong:
-        check_no_text(columns.wrong, table.parts)
-    for name, cells in columns.texts.items():
-        n_distinct, n_observed = count_categories(cells)
-        if MAX_CATEGORIES < n_distinct < n_observed:
-            raise TableError(
-                f"Column '{brief(name)}' holds {n_distinct:,} different texts in {n_observed:,} "
-                f"rows, too many for categories (at most {MAX_CATEGORIES}). Leave it out.",
-                "With --drop, or name it as --id or --label.",
-            )
-    check_finite_columns(columns.X, names, table.parts)
+def count_texts(cells: Iterable[str | None]) -> Counter[str]:
+    """Count the different texts of a column that are not missing."""
+    return Counter(cell for cell in cells if cell is not None)
 
 
-def count_categories(cells: Sequence[str | None]) -> tuple[int, int]:
-    """Count the different texts of a column, and those cells that are not missing."""
-    observed = [cell for cell in cells if cell is not None]
-    return len(set(observed)), len(observed)
-
-
-def text_cells(table: FileTable, name: str, missing: MissingTokens) -> list[str | None]:
-    """Read a column as texts without the blanks around them; None where a cell is missing."""
-    column = table.data.column(name)
+def text_column(table: FileTable, name: str, missing: MissingTokens) -> Any:
+    """Read a column as an Arrow array of texts without blanks around them; null where missing."""
+    column, missing = table.data.column(name), missing.of(name).among_texts
     if is_text(column.type):
-        return observed_cells(column, missing).to_pylist()
-    return [_as_text(cell, missing) for cell in column.to_pylist()]
+        return observed_cells(column, missing)
+    try:
+        coded = column.combine_chunks().dictionary_encode()
+    except pa.ArrowNotImplementedError:  # lists and the like
+        return pa.array([_as_text(cell, missing) for cell in column.to_pylist()], pa.string())
+    texts = [_as_text(value, missing) for value in coded.dictionary.to_pylist()]
+    return pa.array(texts, pa.string()).take(coded.indices)
+
+
+def match_categories(texts: Iterable[str], known: Sequence[Any]) -> dict[str, str]:
+    """Find the categories of a model that texts stand for, if not as they are written.
+
+    Texts match a category that is the same number, the same answer (yes or no in several
+    languages), or the same but for capitals and blanks; one that several match is none of them.
+    """
+    exact = set(map(str, known))
+    forms: dict[str, set[str]] = {}
+    answers = unify_answers(exact) if are_booleans(exact) else {}
+    for category in exact:
+        for form in {_plain_form(category), *filter(None, [_answer(category, answers)])}:
+            forms.setdefault(form, set()).add(category)
+    found = {}
+    for text in texts:
+        ways = [_plain_form(text), _answer(text, answers)]
+        matches = next((forms[way] for way in ways if way in forms), set())
+        if text not in exact and len(matches) == 1:
+            found[text] = next(iter(matches))
+    return found
+
+
+def _plain_form(text: str) -> str:
+    """Write a text without blanks and capitals, and a number as its shortest form."""
+    plain = "".join(text.casefold().split())
+    try:
+        return f"{float(plain):g}"
+    except ValueError:
+        return plain
+
+
+def _answer(text: str, answers: Mapping[str, str]) -> str:
+    """Say whether a text means yes or no, where the categories do."""
+    return answer_of(text) if answers else ""
 
 
 def _is_number(reading: Reading) -> bool:

@@ -17,8 +17,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 _CURRENCIES = {
-    "$": "$ US$ USD A$ AUD C$ CAD NZ$ NZD", "€": "€ EUR Euro", "£": "£ GBP", "¥": "¥ JPY CNY RMB",
-    "₹": "₹ INR Rs. Rs", "CHF": "CHF SFr. SFr Fr.", "R$": "R$ BRL", "kr": "kr. kr SEK NOK DKK",
+    "$": "$ US$ USD", "A$": "A$ AUD", "C$": "C$ CAD", "NZ$": "NZ$ NZD", "€": "€ EUR Euro",
+    "£": "£ GBP", "¥": "¥ JPY", "CNY": "CNY RMB", "kr": "kr. kr", "SEK": "SEK", "NOK": "NOK",
+    "DKK": "DKK", "₹": "₹ INR Rs. Rs", "CHF": "CHF SFr. SFr Fr.", "R$": "R$ BRL",
     "zł": "zł PLN", "Kč": "Kč CZK", "Ft": "Ft HUF", "₽": "₽ RUB", "₩": "₩ KRW", "₺": "₺ TRY",
     "₪": "₪ ILS", "฿": "฿ THB", "₫": "₫ VND", "₴": "₴ UAH", "₱": "₱ PHP", "R": "ZAR", "MXN": "MXN",
 }  # fmt: skip
@@ -68,6 +69,9 @@ _DECIMAL = re.compile(
     r"(?:[\d' ]*|[\d,' ]*(?=\.)|[\d.' ]*(?=,))([.,])(?:\d{1,2}|\d{4,})|0([.,])\d+"
 )
 _MAX_SHAPES = 5000
+_OCTET = r"(?:25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])"
+# Of units of these a capital M is a million, and a small one a thousandth.
+_WITH_PREFIX = frozenset({"w", "wh", "v", "a", "pa", "j", "hz", "n", "bar"})
 _LONGEST_CELL = 40
 
 
@@ -192,6 +196,8 @@ def normalise(cells: Any) -> Any:
         ("([0-9] ?(?:kg/)?[mcdk]?m)2$", r"\1²"),
         ("([0-9] ?[mcd]?m)3$", r"\1³"),
         ("([0-9])[.,](?:-|\N{EN DASH}|\N{EM DASH})+", r"\1"),
+        # Addresses of computers are no numbers.
+        (rf"^({_OCTET}(?:\.{_OCTET}){{3}})$", r"address \1"),
     ):
         cells = pc.replace_substring_regex(cells, pattern, plain)
     return cells
@@ -222,7 +228,7 @@ def choose_format(
     choice : FormatChoice or None
         None if no cell is a number.
     """
-    parsed = {shape: cell for shape in shapes.counts if (cell := _split_number(shape)) is not None}
+    parsed = {shape: cell for shape in shapes.counts if (cell := split_number(shape)) is not None}
     fits: list[tuple[int, NumberFormat, dict[str, float]]] = []
     for signs in SIGNS if form is None else [form]:
         if form or decimal in (None, signs.decimal):
@@ -262,7 +268,7 @@ def choose_format(
 
 def decimal_sign(shapes: Iterable[str]) -> str | None:
     """Tell the decimal sign that shapes show beyond doubt, if one does: 0.5 does, 1.234 not."""
-    cores = [cell[0] for shape in shapes if (cell := _split_number(shape)) is not None]
+    cores = [cell[0] for shape in shapes if (cell := split_number(shape)) is not None]
     signs = {found[1] or found[2] for core in cores if (found := _DECIMAL.fullmatch(core))}
     return signs.pop() if len(signs) == 1 else None
 
@@ -334,7 +340,7 @@ def _plain_number(core: str, form: NumberFormat) -> str | None:
     return core.replace(form.thousands, "").replace(form.decimal, ".")
 
 
-def _split_number(shape: str) -> tuple[str, str] | None:
+def split_number(shape: str) -> tuple[str, str] | None:
     """Split a cell into its number and its unit in lower case; None if it is no number."""
     found = _CELL.fullmatch(shape)
     if found is None:
@@ -348,4 +354,6 @@ def _split_number(shape: str) -> tuple[str, str] | None:
     known = known or (after in _MULTIPLIERS and len(after) > 1)
     if not known and not (found["gap"] and after.isalpha()):
         return None
+    if after[:1] == "m" and after[1:] in _WITH_PREFIX:
+        after = (found["after"] or "")[0] + after[1:]
     return found["core"], before or after

@@ -21,6 +21,7 @@ import pyarrow.ipc
 
 from pckid._utils.text import brief
 from pckid.exceptions import TableError
+from pckid.tables.fixes import SetOption, pack_fixes, unpack_fixes
 from pckid.tables.sources import MAX_UNPACKED, Source
 
 # What a file may take to be read: in bytes of memory, and in seconds of processor time.
@@ -134,10 +135,11 @@ class _Child:
         """Read a line of the answer; raise the error that it holds."""
         line = self._answers.readline()
         if not line:
-            raise TableError(*self._why_it_died(source))
+            raise self._why_it_died(source)
         answer = json.loads(line)
         if "error" in answer:
-            raise TableError(*answer["error"])
+            said, fixes = answer["error"]
+            raise TableError(said, *unpack_fixes(fixes))
         return answer
 
     def tables(self, source: Source) -> Iterator[Any]:
@@ -148,9 +150,9 @@ class _Child:
             for batch in stream:
                 yield pa.Table.from_batches([batch])
         except (pa.ArrowException, OSError):
-            raise TableError(*self._why_it_died(source)) from None
+            raise self._why_it_died(source) from None
 
-    def _why_it_died(self, source: Source) -> tuple[str, str]:
+    def _why_it_died(self, source: Source) -> TableError:
         """Say why there is no answer."""
         if self._process.wait() == -getattr(signal, "SIGXCPU", 0):
             return _takes_too_much(source, f"{_allowed_seconds(source):.0f} s of processor time")
@@ -170,21 +172,20 @@ def _allowed_seconds(source: Source) -> float:
     return trusted * (_SECONDS + _SECONDS_PER_BYTE * source.n_bytes)
 
 
-def _takes_too_much(source: Source, what: str) -> tuple[str, str]:
+def _takes_too_much(source: Source, what: str) -> TableError:
     """Say that a file takes more than it may."""
-    return (
+    return TableError(
         f"{source.name} takes more than {what} to read, for {source.n_bytes:,} bytes. If you trust "
         f"it, set a limit above {MAX_UNPACKED / 2**30:.3g} GB.",
-        "--max-unpacked sets it.",
+        SetOption("max_unpacked"),
     )
 
 
-def _damaged(name: str, reason: str) -> tuple[str, str]:
+def _damaged(name: str, reason: str) -> TableError:
     """Say that a file cannot be read."""
-    return (
+    return TableError(
         f"{name} is damaged or cut short ({brief(reason, 200)}). Copy or download it again, or "
         "save it in another format.",
-        "",
     )
 
 
@@ -233,17 +234,22 @@ def _answer_request(request: dict[str, Any], source: Source) -> None:
                 stream.write_table(table)
             answer = {"stays": _is_small()}
     except TableError as error:
-        answer = {"error": [str(error), error.options]}
+        answer = _pack_error(error)
     except MemoryError:
         memory = f"{request['memory'] / 2**30:.3g} GB of memory"
-        answer = {"error": _takes_too_much(source, memory)}
+        answer = _pack_error(_takes_too_much(source, memory))
     except BaseException as error:  # a panic of a reader in Rust is no Exception
         reason = (str(error) or type(error).__name__).splitlines()[0]
-        answer = {"error": _damaged(source.name, reason)}
+        answer = _pack_error(_damaged(source.name, reason))
     if stream is not None:
         stream.close()
     sink.write(json.dumps(answer).encode() + b"\n")
     sink.flush()
+
+
+def _pack_error(error: TableError) -> dict[str, Any]:
+    """Write an error as plain values."""
+    return {"error": [str(error), pack_fixes(error.fixes)]}
 
 
 def _is_small() -> bool:

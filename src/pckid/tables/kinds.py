@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pckid._utils.text import UNREAD_NUMBER, brief
+from pckid.exceptions import OptionError
 from pckid.tables.answers import has_several_answers
 from pckid.tables.booleans import are_booleans
 from pckid.tables.dates import EITHER_ORDER, DateFormat, count_dates, is_duration, is_temporal
@@ -35,6 +36,7 @@ from pckid.tables.numbers import (
     is_text,
     observed_cells,
     try_columns,
+    without_limits,
 )
 from pckid.tables.row_names import numbers_name_rows, texts_are_free, texts_name_rows
 from pckid.tables.scanning import Scan, batches
@@ -98,7 +100,7 @@ def parse_rules(
 
     Raises
     ------
-    ValueError
+    OptionError
         If a text says neither, or names no column.
     """
     formats = _by_column(names, numbers, tuple(FORMATS), "numbers")
@@ -119,12 +121,13 @@ def _by_column(
     for value in values:
         name, _, choice = value.rpartition("=")
         if choice not in choices:
-            raise ValueError(
-                f"{what}: {choice!r} is none of {', '.join(choices)}. Give one of them for all "
-                "columns, or NAME=ONE for a column."
+            raise OptionError(
+                f"{choice!r} is none of {', '.join(choices)}. Give one of them for all columns, or "
+                "NAME=ONE for a column.",
+                what,
             )
         if name and name not in names:
-            raise ValueError(f"{what}: the table has no column '{brief(name)}'.")
+            raise OptionError(f"the table has no column '{brief(name)}'.", what)
         found[name] = choice
     return found
 
@@ -162,6 +165,13 @@ class Reading(NamedTuple):
     def form(self) -> NumberFormat | DateFormat | None:
         """The format of the cells."""
         return self.date or self.number
+
+
+def is_used(reading: Reading, rules: ReadingRules, name: str) -> bool:
+    """Tell whether a column is clustered by: names of rows and free text never, dates if asked."""
+    if reading.kind in _TIMES:
+        return rules.dates_of(name) != "leave-out"
+    return reading.kind not in ("row name", "free text")
 
 
 def find_readings(
@@ -205,7 +215,8 @@ class CellCounts:
 
     def add(self, cells: Any) -> None:
         """Count an Arrow column of texts, null where missing."""
-        self.shapes.add(cells)
+        # A limit shows how its column writes numbers, whatever becomes of it.
+        self.shapes.add(without_limits(cells))
         self.dates.update(count_dates(cells))
 
 
@@ -216,7 +227,7 @@ def count_cells(
     counts = {name: CellCounts() for name in names}
     for table in _all_rows(source, names) if names else ():
         for name in names:
-            counts[name].add(observed_cells(table.data.column(name), missing))
+            counts[name].add(observed_cells(table.data.column(name), missing.of(name)))
     return counts
 
 
@@ -268,11 +279,11 @@ def _glance(
         # Where commas are no delimiters they may be decimal signs, and points thousands signs.
         doubtful = head.text is not None and head.text.delimiter == ";" and head.decimal == "."
         doubtful = doubtful and rules.decimal is None
-        if doubtful and is_ambiguous_plain(observed_cells(column, missing)):
+        if doubtful and is_ambiguous_plain(observed_cells(column, missing.of(name))):
             return None
         found = _kind_of_numbers(values, name, rules)
         return found._replace(has_zeros=_have_zeros(column)) if found.kind == "number" else found
-    cells = observed_cells(column, missing)
+    cells = observed_cells(column, missing.of(name))
     counts = CellCounts()
     counts.add(cells)
     choice = choose_format(counts.shapes, decimal=rules.decimal)
@@ -280,7 +291,9 @@ def _glance(
     if 2 * most > counts.shapes.n_observed:
         return None
     unread = pc.sum(pc.match_substring_regex(cells, UNREAD_NUMBER)).as_py() or 0
-    return Reading("text") if 2 * unread > counts.shapes.n_observed else _text(cells, name, rules)
+    if 2 * unread > counts.shapes.n_observed:
+        return Reading("text")
+    return _text(observed_cells(column, missing.of(name).among_texts), name, rules)
 
 
 def _kind_of_numbers(values: np.ndarray, name: str, rules: ReadingRules) -> Reading:
@@ -320,7 +333,7 @@ def _decimal_evidence(head: FileTable, names: Sequence[str], missing: MissingTok
         column = head.data.column(name)
         if is_text(column.type):
             seen = Shapes()
-            seen.add(observed_cells(column.slice(0, 1000), missing))
+            seen.add(observed_cells(column.slice(0, 1000), missing.of(name)))
             shapes.update(seen.counts)
     return decimal_sign(shapes)
 
@@ -343,7 +356,8 @@ def _decide(
     if 2 * n_dates > n_observed and n_dates > n_numbers:
         return _date(name, counts.dates, rules)
     if choice is None or 2 * n_numbers <= n_observed:
-        return _text(observed_cells(head.data.column(name), missing), name, rules)
+        cells = observed_cells(head.data.column(name), missing.of(name).among_texts)
+        return _text(cells, name, rules)
     if choice.mixes_units:
         return Reading("text", choice=choice, doubt="units")
     if choice.format == NumberFormat(head.decimal) and not choice.rival:

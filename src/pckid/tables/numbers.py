@@ -5,17 +5,15 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pckid._utils.text import brief, counted, number_hint
-from pckid.exceptions import TableError
 from pckid.tables.dates import DateFormat, is_temporal, read_dates, read_temporal, to_floats
 from pckid.tables.formats import NumberFormat, read_numbers
-from pckid.tables.table import FileTable, Part, name_row
+from pckid.tables.table import FileTable
 
 MISSING_TOKENS = (
     "", "NA", "N/A", "#N/A", "#NA", "<NA>", "NaN", "-NaN", "null", "none", "nil", "missing", "?",
@@ -30,6 +28,11 @@ MISSING_TOKENS = (
     "ej tillgänglig", "brak danych", "нет данных",
 )  # fmt: skip
 """Cells that mean "missing", whatever their case and the blanks around them."""
+MISSING_TEXTS = frozenset(token.strip().lower() for token in MISSING_TOKENS)
+WORDS = ("none", "nil", "-")
+"""Those among them that are values in a column of texts, such as no alcohol at all."""
+LIMIT = r"^[<>≤≥]=? *"
+"""How a cell begins that holds a limit: "<0.5"."""
 
 MAX_TEXTS = 20
 _CELLS_AT_ONCE, _BYTES_AT_ONCE = 1 << 16, 1 << 28
@@ -45,17 +48,72 @@ _HOLDS = (
 
 
 class MissingTokens(NamedTuple):
-    """What counts as missing: texts in lower case, and numbers."""
+    """What counts as missing: texts in lower case, and numbers.
+
+    Attributes
+    ----------
+    texts : frozenset of str
+    numbers : tuple of float
+    words : frozenset of str
+        Those among the texts that are missing only among numbers; elsewhere they are values.
+    columns : mapping of name to MissingTokens
+        Columns that have codes of their own.
+    limits : {"", "value", "half", "missing"}
+        What becomes of limits such as "<0.5" among numbers: the limit, half of it, or nothing.
+    """
 
     texts: frozenset[str]
     numbers: tuple[float, ...]
+    words: frozenset[str] = frozenset()
+    columns: Mapping[str, "MissingTokens"] = {}
+    limits: str = ""
 
     @classmethod
-    def with_defaults(cls, extra: Iterable[str] = ()) -> "MissingTokens":
-        """Add tokens to the default list; one that reads as a number matches by value."""
-        texts = frozenset(token.strip().lower() for token in (*MISSING_TOKENS, *extra))
+    def with_defaults(
+        cls,
+        extra: Iterable[str] = (),
+        not_missing: Iterable[str] = (),
+        names: Sequence[str] = (),
+        limits: str = "",
+    ) -> "MissingTokens":
+        """Add tokens to the default list; one that reads as a number matches by value.
+
+        "age=-9" is a token of column `age` alone, if there is such a column among `names`.
+        """
+        kept = {token.strip().lower() for token in not_missing}
+        tokens = {token.strip().lower() for token in MISSING_TOKENS} - kept
+        words = frozenset(WORDS) & tokens
+        base, own = cls._add(cls(frozenset(tokens), (), words, {}, limits), ()), {}
+        by_column: dict[str, list[str]] = {}
+        for token in extra:
+            name, _, code = token.rpartition("=")
+            by_column.setdefault(name if name in names else "", []).append(
+                code if name in names else token
+            )
+        base = cls._add(base, by_column.pop("", []))
+        own = {name: cls._add(base, codes) for name, codes in by_column.items()}
+        return base._replace(columns=own)
+
+    @classmethod
+    def _add(cls, tokens: "MissingTokens", extra: Iterable[str]) -> "MissingTokens":
+        """Add tokens that were given."""
+        extra = list(extra)
+        texts = frozenset(token.strip().lower() for token in extra)
         numbers = [value for value in map(_as_number, extra) if math.isfinite(value)]
-        return cls(texts, tuple(numbers))
+        return tokens._replace(
+            texts=tokens.texts | texts,
+            numbers=(*tokens.numbers, *numbers),
+            words=tokens.words - texts,
+        )
+
+    def of(self, name: str) -> "MissingTokens":
+        """Give what counts as missing in one column."""
+        return self.columns.get(name, self)
+
+    @property
+    def among_texts(self) -> "MissingTokens":
+        """Give what counts as missing in a column of texts."""
+        return self._replace(texts=self.texts - self.words, limits="")
 
 
 class NotNumbers(NamedTuple):
@@ -77,55 +135,19 @@ class NotNumbers(NamedTuple):
         """Whether `texts` lists every text that is no number."""
         return sum(count for _, count in self.texts) == self.n_cells
 
-
-def check_no_text(texts: dict[str, NotNumbers], parts: Sequence[Part] = ()) -> NoReturn:
-    """Raise on columns that are not numbers, naming the first few."""
-    lines = describe_text(texts, parts)
-    lines.append("Numbers are expected here: leave such a column out.")
-    options = ["With --drop, or name it as --id or --label; --categorical takes it as categories."]
-    if any(found.n_cells * 2 < found.n_observed for found in texts.values()):
-        lines[-1] += " Where the text is a code for a missing value, name it as one."
-        options.append("--na-values names codes for missing values.")
-    listed = ",".join(texts)
-    if listed.isprintable() and len(listed) <= 200 and "'" not in listed:
-        them = "it" if len(texts) == 1 else "them all"
-        options.append(f"To leave {them} out: --drop '{listed}'")
-    raise TableError("\n".join(lines), "\n".join(options))
-
-
-def describe_text(texts: dict[str, NotNumbers], parts: Sequence[Part]) -> list[str]:
-    """Say which columns are not numbers, a line for each of the first few."""
-    shown = list(texts.items())[:5]
-    lines = [
-        f"Column '{brief(name)}' holds {_what_it_holds(found, parts)}" for name, found in shown
-    ]
-    if len(texts) > len(shown):
-        more = len(texts) - len(shown)
-        lines.append(f"So {'do' if more > 1 else 'does'} {counted(more, 'more column')}.")
-    return [line.rstrip() for line in lines]
-
-
-def _what_it_holds(found: NotNumbers, parts: Sequence[Part]) -> str:
-    """Say what a column holds instead of numbers, and how to make numbers of it if it nearly is."""
-    if found.by_type:
-        return f"{found.example}."
-    return (
-        f"text in {found.n_cells} of {found.n_observed} cells, first '{brief(found.example)}' in "
-        f"{name_row(parts, found.row)}. {number_hint(found.example)}"
-    )
-
-
-def check_finite_columns(
-    X: np.ndarray, names: Sequence[str], parts: Sequence[Part] = (), start: int = 0
-) -> None:
-    """Raise if a number of X (n_rows, len(names)) is infinite; its first row follows `start`."""
-    infinite = np.argwhere(np.isinf(X))
-    if len(infinite):
-        row, column = infinite[0]
-        raise TableError(
-            f"Column '{brief(names[column])}' holds an infinite number in "
-            f"{name_row(parts, start + int(row) + 1)}. Replace it, or leave the cell empty to "
-            "treat it as missing."
+    def after(self, total: "NotNumbers | None", start: int) -> "NotNumbers":
+        """Add what rows after row `start` hold to what those before them hold, if there are any."""
+        found = self._replace(row=start + self.row) if self.n_cells else self
+        if total is None:
+            return found
+        first = total if total.n_cells else found
+        texts = Counter(dict(total.texts)) + Counter(dict(found.texts))
+        return NotNumbers(
+            total.n_cells + found.n_cells,
+            total.n_observed + found.n_observed,
+            first.example,
+            first.row,
+            tuple(texts.most_common(MAX_TEXTS)),
         )
 
 
@@ -146,7 +168,7 @@ def try_numbers(
         How texts are written, by default with the decimal sign of the table and nothing else. Only
         with a DateFormat are dates numbers.
     """
-    column = table.data.column(name)
+    column, missing = table.data.column(name), missing.of(name)
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     kind = column.type
@@ -181,7 +203,7 @@ def try_columns(
         group = names[start : start + at_once]
         columns = [table.data.column(name) for name in group]
         alike = all(pa.types.is_string(c.type) for c in columns) and not any(
-            forms.get(name) for name in group
+            forms.get(name) or name in missing.columns for name in group
         )
         if len(group) > 1 and alike and sum(column.nbytes for column in columns) < _BYTES_AT_ONCE:
             cells = pa.concat_arrays([chunk for column in columns for chunk in column.chunks])
@@ -204,8 +226,23 @@ def count_text(
         return found
     cells = table.data.column(name)
     if is_text(cells.type):
-        cells = observed_cells(cells, missing)
+        cells = observed_cells(cells, missing.of(name))
     return NotNumbers(0, len(cells) - cells.null_count, "", 0)
+
+
+def holds_token(table: FileTable, name: str, token: str) -> bool:
+    """Tell whether a cell of a column is a text, whatever its case, or the number that it is."""
+    column, number = table.data.column(name), _as_number(token)
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if is_text(column.type):
+        cells = pc.utf8_lower(pc.utf8_trim_whitespace(column))
+        if pc.any(pc.equal(cells, token.strip().lower())).as_py():
+            return True
+    if not math.isfinite(number):
+        return False
+    values = try_numbers(table, name, MissingTokens(frozenset(MISSING_TEXTS), ()))
+    return isinstance(values, np.ndarray) and bool((values == number).any())
 
 
 def is_text(kind: Any) -> bool:
@@ -220,7 +257,15 @@ def observed_cells(column: Any, missing: MissingTokens) -> Any:
         column = column.cast(column.type.value_type)
     cells = pc.utf8_trim_whitespace(column)
     absent = pc.is_in(pc.utf8_lower(cells), value_set=pa.array(sorted(missing.texts), cells.type))
-    return pc.if_else(absent, pa.scalar(None, cells.type), cells)
+    if missing.limits == "missing":
+        absent = pc.or_(absent, pc.match_substring_regex(cells, LIMIT + r"[+-]?[.,]?\d"))
+    cells = pc.if_else(absent, pa.scalar(None, cells.type), cells)
+    return without_limits(cells) if missing.limits else cells
+
+
+def without_limits(cells: Any) -> Any:
+    """Write limits such as "<0.5" as the numbers that they name."""
+    return pc.replace_substring_regex(cells, LIMIT + r"([+-]?[.,]?\d)", r"\1")
 
 
 def _parse_texts(
@@ -231,6 +276,8 @@ def _parse_texts(
         plain = _parse_plain(column, missing, form.decimal if form else decimal)
         if plain is not None:
             return plain
+    if missing.limits == "half":
+        return _parse_halves(column, missing, decimal, form)
     observed = observed_cells(column, missing)
     if isinstance(form, DateFormat):
         values, wrong = read_dates(observed, form)
@@ -258,6 +305,17 @@ def _parse_texts(
         row + 1,
         tuple(texts.most_common(MAX_TEXTS)),
     )
+
+
+def _parse_halves(
+    column: Any, missing: MissingTokens, decimal: str, form: NumberFormat | DateFormat | None
+) -> np.ndarray | NotNumbers:
+    """Parse a column of text with half of the limits from above, such as 0.25 for "<0.5"."""
+    values = _parse_texts(column, missing._replace(limits="value"), decimal, form)
+    if isinstance(values, NotNumbers):
+        return values
+    below = pc.fill_null(pc.match_substring_regex(column, r"^\s*[<≤]"), False)
+    return np.where(below.to_numpy(zero_copy_only=False), values / 2, values)
 
 
 def _parse_plain(column: Any, missing: MissingTokens, decimal: str) -> np.ndarray | None:

@@ -63,3 +63,17 @@ def texts_name_rows(n_rows: int, n_observed: int, n_distinct: int) -> bool:
 def texts_are_free(n_observed: int, n_distinct: int) -> bool:
     """Tell whether texts are names or remarks: most are different, and too many for categories."""
     return n_distinct > _FEW_TEXTS and 2 * n_distinct > n_observed
+
+
+def looks_like_identifier(values: np.ndarray) -> bool:
+    """Whether a column names the rows: it counts them, or many hold a whole number each of its own.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_samples,)
+        NaN where a value is missing.
+    """
+    if len(values) > 2 and values[0] in (0, 1) and bool(np.all(np.diff(values) == 1)):
+        return True
+    whole = bool(np.all(values == np.round(values)))  # False for a column with NaN
+    return whole and len(values) >= 50 and len(np.unique(values)) == len(values)

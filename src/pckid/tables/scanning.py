@@ -29,7 +29,7 @@ from pckid.tables.binary import (
     parquet_tables,
     scan_parquet,
 )
-from pckid.tables.facts import Fact, describe_fact
+from pckid.tables.facts import Fact
 from pckid.tables.isolation import allowed_memory
 from pckid.tables.sniffing import TextFormat, after_lines, first_record, sniff
 from pckid.tables.sources import (
@@ -96,11 +96,6 @@ class Scan(NamedTuple):
     loaded: Any = None
     is_sheet: bool = False
     facts: tuple[Fact, ...] = ()
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """The facts in sentences."""
-        return tuple(map(describe_fact, self.facts))
 
     @property
     def n_rows(self) -> int | None:
@@ -200,8 +195,7 @@ def scan_table(
         raise TableError(f"{scan.source} has no sheets: it is not a spreadsheet. Name none.")
     if scan.text is None and not scan.is_sheet and (skip_first or skip_last):
         raise TableError(
-            f"{scan.source} is neither a text file nor a spreadsheet: no rows can be skipped.",
-            "Omit --skip-first and --skip-last.",
+            f"{scan.source} is neither a text file nor a spreadsheet: no rows can be skipped."
         )
     if scan.text is not None:
         scan = leave_out_last(scan, skip_last)

@@ -15,6 +15,7 @@ from typing import Any, BinaryIO, NamedTuple
 import pyarrow as pa
 
 from pckid.exceptions import TableError
+from pckid.tables.fixes import SetOption
 
 MAX_UNPACKED = 1 << 32
 """Bytes that a compressed table, or one from a pipe, may take unless the caller says otherwise."""
@@ -151,7 +152,7 @@ def _read_pipe(stream: Any, name: str, max_bytes: int) -> Source:
             raise TableError(
                 f"{name} gives more than {max_bytes / 2**30:.3g} GB. Save it as a file, which can "
                 "be read in batches, or raise the limit.",
-                "--max-unpacked sets it.",
+                SetOption("max_unpacked"),
             )
         if not pieces and not piece.strip(b"\0"):
             raise TableError(f"{name} is not a table: it begins with {len(piece):,} zero bytes.")
@@ -165,7 +166,7 @@ def refuse_large(n_bytes: int, name: str, max_bytes: int) -> None:
         raise TableError(
             f"{name} takes more than {max_bytes / 2**30:.3g} GB unpacked. If you trust it and have "
             "the memory, raise the limit.",
-            "--max-unpacked sets it.",
+            SetOption("max_unpacked"),
         )
 
 

@@ -13,6 +13,7 @@ import pyarrow.csv
 
 from pckid._utils.text import counted
 from pckid.exceptions import TableError
+from pckid.tables.fixes import Fix, SetOption, SkipFirst, SkipLast
 from pckid.tables.sniffing import TextFormat
 from pckid.tables.sources import PIECE, Source
 
@@ -79,7 +80,7 @@ def _not_decoded(error: UnicodeError, source: Source, encoding: str, n_bytes: in
     return TableError(
         f"{source.name} is not {encoding} text (line {line}). Save it as UTF-8, or say how it is "
         f"encoded, perhaps {likely}.",
-        f"Try --encoding {likely}.",
+        SetOption("encoding", likely),
     )
 
 
@@ -343,11 +344,11 @@ def _wrong_length(
         f"Line {line} of {name} has {counted(found.n_cells, 'cell')}, the first has "
         f"{kind.n_columns} (delimiter {sign!r}). Fix the line, or give the right delimiter."
     )
-    options = "--delimiter sets it."
+    fixes: list[Fix] = [SetOption("delimiter")]
     if found.n_cells < kind.n_columns and n_left <= _MOST_EXTRA:
         told += " If it stands below the table, leave it out."
-        options = f"--delimiter sets the latter, --skip-last {n_left} leaves out such lines."
+        fixes.append(SkipLast(n_left))
     elif found.n_cells > kind.n_columns and line <= kind.n_above + _MOST_EXTRA:
         told += " If a title stands above the table, leave it out."
-        options = f"--delimiter sets the latter, --skip-first {line - 1} leaves out such a title."
-    return TableError(told, options)
+        fixes.append(SkipFirst(line - 1))
+    return TableError(told, *fixes)

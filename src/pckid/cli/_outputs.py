@@ -1,0 +1,88 @@
+"""Where results go: paths that may be written, and rows as they come."""
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+from pckid._utils.files import atomic_file
+from pckid.tables import Sheets, TableWriter, table_format
+
+
+def check_outputs(sources: Sequence[str], *paths: str | None) -> None:
+    """Refuse outputs that would overwrite an input or each other, or that cannot be written."""
+    targets = [path for path in paths if path]
+    for path in targets:
+        # Links are followed, as they are when the file is written.
+        target = os.path.realpath(path)
+        if os.path.islink(target):
+            raise click.UsageError(f"{path!r} is a link to itself. Give the output another name.")
+        folder = os.path.dirname(target)
+        if not os.path.isdir(folder):
+            raise click.UsageError(f"There is no folder {folder!r} to write into.")
+        if not _can_be_written(path):
+            raise click.UsageError(f"{path!r} cannot be written: permission denied.")
+        for source in sources:
+            if source != "-" and os.path.exists(path) and _is_same(path, source):
+                raise click.UsageError(f"{path!r} is the input. Give the output another name.")
+            if os.path.isdir(source) and os.path.samefile(folder, source):
+                raise click.UsageError(f"{path!r} lies in the input. Write somewhere else.")
+    if len({os.path.realpath(path) for path in targets}) < len(targets):
+        raise click.UsageError("Two outputs have the same name. Give each its own.")
+    for source in sources:
+        if source != "-" and os.path.isfile(source) and _is_stdout(source):
+            raise click.UsageError(
+                f"Standard output is {source!r}, the input. Write somewhere else."
+            )
+
+
+def _is_same(path: str, source: str) -> bool:
+    """Whether two paths lead to one file."""
+    return os.path.exists(source) and os.path.samefile(path, source)
+
+
+def _can_be_written(path: str) -> bool:
+    """Whether a file may be replaced, for which its folder must be open too, or a device used."""
+    target = os.path.realpath(path)
+    if os.path.exists(target) and not os.access(target, os.W_OK):
+        return False
+    is_device = os.path.exists(target) and not os.path.isfile(target)
+    return is_device or os.access(os.path.dirname(target), os.W_OK | os.X_OK)
+
+
+def _is_stdout(path: str) -> bool:
+    """Whether standard output has been sent to this very file."""
+    try:
+        return os.path.samestat(os.stat(path), os.fstat(sys.stdout.fileno()))
+    except (OSError, ValueError):
+        return False
+
+
+@contextmanager
+def open_writer(
+    out: str | None,
+    origin: str | None = None,
+    *,
+    escape_formulas: bool = False,
+    sheets: Sheets | None = None,
+    to_stdout: bool = True,
+) -> Iterator[TableWriter]:
+    """Open where rows go: a file that appears when it is complete, or standard output."""
+    how: dict[str, Any] = {"escape_formulas": escape_formulas, "origin": origin}
+    if out is None and not to_stdout:
+        with open(os.devnull, "wb") as nowhere, TableWriter(nowhere) as writer:
+            yield writer
+    elif out in (None, "-"):
+        with TableWriter(sys.stdout.buffer, **how) as writer:
+            yield writer
+        sys.stdout.buffer.flush()
+    else:
+        kind, codec = table_format(out)
+        with (
+            atomic_file(out) as file,
+            TableWriter(file, kind=kind, codec=codec, sheets=sheets, **how) as writer,
+        ):
+            yield writer

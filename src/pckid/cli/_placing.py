@@ -1,0 +1,63 @@
+"""The run of `pckid predict`: open, prepare as the model knows its columns, place, write."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from pckid import streaming
+from pckid._utils.text import brief, counted
+from pckid.cli import _cluster, _words
+from pckid.cli._outputs import check_outputs, open_writer
+from pckid.cli._say import note, print_json, say
+from pckid.modelfile import load_with_description
+from pckid.placing import as_known, assign_rows, known_reading
+from pckid.tables import Fact, open_table, prepare, table_format
+
+
+@_words.option_errors()
+def run_predict(
+    model: str,
+    source: str,
+    jobs: int | None,
+    out: str | None,
+    escape_formulas: bool,
+    as_json: bool,
+    options: Mapping[str, Any],
+) -> None:
+    """Put the rows of a table into the clusters of a model, and write them."""
+    check_outputs([source, model], out)
+    if out is not None and out != "-":
+        table_format(out)
+    estimator, description = load_with_description(model)
+    estimator.n_jobs = jobs
+    reading = known_reading(description)
+    given = _words.column_options(options), _words.read_options(options)
+    known, columns, read = as_known(estimator, reading, *given)
+    if reading["na_values"]:
+        codes = ", ".join(map(brief, reading["na_values"][:10]))
+        say(f"Missing, as for the model's own table: {codes}.")
+    table = open_table(source, read)
+    _words.tell_opened(table)
+    prepared = prepare(table, columns, known)
+    _words.tell_prepared(prepared, settled=True)
+    results = assign_rows(estimator, prepared)
+    made_by = streaming.origin(estimator, table)
+    for name in streaming.NEW_COLUMNS[:2]:
+        if name in table.names:
+            _words.tell_note(Fact("replaced", {"column": name}))
+    with open_writer(
+        out, json.dumps(made_by), escape_formulas=escape_formulas, to_stdout=not as_json
+    ) as writer:
+        layout = streaming.Layout(tuple(table.names), columns.labels)
+        totals = streaming.write_placed(estimator, prepared, results, writer, layout)
+    share = streaming.share_missing(estimator, prepared, None)
+    found = _cluster.summarise_run(estimator, prepared, share, totals)
+    _cluster.tell(found)
+    if totals.n_unclustered:
+        has = "has" if totals.n_unclustered == 1 else "have"
+        note(
+            f"{totals.n_unclustered:,} of {counted(totals.n_rows, 'row')} {has} no observed value "
+            "in the model's columns. The label there is -1."
+        )
+    if as_json:
+        print_json(found)

@@ -1,0 +1,84 @@
+"""New rows and a model: how the model's own table was read, and the clusters of other rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from pckid._utils.arrays import to_numpy
+from pckid.cluster import PCKID
+from pckid.exceptions import PckidModelError
+from pckid.tables import ColumnOptions, Known, Prepared, ReadOptions
+
+_LISTS = ("na_values", "not_missing", "numbers", "dates")
+# Options of reading that hold for other files of the same origin, too.
+_KEPT = ("delimiter", "decimal", "encoding")
+
+
+def describe_reading(prepared: Prepared, options: ReadOptions) -> dict[str, list[str]]:
+    """Say how the table of a model was read, for the model's file: lists of texts."""
+    chosen = prepared.options
+    kept = {key: list(getattr(chosen, key)) for key in ("na_values", "not_missing")}
+    kept["limits"] = [chosen.limits] if chosen.limits else []
+    kept["skip_last"] = ["yes"] if prepared.table.rows.parts[0].n_below else []
+    for key in ("numbers", "dates"):
+        values = getattr(chosen, key)
+        kept[key] = [v for v in values if v.rpartition("=")[0] in ("", *prepared.names)]
+    choices = {name: prepared.readings[name].choice for name in prepared.names}
+    kept["units"] = [f"{name}={each.unit}" for name, each in choices.items() if each and each.unit]
+    for key in _KEPT:
+        value = getattr(options, key)
+        kept[key] = [] if value is None else [value]
+    kept["no_header"] = [] if options.header else ["yes"]
+    return kept
+
+
+def known_reading(description: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Read how the table of a model was read from what its file says of itself."""
+    reading = description.get("reading")
+    reading = reading if isinstance(reading, Mapping) else {}
+    keys = *_LISTS, *_KEPT, "units", "no_header", "limits", "skip_last"
+    known = {key: reading.get(key, []) for key in keys}
+    for values in known.values():
+        if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+            raise PckidModelError("The model's notes on how to read tables are no lists of texts.")
+    return known
+
+
+def as_known(
+    estimator: Any, reading: Mapping[str, list[str]], columns: ColumnOptions, read: ReadOptions
+) -> tuple[Known, ColumnOptions, ReadOptions]:
+    """Say what a model knows of its columns, and add how its own table was read to options.
+
+    Options that are given hold where both say something.
+    """
+    if not isinstance(estimator, PCKID):
+        raise PckidModelError("The model holds no clusters. Give one from `pckid cluster --save`.")
+    names = getattr(estimator, "feature_names_in_", None)
+    if names is None:
+        raise PckidModelError(
+            "The model does not know the names of its columns. Fit it on a table with names."
+        )
+    units = dict(text.rpartition("=")[::2] for text in reading["units"])
+    known = Known(tuple(map(str, names)), estimator.categories_, units)
+    more: dict[str, Any] = {key: (*reading[key], *getattr(columns, key)) for key in _LISTS}
+    for key in _KEPT:
+        if reading[key] and getattr(read, key) is None:
+            given: dict[str, Any] = {key: reading[key][-1]}
+            read = replace(read, **given)
+    if reading["no_header"]:
+        read = replace(read, header=False)
+    if reading["limits"] and not columns.limits:
+        more["limits"] = reading["limits"][-1]
+    # Rows that look like totals are left out where those of the model's table were.
+    more["take_advice"] = bool(reading["skip_last"])
+    return known, replace(columns, decimal=read.decimal, **more), read
+
+
+def assign_rows(estimator: PCKID, prepared: Prepared) -> tuple[np.ndarray, ...]:
+    """Find the cluster of each row (n_rows,), and how clearly it belongs there (n_rows,)."""
+    found = estimator.assign(prepared.frame)
+    return to_numpy(found.labels), to_numpy(found.confidence)

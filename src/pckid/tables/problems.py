@@ -1,0 +1,377 @@
+"""Everything that is wrong or doubtful about the columns of a table, as plain data."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pckid._utils.text import number_hint
+from pckid.input.one_hot import incomplete_groups
+from pckid.input.sentinels import Sentinel, find_codes
+from pckid.tables.categories import MAX_CATEGORIES, Columns
+from pckid.tables.endings import ExtraRows, find_extra_rows
+from pckid.tables.fixes import Drop, Fix, Missing, ReadAs, SetOption, SkipFirst, SkipLast
+from pckid.tables.formats import NumberFormat, split_number
+from pckid.tables.kinds import LEADING_ZEROS, Reading, ReadingRules, is_used
+from pckid.tables.numbers import LIMIT, NotNumbers
+from pckid.tables.row_names import looks_like_identifier, name_tells_rows, texts_are_free
+from pckid.tables.scanning import Scan
+from pckid.tables.table import FileTable, name_row
+
+RESULT_COLUMNS = ("cluster", "confidence", "outlier_score")
+"""What a clustering adds to a table."""
+ABOUT_USE = frozenset({
+    "may name the rows", "codes with zeros", "may be a code", "free text", "split category",
+    "several answers", "earlier result",
+})  # fmt: skip
+"""Problems that ask whether a column should be used, and as what."""
+_MOST_CODES = 5
+_UNIT = re.compile(r"[\[(].*[\])]|.{0,8}[%°µμ²³/].{0,8}")
+
+
+class Problem(NamedTuple):
+    """Something wrong or doubtful about a table.
+
+    Attributes
+    ----------
+    code : str
+        "text among numbers", "limits" (such as <0.5), "no numbers" (but lists, say), "ambiguous
+        numbers", "mixed units", "ambiguous dates", "mixed dates", "too many categories", "infinite
+        numbers", "code for missing", "outlier", "unit left out", "may name the rows", "codes with
+        zeros", "may be a code", "free text", "several answers", "spelling variants", "split
+        category", "earlier result", "second names", "other unit" or "extra rows": totals or notes
+        below the table.
+    column : str
+        The column, or the first of several.
+    rows : tuple of int
+        Rows that show it, counted from 1 in the table; often the first alone, or none.
+    data : dict
+        What was found, as plain values.
+    fix : tuple of Fix
+        What takes the advice; none where only the owner of the table can tell.
+    stops : bool
+        Whether the table cannot be clustered before it is fixed.
+    """
+
+    code: str
+    column: str
+    rows: tuple[int, ...] = ()
+    data: Mapping[str, Any] = {}
+    fix: tuple[Fix, ...] = ()
+    stops: bool = False
+
+
+def advice(problems: Sequence[Problem]) -> list[Fix]:
+    """List the fixes of problems, each once."""
+    return list(dict.fromkeys(fix for problem in problems for fix in problem.fix))
+
+
+def find_problems(
+    columns: Columns,
+    names: Sequence[str],
+    table: FileTable,
+    rules: ReadingRules,
+    counts: Mapping[str, Counter[str]],
+    source: Scan | None = None,
+) -> list[Problem]:
+    """List all that is wrong or doubtful about columns that were read.
+
+    Parameters
+    ----------
+    columns : Columns
+    names : sequence of str
+        The columns of `columns.X`.
+    table : FileTable
+    rules : ReadingRules
+    counts : mapping of name to Counter
+        How often each category occurs in all rows, for the columns of categories.
+    source : Scan, optional
+        The whole table, where `table` has only some of its rows.
+
+    Returns
+    -------
+    problems : list of Problem
+    """
+    extra = find_extra_rows(table if source is None else source)
+    found = _second_names(columns.wrong, columns.texts, table)
+    if found:  # With other names, advice by these would be wrong.
+        return found
+    others = {*columns.wrong, *counts}
+    measured = [
+        j
+        for j, name in enumerate(names)
+        if columns.readings[name].kind == "number" and name not in others
+    ]
+    codes, stops = find_codes(columns.X, measured), False
+    holders = _holders(columns.X, measured, codes)
+    for j, name in enumerate(names):
+        reading = columns.readings[name]
+        if not is_used(reading, rules, name):
+            continue
+        doubts = _doubts(name, reading)
+        found += doubts
+        if any(doubt.stops for doubt in doubts):
+            continue
+        if name in columns.wrong and extra and extra.explains(columns.wrong[name]):
+            stops = True
+        elif name in columns.wrong:
+            found.append(_text_among_numbers(name, columns.wrong[name], table))
+        elif name in counts:
+            found += _category_problems(name, counts[name], name in rules.categorical)
+            if reading.several:
+                example = max(counts[name], key=len)
+                found.append(Problem("several answers", name, (), {"example": example}))
+        else:
+            values = columns.X[:, j]
+            if j in codes:
+                plain = set().union(*(holders[code.value] for code in codes[j]))
+                elsewhere = [names[i] for i in sorted(plain)]
+                found.append(_codes_for_missing(name, codes[j], elsewhere))
+            elif (outlier := find_outlier(values)) is not None:
+                found.append(Problem("outlier", name, (), {"value": outlier}))
+            found += _number_problems(name, values, reading, table)
+            if reading.kind == "number" and not reading.choice:
+                found += _code_problems(name, values, reading, table)
+    found += _split_categories(columns.X[:, measured], [names[j] for j in measured])
+    return [_extra_rows(extra, stops), *found] if extra else found
+
+
+def units_line(problems: Sequence[Problem]) -> Problem | None:
+    """Give the problem of a line of units that can be taken as missing, if it is there."""
+    found = [problem for problem in problems if problem.code == "second names"]
+    units = found and found[0].fix and isinstance(found[0].fix[0], Missing)
+    return found[0] if units else None
+
+
+def find_outlier(values: np.ndarray) -> float | None:
+    """Find the value that lies so far out that the column's other values seem all alike.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_samples,)
+        NaN where a value is missing.
+
+    Returns
+    -------
+    value : float or None
+        The farthest value, if it lies more than 100,000 times as far from the median as the middle
+        half of the values spreads.
+    """
+    seen = values[np.isfinite(values)]
+    if len(seen) < 5:
+        return None
+    low, median, high = np.quantile(seen, [0.25, 0.5, 0.75])
+    # Halves, because the difference of two huge numbers of opposite sign would overflow.
+    distance = np.abs(seen / 2 - median / 2)
+    farthest = int(np.argmax(distance))
+    return float(seen[farthest]) if distance[farthest] / 1e5 > high / 2 - low / 2 > 0 else None
+
+
+def other_units(units: Mapping[str, str], readings: Mapping[str, Reading]) -> list[Problem]:
+    """List the columns that are not in the units of the model's own table."""
+    found = []
+    for name, unit in units.items():
+        choice = readings[name].choice if name in readings else None
+        if choice and choice.unit and choice.unit.casefold() != unit.casefold():
+            found.append(Problem("other unit", name, (), {"unit": choice.unit, "expected": unit}))
+    return found
+
+
+def earlier_result(name: str) -> Problem:
+    """Say that a column seems to be the result of an earlier run."""
+    return Problem("earlier result", name, fix=(Drop(name),), stops=True)
+
+
+def infinite_number(name: str, row: int, table: FileTable | Scan, cell: Any = None) -> Problem:
+    """Say that a row, counted from 1, holds an infinite number: as a text, or as such."""
+    fix = Missing(cell.strip()) if isinstance(cell, str) else Drop(name)
+    data = {"where": name_row(table.parts, row)}
+    return Problem("infinite numbers", name, (row,), data, (fix,), True)
+
+
+def _extra_rows(extra: ExtraRows, stops: bool) -> Problem:
+    """Say that the last rows are no data."""
+    data = {"labels": extra.labels, "more": extra.n_below > len(extra.labels)}
+    return Problem("extra rows", extra.column, (), data, (SkipLast(extra.n_below),), stops)
+
+
+def _doubts(name: str, reading: Reading) -> list[Problem]:
+    """Say what must be asked about the way a column is written."""
+    choice = reading.choice
+    if name in RESULT_COLUMNS:
+        return [earlier_result(name)]
+    if reading.doubt == "order":
+        ways = tuple(ReadAs(name, way) for way in ("day-first", "month-first"))
+        return [Problem("ambiguous dates", name, (), {"ways": ways}, ways[:1], True)]
+    if reading.doubt == "orders":
+        return [Problem("mixed dates", name, fix=(Drop(name),), stops=True)]
+    if reading.doubt == "units" and choice:
+        data = {"units": dict(choice.units), "n_bare": choice.n_bare}
+        return [Problem("mixed units", name, (), data, (Drop(name),), True)]
+    if reading.doubt == "format" and choice and choice.rival:
+        both = sorted((choice.format, choice.rival), key=lambda form: not form.thousands)
+        ways = tuple(ReadAs(name, form.name) for form in both)
+        numbers = tuple(_read_example(choice.example, form) for form in both)
+        data = {"example": choice.example, "numbers": numbers, "ways": ways}
+        return [Problem("ambiguous numbers", name, (), data, ways[:1], True)]
+    if choice and choice.n_bare and not choice.is_money:
+        data = {"unit": next(iter(choice.units)), "n_bare": choice.n_bare}
+        return [Problem("unit left out", name, (), data | {"n_cells": choice.n_fitting})]
+    return []
+
+
+def _read_example(example: str, form: NumberFormat) -> float:
+    """Read an example in one of two formats."""
+    digits = "".join(sign for sign in example if sign.isdigit() or sign in ".,' -")
+    if form.thousands:
+        digits = digits.replace(form.thousands, "")
+    return float(digits.replace(form.decimal, ".").replace(" ", ""))
+
+
+def describe_wrong(found: NotNumbers, table: FileTable) -> dict[str, Any]:
+    """Give what is known of cells that are no numbers, as plain values."""
+    where = "" if found.by_type else name_row(table.parts, found.row)
+    return {
+        "n_cells": found.n_cells, "n_observed": found.n_observed, "example": found.example,
+        "where": where, "texts": found.texts,
+    }  # fmt: skip
+
+
+def _text_among_numbers(name: str, found: NotNumbers, table: FileTable) -> Problem:
+    """Say that some cells of a column of numbers are none."""
+    data = describe_wrong(found, table)
+    if found.by_type:
+        return Problem("no numbers", name, (), data, (Drop(name),), True)
+    few = (
+        found.all_texts and len(found.texts) <= _MOST_CODES and 2 * found.n_cells < found.n_observed
+    )
+    if found.all_texts and all(_is_limit(text) for text, _ in found.texts):
+        fix = (SetOption("limits", "value"),)
+        return Problem("limits", name, (found.row,), data, fix, True)
+    codes: tuple[Fix, ...] = (Drop(name),)
+    if few and not any(number_hint(text) for text, _ in found.texts):
+        codes = tuple(Missing(text) for text, _ in found.texts)
+    return Problem("text among numbers", name, (found.row,), data, codes, True)
+
+
+def _is_limit(text: str) -> bool:
+    """Tell whether a text is a number with a sign such as "<" before it."""
+    number = re.sub(LIMIT, "", text)
+    return number != text and split_number(number) is not None
+
+
+def _second_names(
+    wrong: Mapping[str, NotNumbers], texts: Mapping[str, Sequence[str | None]], table: FileTable
+) -> list[Problem]:
+    """Say that the first row of a text file or sheet may be a second line of names, or of units.
+
+    Units may be taken as missing, unless other columns hold such texts, as "m" and "f" may be.
+    """
+    is_first = [
+        found.row == 1 and not found.by_type and dict(found.texts).get(found.example, 1) == 1
+        for found in wrong.values()
+    ]
+    sheet = table.parts[0].sheet if table.parts else None
+    if (table.text is None and sheet is None) or len(is_first) < 2 or not all(is_first):
+        return []
+    cells = {name: found.example for name, found in wrong.items()}
+    # Names differ from each other, and few have such signs.
+    units = len(set(cells.values())) < len(cells) or any(map(_UNIT.fullmatch, cells.values()))
+    data = {"cells": cells, "where": name_row(table.parts, 1), "units": units}
+    first = next(iter(wrong))
+    fix: tuple[Fix, ...] = ()
+    if units:
+        in_row = {text for found in wrong.values() for text, _ in found.texts}
+        if not any(not in_row.isdisjoint(cells[1:]) for cells in texts.values()):
+            fix = tuple(Missing(text) for text in sorted(in_row))
+        return [Problem("second names", first, (1,), data, fix, True)]
+    above = sheet.number(1) - 1 if sheet else table.text.n_above + 1 if table.text else 0
+    return [Problem("second names", first, (1,), data, (SkipFirst(above),), True)]
+
+
+def _category_problems(name: str, counts: Counter[str], asked_for: bool) -> list[Problem]:
+    """Say that a column has too many categories, or free text, unless that was asked for."""
+    n_distinct, n_observed = len(counts), counts.total()
+    # Texts that are all different are left out in any case.
+    if n_distinct == n_observed:
+        return []
+    data = {"n_distinct": n_distinct, "n_observed": n_observed}
+    if n_distinct > MAX_CATEGORIES:
+        return [Problem("too many categories", name, (), data, (Drop(name),), True)]
+    if texts_are_free(n_observed, n_distinct) and not asked_for:
+        return [Problem("free text", name, (), data, (Drop(name),))]
+    alike: dict[str, list[tuple[str, int]]] = {}
+    for text, count in counts.most_common():
+        alike.setdefault("".join(text.casefold().split()), []).append((text, count))
+    variants = [texts for texts in alike.values() if len(texts) > 1]
+    return [Problem("spelling variants", name, (), {"variants": variants})] if variants else []
+
+
+def _split_categories(X: np.ndarray, names: Sequence[str]) -> list[Problem]:
+    """Say that columns of 0 and 1 seem to hold one category, though not in all rows."""
+    found = incomplete_groups(X)
+    groups = [list(names[group]) for group in found]
+    return [Problem("split category", groups[0][0], (), {"groups": groups})] if groups else []
+
+
+def _holders(
+    X: np.ndarray, columns: Sequence[int], codes: Mapping[int, Sequence[Sentinel]]
+) -> dict[float, set[int]]:
+    """Find, for each code, the columns of X (n_rows, n_columns) that hold it as a plain value."""
+    coded: dict[float, set[int]] = {}
+    for j, found in codes.items():
+        for code in found:
+            coded.setdefault(code.value, set()).add(j)
+    measured = X[:, columns]
+    return {
+        value: {columns[i] for i in np.flatnonzero((measured == value).any(axis=0)).tolist()} - own
+        for value, own in coded.items()
+    }
+
+
+def _codes_for_missing(name: str, codes: Sequence[Sentinel], elsewhere: Sequence[str]) -> Problem:
+    """Say that numbers of a column may mean missing; `elsewhere` they are values like others."""
+    where = name if elsewhere else ""
+    fix = tuple(Missing(f"{code.value:g}", where) for code in codes)
+    data = {"codes": tuple(codes), "elsewhere": tuple(elsewhere)}
+    return Problem("code for missing", name, (), data, fix)
+
+
+def _number_problems(
+    name: str, values: np.ndarray, reading: Reading, table: FileTable
+) -> list[Problem]:
+    """Say what looks wrong in a column of numbers."""
+    found = []
+    infinite = np.flatnonzero(np.isinf(values))
+    if len(infinite):
+        row = int(infinite[0])
+        found.append(infinite_number(name, row + 1, table, table.data.column(name)[row].as_py()))
+    plain = reading.kind == "number" and reading.number is None
+    if plain and looks_like_identifier(values):
+        found.append(Problem("may name the rows", name))
+    return found
+
+
+def _code_problems(
+    name: str, values: np.ndarray, reading: Reading, table: FileTable
+) -> list[Problem]:
+    """Say that numbers may be codes: by zeros in front, or else by the column's name."""
+    n_distinct = len(np.unique(values[~np.isnan(values)]))
+    few = n_distinct <= min(MAX_CATEGORIES, len(values) // 2)
+    fix = ReadAs(name, "category") if few else Drop(name)
+    if reading.has_zeros:
+        cells = table.data.column(name).cast(pa.string())
+        codes = cells.filter(pc.match_substring_regex(cells, LEADING_ZEROS))
+        example = codes[0].as_py().strip() if len(codes) else ""
+        return [Problem("codes with zeros", name, (), {"example": example}, (fix,))]
+    seen = values[np.isfinite(values)]
+    whole = len(seen) > 0 and bool(np.all(seen == np.round(seen)))
+    if not (whole and name_tells_rows(name)) or looks_like_identifier(values):
+        return []
+    return [Problem("may be a code", name, fix=(fix,))]

@@ -1,0 +1,175 @@
+"""The one door for tables: what is missing, what is a category, and what must be decided."""
+
+import numpy as np
+import pytest
+
+from pckid.exceptions import OptionError
+from pckid.inspection.tables import inspect_table
+from pckid.tables import (
+    ColumnOptions,
+    Known,
+    Missing,
+    ReadAs,
+    SetOption,
+    open_table,
+    prepare,
+)
+
+
+@pytest.fixture
+def prepared(tmp_path):
+    """Return a function that prepares columns of cells, in memory or in a file."""
+
+    def call(columns, known=None, at_most=float("inf"), **options):
+        rows = [";".join(columns), *(";".join(row) for row in zip(*columns.values(), strict=True))]
+        path = tmp_path / "t.csv"
+        path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+        return prepare(open_table(str(path), at_most=at_most), ColumnOptions(**options), known)
+
+    return call
+
+
+def codes_of(prepared):
+    return [problem.code for problem in prepared.problems]
+
+
+def facts_of(prepared, code):
+    return [note.data for note in prepared.notes if note.code == code]
+
+
+NUMBERS = [f"{i * 7 % 11}.5" for i in range(30)]
+BOTH = pytest.mark.parametrize("at_most", [float("inf"), 0], ids=["memory", "file"])
+
+
+@BOTH
+def test_words_for_missing_are_values_among_texts_and_said(prepared, at_most):
+    drinks = ["none", "moderate", "heavy"] * 10
+    numbers = ["none", "nil", "-", *NUMBERS[3:]]
+    found = prepared({"alcohol": drinks, "x": numbers}, at_most=at_most)
+    assert found.counts["alcohol"] == {"none": 10, "moderate": 10, "heavy": 10}
+    assert facts_of(found, "words_kept") == [{"column": "alcohol", "words": {"none": 10}}]
+    found = prepared({"alcohol": drinks, "x": numbers}, at_most=at_most, na_values=("none",))
+    assert found.counts["alcohol"] == {"moderate": 10, "heavy": 10}
+    assert facts_of(found, "words_kept") == []
+
+
+def test_words_are_missing_among_numbers_unless_they_are_said_not_to_be(prepared):
+    columns = {"x": ["-", *NUMBERS[1:]], "y": NUMBERS}
+    assert np.isnan(prepared(columns).X[:, 0]).sum() == 1
+    assert codes_of(prepared(columns, not_missing=("-",))) == ["text among numbers"]
+
+
+@pytest.mark.parametrize("answers", ["JNV", "ONS", "SNT", "YNT", "NOS"])
+def test_a_third_answer_stays_one(prepared, answers):
+    found = prepared({"a": [*answers] * 10, "x": NUMBERS})
+    assert found.counts["a"] == dict.fromkeys(answers, 10)
+
+
+@pytest.mark.parametrize("answers", [["Yes", "y", "No"], ["yes", "TRUE", "no"], ["Ja", "j", "N"]])
+def test_two_answers_written_in_several_ways_are_two(prepared, answers):
+    found = prepared({"a": answers * 10, "x": NUMBERS})
+    assert found.counts["a"] == {"yes": 20, "no": 10}
+
+
+def test_codes_for_missing_of_one_column(prepared):
+    pressure = ["-9" if i % 10 == 3 else str(100 + i * 7 % 13) for i in range(30)]
+    excess = [str(i % 20 - 12) for i in range(30)]
+    columns = {"sbp": pressure, "excess": excess}
+    found = prepared(columns)
+    assert [problem.fix for problem in found.problems] == [(Missing("-9", "sbp"),)]
+    taken = prepared(columns, take_advice=True)
+    assert taken.options.na_values == ("sbp=-9",)
+    assert np.isnan(taken.X).sum(axis=0).tolist() == [3, 0]
+
+
+def test_a_code_that_no_cell_holds_is_said_and_one_of_no_column_is_an_error(prepared):
+    columns = {"x": NUMBERS, "y": NUMBERS}
+    found = prepared(columns, na_values=("-77", "x=-9"))
+    assert facts_of(found, "code_unmatched") == [
+        {"column": "", "text": "-77"}, {"column": "x", "text": "-9"}
+    ]  # fmt: skip
+    with pytest.raises(OptionError, match="the table has no column 'sbp'") as refused:
+        prepared(columns, na_values=("sbp=-9",))
+    assert refused.value.options == ("na_values",)
+
+
+@pytest.mark.parametrize(
+    ("limits", "expected"), [("value", 0.6), ("half", 0.3), ("missing", np.nan)]
+)
+def test_limits_are_read_as_asked(prepared, limits, expected):
+    cells = ["<0,6" if i % 5 == 2 else f"{1 + i % 9},{i % 7}" for i in range(30)]
+    columns = {"crp": cells, "x": [f"{i * 3 % 7},5" for i in range(30)]}
+    asked = prepared(columns)
+    assert [(p.code, p.column, p.fix) for p in asked.problems] == [
+        ("limits", "crp", (SetOption("limits", "value"),))
+    ]
+    found = prepared(columns, limits=limits)
+    assert codes_of(found) == []
+    np.testing.assert_allclose(found.X[2::5, 0], expected)
+    np.testing.assert_allclose(found.X[3, 0], 4.3)
+    assert prepared(columns, take_advice=True).X[2, 0] == 0.6
+
+
+@pytest.mark.parametrize(
+    "units",
+    [("JPY", "CNY"), ("USD", "NZD"), ("SEK", "DKK"), ("mW", "MW"), ("EUR", "USD")],
+)
+def test_different_units_are_refused(prepared, units):
+    cells = [f"{i + 1} {units[i % 2]}" for i in range(30)]
+    assert codes_of(prepared({"a": cells, "x": NUMBERS})) == ["mixed units"]
+    same = [f"{i % 7 + 1} {units[0]}" for i in range(30)]
+    assert "mixed units" not in codes_of(prepared({"a": same, "x": NUMBERS}))
+
+
+def test_addresses_are_no_numbers(prepared):
+    cells = [f"192.168.178.{100 + i % 5}" for i in range(30)]
+    assert prepared({"host": cells, "x": NUMBERS}).readings["host"].kind == "category"
+
+
+def test_a_number_called_a_code_is_taken_as_categories_by_advice(prepared):
+    codes = ["94110", "10115", "80331"] * 10
+    found = prepared({"zip": codes, "x": NUMBERS}, take_advice=True)
+    assert found.options.categorical == ("zip",)
+    assert prepared({"zip": codes, "x": NUMBERS}).problems[0].fix == (ReadAs("zip", "category"),)
+
+
+KNOWN = Known(("a", "x"), {"a": ["no", "yes"]}, {})
+
+
+@pytest.mark.parametrize(
+    ("known", "cells", "expected"),
+    [
+        (["no", "yes"], ["Yes", "No", "No"], ["yes", "no", "no"]),
+        (["1", "2"], ["1.0", "2", "1"], ["1", "2", "1"]),
+        (["1.0", "2.0"], ["1", "2", "2.0"], ["1.0", "2.0", "2.0"]),
+        (["F", "M"], ["f", " M", "F"], ["F", "M", "F"]),
+        (["F", "f"], ["F", "f", "M"], ["F", "f", "M"]),
+    ],
+)
+def test_categories_are_compared_as_the_model_knows_them(prepared, known, cells, expected):
+    model = Known(("a", "x"), {"a": known}, {})
+    found = prepared({"a": cells * 3, "x": NUMBERS[:9]}, known=model)
+    assert found.texts["a"] == expected * 3
+    matched = {a.strip(): b for a, b in zip(cells, expected, strict=True) if a.strip() != b}
+    assert [data["texts"] for data in facts_of(found, "categories_matched")] == [matched] * bool(
+        matched
+    )
+
+
+def test_unknown_categories_are_counted(prepared):
+    found = prepared({"a": ["yes", "no", "perhaps"] * 3, "x": NUMBERS[:9]}, known=KNOWN)
+    assert facts_of(found, "categories_unknown") == [{"column": "a", "texts": {"perhaps": 3}}]
+
+
+def test_what_a_line_of_units_hides_is_found(prepared):
+    pressure = ["mmHg", *("999" if i % 10 == 3 else str(100 + i * 7 % 41) for i in range(30))]
+    age = ["Jahre", *(str(20 + i * 3 % 50) for i in range(30))]
+    weight = ["kg", *(str(50 + i * 11 % 37) for i in range(30))]
+    columns = {"sbp": pressure, "age": age, "weight": weight, "ldl": ["mg/dl", *age[1:]]}
+    found = prepared(columns)
+    assert codes_of(found) == ["second names", "code for missing"]
+    inspected = inspect_table(found.table)
+    assert [problem.code for problem in inspected.problems] == codes_of(found)
+    taken = prepared(columns, take_advice=True)
+    assert codes_of(taken) == []
+    assert {"999", "mmHg", "Jahre"} <= set(taken.options.na_values)
