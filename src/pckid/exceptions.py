@@ -33,10 +33,6 @@ class OptionError(TableError):
         self.options = options
 
 
-class NeedsWholeTable(TableError):
-    """A table cannot be used batch by batch, but can be if it is read whole."""
-
-
 class UndecidedError(TableError):
     """A table cannot be clustered before something about it is decided.
 

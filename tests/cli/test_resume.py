@@ -130,3 +130,30 @@ def test_labels_come_back_as_they_were_kept(tmp_path):
         assert stored.recall(3) is None
         stored.remove()
     assert not list(tmp_path.iterdir())
+
+
+def test_a_file_of_another_kind_and_a_link_are_left_alone(pckid, arguments, tmp_path):
+    kept = tmp_path / "o.csv.resume"
+    kept.write_text("my notes\n")
+    result = pckid(*arguments, "--out", "o.csv", "--resume")
+    assert result.code == 3
+    assert "holds no labels of an earlier run" in result.err
+    assert kept.read_text() == "my notes\n"
+    kept.unlink()
+    (tmp_path / "target").write_text("precious\n")
+    kept.symlink_to(tmp_path / "target")
+    result = pckid(*arguments, "--out", "o.csv", "--resume")
+    assert result.code == 3
+    assert "is a link, which is not followed" in result.err
+    assert (tmp_path / "target").read_text() == "precious\n"
+
+
+def test_what_is_read_is_not_overwritten(pckid, penguins, tmp_path):
+    (tmp_path / "o.csv.resume").write_bytes(penguins.read_bytes())
+    result = pckid("cluster", "o.csv.resume", "-k", 3, "--out", "o.csv", "--resume")
+    assert (result.code, "is the input" in result.err) == (2, True)
+    assert (tmp_path / "o.csv.resume").read_bytes() == penguins.read_bytes()
+    (tmp_path / "m.csv").write_bytes(b"model")
+    result = pckid("predict", "m.csv", penguins, "--out", "m.csv")
+    assert (result.code, "is the input" in result.err) == (2, True)
+    assert (tmp_path / "m.csv").read_bytes() == b"model"
