@@ -139,6 +139,7 @@ def test_a_crash_is_a_sentence(request_apart, how):
     assert [table.num_rows for table in list(request_apart("ok"))[1:]] == [0, 1, 1]
 
 
+@pytest.mark.slow
 def test_processor_time_has_its_limit(request_apart, monkeypatch):
     monkeypatch.setattr(isolation, "_SECONDS", 1)
     with pytest.raises(TableError, match="takes more than 1 s of processor time to read"):
