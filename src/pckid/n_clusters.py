@@ -62,7 +62,7 @@ class Choice(NamedTuple):
         The leading eigenvalues of D^-½ K D^-½.
     compared : Comparison or None
         How clear the clusters are beside those of tables without groups; None where that was not
-        tested: with fewer than 20 rows, or no more than two distinct ones.
+        tested: with fewer than 20 rows, or no more distinct ones than clusters.
     uncounted : tuple of int
         Columns that show no groups, and are left out: those that split clusters which no other
         column tells apart, and those that go with no other column.
@@ -180,7 +180,7 @@ def choose_or_none(
     `significance.single_columns`. The kernel is that of the estimator, trained on the sample.
     """
     jobs, categorical = n_threads(estimator.n_jobs), categorical_mask(estimator)
-    tested = drawn
+    tested, n_distinct = drawn, len(merge_duplicates(drawn.sample.table, None, least=1).rows)
     while True:
         choice = choose_by_kernel(kernel, drawn.sample, jobs, max_clusters)
         units, labels = _cluster_rows(kernel, drawn.sample, categorical, choice.n_clusters, jobs)
@@ -192,8 +192,7 @@ def choose_or_none(
         tested = tested.without(units.columns_of(found.splitting))
         kernel = estimator._train(drawn.sample)
     choice = choice._replace(uncounted=tuple(sorted(drawn.sampling.skipped)))
-    n_distinct = len(merge_duplicates(tested.sample.table, None, least=1).rows)
-    if tested.sample.X.shape[0] >= MIN_ROWS and n_distinct > 2:
+    if tested.sample.X.shape[0] >= MIN_ROWS and n_distinct > choice.n_clusters:
         compared = _compare_sample(estimator, tested.sample, categorical, jobs, n_null)
         n_clusters = choice.n_clusters if compared.p_value <= ALPHA else 1
         choice = choice._replace(n_clusters=n_clusters, compared=compared)
