@@ -30,6 +30,7 @@ from pckid.input.table import standardise, take
 from pckid.input.validation import categorical_mask
 from pckid.significance.comparison import (
     ALPHA,
+    MIN_REPEATED,
     MIN_ROWS,
     N_NULL,
     Comparison,
@@ -62,7 +63,8 @@ class Choice(NamedTuple):
         The leading eigenvalues of D^-½ K D^-½.
     compared : Comparison or None
         How clear the clusters are beside those of tables without groups; None where that was not
-        tested: with fewer than 20 rows, or no more distinct ones than clusters.
+        tested: with fewer than 20 distinct rows, unless there are 60 rows and more distinct ones
+        than clusters.
     uncounted : tuple of int
         Columns that show no groups, and are left out: those that split clusters which no other
         column tells apart, and those that go with no other column.
@@ -192,7 +194,8 @@ def choose_or_none(
         tested = tested.without(units.columns_of(found.splitting))
         kernel = estimator._train(drawn.sample)
     choice = choice._replace(uncounted=tuple(sorted(drawn.sampling.skipped)))
-    if tested.sample.X.shape[0] >= MIN_ROWS and n_distinct > choice.n_clusters:
+    n_rows = tested.sample.X.shape[0]
+    if n_distinct >= MIN_ROWS or (n_rows >= MIN_REPEATED and n_distinct > choice.n_clusters):
         compared = _compare_sample(estimator, tested.sample, categorical, jobs, n_null)
         n_clusters = choice.n_clusters if compared.p_value <= ALPHA else 1
         choice = choice._replace(n_clusters=n_clusters, compared=compared)

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from experiments.methods import Method, find
 from experiments.results import COLUMNS, MEASURED, ResultsFile, key, read_results
 from experiments.run import execute, plan_tasks, run_tasks
 
+ROOT = Path(__file__).parents[2]
 SCRIPT = """
 import sys, time
 from experiments.datasets import cases
@@ -185,10 +187,13 @@ def test_killed_and_started_again_it_ends_the_same(tmp_path):
 
 
 def _start(script, folder):
+    # The experiments are not installed: they are found from the root of the repository.
+    paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+    alone = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     return subprocess.Popen(
         [sys.executable, str(script), str(folder)],
         stderr=subprocess.DEVNULL,
-        env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
+        env={**os.environ, **alone, "PYTHONPATH": os.pathsep.join(paths)},
     )
 
 

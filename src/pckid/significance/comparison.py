@@ -26,6 +26,9 @@ MAX_COLUMNS = 1000
 MIN_ROWS = 20
 """Fewer rows are too few to tell."""
 
+MIN_REPEATED = 60
+"""Fewer rows are too few to tell where they hold few distinct ones."""
+
 MAX_COMPARED = 500
 """Of longer tables so many random rows are compared."""
 
