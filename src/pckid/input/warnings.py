@@ -168,7 +168,7 @@ def warn_uncounted(names: Sequence[str]) -> None:
             f"{'Column' if one else 'Columns'} {list_first(names)} "
             f"{'was' if one else 'were'} not counted: a group is what at least two columns agree "
             f"on, and {'it agrees' if one else 'they agree'} with no other column. To count "
-            "every column, give n_clusters as a number.",
+            "every column, give the number of clusters.",
             UncountedColumnsWarning,
         )
 
