@@ -430,10 +430,12 @@ def _gather_evidence(
         return _Evidence(None)
     judged = _rows_to_judge(len(values), seed)
     values, labels, gaps = values[judged], labels[judged], None
-    if len(estimator.cluster_centers_) > 1:
+    n_clusters = len(estimator.cluster_centers_)
+    if n_clusters > 1:
         counting = values.copy()
         counting[:, list(choice.uncounted)] = np.nan
-        gaps = find_gaps(find_units(counting, categorical_mask(estimator)), labels, seed)
+        units = find_units(counting, categorical_mask(estimator))
+        gaps = find_gaps(units, labels, seed, n_clusters)
     stability = _resample(estimator, values, labels, n_resamples, seed, jobs, advance)
     return _Evidence(choice.compared, choice.uncounted, gaps, stability, judged)
 

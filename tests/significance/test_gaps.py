@@ -111,3 +111,11 @@ def test_the_reference_is_that_of_gaussian_clouds():
             drawn.append(np.sqrt(n_rows) * np.mean([dip(half) for half in halves]))
         assert np.mean(drawn) == pytest.approx(gaps._MEAN, abs=0.03)
         assert np.std(drawn) == pytest.approx(gaps._SPREAD, abs=0.015)
+
+
+def test_a_cluster_without_rows_is_of_some_group():
+    X, labels = two_groups(300, 8)
+    found = find_gaps(units_of(X), labels, 0, n_clusters=4)
+    assert found.p_values.shape == (4, 4)
+    assert found.groups.shape == (4,)
+    assert found.n_separated == 2

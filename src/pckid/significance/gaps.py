@@ -71,7 +71,7 @@ class Gaps(NamedTuple):
         return int(self.groups.max()) + 1
 
 
-def find_gaps(units: Units, labels: np.ndarray, entropy: int) -> Gaps:
+def find_gaps(units: Units, labels: np.ndarray, entropy: int, n_clusters: int = 0) -> Gaps:
     """Test each pair of clusters for a gap.
 
     Parameters
@@ -81,6 +81,8 @@ def find_gaps(units: Units, labels: np.ndarray, entropy: int) -> Gaps:
         Clusters from 0.
     entropy : int
         The seed of the halves.
+    n_clusters : int, default=0
+        Where the last clusters may have no rows, the number of clusters.
 
     Returns
     -------
@@ -91,7 +93,7 @@ def find_gaps(units: Units, labels: np.ndarray, entropy: int) -> Gaps:
     discrete = units.categorical | np.array([_has_ties(column) for column in values.T], dtype=bool)
     for j in np.flatnonzero(discrete & ~units.categorical):
         values[:, j] = _normal_scores(values[:, j], rng)
-    sizes = np.bincount(labels)
+    sizes = np.bincount(labels, minlength=n_clusters)
     p_values = np.full((len(sizes), len(sizes)), np.nan)
     np.fill_diagonal(p_values, 1.0)
     for a, b in combinations(np.flatnonzero(sizes >= _LEAST_ROWS), 2):
@@ -112,7 +114,7 @@ def _find_groups(
     joined = p_values > GAP_ALPHA
     large, small = np.flatnonzero(sizes >= _LEAST_ROWS), np.flatnonzero(sizes < _LEAST_ROWS)
     if len(small) and len(large):
-        apart = cluster_distances(units, labels).sum(axis=2)
+        apart = cluster_distances(units, labels, len(sizes)).sum(axis=2)
         joined[small, large[apart[np.ix_(small, large)].argmin(axis=1)]] = True
     elif len(small):
         joined[:] = True

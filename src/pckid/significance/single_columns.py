@@ -96,7 +96,7 @@ def split_alone(distances: np.ndarray) -> np.ndarray:
     return alone
 
 
-def cluster_distances(units: Units, labels: np.ndarray) -> np.ndarray:
+def cluster_distances(units: Units, labels: np.ndarray, n_clusters: int = 0) -> np.ndarray:
     """Measure how far apart clusters are, column by column.
 
     For numbers the squared difference of the means, by the variance within. For categories with
@@ -109,13 +109,15 @@ def cluster_distances(units: Units, labels: np.ndarray) -> np.ndarray:
     units : Units
     labels : ndarray of shape (n_samples,)
         Clusters from 0.
+    n_clusters : int, default=0
+        Where the last clusters may have no rows, the number of clusters.
 
     Returns
     -------
     distances : ndarray of shape (n_clusters, n_clusters, n_units)
         0 where a cluster has fewer than two observed values.
     """
-    members = np.eye(labels.max() + 1)[labels]
+    members = np.eye(max(n_clusters, labels.max() + 1))[labels]
     found = []
     for column, is_category in zip(units.values.T, units.categorical, strict=True):
         seen = ~np.isnan(column)
