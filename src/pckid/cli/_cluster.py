@@ -129,14 +129,6 @@ def profile_sheets(estimator: PCKID, dates: Mapping[str, str] = MappingProxyType
     return {"profiles": rows}
 
 
-def keep_model(estimator: PCKID, path: str, reading: Mapping[str, Any]) -> None:
-    """Keep a model, and how its table was read."""
-    from pckid.modelfile import save
-
-    save(estimator, path, reading=dict(reading))
-    say(f"Model: {path}")
-
-
 def summarise_run(
     estimator: PCKID, prepared: Prepared, share: float, totals: Totals
 ) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """What the shell says about a table, and what its options mean."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -106,8 +106,3 @@ def _explain_fix(fix: Fix) -> str:
     if isinstance(fix, SkipFirst):
         return f"{written} leaves out such a title."
     return f"Try {written}."
-
-
-def problem_lines(prepared: Prepared) -> Sequence[str]:
-    """Say what looks wrong or doubtful."""
-    return write_problems(prepared.problems, SHELL)

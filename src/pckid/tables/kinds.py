@@ -8,7 +8,7 @@ answer as one that is read whole.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -51,8 +51,6 @@ _TIMES = ("date", "duration")
 LEADING_ZEROS = r"^ *0\d+ *$"
 """A pattern of numbers that begin with zeros that they do not need."""
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
-
-Batches = Callable[[Sequence[str]], Iterator[FileTable]]
 
 
 class ReadingRules(NamedTuple):
