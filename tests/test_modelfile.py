@@ -160,6 +160,22 @@ def test_a_model_keeps_the_sizes_of_its_clusters(saved, tmp_path):
     assert (tmp_path / "again").read_bytes() == saved.read_bytes()
 
 
+def test_a_model_keeps_the_names_of_its_clusters(tmp_path):
+    model = fit()
+    assert model.cluster_names_ == [None, None, None]
+    model.cluster_names_ = ["loyal", None, "  ünknown "]
+    pckid.save(model, tmp_path / "m")
+    assert pckid.load(tmp_path / "m").cluster_names_ == ["loyal", None, "ünknown"]
+    assert describe_model(tmp_path / "m")["cluster_names"] == ["loyal", None, "ünknown"]
+    for wrong in (["a", "b"], ["a", "a", None], ["a", "", None], ["a\n", "b\x00c", None], "abc"):
+        with pytest.raises(ValueError, match=r"named|names"):
+            model.cluster_names_ = wrong
+    forge(tmp_path / "m", lambda _, facts: facts["state"].update(cluster_names=[1, 2, 3]))
+    with pytest.raises(pckid.PckidModelError, match="cluster_names is no list of texts"):
+        pckid.load(tmp_path / "m")
+    assert model.fit(FRAME).cluster_names_ == [None, None, None]
+
+
 def test_sizes_are_those_of_all_rows_or_not_told(tmp_path):
     model, path = fit(), tmp_path / "m"
     sizes = np.bincount(model.labels_).tolist()

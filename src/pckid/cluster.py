@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -25,6 +25,7 @@ from pckid._utils.sklearn_compat import (
     fit_context,
     with_callbacks,
 )
+from pckid.describe.cluster_names import check_cluster_names
 from pckid.describe.profiles import profile_clusters
 from pckid.ensemble.base import EnsembleEstimator, FitInput
 from pckid.ensemble.feature_map import project
@@ -169,6 +170,9 @@ class PCKID(
         Cluster of each row, numbered by size from 0, the largest; -1 for a row with nothing
         observed. Above 100,000 rows k-means runs on as many random ones, and it is among these
         that the clusters are ordered by size.
+    cluster_names_ : list of str or None
+        The name of each cluster, None where it has none. Assign a list to name clusters; names are
+        saved with the model, and a new fit forgets them.
     embedding_ : array of shape (n_samples, n_clusters)
         Coordinates of the rows. A row with nothing observed lies where the mixtures' weights alone
         put it.
@@ -338,7 +342,14 @@ class PCKID(
         self.eigenvalues_ = restore(self._projection.eigenvalues)
         self.n_iter_, self._n_features_out = self.max_iter, self.n_clusters_
         # What an earlier fit to another kind of table left is of other rows.
-        for name in ("labels_", "confidence_", "embedding_", "outlier_score_", "_cluster_sizes"):
+        for name in (
+            "labels_",
+            "confidence_",
+            "embedding_",
+            "outlier_score_",
+            "_cluster_sizes",
+            "_cluster_names",
+        ):
             self.__dict__.pop(name, None)
         if isinstance(rows, RowsInMemory):
             self._place_rows(rows, sample, grouping, restore)
@@ -580,6 +591,15 @@ class PCKID(
             )
         validate_data(self, rows.template, reset=False, skip_check_array=True)
         return rows
+
+    @property
+    def cluster_names_(self) -> list[str | None]:
+        """The name of each cluster (n_clusters,), None where it has none."""
+        return list(self.__dict__.get("_cluster_names", [None] * self.n_clusters_))
+
+    @cluster_names_.setter
+    def cluster_names_(self, names: Sequence[str | None]) -> None:
+        self._cluster_names = check_cluster_names(names, self.n_clusters_)
 
     @property
     def _fitted(self) -> FittedClusters:

@@ -27,7 +27,8 @@ def info(model: str, as_json: bool) -> None:
     if "n_clusters" in found:
         lines += [f"Clusters: {found['n_clusters']}"]
         sizes = enumerate(found["cluster_sizes"] or [])
-        lines += [f"  {number}: {counted(size, 'row')}" for number, size in sizes]
+        names = [f" ({name})" if name else "" for name in found["cluster_names"]]
+        lines += [f"  {number}{names[number]}: {counted(size, 'row')}" for number, size in sizes]
         lines += [""]
     names = found["feature_names"] or [f"{counted(found['n_features'], 'column')} without names"]
     lines += ["Columns:", *(f"  {brief(name, 80)}" for name in names[:200])]

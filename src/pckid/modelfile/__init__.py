@@ -131,8 +131,8 @@ def describe_model(path: str | os.PathLike[str] | BinaryIO) -> dict[str, Any]:
     -------
     description : dict
         With the keys format, version, libraries, class, parameters, n_features, feature_names,
-        reading and state; of a PCKID also n_clusters, the number given or found, and
-        cluster_sizes, which is None where not all rows had been labelled or an earlier version
+        reading and state; of a PCKID also n_clusters, the number given or found, cluster_names,
+        and cluster_sizes, which is None where not all rows had been labelled or an earlier version
         wrote the file.
     """
     estimator, description = load_with_description(path)
@@ -140,6 +140,7 @@ def describe_model(path: str | os.PathLike[str] | BinaryIO) -> dict[str, Any]:
         return description
     return description | {
         "n_clusters": estimator.n_clusters_,
+        "cluster_names": estimator.cluster_names_,
         "cluster_sizes": cluster_sizes(estimator),
     }
 

@@ -88,6 +88,14 @@ def counts(facts: dict[str, Any], key: str, length: int | None = None) -> list[i
     return [integer({key: value}, key, 0, 2**62) for value in found]
 
 
+def texts(facts: dict[str, Any], key: str) -> list[str | None]:
+    """Read a list of texts, None among them."""
+    found = facts[key]
+    if type(found) is not list or not all(value is None or type(value) is str for value in found):
+        raise PckidModelError(f"{key} is no list of texts.")
+    return found
+
+
 def number(facts: dict[str, Any], key: str) -> float:
     """Read a finite number."""
     if type(facts[key]) not in (int, float) or not np.isfinite(facts[key]):

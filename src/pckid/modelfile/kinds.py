@@ -87,6 +87,8 @@ def _pack_clusters(estimator: PCKID) -> tuple[Facts, Named]:
     facts["sharpness"] = float(estimator._sharpness)
     if (sizes := cluster_sizes(estimator)) is not None:
         facts["cluster_sizes"] = sizes
+    if any(names := estimator.cluster_names_):
+        facts["cluster_names"] = names
     return facts, named
 
 
@@ -122,6 +124,8 @@ def _unpack_clusters(estimator: PCKID, facts: Facts, reader: ArrayReader) -> Non
     estimator.n_clusters_ = estimator._n_features_out = k
     if "cluster_sizes" in facts:
         estimator._cluster_sizes = checking.counts(facts, "cluster_sizes", k)
+    if "cluster_names" in facts:
+        estimator.cluster_names_ = checking.texts(facts, "cluster_names")
 
 
 def _count_clusters(estimator: PCKID, reader: ArrayReader) -> int:

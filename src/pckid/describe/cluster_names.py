@@ -1,0 +1,27 @@
+"""Names of clusters, given by people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+_LONGEST = 200
+
+
+def check_cluster_names(names: Sequence[str | None], n_clusters: int) -> list[str | None]:
+    """Check names of clusters: one each, None where a cluster has none, no name twice."""
+    found = [name if name is None else str(name).strip() for name in names]
+    given = [name for name in found if name is not None]
+    if isinstance(names, str) or len(found) != n_clusters:
+        raise ValueError(
+            f"cluster_names_ must be a list of {n_clusters} names, one for each cluster, with None "
+            f"for a cluster without a name; got {len(found)}."
+        )
+    for name in given:
+        if not 0 < len(name) <= _LONGEST or not name.isprintable():
+            raise ValueError(
+                f"A cluster cannot be named {name[:40]!r}. Give a text of 1 to {_LONGEST} "
+                "printable characters, or None."
+            )
+        if given.count(name) > 1:
+            raise ValueError(f"Two clusters are named {name!r}. Give each a name of its own.")
+    return found
