@@ -51,6 +51,17 @@ def test_doubtful_rows_lie_between_their_cluster_and_the_next(model, explained):
         assert item.confidence == model.confidence_[item.row] < 0.8
 
 
+def test_rows_have_the_names_of_the_index(model):
+    frame = pd.DataFrame(X, index=[f"P{row:03}" for row in range(len(X))])
+    found = explain(model, frame)
+    for cluster in found.clusters:
+        assert cluster.names == [f"P{row:03}" for row in cluster.representatives]
+    assert [item.name for item in found.doubtful] == [f"P{i.row:03}" for i in found.doubtful]
+    assert found.clusters[0].names[0] in found._repr_html_()
+    plain = explain(model, X).clusters[0]
+    assert plain.names == plain.representatives.tolist()
+
+
 def test_a_single_cluster_has_no_doubtful_rows():
     single = PCKID(1, **SMALL).fit(X)
     assert doubtful_rows(single, 5) == []

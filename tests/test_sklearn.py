@@ -117,6 +117,15 @@ class TestContract:
         for a, b in zip(results(again, X), results(estimator, X), strict=True):
             np.testing.assert_array_equal(a, b)
 
+    def test_pickles_that_lack_a_newer_parameter_take_its_default(self, estimator):
+        old = clone(estimator).fit(X)
+        newest = list(old.get_params())[-1]
+        old.__dict__.pop(newest)
+        again = pickle.loads(pickle.dumps(old))
+        assert again.get_params()[newest] == type(estimator)().get_params()[newest]
+        again.fit(X)
+        repr(again)
+
     def test_pickles_of_fits_on_other_arrays_predict_alike(self, estimator, backend):
         try:
             pickle.loads(pickle.dumps(backend.asarray(X)))

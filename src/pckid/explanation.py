@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,7 +24,7 @@ from pckid.describe.rows import (
 )
 from pckid.ensemble.feature_map import Kernel, Projection, feature_blocks, project
 from pckid.input.table import Table
-from pckid.input.validation import feature_names
+from pckid.input.validation import feature_names, frame_kind
 from pckid.spectral.numbers import cluster_by_numbers
 
 MAX_ROWS = 1000
@@ -45,12 +46,15 @@ class ClusterExplanation(NamedTuple):
     representatives : ndarray of shape (n,)
         Rows of the table, the most typical first: those of highest mean kernel with the rows of
         the cluster.
+    names : list
+        The names of these rows in the index of a pandas frame; their numbers otherwise.
     """
 
     number: int
     n_rows: int
     features: list[tuple[str, ClusterFeature | CategoryFeature]]
     representatives: np.ndarray
+    names: list[Any]
 
     def describe(self, n_clusters: int = 2) -> str:
         """Describe in words what sets the cluster apart, or else what is typical of it.
@@ -68,12 +72,16 @@ class ClusterExplanation(NamedTuple):
 
 
 class DoubtfulRow(NamedTuple):
-    """A row between two clusters: its own, and the one it would go to next."""
+    """A row between two clusters: its own, and the one it would go to next.
+
+    `name` is what the index of a pandas frame calls the row; its number otherwise.
+    """
 
     row: int
     cluster: int
     other: int
     confidence: float
+    name: Any
 
 
 class Explanation(NamedTuple):
@@ -119,7 +127,7 @@ class Explanation(NamedTuple):
                 cluster.number,
                 cluster.n_rows,
                 cluster.describe(len(self.clusters)),
-                ", ".join(map(str, cluster.representatives.tolist())),
+                ", ".join(map(str, cluster.names)),
             )
             for cluster in self.clusters
         ]
@@ -136,7 +144,7 @@ def explain(
     estimator : fitted PCKID
         Whose clusters are explained.
     X : array-like of shape (n_samples, n_features)
-        The table it was fitted on.
+        The table it was fitted on. The index of a pandas frame names the rows.
     n_examples : int, default=5
         Typical rows for each cluster, and doubtful rows for each cluster.
     max_rows : int, default=1000
@@ -163,23 +171,27 @@ def explain(
     5
     """
     values, labels = to_matrix(estimator, X), own_labels(estimator)
-    names = feature_names(estimator)
+    names, index = feature_names(estimator), _row_names(X, len(labels))
     rows = np.sort(sample_by_cluster(labels, max_rows))
     table, jobs = standardised_rows(estimator, values[rows]), n_threads(estimator.n_jobs)
     n_clusters = len(estimator.cluster_centers_)
     closeness = mean_kernel(estimator._kernel, table, labels[rows], n_clusters, jobs)
-    clusters = [
-        ClusterExplanation(
-            number,
-            int((labels == number).sum()),
-            [(names[item.feature], item) for item in ranked],
-            rows[_highest(closeness[:, number], labels[rows] == number, n_examples)],
+    clusters = []
+    for number, ranked in enumerate(
+        distinguishing_features(values, labels, estimator._categories, used_columns(estimator))
+    ):
+        typical = rows[_highest(closeness[:, number], labels[rows] == number, n_examples)]
+        clusters.append(
+            ClusterExplanation(
+                number,
+                int((labels == number).sum()),
+                [(names[item.feature], item) for item in ranked],
+                typical,
+                [index[row] for row in typical],
+            )
         )
-        for number, ranked in enumerate(
-            distinguishing_features(values, labels, estimator._categories, used_columns(estimator))
-        )
-    ]
-    return Explanation(clusters, doubtful_rows(estimator, n_examples * n_clusters))
+    doubtful = doubtful_rows(estimator, n_examples * n_clusters)
+    return Explanation(clusters, [each._replace(name=index[each.row]) for each in doubtful])
 
 
 def nest_clusters(
@@ -263,9 +275,14 @@ def doubtful_rows(estimator: Any, n_wanted: int) -> list[DoubtfulRow]:
     distances[np.arange(len(rows)), labels[rows]] = np.inf
     others = distances.argmin(axis=1)
     return [
-        DoubtfulRow(int(row), int(labels[row]), int(other), float(confidence[row]))
+        DoubtfulRow(int(row), int(labels[row]), int(other), float(confidence[row]), int(row))
         for row, other in zip(rows, others, strict=True)
     ]
+
+
+def _row_names(X: Any, n_samples: int) -> Sequence[Any]:
+    """Name rows by the index of a pandas frame, or number them."""
+    return X.index.tolist() if frame_kind(X) == "pandas" else range(n_samples)
 
 
 def _record(number: int, name: str, item: ClusterFeature | CategoryFeature) -> dict[str, Any]:

@@ -2,11 +2,18 @@
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from helpers import SMALL, close, groups
 from oracles import completed, posteriors
 
-from pckid import PCKID, ProbabilisticClusterKernel
+from pckid import (
+    PCKID,
+    IncompleteGaussianMixture,
+    ProbabilisticClusterKernel,
+    UnseenCategoryWarning,
+)
 from pckid.describe.rows import standardised_rows
 from pckid.ensemble.imputation import expected_values
 
@@ -121,12 +128,75 @@ def test_categories_come_back_as_categories():
     colour[::9] = None
     frame = pd.DataFrame({"x": X[:, 0], "y": X[:, 1], "colour": colour})
     model = PCKID(3, categorical_features=["colour"], **SMALL).fit(frame)
-    values, spread = model.impute(frame)
+    values, spread = (part.to_numpy() for part in model.impute(frame))
     truth = np.array(["red", "green", "blue"], dtype=object)[TRUTH]
     assert set(values[:, 2]) == {"red", "green", "blue"}
     assert np.mean(values[::9, 2] == truth[::9]) >= 0.8
     assert ((spread[::9, 2] > 0) & (spread[::9, 2] < 1)).all()
     assert (values[1::9, 2] == colour[1::9]).all()
+
+
+def frames():
+    """One table with an index, whole numbers, categories and names of rows, by library."""
+    colour = pd.Series(np.array(["red", "green", "blue"], dtype=object)[TRUTH])
+    colour[::9] = None
+    frame = pd.DataFrame(
+        {
+            "x": X[:, 0].astype(np.float32),
+            "whole": np.arange(90) % 7,
+            "count": pd.array([None if i % 5 == 0 else i % 11 for i in range(90)], "Int64"),
+            "colour": colour.astype("category"),
+            "name": [f"row {i}" for i in range(90)],
+        }
+    )
+    arrow = pa.Table.from_pandas(frame)
+    yield frame.set_axis([f"P{i}" for i in range(90)])
+    yield pl.from_arrow(arrow)
+    yield arrow
+
+
+@pytest.mark.parametrize("frame", list(frames()), ids=["pandas", "polars", "pyarrow"])
+def test_a_frame_gives_a_frame_like_it(frame):
+    model = PCKID(3, n_inits=2, max_components=4, random_state=0).fit(frame)
+    values, spread = model.impute(frame)
+    assert type(values) is type(spread) is type(frame)
+    if isinstance(frame, pd.DataFrame):
+        assert values.index.equals(frame.index)
+        assert spread.index.equals(frame.index)
+    before, after, apart = (
+        t.to_pandas() if hasattr(t, "to_pandas") else t.reset_index(drop=True)
+        for t in (frame, values, spread)
+    )
+    assert after.columns.tolist() == apart.columns.tolist() == before.columns.tolist()
+    missing = before.isna().to_numpy()
+    assert missing.any()
+    assert not after.isna().to_numpy().any()
+    same = after.astype(object).to_numpy() == before.astype(object).fillna(0).to_numpy()
+    assert same[~missing].all()
+    assert ((apart.to_numpy() == 0) == ~missing).all()
+    for name in ("whole", "colour", "name"):
+        assert str(after[name].dtype) == str(before[name].dtype)
+    if isinstance(frame, pd.DataFrame):
+        assert [str(t) for t in values.dtypes[["x", "count"]]] == ["float32", "float64"]
+
+
+def test_a_mixture_gives_a_frame_for_a_frame():
+    frame = pd.DataFrame(X, index=[f"P{i}" for i in range(90)]).add_prefix("c")
+    found = IncompleteGaussianMixture(2, random_state=0).fit(frame).impute(frame)
+    assert found.index.equals(frame.index)
+    plain = IncompleteGaussianMixture(2, random_state=0).fit(X).impute(X)
+    np.testing.assert_array_equal(found.to_numpy(), plain)
+
+
+def test_a_category_that_the_fit_did_not_see_stays():
+    colour = np.array(["red", "green", "blue"], dtype=object)[TRUTH]
+    rows = np.column_stack([X[:, :2].astype(object), colour])
+    model = PCKID(3, categorical_features=[2], **SMALL).fit(rows)
+    rows[0, 2] = "pink"
+    with pytest.warns(UnseenCategoryWarning):
+        values, spread = model.impute(rows)
+    assert values[0, 2] == "pink"
+    assert spread[0, 2] == 0
 
 
 def test_float32_and_blocks_of_rows(monkeypatch):

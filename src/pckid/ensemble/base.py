@@ -28,6 +28,7 @@ from pckid.ensemble.members import (
 )
 from pckid.ensemble.memory import describe_plan, needed_bytes
 from pckid.input.categories import forget
+from pckid.input.filling import fill_table, keep_categories
 from pckid.input.learning_rows import pool_size
 from pckid.input.reading import read_new, standardise_at_home
 from pckid.input.sample import RowsInMemory, Sample, Sampling, draw_sample
@@ -127,8 +128,9 @@ class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimato
         -------
         imputation : Imputation
             With `values`, in the columns of `X`, and their `spread`: the predictive standard
-            deviation, within and between the mixtures, or the chance of another category. Where
-            columns are roughly Gaussian, about 68 % of the true values lie within one spread.
+            deviation, within and between the mixtures, or the chance of another category. For a
+            dataframe both are dataframes, with its names and index. Where columns are roughly
+            Gaussian, about 68 % of the true values lie within one spread.
 
         Examples
         --------
@@ -146,8 +148,11 @@ class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimato
         table = standardise_at_home(checked, self._kernel.scaling, self._kernel.dtype)
         expected = expected_values(self._kernel, table, n_threads(self.n_jobs))
         given = to_numpy(checked).astype(np.float64)
-        found = fill_in(given, expected, self._kernel.scaling, self._categories)
-        return found if self._categories else Imputation(*map(restorer(X), found))
+        values, spread = fill_in(given, expected, self._kernel.scaling, self._categories)
+        keep_categories(X, values, spread, self._categories)
+        changed = np.flatnonzero(np.isnan(given).any(axis=0)).tolist()
+        filled = fill_table(X, values, changed, self._categories)
+        return Imputation(filled, fill_table(X, spread, range(given.shape[1]), ()))
 
     def _draw(
         self,

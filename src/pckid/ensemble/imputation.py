@@ -19,10 +19,10 @@ class Imputation(NamedTuple):
 
     Attributes
     ----------
-    values : array of shape (n_samples, n_features)
-        Observed values as they were. Columns of categories hold categories, in an array of objects.
-        Missing values of columns that the fit dropped stay missing.
-    spread : array of shape (n_samples, n_features)
+    values : array or dataframe of shape (n_samples, n_features)
+        Observed values as they were. Columns of categories hold categories; an array is one of
+        objects then. Missing values of columns that the fit dropped stay missing.
+    spread : array or dataframe of shape (n_samples, n_features)
         Of an imputed number, its predictive standard deviation, in the units of the column: how far
         the value itself may lie from the imputed one. About two thirds of the values lie within
         one spread where columns are roughly Gaussian. Of an imputed category, the chance of another
@@ -92,7 +92,7 @@ def fill_in(
     expected: Expected,
     scaling: Scaling,
     categories: Mapping[int, Sequence[Any]],
-) -> Imputation:
+) -> tuple[np.ndarray, np.ndarray]:
     """Put what is expected where values are missing.
 
     Parameters
@@ -106,7 +106,8 @@ def fill_in(
 
     Returns
     -------
-    imputation : Imputation
+    values, spread : ndarray of shape (n_samples, n_features_in)
+        As in `Imputation`.
     """
     means, spreads = (to_numpy(part).astype(np.float64) for part in expected)
     missing = np.isnan(given)
@@ -123,7 +124,7 @@ def fill_in(
         mine = chances[:, column == place]
         _put(values, missing, [source], mine.argmax(axis=1)[:, None])
         _put(spread, missing, [source], 1 - mine.max(axis=1)[:, None])
-    return Imputation(_named(values, categories) if categories else values, spread)
+    return (_named(values, categories) if categories else values), spread
 
 
 def _put(target: np.ndarray, missing: np.ndarray, columns: Any, found: np.ndarray) -> None:

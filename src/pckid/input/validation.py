@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from functools import wraps
+from inspect import signature
 from numbers import Integral
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
@@ -50,7 +51,7 @@ def validate_table(estimator: Any, X: Any, *, reset: bool) -> Array:
     _refuse_other_things(X)
     if is_blocked(X):
         raise TypeError("X comes in blocks, which only PCKID takes. Give X.compute() if it fits.")
-    kind = _frame_kind(X)
+    kind = frame_kind(X)
     if kind is not None:
         _refuse_twins(X, kind)
         # Before any column is read, so that columns out of order are what the error is about.
@@ -76,7 +77,7 @@ def is_blocked(X: Any) -> bool:
 
 def block_values(X: Any) -> np.ndarray:
     """Turn one block of a larger table (n_samples, n_features) into floats; it may have no rows."""
-    kind = _frame_kind(X)
+    kind = frame_kind(X)
     if X.shape[0] == 0:
         return np.empty(X.shape, dtype=np.float64)
     values = _array(None, X) if kind is None else _frame(X, kind)
@@ -146,6 +147,12 @@ class IncompleteInputMixin:
                 )
         super()._validate_params()  # type: ignore[misc]
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore a pickle; parameters that an earlier version did not have take their defaults."""
+        given = signature(type(self)).parameters.values()
+        defaults = {each.name: each.default for each in given if each.default is not each.empty}
+        super().__setstate__(defaults | state)  # type: ignore[misc]
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
         tags.input_tags.allow_nan = True
@@ -190,7 +197,7 @@ def _categories(estimator: Any, X: Any, kind: str | None, reset: bool) -> dict[i
     by_content = by_content and hasattr(estimator, "categorical_features")
     if features is None and not by_content and not getattr(estimator, "_categories", None):
         return {}
-    columns, names = _columns(X, kind), column_names(estimator)
+    columns, names = table_columns(X, kind), column_names(estimator)
     if reset:
         chosen = (
             columns.by_content()
@@ -223,7 +230,7 @@ class _Columns(NamedTuple):
     by_content: Callable[[], list[int]]  # the same where nothing was said about them
 
 
-def _columns(X: Any, kind: str | None) -> _Columns:
+def table_columns(X: Any, kind: str | None) -> _Columns:
     """Look at a table's columns one by one; what is no table has none, and is refused later."""
     readers: dict[str, Callable[[int], list[Any]]] = {
         "pandas": lambda j: X.iloc[:, j].astype(object).tolist(),
@@ -400,7 +407,7 @@ def _foreign(X: Array, coded: Mapping[int, np.ndarray]) -> Array:
     return X
 
 
-def _frame_kind(X: Any) -> str | None:
+def frame_kind(X: Any) -> str | None:
     """Find which library made a dataframe, without importing any."""
     for kind in type(X).__mro__:
         root = kind.__module__.partition(".")[0]

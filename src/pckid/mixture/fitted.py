@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils.validation import check_is_fitted
 
 from pckid._utils.arrays import Array, asarray_like, namespace, restorer, to_numpy
+from pckid.input.filling import fill_table
 from pckid.input.reading import read_new, standardise_at_home
 from pckid.input.table import Scaling, Table, block
 from pckid.input.validation import IncompleteInputMixin, validate_table
@@ -201,8 +202,9 @@ class FittedMixture(DensityMixin, IncompleteInputMixin, BaseEstimator):
 
         Returns
         -------
-        X : array of shape (n_samples, n_features)
-            Observed values as they were. A column that was never observed in `fit` stays NaN.
+        X : array or dataframe of shape (n_samples, n_features)
+            Of the kind that was given, with observed values as they were. A column that was never
+            observed in `fit` stays NaN.
         """
         check_is_fitted(self)
         given = validate_table(self, X, reset=False)
@@ -214,8 +216,12 @@ class FittedMixture(DensityMixin, IncompleteInputMixin, BaseEstimator):
                 for s in gen_batches(len(values), _BLOCK)
             ]
         )
-        return restorer(X)(
-            asarray_like(np.where(np.isnan(values), completed, values), table.values)
+        missing = np.isnan(values)
+        return fill_table(
+            X,
+            np.where(missing, completed, values),
+            np.flatnonzero(missing.any(axis=0)).tolist(),
+            (),
         )
 
     def _forget(self) -> None:
