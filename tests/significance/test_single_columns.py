@@ -87,23 +87,49 @@ def test_columns_of_one_category_count_as_one():
     assert units.columns_of(found.splitting) == [4, 5]
 
 
-def test_relations_are_those_that_scipy_finds():
-    rng = np.random.default_rng(0)
-    base = rng.normal(size=400)
-    category = np.where(base > 0, 2, rng.integers(2, size=400))
-    X = np.column_stack(
-        [base, np.exp(base + rng.normal(size=400)), category, *rng.normal(size=(3, 400))]
-    )
-    X[rng.random(X.shape) < 0.1] = np.nan
-    found = measure_relation(units_of(X, [2]))
-    assert (found.p_values > 0.05).tolist() == [False] * 3 + [True] * 3
-    # Ranks are taken over all rows in which a column is observed, not over the pairs alone.
-    both = ~np.isnan(X[:, :2]).any(axis=1)
-    expected = stats.spearmanr(X[both, 0], X[both, 1]).statistic
-    assert found.strongest[1] == pytest.approx(expected, abs=0.02)
-    single = measure_relation(units_of(X[both][:, :2]))
-    assert single.strongest == pytest.approx([expected] * 2)
-    assert single.p_values == pytest.approx([stats.spearmanr(X[both, 0], X[both, 1]).pvalue] * 2)
+class TestRelation:
+    def test_columns_that_go_together_are_told_from_those_that_do_not(self):
+        rng = np.random.default_rng(0)
+        base = rng.normal(size=400)
+        category = np.where(base > 0, 2, rng.integers(2, size=400))
+        parabola = base**2 + 0.3 * rng.normal(size=400)
+        X = np.column_stack([base, parabola, category, *rng.normal(size=(3, 400))])
+        X[rng.random(X.shape) < 0.1] = np.nan
+        found = measure_relation(units_of(X, [2]))
+        assert (found.p_values > 0.05).tolist() == [False] * 3 + [True] * 3
+
+    def test_two_numbers_as_a_loop_has_them(self):
+        rng = np.random.default_rng(1)
+        X = rng.normal(size=(200, 2))
+        X[:, 1] += 0.2 * X[:, 0]
+        scores = []
+        for column in X.T:
+            ranks = stats.rankdata(column)
+            line = stats.zscore(ranks)
+            square = stats.zscore(ranks**2)
+            scores.append([line, stats.zscore(square - np.mean(line * square) * line)])
+        r = np.array([[np.mean(a * b) for b in scores[1]] for a in scores[0]])
+        found = measure_relation(units_of(X))
+        assert found.strongest == pytest.approx([np.abs(r).max()] * 2)
+        assert found.p_values == pytest.approx([stats.chi2.sf(199 * (r**2).sum(), 4)] * 2)
+
+    def test_two_categories_as_a_contingency_table_has_them(self):
+        rng = np.random.default_rng(2)
+        first = rng.integers(3, size=300)
+        second = np.where(rng.random(300) < 0.1, first, rng.integers(4, size=300))
+        counts = stats.contingency.crosstab(first, second).count
+        expected = stats.chi2_contingency(counts, correction=False)
+        found = measure_relation(units_of(np.column_stack([first, second]).astype(float), [0, 1]))
+        p_value = stats.chi2.sf(expected.statistic * 299 / 300, expected.dof)
+        assert found.p_values == pytest.approx([p_value] * 2)
+
+    def test_independent_columns_are_called_so(self):
+        rng = np.random.default_rng(3)
+        found = [
+            measure_relation(units_of(rng.exponential(size=(60, 2)))).p_values[0]
+            for _ in range(400)
+        ]
+        assert stats.kstest(found, "uniform").pvalue > 0.001
 
 
 def test_a_column_that_goes_with_others_counts_though_it_splits_a_cluster():

@@ -1,8 +1,8 @@
 """Columns that show no groups: a group is what at least two columns agree on.
 
 A column may split the rows by itself, such as a coin flip or a number with two modes: the clusters
-on both sides are alike in all other columns. And a column may go with no other one. Neither kind
-says anything about groups, though each adds eigenvalues to the kernel and blurs those of others.
+on both sides are alike in all other columns. And a column may be independent of every other one.
+Neither says anything about groups, though each adds eigenvalues to the kernel and blurs others.
 """
 
 from __future__ import annotations
@@ -18,13 +18,15 @@ from pckid.significance.units import Units
 LEAST_COLUMNS = 3
 """With fewer columns, one column is too large a part of the table to be set aside."""
 
+MOST_COLUMNS = 1000
+"""With more columns, a single one hardly changes the clusters."""
+
 # Two clusters differ by a column if its means are two standard deviations apart, and are alike in
 # the other columns if these together tell them apart by no more than half of one.
 _DIFFERENT, _ALIKE = 4.0, 0.25
 # A column that goes with another one so closely tells of groups, though it may split some of them.
 _RELATED = 0.3
-# A column whose means are closer than one standard deviation plays no part in the clusters.
-_IDLE = 1.0
+# A column whose p-value of being related to none of the others is larger goes with none.
 _ALPHA = 0.05
 # Fewer rows cannot show that columns are unrelated.
 _LEAST_ROWS = 200
@@ -36,7 +38,7 @@ class SingleColumns(NamedTuple):
     """Units that show no groups, both ndarrays of int."""
 
     splitting: np.ndarray  # those that split clusters by themselves
-    unrelated: np.ndarray  # those that go with no other unit, and play no part in the clusters
+    unrelated: np.ndarray  # those that go with no other unit
 
     @property
     def both(self) -> np.ndarray:
@@ -57,18 +59,17 @@ def find_single_columns(units: Units, labels: np.ndarray) -> SingleColumns:
     -------
     found : SingleColumns
         At least two units are left, else unrelated ones stay, and then all. None of fewer than
-        three.
+        three, or of more than 1,000.
     """
     none = SingleColumns(np.arange(0), np.arange(0))
     n_units = len(units.columns)
-    if n_units < LEAST_COLUMNS or labels.max() == 0:
+    if not LEAST_COLUMNS <= n_units <= MOST_COLUMNS or labels.max() == 0:
         return none
     distances, relation = cluster_distances(units, labels), measure_relation(units)
     splitting = split_alone(distances) & (relation.strongest < _RELATED)
     unrelated = np.zeros(n_units, dtype=bool)
     if len(labels) >= _LEAST_ROWS:
-        idle = distances.max(axis=(0, 1)) < _IDLE
-        unrelated = idle & ~splitting & (relation.p_values > _ALPHA)
+        unrelated = ~splitting & (relation.p_values > _ALPHA)
     found = SingleColumns(np.flatnonzero(splitting), np.flatnonzero(unrelated))
     for left_out in (found, found._replace(unrelated=np.arange(0))):
         if n_units - len(left_out.both) >= 2:
@@ -156,45 +157,55 @@ def _category_distances(
 class Relation(NamedTuple):
     """How closely each unit goes with another one, both of shape (n_units,)."""
 
-    strongest: np.ndarray  # its largest correlation, in magnitude
-    p_values: np.ndarray  # of all its correlations together
+    strongest: np.ndarray  # the largest correlation of its scores, in magnitude
+    p_values: np.ndarray  # of being unrelated to all others
 
 
 def measure_relation(units: Units) -> Relation:
-    """Correlate units by ranks, categories by indicators, over rows in which both are observed."""
+    """Test whether each unit is independent of every other one, over rows that have both.
+
+    Each unit has orthonormal scores: a line and a parabola of its ranks, so that a relation that
+    first rises and then falls is seen, or its categories. Of n rows, n Σ r² over the correlations
+    r of a scores with b scores is χ² of a b degrees of freedom if the two are independent, as in
+    the smooth tests of Kallenberg and Ledwina (1999). The p-value of a unit is its smallest one,
+    times the number of others.
+    """
     blocks = [
-        _indicators(column) if is_category else _ranks(column)[:, None]
+        _orthonormal_scores(column, is_category)
         for column, is_category in zip(units.values.T, units.categorical, strict=True)
     ]
     scores = np.hstack(blocks)
     observed = ~np.isnan(scores)
     correlations, counts = pairwise_correlations(np.where(observed, scores, 0.0), observed)
-    freedom = np.maximum(counts - 2, 1.0)
-    t = np.abs(correlations) * np.sqrt(freedom / np.maximum(1 - correlations**2, 1e-12))
-    p_values = np.minimum(2 * stats.t.sf(t, freedom), 1.0)
     sizes = np.array([block.shape[1] for block in blocks])
-    starts = np.cumsum(sizes) - sizes
-    largest, smallest = np.abs(correlations), p_values
-    for axis in (0, 1):
-        largest = np.maximum.reduceat(largest, starts, axis=axis)
-        smallest = np.minimum.reduceat(smallest, starts, axis=axis)
-    smallest = smallest * sizes * sizes[:, None] * (len(blocks) - 1)
+    squares = correlations**2 * np.maximum(counts - 1, 0.0)
+    statistics = _reduce_blocks(np.add, squares, sizes)
+    largest = _reduce_blocks(np.maximum, np.abs(correlations), sizes)
+    p_values = stats.chi2.sf(statistics, np.outer(sizes, sizes)) * (len(blocks) - 1)
     np.fill_diagonal(largest, 0.0)
-    np.fill_diagonal(smallest, 1.0)
-    return Relation(largest.max(axis=1), np.minimum(smallest.min(axis=1), 1.0))
+    np.fill_diagonal(p_values, 1.0)
+    return Relation(largest.max(axis=1), np.minimum(p_values.min(axis=1), 1.0))
 
 
-def _ranks(column: np.ndarray) -> np.ndarray:
-    """Rank the values of a column (n,), of mean 0 and variance 1; NaN where missing."""
-    ranks = np.full(len(column), np.nan)
+def _orthonormal_scores(column: np.ndarray, is_category: bool) -> np.ndarray:
+    """Return uncorrelated scores (n, n_scores) of a column (n,); NaN where missing."""
     seen = ~np.isnan(column)
-    ranks[seen] = stats.zscore(stats.rankdata(column[seen]))
-    return ranks
+    values = column[seen]
+    if is_category:
+        functions = (values[:, None] == np.unique(values)).astype(np.float64)
+    else:
+        ranks = stats.rankdata(values) / len(values)
+        functions = np.stack([ranks, ranks**2], axis=1)
+    centred = functions - functions.mean(axis=0)
+    basis, triangle = np.linalg.qr(centred)
+    # The last category follows from the others, and so does the parabola of two values.
+    varies = np.abs(np.diag(triangle)) > 1e-6 * np.sqrt(len(values))
+    scores = np.full((len(column), varies.sum()), np.nan)
+    scores[seen] = basis[:, varies] * np.sqrt(len(values))
+    return scores
 
 
-def _indicators(column: np.ndarray) -> np.ndarray:
-    """Return whether a column (n,) holds each of its categories (n, n_levels), NaN if missing."""
-    seen = ~np.isnan(column)
-    levels = np.unique(column[seen])
-    found = (column[:, None] == levels) - np.mean(column[seen, None] == levels, axis=0)
-    return np.where(seen[:, None], found, np.nan)
+def _reduce_blocks(ufunc: np.ufunc, matrix: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Reduce a matrix to one value for each pair of blocks of rows and columns."""
+    starts = np.cumsum(sizes) - sizes
+    return ufunc.reduceat(ufunc.reduceat(matrix, starts, axis=0), starts, axis=1)
