@@ -40,14 +40,9 @@ from pckid.spectral.assignment import (
     Assignment,
     FittedClusters,
     assign,
-    embed_blocks,
-    label_blocks,
+    compute_blocks,
     memberships,
-    memberships_of_blocks,
-    outlier_score_of_blocks,
-    place_blocks,
     silhouettes,
-    silhouettes_of_blocks,
 )
 from pckid.spectral.embedding import EMBEDDINGS
 from pckid.spectral.grouping import Grouping, group
@@ -416,7 +411,7 @@ class PCKID(
         """
         check_is_fitted(self)
         if (rows := blocked(X)) is not None:
-            return label_blocks(self._fitted, self._known(rows))
+            return Assignment(*self._compute_blocks("placement", rows)[:2])
         table, restore = self._read(X), restorer(X)
         embedding = self._project(table)
         return Assignment(*map(restore, assign(embedding, self._centers, table, self._sharpness)))
@@ -454,7 +449,7 @@ class PCKID(
         """
         check_is_fitted(self)
         if (rows := blocked(X)) is not None:
-            return memberships_of_blocks(self._fitted, self._known(rows))
+            return self._compute_blocks("memberships", rows)[0]
         return restorer(X)(memberships(self._fitted, self._read(X), n_threads(self.n_jobs)))
 
     def outlier_score(self, X: Any) -> Array:
@@ -487,7 +482,7 @@ class PCKID(
         """
         check_is_fitted(self)
         if (rows := blocked(X)) is not None:
-            return outlier_score_of_blocks(self._fitted, self._known(rows))
+            return self._compute_blocks("outlier_score", rows)[0]
         return restorer(X)(outlier_score(self._kernel, self._read(X), n_threads(self.n_jobs)))
 
     def score(self, X: Any, y: Any = None) -> float:
@@ -516,7 +511,7 @@ class PCKID(
         """
         check_is_fitted(self)
         if (rows := blocked(X)) is not None:
-            found = silhouettes_of_blocks(self._fitted, self._known(rows))
+            (found,) = self._compute_blocks("silhouettes", rows)
         else:
             found = silhouettes(self._fitted, self._read(X), n_threads(self.n_jobs))
         xp = namespace(found)
@@ -541,7 +536,7 @@ class PCKID(
         """
         check_is_fitted(self)
         if (rows := blocked(X)) is not None:
-            return embed_blocks(self._fitted, self._known(rows))
+            return self._compute_blocks("placement", rows)[2]
         return restorer(X)(self._project(self._read(X)))
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
@@ -582,15 +577,15 @@ class PCKID(
         """
         return self.fit(X, sample_weight=sample_weight).embedding_
 
-    def _known(self, rows: BlockedRows) -> BlockedRows:
-        """Check that blocks hold the columns of the fit."""
+    def _compute_blocks(self, name: str, rows: BlockedRows) -> tuple[Array, ...]:
+        """Compute something of all blocks when it is asked for; they hold the columns of the fit."""
         if self._categories and not rows.categories:
             raise ValueError(
                 "The model knows columns of categories, but X comes in blocks, which hold numbers "
                 "alone. Give the blocks one by one, as tables in memory."
             )
         validate_data(self, rows.template, reset=False, skip_check_array=True)
-        return rows
+        return compute_blocks(name, self._fitted, rows)
 
     @property
     def cluster_names_(self) -> list[str | None]:
@@ -657,9 +652,9 @@ class PCKID(
         table, embedding, _ = self._locate(sample.X, sample, grouping)
         self._describe(table, embedding, sample, None)
         if rows.lazy:
-            results = place_blocks(self._fitted, self._known(rows))
+            results = self._compute_blocks("placement", rows)
             self.labels_, self.confidence_, self.embedding_ = results
-            self.outlier_score_ = outlier_score_of_blocks(self._fitted, self._known(rows))
+            (self.outlier_score_,) = self._compute_blocks("outlier_score", rows)
 
     def _locate(self, X: Array, sample: Sample, grouping: Grouping) -> tuple[Table, Array, Array]:
         """Standardise rows, and find their coordinates (n_samples, n_clusters) and outlier scores.

@@ -12,8 +12,9 @@ import pckid
 import pckid.metrics
 from pckid import PCKID, IncompleteGaussianMixture
 from pckid.input.table import Scaling, measure, standardise
-from pckid.mixture import em, full, product, spherical, tied, tied_diag
+from pckid.mixture import em, full, product
 from pckid.mixture.component_weights import pool
+from pckid.mixture.shared import spherical, tied, tied_diag
 
 FAMILIES = {"tied": tied, "tied_diag": tied_diag, "spherical": spherical}
 PLAIN = {"tied": full, "tied_diag": product, "spherical": product}

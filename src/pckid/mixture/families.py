@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from pckid.mixture import full, product, spherical, tied, tied_diag
+from pckid.mixture import full, product
 from pckid.mixture.em import Family
+from pckid.mixture.shared import spherical, tied, tied_diag
 
 FAMILIES: dict[str, Family] = {
     "diag": product,

@@ -32,15 +32,8 @@ def means_out(means: Array, scaling: Scaling, fill: np.ndarray) -> np.ndarray:
 
 def covariances_out(covariances: Array, scaling: Scaling, n_features: int) -> np.ndarray:
     """Undo the scaling of variances (g, d) or covariances (g, d, d); columns left out have 0."""
-    scale, kept = to_numpy(scaling.scale) / _unit(scaling), scaling.kept
-    inside = to_numpy(covariances)
-    if inside.ndim == 2:
-        result = np.zeros((inside.shape[0], n_features))
-        result[:, kept] = inside * scale * scale
-        return result
-    result = np.zeros((inside.shape[0], n_features, n_features))
-    result[:, kept[:, None], kept] = inside * scale[:, None] * scale
-    return result
+    scaled = _times_twice(to_numpy(covariances), to_numpy(scaling.scale) / _unit(scaling))
+    return _widened(scaled, scaling.kept, n_features, 0.0)
 
 
 def means_in(means: Any, scaling: Scaling, like_array: Array) -> Array:
@@ -51,20 +44,14 @@ def means_in(means: Any, scaling: Scaling, like_array: Array) -> Array:
 
 def covariances_in(covariances: Any, scaling: Scaling) -> np.ndarray:
     """Standardise variances (g, d) or covariances (g, d, d) given by the user."""
-    scale, kept = to_numpy(scaling.scale) / _unit(scaling), scaling.kept
-    given = np.asarray(covariances, dtype=np.float64)
-    if given.ndim == 2:
-        return given[:, kept] / scale / scale
-    return given[:, kept[:, None], kept] / scale[:, None] / scale
+    given = _of_kept(np.asarray(covariances, dtype=np.float64), scaling.kept)
+    return _times_twice(given, _unit(scaling) / to_numpy(scaling.scale))
 
 
 def precisions_in(precisions: Any, scaling: Scaling) -> np.ndarray:
     """Standardise precisions (g, d), or matrices of them (g, d, d), given by the user."""
-    scale, kept = to_numpy(scaling.scale) / _unit(scaling), scaling.kept
-    given = np.asarray(precisions, dtype=np.float64)
-    if given.ndim == 2:
-        return given[:, kept] * scale * scale
-    return given[:, kept[:, None], kept] * scale[:, None] * scale
+    given = _of_kept(np.asarray(precisions, dtype=np.float64), scaling.kept)
+    return _times_twice(given, to_numpy(scaling.scale) / _unit(scaling))
 
 
 def factors_out(covariances: Array, scaling: Scaling, n_features: int) -> np.ndarray:
@@ -74,31 +61,40 @@ def factors_out(covariances: Array, scaling: Scaling, n_features: int) -> np.nda
     """
     scale, inside = to_numpy(scaling.scale) / _unit(scaling), to_numpy(covariances)
     if inside.ndim == 2:
-        return _widened(1 / np.sqrt(inside) / scale, scaling.kept, n_features)
+        return _widened(1 / np.sqrt(inside) / scale, scaling.kept, n_features, np.inf)
     lower = np.linalg.cholesky(inside)
     inverse = np.linalg.solve(lower, np.broadcast_to(np.eye(lower.shape[-1]), lower.shape))
     upper = np.triu(np.swapaxes(inverse, 1, 2)) / scale[:, None]
-    return _widened(upper, scaling.kept, n_features)
+    return _widened(upper, scaling.kept, n_features, np.inf)
 
 
 def precisions_of(factors: np.ndarray, scaling: Scaling) -> np.ndarray:
     """Multiply P Pᵀ out, for factors as from `factors_out`."""
     if factors.ndim == 2:
         return factors**2
-    kept = scaling.kept
-    inside = factors[:, kept[:, None], kept]
-    return _widened(inside @ np.swapaxes(inside, 1, 2), kept, factors.shape[1])
+    inside = _of_kept(factors, scaling.kept)
+    return _widened(inside @ np.swapaxes(inside, 1, 2), scaling.kept, factors.shape[1], np.inf)
 
 
-def _widened(inside: np.ndarray, kept: np.ndarray, n_features: int) -> np.ndarray:
-    """Write (g, d) or (g, d, d) of the columns used out for all, infinite in the others' own."""
+def _times_twice(values: np.ndarray, scale: np.ndarray) -> np.ndarray:
+    """Multiply variances (g, d), or rows and columns of matrices (g, d, d), by scales (d,)."""
+    return values * scale * scale if values.ndim == 2 else values * scale[:, None] * scale
+
+
+def _of_kept(values: np.ndarray, kept: np.ndarray) -> np.ndarray:
+    """Take from (g, d), or from matrices (g, d, d), what belongs to the columns used."""
+    return values[:, kept] if values.ndim == 2 else values[:, kept[:, None], kept]
+
+
+def _widened(inside: np.ndarray, kept: np.ndarray, n_features: int, own: float) -> np.ndarray:
+    """Write (g, d) or (g, d, d) of the columns used out for all, `own` in the others' own."""
+    outside = np.full(n_features, own)
     if inside.ndim == 2:
-        result = np.full((inside.shape[0], n_features), np.inf)
+        result = np.tile(outside, (len(inside), 1))
         result[:, kept] = inside
         return result
-    outside = np.full(n_features, np.inf)
     outside[kept] = 0.0
-    result = np.zeros((inside.shape[0], n_features, n_features))
+    result = np.zeros((len(inside), n_features, n_features))
     result[:, np.arange(n_features), np.arange(n_features)] = outside
     result[:, kept[:, None], kept] = inside
     return result

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -79,96 +80,60 @@ def place_rows(
     fitted: FittedClusters, X: np.ndarray, jobs: int = 1
 ) -> tuple[Assignment, np.ndarray]:
     """Find the clusters and coordinates of a block of rows (n_samples, n_features), on the host."""
-    if len(X) == 0:
-        none = np.empty((0, fitted.centers.shape[0]), dtype=fitted.kernel.dtype)
-        return Assignment(np.empty(0, np.int64), none[:, 0]), none
-    table = standardise_at_home(X, fitted.kernel.scaling, fitted.kernel.dtype)
-    embedding = project(fitted.kernel, fitted.projection, table, jobs)
-    found = assign(embedding, fitted.centers, table, fitted.sharpness)
-    return Assignment(*map(to_numpy, found)), to_numpy(embedding)
+    labels, confidence, embedding = _compute_rows("placement", fitted, X, jobs)
+    return Assignment(labels, confidence), embedding
 
 
 def score_rows(fitted: FittedClusters, X: np.ndarray, jobs: int = 1) -> np.ndarray:
     """Compute how unusual the rows of a block (n_samples, n_features) are, on the host."""
+    return _compute_rows("outlier_score", fitted, X, jobs)[0]
+
+
+def compute_blocks(name: str, fitted: FittedClusters, rows: BlockedRows) -> tuple[Array, ...]:
+    """Compute the entry `name` of `_QUANTITIES` for the rows of all blocks, when asked for."""
+    return rows.arrays(_compute_block, (name, fitted), _results(name, fitted))
+
+
+def _compute_block(state: tuple[str, FittedClusters], X: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Compute an entry of `_QUANTITIES` for a block of rows."""
+    return _compute_rows(*state, X)
+
+
+def _compute_rows(
+    name: str, fitted: FittedClusters, X: np.ndarray, jobs: int = 1
+) -> tuple[np.ndarray, ...]:
+    """Compute an entry of `_QUANTITIES` for rows (n_samples, n_features), on the host."""
     if len(X) == 0:
-        return np.empty(0, dtype=fitted.kernel.dtype)
+        return tuple(np.empty(each.shape(0), each.dtype) for each in _results(name, fitted))
     table = standardise_at_home(X, fitted.kernel.scaling, fitted.kernel.dtype)
-    return to_numpy(outlier_score(fitted.kernel, table, jobs))
+    compute, _ = _QUANTITIES[name]
+    return tuple(map(to_numpy, compute(fitted, table, jobs)))
 
 
-def label_blocks(fitted: FittedClusters, rows: BlockedRows) -> Assignment:
-    """Label the rows of all blocks, when they are asked for."""
-    return Assignment(*rows.arrays(_labels_of, fitted, _kinds(fitted)[:2]))
+def _results(name: str, fitted: FittedClusters) -> tuple[BlockResult, ...]:
+    """Return the dtypes and widths of an entry of `_QUANTITIES`."""
+    dtype, width = fitted.kernel.dtype, fitted.centers.shape[0]
+    known = {
+        "label": BlockResult("int64", None),
+        "number": BlockResult(dtype, None),
+        "numbers": BlockResult(dtype, width),  # one for each cluster
+    }
+    return tuple(known[kind] for kind in _QUANTITIES[name][1])
 
 
-def embed_blocks(fitted: FittedClusters, rows: BlockedRows) -> Array:
-    """Embed the rows of all blocks, when they are asked for."""
-    return rows.arrays(_embedding_of, fitted, _kinds(fitted)[2:])[0]
+def _place(fitted: FittedClusters, table: Table, jobs: int) -> tuple[Array, ...]:
+    """Find labels, confidence and coordinates of the rows of a table."""
+    embedding = project(fitted.kernel, fitted.projection, table, jobs)
+    return *assign(embedding, fitted.centers, table, fitted.sharpness), embedding
 
 
-def memberships_of_blocks(fitted: FittedClusters, rows: BlockedRows) -> Array:
-    """Compute the memberships of the rows of all blocks, when they are asked for."""
-    return rows.arrays(_memberships_of, fitted, _kinds(fitted)[2:])[0]
-
-
-def silhouettes_of_blocks(fitted: FittedClusters, rows: BlockedRows) -> Array:
-    """Compute the silhouettes of the rows of all blocks, when they are asked for."""
-    return rows.arrays(_silhouettes_of, fitted, _kinds(fitted)[1:2])[0]
-
-
-def outlier_score_of_blocks(fitted: FittedClusters, rows: BlockedRows) -> Array:
-    """Compute how unusual the rows of all blocks are, when they are asked for."""
-    return rows.arrays(_outlier_score_of, fitted, _kinds(fitted)[1:2])[0]
-
-
-def place_blocks(fitted: FittedClusters, rows: BlockedRows) -> tuple[Array, Array, Array]:
-    """Give labels, confidence and coordinates of the rows of all blocks, when asked for."""
-    labels, confidence, embedding = rows.arrays(_all_of, fitted, _kinds(fitted))
-    return labels, confidence, embedding
-
-
-def _kinds(fitted: FittedClusters) -> tuple[BlockResult, ...]:
-    """Return the dtypes of a row's label, confidence and coordinates."""
-    dtype = fitted.kernel.dtype
-    return (
-        BlockResult("int64", None),
-        BlockResult(dtype, None),
-        BlockResult(dtype, fitted.centers.shape[1]),
-    )
-
-
-def _labels_of(fitted: FittedClusters, X: np.ndarray) -> tuple[Array, ...]:
-    """Label a block of rows."""
-    return tuple(place_rows(fitted, X)[0])
-
-
-def _embedding_of(fitted: FittedClusters, X: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Embed a block of rows."""
-    return (place_rows(fitted, X)[1],)
-
-
-def _memberships_of(fitted: FittedClusters, X: np.ndarray) -> tuple[Array, ...]:
-    """Compute the memberships of a block of rows."""
-    if len(X) == 0:
-        return (np.empty((0, fitted.centers.shape[0]), dtype=fitted.kernel.dtype),)
-    table = standardise_at_home(X, fitted.kernel.scaling, fitted.kernel.dtype)
-    return (to_numpy(memberships(fitted, table)),)
-
-
-def _silhouettes_of(fitted: FittedClusters, X: np.ndarray) -> tuple[Array, ...]:
-    """Compute the silhouettes of a block of rows."""
-    if len(X) == 0:
-        return (np.empty(0, dtype=fitted.kernel.dtype),)
-    table = standardise_at_home(X, fitted.kernel.scaling, fitted.kernel.dtype)
-    return (to_numpy(silhouettes(fitted, table)),)
-
-
-def _outlier_score_of(fitted: FittedClusters, X: np.ndarray) -> tuple[Array, ...]:
-    """Compute how unusual the rows of a block are."""
-    return (score_rows(fitted, X),)
-
-
-def _all_of(fitted: FittedClusters, X: np.ndarray) -> tuple[Array, ...]:
-    """Label and embed a block of rows."""
-    found, embedding = place_rows(fitted, X)
-    return (*found, embedding)
+_QUANTITIES: dict[str, tuple[Callable[..., tuple[Array, ...]], tuple[str, ...]]] = {
+    "placement": (_place, ("label", "number", "numbers")),
+    "memberships": (lambda *rows: (memberships(*rows),), ("numbers",)),
+    "silhouettes": (lambda *rows: (silhouettes(*rows),), ("number",)),
+    "outlier_score": (
+        lambda fitted, table, jobs: (outlier_score(fitted.kernel, table, jobs),),
+        ("number",),
+    ),
+}
+"""What can be computed for the rows of a block: the arrays, and what each holds of a row."""
