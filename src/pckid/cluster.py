@@ -578,7 +578,7 @@ class PCKID(
         return self.fit(X, sample_weight=sample_weight).embedding_
 
     def _compute_blocks(self, name: str, rows: BlockedRows) -> tuple[Array, ...]:
-        """Compute something of all blocks when it is asked for; they hold the columns of the fit."""
+        """Compute something of blocks that hold the columns of the fit, when it is asked for."""
         if self._categories and not rows.categories:
             raise ValueError(
                 "The model knows columns of categories, but X comes in blocks, which hold numbers "
@@ -665,8 +665,7 @@ class PCKID(
             table = standardise(X, sample.scaling, sample.dtype)
             jobs = n_threads(self.n_jobs)
             return table, *project_and_score(self._kernel, self._projection, table, jobs)
-        home = sample.table.values
-        index = asarray_like(sample.places, home, dtype=namespace(home).int64)
+        index = asarray_like(sample.places, sample.table.values)
         points, scores = take_along(grouping.points, index), take_along(grouping.scores, index)
         return take(sample.table, index), points, scores
 

@@ -19,13 +19,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
-from pckid._utils.arrays import to_numpy
+from pckid._utils.arrays import take_along, to_numpy
 from pckid._utils.markup import html_table
 from pckid._utils.parallel import blas_threads_for, n_threads
 from pckid._utils.seeds import Stream, generator
 from pckid.ensemble.base import EnsembleEstimator, FitInput
 from pckid.ensemble.feature_map import Kernel, feature_matrix
-from pckid.input.sample import Sample, merge_duplicates, take_rows
+from pckid.input.sample import Sample, merge_duplicates
 from pckid.input.table import standardise, take
 from pckid.input.validation import categorical_mask
 from pckid.significance.comparison import (
@@ -211,7 +211,7 @@ def _cluster_rows(
     rows = np.arange(n_rows)
     if n_rows > MAX_ROWS:
         rows = np.sort(rng.choice(n_rows, size=MAX_ROWS, replace=False))
-    X = take_rows(sample.X, rows)
+    X = take_along(sample.X, rows)
     table = standardise(X, kernel.scaling, kernel.dtype)
     labels = cluster_by_numbers(kernel, "random_walk", table, [n_clusters], jobs)[0]
     return find_units(to_numpy(X).astype(np.float64), categorical), labels
@@ -222,7 +222,7 @@ def _compare_sample(
 ) -> Comparison:
     """Compare rows of a sample with tables without groups."""
     rows = rows_to_compare(sample.X.shape[0], sample.entropy)
-    values = to_numpy(take_rows(sample.X, rows)).astype(np.float64)
+    values = to_numpy(take_along(sample.X, rows)).astype(np.float64)
     with warnings.catch_warnings():
         # The table itself has been warned of.
         warnings.simplefilter("ignore")

@@ -116,23 +116,27 @@ def asarray_like(values: Any, X: Array, dtype: Any = None) -> Array:
         dtype = X.dtype
     if isinstance(X, np.ndarray):
         return np.asarray(values, dtype=dtype)
+    xp = namespace(X)
     if array_api_compat.is_torch_array(X) and X.is_cuda:
-        xp = namespace(X)
+        dtype = xp.int64 if dtype is None and values.dtype == np.int64 else dtype
         # Up to 64 KB CUDA sets aside at once; for more it waits until all that was launched is
         # done. So indices travel as int32, and are widened there.
         short = dtype == xp.int64 and values.nbytes > _STAGED_BYTES and values.max() < 1 << 31
         there = xp.asarray(values, dtype=xp.int32 if short else dtype)
         return there.to(device_of(X), non_blocking=True).to(dtype or there.dtype)
-    return namespace(X).asarray(values, dtype=dtype, device=device_of(X))
+    return xp.asarray(values, dtype=dtype, device=device_of(X))
 
 
 def take_along(X: Any, index: Any, axis: int = 0) -> Array:
     """Take the entries of `X` at an `index` (n,), none of them negative, along an axis.
 
-    As the namespace's `take`, which computes thrice more on tensors to allow for negative ones.
+    As the namespace's `take`, which computes thrice more on tensors to allow for negative ones. The
+    index lies on the host or where `X` does.
     """
     if isinstance(X, np.ndarray):
         return X.take(index, axis=axis)
+    if isinstance(index, np.ndarray):
+        index = asarray_like(index, X)
     if array_api_compat.is_torch_array(X):
         return X.index_select(axis, index)
     return namespace(X).take(X, index, axis=axis)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pckid._utils.arrays import Array, asarray_like, namespace, take_along, to_numpy
+from pckid._utils.arrays import Array, asarray_like, take_along, to_numpy
 from pckid.input.table import Scaling
 
 # Fewer rows may have exactly one of some columns by chance.
@@ -42,9 +42,8 @@ def with_one_hot(scaling: Scaling, X: Array) -> Scaling:
         return scaling
     higher = to_numpy(margins.higher)
     two = np.flatnonzero(higher > 0)
-    columns = asarray_like(scaling.kept[two], X, dtype=namespace(X).int64)
     weights = np.zeros(len(higher))
-    for group in one_hot_groups(to_numpy(take_along(X, columns, axis=1)), two):
+    for group in one_hot_groups(to_numpy(take_along(X, scaling.kept[two], axis=1)), two):
         variances = higher[two[group]] * (1 - higher[two[group]])
         weights[two[group]] = np.sqrt(variances / variances.sum())
     one_hot = asarray_like(weights if weights.any() else weights[:0], margins.higher)

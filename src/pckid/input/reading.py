@@ -53,7 +53,7 @@ def measure_columns(
 def usable_rows(X: Array, scaling: Scaling) -> Array:
     """Find which rows have a value in a column that is used, of shape (n_samples,)."""
     xp = namespace(X)
-    observed = take_along(~xp.isnan(X), asarray_like(scaling.used, X, dtype=xp.int64), axis=1)
+    observed = take_along(~xp.isnan(X), scaling.used, axis=1)
     return xp.any(observed, axis=1)
 
 

@@ -90,8 +90,7 @@ class Sample(NamedTuple):
         if n_samples <= MOST_COMPARED:
             return self.n_usable
         rows = np.linspace(0, n_samples - 1, MOST_COMPARED).astype(np.int64)
-        home = self.table.values
-        some = take(self.table, asarray_like(rows, home, dtype=namespace(home).int64))
+        some = take(self.table, asarray_like(rows, self.table.values))
         return len(merge_duplicates(some, None, least=1).rows)
 
     def draw(self, size: int, rng: np.random.Generator) -> tuple[Array, Array | None]:
@@ -117,8 +116,7 @@ class Sample(NamedTuple):
             rows = np.sort(order[:size])
             weights = np.maximum(weights[rows], priorities[order[size]])
         home = self.table.values
-        found = asarray_like(rows, home, dtype=namespace(home).int64)
-        return found, None if weights is None else asarray_like(weights, home)
+        return asarray_like(rows, home), None if weights is None else asarray_like(weights, home)
 
 
 def draw_sample(rows: RowsInMemory | RowsInBlocks, sampling: Sampling) -> Sample:
@@ -140,7 +138,7 @@ def draw_sample(rows: RowsInMemory | RowsInBlocks, sampling: Sampling) -> Sample
         if table.n_features == 0 and _only_names_rows(to_numpy(table.codes)[distinct.rows]):
             # Each column would then be dropped as a name of the rows, and none would be left.
             distinct = merge_duplicates(table, weights, n_usable + 1)
-        X, weights, n_usable = take_rows(X, distinct.rows), distinct.weights, len(distinct.rows)
+        X, weights, n_usable = take_along(X, distinct.rows), distinct.weights, len(distinct.rows)
         scaling, places = _measure(X, weights, categorical, sampling), distinct.places
     scaling = with_one_hot(scaling, X)
     is_part = isinstance(rows, RowsInMemory) and found.X.shape[0] < rows.X.shape[0]
@@ -166,7 +164,7 @@ def _from_memory(rows: RowsInMemory, sampling: Sampling) -> _Measured:
     X, weights = _without_columns(rows.X, sampling.skipped), rows.weights
     if weights is not None:
         counted = np.flatnonzero(weights)
-        X, weights = take_rows(X, counted), weights[counted]
+        X, weights = take_along(X, counted), weights[counted]
     scaling = _measure(X, weights, rows.categorical, sampling)
     usable = np.flatnonzero(to_numpy(usable_rows(X, scaling)))
     _check_count(len(usable), sampling)
@@ -180,7 +178,7 @@ def _from_memory(rows: RowsInMemory, sampling: Sampling) -> _Measured:
         chosen = filled[first]
         chosen = chosen[np.isin(chosen, usable, assume_unique=True, kind="table")]
     if len(chosen) < n_samples:
-        X, weights = take_rows(X, chosen), None if weights is None else weights[chosen]
+        X, weights = take_along(X, chosen), None if weights is None else weights[chosen]
     return _Measured(X, weights, scaling, len(usable), n_samples, n_samples - len(usable))
 
 
@@ -235,11 +233,6 @@ def _check_count(n_usable: int, sampling: Sampling) -> None:
     check_row_count(n_usable, sampling.n_clusters, f"n_clusters={sampling.n_clusters}")
 
 
-def take_rows(X: Array, rows: np.ndarray) -> Array:
-    """Gather rows by indices on the host."""
-    return take_along(X, asarray_like(rows, X, dtype=namespace(X).int64))
-
-
 class UniqueRows(NamedTuple):
     """Rows that all differ, or come as often as they count, in an order that their values give."""
 
@@ -265,8 +258,7 @@ def merge_duplicates(table: Table, weights: np.ndarray | None, least: int) -> Un
     each = np.ones(table.n_samples) if weights is None else weights
     order = canonical_order(table, each)
     each = each[order]
-    index = asarray_like(order, table.values, dtype=namespace(table.values).int64)
-    differs = _differs(take(table, index))
+    differs = _differs(take(table, asarray_like(order, table.values)))
     first, places = np.flatnonzero(differs), np.empty(len(order), dtype=np.int64)
     places[order] = np.arange(len(order))
     if least <= len(first) < table.n_samples:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils.random import sample_without_replacement
 
-from pckid._utils.arrays import Array, asarray_like, is_host, namespace, to_numpy
+from pckid._utils.arrays import Array, asarray_like, is_host, namespace, take_along, to_numpy
 from pckid._utils.parallel import blas_threads
 from pckid._utils.sklearn_compat import check_sample_weight
 from pckid.input.table import Table
@@ -74,9 +74,7 @@ def weighted_rows(X: Array, sample_weight: Any) -> tuple[Array, Array | None]:
     if weights is None:
         return X, None
     kept = np.flatnonzero(weights > 0)
-    xp = namespace(X)
-    rows = xp.take(X, asarray_like(kept, X, dtype=xp.int64), axis=0)
-    return rows, asarray_like(weights[kept], X, dtype=xp.float64)
+    return take_along(X, kept), asarray_like(weights[kept], X, dtype=namespace(X).float64)
 
 
 def canonical_order(table: Table, weights: np.ndarray | None = None) -> np.ndarray:

@@ -60,9 +60,7 @@ def sort_rows(table: Table) -> tuple[tuple[PatternBatch, ...], Array]:
         for pieces in _groups(patterns, index, is_host(table.values))
     )
     order = np.concatenate([to_numpy(batch.rows) for batch in batches])
-    return batches, asarray_like(
-        np.argsort(order), table.values, dtype=namespace(table.values).int64
-    )
+    return batches, asarray_like(np.argsort(order), table.values)
 
 
 Piece = tuple[int, np.ndarray]  # a pattern and rows that have it
@@ -114,7 +112,7 @@ def _batch(table: Table, patterns: np.ndarray, members: list[np.ndarray]) -> Pat
     xp = namespace(table.values)
 
     def put(numbers: np.ndarray) -> Array:
-        return asarray_like(numbers, table.values, dtype=xp.int64)
+        return asarray_like(numbers, table.values)
 
     flat = put(padded.reshape(-1))
     values, observed = (xp.take(part, flat, axis=0) for part in (table.values, table.observed))

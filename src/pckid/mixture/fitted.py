@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -39,26 +38,21 @@ class FittedMixture(DensityMixin, IncompleteInputMixin, BaseEstimator):
     # the fit holds, or than the file that a model was read from.
     @cached_property
     def means_(self) -> Array:
-        return self._public("means_", self._public_means)
+        means = self._fitted_params("means_").means[0, ...]
+        return asarray_like(units.means_out(means, self._scaling, self._constants), means)
 
     @cached_property
     def covariances_(self) -> Array:
-        return self._public("covariances_", self._public_covariances)
+        inside = self._fitted_params("covariances_").covariances[0, ...]
+        return self._public(units.covariances_out(inside, self._scaling, len(self._constants)))
 
     @cached_property
     def precisions_(self) -> Array:
-        def precisions() -> np.ndarray:
-            each = units.precisions_of(self._factors(), self._scaling)
-            return units.as_public(each, self.covariance_type, self._scaling)
-
-        return self._public("precisions_", precisions)
+        return self._public(units.precisions_of(self._factors("precisions_"), self._scaling))
 
     @cached_property
     def precisions_cholesky_(self) -> Array:
-        def factors() -> np.ndarray:
-            return units.as_public(self._factors(), self.covariance_type, self._scaling)
-
-        return self._public("precisions_cholesky_", factors)
+        return self._public(self._factors("precisions_cholesky_"))
 
     def predict(self, X: Any) -> Array:
         """Find the most probable component of each row.
@@ -230,38 +224,27 @@ class FittedMixture(DensityMixin, IncompleteInputMixin, BaseEstimator):
             if isinstance(member, cached_property):
                 self.__dict__.pop(name, None)
 
-    def _public(self, name: str, make: Callable[[], np.ndarray]) -> Array:
-        """Make a public attribute where the fitted parameters lie, in their type."""
+    def _fitted_params(self, name: str) -> Any:
+        """Return the parameters that the public attribute `name` is made of."""
         if "_params" not in vars(self):
             raise AttributeError(f"{type(self).__name__} has no {name} before it is fitted.")
-        # The square of a spread of 1e300 is inf, which is as near as a float comes.
-        with np.errstate(over="ignore"):
-            return asarray_like(make(), self._params.means)
+        return self._params
 
-    def _public_means(self) -> np.ndarray:
-        """Undo the scaling of the means (g, n_features_in)."""
-        return units.means_out(self._params.means[0, ...], self._scaling, self._constants)
-
-    def _public_covariances(self) -> np.ndarray:
-        """Undo the scaling of the covariances, in the shape that their kind has."""
-        inside = self._params.covariances[0, ...]
-        each = units.covariances_out(inside, self._scaling, len(self._constants))
-        return units.as_public(each, self.covariance_type, self._scaling)
-
-    def _factors(self) -> np.ndarray:
+    def _factors(self, name: str) -> np.ndarray:
         """Factor the precisions of all components, (g, d) or (g, d, d)."""
-        inside = self._params.covariances[0, ...]
+        inside = self._fitted_params(name).covariances[0, ...]
         return units.factors_out(inside, self._scaling, len(self._constants))
 
-    def _read(self, X: Any) -> Table:
-        """Standardise rows for the fitted mixture."""
-        return read_new(self, X, self._scaling, self._dtype)
+    def _public(self, each: np.ndarray) -> Array:
+        """Give what each component has the public shape, where the fitted parameters lie."""
+        shape = units.as_public(each, self.covariance_type, self._scaling)
+        return asarray_like(shape, self._params.means)
 
     def _score(self, X: Any) -> tuple[Array, Array, Table]:
         """Compute posteriors (g, n), log-densities (n,) in standardised units, and the table."""
         check_is_fitted(self)
         family = FAMILIES[self.covariance_type]
-        table = self._read(X)
+        table = read_new(self, X, self._scaling, self._dtype)
         joint = family.log_joint(family.statistics(table), self._params)
         resp, log_density = em.responsibilities(joint)
         return resp[0, ...], log_density[0, :], table

@@ -37,10 +37,10 @@ class SideBySide:
         place = np.concatenate([np.tile(np.arange(g), m) for m, g in shapes])
         slot = owner * self._shape[1] + place
         xp = namespace(home)
-        self.owner = asarray_like(owner, home, dtype=xp.int64)
-        self.slot = asarray_like(slot, home, dtype=xp.int64)
+        self.owner = asarray_like(owner, home)
+        self.slot = asarray_like(slot, home)
         # Places that no component has are filled by what comes after the last one.
-        runs = asarray_like(np.stack([np.cumsum(sizes) - sizes, sizes]), home, dtype=xp.int64)
+        runs = asarray_like(np.stack([np.cumsum(sizes) - sizes, sizes]), home)
         index = xp.arange(self._shape[1], dtype=xp.int64, device=device_of(home))
         component = xp.where(index < runs[1, :, None], runs[0, :, None] + index, len(owner))
         self._component = xp.reshape(component, (-1,))

@@ -12,7 +12,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pckid._utils.arrays import Array, asarray_like, clip_min, device_of, namespace, to_numpy
+from pckid._utils.arrays import (
+    Array,
+    asarray_like,
+    clip_min,
+    device_of,
+    namespace,
+    take_along,
+    to_numpy,
+)
 from pckid.input.table import Table
 from pckid.input.weights import canonical_order, draw_rows
 from pckid.mixture import em, initialise
@@ -78,7 +86,7 @@ def make_start(
     """
     if way == "random_from_data":
         chosen = draw_rows(rows.order, rows.counts, n_components, rng)
-        first = asarray_like(chosen[None, :], rows.values, dtype=namespace(rows.values).int64)
+        first = asarray_like(chosen[None, :], rows.values)
         return initialise.from_rows(family, stats, first, floor, rows.weights)
     if way == "random":
         drawn = np.empty((n_components, len(rows.order)))
@@ -138,7 +146,7 @@ def _seeds(rows: Rows, n_components: int, rng: np.random.RandomState) -> Array:
         best = int(np.argmin(trials @ each))
         chosen.append(candidates[best])
         closest = trials[best]
-    return _take_centers(rows, chosen)
+    return take_along(rows.values, np.array(chosen))
 
 
 def _draw_centers(
@@ -151,19 +159,11 @@ def _draw_centers(
     return order[np.minimum(found, len(order) - 1)].tolist()
 
 
-def _take_centers(rows: Rows, chosen: list[int]) -> Array:
-    """Take rows as centres (g, d)."""
-    xp = namespace(rows.values)
-    return xp.take(
-        rows.values, asarray_like(np.asarray(chosen), rows.values, dtype=xp.int64), axis=0
-    )
-
-
 def _distances(rows: Rows, chosen: list[int]) -> np.ndarray:
     """Compute squared distances to rows `chosen` over what is observed, on the host (g, n)."""
-    xp = namespace(rows.values)
-    squares = xp.sum(rows.values**2, axis=1)
-    found = to_numpy(squares - 2 * _closeness(rows, _take_centers(rows, chosen))).astype(np.float64)
+    squares = namespace(rows.values).sum(rows.values**2, axis=1)
+    centers = take_along(rows.values, np.array(chosen))
+    found = to_numpy(squares - 2 * _closeness(rows, centers)).astype(np.float64)
     # What rounding leaves of the distance to itself must not be drawn.
     found[np.arange(len(chosen)), chosen] = 0.0
     return np.maximum(found, 0.0)
@@ -187,8 +187,7 @@ def _sorted(rows: Rows, resp: Array) -> Array:
     So it does not depend on the seed to which part the first of `precisions_init` belongs.
     """
     centers = np.round(to_numpy(_moments(rows, rows.weighted(resp))[0]), _DIGITS)
-    xp = namespace(resp)
-    return xp.take(resp, asarray_like(np.lexsort(centers.T[::-1]), resp, dtype=xp.int64), axis=0)
+    return take_along(resp, np.lexsort(centers.T[::-1]))
 
 
 def _moments(rows: Rows, weighted: Array, before: Array | None = None) -> tuple[Array, Array]:

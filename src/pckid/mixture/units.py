@@ -9,7 +9,11 @@ import numpy as np
 from pckid._utils.arrays import Array, asarray_like, namespace, to_numpy
 from pckid.input.table import Scaling
 
+# The square of a spread of 1e300 is inf, which is as near as a float comes.
+_may_overflow = np.errstate(over="ignore")
 
+
+@_may_overflow
 def means_out(means: Array, scaling: Scaling, fill: np.ndarray) -> np.ndarray:
     """Undo the scaling of means (g, d).
 
@@ -30,6 +34,7 @@ def means_out(means: Array, scaling: Scaling, fill: np.ndarray) -> np.ndarray:
     return result
 
 
+@_may_overflow
 def covariances_out(covariances: Array, scaling: Scaling, n_features: int) -> np.ndarray:
     """Undo the scaling of variances (g, d) or covariances (g, d, d); columns left out have 0."""
     scaled = _times_twice(to_numpy(covariances), to_numpy(scaling.scale) / _unit(scaling))
@@ -54,6 +59,7 @@ def precisions_in(precisions: Any, scaling: Scaling) -> np.ndarray:
     return _times_twice(given, to_numpy(scaling.scale) / _unit(scaling))
 
 
+@_may_overflow
 def factors_out(covariances: Array, scaling: Scaling, n_features: int) -> np.ndarray:
     """Factor the precisions of standardised covariances as P Pᵀ, P upper triangular.
 
@@ -68,6 +74,7 @@ def factors_out(covariances: Array, scaling: Scaling, n_features: int) -> np.nda
     return _widened(upper, scaling.kept, n_features, np.inf)
 
 
+@_may_overflow
 def precisions_of(factors: np.ndarray, scaling: Scaling) -> np.ndarray:
     """Multiply P Pᵀ out, for factors as from `factors_out`."""
     if factors.ndim == 2:

@@ -207,12 +207,12 @@ def _launch_part(
     columns = _third(kernel, rng)
     size = min(max(n_clusters + 1, -(-n_samples // 3)), n_samples)
     rows = np.sort(rng.choice(n_samples, size, replace=False))
-    index = asarray_like(rows, features, dtype=xp.int64)
+    index = asarray_like(rows, features)
     each = None if weights is None else take_along(weights, index)
     # Some columns at a time, so that a CPU makes no copy of all rows.
     n_pieces = max(1, len(columns) // _COLUMNS) if is_host(features) else 1
     pieces = [
-        take_along(take_along(features, asarray_like(some, features, dtype=xp.int64)), index, 1)
+        take_along(take_along(features, some), index, 1)
         for some in np.array_split(columns, n_pieces)
     ]
     mine = xp.concat(pieces, axis=0) if n_pieces > 1 else pieces[0]
@@ -262,5 +262,5 @@ def _widening(columns: np.ndarray, features: Array) -> Callable[[Array], Array]:
     xp = namespace(features)
     places = np.full(features.shape[0], len(columns))
     places[columns] = np.arange(len(columns))
-    index = asarray_like(places, features, dtype=xp.int64)
+    index = asarray_like(places, features)
     return lambda part: take_along(xp.concat([part, 0 * part[:1, ...]], axis=0), index)
