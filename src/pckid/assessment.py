@@ -22,7 +22,7 @@ from pckid.input.sentinels import describe_codes, find_codes
 from pckid.input.validation import categorical_mask, column_name, validate_table
 from pckid.n_clusters import Choice, judge_rows
 from pckid.significance.comparison import ALPHA, MIN_ROWS, N_NULL, Comparison
-from pckid.significance.ensemble import quick
+from pckid.significance.ensemble import with_few_mixtures
 from pckid.significance.gaps import GAP_ALPHA, Gaps, find_gaps
 from pckid.significance.stability import Stability, measure_stability, resample_clusters
 from pckid.significance.units import find_units
@@ -519,7 +519,9 @@ def _resample(
         return None
 
     def labels_of(rows: np.ndarray, seed: int) -> np.ndarray:
-        model = quick(estimator, n_clusters=n_clusters, kmeans_n_init=10, random_state=seed)
+        model = with_few_mixtures(
+            estimator, n_clusters=n_clusters, kmeans_n_init=10, random_state=seed
+        )
         found = np.asarray(model.fit(values[rows]).predict(values))
         # A row with values only in columns that do not vary in the resample.
         return np.maximum(found, 0)

@@ -34,11 +34,10 @@ from pckid.significance.comparison import (
     MIN_ROWS,
     N_NULL,
     Comparison,
-    NullComparison,
-    compare_until_clear,
+    compare_with_null_tables,
     rows_to_compare,
 )
-from pckid.significance.ensemble import kernel_maker, quick
+from pckid.significance.ensemble import kernel_maker, with_few_mixtures
 from pckid.significance.single_columns import find_single_columns
 from pckid.significance.units import Units, find_units
 from pckid.spectral.embedding import fit_embedding
@@ -156,7 +155,7 @@ def judge_rows(
     choice : Choice
     """
     own = {name: getattr(estimator, name) for name in ("n_inits", "n_sizes", "dtype")}
-    model = quick(estimator, **own, n_clusters="auto", n_jobs=jobs, random_state=seed)
+    model = with_few_mixtures(estimator, **own, n_clusters="auto", n_jobs=jobs, random_state=seed)
     drawn = model._draw(X, **model._needs())
     return choose_or_none(model, model._train(drawn.sample), drawn, n_null=n_null).choice
 
@@ -226,9 +225,8 @@ def _compare_sample(
     with warnings.catch_warnings():
         # The table itself has been warned of.
         warnings.simplefilter("ignore")
-        return compare_until_clear(
-            NullComparison(values, categorical, kernel_maker(estimator), sample.entropy, jobs),
-            n_null,
+        return compare_with_null_tables(
+            values, categorical, kernel_maker(estimator), sample.entropy, jobs, n_null
         )
 
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from pckid.significance import comparison
 from pckid.significance.comparison import (
     Comparison,
-    NullComparison,
     compare_structures,
-    compare_until_clear,
+    compare_with_null_tables,
     leave_one_out,
     rows_to_compare,
 )
@@ -116,18 +116,19 @@ def test_few_rows_that_come_often_have_a_structure():
         ([0.1, 0.1, 0.1, 0.1, 0.06], 49),
     ],
 )
-def test_null_tables_are_drawn_until_the_answer_is_clear(p_values, n_null):
-    class Fake:
-        def __init__(self):
-            self.sizes = []
+def test_null_tables_are_drawn_until_the_answer_is_clear(monkeypatch, p_values, n_null):
+    sizes = []
 
-        def extend(self, size):
-            self.sizes.append(size)
-            return SimpleNamespace(p_value=p_values[len(self.sizes) - 1])
+    def compare(own, null):
+        sizes.append(len(null))
+        return SimpleNamespace(p_value=p_values[len(sizes) - 1])
 
-    fake = Fake()
-    assert compare_until_clear(fake).p_value == p_values[-1]
-    assert sum(fake.sizes) == n_null
+    monkeypatch.setattr(comparison, "compare_structures", compare)
+    monkeypatch.setattr(comparison, "measure_structure", lambda kernel: kernel)
+    X = np.random.default_rng(4).normal(size=(30, 2))
+    found = compare_with_null_tables(X, np.zeros(2, dtype=bool), lambda table, seed: seed, 0)
+    assert found.p_value == p_values[-1]
+    assert sizes[-1] == n_null
 
 
 def test_rows_of_long_tables_are_drawn_once():
@@ -164,9 +165,8 @@ def test_every_table_has_a_seed_of_its_own():
         seeds.append(seed)
         return np.exp(-((table[:, None] - table) ** 2).sum(axis=2))
 
-    comparison = NullComparison(X, np.zeros(2, dtype=bool), kernel_of, 0)
-    comparison.extend(5)
-    assert len(comparison.extend(2).null_statistics) == 7
+    found = compare_with_null_tables(X, np.zeros(2, dtype=bool), kernel_of, 0, n_null=7)
+    assert len(found.null_statistics) == 7
     assert len(seeds) == len(set(seeds)) == 3 + 7
 
 
@@ -179,7 +179,7 @@ def test_of_wide_tables_some_columns_are_compared(monkeypatch):
         filled = np.nan_to_num(table)
         return np.exp(-((filled[:, None] - filled) ** 2).sum(axis=2))
 
-    NullComparison(X, np.zeros(8, dtype=bool), kernel_of, 0).extend(5)
+    compare_with_null_tables(X, np.zeros(8, dtype=bool), kernel_of, 0, n_null=5)
     assert len(used) == 1
     assert len(used.pop()) == 3
     assert not np.isnan(X).any()

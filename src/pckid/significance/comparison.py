@@ -80,8 +80,17 @@ class Comparison(NamedTuple):
         return float(stats.t.sf(difference / spread / np.sqrt(1 + 1 / n), n - 1))
 
 
-class NullComparison:
-    """Compares how clearly a table and null tables fall into clusters.
+def compare_with_null_tables(
+    X: np.ndarray,
+    categorical: np.ndarray,
+    kernel_of: KernelOf,
+    entropy: int,
+    jobs: int = 1,
+    n_null: int = N_NULL,
+) -> Comparison:
+    """Compare how clearly a table and null tables fall into clusters.
+
+    As many null tables are drawn as a clear answer takes: 7, 9, 17 or 33, or at last `n_null`.
 
     Parameters
     ----------
@@ -93,40 +102,28 @@ class NullComparison:
         The seed of everything.
     jobs : int, default=1
         Threads.
+    n_null : int, default=49
+
+    Returns
+    -------
+    comparison : Comparison
     """
+    X = _without_many_columns(X, entropy)
+    model = fit_null_model(X, categorical)
 
-    def __init__(
-        self,
-        X: np.ndarray,
-        categorical: np.ndarray,
-        kernel_of: KernelOf,
-        entropy: int,
-        jobs: int = 1,
-    ) -> None:
-        X = _without_many_columns(X, entropy)
-        self._model = fit_null_model(X, categorical)
-        self._kernel_of, self._entropy, self._jobs = kernel_of, entropy, jobs
-        own = run_in_threads(self._measure_own, [(X, number) for number in range(_N_OWN)], jobs)
-        self._own: list[Structure] = own
-        self._null: list[Structure] = []
+    def measure(of_null: int, number: int) -> Structure:
+        rng = generator(entropy, Stream.NULL_TABLES, of_null, number)
+        table = draw_null_table(model, rng) if of_null else X
+        return measure_structure(kernel_of(table, int(rng.integers(2**31))))
 
-    def extend(self, n_null: int) -> Comparison:
-        """Measure further null tables."""
-        first = len(self._null)
-        numbers = [(number,) for number in range(first, first + n_null)]
-        self._null += run_in_threads(self._measure_null, numbers, self._jobs)
-        return compare_structures(self._own, self._null)
-
-    def _measure_own(self, X: np.ndarray, number: int) -> Structure:
-        """Measure the table itself by one ensemble."""
-        rng = generator(self._entropy, Stream.NULL_TABLES, 0, number)
-        return measure_structure(self._kernel_of(X, int(rng.integers(2**31))))
-
-    def _measure_null(self, number: int) -> Structure:
-        """Draw a null table and measure it."""
-        rng = generator(self._entropy, Stream.NULL_TABLES, 1, number)
-        table = draw_null_table(self._model, rng)
-        return measure_structure(self._kernel_of(table, int(rng.integers(2**31))))
+    own: list[Structure] = run_in_threads(measure, [(0, i) for i in range(_N_OWN)], jobs)
+    null: list[Structure] = []
+    for look in (*(look for look in _LOOKS if look < n_null), n_null):
+        null += run_in_threads(measure, [(1, i) for i in range(len(null), look)], jobs)
+        found = compare_structures(own, null)
+        if not _UNCLEAR[0] <= found.p_value <= _UNCLEAR[1]:
+            break
+    return found
 
 
 def _without_many_columns(X: np.ndarray, entropy: int) -> np.ndarray:
@@ -198,14 +195,3 @@ def leave_one_out(values: np.ndarray) -> np.ndarray:
     variances = ((apart**2).sum(axis=0) - apart**2 * n / (n - 1)) / (n - 2)
     spread = np.maximum(np.sqrt(np.maximum(variances, 0.0)), _LEAST_SPREAD)
     return apart * n / (n - 1) / spread
-
-
-def compare_until_clear(comparison: NullComparison, n_null: int = N_NULL) -> Comparison:
-    """Draw as many null tables as a clear answer takes: 7, 9, 17 or 33, or at last `n_null`."""
-    n_drawn = 0
-    for n_looked in (*(look for look in _LOOKS if look < n_null), n_null):
-        found = comparison.extend(n_looked - n_drawn)
-        n_drawn = n_looked
-        if not _UNCLEAR[0] <= found.p_value <= _UNCLEAR[1]:
-            break
-    return found

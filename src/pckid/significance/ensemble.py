@@ -1,4 +1,4 @@
-"""Quick ensembles: those of an estimator with few mixtures, for many small tables."""
+"""Small ensembles: those of an estimator with few mixtures, for many small tables."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CELLS_FOR_INITS, _LEAST_COLUMNS = 40_000, 20
 _N_SIZES = 4
 
 
-def quick(estimator: EnsembleEstimator, **changes: Any) -> EnsembleEstimator:
+def with_few_mixtures(estimator: EnsembleEstimator, **changes: Any) -> EnsembleEstimator:
     """Copy an estimator with few mixtures, for a matrix of its columns, on one thread.
 
     Parameters
@@ -57,11 +57,11 @@ def n_starts(n_inits: int, n_rows: int, n_columns: int) -> int:
 
 
 def kernel_maker(estimator: EnsembleEstimator) -> KernelOf:
-    """Return a function that trains a quick ensemble on a table and gives its kernel."""
+    """Return a function that trains a small ensemble on a table and gives its kernel."""
 
     def kernel_of(X: np.ndarray, seed: int) -> np.ndarray:
         n_inits = n_starts(estimator.n_inits, *X.shape)
-        model = quick(estimator, random_state=seed, n_inits=n_inits)
+        model = with_few_mixtures(estimator, random_state=seed, n_inits=n_inits)
         kernel = model._train(model._draw(X).sample)
         table = standardise(X, kernel.scaling, kernel.dtype)
         features = to_numpy(feature_matrix(kernel, table, 1))
