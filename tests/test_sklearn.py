@@ -26,12 +26,15 @@ QUICK_CLUSTERER = PCKID(2, **QUICK, kmeans_n_init=5)
 QUICK_KERNEL = ProbabilisticClusterKernel(**QUICK)
 QUICK_MIXTURE = IncompleteGaussianMixture(2, tol=0.1)
 # One for each way through the code that the default parameters do not take: each embedding, an
-# ensemble whose mixtures are trained one by one, categories of missingness, and each family once,
-# in a mixture.
+# ensemble whose mixtures are trained one by one, a weighted group of columns whose
+# missingness tells, and each family once, in a mixture.
 SETTINGS = [
     *((QUICK_CLUSTERER, {"embedding": name}) for name in EMBEDDINGS if name != "random_walk"),
     (QUICK_CLUSTERER, {"covariance_type": "full"}),
-    (QUICK_CLUSTERER, {"missingness": "informative"}),
+    (
+        QUICK_CLUSTERER,
+        {"column_groups": {"a": [0]}, "group_weights": {"a": 2.0}, "missingness": ["a"]},
+    ),
     (QUICK_KERNEL, {"covariance_type": "full"}),
     *((QUICK_MIXTURE, {"covariance_type": kind}) for kind in FAMILIES if kind != "full"),
 ]

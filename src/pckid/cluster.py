@@ -120,6 +120,17 @@ class PCKID(
         and the same unit: pixels, bands, dates of a series, answers on one scale. With "each", a
         column that takes only two values counts as one of two categories, and neighbouring ones
         of which each row has exactly one, as one-hot encoders make them, as one category.
+    column_groups : mapping of str to array-like of str or int, default=None
+        Columns that belong together, by a name of the group: the dates of a series, the items of
+        a questionnaire, the bands of an image. Those of a group are divided by one scale, the
+        root mean square of their spreads, and count as numbers; so "common" is the case of one
+        group of all columns. Columns of no group, and categories, stand each alone. None takes the
+        groups that come with `X`, as with series.
+    group_weights : None, "equal" or mapping of str to float, default=None
+        How many times the log-density of each group counts in the mixtures, its missingness
+        included where that is informative; groups that are not named count once. "equal" gives
+        each group, and each column of no group, as much say as the smallest of them has: then a
+        group of 200 columns does not drown one of 5. Not with covariance_type "full" or "tied".
     embedding : {"random_walk", "kernel_pca"}, default="random_walk"
         "kernel_pca" is the paper's: Z = E_k Λ_k^½ from the k leading eigenvectors of the kernel K,
         uncentred; `as_in_paper` has the whole of its setting. "random_walk" divides each row's
@@ -133,10 +144,11 @@ class PCKID(
         probability; a missing one is left out, as numbers are. A column in which no two rows
         agree is left out.
         At most 255 categories; not with covariance_type "full" or "tied".
-    missingness : {"ignorable", "informative"}, default="ignorable"
+    missingness : {"ignorable", "informative"} or array-like of str or int, default="ignorable"
         Whether missingness itself carries information about the clusters. "informative" gives each
         component a probability for each column to be observed, for holes that depend on what they
-        hide; not with covariance_type "full" or "tied".
+        hide, or tests that were not made; names or indices of columns, or names of groups, do so
+        for these alone. Not with covariance_type "full" or "tied".
     n_landmarks : int, default=None
         The eigenvectors come from this many random rows and extend to the others exactly as to new
         rows. None uses all rows up to 3,000, and 3,000 random rows above.
@@ -196,6 +208,8 @@ class PCKID(
         EM iterations that each mixture ran.
     categories_ : dict
         The sorted categories of each column of categories, by its name or index.
+    column_groups_ : dict
+        The columns of each group, by their names or indices.
     dropped_features_ : list
         Names, or indices, of columns left out because they are empty or constant.
     n_features_in_ : int
@@ -250,9 +264,11 @@ class PCKID(
         reg_covar: float | str = "auto",
         weighting: str = "fine",
         scaling: str = "each",
+        column_groups: Any = None,
+        group_weights: Any = None,
         embedding: str = "random_walk",
         categorical_features: Any = None,
-        missingness: str = "ignorable",
+        missingness: Any = "ignorable",
         n_landmarks: int | None = None,
         kmeans_n_init: int = 100,
         dtype: str = "auto",
@@ -271,6 +287,8 @@ class PCKID(
         self.reg_covar = reg_covar
         self.weighting = weighting
         self.scaling = scaling
+        self.column_groups = column_groups
+        self.group_weights = group_weights
         self.embedding = embedding
         self.categorical_features = categorical_features
         self.missingness = missingness

@@ -34,9 +34,11 @@ def draw_rows(rng, layout="distinct", n_samples=24):
     return np.where(holes, np.nan, X)
 
 
-def make_table(X, informative=False, dtype="float64"):
+def make_table(X, informative=False, dtype="float64", weights=()):
     categorical = np.arange(X.shape[1]) >= X.shape[1] - len(SIZES)
     scaling = measure(X, categorical, informative=informative)
+    if weights:
+        scaling = scaling._replace(margins=scaling.margins._replace(weights=np.array(weights)))
     return standardise(X, scaling, dtype)
 
 
@@ -45,20 +47,24 @@ def as_loops(table, params, informative):
     Z, codes, observed = table.values, table.codes, table.observed
     n, g = len(Z), params.means.shape[1]
     shares, column = table.margins.frequencies, table.margins.column
+    weights = table.margins.weights if len(table.margins.weights) else np.ones(5)
     joint = np.tile(params.log_weights[0], (n, 1))
     for i in range(n):
         for k in range(g):
             for j in range(3):
                 if observed[i, j]:
                     spread = np.sqrt(params.covariances[0, k, j])
-                    joint[i, k] += norm.logpdf(Z[i, j], params.means[0, k, j], spread)
+                    density = norm.logpdf(Z[i, j], params.means[0, k, j], spread)
+                    joint[i, k] += weights[j] * density
             for j in range(2):
                 if observed[i, 3 + j]:
-                    joint[i, k] += np.log(params.categories[0, k, codes[i, j]])
-            for j in range(5 if informative else 0):
+                    chance = params.categories[0, k, codes[i, j]]
+                    joint[i, k] += weights[3 + j] * np.log(chance)
+            for j in np.flatnonzero(np.broadcast_to(informative, 5)):
                 if not observed[:, j].all():
                     chance = params.observed[0, k, j]
-                    joint[i, k] += np.log(chance if observed[i, j] else 1 - chance)
+                    chance = chance if observed[i, j] else 1 - chance
+                    joint[i, k] += weights[j] * np.log(chance)
     gamma = np.exp(joint - joint.max(axis=1, keepdims=True))
     gamma /= gamma.sum(axis=1, keepdims=True)
     categories = np.zeros((g, len(shares)))
@@ -77,11 +83,12 @@ def as_loops(table, params, informative):
     return joint, categories, chances
 
 
-@pytest.mark.parametrize("informative", [False, True])
+@pytest.mark.parametrize("informative", [False, True, np.array([1, 0, 0, 1, 0], dtype=bool)])
+@pytest.mark.parametrize("weights", [(), (0.5, 2.0, 1.0, 3.0, 0.1)])
 @given(seed=seeds, layout=layouts)
-def test_one_step_equals_the_loops(informative, seed, layout):
+def test_one_step_equals_the_loops(informative, weights, seed, layout):
     rng = np.random.default_rng(seed)
-    table = make_table(draw_rows(rng, layout), informative)
+    table = make_table(draw_rows(rng, layout), informative, weights=weights)
     stats = product.statistics(table)
     chosen = rng.choice(table.n_samples, (1, 3), replace=False)
     params = steps(product, stats, begin(product, stats, chosen, 1e-3), 1, 1e-3)
@@ -89,10 +96,27 @@ def test_one_step_equals_the_loops(informative, seed, layout):
     close(product.log_joint(stats, params)[0].T, joint, scale=100)
     after = steps(product, stats, params, 1, 1e-3)
     close(after.categories[0], categories)
-    if informative:
-        close(after.observed[0], chances)
+    if np.any(informative):
+        tells = np.broadcast_to(informative, 5)
+        close(after.observed[0][:, tells], chances[:, tells])
     else:
         assert after.observed.shape == (1, 3, 0)
+
+
+@given(seed=seeds, layout=layouts)
+def test_a_weight_of_two_equals_a_column_that_comes_twice(seed, layout):
+    rng = np.random.default_rng(seed)
+    X = draw_rows(rng, layout)
+    weighed = make_table(X, True, weights=(2.0, 1.0, 1.0, 1.0, 1.0))
+    twice = make_table(np.column_stack([X[:, :1], X]), True)
+    chosen = rng.choice(len(X), (1, 3), replace=False)
+    joints = []
+    for table in (weighed, twice):
+        stats = product.statistics(table)
+        params = steps(product, stats, begin(product, stats, chosen, 1e-2), 2, 1e-2)
+        joints.append(product.log_joint(stats, params))
+    close(*joints, scale=100)
+    assert weighed.n_values == twice.n_values
 
 
 def log_posterior(table, stats, params):
@@ -102,16 +126,19 @@ def log_posterior(table, stats, params):
     if params.observed.shape[-1]:
         shares = table.margins.observed
         some = (shares > 0) & (shares < 1)
+        weights = table.margins.weights[some] if len(table.margins.weights) else 1.0
         chances, shares = params.observed[..., some], shares[some]
-        prior += 5 * np.sum(shares * np.log(chances) + (1 - shares) * np.log(1 - chances))
+        logs = shares * np.log(chances) + (1 - shares) * np.log(1 - chances)
+        prior += 5 * np.sum(weights * logs)
     return density.sum() + prior
 
 
+@pytest.mark.parametrize("weights", [(), (0.5, 2.0, 1.0, 1.0, 1.0)])
 @pytest.mark.parametrize("informative", [False, True])
 @given(seed=seeds, layout=layouts)
-def test_likelihood_times_prior_never_falls(informative, seed, layout):
+def test_likelihood_times_prior_never_falls(informative, weights, seed, layout):
     rng = np.random.default_rng(seed)
-    table = make_table(draw_rows(rng, layout), informative)
+    table = make_table(draw_rows(rng, layout), informative, weights=weights)
     stats = product.statistics(table)
     params = begin(product, stats, rng.choice(table.n_samples, (1, 3), replace=False), 1e-3)
     last = log_posterior(table, stats, params)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
+from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -28,6 +29,13 @@ from pckid.ensemble.members import (
 )
 from pckid.ensemble.memory import describe_plan, needed_bytes
 from pckid.input.categories import forget
+from pckid.input.column_groups import (
+    ColumnRoles,
+    find_roles,
+    has_groups,
+    list_group_columns,
+    plain_table,
+)
 from pckid.input.filling import fill_table, keep_categories
 from pckid.input.learning_rows import pool_size
 from pckid.input.reading import read_new, standardise_at_home
@@ -69,6 +77,10 @@ class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimato
 
     _categories: dict[int, list[Any]]
     categories_: dict[Any, list[Any]]
+    # Of models that were pickled before there were groups of columns, too.
+    column_groups: Any = None
+    group_weights: Any = None
+    _groups: Mapping[str, list[int]] = MappingProxyType({})
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_inits": [Interval(Integral, 1, None, closed="left")],
@@ -84,8 +96,10 @@ class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimato
         "reg_covar": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "weighting": [StrOptions(set(WEIGHTINGS))],
         "scaling": [StrOptions({"each", "common"})],
+        "column_groups": [Mapping, None],
+        "group_weights": [StrOptions({"equal"}), Mapping, None],
         "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],
-        "missingness": [StrOptions({"ignorable", "informative"})],
+        "missingness": [StrOptions({"ignorable", "informative"}), "array-like"],
         "dtype": [StrOptions({"auto", "float32", "float64"})],
         "device": [str, None],
         "random_state": ["random_state"],
@@ -144,6 +158,7 @@ class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimato
         True
         """
         check_is_fitted(self)
+        X = plain_table(X)
         checked = validate_table(self, X, reset=False)
         table = standardise_at_home(checked, self._kernel.scaling, self._kernel.dtype)
         expected = expected_values(self._kernel, table, n_threads(self.n_jobs))
@@ -182,6 +197,7 @@ class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimato
             rows = self._check_table(X, sample_weight)
         else:
             rows = self._check_blocks(blocks, sample_weight)
+        roles = self._find_groups(X)
         matrices = FAMILIES[self.covariance_type].MATRICES
         sampling = Sampling(
             size=pool_size(self.n_features_in_, self._n_rows_needed(), n_landmarks, n_clusters),
@@ -190,9 +206,8 @@ class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimato
             entropy=int(check_random_state(self.random_state).randint(2**31)),
             # The determinant of a covariance matrix near its floor has no digit left in float32.
             dtype="float64" if matrices else self.dtype,
+            roles=roles,
             device=self.device,
-            one_scale=self.scaling == "common",
-            informative=self.missingness == "informative",
         )
         sample = draw_sample(rows, sampling)
         self.dropped_features_ = dropped_features(self, sample.scaling.used)
@@ -211,9 +226,28 @@ class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimato
             X = self._forget_categories(X, np.flatnonzero(weights))
         return RowsInMemory(X, weights, categorical_mask(self))
 
+    def _find_groups(self, X: Any) -> ColumnRoles:
+        """Find which columns belong together, as the parameters say or else the table."""
+        groups, names = self.column_groups, column_names(self)
+        if groups is None and has_groups(X):
+            groups = X.column_groups
+        roles = find_roles(self, groups, names)
+        self._groups = roles.groups
+        self.column_groups_ = list_group_columns(roles.groups, names)
+        return roles
+
+    @property
+    def _informative(self) -> bool:
+        """Whether the missingness of any column carries information."""
+        if isinstance(self.missingness, str):
+            return self.missingness == "informative"
+        return len(self.missingness) > 0
+
     def _check_family(self) -> None:
-        """Raise if the table holds more than numbers, and the mixtures take numbers alone."""
-        more = "missingness='informative' was given" if self.missingness == "informative" else ""
+        """Raise if more is asked for than Gaussians, and the mixtures take numbers alone."""
+        more = f"missingness={self.missingness!r} was given" if self._informative else ""
+        if self.group_weights is not None:
+            more = "group_weights were given"
         if self._categories:
             more = f"column {column_name(self, min(self._categories))} holds categories"
         if more and not FAMILIES[self.covariance_type].MIXED:
@@ -244,9 +278,9 @@ class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimato
         names = getattr(rows.template, "column_names", None)
         self._categories, self._labels_in = dict(rows.categories), None
         self.categories_ = {names[j] if names else j: each for j, each in rows.categories.items()}
-        informative = self.missingness == "informative"
+        informative = self._informative
         if informative or (self.categorical_features is not None and not rows.categories):
-            asked = "missingness='informative'" if informative else "categorical_features"
+            asked = f"missingness={self.missingness!r}" if informative else "categorical_features"
             raise ValueError(
                 f"{asked} needs a table in memory, but X comes in blocks. Fit on a sample of its "
                 "rows in memory, then predict the others."

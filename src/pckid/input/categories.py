@@ -76,28 +76,27 @@ def chosen_columns(
                 "Give one entry for each column."
             )
         return np.flatnonzero(asked).tolist()
-    return sorted({_find_column(each, names, n) for each in asked})
+    return sorted({find_column(each, names, n, "categorical_features") for each in asked})
 
 
-def _find_column(asked: Any, names: Sequence[Any] | None, n: int) -> int:
-    """Find one column by its name or its index."""
+def find_column(asked: Any, names: Sequence[Any] | None, n: int, parameter: str) -> int:
+    """Find one of `n` columns by its name or its index; the parameter is for the error."""
     if isinstance(asked, str):
         if names is None:
             raise ValueError(
-                f"categorical_features names {asked!r}, but the columns of X have no names. Give "
-                "indices, or a dataframe."
+                f"{parameter} names {asked!r}, but the columns of X have no names. Give indices, "
+                "or a dataframe."
             )
         if asked not in names:
             raise ValueError(
-                f"categorical_features names {asked!r}, which is no column of X. The columns are: "
+                f"{parameter} names {asked!r}, which is no column of X. The columns are: "
                 + ", ".join(map(repr, names[:12]))
             )
         return list(names).index(asked)
     if isinstance(asked, int | np.integer) and -n <= asked < n:
         return int(asked) % n
     raise ValueError(
-        f"categorical_features holds {asked!r}, which is no column of X: it has {n}, counted "
-        "from 0."
+        f"{parameter} holds {asked!r}, which is no column of X: it has {n}, counted from 0."
     )
 
 

@@ -11,16 +11,8 @@ from pckid.input.table import Scaling, Table, measure, standardise
 from pckid.input.validation import check_columns_vary, validate_table
 
 
-def measure_columns(
-    X: Array,
-    categorical: np.ndarray | None = None,
-    *,
-    one_scale: bool = False,
-    informative: bool = False,
-    two_values: bool = False,
-    weights: Array | None = None,
-) -> Scaling:
-    """Measure the columns of the rows of a fit.
+def measure_columns(X: Array, categorical: np.ndarray | None = None, **options: Any) -> Scaling:
+    """Measure the columns of the rows of a fit; raise if none of them varies.
 
     Parameters
     ----------
@@ -28,23 +20,10 @@ def measure_columns(
         As from `validate_table`, in float64, where it is to be computed.
     categorical : array of shape (n_features,), bool, default=None
         The columns of categories.
-    one_scale : bool, default=False
-        Divide all features by the same number, as where one variance is to hold for all of them.
-    informative : bool, default=False
-        Whether missingness itself carries information about the clusters.
-    two_values : bool, default=False
-        Whether columns of numbers that take only two values are counted like categories.
-    weights : array of shape (n_samples,), default=None
-        How much each row counts.
+    **options
+        As `table.measure` has them.
     """
-    scaling = measure(
-        X,
-        categorical,
-        informative=informative,
-        two_values=two_values,
-        one_scale=one_scale,
-        weights=weights,
-    )
+    scaling = measure(X, categorical, **options)
     some = categorical is not None and bool(categorical.any())
     check_columns_vary(len(scaling.used), X.shape, categories=some)
     return scaling

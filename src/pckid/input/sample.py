@@ -8,10 +8,11 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from pckid._utils.arrays import Array, asarray_like, namespace, place, take_along, to_numpy
+from pckid.input.column_groups import ColumnRoles, with_column_weights
 from pckid.input.learning_rows import keys, smallest
 from pckid.input.one_hot import with_one_hot
 from pckid.input.reading import measure_columns, usable_rows
-from pckid.input.table import Scaling, Table, place_scaling, standardise, take, with_one_scale
+from pckid.input.table import Scaling, Table, place_scaling, standardise, take, with_group_scales
 from pckid.input.validation import check_columns_vary, check_row_count
 from pckid.input.weights import canonical_order
 
@@ -51,9 +52,8 @@ class Sampling(NamedTuple):
     least_distinct: int  # equal rows are merged if at least so many are left
     entropy: int  # the seed that `random_state` gave
     dtype: str  # "auto": float64 for small tables, float32 for large ones
+    roles: ColumnRoles  # what columns share, and how they count
     device: str | None = None  # where blocks are computed
-    one_scale: bool = False  # whether all columns of numbers are divided by the same number
-    informative: bool = False  # whether missingness itself carries information
     skipped: tuple[int, ...] = ()  # columns that are not used
 
 
@@ -140,7 +140,7 @@ def draw_sample(rows: RowsInMemory | RowsInBlocks, sampling: Sampling) -> Sample
             distinct = merge_duplicates(table, weights, n_usable + 1)
         X, weights, n_usable = take_along(X, distinct.rows), distinct.weights, len(distinct.rows)
         scaling, places = _measure(X, weights, categorical, sampling), distinct.places
-    scaling = with_one_hot(scaling, X)
+    scaling = with_column_weights(with_one_hot(scaling, X), sampling.roles)
     is_part = isinstance(rows, RowsInMemory) and found.X.shape[0] < rows.X.shape[0]
     dtype = sampling.dtype
     if dtype == "auto":
@@ -187,9 +187,7 @@ def _from_blocks(rows: RowsInBlocks, sampling: Sampling) -> _Measured:
     found = rows.survey(sampling.entropy, sampling.size)
     if sampling.skipped:
         found = found.without(list(sampling.skipped))
-    scaling = found.scaling
-    if sampling.one_scale:
-        scaling = with_one_scale(scaling)._replace(margins=None)
+    scaling = with_group_scales(found.scaling, sampling.roles.scales)
     some = bool(rows.categorical.any())
     check_columns_vary(len(scaling.used), (found.n_rows, found.rows.shape[1]), categories=some)
     usable = np.flatnonzero((~np.isnan(found.rows[:, scaling.used])).any(axis=1))
@@ -210,9 +208,9 @@ def _measure(
     return measure_columns(
         X,
         categorical,
-        one_scale=sampling.one_scale,
-        informative=sampling.informative,
-        two_values=not sampling.one_scale,
+        groups=sampling.roles.scales,
+        informative=sampling.roles.informative,
+        two_values=True,
         weights=None if shares is None else asarray_like(shares, X),
     )
 

@@ -44,6 +44,9 @@ class Margins(NamedTuple):
     # (n_features,), weights of those among them that hold one category together, 0 in others; of
     # length 0 where there are none, see `one_hot`
     one_hot: Array
+    # (n_columns,), how many times the log-density of a column counts; of length 0 where all count
+    # once
+    weights: Array = np.zeros(0)
 
     @property
     def counts(self) -> Array:
@@ -97,8 +100,12 @@ class Table(NamedTuple):
 
     @property
     def n_values(self) -> float:
-        """How many values a whole row has: columns that hold one category together count once."""
-        return self.observed.shape[1] + float(namespace(self.values).sum(self.margins.counts - 1))
+        """How many values a whole row counts for: one category in several columns counts once."""
+        xp, weights, counts = namespace(self.values), self.margins.weights, self.margins.counts
+        if weights.shape[0] == 0:
+            return self.observed.shape[1] + float(xp.sum(counts - 1))
+        more = xp.sum(weights[: counts.shape[0]] * (counts - 1))
+        return float(xp.sum(weights) + more)
 
     @property
     def observed_values(self) -> Array:
@@ -120,9 +127,9 @@ def measure(
     X: Array,
     categorical: np.ndarray | None = None,
     *,
-    informative: bool = False,
+    informative: bool | np.ndarray = False,
     two_values: bool = False,
-    one_scale: bool = False,
+    groups: np.ndarray | None = None,
     weights: Array | None = None,
 ) -> Scaling:
     """Compute the centre and spread of each feature from what is observed of it.
@@ -133,12 +140,13 @@ def measure(
         Rows with NaN where a value is missing; categories as numbers from 0.
     categorical : array of shape (n_features_in,), bool, default=None
         The columns of categories.
-    informative : bool, default=False
+    informative : bool or array of shape (n_features_in,), bool, default=False
         Whether missingness itself carries information about the components.
     two_values : bool, default=False
         Whether columns of numbers that take only two values are counted like categories.
-    one_scale : bool, default=False
-        Whether all columns of numbers are divided by the same number, see `with_one_scale`.
+    groups : array of shape (n_features_in,), int, default=None
+        Columns of numbers with the same group are divided by the same number, see
+        `with_group_scales`; −1 is none. None: no column is in a group.
     weights : array of shape (n_samples,), default=None
         How much each row counts.
 
@@ -166,6 +174,7 @@ def measure(
     mean: Any = sum(_sum(Z, each) for Z, _, each in blocks()) / count
     squares: Any = sum(_sum(xp.where(seen, Z - mean, 0.0) ** 2, each) for Z, seen, each in blocks())
     found = [mean, squares / count]
+    two_values = two_values and (groups is None or bool((groups[kept] < 0).any()))
     if two_values:
         lowest, highest = ends[1, :], ends[2, :]
         extreme = [
@@ -175,20 +184,23 @@ def measure(
     center, variance, *two = to_numpy(xp.stack(found))
     higher = shares_of_higher(low, high, center, two[0] > 0) if two_values else np.zeros(0)
     chosen, counts = _count_categories(X, np.flatnonzero(categorical), weights)
-    share = np.zeros(0)
-    if informative:
-        used = _take_columns(X, np.concatenate([kept, chosen]))
-        share = _shares_observed(xp.astype(~xp.isnan(used), X.dtype), weights)
+    share, used = np.zeros(0), np.concatenate([kept, chosen])
+    tells = np.broadcast_to(informative, X.shape[1])[used]
+    if np.any(informative):
+        seen = xp.astype(~xp.isnan(_take_columns(X, used)), X.dtype)
+        # A column that is never missing tells nothing by it.
+        share = np.where(tells, _shares_observed(seen, weights), 1.0)
     margins = Margins(
         np.repeat(np.arange(len(counts)), list(map(len, counts))),
         np.concatenate([np.zeros(0), *map(frequencies, counts)]),
         share,
         higher,
         np.zeros(0),
+        np.zeros(0),
     )
     spread = np.sqrt(variance)
     scaling = Scaling(center * magnitude, spread * magnitude, kept, chosen, margins, unit)
-    return place_scaling(with_one_scale(scaling) if one_scale else scaling, X)
+    return place_scaling(scaling if groups is None else with_group_scales(scaling, groups), X)
 
 
 def place_scaling(scaling: Scaling, home: Array) -> Scaling:
@@ -233,19 +245,32 @@ def standardise(X: Array, scaling: Scaling, dtype: str, *, patterns: bool = True
     return Table(values, observed, *shared, codes, margins)
 
 
-def with_one_scale(scaling: Scaling) -> Scaling:
-    """Give all columns of numbers the same scale: the root mean square of their own."""
-    xp = namespace(scaling.scale)
-    if scaling.scale.shape[0] == 0:
-        return scaling
-    unit = 1.0 if scaling.unit is None else scaling.unit
-    scales = scaling.scale / unit
-    largest = xp.max(scales)
-    # A column of the smallest floats may be nothing beside the others, and its scale beyond floats.
-    with np.errstate(over="ignore"):
-        common = xp.sqrt(xp.mean((scales / largest) ** 2)) * largest * unit
-    common = xp.clip(common, max=float(np.finfo(np.float64).max))
-    return scaling._replace(scale=0 * scaling.center + common)
+def with_group_scales(scaling: Scaling, groups: np.ndarray) -> Scaling:
+    """Give the columns of numbers of each group one scale: the root mean square of their own.
+
+    Columns of a group that take two values count as numbers, not as categories.
+
+    Parameters
+    ----------
+    scaling : Scaling
+        On the host.
+    groups : ndarray of shape (n_features_in,), int
+        The number of the group of each column; −1 for one that stands alone.
+    """
+    mine, scale, margins = groups[scaling.kept], np.array(scaling.scale), scaling.margins
+    unit = np.ones(len(scale)) if scaling.unit is None else scaling.unit
+    for group in np.unique(mine[mine >= 0]):
+        columns = mine == group
+        spread = scale[columns] / unit[columns]
+        largest = spread.max()
+        # A column of the smallest floats may be nothing beside others, its scale beyond floats.
+        with np.errstate(over="ignore"):
+            common = np.sqrt(np.mean((spread / largest) ** 2)) * largest * unit[columns]
+        scale[columns] = np.minimum(common, np.finfo(np.float64).max)
+    if margins is not None and margins.higher.shape[0]:
+        higher = np.where(mine >= 0, 0.0, to_numpy(margins.higher))
+        margins = margins._replace(higher=higher if higher.any() else higher[:0])
+    return scaling._replace(scale=scale, margins=margins)
 
 
 def variance_floor(reg_covar: float, dtype: str) -> float:
@@ -433,7 +458,7 @@ def _margins(scaling: Scaling, home: Array) -> Margins:
     xp = namespace(home)
     if scaling.margins is None:
         none = xp.zeros(0, dtype=home.dtype, device=device_of(home))
-        return Margins(xp.astype(none, xp.int64), none, none, none, none)
+        return Margins(xp.astype(none, xp.int64), none, none, none, none, none)
     column, *shares = scaling.margins
     return Margins(column, *(xp.astype(share, home.dtype, copy=False) for share in shares))
 

@@ -18,6 +18,7 @@ from pckid._utils.arrays import Array, asarray_like, detach, is_foreign, namespa
 from pckid._utils.sklearn_compat import Interval, InvalidParameterError
 from pckid.input import categories
 from pckid.input.cells import is_number_text, numbers
+from pckid.input.column_groups import plain_table
 
 _NONE: Mapping[int, np.ndarray] = MappingProxyType({})
 
@@ -37,7 +38,7 @@ def validate_table(estimator: Any, X: Any, *, reset: bool) -> Array:
     ----------
     estimator : object
         Gets `n_features_in_` and `feature_names_in_` if `reset`, else `X` must match them.
-    X : array-like, dataframe or Array API array of shape (n_samples, n_features)
+    X : array-like, dataframe, GroupedFrame or Array API array of shape (n_samples, n_features)
         NaN, None, pd.NA, NaT, Arrow and polars nulls and masked entries are missing.
     reset : bool
         True in `fit`, which learns the categories of the columns that the estimator's
@@ -48,6 +49,7 @@ def validate_table(estimator: Any, X: Any, *, reset: bool) -> Array:
     X : array of shape (n_samples, n_features), float32 or float64
         Categories are numbered from 0; one that `fit` did not see is missing.
     """
+    X = plain_table(X)
     _refuse_other_things(X)
     if is_blocked(X):
         raise TypeError("X comes in blocks, which only PCKID takes. Give X.compute() if it fits.")

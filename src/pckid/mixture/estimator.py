@@ -235,8 +235,9 @@ class IncompleteGaussianMixture(FittedMixture):
         single = single and not FAMILIES[self.covariance_type].MATRICES
         self._dtype = "float32" if single else "float64"
         X = namespace(values).astype(values, namespace(values).float64, copy=False)
-        one_scale = self.covariance_type == "spherical"
-        self._scaling = measure_columns(X, one_scale=one_scale, weights=weights)
+        # One variance holds for all columns of a sphere, so they have one scale.
+        one_group = np.zeros(X.shape[1]) if self.covariance_type == "spherical" else None
+        self._scaling = measure_columns(X, groups=one_group, weights=weights)
         self.dropped_features_ = dropped_features(self, self._scaling.used)
         usable = namespace(X).nonzero(usable_rows(X, self._scaling))[0]
         warn_empty_rows(X.shape[0] - usable.shape[0], X.shape[0])

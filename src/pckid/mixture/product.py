@@ -13,6 +13,10 @@ hold one category together, one of which each row has, they count as that catego
 Where missingness is informative, m has a Bernoulli distribution in each component, which changes
 the coefficients of m and the constant, and nothing else.
 
+Columns may have weights, as groups of columns have: the log-density of a column, its categories and
+its missingness included, then counts so many times, which multiplies its coefficients. Moments are
+those of the rows that a component has, whatever the weights.
+
 Probabilities have a prior: each component sees, besides its rows, a tenth of one that is made up of
 the whole table's shares, and five for what is observed. So none is ever zero, and EM never lowers
 the likelihood times the prior.
@@ -33,6 +37,7 @@ from pckid._utils.arrays import (
     contiguous,
     device_of,
     namespace,
+    take_along,
     times_shared,
     times_transposed,
 )
@@ -124,10 +129,11 @@ def start(stats: Statistics, resp: Array, centers: Array) -> Parameters:
     share = 1 / xp.where(total > 0, total, 1.0)[..., None]
     means = moments[..., d : 2 * d] * share
     variances = moments[..., :d] * share - means * means
-    empty = (total <= 0)[..., None]
+    empty, weights = (total <= 0)[..., None], stats.margins.weights
+    centers = centers[..., :d] / xp.sqrt(weights[:d]) if weights.shape[0] else centers[..., :d]
     return Parameters(
         log_weights(total, stats.n_counted),
-        _with_prior(xp.where(empty, centers[..., :d], means), total, stats),
+        _with_prior(xp.where(empty, centers, means), total, stats),
         xp.where(empty, 1.0, variances),
         _category_probabilities(moments, total, seen, stats.margins.frequencies, stats),
         _observed_probabilities(total, seen, stats),
@@ -230,6 +236,12 @@ def _coefficients(stats: Statistics, params: Parameters) -> Array:
     if params.observed.shape[-1]:
         log_odds, hidden = _log_odds(params.observed, stats.margins)
         seen, constant = seen + log_odds, constant + hidden
+    weights, d = stats.margins.weights, stats.n_features
+    if weights.shape[0]:
+        of_categories = take_along(weights[d:], stats.margins.column)
+        each = [weights[:d], weights[:d], of_categories]
+        blocks = [block * weight for block, weight in zip(blocks, each, strict=False)]
+        seen = seen * weights
     tail = xp.concat([seen, constant], axis=-1)
     if stats.link is not None:
         tail = tail @ xp.matrix_transpose(stats.link)
@@ -302,19 +314,26 @@ def _one_hot(table: Table) -> list[Array]:
 def _filled(rows: Array, stats: Statistics) -> Array:
     """Impute means in rows of F, and scale categories so that every column counts alike.
 
+    Squared distances count as many times as the log-densities of their columns.
+
     Two rows drawn at random are at a squared distance of 2 on average in a standardised column of
     numbers; so they are in the indicators of a column of categories divided by √(1 − Σ p²).
     """
     xp = namespace(rows)
     d, tail = stats.n_features, _tail(stats)
     numbers, one_hot = rows[..., d : 2 * d], stats.margins.one_hot
+    roots = xp.sqrt(stats.margins.weights)
     if one_hot.shape[0]:
         numbers = numbers * xp.where(one_hot > 0, one_hot, 1.0)
+    if roots.shape[0]:
+        numbers = numbers * roots[:d]
     if tail == 2 * d:
         return numbers
     column, shares = stats.margins.column, stats.margins.frequencies
     same = xp.astype(column[:, None] == column, rows.dtype)
     scale = 1 / xp.sqrt(1 - same @ (shares * shares))
+    if roots.shape[0]:
+        scale = scale * take_along(roots[d:], column)
     e = rows[..., 2 * d : tail]
     return xp.concat([numbers, (e + (1 - e @ same) * shares) * scale], axis=-1)
 
@@ -349,7 +368,7 @@ def _log_odds(observed: Array, margins: Margins) -> tuple[Array, Array]:
 
     A column with no hole in training says nothing, nor does a hole in a new row there. Columns that
     hold one category together are missing together, and count as one: their squared weights add up
-    to 1.
+    to 1. The weights of columns are in the constant alone.
     """
     xp, shares, counts = namespace(observed), margins.observed, margins.counts
     eps = float(xp.finfo(observed.dtype).eps)
@@ -359,4 +378,6 @@ def _log_odds(observed: Array, margins: Margins) -> tuple[Array, Array]:
     if counts.shape[0]:
         counts = xp.concat([counts, xp.ones_like(shares[counts.shape[0] :])])
         log_odds, hidden = log_odds * counts, hidden * counts
+    if margins.weights.shape[0]:
+        hidden = hidden * margins.weights
     return log_odds, xp.sum(hidden, axis=-1)[..., None]

@@ -20,6 +20,7 @@ from pckid._utils.arrays import to_numpy
 from pckid._utils.files import atomic_file
 from pckid._version import __version__
 from pckid.exceptions import PckidModelError
+from pckid.input.column_groups import list_group_columns
 from pckid.modelfile import checking, container
 from pckid.modelfile.kinds import KINDS, cluster_sizes, restored_columns
 
@@ -206,7 +207,9 @@ def _description(
 
 
 def _plain(value: Any) -> Any:
-    """Keep numbers, texts, None, and lists of columns."""
+    """Keep numbers, texts, None, lists of columns, and these by the names of groups."""
+    if isinstance(value, Mapping):
+        return {str(name): _plain(each) for name, each in value.items()}
     if isinstance(value, list | tuple | np.ndarray) and np.ndim(value) == 1:
         return [_plain(each) for each in value]
     if isinstance(value, Integral) and not isinstance(value, bool):
@@ -267,3 +270,4 @@ def _restore_names(estimator: Any, names: Any, used: np.ndarray) -> None:
     if hasattr(estimator, "_categories"):
         known = estimator._categories.items()
         estimator.categories_ = {j if names is None else names[j]: each for j, each in known}
+        estimator.column_groups_ = list_group_columns(estimator._groups, names)

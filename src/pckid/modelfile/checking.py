@@ -123,6 +123,16 @@ def categories(facts: dict[str, Any], n_features: int) -> dict[int, list[Any]]:
     return found
 
 
+def column_groups(facts: dict[str, Any], n_features: int) -> dict[str, list[int]]:
+    """Read the columns of each group, by its name."""
+    groups = facts.get("column_groups", {})
+    if type(groups) is not dict or not all(type(columns) is list for columns in groups.values()):
+        raise PckidModelError("its groups of columns are no lists.")
+    for column in (column for columns in groups.values() for column in columns):
+        integer({"column": column}, "column", 0, n_features - 1)
+    return groups
+
+
 def add_up(shares: np.ndarray, sizes: list[int], name: str) -> None:
     """Raise unless shares (n, sum(sizes)) add up to 1 within each column of categories."""
     first = 0

@@ -48,16 +48,19 @@ def _pack_kernel(estimator: EnsembleEstimator) -> tuple[Facts, Named]:
     for index, stack in enumerate(kernel.ensemble.stacks):
         named |= _fields(f"stack{index}", stack)
     sizes = [stack.log_weights.shape[1] for stack in kernel.ensemble.stacks]
-    facts = {"dtype": kernel.dtype, "sizes": sizes}
-    return facts | _category_facts(estimator), named
+    facts = {"dtype": kernel.dtype, "sizes": sizes} | _category_facts(estimator)
+    if estimator._groups:
+        facts["column_groups"] = dict(estimator._groups)
+    return facts, named
 
 
 def _unpack_kernel(estimator: EnsembleEstimator, facts: Facts, reader: ArrayReader) -> None:
     """Restore an ensemble: one stack for each number of components, ascending."""
     estimator._categories = checking.categories(facts, estimator.n_features_in_)
+    estimator._groups = checking.column_groups(facts, estimator.n_features_in_)
     scaling = _scaling(reader, estimator.n_features_in_, estimator._categories)
     has_shares = scaling.margins is not None and scaling.margins.observed.shape[0] > 0
-    if has_shares != (estimator.missingness == "informative"):
+    if has_shares != estimator._informative:
         raise PckidModelError("its shares of observed cells do not fit its missingness.")
     dtype = checking.choice(facts, "dtype", _FLOATS)
     stacks, kind = [], estimator.covariance_type
@@ -263,7 +266,10 @@ def _read_margins(reader: ArrayReader, sizes: list[int], n_kept: int) -> Margins
     checking.add_up(shares[None, :], sizes, "margins.frequencies")
     n_numbers = n_kept if "margins.one_hot" in reader else 0
     one_hot = _some(reader, "margins.one_hot", (n_numbers,), "float64", low=0.0, high=1.0)
-    return Margins(column, shares, observed, higher, one_hot)
+    n_columns = n_kept + len(sizes) if "margins.weights" in reader else 0
+    bounds = {"low": np.finfo(np.float64).tiny, "high": np.finfo(np.float64).max}
+    weights = _some(reader, "margins.weights", (n_columns,), "float64", **bounds)
+    return Margins(column, shares, observed, higher, one_hot, weights)
 
 
 def _some(

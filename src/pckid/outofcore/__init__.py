@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from pckid.input.column_groups import plain_table
 from pckid.input.validation import is_blocked
 from pckid.outofcore.rows import Block, BlockedRows, Survey
 
@@ -12,6 +13,7 @@ __all__ = ["Block", "BlockedRows", "Survey", "blocked"]
 
 def blocked(X: Any) -> BlockedRows | None:
     """Return `X` as rows that come in blocks; None if it is a table in memory."""
+    X = plain_table(X)
     if isinstance(X, BlockedRows):
         return X
     if is_blocked(X):

@@ -88,7 +88,7 @@ def _margins(found: Moments, kept: np.ndarray, counts: list[np.ndarray]) -> Marg
     higher = shares_of_higher(low, high, found.mean[kept], found.extreme[kept])
     column = np.repeat(np.arange(len(counts)), list(map(len, counts)))
     shares = np.concatenate([none, *map(frequencies, counts)])
-    return Margins(column, shares, none, higher, none)
+    return Margins(column, shares, none, higher, none, none)
 
 
 def _not_zero(magnitude: np.ndarray) -> np.ndarray:

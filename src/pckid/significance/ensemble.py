@@ -10,8 +10,9 @@ from sklearn.base import clone
 from pckid._utils.arrays import to_numpy
 from pckid.ensemble.base import EnsembleEstimator
 from pckid.ensemble.feature_map import feature_matrix
+from pckid.input.column_groups import find_roles
 from pckid.input.table import standardise
-from pckid.input.validation import categorical_mask
+from pckid.input.validation import categorical_mask, column_names
 from pckid.significance.comparison import KernelOf
 
 _N_INITS = 5
@@ -30,6 +31,8 @@ def with_few_mixtures(estimator: EnsembleEstimator, **changes: Any) -> EnsembleE
     **changes
         Further parameters of the copy.
     """
+    # The columns of a matrix have no names.
+    roles = find_roles(estimator, estimator._groups, column_names(estimator))
     given: dict[str, Any] = {
         "n_inits": min(_N_INITS, estimator.n_inits),
         "n_sizes": _N_SIZES,
@@ -38,6 +41,8 @@ def with_few_mixtures(estimator: EnsembleEstimator, **changes: Any) -> EnsembleE
         "device": None,
         "dtype": "float32" if estimator.dtype == "auto" else estimator.dtype,
         "categorical_features": np.flatnonzero(categorical_mask(estimator)),
+        "column_groups": roles.groups,
+        "missingness": np.flatnonzero(roles.informative),
     }
     copy = clone(estimator).set_params(**{**given, **changes})
     if hasattr(copy, "set_callbacks"):

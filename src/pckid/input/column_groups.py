@@ -1,0 +1,187 @@
+"""Groups of columns: which share a scale, how much they count, and whose missingness tells."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from numbers import Real
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from pckid._utils.arrays import asarray_like
+from pckid.input.categories import find_column
+from pckid.input.table import Scaling
+
+
+class GroupedFrame(Protocol):
+    """A table with groups of columns; estimators take it where they take a dataframe.
+
+    `frame` is what is read. `column_groups` hold unless the estimator was given some.
+    """
+
+    frame: Any
+    column_groups: Mapping[str, Sequence[Any]]
+
+
+def has_groups(X: Any) -> bool:
+    """Return whether `X` is a `GroupedFrame`."""
+    return isinstance(getattr(X, "column_groups", None), Mapping) and hasattr(X, "frame")
+
+
+def plain_table(X: Any) -> Any:
+    """Return the frame of a table with groups of columns, and any other table as it is."""
+    return X.frame if has_groups(X) else X
+
+
+class ColumnRoles(NamedTuple):
+    """What columns of a table (n_features) share, and how they count."""
+
+    groups: Mapping[str, list[int]]  # the columns of each group, ascending
+    # (n_features,), int: those of one number are divided by one scale; −1: each by its own
+    scales: np.ndarray
+    # (n_features,), how many times the log-density of a column counts; None: all groups alike, and
+    # each column in no group as much as a group
+    weights: np.ndarray | None
+    informative: np.ndarray  # (n_features,), bool: whether missingness itself tells
+
+    def weigh(self, used: np.ndarray) -> np.ndarray:
+        """Compute the weights of the columns `used` (n_used,); of length 0 if all are 1.
+
+        Where groups count alike, the smallest counts once, and larger ones as if they were as
+        small: columns that vary together must not make rows look more certain than they are.
+        """
+        if self.weights is not None:
+            weights = self.weights[used]
+        else:
+            owner = -1 - np.arange(len(self.scales))
+            for number, columns in enumerate(self.groups.values()):
+                owner[columns] = number
+            _, place, sizes = np.unique(owner[used], return_inverse=True, return_counts=True)
+            weights = sizes.min() / sizes[place]
+        return weights if (weights != 1).any() else np.zeros(0)
+
+
+def with_column_weights(scaling: Scaling, roles: ColumnRoles) -> Scaling:
+    """Note how much the columns of a scaling count."""
+    weights = roles.weigh(scaling.used)
+    if scaling.margins is None or len(weights) == 0:
+        return scaling
+    home = scaling.margins.frequencies
+    return scaling._replace(margins=scaling.margins._replace(weights=asarray_like(weights, home)))
+
+
+def find_roles(
+    estimator: Any, groups: Mapping[str, Any] | None, names: Sequence[str] | None
+) -> ColumnRoles:
+    """Find what the parameters of a kernel or a clusterer say of the columns of a table.
+
+    Parameters
+    ----------
+    estimator : PCKID or ProbabilisticClusterKernel
+        That has checked the table: `n_features_in_` and its categories are known.
+    groups : mapping of str to columns, or None
+    names : sequence of str or None
+        Of the columns.
+    """
+    n = estimator.n_features_in_
+    members = _find_members(groups or {}, names, n, estimator._categories)
+    scales = np.full(n, -1)
+    for number, columns in enumerate(members.values()):
+        # A group of one is a column by itself.
+        scales[columns] = number if len(columns) > 1 else -1
+    if estimator.scaling == "common":
+        scales = np.zeros(n, dtype=np.int64)
+    weights = None
+    if estimator.group_weights != "equal":
+        weights = np.ones(n)
+        for name, weight in (estimator.group_weights or {}).items():
+            weights[_find_group(name, members)] = _check_weight(name, weight)
+    return ColumnRoles(
+        members, scales, weights, _find_informative(estimator.missingness, members, names, n)
+    )
+
+
+def list_group_columns(
+    groups: Mapping[str, list[int]], names: Sequence[str] | None
+) -> dict[str, list[Any]]:
+    """List the columns of each group by their names, or by their indices without names."""
+    return {
+        name: columns if names is None else [names[j] for j in columns]
+        for name, columns in groups.items()
+    }
+
+
+def _find_members(
+    groups: Mapping[str, Any],
+    names: Sequence[str] | None,
+    n: int,
+    categories: Mapping[int, Any],
+) -> dict[str, list[int]]:
+    """Find the columns of each group by their names or indices."""
+    members: dict[str, list[int]] = {}
+    owner: dict[int, str] = {}
+    for name, asked in groups.items():
+        if not isinstance(name, str):
+            raise ValueError(f"column_groups has a group named {name!r}. Give a text as its name.")
+        columns = [asked] if isinstance(asked, str | int) else list(asked)
+        found = sorted(
+            {find_column(each, names, n, f"column_groups[{name!r}]") for each in columns}
+        )
+        if not found:
+            raise ValueError(f"The group {name!r} of column_groups has no columns. Leave it out.")
+        for j in found:
+            column = j if names is None else repr(names[j])
+            if j in owner:
+                raise ValueError(
+                    f"Column {column} is in two groups of column_groups, {owner[j]!r} and "
+                    f"{name!r}. Leave it in one of them."
+                )
+            if j in categories and len(found) > 1:
+                raise ValueError(
+                    f"Column {column} of the group {name!r} holds categories, which share no scale "
+                    "with others. Leave it out of the group, or make it a group of its own."
+                )
+            owner[j] = name
+        if names is not None and name in names and names.index(name) not in found:
+            raise ValueError(
+                f"The group {name!r} of column_groups has the name of a column that is not in it. "
+                "Give it another name."
+            )
+        members[name] = found
+    return members
+
+
+def _find_group(name: Any, members: Mapping[str, list[int]]) -> list[int]:
+    """Return the columns of a group of weights."""
+    if name not in members:
+        known = (
+            f"The groups are: {', '.join(map(repr, members))}." if members else "There are none."
+        )
+        raise ValueError(f"group_weights names {name!r}, which is no group of columns. {known}")
+    return members[name]
+
+
+def _check_weight(name: str, weight: Any) -> float:
+    """Return the weight of a group; raise unless it is a positive number."""
+    is_number = isinstance(weight, Real) and not isinstance(weight, bool | np.bool_)
+    if not is_number or not 0 < float(weight) < np.inf:
+        raise ValueError(
+            f"group_weights has {weight!r} for the group {name!r}. Give a number above 0; to leave "
+            "its columns out, drop them from the table."
+        )
+    return float(weight)
+
+
+def _find_informative(
+    missingness: Any, members: Mapping[str, list[int]], names: Sequence[str] | None, n: int
+) -> np.ndarray:
+    """Find the columns whose missingness tells (n,), bool."""
+    if isinstance(missingness, str):
+        return np.full(n, missingness == "informative")
+    informative = np.zeros(n, dtype=bool)
+    for each in missingness:
+        is_group = isinstance(each, str) and each in members
+        informative[members[each] if is_group else find_column(each, names, n, "missingness")] = (
+            True
+        )
+    return informative
