@@ -7,6 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from experiments import figures, tables, verdict
 from experiments._registry import check_registered
 from experiments.datasets import Case
@@ -21,6 +23,9 @@ from experiments.run import plan_tasks, run_tasks
 LEFT_OUT = ("incomplete gmm-full", "PCKID random walk", *PAPER_METHODS[1:], *VARIANTS)
 """Not compared unless named: too slow for many patterns, the paper's baselines, our variants."""
 GROUPS = {"tables": "Tables with missing values", "removed": "Complete tables, values removed"}
+STRATA = {"shown": "Classes that show as clusters", "hidden": "Classes that hardly show"}
+LEAST_AGREEMENT = 0.2
+"""Classes show as clusters in a case if the median ARI of all methods is higher."""
 
 
 def compare_methods(
@@ -116,11 +121,32 @@ def grouped(rows: Sequence[Row]) -> dict[str, list[Row]]:
     return {name: part for name, part in parts.items() if part}
 
 
+def split_by_agreement(rows: Sequence[Row]) -> dict[str, list[Row]]:
+    """Split rows by whether the classes of their case show as clusters, whatever the method.
+
+    Where no method finds the classes, all are alike, and every mean over cases is diluted.
+    """
+    agreement = np.nanmedian(tables.mean(tables.collect(rows, "ari")), axis=1)
+    shown = {
+        case
+        for case, median in zip(tables.case_names(rows), agreement, strict=True)
+        if median > LEAST_AGREEMENT
+    }
+    parts: dict[str, list[Row]] = {name: [] for name in STRATA}
+    for row in rows:
+        parts["shown" if (row["dataset"], row["setting"]) in shown else "hidden"].append(row)
+    return {name: part for name, part in parts.items() if part}
+
+
 def write_comparison(
     rows: Sequence[Row], out: Path, prefix: str, say: Callable[[str], None]
 ) -> None:
     """Write the tables and the figure of each group of cases, and a summary of all."""
     texts = []
+    for stratum, part in split_by_agreement(rows).items():
+        overall = verdict.overall(part)
+        tables.write(overall, out, f"{prefix}{stratum}_overall")
+        texts.append(f"## {STRATA[stratum]}\n\n{verdict.summarise_means(part)}")
     for group, part in grouped(rows).items():
         for field in ("accuracy", "ari", "seconds"):
             table = tables.field_table(part, field, "table", tables.case_name)

@@ -64,12 +64,17 @@ def overall(rows: Sequence[Row]) -> ResultTable:
 
 def summarise_ranks(rows: Sequence[Row]) -> str:
     """Write means, ranks and losses in Markdown."""
+    return f"{summarise_means(rows)}\n{losses(rows)}"
+
+
+def summarise_means(rows: Sequence[Row]) -> str:
+    """Write means and ranks in Markdown."""
     n_datasets, n_runs = (len({row[field] for row in rows}) for field in ("dataset", "run"))
     return (
         f"Data sets: {n_datasets}, cases: {len(case_names(rows))}, runs of each: {n_runs}. "
         "A data set counts once, by the mean over its cases; in brackets 95 % intervals from "
         f'resampling the data sets. "ahead" is {OURS} less the method; won, even and lost are '
-        f"its cases.\n\n{as_markdown(overall(rows))}\n{losses(rows)}"
+        f"its cases.\n\n{as_markdown(overall(rows))}"
     )
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import t
 
-from experiments import figures, paper, tables, verdict
+from experiments import compare, figures, paper, tables, verdict
 from experiments.measure import agreement_scores, measure_call
 from experiments.ranks import Ranking, cliques, critical_difference, rank
 from experiments.resampling import interval
@@ -198,6 +198,18 @@ def test_the_summary_has_intervals_and_the_losses():
         "mean+kmeans beats PCKID by more than 0.1 on 1 of 4 cases:\n\n- one: PCKID 0.510; " in text
     )
     assert "seconds" not in text
+
+
+def test_cases_are_split_by_what_most_methods_find():
+    rows = make_rows({name: dict.fromkeys("abc", 0.5) for name in ("clear", "one finds it")})
+    for row in rows:
+        if row["dataset"] == "one finds it" and row["method"] != "a":
+            row["ari"] = "0.1"
+    parts = compare.split_by_agreement(rows)
+    assert {name: {row["dataset"] for row in part} for name, part in parts.items()} == {
+        "shown": {"clear"},
+        "hidden": {"one finds it"},
+    }
 
 
 def test_intervals_are_columns_of_the_csv():
