@@ -1,11 +1,16 @@
 """The package itself: what is public, and that it is there when it is asked for."""
 
+import re
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
 
 import pytest
 
 import pckid
+
+ROOT = Path(__file__).parent.parent
 
 MODULES = ("data", "metrics", "missing", "plots")
 
@@ -65,3 +70,17 @@ def test_help_loads_nothing_but_the_parser():
 def test_a_name_that_does_not_exist_is_an_attribute_error():
     with pytest.raises(AttributeError, match="module 'pckid' has no attribute 'nothing'"):
         pckid.nothing  # noqa: B018
+
+
+def test_the_conda_recipe_has_the_version_and_the_dependencies_of_the_package():
+    recipe = (ROOT / "packaging" / "recipe.yaml").read_text(encoding="utf-8")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    needed = {*project["dependencies"], *extras["cli"], *extras["report"]}
+    run = recipe.partition("  run:\n")[2].partition("\ntests:")[0]
+    listed = {line.replace(" ", "") for line in re.findall(r"^    - (.+)$", run, re.MULTILINE)}
+    assert {name.replace("matplotlib", "matplotlib-base") for name in needed} == listed - {
+        "python>=${{python_min}}"
+    }
+    assert f'version: "{pckid.__version__}"' in recipe
+    assert f'python_min: "{project["requires-python"].removeprefix(">=")}"' in recipe
