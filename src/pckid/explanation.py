@@ -12,7 +12,11 @@ from pckid._utils.arrays import asarray_like, namespace, to_numpy
 from pckid._utils.markup import html_table
 from pckid._utils.parallel import n_threads
 from pckid.describe.categories import CategoryFeature
-from pckid.describe.clusters import ClusterFeature, distinguishing_features
+from pckid.describe.clusters import (
+    ClusterFeature,
+    differences_to_nearest,
+    distinguishing_features,
+)
 from pckid.describe.descriptions import describe_cluster
 from pckid.describe.nesting import Nesting, nest
 from pckid.describe.rows import (
@@ -48,6 +52,9 @@ class ClusterExplanation(NamedTuple):
         the cluster.
     names : list
         The names of these rows in the index of a pandas frame; their numbers otherwise.
+    nearest : (int, list of (name, ClusterFeature or CategoryFeature)) or None
+        The cluster that is most like it, and the columns that tell the two apart: in these,
+        "outside" is that cluster. None where there are no more than two clusters.
     """
 
     number: int
@@ -55,6 +62,7 @@ class ClusterExplanation(NamedTuple):
     features: list[tuple[str, ClusterFeature | CategoryFeature]]
     representatives: np.ndarray
     names: list[Any]
+    nearest: tuple[int, list[tuple[str, ClusterFeature | CategoryFeature]]] | None = None
 
     def describe(self, n_clusters: int = 2) -> str:
         """Describe in words what sets the cluster apart, or else what is typical of it.
@@ -68,7 +76,7 @@ class ClusterExplanation(NamedTuple):
         -------
         sentence : str
         """
-        return str(describe_cluster(self.features, n_clusters))
+        return str(describe_cluster(self.features, n_clusters, nearest=self.nearest))
 
 
 class DoubtfulRow(NamedTuple):
@@ -176,18 +184,22 @@ def explain(
     table, jobs = standardised_rows(estimator, values[rows]), n_threads(estimator.n_jobs)
     n_clusters = len(estimator.cluster_centers_)
     closeness = mean_kernel(estimator._kernel, table, labels[rows], n_clusters, jobs)
+    known, used = estimator._categories, used_columns(estimator)
+    ranked = distinguishing_features(values, labels, known, used)
+    nearest = differences_to_nearest(values, labels, ranked, known)
     clusters = []
-    for number, ranked in enumerate(
-        distinguishing_features(values, labels, estimator._categories, used_columns(estimator))
-    ):
+    for number, (features, other) in enumerate(zip(ranked, nearest, strict=True)):
         typical = rows[_highest(closeness[:, number], labels[rows] == number, n_examples)]
         clusters.append(
             ClusterExplanation(
                 number,
                 int((labels == number).sum()),
-                [(names[item.feature], item) for item in ranked],
+                [(names[item.feature], item) for item in features],
                 typical,
                 [index[row] for row in typical],
+                other
+                if other is None
+                else (other[0], [(names[item.feature], item) for item in other[1]]),
             )
         )
     doubtful = doubtful_rows(estimator, n_examples * n_clusters)

@@ -17,7 +17,7 @@ def test_no_icon_or_emoji_is_named():
 
 def test_breaks_and_what_steers_are_replaced_and_long_texts_cut():
     assert escape("a\nb\x1b[0m") == "a b\N{REPLACEMENT CHARACTER}\\[0m"
-    assert escape("x" * 100, 10) == "x" * 9 + "…"
+    assert escape("x" * 100, 10) == "x" * 6 + "…" + "x" * 3
 
 
 def test_lines_of_a_message_stay_lines():

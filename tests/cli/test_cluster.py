@@ -132,7 +132,7 @@ def test_a_model_is_saved_and_a_report_written(pckid, penguins, tmp_path):
     )  # fmt: skip
     assert result.code == 0
     assert load(model).feature_names_in_[0] == "Culmen Length (mm)"
-    assert "Clusters in <bdi>penguins.csv</bdi>" in page.read_text("utf-8")
+    assert "in <bdi>penguins.csv</bdi>" in page.read_text("utf-8")
 
 
 def test_missing_codes_and_decimal_commas_are_understood(pckid, tmp_path):
@@ -248,7 +248,7 @@ def test_terminal_report_json_and_library_give_the_same_verdict(pckid, penguins)
     result = pckid("cluster", penguins, *options, *outputs)
     told = json.loads(result.out)["verdict"]["sentence"]
     assert told in result.err.splitlines()
-    assert f">{told}</p>" in Path("r.html").read_text("utf-8")
+    assert f" {told}</p>" in Path("r.html").read_text("utf-8")
     table = read_source(str(penguins))
     X = read_columns(table, table.names[:-1], MissingTokens.with_defaults()).X
     with pytest.warns(UserWarning, match="no observed value"):

@@ -3,25 +3,31 @@
 import numpy as np
 import pytest
 
-from pckid.describe.clusters import distinguishing_features
+from pckid.describe.clusters import differences_to_nearest, distinguishing_features
 from pckid.describe.descriptions import describe_cluster
 
 NAMES = ["age", "income"]
 
 
-def describe(values, labels, categories=None, names=NAMES, dates=None):
-    """Describe all clusters in sentences."""
+def describe_all(values, labels, categories=None, names=NAMES, forms=None):
+    """Describe all clusters."""
     ranked = distinguishing_features(values, labels, categories)
+    nearest = differences_to_nearest(values, labels, ranked, categories)
+    name = lambda items: [(names[item.feature], item) for item in items]  # noqa: E731
     return [
-        str(
-            describe_cluster(
-                [(names[item.feature], item) for item in features],
-                len(ranked),
-                dates or {},
-            )
-        )
-        for features in ranked
+        describe_cluster(name(items), len(ranked), forms or {}, near and (near[0], name(near[1])))
+        for items, near in zip(ranked, nearest, strict=True)
     ]
+
+
+def describe(*args, dates=None, **kwargs):
+    """Describe all clusters in sentences."""
+    return [str(each) for each in describe_all(*args, forms=dates, **kwargs)]
+
+
+def columns(traits):
+    """Name the columns that traits are about."""
+    return [part.text for trait in traits for part in trait.words if part.kind == "name"]
 
 
 def test_a_cluster_between_two_others_is_described_by_its_middle_values():
@@ -88,8 +94,8 @@ def test_columns_of_two_values_are_described_by_shares():
     labels = np.repeat([0, 1], 50)
     values = np.stack([np.arange(100) % 50 < np.where(labels == 0, 45, 5), labels * 0], axis=1)
     assert describe(values.astype(float), labels) == [
-        "Stands out by age = 1 in 90 % of rows, elsewhere 10 %.",
-        "Stands out by age = 0 in 90 % of rows, elsewhere 10 %.",
+        "Stands out by age mostly 1: 90 %, elsewhere 10 %.",
+        "Stands out by age mostly 0: 90 %, elsewhere 10 %.",
     ]
 
 
@@ -99,8 +105,8 @@ def test_categories_are_described_by_the_one_that_differs_most():
     values = np.stack([codes, np.arange(100) % 10], axis=1).astype(float)
     told = describe(values, labels, {0: ["a", "b", "c"]})
     assert told == [
-        "Stands out by age: c 0 %, elsewhere 52 %.",
-        "Stands out by age: c 52 %, elsewhere 0 %.",
+        "Stands out by age never c: 0 %, elsewhere 52 %.",
+        "Stands out by age mostly c: 52 %, elsewhere 0 %.",
     ]
 
 
@@ -125,6 +131,60 @@ def test_of_two_categories_the_one_that_is_commoner_here_is_told():
     labels = np.repeat([0, 1], 50)
     codes = np.where(np.arange(100) % 10 == 0, labels, 1 - labels).astype(float)[:, None]
     assert describe(codes, labels, {0: ["no", "yes"]}) == [
-        "Stands out by age: yes 90 %, elsewhere 10 %.",
-        "Stands out by age: no 90 %, elsewhere 10 %.",
+        "Stands out by age mostly yes: 90 %, elsewhere 10 %.",
+        "Stands out by age mostly no: 90 %, elsewhere 10 %.",
     ]
+
+
+@pytest.fixture(scope="module")
+def siblings():
+    """Three clusters; two are alike but for the last of four columns, a number or a category."""
+    rng = np.random.default_rng(0)
+    labels = np.arange(240) % 3
+    values = rng.normal(size=(240, 4))
+    values[labels == 2, :3] += 8
+    values[:, 3] += 6 * (labels == 1)
+    return values, labels
+
+
+@pytest.mark.parametrize("categories", [None, {3: ["no", "yes"]}], ids=["numbers", "categories"])
+def test_clusters_that_differ_in_one_column_name_it_both(siblings, categories):
+    values, labels = siblings[0].copy(), siblings[1]
+    if categories:
+        values[:, 3] = values[:, 3] > 3
+    names = ["age", "weight", "height", "smoker"]
+    found = describe_all(values, labels, categories, names)
+    assert [each.nearest for each in found[:2]] == [1, 0]
+    for each in found[:2]:
+        assert columns(each.differences)[0] == "smoker"
+        assert "smoker" in columns(each.gist)
+    assert found[0].gist != found[1].gist
+    assert "Compared with cluster 1, the nearest: " in str(found[0])
+
+
+def test_the_nearest_is_compared_by_its_own_rows(siblings):
+    values, labels = siblings
+    told = describe_all(values, labels, names=list("abcd"))[0].differences[0].figures
+    mine, there = (np.median(values[labels == c, 3]) for c in (0, 1))
+    assert told == f"median {mine:.4g}, there {there:.4g}"
+
+
+def test_two_clusters_have_no_nearest():
+    values = np.arange(40.0).reshape(20, 2)
+    assert [each.nearest for each in describe_all(values, np.arange(20) % 2)] == [None, None]
+
+
+def test_a_cluster_without_rows_has_no_nearest(siblings):
+    values, labels = siblings
+    found = describe_all(values, np.where(labels == 1, 3, labels), names=list("abcd"))
+    assert found[1].nearest is None
+    assert 1 not in [each.nearest for each in found]
+
+
+@pytest.mark.parametrize(
+    ("unit", "written"), [("%", "71 %"), ("$", "$71"), ("kg", "71 kg"), ("€", "71 €")]
+)
+def test_numbers_keep_their_signs(unit, written):
+    values = np.repeat([[70.0], [71.0], [72.0], [10.0], [11.0], [12.0]], 5, axis=0)
+    found = describe(values, np.repeat([0, 1], 15), names=["share"], dates={"share": unit})
+    assert f"median {written}, elsewhere" in found[0]

@@ -53,9 +53,37 @@ def dots(browser):
     return len(browser.find_all(".dots > :not(.off)")), len(browser.find_all(".dots > *"))
 
 
-def test_the_verdict_comes_first(report, assessed):
-    first = report.find("body").text.splitlines()[:2]
-    assert first == ["Clusters in table.csv", assessed.sentence]
+def test_the_groups_come_first(report, assessed):
+    first = report.find("body").text.splitlines()[:3]
+    assert first[0].startswith("3 groups")
+    assert first[1].endswith(assessed.sentence)
+    assert first[2] == "Cluster 0"
+    assert (
+        report.run("return document.querySelector('#cluster-list').getBoundingClientRect().top")
+        < 200
+    )
+
+
+def test_with_one_cluster_nothing_looks_like_structure(browser, table, tmp_path):
+    X = table.drop(7)
+    model = PCKID(1, n_inits=2, max_components=3, random_state=0).fit(X)
+    pckid.report(model, X, tmp_path / "one.html", assessment=False)
+    browser.open(tmp_path / "one.html")
+    browser.wait(lambda: browser.find("html.ready"))
+    assert browser.find_all(".dots") == []
+    browser.run("document.querySelector('#rows-body tr').focus()")
+    assert "confidence" in browser.find("#row-detail").text
+    assert browser.console() == []
+
+
+def test_answers_and_units_are_written_as_they_are_in_the_table(report):
+    long = ["very satisfied with the service", "very dissatisfied with the service", "none"]
+    cut = report.run("return briefAll(arguments[0], 16)", long)
+    assert len(set(cut)) == 3
+    pairs = [("%", 96.5), ("$", -1234.2), ("kg", 3)]
+    script = "return arguments[0].map(([form, value]) => formatValue({form}, value))"
+    assert report.run(script, pairs) == ["96.5 %", "-$1234", "3 kg"]
+    assert [write_quantity(value, form) for form, value in pairs] == report.run(script, pairs)
 
 
 @pytest.mark.main_path
@@ -176,7 +204,14 @@ def test_every_part_is_reached_by_keyboard(report):
     for _ in range(60):
         ActionChains(report.driver).send_keys(Keys.TAB).perform()
         seen.add(report.run("return document.activeElement.id || document.activeElement.className"))
-    assert {"choose", "rename", "row-detail", "search", "download", "rows-after"} <= seen
+    assert {
+        "choose edge c0",
+        "rename needs-script",
+        "row-detail",
+        "search",
+        "download",
+        "rows-after",
+    } <= seen
 
 
 def test_without_scripts_it_tells_the_same_in_words_and_tables(browser, page):
@@ -187,7 +222,7 @@ def test_without_scripts_it_tells_the_same_in_words_and_tables(browser, page):
     finally:
         browser.disable_scripts(False)
     assert "Scripts are switched off." in text
-    assert "Explore" not in text
+    assert "Map of the rows" not in text
     assert "Stands out by" in text
     assert text.count("Data table:") == 10
 

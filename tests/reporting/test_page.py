@@ -170,6 +170,7 @@ def test_doubts_are_marked(fitted, table, assessed):
     for found, marked in ((assessed, False), (none, True), (False, False)):
         page = pckid.report(fitted, table, assessment=found).html
         assert ('<p class="verdict doubt">' in page) == marked
+        assert marked == ('aria-hidden="true">✗<' in page)
     assert "No clear groups" in pckid.report(fitted, table, assessment=none).html
 
 
@@ -304,7 +305,7 @@ def test_dates_are_written_as_dates(visits):
     assert f"<td>{first}</td>" in words
     assert not re.search(r"\b19,?[0-9]{3}\b", words)
     assert re.search(r"arrival</bdi>: median \d+:\d\d", words)
-    columns = {column.name: column.date for column in found.summary.rows.columns}
+    columns = {column.name: column.form for column in found.summary.rows.columns}
     assert columns == {"visit": "date", "arrival": "time", "age": None}
 
 
@@ -337,3 +338,32 @@ def test_a_single_cluster_is_not_set_apart(table):
     assert "What the rows are like</h2>" in words
     for without in ("What sets the clusters apart", "Do the clusters follow", "rows are doubtful"):
         assert without not in words
+
+
+def test_the_page_says_first_who_the_groups_are(page, assessed):
+    words = re.sub(r"<[^>]+>", " ", page[page.index("<h1>") :])
+    order = [
+        "3 groups",
+        assessed.sentence.partition(":")[0],
+        "Cluster 0",
+        "higher  one",
+        "rows were",
+    ]
+    places = [words.index(each) for each in order]
+    assert places == sorted(places)
+
+
+def test_a_single_cluster_has_no_map(table):
+    X = table.drop(7)
+    model = pckid.PCKID(1, n_inits=2, max_components=4, random_state=0).fit(X)
+    assert 'id="map-chart"' not in pckid.report(model, X, assessment=False).html
+
+
+def test_clusters_have_the_names_that_they_were_given(table):
+    X = table.drop(7)
+    model = pckid.PCKID(3, n_inits=2, max_components=4, random_state=0).fit(X)
+    model.cluster_names_ = ["<young>", None, "old"]
+    found = pckid.report(model, X, assessment=False)
+    assert found.summary.titles == ["<young>", "Cluster 1", "old"]
+    assert '<bdi data-name="0">&lt;young&gt;</bdi>' in found.html
+    assert "<young>" not in found.html

@@ -1,5 +1,7 @@
 """The summary holds the figures that the report shows."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -162,3 +164,44 @@ def test_known_groups_may_be_numbers_and_missing(fitted, table):
 def test_too_few_names_or_groups_are_refused(fitted, table, what):
     with pytest.raises(ValueError, match=f"{what} has 5 entries, but the table has 150 rows"):
         summarise(fitted, table, Background(**{what: ["a"] * 5}))
+
+
+@pytest.mark.parametrize(
+    ("p_value", "n_separated", "headline"),
+    [
+        (0.001, 3, "3 groups"),
+        (0.001, 2, "3 clusters"),
+        (0.5, 3, "3 clusters"),
+        (None, 3, "3 clusters"),
+    ],
+)
+def test_the_headline_counts_groups_only_where_there_are_gaps(
+    summary, assessed, p_value, n_separated, headline
+):
+    gaps = assessed.gaps._replace(groups=np.arange(3) % n_separated)
+    found = replace(assessed, p_value=p_value, gaps=gaps)
+    assert replace(summary, assessment=found).headline == headline
+    assert replace(summary, assessment=None).headline == "3 clusters"
+    alone = replace(summary, clusters=summary.clusters[:1], assessment=found)
+    assert (alone.headline == "No groups") == (p_value == 0.5)
+
+
+def test_answers_keep_their_order():
+    moods = ["never", "often", "always"]
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({
+        "age": rng.choice(["<18", "18-29", "30-64", "65+", "100+"], 80),
+        "mood": pd.Categorical(rng.choice(moods, 80), moods, ordered=True),
+        "town": rng.choice(["Rome", "Oslo"], 80),
+        "size": rng.normal(size=80),
+    })  # fmt: skip
+    frame.loc[3, "age"] = None
+    model = PCKID(2, n_inits=2, max_components=3, random_state=0).fit(frame)
+    columns = {column.name: column for column in summarise(model, frame).rows.columns}
+    assert columns["age"].categories == ["<18", "18-29", "30-64", "65+", "100+"]
+    assert columns["mood"].categories == moods
+    assert {name for name, column in columns.items() if column.ordered} == {"age", "mood"}
+    for name in ("age", "mood", "town"):
+        column = columns[name]
+        texts = [None if np.isnan(c) else column.categories[int(c)] for c in column.values]
+        assert texts == [None if pd.isna(cell) else cell for cell in frame[name]]

@@ -80,5 +80,8 @@ def test_a_link_is_followed(tmp_path):
 def test_text_for_a_line():
     assert printable("a\x1b[1m\u202eb\tc") == "a\ufffd[1m\ufffdb\ufffdc"
     assert printable("می\u200cخواهم") == "می\u200cخواهم"
-    assert brief("x" * 100, 10) == "x" * 9 + "…"
+    assert brief("x" * 100, 10) == "x" * 6 + "…" + "x" * 3
+    assert brief("income of the household, before", 20) != brief(
+        "income of the household, after", 20
+    )
     assert brief("one\ntwo", 10) == "one two"

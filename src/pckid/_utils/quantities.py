@@ -7,34 +7,39 @@ import numpy as np
 DATE_KINDS = ("date", "datetime", "time")
 """Days since 1970 began as a date, or as one with a time of the day; hours as hours:minutes."""
 
+_BEFORE = "$£¥₹₩₪₱"  # currencies that stand before the number
 _FARTHEST = 3_000_000  # days: dates from about the year -6000 to 10000
 
 
-def write_quantity(value: float, kind: str | None = None) -> str:
+def write_quantity(value: float, form: str | None = None) -> str:
     """Write a value of a column.
 
     Parameters
     ----------
     value : float
-    kind : {"date", "datetime", "time"} or None
-        What the column holds; None for plain numbers.
+    form : {"date", "datetime", "time"}, a unit, or None
+        What the column holds: dates, hours, numbers in a unit such as "%" or "$", plain numbers.
 
     Returns
     -------
     text : str
-        "2024-03-01", "2024-03-01 13:30", "13:30", or a number with four figures that count; a dash
-        for what is no number.
+        "2024-03-01", "2024-03-01 13:30", "13:30", "96.5 %", "$1,200", or a number with four
+        figures that count; a dash for what is no number.
     """
     if not math.isfinite(value):
         return "–"
-    if kind == "time":
+    if form == "time":
         minutes = round(abs(value) * 60)
         return f"{'-' * (value < 0 < minutes)}{minutes // 60}:{minutes % 60:02d}"
-    if kind in ("date", "datetime") and abs(value) < _FARTHEST:
-        if kind == "date":
+    if form in ("date", "datetime") and abs(value) < _FARTHEST:
+        if form == "date":
             return str(np.datetime64(math.floor(value), "D"))
         return str(np.datetime64(round(value * 1440), "m")).replace("T", " ")
-    return write_number(value)
+    if not form or form in DATE_KINDS:
+        return write_number(value)
+    if form[-1] in _BEFORE:
+        return f"{'-' * (value < 0)}{form}{write_number(abs(value))}"
+    return f"{write_number(value)} {form}"
 
 
 def write_number(value: float) -> str:

@@ -17,9 +17,14 @@ def printable(text: str) -> str:
 
 
 def brief(text: str, width: int = 60) -> str:
-    """Fit a name or a cell into a line: printable, without breaks, at most `width` characters."""
-    plain = printable(text[: width + 1]).replace("\n", " ")
-    return plain if len(plain) <= width else plain[: width - 1] + "…"
+    """Fit a name or a cell into a line: printable, without breaks, at most `width` characters.
+
+    What is too long loses its middle: many names differ only in how they end.
+    """
+    if len(text) > width:
+        n_last = width // 3
+        text = f"{text[: width - 1 - n_last]}…{text[len(text) - n_last :]}"
+    return printable(text).replace("\n", " ")
 
 
 def counted(number: int, thing: str) -> str:

@@ -13,7 +13,7 @@ from pckid._utils.arrays import place
 from pckid._utils.quantities import write_quantity
 from pckid.cli._say import say
 from pckid.cluster import PCKID
-from pckid.describe.clusters import distinguishing_features
+from pckid.describe.clusters import differences_to_nearest, distinguishing_features
 from pckid.describe.descriptions import describe_cluster
 from pckid.describe.rows import used_columns
 from pckid.input.validation import feature_names
@@ -161,25 +161,30 @@ def tell_differences(
     estimator: PCKID,
     values: np.ndarray,
     labels: np.ndarray,
-    dates: Mapping[str, str],
+    forms: Mapping[str, str],
     heading: str = "",
 ) -> None:
     """Say in a line each what sets clusters apart, by rows (n, n_features) and labels (n,).
 
-    Nothing is said of a single cluster, of many, or by very many columns; nor of a cluster without
-    any of these rows.
+    `forms` say how numbers are written, as in `write_quantity`. Nothing is said of a single
+    cluster, of many, or by very many columns; nor of a cluster without any of these rows.
     """
     n_clusters, names = int(labels.max(initial=0)) + 1, feature_names(estimator)
     if not 1 < n_clusters <= _MOST_DESCRIBED or values.shape[1] > _MOST_COLUMNS:
         return
     if heading:
         say(heading)
-    ranked = distinguishing_features(values, labels, estimator._categories, used_columns(estimator))
-    for number, features in enumerate(ranked):
+    known = estimator._categories
+    ranked = distinguishing_features(values, labels, known, used_columns(estimator))
+    nearest = differences_to_nearest(values, labels, ranked, known)
+    for number, (features, other) in enumerate(zip(ranked, nearest, strict=True)):
         if not (labels == number).any():
             continue
         named = [(names[item.feature], item) for item in features]
-        text = str(describe_cluster(named, n_clusters, dates))
+        near = None
+        if other is not None:
+            near = other[0], [(names[item.feature], item) for item in other[1]]
+        text = str(describe_cluster(named, n_clusters, forms, near))
         say(f"Cluster {number}: {text[0].lower()}{text[1:]}")
 
 
@@ -199,6 +204,12 @@ def find_dates(
             seen = column[~np.isnan(column)]
             found[name] = "date" if (seen == np.floor(seen)).all() else "datetime"
     return found
+
+
+def find_signs(readings: Mapping[str, Reading]) -> dict[str, str]:
+    """Find the signs that numbers are written with, such as "%" or "$", as in `Background`."""
+    choices = {name: reading.choice for name, reading in readings.items() if reading.choice}
+    return {name: choice.unit for name, choice in choices.items() if choice.unit}
 
 
 def make_report(
@@ -221,6 +232,7 @@ def make_report(
         known=prepared.labels,
         left_out={name: _LEFT_OUT[why] for name, why in prepared.left_out.items()},
         dates=find_dates(prepared.names, prepared.X, prepared.readings),
+        units=find_signs(prepared.readings),
         reading={key: value for key, value in reading.items() if value},
     )
     return report(estimator, prepared.frame, path, background, assessment=assessment)

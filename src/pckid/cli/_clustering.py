@@ -181,7 +181,8 @@ class _Run(NamedTuple):
         if not is_quiet() and values.size <= _MOST_CELLS:
             part = len(values) < n_filled
             heading = f"By a sample of {len(values):,} rows:" if part else ""
-            _cluster.tell_differences(estimator, values, labels, dates, heading)
+            forms = _cluster.find_signs(prepared.readings) | dates
+            _cluster.tell_differences(estimator, values, labels, forms, heading)
         if outputs.report_path:
             say(f"Report: {outputs.report_path}")
         if outputs.model_path:

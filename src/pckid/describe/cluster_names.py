@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 _LONGEST = 200
 
@@ -25,3 +26,9 @@ def check_cluster_names(names: Sequence[str | None], n_clusters: int) -> list[st
         if given.count(name) > 1:
             raise ValueError(f"Two clusters are named {name!r}. Give each a name of its own.")
     return found
+
+
+def cluster_titles(estimator: Any) -> list[str]:
+    """Name all clusters, by their numbers where they have no names."""
+    names = estimator.cluster_names_
+    return [name or f"Cluster {number}" for number, name in enumerate(names)]

@@ -1,6 +1,6 @@
 """What sets clusters apart, and whether they merely follow the holes of the table."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +10,9 @@ from pckid.describe.categories import CategoryFeature, compare_categories
 
 CLEAR = 0.5
 """From this distinctness on, a feature sets a cluster clearly apart."""
+
+N_COMPARED = 10
+"""So many columns are compared between a cluster and the nearest one."""
 
 
 class ClusterFeature(NamedTuple):
@@ -69,6 +72,9 @@ class ClusterFeature(NamedTuple):
         return self.n_missing / max(self.n_observed + self.n_missing, 1)
 
 
+Feature = ClusterFeature | CategoryFeature
+
+
 class MissingnessLink(NamedTuple):
     """How strongly a column's holes go with the clusters.
 
@@ -98,7 +104,7 @@ def distinguishing_features(
     labels: np.ndarray,
     categories: Mapping[int, list[Any]] | None = None,
     features: Iterable[int] | None = None,
-) -> list[list[ClusterFeature | CategoryFeature]]:
+) -> list[list[Feature]]:
     """Rank, for each cluster, the features that set it apart from the other rows.
 
     Parameters
@@ -120,7 +126,7 @@ def distinguishing_features(
     X, labels = X[labels >= 0], labels[labels >= 0]
     n_clusters = int(labels.max(initial=-1)) + 1
     sizes = np.bincount(labels, minlength=n_clusters)
-    ranked: list[list[ClusterFeature | CategoryFeature]] = [[] for _ in range(n_clusters)]
+    ranked: list[list[Feature]] = [[] for _ in range(n_clusters)]
     for feature in range(X.shape[1]) if features is None else features:
         if categories and feature in categories:
             known = categories[feature]
@@ -194,6 +200,72 @@ def _chance_higher(own: np.ndarray, others: np.ndarray) -> float:
     """Compute the chance that one of some values is higher than one of others, ties half."""
     ranks = rankdata(np.concatenate([own, others]))[: len(own)]
     return float((ranks.sum() - len(own) * (len(own) + 1) / 2) / (len(own) * len(others)))
+
+
+def differences_to_nearest(
+    X: np.ndarray,
+    labels: np.ndarray,
+    ranked: Sequence[Sequence[Feature]],
+    categories: Mapping[int, list[Any]] | None = None,
+) -> list[tuple[int, list[Feature]] | None]:
+    """Find, for each cluster, the one most like it, and the columns that tell the two apart.
+
+    The nearest is the one whose values lie nearest in the order of each column, and whose shares of
+    categories are most alike, over all columns.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+    labels : ndarray of shape (n_samples,)
+    ranked : list of list of ClusterFeature or CategoryFeature
+        As `distinguishing_features` gives them.
+    categories : mapping of int to list, optional
+
+    Returns
+    -------
+    found : list of (int, list of ClusterFeature or CategoryFeature) or None
+        The other cluster, and the few columns that differ most. None where there are no more than
+        two clusters, or no row.
+    """
+    apart = _distances(ranked)
+    n_features, n_clusters = apart.shape[:2]
+    filled = np.bincount(labels[labels >= 0], minlength=n_clusters) > 0
+    if filled.sum() <= 2 or not n_features:
+        return [None] * n_clusters
+    total = apart.sum(axis=0) + np.where(filled & ~np.eye(n_clusters, dtype=bool), 0, np.inf)
+    columns = np.array([item.feature for item in sorted(ranked[0], key=lambda item: item.feature)])
+    found: list[tuple[int, list[Feature]] | None] = []
+    for cluster, other in enumerate(total.argmin(axis=1).tolist()):
+        if not filled[cluster]:
+            found.append(None)
+            continue
+        rows = (labels == cluster) | (labels == other)
+        first = np.argsort(-apart[:, cluster, other], kind="stable")[:N_COMPARED]
+        pair = (labels[rows] == other).astype(int)
+        compared = distinguishing_features(X[rows], pair, categories, columns[first].tolist())
+        found.append((other, compared[0]))
+    return found
+
+
+def _distances(ranked: Sequence[Sequence[Feature]]) -> np.ndarray:
+    """Compute how far clusters are apart in each column (n_features, n_clusters, n_clusters).
+
+    For numbers the difference of mean ranks, as shares of the rows; for categories half the sum of
+    the differences of shares. 0 where one of them has no value.
+    """
+    aligned = [sorted(items, key=lambda item: item.feature) for items in ranked]
+    apart = np.zeros((len(aligned[0]) if aligned else 0, len(aligned), len(aligned)))
+    for place, items in enumerate(zip(*aligned, strict=True)):
+        counts = np.array([item.n_observed for item in items])
+        n_rows = max(int(counts.sum()), 1)
+        if isinstance(items[0], CategoryFeature):
+            points = np.array([item.shares / 2 for item in items])
+        else:
+            chances = np.array([item.chance_higher for item in items])
+            points = (((n_rows - counts) * chances + counts / 2) / n_rows)[:, None]
+        seen = (counts > 0)[:, None] & (counts > 0)
+        apart[place] = np.abs(points[:, None] - points).sum(axis=2) * seen
+    return apart
 
 
 def standardised_medians(X: np.ndarray, labels: np.ndarray) -> np.ndarray:

@@ -11,19 +11,28 @@ import numpy as np
 from pckid._utils.quantities import write_quantity
 from pckid._utils.text import brief
 from pckid.describe.categories import CategoryFeature
-from pckid.describe.clusters import CLEAR, ClusterFeature
+from pckid.describe.clusters import CLEAR, Feature
 
 N_SHOWN = 3
+_NOTABLE = 0.25
+_DATES = ("date", "datetime")
 
-Feature = ClusterFeature | CategoryFeature
-Dates = Mapping[str, str]
+Named = Sequence[tuple[str, Feature]]
+Forms = Mapping[str, str]
 
 
 class Phrase(NamedTuple):
-    """Part of a sentence; names come from the table."""
+    """Part of a sentence: words, a "name" from the table, or the number of a "cluster"."""
 
     text: str
-    is_name: bool = False
+    kind: str = "words"
+
+
+class Trait(NamedTuple):
+    """What is particular about one column, "higher age", and the figures that show it."""
+
+    words: tuple[Phrase, ...]
+    figures: str = ""
 
 
 class ClusterDescription(NamedTuple):
@@ -33,25 +42,36 @@ class ClusterDescription(NamedTuple):
     ----------
     lead : str
         How the sentence begins.
-    items : list of list of Phrase
-        What follows, one for each column; none for a single cluster.
+    traits : list of Trait
+        What follows, one for each column.
+    nearest : int or None
+        The cluster that is most like it; None where there are no more than two.
+    differences : list of Trait
+        What tells it from that one.
+    gist : list of Trait
+        The cluster in a few words. What tells it from the nearest is among them: two clusters
+        that differ in one column do not read alike.
     """
 
     lead: str
-    items: list[list[Phrase]]
+    traits: list[Trait]
+    nearest: int | None
+    differences: list[Trait]
+    gist: list[Trait]
 
     def __str__(self) -> str:
-        if not self.items:
-            return f"{self.lead}."
-        listed = (
-            "".join(brief(part.text, 40) if part.is_name else part.text for part in item)
-            for item in self.items
-        )
-        return f"{self.lead} {'; '.join(listed)}."
+        said = f"{self.lead} {_list(self.traits)}." if self.traits else f"{self.lead}."
+        if self.nearest is None:
+            return said
+        told = _list(self.differences) or "no single column differs clearly"
+        return f"{said} Compared with cluster {self.nearest}, the nearest: {told}."
 
 
 def describe_cluster(
-    features: Sequence[tuple[str, Feature]], n_clusters: int, dates: Dates = MappingProxyType({})
+    features: Named,
+    n_clusters: int,
+    forms: Forms = MappingProxyType({}),
+    nearest: tuple[int, Named] | None = None,
 ) -> ClusterDescription:
     """Describe a cluster by the columns that set it apart, or else by its typical values.
 
@@ -60,76 +80,103 @@ def describe_cluster(
     features : sequence of (name, ClusterFeature or CategoryFeature)
         The column that sets it apart most comes first.
     n_clusters : int
-    dates : mapping of name to {"date", "datetime", "time"}
-        Columns whose values are written as dates or as hours:minutes; others are plain numbers.
+    forms : mapping of name to str
+        How values are written, as in `write_quantity`; others are plain numbers.
+    nearest : (int, sequence of (name, ClusterFeature or CategoryFeature)), optional
+        The cluster that is most like it, and the columns that tell the two apart.
 
     Returns
     -------
     description : ClusterDescription
     """
     strong = [pair for pair in features if pair[1].distinctness >= CLEAR][:N_SHOWN]
+    told = [pair for pair in nearest[1] if pair[1].distinctness >= _NOTABLE] if nearest else []
+    other = None if nearest is None else nearest[0]
+    differences = [_contrast(name, item, forms.get(name), "there") for name, item in told[:2]]
     if strong:
-        return ClusterDescription(
-            "Stands out by", [_contrast(*pair, dates.get(pair[0])) for pair in strong]
-        )
-    known = [_typical(*pair, dates.get(pair[0])) for pair in features if pair[1].n_observed][
+        traits = [_contrast(name, item, forms.get(name)) for name, item in strong]
+        gist = traits
+        if told and told[0][0] not in [name for name, _ in strong]:
+            gist = [*traits[: N_SHOWN - 1], _contrast(*told[0], forms.get(told[0][0]), "", other)]
+        return ClusterDescription("Stands out by", traits, other, differences, gist)
+    typical = [_typical(name, item, forms.get(name)) for name, item in features if item.n_observed][
         :N_SHOWN
     ]
+    gist = [_contrast(name, item, forms.get(name), "", other) for name, item in told[:N_SHOWN]]
     if n_clusters == 1:
         lead = "It is the only cluster, so nothing sets it apart"
     else:
         lead = "No single column sets it clearly apart; it differs in combinations of columns"
-    return ClusterDescription(f"{lead}. Typical values:" if known else lead, known)
+    lead += ". Typical values:" if typical else ""
+    return ClusterDescription(lead, typical, other, differences, gist or typical)
 
 
-def _contrast(name: str, item: Feature, kind: str | None) -> list[Phrase]:
-    """Describe how a column differs from that of the other rows."""
+def _contrast(
+    name: str,
+    item: Feature,
+    form: str | None,
+    where: str = "elsewhere",
+    other: int | None = None,
+) -> Trait:
+    """Describe how a column differs from that of the other rows, or from those of one cluster."""
+    than = () if other is None else (Phrase(" than "), Phrase(str(other), "cluster"))
     if isinstance(item, CategoryFeature):
         # The category whose share differs most, which need not be the commonest. Two differ alike:
         # then the one that there is more of here.
         more = item.shares - item.shares_outside
         category = int(np.argmax(np.abs(more) + 1e-9 * (more > 0)))
-        inside, outside = item.shares[category], item.shares_outside[category]
-        shares = f" {_whole_percent(inside)}, elsewhere {_whole_percent(outside)}"
-        text = str(item.categories[category])
-        return [Phrase(name, True), Phrase(": "), Phrase(text, True), Phrase(shares)]
+        shares = float(item.shares[category]), float(item.shares_outside[category])
+        return _contrast_shares(name, str(item.categories[category]), *shares, where)
     if item.higher is not None:
-        value, *shares_of = item.higher
-        if shares_of[0] < min(0.5, shares_of[1]):
+        value, inside, outside = item.higher
+        if inside < min(0.5, outside):
             # The lower value is the commoner one here, and the median.
-            value, shares_of = item.median, [1 - share for share in shares_of]
-        mine, theirs = map(_whole_percent, shares_of)
-        shares = f" = {write_quantity(value, kind)} in {mine} of rows, elsewhere {theirs}"
-        return [Phrase(name, True), Phrase(shares)]
-    median = write_quantity(item.median, kind)
+            value, inside, outside = item.median, 1 - inside, 1 - outside
+        return _contrast_shares(name, write_quantity(value, form), inside, outside, where)
+    median, outside_median, below, above = (
+        write_quantity(value, form)
+        for value in (item.median, item.median_outside, item.median_below, item.median_above)
+    )
     if item.is_between:
-        below, above = (
-            write_quantity(item.median_below, kind),
-            write_quantity(item.median_above, kind),
-        )
-        between = f": median {median}, between {below} and {above} elsewhere"
-        return [Phrase("middle "), Phrase(name, True), Phrase(between)]
-    ways = ("earlier ", "later ") if kind in ("date", "datetime") else ("lower ", "higher ")
+        figures = f"median {median}, between {below} and {above} {where}"
+        return Trait((Phrase("middle "), Phrase(name, "name")), figures)
+    ways = ("earlier ", "later ") if form in _DATES else ("lower ", "higher ")
     way = ways[int(item.chance_higher > 0.5)]
-    elsewhere = f": median {median}, elsewhere {write_quantity(item.median_outside, kind)}"
-    return [Phrase(way), Phrase(name, True), Phrase(elsewhere)]
+    figures = f"median {median}, {where} {outside_median}"
+    return Trait((Phrase(way), Phrase(name, "name"), *than), figures)
 
 
-def _typical(name: str, item: Feature, kind: str | None) -> list[Phrase]:
+def _contrast_shares(name: str, value: str, inside: float, outside: float, where: str) -> Trait:
+    """Describe how common a value is, compared with elsewhere."""
+    if inside >= 0.5:
+        how = " mostly "
+    elif inside == 0:
+        how = " never "
+    else:
+        how = " more often " if inside > outside else " less often "
+    figures = f"{_whole_percent(inside)}, {where} {_whole_percent(outside)}"
+    return Trait((Phrase(name, "name"), Phrase(how), Phrase(value, "name")), figures)
+
+
+def _typical(name: str, item: Feature, form: str | None) -> Trait:
     """Describe what is typical of a column."""
     if isinstance(item, CategoryFeature):
         category, share, _ = item.common[0]
-        text = Phrase(str(category), True)
-        return [Phrase(name, True), Phrase(": "), text, Phrase(f" {_whole_percent(share)}")]
-    if item.higher is not None:
-        value, inside, _ = item.higher
-        if inside < 0.5:
-            value, inside = item.median, 1 - inside
-        return [
-            Phrase(name, True),
-            Phrase(f" = {write_quantity(value, kind)} in {_whole_percent(inside)} of rows"),
-        ]
-    return [Phrase(name, True), Phrase(f" {write_quantity(item.median, kind)}")]
+        words = Phrase(name, "name"), Phrase(" mostly "), Phrase(str(category), "name")
+        return Trait(words, _whole_percent(share))
+    return Trait((Phrase(name, "name"), Phrase(f" {write_quantity(item.median, form)}")))
+
+
+def _list(traits: Sequence[Trait]) -> str:
+    """Write traits in a row."""
+    return "; ".join(_write(trait) for trait in traits)
+
+
+def _write(trait: Trait) -> str:
+    """Write a trait with its figures."""
+    shown = {"cluster": lambda text: f"cluster {text}", "name": lambda text: brief(text, 40)}
+    words = "".join(shown.get(part.kind, str)(part.text) for part in trait.words)
+    return f"{words}: {trait.figures}" if trait.figures else words
 
 
 def _whole_percent(share: float) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 
 from pckid._utils.quantities import write_quantity
 from pckid._utils.text import brief, counted, write_p
+from pckid.assessment import Answer
 from pckid.n_clusters import Choice
 from pckid.reporting.payload import MAX_DOTS, block_means, observed_range, pack_charts
 from pckid.reporting.summary import MAX_LISTED_COLUMNS, MAX_PICTURE_COLUMNS, Summary
@@ -21,6 +22,8 @@ SCRIPTS = (
     "data.js", "store.js", "clusters.js", "map.js", "distributions.js", "rows.js", "figures.js",
     "main.js",
 )  # fmt: skip
+
+_MARKS = {Answer.GROUPS: "✓", Answer.STRUCTURE: "≈", Answer.NONE: "✗", Answer.UNKNOWN: "?"}
 
 # Observable Plot puts this style into every chart; the policy has to know it.
 _CHART_STYLE = """:where(.chart) {
@@ -51,12 +54,14 @@ def render(summary: Summary) -> str:
         "brief": _brief,
         "counted": counted,
         "percent": _percent,
-        "quantity": lambda value, name: write_quantity(value, summary.dates.get(name)),
+        "quantity": lambda value, name: write_quantity(value, summary.forms.get(name)),
         "p_value": write_p,
     }
+    environment.globals["title"] = summary.titles.__getitem__
     style, scripts = _read_installed("templates/style.css"), _scripts()
     return environment.get_template("report.html").render(
         summary=summary,
+        mark=_MARKS[summary.assessment.answer if summary.assessment else Answer.UNKNOWN],
         data=pack_charts(summary),
         n_dots=min(MAX_DOTS, len(summary.map.rows)),
         likeness=block_means(summary.kernel, len(summary.clusters)),

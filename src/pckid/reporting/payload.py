@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from pckid._utils.quantities import DATE_KINDS
 from pckid.assessment import Assessment
 from pckid.describe.rows import sample_by_cluster
 from pckid.plots import KernelDisplay
@@ -30,6 +31,7 @@ def chart_data(summary: Summary) -> dict[str, Any]:
     n_clusters = len(summary.clusters)
     return {
         "clusters": [cluster.n_rows for cluster in summary.clusters],
+        "names": summary.titles,
         "rows": _rows(summary.rows),
         "confidence": [
             {
@@ -81,10 +83,11 @@ def _rows(table: RowTable) -> dict[str, Any]:
         "columns": [
             {
                 "name": column.name,
-                "values": _to_lists(column.values, 10 if column.date else 5),
+                "values": _to_lists(column.values, 10 if column.form in DATE_KINDS else 5),
                 "categories": column.categories,
+                "ordered": column.ordered,
                 "used": column.used,
-                "date": column.date,
+                "form": column.form,
             }
             for column in table.columns
         ],

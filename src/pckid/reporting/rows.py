@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -35,15 +36,18 @@ class RowColumn(NamedTuple):
     categories : list of str or None
     used : bool
         Whether the clusters rest on it.
-    date : {"date", "datetime", "time"} or None
-        How its numbers are written; None as numbers.
+    form : str or None
+        How its numbers are written, as in `write_quantity`; None as plain numbers.
+    ordered : bool
+        Whether the categories come in an order of their own.
     """
 
     name: str
     values: np.ndarray
     categories: list[str] | None
     used: bool
-    date: str | None = None
+    form: str | None = None
+    ordered: bool = False
 
 
 @dataclass(frozen=True)
@@ -82,7 +86,8 @@ def collect_rows(
     explained: Explanation,
     names: list[str] | None,
     known: list[str] | None,
-    dates: Mapping[str, str] = MappingProxyType({}),
+    forms: Mapping[str, str] = MappingProxyType({}),
+    orders: Mapping[str, list[str]] = MappingProxyType({}),
 ) -> RowTable:
     """Collect rows for a reader to look through: all of them, or a sample of a long table.
 
@@ -98,7 +103,10 @@ def collect_rows(
         Of all rows.
     known : list of str or None
         Known groups of all rows, "" where unknown.
-    dates : mapping of column name to {"date", "datetime", "time"}
+    forms : mapping of column name to str
+        How numbers are written, as in `write_quantity`.
+    orders : mapping of column name to list of str
+        Categories that have an order.
 
     Returns
     -------
@@ -110,7 +118,8 @@ def collect_rows(
     points[display.rows] = display.points
     order = rank_columns(explained, used_columns(estimator))
     shown = order[: min(MAX_COLUMNS, MAX_CELLS // max(len(rows), 1))]
-    columns = [_row_column(estimator, values[rows], j, dates) for j in shown]
+    columns = [_row_column(estimator, values[rows], j, forms) for j in shown]
+    columns = [_put_in_order(column, orders.get(column.name)) for column in columns]
     if known is not None:
         columns.append(_known_column([known[row] for row in rows]))
     return RowTable(
@@ -134,11 +143,33 @@ def rank_columns(explained: Explanation, used: np.ndarray) -> list[int]:
     return sorted(best, key=lambda column: -best[column])
 
 
-def _row_column(estimator: Any, values: np.ndarray, j: int, dates: Mapping[str, str]) -> RowColumn:
+def _row_column(estimator: Any, values: np.ndarray, j: int, forms: Mapping[str, str]) -> RowColumn:
     """Take one column of the rows (n_rows, n_features)."""
     name, categories = feature_names(estimator)[j], estimator._categories.get(j)
     texts = None if categories is None else [brief(str(each), 60) for each in categories]
-    return RowColumn(brief(name, 80), values[:, j], texts, True, dates.get(name))
+    return RowColumn(brief(name, 80), values[:, j], texts, True, forms.get(name))
+
+
+def _put_in_order(column: RowColumn, order: list[str] | None) -> RowColumn:
+    """Put categories that have an order into it: the one given, or that of the numbers they have.
+
+    Answers such as "1 never" and ages such as "<18" and "65+" have an order of their own.
+    """
+    texts = column.categories or []
+    if order is None:
+        numbers = [re.match(r"(\D{0,2})(\d+(?:\.\d+)?)", text) for text in texts]
+        found = [float(n[2]) + 0.5 * (">" in n[1]) - 0.5 * ("<" in n[1]) for n in numbers if n]
+        keys: list[Any] = found if len(set(found)) == len(texts) else []
+    else:
+        keys = [order.index(text) for text in texts if text in order]
+    if len(texts) < 2 or len(keys) < len(texts):
+        return column
+    places = np.argsort(keys, kind="stable")
+    codes = np.append(np.argsort(places), np.nan)
+    known = np.where(np.isnan(column.values), -1, column.values).astype(int)
+    return column._replace(
+        values=codes[known], categories=[texts[place] for place in places], ordered=True
+    )
 
 
 def _known_column(groups: list[str]) -> RowColumn:

@@ -15,8 +15,9 @@ import numpy as np
 from pckid._utils.arrays import to_numpy
 from pckid._utils.quantities import DATE_KINDS
 from pckid._utils.text import brief, counted
-from pckid.assessment import Assessment
+from pckid.assessment import Answer, Assessment
 from pckid.describe.categories import CategoryColumn, CategoryFeature, summarise_categories
+from pckid.describe.cluster_names import cluster_titles
 from pckid.describe.clusters import ClusterFeature, confidence_by_observed
 from pckid.describe.descriptions import ClusterDescription, describe_cluster
 from pckid.describe.rows import own_labels, to_matrix, used_columns
@@ -64,6 +65,8 @@ class Background:
     dates : dict of column name to {"date", "datetime", "time"}
         Columns of numbers that are days since 1970 began, to be written as dates, with the time of
         the day or without, or that are hours, to be written as hours:minutes.
+    units : dict of column name to str
+        Signs that the numbers of a column are written with, such as "%" or "$".
     reading : dict of str to str
         How the file was read, such as its sheet and what was taken for missing.
     """
@@ -74,12 +77,19 @@ class Background:
     known: Sequence[Any] | None = None
     left_out: dict[str, str] = field(default_factory=dict)
     dates: dict[str, str] = field(default_factory=dict)
+    units: dict[str, str] = field(default_factory=dict)
     reading: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         unknown = sorted(set(self.dates.values()) - set(DATE_KINDS))
         if unknown:
             raise ValueError(f"dates holds {unknown[0]!r}, but knows {', '.join(DATE_KINDS)}.")
+
+    @property
+    def forms(self) -> dict[str, str]:
+        """How the numbers of columns are written, as in `write_quantity`."""
+        units = {name: unit for name, unit in self.units.items() if unit not in DATE_KINDS}
+        return units | self.dates
 
 
 @dataclass(frozen=True)
@@ -126,7 +136,10 @@ class Summary:
         The rows that are least sure of their cluster.
     known : KnownGroups or None
     left_out : list of (name, reason)
-    dates : dict of column name to {"date", "datetime", "time"}
+    forms : dict of column name to str
+        How numbers are written that are dates, hours, or have a unit.
+    titles : list of str
+        Of the clusters.
     parameters, provenance : dict of str to str
     """
 
@@ -152,9 +165,19 @@ class Summary:
     doubtful: list[tuple[str, DoubtfulRow]]
     known: KnownGroups | None
     left_out: list[tuple[str, str]]
-    dates: dict[str, str]
+    forms: dict[str, str]
+    titles: list[str]
     parameters: dict[str, str]
     provenance: dict[str, str]
+
+    @property
+    def headline(self) -> str:
+        """How many groups there are, or clusters where they are no groups with gaps between."""
+        found, n_clusters = self.assessment, len(self.clusters)
+        if found and found.answer is Answer.NONE and n_clusters == 1:
+            return "No groups"
+        separated = found and found.answer is Answer.GROUPS and found.n_separated == n_clusters
+        return counted(n_clusters, "group" if separated else "cluster")
 
 
 def summarise(
@@ -202,10 +225,10 @@ def summarise(
             for j in used
             if j in estimator._categories
         ],
-        clusters=_clusters(explained, labels, confidence, row_names, assessment, background.dates),
+        clusters=_clusters(explained, labels, confidence, row_names, assessment, background.forms),
         map=embedding,
         rows=collect_rows(
-            estimator, values, embedding, explained, row_names, known, background.dates
+            estimator, values, embedding, explained, row_names, known, background.forms, _orders(X)
         ),
         kernel=KernelDisplay.from_estimator(estimator, X, max_rows=MAX_KERNEL_ROWS),
         missingness=MissingnessDisplay.from_estimator(estimator, X, max_bands=MAX_BANDS),
@@ -225,7 +248,8 @@ def summarise(
         ],
         known=compare_known(known, labels),
         left_out=_left_out(estimator, background, names),
-        dates=background.dates,
+        forms=background.forms,
+        titles=cluster_titles(estimator),
         parameters={name: str(value) for name, value in sorted(estimator.get_params().items())},
         provenance=_provenance(values, background),
     )
@@ -244,7 +268,7 @@ def _clusters(
     confidence: np.ndarray,
     names: list[str] | None,
     assessment: Assessment | None,
-    dates: dict[str, str],
+    forms: dict[str, str],
 ) -> list[ClusterSummary]:
     """Describe each cluster."""
     n_clustered = max(int((labels >= 0).sum()), 1)
@@ -260,7 +284,9 @@ def _clusters(
                 median_confidence=float(np.median(inside)) if len(inside) else 0.0,
                 stability=None if stability is None else float(stability[cluster.number]),
                 features=cluster.features[:MAX_RANKED],
-                description=describe_cluster(cluster.features, len(explained.clusters), dates),
+                description=describe_cluster(
+                    cluster.features, len(explained.clusters), forms, cluster.nearest
+                ),
                 representatives=[_row_name(row, names) for row in cluster.representatives],
             )
         )
@@ -303,6 +329,18 @@ def _text_of_label(cell: Any) -> str:
 def _row_name(row: int, names: list[str] | None) -> str:
     """Name a row as its reader would."""
     return brief(names[row], 40) if names and names[row] else f"row {row + 1}"
+
+
+def _orders(X: Any) -> dict[str, list[str]]:
+    """List the categories of a pandas frame's ordered columns in their order."""
+    if not hasattr(X, "iloc"):
+        return {}
+    dtypes = {str(name): dtype for name, dtype in X.dtypes.items()}
+    return {
+        name: [brief(str(each), 60) for each in dtype.categories]
+        for name, dtype in dtypes.items()
+        if getattr(dtype, "ordered", False)
+    }
 
 
 def _left_out(estimator: Any, background: Background, names: list[str]) -> list[tuple[str, str]]:

@@ -33,9 +33,17 @@ function formatDate(value, kind) {
   return d3.utcFormat(kind === "date" ? "%Y-%m-%d" : "%Y-%m-%d %H:%M")(date);
 }
 
-/** Write a value of a column of numbers. */
-function formatValue(column, value) {
-  return column.date ? formatDate(value, column.date) : formatNumber(value);
+/** Whether a column holds dates or hours. */
+function isDate(column) {
+  return ["date", "datetime", "time"].includes(column.form);
+}
+
+/** Write a value of a column of numbers: a date, or a number with the column's unit. */
+function formatValue(column, value, number = formatNumber(value)) {
+  if (isDate(column)) return formatDate(value, column.form);
+  if (!column.form) return number;
+  if (!/[$£¥₹₩₪₱]$/.test(column.form)) return `${number} ${column.form}`;
+  return number.startsWith("-") ? `-${column.form}${number.slice(1)}` : column.form + number;
 }
 
 /** Write a cell as text; a dash where it is missing. */
@@ -43,10 +51,10 @@ function cellText(column, row) {
   const value = column.values[row];
   if (value === null) return "–";
   if (column.categories) return column.categories[value];
-  if (column.date) return formatDate(value, column.date);
+  if (isDate(column)) return formatValue(column, value);
   column.decimals ??= countDecimals(column.values);
   const fits = Math.abs(value) < 10000 && column.decimals <= 6;
-  return fits ? value.toFixed(column.decimals) : formatNumber(value);
+  return formatValue(column, value, fits ? value.toFixed(column.decimals) : formatNumber(value));
 }
 
 /** Find how many decimals the numbers of a column need: about four figures, none in vain. */
@@ -65,9 +73,17 @@ function counted(number, thing) {
   return `${number.toLocaleString("en")} ${thing}${number === 1 ? "" : "s"}`;
 }
 
-/** Cut a text that is too long for its place. */
+/** Take out the middle of a text that is too long for its place: many differ only at the end. */
 function brief(text, width) {
-  return text.length <= width ? text : `${text.slice(0, width - 1)}…`;
+  const last = Math.floor(width / 3);
+  return text.length <= width ? text : `${text.slice(0, width - 1 - last)}…${text.slice(-last)}`;
+}
+
+/** Cut texts to a width at which those that differ still do, within reason. */
+function briefAll(texts, width) {
+  const cut = texts.map((text) => brief(text, width));
+  const clear = new Set(cut).size === new Set(texts).size;
+  return clear || width > 40 ? cut : briefAll(texts, width + 4);
 }
 
 /** Make an element; text is never read as markup. */

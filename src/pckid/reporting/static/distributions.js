@@ -80,18 +80,20 @@ function numberBars(column) {
   const high = Math.min(seen[seen.length - 1], last + reach);
   const width = (high - low) / N_BINS;
   const clamp = (bin) => Math.max(0, Math.min(N_BINS - 1, bin));
-  return { low, high, width, date: column.date, of: (value) => clamp(Math.floor((value - low) / width)) };
+  return { low, high, width, column, of: (value) => clamp(Math.floor((value - low) / width)) };
 }
 
-/** Give each of the commonest categories a bar, and one to all the others. */
+/** Give each of the commonest categories a bar, and one to all the others; an order is kept. */
 function categoryBars(column) {
   const counts = d3.rollup(
     column.values.filter((value) => value !== null),
     (found) => found.length,
     (value) => value,
   );
-  const order = Array.from(counts.keys()).sort((a, b) => counts.get(b) - counts.get(a) || a - b);
-  const kept = order.length > 8 ? order.slice(0, 7) : order;
+  const common = (a, b) => counts.get(b) - counts.get(a) || a - b;
+  const order = Array.from(counts.keys()).sort(column.ordered ? d3.ascending : common);
+  const most = column.ordered ? MAX_BARS : 8;
+  const kept = order.length > most ? order.slice(0, most - 1) : order;
   const labels = kept.map((code) => column.categories[code]);
   if (order.length > kept.length) labels.push(`${order.length - kept.length} others`);
   const places = new Map(order.map((code, place) => [code, Math.min(place, labels.length - 1)]));
@@ -117,19 +119,20 @@ function countBars(store, column, bars, wanted) {
 /** Draw one strip of bars for each cluster, above each other on one axis. */
 function drawBars(store, bars, all, shown, width) {
   const clusters = d3.range(store.data.clusters.length);
-  const slanted =
-    bars.labels && bars.labels.some((label) => label.length > width / bars.labels.length / 7);
-  const bottom = slanted ? 72 : 22; // for the axis
+  const labels = bars.labels && briefAll(bars.labels, 16);
+  const longest = d3.max(labels ?? [], (label) => label.length) ?? 0;
+  const slanted = longest > width / (labels?.length ?? 1) / 7;
+  const bottom = slanted ? 22 + 3.4 * longest : 22; // for the axis
   const strip = Math.max(18, Math.min(34, 150 / clusters.length));
   const x = bars.labels
     ? {
         type: "band",
         domain: d3.range(bars.labels.length),
         label: null,
-        tickFormat: (bar) => brief(bars.labels[bar], 14),
+        tickFormat: (bar) => labels[bar],
         tickRotate: slanted ? -40 : 0,
       }
-    : { domain: [bars.low, bars.high], label: null, ticks: 4, ...dateTicks(bars, width) };
+    : { domain: [bars.low, bars.high], label: null, ticks: 4, ...columnTicks(bars, width) };
   const mark = (found, opacity) => {
     const options = { fy: "cluster", y: "share", fill: "cluster", fillOpacity: opacity };
     return bars.labels
@@ -161,12 +164,12 @@ function drawBars(store, bars, all, shown, width) {
   });
 }
 
-/** Put ticks at round dates or times, where a column holds such. */
-function dateTicks(bars, width) {
-  if (!bars.date) return {};
+/** Put ticks at round dates, and write what is no plain number as it is written elsewhere. */
+function columnTicks({ column, ...bars }, width) {
+  if (!column.form) return {};
   const count = Math.max(2, Math.min(4, Math.floor(width / 90)));
-  if (bars.date === "time") {
-    return { ticks: count, tickFormat: (value) => formatDate(value, "time") };
+  if (!["date", "datetime"].includes(column.form)) {
+    return { ticks: count, tickFormat: (value) => formatValue(column, value) };
   }
   const ends = [bars.low, bars.high].map((value) => new Date(value * 864e5));
   const scale = d3.scaleUtc().domain(ends);

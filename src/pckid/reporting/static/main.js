@@ -20,7 +20,7 @@ function showStatus(store) {
         ? `${store.names[store.cluster]}: ${counted(found.length, "row")} shown everywhere on this page.`
         : `${counted(found.length, "row")} in the box: ${parts.map(([count, name]) => `${count.toLocaleString("en")} of ${name}`).join(", ")}.`;
     status.textContent = store.isAll()
-      ? "All rows are shown. Select a cluster to see it everywhere on this page."
+      ? "Press a cluster to see it alone, everywhere on this page."
       : what;
     clear.disabled = store.isAll();
   };
@@ -35,12 +35,13 @@ function showStatus(store) {
 
 /** Bring the page to life. */
 async function start() {
-  const store = makeStore(await readData());
+  const data = await readData();
+  const store = makeStore(data);
   document.querySelectorAll(".needs-script").forEach((part) => (part.hidden = false));
-  [showStatus, showClusters, showMap, showDistributions, showRows, showFigures].forEach((show) =>
+  const ofSeveral = data.clusters.length > 1 ? [showStatus, showMap] : [];
+  [...ofSeveral, showClusters, showDistributions, showRows, showFigures].forEach((show) =>
     show(store),
   );
-  store.hover(d3.maxIndex(store.rows.confidence));
   document.documentElement.classList.add("ready");
 }
 

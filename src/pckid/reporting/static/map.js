@@ -43,7 +43,7 @@ function whenWidthChanges(place, draw) {
 /** Draw a dot for each row: sign and colour by cluster, size by confidence. */
 function drawDots(store, width) {
   const { rows } = store;
-  const height = Math.round(Math.min(width, Math.max(320, 0.75 * width), 560));
+  const height = Math.round(Math.min(width, Math.max(320, 0.5 * width), 560));
   const [x, y] = equalDomains(rows, width - 40, height - 40);
   const clusters = d3.range(store.data.clusters.length);
   return drawChart({

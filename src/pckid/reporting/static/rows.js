@@ -44,7 +44,7 @@ function sortKeys(store) {
       name: column.name,
       text: Boolean(column.categories),
       of: (row) =>
-        column.categories && column.values[row] !== null
+        column.categories && !column.ordered && column.values[row] !== null
           ? cellText(column, row)
           : column.values[row],
     })),
@@ -172,16 +172,10 @@ function showRow(store) {
       ),
     );
   }
-  const hint = element(
-    "p",
-    { class: "soft" },
-    "Point at another row, on the map or in the list of rows, to read it here.",
-  );
   place.replaceChildren(
     element("h3", {}, element("bdi", {}, brief(store.rowName(row), 60))),
     state,
     values,
-    hint,
   );
 }
 

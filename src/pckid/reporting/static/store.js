@@ -12,7 +12,7 @@ function makeStore(data) {
     cluster: null,
     chosen: null, // a Uint8Array over the rows, where some are chosen on the map
     hovered: null,
-    names: data.clusters.map((_, number) => `Cluster ${number}`),
+    names: data.names.slice(),
     on(event, listen) {
       listeners[event].push(listen);
     },
@@ -47,7 +47,7 @@ function makeStore(data) {
       emit("hover");
     },
     rename(cluster, name) {
-      store.names[cluster] = name.trim() || `Cluster ${cluster}`;
+      store.names[cluster] = name.trim() || data.names[cluster];
       emit("rename");
     },
     clusterName(cluster) {
