@@ -26,7 +26,7 @@ from pckid.inspection.columns import observed_bands
 from pckid.n_clusters import MAX_CLUSTERS, Choice, choose_n_clusters
 
 MARKERS = ("o", "s", "^", "D", "X", "P", "v", "*")
-"""Matplotlib markers of the clusters, in turn: colour is never the only sign."""
+"""Matplotlib markers of the clusters, in turn: colour is never the only cue."""
 
 
 class _Display:
@@ -224,7 +224,7 @@ class MissingnessDisplay(_Display):
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, *, max_bands: int = 200) -> MissingnessDisplay:
-        """Find the holes in the columns used, rows sorted by the clusters that were found.
+        """Find what is missing in the columns used, rows sorted by cluster.
 
         Parameters
         ----------
@@ -404,7 +404,7 @@ class ProfileDisplay(_Display):
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, *, max_features: int = 20) -> ProfileDisplay:
-        """Compare clusters by observed numbers; the features that tell most come first.
+        """Compare clusters by observed numbers; the most distinct features come first.
 
         Parameters
         ----------

@@ -60,7 +60,7 @@ class Dialect(NamedTuple):
 
 
 def write_note(note: Fact, words: Dialect) -> str:
-    """Say what was decided about a table."""
+    """Write what was decided about a table."""
     data: Any = note.data
     if note.code == "left_out":
         listed = list_first([brief(name) for name in data["columns"]])
@@ -161,7 +161,7 @@ def write_note(note: Fact, words: Dialect) -> str:
 
 
 def explain_reading(reading: Reading, words: Dialect) -> str:
-    """Say why a column is taken as what it is; nothing where that is plain."""
+    """Write why a column is taken as what it is; nothing where that is plain."""
     choice = reading.choice
     if reading.kind == "row name":
         return "no two rows have the same: it names the rows and is left out"
@@ -186,7 +186,7 @@ def explain_reading(reading: Reading, words: Dialect) -> str:
 
 
 def write_evidence(problem: Problem) -> str:
-    """Say what was found."""
+    """Write what was found."""
     data: Any = problem.data
     column = f"Column '{brief(problem.column)}'"
     match problem.code:
@@ -275,7 +275,7 @@ def write_evidence(problem: Problem) -> str:
 
 
 def describe_text(name: str, data: Mapping[str, Any]) -> str:
-    """Say what a column holds instead of numbers, and how to make numbers of it if it nearly is."""
+    """Write what a column holds instead of numbers, and how to make numbers of it."""
     if not data["texts"]:
         return f"Column '{brief(name)}' holds {data['example']}."
     return (
@@ -285,7 +285,7 @@ def describe_text(name: str, data: Mapping[str, Any]) -> str:
 
 
 def _second_names(data: Mapping[str, Any]) -> str:
-    """Say that the first row may hold names or units."""
+    """Write that the first row may hold names or units."""
     columns = [f"'{brief(name, 40)}'" for name in data["cells"]]
     shown = [f"'{brief(cell, 40)}'" for cell in data["cells"].values()]
     seems = "seems to hold units" if data["units"] else "may be a second line of names, or units"
@@ -296,7 +296,7 @@ def _second_names(data: Mapping[str, Any]) -> str:
 
 
 def write_fix(problem: Problem, words: Dialect, settled: bool = False) -> str:
-    """Say what to do; where a model has `settled` the columns, only what cells can be."""
+    """Write what to do; where a model has `settled` the columns, only what cells can be."""
     name, fix, data = problem.column, problem.fix, problem.data
     write, drop = words.write, words.write([Drop(problem.column)])
     category = words.write([ReadAs(name, "category")])
@@ -371,7 +371,7 @@ def write_fix(problem: Problem, words: Dialect, settled: bool = False) -> str:
 
 
 def _write_fix_of_names(problem: Problem, words: Dialect) -> str:
-    """Say what to do about a first row that holds names or units."""
+    """Write what to do about a first row that holds names or units."""
     if not problem.fix:
         return "Delete that row from the file."
     written = words.write(problem.fix)
@@ -383,7 +383,7 @@ def _write_fix_of_names(problem: Problem, words: Dialect) -> str:
 
 
 def write_problems(problems: Sequence[Problem], words: Dialect, settled: bool = False) -> list[str]:
-    """Say what is wrong, what stops the clustering first; what may name rows, and codes, once."""
+    """Write what is wrong, what stops the clustering first; what may name rows, and codes, once."""
     stops = [problem for problem in problems if problem.stops]
     coded = [problem for problem in problems if problem.code == "code for missing"]
     named = [problem for problem in problems if problem.code == "may name the rows"]
@@ -404,7 +404,7 @@ def write_problems(problems: Sequence[Problem], words: Dialect, settled: bool = 
 
 
 def _write_codes(coded: Sequence[Problem], words: Dialect) -> str:
-    """Say of several columns in one sentence that they hold codes for missing values."""
+    """Write in one sentence that several columns hold codes for missing values."""
     codes = {place: problem.data["codes"] for place, problem in enumerate(coded)}
     clause = describe_codes(codes, lambda place: brief(coded[place].column))
     fix = f"If these mean missing, add {words.write(advice(coded))}"
@@ -414,7 +414,7 @@ def _write_codes(coded: Sequence[Problem], words: Dialect) -> str:
 def write_refusal(
     source: str, problems: Sequence[Problem], words: Dialect, settled: bool = False
 ) -> str:
-    """Say that something must be fixed first, with all that is wrong or doubtful."""
+    """Write that something must be fixed first, with all that is wrong or doubtful."""
     stops = [problem for problem in problems if problem.stops]
     lines = write_problems(problems, words, settled)
     if len(lines) > 1:

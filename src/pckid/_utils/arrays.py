@@ -101,7 +101,7 @@ def to_numpy(X: Any) -> np.ndarray:
 
 
 def detach(X: Any) -> Any:
-    """Cut a tensor off from its gradients, which nothing here computes; others come back as is."""
+    """Detach a tensor from its gradients, which nothing here computes; others come back as is."""
     return X.detach() if array_api_compat.is_torch_array(X) else X
 
 
@@ -153,7 +153,7 @@ def clip_max(X: Array, bound: float) -> Array:
 
 
 def contiguous(X: Array) -> Array:
-    """Lay a transposed NumPy array out anew, for BLAS; others take transposed arrays as well."""
+    """Copy a transposed NumPy array into C order, for BLAS; others stay as they are."""
     return np.ascontiguousarray(X) if isinstance(X, np.ndarray) else X
 
 

@@ -68,7 +68,7 @@ class Job:
         self.stop = weakref.finalize(self, self._process.kill)
 
     def update(self) -> None:
-        """Read what the process has to tell."""
+        """Read the messages of the process."""
         try:
             while not self.finished and self._messages.poll():
                 kind, value = self._messages.recv()
@@ -79,7 +79,7 @@ class Job:
 
 
 def _run_and_tell(work: Callable[..., Any], arguments: tuple, outbox: Connection) -> None:
-    """Work, and tell of it; in the other process."""
+    """Work, and send messages about it; in the other process."""
     try:
         result = work(*arguments, lambda *stage: outbox.send(("stage", Stage(*stage))))
         outbox.send(("result", result))

@@ -29,19 +29,19 @@ def training_progress(estimator: Any, n_tasks: int, what: str, verbose: int) -> 
         0 is silent, 1 prints about ten lines, 2 one for every task.
     """
     context = _open(estimator, n_tasks)
-    begin, done, told = time.perf_counter(), 0, 0
+    begin, done, n_counted = time.perf_counter(), 0, 0
 
     def advance(count: int) -> None:
-        nonlocal done, told
+        nonlocal done, n_counted
         done += 1
-        told += count
+        n_counted += count
         if context is not None:
             task = context.subcontext(task_name=what)
             task.call_on_fit_task_begin(estimator=estimator)
             task.call_on_fit_task_end(estimator=estimator)
         if verbose and (verbose > 1 or done * 10 // n_tasks > (done - 1) * 10 // n_tasks):
             seconds = time.perf_counter() - begin
-            print(f"[{type(estimator).__name__}] {told} {what}, {seconds:.1f} s")
+            print(f"[{type(estimator).__name__}] {n_counted} {what}, {seconds:.1f} s")
 
     yield advance
     if context is not None:

@@ -12,7 +12,7 @@ _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 def printable(text: str) -> str:
     """Replace what could steer a terminal or a line: control characters, marks of direction."""
     return "".join(
-        sign if sign.isprintable() or sign in _HARMLESS else _REPLACEMENT for sign in text
+        char if char.isprintable() or char in _HARMLESS else _REPLACEMENT for char in text
     )
 
 

@@ -1,4 +1,4 @@
-"""What sets clusters apart, and whether they merely follow the holes of the table."""
+"""What sets clusters apart, and whether they merely follow its missing values."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -31,7 +31,7 @@ class ClusterFeature(NamedTuple):
         Median of the rows in other clusters.
     chance_higher : float
         Chance that a row of the cluster has a higher value than a row outside it, ties counting
-        half; 0.5 says nothing, 0 and 1 separate completely.
+        half; 0.5 is no difference, 0 and 1 separate completely.
     median_below, median_above : float
         Median of the rows in clusters of lower, and of higher, median; NaN where there are none.
     chance_between : float
@@ -58,7 +58,7 @@ class ClusterFeature(NamedTuple):
 
     @property
     def distinctness(self) -> float:
-        """From 0 (says nothing) to 1 (separates completely): by high, low or middle values."""
+        """From 0 (no difference) to 1 (separates completely): by high, low or middle values."""
         return max(abs(2 * self.chance_higher - 1), 2 * self.chance_between - 1)
 
     @property
@@ -76,7 +76,7 @@ Feature = ClusterFeature | CategoryFeature
 
 
 class MissingnessLink(NamedTuple):
-    """How strongly a column's holes go with the clusters.
+    """How strongly the missing values of a column are associated with the clusters.
 
     Attributes
     ----------
@@ -88,8 +88,8 @@ class MissingnessLink(NamedTuple):
     n_missing : int
         Rows without a value.
     p_value : float
-        How likely holes that ignore the clusters go with them as closely: a chi-square test, times
-        the number of columns with holes (Bonferroni), at most 1.
+        How likely missing values independent of the clusters are associated as closely: a
+        chi-square test, times the number of columns with missing values (Bonferroni), at most 1.
     """
 
     feature: int
@@ -288,7 +288,7 @@ def standardised_medians(X: np.ndarray, labels: np.ndarray) -> np.ndarray:
 
 
 def missingness_links(observed: np.ndarray, labels: np.ndarray) -> list[MissingnessLink]:
-    """Measure, column by column, whether the holes go with the clusters; the strongest first.
+    """Measure the association of each column's missing values with the clusters, strongest first.
 
     Of the rows (n_samples, n_features) those with a negative label (n_samples,) are left out.
     """

@@ -11,27 +11,27 @@ from pckid.describe.clusters import MissingnessLink, missingness_links
 MAX_ROWS = 5_000
 
 STRONG = 0.3
-"""Cramér's V between a column's holes and the clusters from which on clusters follow them."""
+"""From this Cramér's V on, clusters follow the missing values of a column."""
 
 MIN_CELLS = 10
 """Fewer missing cells than this, or fewer observed ones, are too few to tell."""
 
 MAX_CHANCE = 0.01
-"""Up to this p-value, holes go with the clusters more than by chance."""
+"""Up to this p-value, missing values are associated with the clusters more than by chance."""
 
 _N_STRATA = 8
 _ROWS_PER_COLUMN = 20
 
 
 class MissingnessInformation(NamedTuple):
-    """How much the pattern of missing cells says about the clusters.
+    """How much information missing cells carry about the clusters.
 
     Attributes
     ----------
     share : float
         Mutual information between "observed or missing" and the cluster, above what shuffled
         clusters give, as a share of the most there could be: the mean over the columns with
-        holes. From 0 (nothing) to 1.
+        missing cells. From 0 (nothing) to 1.
     chance : float
         How often shuffled clusters give as much: a permutation test's p-value.
     """
@@ -46,14 +46,14 @@ class MissingnessInformation(NamedTuple):
 
 
 class MissingnessFindings(NamedTuple):
-    """Which columns' holes go with the clusters, and which of them may have made the clusters.
+    """Which columns' missing values are associated with the clusters, and may have made them.
 
     Attributes
     ----------
     links : list of MissingnessLink
         Of all columns, the strongest first.
     together : list of int
-        Columns whose holes go with the clusters closely, and more than by chance.
+        Columns whose missing values are closely associated with the clusters, and not by chance.
     followed : list of int
         Those of them for which that also holds among rows of like values: there, the values that
         the clusters differ in do not explain it.
@@ -67,11 +67,11 @@ class MissingnessFindings(NamedTuple):
 def find_followed_missingness(
     values: np.ndarray, labels: np.ndarray, categorical: Collection[int] = ()
 ) -> MissingnessFindings:
-    """Find the columns whose holes the clusters follow, beyond what the values explain.
+    """Find columns whose missing values the clusters follow, beyond what values explain.
 
-    Holes may go with clusters because both go with a value: the old are asked fewer questions, and
-    the clusters differ in age. Then holes and clusters have little to do with each other among
-    rows of like values. So the rows are divided into strata by the values of one column at a time,
+    Missingness may go with clusters because both go with a value: the old are asked fewer
+    questions, and the clusters differ in age. Then the two are hardly associated among rows of
+    like values. So the rows are divided into strata by the values of one column at a time,
     and by the cluster that all values together suggest, and the least association that is left
     within strata counts, on at most 5,000 rows.
 
@@ -109,7 +109,7 @@ def find_followed_missingness(
 
 
 def stratified_strength(missing: np.ndarray, labels: np.ndarray, strata: np.ndarray) -> np.ndarray:
-    """Measure how closely holes go with clusters among rows of the same stratum.
+    """Measure how closely missingness goes with clusters among rows of the same stratum.
 
     The share of the variance of "missing or not" that lies between clusters of the same stratum,
     less what chance would give, (k − 1) times the variance within a stratum of k clusters; its
@@ -126,20 +126,20 @@ def stratified_strength(missing: np.ndarray, labels: np.ndarray, strata: np.ndar
     strengths : ndarray of shape (n_features,)
         From 0 to 1.
     """
-    holes = missing.astype(np.float64)
-    between = np.zeros(holes.shape[1])
+    flags = missing.astype(np.float64)
+    between = np.zeros(flags.shape[1])
     for stratum in np.unique(strata):
         inside = strata == stratum
         if inside.sum() < 2:
             continue
-        mine, groups = holes[inside], labels[inside]
+        mine, groups = flags[inside], labels[inside]
         sizes = np.bincount(groups)
-        sums = np.zeros((len(sizes), holes.shape[1]))
+        sums = np.zeros((len(sizes), flags.shape[1]))
         np.add.at(sums, groups, mine)
         apart = sums / np.maximum(sizes, 1)[:, None] - mine.mean(axis=0)
         between += (sizes[:, None] * apart**2).sum(axis=0)
         between -= (np.count_nonzero(sizes) - 1) * mine.var(axis=0, ddof=1)
-    whole = len(holes) * holes.var(axis=0)
+    whole = len(flags) * flags.var(axis=0)
     return np.sqrt(np.clip(between / np.where(whole > 0, whole, 1.0), 0.0, 1.0))
 
 
@@ -148,8 +148,8 @@ def _stratifications(
 ) -> Iterator[np.ndarray]:
     """Divide the rows by the values of each column, and by the cluster that all of them suggest.
 
-    A missing value says nothing: its row goes to any stratum, so that holes of other columns that
-    come with it explain nothing either.
+    The row of a missing value goes to a random stratum, so that missing values of other columns
+    that come with it explain nothing either.
     """
     rng = np.random.default_rng(0)
     scores = []
@@ -177,13 +177,15 @@ def _stratifications(
 def _suggested_clusters(columns: list[np.ndarray], labels: np.ndarray) -> np.ndarray:
     """Predict clusters from values by linear regression, missing values at their mean.
 
-    Only the columns that tell most take part, one for every 20 rows: more would fit chance.
+    Only the most informative columns take part, one for every 20 rows: more would fit chance.
     """
     design = np.concatenate(columns, axis=1)
     targets = np.eye(labels.max() + 1)[labels]
     targets = targets - targets.mean(axis=0)
-    told = ((design.T @ targets) ** 2).sum(axis=1) / np.maximum((design**2).sum(axis=0), 1e-12)
-    chosen = np.argsort(-told, kind="stable")[: max(1, len(labels) // _ROWS_PER_COLUMN)]
+    informative = ((design.T @ targets) ** 2).sum(axis=1) / np.maximum(
+        (design**2).sum(axis=0), 1e-12
+    )
+    chosen = np.argsort(-informative, kind="stable")[: max(1, len(labels) // _ROWS_PER_COLUMN)]
     design = design[:, chosen]
     coefficients = np.linalg.lstsq(design, targets, rcond=None)[0]
     shares = np.bincount(labels) / len(labels)

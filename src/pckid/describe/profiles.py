@@ -33,7 +33,7 @@ class ClusterProfiles(NamedTuple):
     spreads : ndarray of shape (n_clusters, d)
         Standard deviations; NaN where nothing is observed.
     separation : ndarray of shape (n_clusters, d)
-        How well the column tells the cluster from the other rows, from −1 (always lower) over 0
+        How well the column separates the cluster from the other rows, from −1 (always lower) over 0
         (no better than chance) to 1 (always higher).
     category_shares : dict of name to ndarray of shape (n_clusters, n_categories)
         For each column of categories that is used, the share of each category among the observed
@@ -66,7 +66,7 @@ class ClusterProfiles(NamedTuple):
         return 1 - self.n_observed / np.maximum(self.n_rows, 1)[:, None]
 
     def ranked(self, cluster: int) -> list[tuple[str, float]]:
-        """List the columns with their separation, the one that tells the cluster best first."""
+        """List the columns with their separation, the one that separates the cluster best first."""
         order = np.argsort(-np.abs(self.separation[cluster]), kind="stable")
         return [(self.feature_names[j], float(self.separation[cluster, j])) for j in order]
 

@@ -51,7 +51,7 @@ def chosen_columns(
     names : sequence or None
         Names of the columns.
     by_dtype : function
-        Tells the columns whose type says that they hold categories.
+        Returns the columns whose type is one of categories.
     n : int
         Number of columns.
 
@@ -139,7 +139,7 @@ def by_frame_content(kind: str, dtypes: Sequence[Any], values: Callable[[int], l
 
 
 def learn(values: list[Any], name: str) -> list[Any]:
-    """List the categories of a column, sorted; none if the column tells no groups apart.
+    """List the categories of a column, sorted; none if the column carries no information.
 
     So it is if all cells are the same, or if every one differs, as where they name the rows.
     """

@@ -21,7 +21,7 @@ from pckid.input.weights import canonical_order
 MOST_COMPARED = 3_000
 # Tables with at most this many entries are computed in float64, which takes half as long again.
 _SMALL_TABLE = 4_000
-# Beside rows of mean weight 1, no less than this can be told from nothing in float32.
+# Beside rows of mean weight 1, less than this is nothing in float32.
 _LEAST_WEIGHT = 1e-7
 
 

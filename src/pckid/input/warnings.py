@@ -1,4 +1,4 @@
-"""What users are warned of: each cause has a class of its own, and is told once, at their line."""
+"""Warnings raised to users: one class for each cause, raised once, at the user's line."""
 
 from __future__ import annotations
 

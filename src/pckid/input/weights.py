@@ -36,7 +36,7 @@ class RowMultiplicity(NamedTuple):
 
     @classmethod
     def of(cls, weights: np.ndarray) -> RowMultiplicity:
-        """Lay out the places of rows with positive `weights` (n_samples,), in their order."""
+        """Number the places of rows with positive `weights` (n_samples,), in their order."""
         sizes = np.ceil(weights)
         whole = bool(np.all(sizes == weights))
         return cls(np.cumsum(sizes.astype(np.int64)), None if whole else weights / sizes)

@@ -21,7 +21,7 @@ _CELLS_HOST = 1 << 18
 _CELLS_DEVICE = 1 << 26
 # Components that meet a batch in one go.
 WIDTH = 64
-# A pattern with more rows than this is cut up; its matrices are then small work beside its rows.
+# A pattern with more rows than this is divided; its matrices are then small work beside its rows.
 _MOST_ROWS = 256
 
 
@@ -46,7 +46,7 @@ class PatternBatch(NamedTuple):
 
 
 def sort_rows(table: Table) -> tuple[tuple[PatternBatch, ...], Array]:
-    """Cut a table into batches.
+    """Divide a table into batches.
 
     Returns
     -------
@@ -86,7 +86,7 @@ def _groups(patterns: np.ndarray, index: np.ndarray, on_host: bool) -> Iterator[
 
 
 def _pieces(index: np.ndarray, n_patterns: int) -> Iterator[Piece]:
-    """Yield each pattern with its rows, cut up where there are many."""
+    """Yield each pattern with its rows, divided where there are many."""
     order = np.argsort(index, kind="stable")
     stops = np.cumsum(np.bincount(index, minlength=n_patterns))
     for pattern, rows in enumerate(np.split(order, stops[:-1])):
@@ -95,7 +95,7 @@ def _pieces(index: np.ndarray, n_patterns: int) -> Iterator[Piece]:
 
 
 def _batch(table: Table, patterns: np.ndarray, members: list[np.ndarray]) -> PatternBatch:
-    """Lay out the rows of patterns (p, d) of one size and work out the indices."""
+    """Arrange the rows of patterns (p, d) of one size and work out the indices."""
     n_patterns, d = patterns.shape
     r = max(len(rows) for rows in members)
     by_missing = bool(patterns[0].sum() * 2 >= d)

@@ -46,7 +46,7 @@ class Completed(NamedTuple):
 
 
 def components(means: Array, covariances: Array) -> Components:
-    """Lay out means (g, d) and covariances (g, d, d), and invert these."""
+    """Arrange means (g, d) and covariances (g, d, d), and invert these."""
     xp = namespace(means)
     g, d = means.shape
     factor = xp.linalg.cholesky(covariances)

@@ -179,7 +179,7 @@ def conditional_variances(stats: Statistics, params: Parameters) -> Array:
 
 
 def _laid_out(params: Parameters) -> Iterator[Components]:
-    """Lay out the components of all mixtures for the batches, some at a time."""
+    """Arrange the components of all mixtures for the batches, some at a time."""
     xp = namespace(params.means)
     d = params.means.shape[-1]
     means = xp.reshape(params.means, (-1, d))

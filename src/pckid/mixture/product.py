@@ -3,7 +3,7 @@
 With x zero where missing, e the indicators of the categories and m = 1 where observed, the
 log-density of a row's observed part is linear in F = [x∘x, x, e, m, 1], so the E-step of any
 number of components is one matrix product, and so is the M-step. Rows that share few patterns of
-missingness carry one indicator column per pattern in place of [m, 1]; `link` says what each of
+missingness carry one indicator column per pattern in place of [m, 1]; `link` has what each of
 these columns stands for.
 
 Columns of numbers that take only two values have a probability in place of mean and variance, which
@@ -52,7 +52,8 @@ _LOG_2PI = math.log(2 * math.pi)
 # Most components hold few rows: with a whole row of prior, categories that all of these share would
 # tell less than the same column coded as a number does. From 0.01 to 0.3 the labels hardly differ.
 _PRIOR_ROWS = 0.1
-# Of missingness a few rows say little: with one row of prior, holes made at random cost accuracy.
+# A few rows say little about missingness: with one row of prior, values missing at random cost
+# accuracy.
 _PRIOR_ROWS_OBSERVED = 5.0
 # With rows no longer than this, OpenBLAS takes half the time for B Fᵀ if Fᵀ is laid out as such.
 _NARROW = 512
@@ -366,9 +367,9 @@ def _observed_probabilities(total: Array, seen: Array, stats: Statistics) -> Arr
 def _log_odds(observed: Array, margins: Margins) -> tuple[Array, Array]:
     """Turn probabilities of being observed (m, g, D) into coefficients of m and of the constant.
 
-    A column with no hole in training says nothing, nor does a hole in a new row there. Columns that
-    hold one category together are missing together, and count as one: their squared weights add up
-    to 1. The weights of columns are in the constant alone.
+    A column that was complete in training carries no information, also where a new row lacks it.
+    Columns that hold one category together are missing together, and count as one: their squared
+    weights add up to 1. The weights of columns are in the constant alone.
     """
     xp, shares, counts = namespace(observed), margins.observed, margins.counts
     eps = float(xp.finfo(observed.dtype).eps)

@@ -61,7 +61,7 @@ class SideBySide:
         return xp.reshape(filled, (*self._shape, X.shape[1]))
 
     def _flat(self, X: Array) -> Array:
-        """Lay mixtures that were set apart side by side again."""
+        """Put mixtures that were set apart side by side again."""
         return take_along(namespace(X).reshape(X, (-1, X.shape[2])), self.slot)
 
 

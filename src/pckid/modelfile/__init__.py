@@ -50,7 +50,7 @@ def save(
     path : str, path-like or binary file
         A file given by its name appears whole or not at all.
     reading : mapping of str to list of str, optional
-        How the table was read, for whoever reads another for this model; `describe_model` tells it.
+        How the table was read, for whoever reads another for this model, see `describe_model`.
 
     Examples
     --------

@@ -42,9 +42,9 @@ class Content(NamedTuple):
 
 
 def pack(description: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> bytes:
-    """Lay out a description and arrays as the bytes of a file; the same model, the same bytes."""
-    told = {"sha256": _BLANK, **description}
-    text = json.dumps(told, separators=(",", ":"), allow_nan=False)
+    """Write a description and arrays as the bytes of a file; the same model, the same bytes."""
+    content = {"sha256": _BLANK, **description}
+    text = json.dumps(content, separators=(",", ":"), allow_nan=False)
     ordered = {name: np.ascontiguousarray(arrays[name]) for name in sorted(arrays)}
     blank = write_tensors(ordered, {"pckid": text})
     return b"".join((blank[:_HASH_AT], _hash(blank).encode(), blank[_AFTER_HASH:]))
@@ -94,27 +94,16 @@ def unpack(content: bytes) -> Content:
         arrays = read_tensors(content)
     except (SafetensorError, LookupError):
         raise PckidModelError("is not a pckid model, or is cut short.") from None
-    metadata = parse(header).get("__metadata__")
-    if not isinstance(metadata, dict):
-        raise PckidModelError("is not a pckid model: it holds no description.")
-    description = parse_text(metadata.get("pckid"), len(content) - largest(arrays))
-    return Content(description, arrays, len(content))
-
-
-def largest(arrays: Arrays) -> int:
-    """Count the bytes of the largest array."""
-    return max((array.nbytes for array in arrays.values()), default=0)
-
-
-def parse_text(text: Any, n_bytes: int) -> dict[str, Any]:
-    """Parse a description that may take `n_bytes` when it is parsed."""
+    metadata = _parse(header).get("__metadata__")
+    text = metadata.get("pckid") if isinstance(metadata, dict) else None
     if not isinstance(text, str):
-        raise PckidModelError("is not a pckid model: its description is no text.")
-    _refuse_costly(text, n_bytes)
-    return parse(text)
+        raise PckidModelError("is not a pckid model: it holds no description.")
+    largest = max((array.nbytes for array in arrays.values()), default=0)
+    _refuse_costly(text, len(content) - largest)
+    return Content(_parse(text), arrays, len(content))
 
 
-def parse(text: str | bytes) -> dict[str, Any]:
+def _parse(text: str | bytes) -> dict[str, Any]:
     """Parse a JSON object."""
     try:
         value = json.loads(text, parse_constant=_refuse_constant)
@@ -143,8 +132,8 @@ def _refuse_other_files(front: bytes, path: str | os.PathLike[str]) -> None:
 def _refuse_costly(text: str | bytes, n_bytes: int) -> None:
     """Refuse JSON that would take more memory parsed than `n_bytes`."""
 
-    def count(sign: str) -> int:
-        return text.count(sign) if isinstance(text, str) else text.count(sign.encode())
+    def count(mark: str) -> int:
+        return text.count(mark) if isinstance(text, str) else text.count(mark.encode())
 
     n_values = sum(map(count, "[{,:")) + 1
     # One letter beyond Latin-1 makes all letters of its text wider.

@@ -24,10 +24,10 @@ MAX_COLUMNS = 1000
 """Of wider tables so many random columns are compared."""
 
 MIN_ROWS = 20
-"""Fewer rows are too few to tell."""
+"""Fewer rows than this are too few to test."""
 
 MIN_REPEATED = 60
-"""Fewer rows are too few to tell where they hold few distinct ones."""
+"""Where there are few distinct rows, fewer rows than this are too few to test."""
 
 MAX_COMPARED = 500
 """Of longer tables so many random rows are compared."""

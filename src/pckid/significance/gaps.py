@@ -42,7 +42,7 @@ _MEAN, _SPREAD = 0.49, 0.055
 _SHALLOW = 0.04
 # In a column of numbers with ties, fewer of its values than this differ.
 _DISTINCT = 0.9
-# Rows count if they have half of what tells the two clusters apart.
+# Rows count if they have half of what separates the two clusters.
 _LEAST_SEEN = 0.5
 # Fewer rows of a cluster, or of a half of two, cannot show a gap.
 _LEAST_ROWS = 20
@@ -122,7 +122,7 @@ def _find_groups(
 
 
 def _has_ties(column: np.ndarray) -> bool:
-    """Tell whether many values of a column (n,) occur more than once."""
+    """Whether many values of a column (n,) occur more than once."""
     values = column[~np.isnan(column)]
     return len(np.unique(values)) <= _DISTINCT * len(values)
 

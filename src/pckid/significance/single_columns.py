@@ -22,9 +22,9 @@ MOST_COLUMNS = 1000
 """With more columns, a single one hardly changes the clusters."""
 
 # Two clusters differ by a column if its means are two standard deviations apart, and are alike in
-# the other columns if these together tell them apart by no more than half of one.
+# the other columns if these together separate them by no more than half of one.
 _DIFFERENT, _ALIKE = 4.0, 0.25
-# A column that goes with another one so closely tells of groups, though it may split some of them.
+# A column that goes with another one so closely shows groups, though it may split some of them.
 _RELATED = 0.3
 # A column whose p-value of being related to none of the others is larger goes with none.
 _ALPHA = 0.05
@@ -78,7 +78,7 @@ def find_single_columns(units: Units, labels: np.ndarray) -> SingleColumns:
 
 
 def split_alone(distances: np.ndarray) -> np.ndarray:
-    """Tell which columns alone tell some pair of clusters apart.
+    """Find the columns that alone separate some pair of clusters.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ class Structure(NamedTuple):
         (λ_2 + … + λ_i) / (λ_2 + … + λ_14) for i = 2, …, 8: how far the first ones stand out from
         those after them. They show groups where all eigenvalues are low or high.
     dips : ndarray of shape (3,)
-        How far the rows are from unimodal along the eigenvectors of λ_2, λ_3 and λ_4. They tell
+        How far the rows are from unimodal along the eigenvectors of λ_2, λ_3 and λ_4. They separate
         groups from rows along one broad direction, where eigenvalues are high too.
     """
 

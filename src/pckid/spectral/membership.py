@@ -148,7 +148,7 @@ def launch_parts(
     rng: np.random.Generator,
     weights: Array | None = None,
 ) -> Iterator[np.ndarray]:
-    """Cut an ensemble into parts to cluster by, each a third of the mixtures and of the rows.
+    """Draw parts of an ensemble to cluster by, each a third of the mixtures and of the rows.
 
     Where an estimate from all has the variance v around the truth, one from a third of the same
     is 2 v away from it: as far as an estimate from as many new mixtures and rows would be. So the
@@ -168,8 +168,8 @@ def launch_parts(
     Returns
     -------
     parts : iterator over N_DRAWS arrays of labels, for `cluster_parts`
-        On a GPU all that need not be waited for is launched by now. A CPU cuts each part when it is
-        its turn, so that memory holds one at a time.
+        On a GPU all that need not be waited for is launched by now. A CPU draws each part in its
+        turn, so that memory holds one at a time.
     """
     if n_clusters == 1:
         return repeat(np.zeros(features.shape[1], dtype=np.int64), N_DRAWS)
@@ -184,7 +184,7 @@ def launch_parts(
 
 
 def cluster_parts(parts: Iterator[np.ndarray]) -> np.ndarray:
-    """Cluster all rows by the parts of an ensemble that `launch_parts` cut.
+    """Cluster all rows by the parts of an ensemble that `launch_parts` drew.
 
     Returns
     -------
