@@ -115,7 +115,7 @@ PUBLIC = [
     *(f"pckid.{name}" for name in pckid.__all__ if name != "__version__"),
     *(
         f"{module}.{name}"
-        for module in ("pckid.metrics", "pckid.missing")
+        for module in ("pckid.metrics", "pckid.missing", "pckid.series")
         for name in import_module(module).__all__
     ),
     *(

@@ -8,7 +8,7 @@ import pytest
 
 import pckid
 
-MODULES = ("data", "metrics", "missing", "plots")
+MODULES = ("data", "metrics", "missing", "plots", "series")
 
 
 def public():

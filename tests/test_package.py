@@ -12,7 +12,7 @@ import pckid
 
 ROOT = Path(__file__).parent.parent
 
-MODULES = ("data", "metrics", "missing", "plots")
+MODULES = ("data", "metrics", "missing", "plots", "series")
 
 
 def test_public_modules_need_no_import_of_their_own():

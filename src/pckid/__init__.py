@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from pckid import metrics as metrics
     from pckid import missing as missing
     from pckid import plots as plots
+    from pckid import series as series
     from pckid.assessment import assess
     from pckid.cluster import PCKID
     from pckid.exceptions import PckidModelError
@@ -76,7 +77,7 @@ _HOMES = {
     "report": "pckid.reporting",
     "save": "pckid.modelfile",
 }
-_MODULES = ("data", "metrics", "missing", "plots")
+_MODULES = ("data", "metrics", "missing", "plots", "series")
 
 
 def __getattr__(name: str) -> Any:

@@ -1,0 +1,204 @@
+"""Long tables: a line for each visit, or for each value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from pckid._utils.text import counted, list_first
+from pckid.series.frames import (
+    column_names_of,
+    number_cells,
+    read_floats,
+    read_static,
+)
+from pckid.series.table import SeriesFormat, SeriesTable, assemble
+from pckid.series.times import choose_bins, locate_times, read_times
+
+
+def from_long(
+    frame: Any,
+    case: str,
+    time: str,
+    variables: Sequence[str] | None = None,
+    *,
+    static: Sequence[str] | None = None,
+    variable: str | None = None,
+    value: str | None = None,
+    bins: Any = "auto",
+    from_first: bool = False,
+    like: SeriesFormat | None = None,
+) -> SeriesTable:
+    """Make a table of series from lines of visits, or from lines of single values.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame, polars.DataFrame or pyarrow.Table
+        One line for each visit of a case, with a column for each variable; or, with `variable` and
+        `value`, one line for each value. Lines may come in any order.
+    case : str
+        The column that names the case: a patient, a pixel, a machine.
+    time : str
+        The column of times: numbers, dates, or texts such as "2024-03-31".
+    variables : sequence of str, default=None
+        What is measured at each visit. None takes all columns of numbers that are not static.
+    static : sequence of str, default=None
+        Columns that hold the same in all lines of a case, such as sex or year of birth, kept once.
+        None finds them: those that never change within a case; an empty list takes none.
+    variable, value : str, default=None
+        In a table of single values, the column that says what was measured, and the one that
+        holds the number.
+    bins : "auto", "each", int or sequence, default="auto"
+        Which times share a column; several values of a case in one are averaged. "each": every
+        time is its own. A number: so many bins with about equally many lines each. A sequence:
+        their edges; a bin includes its first edge and not its last, but for the last bin; edges may
+        be infinite. "auto" is "each" up to 50 different times if the median case has lines at a
+        fifth of them or more, and otherwise as many bins as the median case has times, between 2
+        and 50.
+    from_first : bool, default=False
+        Count time from each case's first line, in days where times are dates.
+    like : SeriesFormat, default=None
+        Variables, static columns and bins of another table, as `SeriesTable.like` gives it.
+
+    Returns
+    -------
+    table : SeriesTable
+        Its `notes` say what was done.
+
+    Raises
+    ------
+    ValueError
+        If a column is absent, times are missing or written in two ways, lie outside of the bins
+        given, or a static column changes within a case.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from pckid.series import from_long
+    >>> visits = pd.DataFrame({"patient": ["a", "a", "b", "b"], "day": [0, 1, 0, 1],
+    ...                        "pulse": [61, 65, None, 80], "sex": ["f", "f", "m", "m"]})
+    >>> table = from_long(visits, case="patient", time="day")
+    >>> table.frame.to_numpy().tolist()
+    [[61.0, 65.0, 'f'], [nan, 80.0, 'm']]
+    >>> table.column_groups
+    {'pulse': ['pulse_0', 'pulse_1']}
+    """
+    parts = {"case": case, "time": time, "variable": variable, "value": value}
+    names = {key: name for key, name in parts.items() if name is not None}
+    if len(names) == 3:
+        raise ValueError("Give both `variable` and `value`, or none of them.")
+    if like is not None:
+        variables, static, bins = like.variables, like.static, like.bins
+    chosen = () if variable else tuple(variables or ())
+    others = column_names_of(frame, [*names.values(), *(static or ()), *chosen])
+    others = [name for name in others if name not in names.values()]
+    rows, cases = _read_cases(frame, case)
+    times, dates = read_times(frame[time], time)
+    if from_first:
+        first = np.full(len(cases), np.inf)
+        np.minimum.at(first, rows, times)
+        times, dates = times - first[rows], False
+    visits = _count_times(rows, times)
+    bins = choose_bins(times, float(np.median(visits)), bins, dates)
+    cells = locate_times(bins, times) * len(cases) + rows
+    kept = {
+        name: read_static(frame, name, rows, given=static is not None)
+        for name in ([name for name in others if name not in chosen] if static is None else static)
+    }
+    kept = {name: column for name, column in kept.items() if column is not None}
+    others = [name for name in others if name not in kept]
+    measured = (
+        _read_values(frame, variable, value, variables, new=like is not None)
+        if variable and value
+        else _read_variables(frame, others, variables)
+    )
+    shape = len(bins.names), len(cases)
+    series, n_averaged = {}, 0
+    for name, index, values in measured:
+        series[name], n_repeated = _average(cells[index], values, shape)
+        n_averaged += n_repeated
+    if not series:
+        raise ValueError(
+            "The table has no column of numbers that change within a case, but for those of the "
+            "case and the time."
+        )
+    options = {**names, "from_first": from_first}
+    form = SeriesFormat("from_long", options, tuple(series), tuple(kept), bins)
+    table = assemble(form, series, kept, cases, frame, rows)
+    more = _describe_lines(visits, n_averaged, [name for name in others if name not in series])
+    return replace(table, notes=table.notes + more)
+
+
+def _read_cases(frame: Any, name: str) -> tuple[np.ndarray, list[Any]]:
+    """Number the cases of all lines (n_lines,), and list them; raises if a line has none."""
+    rows, cases = number_cells(frame, name)
+    if len(rows) == 0 or rows.min() < 0:
+        where = f"in row {int(np.argmin(rows))}" if len(rows) else "because there is no line"
+        raise ValueError(
+            f"Column {name!r} names no case {where}. Give every line its case, or leave it out."
+        )
+    return rows, cases
+
+
+def _count_times(rows: np.ndarray, times: np.ndarray) -> np.ndarray:
+    """Count the different times of each case (n_cases,), by the case of each line (n_lines,)."""
+    distinct, index = np.unique(times, return_inverse=True)
+    pairs = np.unique(rows * np.int64(len(distinct)) + index)
+    return np.bincount(pairs // len(distinct))
+
+
+def _read_variables(
+    frame: Any, others: Sequence[str], chosen: Sequence[str] | None
+) -> Iterator[tuple[str, Any, np.ndarray]]:
+    """Yield each variable of a table of visits: its name, its lines, its values there."""
+    for name in others if chosen is None else chosen:
+        try:
+            yield name, slice(None), read_floats(frame, name)
+        except ValueError as error:
+            if chosen is not None:
+                raise ValueError(
+                    f"{error} Only numbers can change with time; what is the same in all lines of "
+                    "a case may be static."
+                ) from None
+
+
+def _read_values(
+    frame: Any, variable: str, value: str, chosen: Sequence[str] | None, new: bool
+) -> Iterator[tuple[str, Any, np.ndarray]]:
+    """Yield each variable of a table of single values: its name, its lines, its values there."""
+    codes, found = number_cells(frame, variable)
+    names, values = [str(name) for name in found], read_floats(frame, value)
+    absent = [] if new else [name for name in chosen or () if name not in names]
+    if absent:
+        raise ValueError(
+            f"Column {variable!r} never says {', '.join(map(repr, absent))}. It says: "
+            f"{list_first(names, 12)}."
+        )
+    for name in names if chosen is None else chosen:
+        index = np.flatnonzero(codes == (names.index(name) if name in names else -1))
+        yield name, index, values[index]
+
+
+def _average(
+    cells: np.ndarray, values: np.ndarray, shape: tuple[int, int]
+) -> tuple[np.ndarray, int]:
+    """Average values (n,) in cells (n,) of a grid (n_times, n_cases); count those that meet."""
+    seen, size = ~np.isnan(values), shape[0] * shape[1]
+    count = np.bincount(cells[seen], minlength=size)
+    total = np.bincount(cells[seen], weights=values[seen], minlength=size)
+    with np.errstate(invalid="ignore"):
+        return (total / count).reshape(shape), int(count[count > 1].sum())
+
+
+def _describe_lines(visits: np.ndarray, n_averaged: int, left_out: list[str]) -> list[str]:
+    """Say what became of lines, by the number of times of each case (n_cases,)."""
+    single = int((visits == 1).sum())
+    return [
+        *[f"{n_averaged:,} values share their case and time with another: averaged."]
+        * bool(n_averaged),
+        *[f"{counted(single, 'case')} with one time only."] * bool(single),
+        *[f"Not used: {list_first(left_out)}."] * bool(left_out),
+    ]

@@ -1,0 +1,190 @@
+"""Series of many cases as one table, and how they were read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from pckid._utils.text import counted, list_first
+from pckid.series.frames import make_frame, read_floats
+from pckid.series.times import TimeBins
+
+_OPTIONS: dict[str, frozenset[str]] = {
+    "from_long": frozenset({"case", "time", "variable", "value", "from_first"}),
+    "from_array": frozenset({"axes"}),
+    "from_wide": frozenset(),
+}
+
+
+@dataclass(frozen=True)
+class SeriesFormat:
+    """How series were read, so that new cases are read alike.
+
+    Attributes
+    ----------
+    maker : {"from_long", "from_array", "from_wide"}
+    options : mapping of str to str or bool
+        What it was given: names of columns, the order of axes.
+    variables, static : tuple of str
+    bins : TimeBins
+    """
+
+    maker: str
+    options: Mapping[str, Any]
+    variables: tuple[str, ...]
+    static: tuple[str, ...]
+    bins: TimeBins
+
+    def read(self, data: Any) -> SeriesTable:
+        """Make a table of new cases; raises if their variables or times are others."""
+        make = getattr(import_module("pckid.series"), self.maker)
+        return make(data, **self.options, like=self)
+
+    def to_json(self) -> str:
+        """Write it as a text."""
+        return json.dumps(vars(self) | {"bins": self.bins._asdict()})
+
+    @classmethod
+    def from_json(cls, text: str) -> SeriesFormat:
+        """Read what `to_json` wrote."""
+        known = json.loads(text)
+        if not known["options"].keys() <= _OPTIONS.get(known["maker"], frozenset()):
+            raise ValueError(f"{known['maker']} is not made of {', '.join(known['options'])}.")
+        bins = TimeBins(tuple(known["bins"].pop("edges")), **known.pop("bins"))
+        variables, static = tuple(known["variables"]), tuple(known["static"])
+        return cls(known["maker"], known["options"], variables, static, bins)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SeriesTable:
+    """Series of many cases as a table with one row for each case; `PCKID.fit` takes it.
+
+    Made by `from_long`, `from_array` or `from_wide`.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame, polars.DataFrame or pyarrow.Table
+        One row for each case; for each variable a column for each time, then the static columns.
+    column_groups : dict of str to list of str
+        The columns of each variable, in the order of time.
+    cases : list
+        What names each row, in the order in which the cases first come.
+    notes : list of str
+        What was done: which bins, what was averaged, left out or never observed.
+    format : SeriesFormat
+        How the series were read.
+    rows : ndarray of shape (n_lines,), int
+        The row of `frame` for each line of a long table: ``labels_[table.rows]`` has a label for
+        each line.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pckid.series import from_array
+    >>> from_array(np.zeros((4, 3, 2)), axes="case time variable", variables=["ndvi", "evi"])
+    SeriesTable: 4 cases, 2 variables (ndvi, evi) at 3 times (0, 1, 2).
+    """
+
+    frame: Any
+    column_groups: dict[str, list[str]]
+    cases: list[Any]
+    notes: list[str]
+    format: SeriesFormat
+    rows: np.ndarray
+
+    @property
+    def variables(self) -> list[str]:
+        """Names of the variables."""
+        return list(self.format.variables)
+
+    @property
+    def static(self) -> list[str]:
+        """Names of the columns that do not change with time."""
+        return list(self.format.static)
+
+    @property
+    def times(self) -> np.ndarray:
+        """The time of each column of a variable (n_times,), or the middle of its bin."""
+        return self.format.bins.positions
+
+    @property
+    def values(self) -> np.ndarray:
+        """The numbers of the series (n_cases, n_times, n_variables), NaN where missing."""
+        groups = [
+            [read_floats(self.frame, name) for name in g] for g in self.column_groups.values()
+        ]
+        return np.transpose(groups, (2, 1, 0))
+
+    def like(self, data: Any) -> SeriesTable:
+        """Make a table of new cases, with the variables, times and bins of this one.
+
+        Parameters
+        ----------
+        data : dataframe, array or list of arrays
+            In the form in which this table's own data came.
+
+        Returns
+        -------
+        table : SeriesTable
+            For `PCKID.predict` and the like.
+
+        Raises
+        ------
+        ValueError
+            If it lacks a variable, or has times that this table does not have.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pckid.series import from_array
+        >>> table = from_array(np.zeros((4, 3, 2)), axes="case time variable")
+        >>> table.like(np.ones((1, 3, 2))).frame.shape
+        (1, 6)
+        """
+        return self.format.read(data)
+
+    def __len__(self) -> int:
+        """Count the cases."""
+        return len(self.cases)
+
+    def __repr__(self) -> str:
+        return f"SeriesTable: {' '.join(self.notes)}"
+
+
+def assemble(
+    form: SeriesFormat,
+    series: Mapping[str, np.ndarray],
+    static: Mapping[str, Any],
+    cases: list[Any],
+    source: Any = None,
+    rows: np.ndarray | None = None,
+) -> SeriesTable:
+    """Put series, each (n_times, n_cases), and static columns into a frame such as the source's."""
+    names = form.bins.names
+    groups = {variable: [f"{variable}_{name}" for name in names] for variable in series}
+    columns = {
+        name: values
+        for variable, group in groups.items()
+        for name, values in zip(group, series[variable], strict=True)
+    } | dict(static)
+    if len(columns) < len(series) * len(names) + len(static):
+        raise ValueError(
+            f"Of the columns {list_first(list(columns))} two would have the same name. Rename a "
+            "variable or a static column."
+        )
+    frame = make_frame(columns, source, cases, form.options.get("case"))
+    never = [name for name, block in series.items() if np.isnan(block).all()]
+    what = "time" if form.bins.exact else "bin of times"
+    notes = [
+        f"{counted(len(cases), 'case')}, {counted(len(series), 'variable')} "
+        f"({list_first(list(series))}) at {counted(len(names), what)} ({list_first(names)})."
+    ]
+    notes += [f"Static: {list_first(list(static))}."] * bool(static)
+    notes += [f"Never observed: {list_first(never)}."] * bool(never)
+    rows = np.arange(len(cases)) if rows is None else rows
+    return SeriesTable(frame, groups, cases, notes, form, rows)

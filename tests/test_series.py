@@ -1,0 +1,335 @@
+"""Series from long tables, arrays, lists and wide tables are one and the same table."""
+
+from datetime import UTC, date, datetime
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from pckid import PCKID
+from pckid.series import find_series, from_array, from_long, from_wide
+from pckid.series.table import SeriesFormat
+
+N_CASES, N_TIMES, VARIABLES = 60, 8, ["pulse", "pressure"]
+
+
+@pytest.fixture(scope="module")
+def block():
+    """Two kinds of series (n_cases, n_times, n_variables), a third of them missing."""
+    rng = np.random.default_rng(3)
+    slope = np.repeat([-1.0, 1.0], N_CASES // 2)[:, None, None]
+    values = slope * np.linspace(-2, 2, N_TIMES)[None, :, None] + rng.normal(
+        size=(N_CASES, N_TIMES, len(VARIABLES))
+    )
+    values[rng.random(values.shape) < 0.3] = np.nan
+    return values
+
+
+def lines_of(block, first=0):
+    """A line for each visit of each case, in random order."""
+    case, time = np.indices(block.shape[:2])
+    frame = pd.DataFrame({"patient": [f"p{first + i}" for i in case.ravel()], "day": time.ravel()})
+    frame[VARIABLES] = block.reshape(-1, len(VARIABLES))
+    order = np.random.default_rng(0).permutation(len(frame) - 1)
+    # The first lines of all cases stay in their order, which is that of the rows.
+    later = frame[frame["day"] > 0].sample(frac=1, random_state=int(order[0]))
+    return pd.concat([frame[frame["day"] == 0], later], ignore_index=True)
+
+
+def values_of(block):
+    """A line for each value that is there, after one line each that names the cases in order."""
+    melted = lines_of(block).melt(["patient", "day"], var_name="test", value_name="result")
+    return melted[melted["result"].notna() | (melted["day"] == 0)]
+
+
+def forms(block):
+    """The same series in every form."""
+    long = lines_of(block)
+    names = [f"{name}_{t}" for t in range(N_TIMES) for name in VARIABLES]
+    wide = pd.DataFrame(block.reshape(len(block), -1), columns=names)
+    how = {"case": "patient", "time": "day"}
+    listed = [each[: np.flatnonzero(~np.isnan(each).all(1)).max() + 1] for each in block]
+    return {
+        "long": from_long(long, **how),
+        "polars": from_long(pl.from_pandas(long, nan_to_null=True), **how),
+        "arrow": from_long(pa.Table.from_pandas(long), **how),
+        "values": from_long(values_of(block), **how, variable="test", value="result"),
+        "wide": from_wide(wide),
+        "array": from_array(block, "case time variable", variables=VARIABLES),
+        "aeon": from_array(block.transpose(0, 2, 1), "case variable time", variables=VARIABLES),
+        "other": from_array(block.transpose(1, 0, 2), "time case variable", variables=VARIABLES),
+        "list": from_array(listed, "case time variable", variables=VARIABLES),
+    }
+
+
+def fit(X, **more):
+    return PCKID(2, n_inits=3, max_components=5, random_state=0, **more).fit(X)
+
+
+def test_every_form_of_the_same_series_gives_the_same_labels(block):
+    expected = fit(
+        pd.DataFrame(np.concatenate([block[:, :, 0], block[:, :, 1]], axis=1)),
+        column_groups={"pulse": list(range(N_TIMES)), "pressure": list(range(N_TIMES, 16))},
+    )
+    for name, table in forms(block).items():
+        assert np.array_equal(table.values, block, equal_nan=True), name
+        assert list(table.column_groups) == VARIABLES
+        assert len(table) == len(table.cases) == N_CASES
+        if name in ("long", "polars", "arrow", "list"):
+            model = fit(table)
+            np.testing.assert_array_equal(model.embedding_, expected.embedding_)
+            np.testing.assert_array_equal(model.labels_, expected.labels_)
+            np.testing.assert_array_equal(model.predict(table), expected.labels_)
+
+
+def test_lines_get_the_label_of_their_case(block):
+    long = lines_of(block)
+    table = from_long(long, "patient", "day")
+    assert [table.cases[i] for i in table.rows] == long["patient"].tolist()
+    assert table.frame.index.tolist() == table.cases
+
+
+def visits(**columns):
+    given = {"patient": ["a", "a", "b", "b"], "day": [0, 1, 0, 1], "pulse": [61, 65, None, 80]}
+    return pd.DataFrame(given | columns)
+
+
+def make(how=None, **columns):
+    return from_long(visits(**columns), "patient", "day", **(how or {}))
+
+
+def test_static_columns_are_found_and_kept_once():
+    more = {"sex": ["f", "f", "m", None], "born": [1950, 1950, 1971, 1971], "note": list("wxyz")}
+    table = make(**more)
+    assert table.static == ["sex", "born"]
+    assert table.frame["sex"].tolist() == ["f", "m"]
+    assert table.frame["born"].tolist() == [1950, 1971]
+    assert "Not used: note." in table.notes
+    assert make({"static": []}, **more).variables == ["pulse", "born"]
+    assert make({"variables": ["born"], "static": ["sex"]}, **more).variables == ["born"]
+    with pytest.raises(ValueError, match=r"'note' is to be static, but changes .* in row 1"):
+        make({"static": ["note"]}, **more)
+    with pytest.raises(ValueError, match=r"'note' holds 'w' .*static"):
+        make({"variables": ["note"]}, **more)
+
+
+def test_values_at_the_same_time_are_averaged_and_told():
+    table = make(day=[0, 0, 0, 1])
+    assert table.frame["pulse_0"].tolist()[0] == 63
+    assert "2 values share their case and time with another: averaged." in table.notes
+    assert "1 case with one time only." in table.notes
+
+
+def test_a_variable_that_is_never_observed_is_named(block):
+    long = lines_of(block).assign(lactate=np.nan)
+    table = from_long(long, "patient", "day", variables=[*VARIABLES, "lactate"])
+    assert "Never observed: lactate." in table.notes
+    model = fit(table)
+    assert {f"lactate_{t}" for t in range(N_TIMES)} <= set(model.dropped_features_)
+    np.testing.assert_array_equal(model.labels_, fit(from_long(long, "patient", "day")).labels_)
+
+
+def test_irregular_times_are_put_into_bins():
+    rng = np.random.default_rng(0)
+    case, time = np.repeat(np.arange(40), 6), rng.gamma(2, 10, 240)
+    frame = pd.DataFrame({"case": case, "hour": time, "x": np.arange(240.0)})
+    table = from_long(frame, "case", "hour")
+    bins = table.format.bins
+    assert len(bins.names) == 6
+    assert not bins.exact
+    edges = np.asarray(bins.edges)
+    assert (edges[0], edges[-1]) == (time.min(), time.max())
+    counts, _ = np.histogram(time, edges)
+    assert counts.min() >= 39
+    for i, j in [(0, 0), (7, 3), (39, 5)]:
+        upper = time <= edges[j + 1] if j == 5 else time < edges[j + 1]
+        inside = (case == i) & (time >= edges[j]) & upper
+        np.testing.assert_equal(
+            table.values[i, j, 0], frame["x"][inside].mean() if inside.any() else np.nan
+        )
+    own = from_long(frame, "case", "hour", bins=[0, 10, 20, np.inf])
+    assert own.column_groups["x"] == ["x_0 to 10", "x_10 to 20", "x_20 to inf"]
+    np.testing.assert_array_equal(own.times, [5, 15, 20])
+    dated = frame.assign(hour=np.datetime64("2024-01-01") + frame["hour"].astype(int).to_numpy())
+    open_end = from_long(dated, "case", "hour", bins=[-np.inf, "2024-01-10", np.inf])
+    assert open_end.column_groups["x"] == ["x_-inf to 2024-01-10", "x_2024-01-10 to inf"]
+    assert len(from_long(frame, "case", "hour", bins="each").times) == 240
+    assert len(from_long(frame, "case", "hour", bins=3).times) == 3
+    for wrong in ("some", 0, [1], [3, 2], ["2020-01-01", "2020-02-01"]):
+        with pytest.raises(ValueError, match="bins"):
+            from_long(frame, "case", "hour", bins=wrong)
+
+
+def test_few_times_that_cases_share_are_columns_each():
+    case, time = np.repeat(np.arange(10), 3), np.arange(30) % 12
+    frame = pd.DataFrame({"case": case, "t": time, "x": np.arange(30.0)})
+    assert from_long(frame, "case", "t").format.bins.exact
+    assert from_long(frame.assign(t=np.arange(30)), "case", "t").format.bins.edges == (
+        0,
+        10,
+        19,
+        29,
+    )
+
+
+DATES = ["2024-01-01", "2024-01-03", "2024-01-01", "2024-01-03"]
+
+
+@pytest.mark.parametrize(
+    "times",
+    [
+        DATES,
+        pd.to_datetime(DATES),
+        pd.to_datetime(DATES).tz_localize("UTC"),
+        [date.fromisoformat(text) for text in DATES],
+        [datetime.fromisoformat(text).replace(tzinfo=UTC) for text in DATES],
+    ],
+    ids=["text", "datetime64", "zone", "date", "datetime"],
+)
+def test_dates_of_every_type_are_the_same_times(times):
+    table = make(day=times)
+    assert table.column_groups["pulse"] == ["pulse_2024-01-01", "pulse_2024-01-03"]
+    assert table.times.astype("M8[D]").astype(str).tolist() == DATES[:2]
+    arrow = pa.Table.from_pandas(visits(day=times))
+    assert from_long(arrow, "patient", "day").column_groups == table.column_groups
+    assert make({"from_first": True}, day=times).format.bins.edges == (0, 2)
+
+
+def test_hours_of_dates_are_kept():
+    table = make(day=["2024-01-01 06:30", *DATES[1:]])
+    assert table.column_groups["pulse"][1] == "pulse_2024-01-01T06:30:00"
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"day": ["Monday", "Tuesday", 0, 1]}, "0 in row 2 and 'Monday' in row 0.*two ways"),
+        ({"day": ["first", "second", "first", "second"]}, "'first' in row 0, where a time"),
+        ({"day": ["2024-01-01", "02/01/2024", "2024-01-01", "x"]}, "'02/01/2024' in row 1.*ways"),
+        ({"day": ["2024-13-01"] * 4}, "'2024-13-01' in row 0"),
+        ({"day": [0, None, 0, 1]}, "'day' has no time in 1 row, first in row 1"),
+        ({"patient": ["a", None, "b", "b"]}, "'patient' names no case in row 1"),
+        ({"pulse": ["high"] * 4}, "no column of numbers"),
+    ],
+)
+def test_lines_that_cannot_be_read_are_told(columns, message):
+    with pytest.raises(ValueError, match=message):
+        make(**columns)
+
+
+def test_columns_that_are_not_there_are_told():
+    with pytest.raises(ValueError, match=r"no column 'hour'. Its columns are: patient, day, pulse"):
+        from_long(visits(), "patient", "hour")
+    with pytest.raises(ValueError, match="both `variable` and `value`"):
+        make({"variable": "pulse"})
+    with pytest.raises(TypeError, match="Expected a dataframe"):
+        from_long([[1, 2]], "patient", "day")
+    with pytest.raises(ValueError, match="same name"):
+        make({"static": ["pulse_0"], "variables": ["pulse"]}, pulse_0=1)
+    test = {"test": ["k", "k", "na", "k"]}
+    with pytest.raises(ValueError, match=r"'test' never says 'crp'. It says: k, na"):
+        make({"variable": "test", "value": "pulse", "variables": ["crp"]}, **test)
+
+
+def test_new_cases_are_read_as_the_first_were(block):
+    tables = forms(block)
+    model = fit(tables["long"])
+    new = block[:7]
+    expected = model.predict(tables["long"].frame.iloc[:7])
+    long = tables["long"].like(lines_of(new, 100).assign(ward="x"))
+    assert long.cases == [f"p{100 + i}" for i in range(7)]
+    assert "Not used: ward." in long.notes
+    wide = pd.DataFrame(
+        new.transpose(0, 2, 1).reshape(7, -1),
+        columns=[f"{name}_{t}" for name in VARIABLES for t in range(N_TIMES)],
+    )
+    for table in (
+        long,
+        tables["values"].like(values_of(new)),
+        tables["array"].like(new),
+        tables["list"].like(list(new)),
+        tables["wide"].like(wide),
+        SeriesFormat.from_json(tables["long"].format.to_json()).read(lines_of(new)),
+    ):
+        np.testing.assert_array_equal(model.predict(table), expected)
+    # Fewer times are missing ones.
+    early = lines_of(new).query("day < 6")
+    assert np.isnan(tables["long"].like(early).values[:, 6:]).all()
+
+
+def test_new_cases_with_other_times_or_variables_are_refused(block):
+    tables = forms(block)
+    long = lines_of(block[:5])
+    with pytest.raises(ValueError, match="1 line of this table has another: 99"):
+        tables["long"].like(long.replace({"day": {3: 99}}).query("day != 99 or patient == 'p0'"))
+    with pytest.raises(ValueError, match="no column 'pressure'"):
+        tables["long"].like(long.drop(columns="pressure"))
+    with pytest.raises(ValueError, match=r"dates, and these are|numbers, and these are dates"):
+        tables["long"].like(long.assign(day="2020-01-01"))
+    with pytest.raises(ValueError, match="up to 9 times, where there are 8"):
+        tables["array"].like(np.zeros((2, 9, 2)))
+    with pytest.raises(ValueError, match="3 variables, where 2 are named: pulse, pressure"):
+        tables["array"].like(np.zeros((2, 8, 3)))
+    names = [f"{name}_{t}" for name in VARIABLES for t in range(7)]
+    with pytest.raises(ValueError, match="no columns of the times 7"):
+        tables["wide"].like(pd.DataFrame(np.zeros((2, 14)), columns=names))
+    binned = from_long(lines_of(block), "patient", "day", bins=3)
+    with pytest.raises(ValueError, match=r"lie from 0 to 7; 5 lines .*: 8"):
+        binned.like(long.assign(day=long["day"] + 1))
+
+
+def test_a_model_refuses_series_with_other_columns(block):
+    model = fit(from_array(block, "case time variable", variables=VARIABLES))
+    with pytest.raises(ValueError, match=r"pressure_7|pulse_7"):
+        model.predict(from_array(block[:, :7], "case time variable", variables=VARIABLES))
+
+
+def test_arrays_are_told_by_their_axes():
+    for axes in ("case variable", "time variable", "cases times", ""):
+        with pytest.raises(ValueError, match="axes is"):
+            from_array(np.zeros((2, 3, 4)), axes)
+    with pytest.raises(ValueError, match=r"shape \(2, 3\).*'case time variable'"):
+        from_array(np.zeros((2, 3)), "case time variable")
+    with pytest.raises(ValueError, match="1 and 2 variables"):
+        from_array([np.zeros((3, 1)), np.zeros((3, 2))], "case time variable")
+    with pytest.raises(ValueError, match="ascending"):
+        from_array(np.zeros((2, 2)), "case time", times=[1, 0])
+    table = from_array([[1, 2, 3], [4, 5]], "case time", times=["2024-01", "2024-02", "2024-03"])
+    assert table.column_groups == {
+        "value": ["value_2024-01-01", "value_2024-02-01", "value_2024-03-01"]
+    }
+    assert "1 case with fewer times: missing at the end." in table.notes
+    masked = np.ma.masked_equal(np.array([[[1.0], [-9.0]]]), -9)
+    assert np.isnan(from_array(masked, "case time variable").values[0, 1, 0])
+
+
+def test_names_that_are_a_series_are_found():
+    dates = ["ndvi_2019-01-05", "ndvi_2019-02-04", "ndvi_2019-12-01", "ndvi_2019-10-11"]
+    assert find_series([*dates, "elevation"]) == {
+        "ndvi": ["ndvi_2019-01-05", "ndvi_2019-02-04", "ndvi_2019-10-11", "ndvi_2019-12-01"]
+    }
+    assert list(find_series(f"t{i}" for i in range(1, 25))["t"])[-1] == "t24"
+    assert find_series(["B4_20190105", "B4_20190210", "B4_20190301", "B4_20190402"]).keys() == {
+        "B4"
+    }
+    assert find_series(map(str, range(1990, 2000))).keys() == {"value"}
+    assert find_series(["age", "a1", "a2", "a3", "b_1", "b1", "b2", "b3", "b4"]) == {}
+
+
+def test_wide_tables_may_lack_single_columns():
+    columns = [*(f"a{i}" for i in range(5)), *(f"b{i}" for i in range(4)), "site"]
+    wide = pd.DataFrame([[*range(9), "x"]], columns=columns)
+    table = from_wide(wide)
+    assert table.variables == ["a", "b"]
+    assert np.isnan(table.frame["b_4"]).all()
+    assert table.frame["site"].tolist() == ["x"]
+    assert from_wide(wide, ["b"], static=[]).frame.columns.tolist() == ["b_0", "b_1", "b_2", "b_3"]
+    with pytest.raises(ValueError, match=r"no series 'c'. .* Found: a, b"):
+        from_wide(wide, ["c"])
+    with pytest.raises(ValueError, match=r"no series in its names.*none"):
+        from_wide(wide[["site"]])
+    dated = {f"d_2020-0{i}-01": [1] for i in range(1, 5)}
+    with pytest.raises(ValueError, match="some have dates"):
+        from_wide(wide.assign(**dated))
