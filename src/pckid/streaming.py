@@ -19,6 +19,7 @@ from pckid._utils.files import atomic_file
 from pckid._utils.parallel import n_threads
 from pckid._version import __version__
 from pckid.cluster import PCKID
+from pckid.describe.cluster_names import cluster_titles
 from pckid.exceptions import TableError
 from pckid.frames import refuse_undecided
 from pckid.input.learning_rows import pool_size
@@ -47,6 +48,9 @@ from pckid.tables import (
 
 NEW_COLUMNS = ("cluster", "confidence", "outlier_score")
 """What a clustering adds to a table."""
+
+NAME_COLUMN = "cluster_name"
+"""What it adds where clusters have names."""
 
 
 class Totals(NamedTuple):
@@ -355,6 +359,10 @@ def _write_batches(
     tally = _Tally(model.cluster_centers_.shape[0])
     for found in batches:
         new = dict(zip(NEW_COLUMNS, found.results, strict=False))
+        if any(model.cluster_names_):
+            # A row without a cluster has the last of the names.
+            titles = np.array([*cluster_titles(model), ""], dtype=object)
+            new = {"cluster": new["cluster"], NAME_COLUMN: titles[new["cluster"]]} | new
         if layout.kept and found.table:
             data = found.table.data.select(list(layout.kept))
             writer.write(found.table._replace(data=data), new, found.numbers)

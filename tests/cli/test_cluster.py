@@ -46,6 +46,31 @@ def test_outliers_are_a_column_of_their_own(pckid, penguins):
     assert rows_of(pckid(*arguments, "--stream").out) == rows
 
 
+@pytest.mark.parametrize("how", ["--stream", "--no-stream"])
+def test_names_of_clusters_go_everywhere(pckid, penguins, how):
+    files = ["--save", "m.pckid", *(["--report", "r.html"] if how == "--no-stream" else [])]
+    arguments = ("cluster", penguins, "-k", 3, "--drop", "label", how, *QUICK, *files)
+    assert pckid(*arguments, "--names", "small, =large,", "--out", "o.csv").code == 0
+    rows = list(csv.DictReader(Path("o.csv").read_text("utf-8").splitlines()))
+    names = {"0": "small", "1": "=large", "2": "Cluster 2", "-1": ""}
+    assert [row["cluster_name"] for row in rows] == [names[row["cluster"]] for row in rows]
+    assert load("m.pckid").cluster_names_ == ["small", "=large", None]
+    placed = pckid("predict", "m.pckid", penguins, "--escape-formulas", "--json", "--out", "p.csv")
+    assert json.loads(placed.out)["cluster_names"] == ["small", "=large", None]
+    names["1"] = "'=large"
+    rows = list(csv.DictReader(Path("p.csv").read_text("utf-8").splitlines()))
+    assert [row["cluster_name"] for row in rows] == [names[row["cluster"]] for row in rows]
+    if how == "--no-stream":
+        assert ">small</bdi>" in Path("r.html").read_text("utf-8")
+
+
+def test_names_that_do_not_fit_the_clusters_are_refused_before_the_work(pckid, penguins):
+    result = pckid("cluster", penguins, "-k", 3, "--drop", "label", "--names", "a,b")
+    assert result.code == 2
+    assert "--names" in result.err
+    assert "Clustered" not in result.err
+
+
 def test_clusters_are_those_of_the_library(pckid, penguins):
     result = pckid("cluster", penguins, "-k", 3, "--drop", "label", "--seed", 5, *QUICK)
     table = read_source(str(penguins))

@@ -13,6 +13,7 @@ from pckid._utils.arrays import place
 from pckid._utils.quantities import write_quantity
 from pckid.cli._say import say
 from pckid.cluster import PCKID
+from pckid.describe.cluster_names import cluster_titles
 from pckid.describe.clusters import differences_to_nearest, distinguishing_features
 from pckid.describe.descriptions import describe_cluster
 from pckid.describe.rows import used_columns
@@ -111,8 +112,7 @@ def profile_sheets(estimator: PCKID, dates: Mapping[str, str] = MappingProxyType
     The means of columns named in `dates` are written as dates or as hours:minutes.
     """
     found = estimator.cluster_profiles_
-    clusters = range(len(found.n_rows))
-    rows: list[list[Any]] = [["column", "figure", *(f"cluster {k}" for k in clusters)]]
+    rows: list[list[Any]] = [["column", "figure", *cluster_titles(estimator)]]
     rows.append(["", "rows", *found.n_rows.tolist()])
     share_missing = found.share_missing
     for j, name in enumerate(found.feature_names):
@@ -142,6 +142,7 @@ def summarise_run(
             "categorical": [name for name in prepared.names if name in prepared.counts],
             "dropped": [str(name) for name in estimator.dropped_features_],
             "share_missing": share,
+            "cluster_names": estimator.cluster_names_,
         }
         | totals._asdict()
     )
@@ -174,7 +175,7 @@ def tell_differences(
         return
     if heading:
         say(heading)
-    known = estimator._categories
+    known, titles = estimator._categories, cluster_titles(estimator)
     ranked = distinguishing_features(values, labels, known, used_columns(estimator))
     nearest = differences_to_nearest(values, labels, ranked, known)
     for number, (features, other) in enumerate(zip(ranked, nearest, strict=True)):
@@ -185,7 +186,7 @@ def tell_differences(
         if other is not None:
             near = other[0], [(names[item.feature], item) for item in other[1]]
         text = str(describe_cluster(named, n_clusters, forms, near))
-        say(f"Cluster {number}: {text[0].lower()}{text[1:]}")
+        say(f"{titles[number]}: {text[0].lower()}{text[1:]}")
 
 
 def find_dates(

@@ -19,7 +19,9 @@ from pckid.cli import _assessment, _cluster, _ending, _words
 from pckid.cli._outputs import check_outputs, open_writer
 from pckid.cli._say import is_quiet, note, print_json, progress_bar, say
 from pckid.cluster import PCKID
+from pckid.describe.cluster_names import check_cluster_names
 from pckid.describe.rows import to_matrix
+from pckid.exceptions import OptionError
 from pckid.input.warnings import without_own_words
 from pckid.modelfile import save
 from pckid.outofcore.files import FileRows, fitting_bytes, small_bytes
@@ -55,6 +57,8 @@ def run_cluster(
 ) -> None:
     """Cluster a table, and write its rows and what else was asked for."""
     _check_use(source, outputs, options)
+    if options["names"] and isinstance(n_clusters, int):
+        _split_names(options["names"], n_clusters)
     reading = _words.read_options(options)
     table = _open(source, outputs, options, reading)
     if outputs.file:
@@ -101,6 +105,14 @@ def _check_use(source: str, outputs: Outputs, options: Mapping[str, Any]) -> Non
             raise click.UsageError(f"--{key} needs the table in memory: add --no-stream.")
     if outputs.report_path:
         import jinja2  # noqa: F401  so that its absence shows before the work, not after
+
+
+def _split_names(text: str, n_clusters: int) -> list[str | None]:
+    """Take the names of clusters apart."""
+    try:
+        return check_cluster_names([name.strip() or None for name in text.split(",")], n_clusters)
+    except ValueError as error:
+        raise OptionError(str(error), "names") from None
 
 
 def _is_pipe(source: str) -> bool:
@@ -202,6 +214,9 @@ class _Run(NamedTuple):
         say(f"{counted(n_rows, 'row')}, {counted(n_columns, 'column')}{kinds}.")
         with progress_bar(self.estimator, "Fitting mixture models"), without_own_words():
             streaming.fit_rows(self.estimator, prepared, rows)
+        if self.options["names"]:
+            n_clusters = self.estimator.n_clusters_
+            self.estimator.cluster_names_ = _split_names(self.options["names"], n_clusters)
 
     def _judged_rows(self) -> tuple[np.ndarray, np.ndarray, int]:
         """Give rows to judge the clusters by as numbers, their labels, and how many there are."""
@@ -215,7 +230,8 @@ class _Run(NamedTuple):
     def _write(self, made_by: Mapping[str, Any], dates: Mapping[str, str]) -> streaming.Totals:
         """Write all rows with their clusters."""
         outputs, prepared, options = self.outputs, self.prepared, self.options
-        new = streaming.NEW_COLUMNS[: 2 + options["outliers"]]
+        new = [*streaming.NEW_COLUMNS[: 2 + options["outliers"]]]
+        new += [streaming.NAME_COLUMN] if options["names"] else []
         for name in new:
             if name in prepared.table.names and prepared.left_out.get(name) != "choice":
                 _words.tell_note(Fact("replaced", {"column": name}))

@@ -42,7 +42,8 @@ def run_predict(
     _words.tell_prepared(prepared, settled=True)
     results = assign_rows(estimator, prepared)
     made_by = streaming.origin(estimator, table)
-    for name in streaming.NEW_COLUMNS[:2]:
+    named = [streaming.NAME_COLUMN] if any(estimator.cluster_names_) else []
+    for name in [*streaming.NEW_COLUMNS[:2], *named]:
         if name in table.names:
             _words.tell_note(Fact("replaced", {"column": name}))
     with open_writer(

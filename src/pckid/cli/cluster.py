@@ -21,6 +21,9 @@ from pckid.cli._say import be_quiet
 @click.option("-k", "--clusters", "n_clusters", type=click.IntRange(1),
               help="Number of clusters. Chosen among 1 to 15 by default; 1 where there are no "
               "clear groups.")  # fmt: skip
+@click.option("--names", metavar="NAMES",
+              help="Names of the clusters, from cluster 0 on, with commas between them: for the "
+              "report, the model, and a column `cluster_name`.")  # fmt: skip
 @click.option("--assess/--no-assess", "wants_verdict", default=True, show_default=True,
               help="Say whether the clusters are clearer than those of tables without groups, and "
               "how stable they are; takes some seconds.")  # fmt: skip

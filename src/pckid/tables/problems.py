@@ -24,7 +24,7 @@ from pckid.tables.row_names import looks_like_identifier, name_tells_rows, texts
 from pckid.tables.scanning import Scan
 from pckid.tables.table import FileTable, name_row
 
-RESULT_COLUMNS = ("cluster", "confidence", "outlier_score")
+RESULT_COLUMNS = ("cluster", "cluster_name", "confidence", "outlier_score")
 """What a clustering adds to a table."""
 ABOUT_USE = frozenset({
     "may name the rows", "codes with zeros", "may be a code", "free text", "split category",

@@ -86,7 +86,7 @@ def write_table(
     file : binary file
     table : Table
     new : mapping of name to ndarray of shape (n_rows,)
-        Integers or floats. A column of the table that has the same name is replaced.
+        Integers, floats or texts. A column of the table that has the same name is replaced.
     kind : {"csv", "tsv", "parquet", "arrow", "xlsx"}
     codec : str, optional
         Compression of a text file.
@@ -272,8 +272,8 @@ def _is_value(text: str) -> bool:
 
 
 def _number_texts(values: np.ndarray, decimal: str) -> list[str]:
-    """Write integers as they are and floats with four places; NaN is an empty cell."""
-    if values.dtype.kind in "iu":
+    """Write integers and texts as they are, floats with four places; NaN is an empty cell."""
+    if values.dtype.kind in "iuO":
         return [str(value) for value in values.tolist()]
     return [
         "" if value != value else f"{value:.4f}".replace(".", decimal) for value in values.tolist()
