@@ -10,7 +10,9 @@ from pckid.app.work import Upload
 from pckid.cli import _words
 from pckid.exceptions import UndecidedError
 from pckid.streaming import prepare_rows
-from pckid.tables import ColumnOptions, open_table, prepare
+from pckid.tables.options import ColumnOptions
+from pckid.tables.scanning import open_table
+from pckid.tables.service import prepare
 
 FILES = sorted(
     path

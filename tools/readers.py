@@ -93,10 +93,11 @@ CASES = [
 
 
 def ours(path: str, case: Case | None) -> Rows:
-    from pckid.tables import read_whole, scan_table
+    from pckid.tables.options import ReadOptions
+    from pckid.tables.scanning import open_table
 
     told = {"delimiter": case.delimiter, "encoding": case.encoding} if case else {}
-    table = read_whole(scan_table(path, **told)).data
+    table = open_table(path, ReadOptions(**told)).rows.data
     return as_rows(table)
 
 
@@ -188,11 +189,10 @@ def print_catalogue() -> None:
 
 
 def stream_ours(path: str) -> int:
-    from pckid.tables import scan_table
-    from pckid.tables.scanning import batches
+    from pckid.tables.scanning import open_table
 
-    scan = scan_table(path)
-    return sum(b.table.data.num_rows for b in batches(scan, scan.parts, scan.names, 1 << 16))
+    scan = open_table(path, at_most=0)
+    return sum(b.table.data.num_rows for b in scan.batches(scan.names, 1 << 16))
 
 
 def stream_duckdb(path: str) -> int:

@@ -8,7 +8,9 @@ from typing import Any, NamedTuple
 
 from pckid._utils.commands import as_parameter, as_parameters
 from pckid.exceptions import OptionError, TableError, UndecidedError
-from pckid.tables import ColumnOptions, Prepared, ReadOptions, open_table, option_of, prepare
+from pckid.tables.options import ColumnOptions, ReadOptions, option_of
+from pckid.tables.scanning import open_table
+from pckid.tables.service import Prepared, prepare
 from pckid.wording import Dialect, write_note, write_problems, write_refusal
 
 PYTHON = Dialect(

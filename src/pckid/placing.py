@@ -11,7 +11,8 @@ import numpy as np
 from pckid._utils.arrays import to_numpy
 from pckid.cluster import PCKID
 from pckid.exceptions import PckidModelError
-from pckid.tables import ColumnOptions, Known, Prepared, ReadOptions
+from pckid.tables.options import ColumnOptions, ReadOptions
+from pckid.tables.service import Known, Prepared
 
 _LISTS = ("na_values", "not_missing", "numbers", "dates")
 # Options of reading that hold for other files of the same origin, too.
@@ -23,7 +24,7 @@ def describe_reading(prepared: Prepared, options: ReadOptions) -> dict[str, list
     chosen = prepared.options
     kept = {key: list(getattr(chosen, key)) for key in ("na_values", "not_missing")}
     kept["limits"] = [chosen.limits] if chosen.limits else []
-    kept["skip_last"] = ["yes"] if prepared.table.rows.parts[0].n_below else []
+    kept["skip_last"] = ["yes"] if prepared.table.parts[-1].n_below else []
     for key in ("numbers", "dates"):
         values = getattr(chosen, key)
         kept[key] = [v for v in values if v.rpartition("=")[0] in ("", *prepared.names)]

@@ -12,6 +12,7 @@ from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 from sklearn.utils import check_random_state
 
 from pckid._utils.arrays import Array, to_numpy
@@ -28,23 +29,15 @@ from pckid.outofcore.files import FileRows, Found
 from pckid.outofcore.rows import Survey
 from pckid.outofcore.stored import StoredLabels
 from pckid.spectral.assignment import FittedClusters, place_rows, score_rows
-from pckid.tables import (
-    ColumnOptions,
-    Columns,
-    FileTable,
-    OpenTable,
-    Prepared,
-    Problem,
-    ReadOptions,
-    TableWriter,
-    Unread,
-    find_problems,
-    numbers_in_text,
-    open_table,
-    prepare,
-    row_numbers,
-    table_format,
-)
+from pckid.tables.categories import Columns
+from pckid.tables.findings import Problem
+from pckid.tables.kinds import numbers_in_text
+from pckid.tables.options import ColumnOptions, ReadOptions
+from pckid.tables.problems import find_problems
+from pckid.tables.scanning import OpenTable, open_table
+from pckid.tables.service import Prepared, Unread, prepare
+from pckid.tables.table import FileTable
+from pckid.tables.writing import TableWriter, table_format
 
 NEW_COLUMNS = ("cluster", "confidence", "outlier_score")
 """What a clustering adds to a table."""
@@ -222,12 +215,13 @@ def _drawing(model: PCKID, n_features: int) -> tuple[int, int]:
 
 def _problems_in(prepared: Prepared, drawn: Survey) -> tuple[Problem, ...]:
     """List what is doubtful about a file by the rows that were drawn."""
-    names, scan = prepared.names, prepared.table.scan
+    names, table = prepared.names, prepared.table
     if len(drawn.rows) == 0:
         return prepared.problems
-    sample = FileTable(scan.template(names), None, scan.source, "", False)
+    # Cells of the rows that were drawn are gone; what is said of texts was said before.
+    sample = FileTable(pa.table({name: pa.array([], pa.float64()) for name in names}))
     columns = Columns(drawn.rows, {}, dict(prepared.readings), {})
-    return tuple(find_problems(columns, names, sample, prepared.rules, prepared.counts, scan))
+    return tuple(find_problems(columns, names, sample, prepared.rules, prepared.counts, table))
 
 
 def fit_rows(model: PCKID, prepared: Prepared, rows: FileRows | None) -> None:
@@ -329,7 +323,7 @@ def write_labels(
     with closing(rows.results(_label, state, layout.read)) as placed:
         tally = _write_batches(model, placed, writer, layout)
     if rows.surveyed.n_rows != tally.n_rows:
-        raise TableError(f"{rows.scan.source} changed while it was read. Cluster it again.")
+        raise TableError(f"{rows.table.source} changed while it was read. Cluster it again.")
     # For the model's file: a model that was fitted to blocks has no labels to count.
     model._cluster_sizes = tally.sizes.tolist()
     return tally.totals()
@@ -367,7 +361,8 @@ def _write_batches(
             data = found.table.data.select(list(layout.kept))
             writer.write(found.table._replace(data=data), new, found.numbers)
         else:
-            writer.write(row_numbers(found.start, len(new["cluster"])), new)
+            rows = np.arange(found.start + 1, found.start + len(new["cluster"]) + 1)
+            writer.write(FileTable(pa.table({"row": rows})), new)
         tally.add(found, layout.known)
     return tally
 

@@ -8,10 +8,18 @@ from typing import Any, NamedTuple
 from pckid._utils.text import brief, counted, join_words, list_first, number_hint
 from pckid.input.sentinels import describe_codes
 from pckid.tables.categories import MAX_CATEGORIES
-from pckid.tables.facts import Fact
-from pckid.tables.fixes import Drop, Fix, Missing, ReadAs, SetOption, SkipFirst
+from pckid.tables.findings import (
+    Drop,
+    Fact,
+    Fix,
+    Missing,
+    Problem,
+    ReadAs,
+    SetOption,
+    SkipFirst,
+    advice,
+)
 from pckid.tables.kinds import Reading
-from pckid.tables.problems import Problem, advice
 
 _SHOWN, _LONGEST_ADVICE, _MOST_NAMED = 12, 500, 5
 _THOUSANDS = {"": "no thousands sign", " ": "thousands ' '"}
@@ -104,8 +112,7 @@ def write_note(note: Fact, words: Dialect) -> str:
         skip = words.write([SkipFirst(data["rival"] - 1)])
         return f"{taken}; those in {data['rival']} may be the right ones ({skip} takes them)."
     if note.code == "code_unmatched":
-        where = f"column '{brief(data['column'])}'" if data["column"] else "the table"
-        return f"No cell of {where} is '{brief(data['text'])}', which was to mean missing."
+        return f"No cell of the table is '{brief(data['text'])}', which was to mean missing."
     if note.code == "same_columns":
         others = ", ".join(f"'{brief(other)}'" for other in data["others"][:5])
         takes = words.write([SetOption("sheet", "all")])
@@ -190,6 +197,8 @@ def write_evidence(problem: Problem) -> str:
     data: Any = problem.data
     column = f"Column '{brief(problem.column)}'"
     match problem.code:
+        case "nothing left":
+            return "No column is left to cluster: all hold dates, free text or names of rows."
         case "earlier result":
             name = problem.column
             return f"The table already has a column '{name}', as an earlier result would."
@@ -303,6 +312,9 @@ def write_fix(problem: Problem, words: Dialect, settled: bool = False) -> str:
     if settled and problem.code in _OF_COLUMNS and not fix:
         return _OF_COLUMNS[problem.code]
     match problem.code:
+        case "nothing left":
+            ways = [words.names["dates"], words.names["columns"]]
+            return f"Take some of them: {' or '.join(ways)}."
         case "earlier result":
             return f"Leave it out ({drop}); the new result then takes its place."
         case "ambiguous dates":

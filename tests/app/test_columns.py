@@ -6,7 +6,7 @@ pytest.importorskip("streamlit")
 from streamlit.testing.v1 import AppTest
 
 from pckid.app import columns
-from pckid.tables import ColumnOptions
+from pckid.tables.options import ColumnOptions
 
 
 def page(content, known=None):

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from pckid.app.result import as_command, as_python
 from pckid.app.work import Settings
-from pckid.tables import ColumnOptions
+from pckid.tables.options import ColumnOptions
 
 GERMAN = "Größe;Käfer\n1,5;grün\n2,5;rot\n"
 

@@ -8,7 +8,8 @@ pytest.importorskip("streamlit")
 from pckid.app.result import as_command, as_python
 from pckid.app.work import Settings, Upload, find_groups, place_new_rows
 from pckid.cli import _assessment
-from pckid.tables import ColumnOptions, ReadOptions, workbook_writing
+from pckid.tables import workbook_writing
+from pckid.tables.options import ColumnOptions, ReadOptions
 
 
 @pytest.fixture

@@ -9,7 +9,9 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from pckid.tables import ColumnOptions, open_table, prepare
+from pckid.tables.options import ColumnOptions
+from pckid.tables.scanning import open_table
+from pckid.tables.service import prepare
 
 QUICK = ["--inits", "3", "--max-components", "6", "--no-assess"]
 

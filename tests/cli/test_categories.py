@@ -6,12 +6,9 @@ import json
 import numpy as np
 import pytest
 
-from pckid.tables import (
-    MissingTokens,
-    ReadingRules,
-    read_columns,
-    read_source,
-)
+from pckid.tables.options import ColumnOptions
+from pckid.tables.scanning import open_table
+from pckid.tables.service import prepare
 
 QUICK = ["--inits", "3", "--max-components", "6", "--no-assess"]
 
@@ -90,8 +87,8 @@ def test_reports_and_parquet_keep_the_texts(pckid, mixed):
 
 
 def read(path, declared=()):
-    table, rules = read_source(str(path)), ReadingRules(categorical=frozenset(declared))
-    return read_columns(table, ["a"], MissingTokens.with_defaults(), rules)
+    options = ColumnOptions(columns=("a",), categorical=tuple(declared))
+    return prepare(open_table(str(path)), options).columns
 
 
 def test_cells_are_trimmed_and_missing_ones_found(tmp_path):

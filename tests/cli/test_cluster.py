@@ -12,7 +12,9 @@ import pyarrow.parquet
 import pytest
 
 from pckid import PCKID, load, report
-from pckid.tables import MissingTokens, read_columns, read_source
+from pckid.tables.options import ColumnOptions
+from pckid.tables.scanning import open_table
+from pckid.tables.service import prepare
 
 QUICK = ["--inits", "4", "--max-components", "6", "--no-assess"]
 
@@ -36,8 +38,7 @@ def test_outliers_are_a_column_of_their_own(pckid, penguins):
     arguments = ("cluster", penguins, "-k", 3, "--drop", "label", "--outliers", *QUICK)
     rows = rows_of(pckid(*arguments).out)
     assert rows[0][-3:] == ["cluster", "confidence", "outlier_score"]
-    table = read_source(str(penguins))
-    X = read_columns(table, table.names[:-1], MissingTokens.with_defaults()).X
+    X = prepare(open_table(str(penguins)), ColumnOptions(drop=("label",))).X
     with pytest.warns(UserWarning, match="no observed value"):
         model = PCKID(3, n_inits=4, max_components=6, random_state=0).fit(X)
     found = [float(row[-1] or "nan") for row in rows[1:]]
@@ -73,8 +74,7 @@ def test_names_that_do_not_fit_the_clusters_are_refused_before_the_work(pckid, p
 
 def test_clusters_are_those_of_the_library(pckid, penguins):
     result = pckid("cluster", penguins, "-k", 3, "--drop", "label", "--seed", 5, *QUICK)
-    table = read_source(str(penguins))
-    X = read_columns(table, table.names[:-1], MissingTokens.with_defaults()).X
+    X = prepare(open_table(str(penguins)), ColumnOptions(drop=("label",))).X
     with pytest.warns(UserWarning, match="no observed value"):
         model = PCKID(3, n_inits=4, max_components=6, random_state=5).fit(X)
     assert [int(row[-2]) for row in rows_of(result.out)[1:]] == model.labels_.tolist()
@@ -115,11 +115,11 @@ def test_out_takes_its_format_from_the_name(pckid, penguins, tmp_path, name):
     out = tmp_path / name
     result = pckid("cluster", penguins, "-k", 3, "--drop", "label", "-o", out, *QUICK)
     assert (result.code, result.out) == (0, b"")
-    table = read_source(str(out))
+    table = open_table(str(out))
     assert table.names[-2:] == ["cluster", "confidence"]
-    assert table.data.num_rows == 344
+    assert table.n_rows == 344
     if name.endswith("parquet"):
-        assert table.data.schema.field("Body Mass (g)").type == pa.float64()
+        assert table.whole.data.schema.field("Body Mass (g)").type == pa.float64()
         assert table.data.column("Body Mass (g)").null_count == 2
 
 
@@ -274,8 +274,7 @@ def test_terminal_report_json_and_library_give_the_same_verdict(pckid, penguins)
     told = json.loads(result.out)["verdict"]["sentence"]
     assert told in result.err.splitlines()
     assert f" {told}</p>" in Path("r.html").read_text("utf-8")
-    table = read_source(str(penguins))
-    X = read_columns(table, table.names[:-1], MissingTokens.with_defaults()).X
+    X = prepare(open_table(str(penguins)), ColumnOptions(drop=("label",))).X
     with pytest.warns(UserWarning, match="no observed value"):
         model = PCKID(3, n_inits=4, max_components=6, random_state=3).fit(X)
     assert report(model, X).summary.verdict == told

@@ -9,7 +9,7 @@ import pytest
 
 from pckid.cli._ending import inspect_command, tell_open
 from pckid.cli._say import be_quiet
-from pckid.tables import Drop, Problem
+from pckid.tables.findings import Drop, Problem
 
 QUICK = ["--inits", "4", "--max-components", "6", "--no-assess"]
 

@@ -6,8 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-
-from pckid.tables import read_source
+from open_tables import read_source
 
 CHEAP = ["-k", "2", "--inits", "1", "--max-components", "2", "--max-samples", "1", "--no-assess"]
 BOTH = pytest.mark.parametrize("how", ["--no-stream", "--stream"])

@@ -8,11 +8,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import sklearn
+from open_tables import read_source, scan_table
 from pyarrow.feather import write_feather
 
 from pckid import PCKID, load
 from pckid.cli import _clustering
-from pckid.tables import read_source, scan_table
 
 QUICK = ["--inits", "4", "--max-components", "6", "--no-assess"]
 

@@ -148,7 +148,8 @@ def test_cluster_file_takes_workbooks(workbook, tmp_path):
 def test_workers_do_not_read_workbooks(workbook):
     from pckid.exceptions import TableError
     from pckid.outofcore.daskrows import ClusterRows
-    from pckid.tables import open_table, prepare
+    from pckid.tables.scanning import open_table
+    from pckid.tables.service import prepare
 
     with pytest.raises(TableError, match="which workers cannot read in pieces"):
         ClusterRows(prepare(open_table(str(workbook), at_most=0)), None)
@@ -156,12 +157,14 @@ def test_workers_do_not_read_workbooks(workbook):
 
 def test_only_so_many_rows_fit_a_sheet(tmp_path, monkeypatch):
     from pckid.exceptions import TableError
-    from pckid.tables import FileTable, workbook_writing, write_table
+    from pckid.tables import workbook_writing
+    from pckid.tables.table import FileTable
+    from pckid.tables.writing import write_table
 
     monkeypatch.setattr(workbook_writing, "MOST_ROWS", 4)
-    table = FileTable(pa.table({"a": [1, 2, 3]}), None, "t", "", False)
+    table = FileTable(pa.table({"a": [1, 2, 3]}), None, "t")
     write_table(io.BytesIO(), table, {}, kind="xlsx")
-    table = FileTable(pa.table({"a": [1, 2, 3, 4]}), None, "t", "", False)
+    table = FileTable(pa.table({"a": [1, 2, 3, 4]}), None, "t")
     with pytest.raises(TableError, match=r"takes 3 rows, and the table has more. Write .csv"):
         write_table(io.BytesIO(), table, {}, kind="xlsx")
 

@@ -18,7 +18,10 @@ from pckid.input import learning_rows as pool
 from pckid.input import sample as samples
 from pckid.outofcore import files
 from pckid.outofcore.files import FileRows
-from pckid.tables import ColumnOptions, Drop, Missing, SetOption, open_table, prepare
+from pckid.tables.findings import Drop, Missing, SetOption
+from pckid.tables.options import ColumnOptions
+from pckid.tables.scanning import open_table
+from pckid.tables.service import prepare
 
 X, TRUTH = groups(n_samples=300, n_features=5)
 NAMES = ["a", "b", "c", "d", "e"]
@@ -103,7 +106,7 @@ def test_batches_that_are_read_ahead_follow_it_too(parquet):
     rows = rows_of(parquet)
     with sklearn.config_context(working_memory=0.02):
         most = files.batch_rows(5)
-        sizes = [len(block) for _, block in rows.blocks(rows.scan.parts)]
+        sizes = [len(block) for _, block in rows.blocks(rows.table.parts)]
     assert most < 70
     assert max(sizes) == most
 

@@ -14,11 +14,11 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from open_tables import read_source, scan_table
 from pyarrow.feather import write_feather
 
 from pckid.exceptions import TableError
-from pckid.tables import isolation, read_source, scan_table
-from pckid.tables.scanning import batches
+from pckid.tables import isolation
 from pckid.tables.sources import Source
 
 GIGABYTE = 1 << 30
@@ -67,9 +67,9 @@ HOSTILE = {
 READ = """
 import json, resource, sys
 from pckid.exceptions import TableError
-from pckid.tables import read_source
+from pckid.tables.scanning import open_table
 try:
-    read_source(sys.argv[1])
+    open_table(sys.argv[1])
 except TableError as error:
     said = str(error)
 from pckid.tables import isolation
@@ -155,13 +155,13 @@ def test_one_process_answers_many_requests_of_a_large_one_too(tmp_path):
     [child] = isolation._idle
     found = [
         (batch.part.row_group, batch.row, batch.table.data.to_pydict())
-        for batch in batches(scan, scan.parts, ["b"], 3)
+        for batch in scan.batches(["b"], 3)
     ]
     assert [f[:2] for f in found] == [(0, 0), (0, 3), (1, 0), (1, 3), (2, 0)]
     assert [x for f in found for x in f[2]["b"]] == list(range(9))
     assert isolation._idle == [child]
     # One who stops early leaves no process behind that writes what nobody reads.
-    next(batches(scan, scan.parts, ["b"], 3))
+    next(scan.batches(["b"], 3))
     assert isolation._idle == []
     assert read_source(path).data.num_rows == 9
     assert len(large) == isolation._LARGEST_IDLE
@@ -180,12 +180,13 @@ def test_a_forked_process_starts_its_own(tmp_path):
     path = str(tmp_path / "t.parquet")
     pq.write_table(pa.table({"a": range(9)}), path)
     script = (
-        "import os, sys\nfrom pckid.tables import read_source, isolation\n"
-        "read_source(sys.argv[1]); mine = isolation._idle[0]\n"
+        "import os, sys\nfrom pckid.tables import isolation\n"
+        "from pckid.tables.scanning import open_table\n"
+        "open_table(sys.argv[1]); mine = isolation._idle[0]\n"
         "if os.fork() == 0:\n"
-        "    read_source(sys.argv[1]); os._exit(isolation._idle[0] is mine)\n"
+        "    open_table(sys.argv[1]); os._exit(isolation._idle[0] is mine)\n"
         "assert os.wait()[1] == 0 and isolation._idle == [mine] and mine.is_ready\n"
-        "assert read_source(sys.argv[1]).data.num_rows == 9 and isolation._idle == [mine]"
+        "assert open_table(sys.argv[1]).n_rows == 9 and isolation._idle == [mine]"
     )
     subprocess.run([sys.executable, "-c", script, path], check=True)
 
@@ -230,7 +231,7 @@ def test_arrow_files_come_in_small_tables(tmp_path):
     path = str(tmp_path / "t.arrow")
     write_feather(pa.table({"a": range(100), "b": range(100)}), path, chunksize=100)
     scan = scan_table(path)
-    sizes = [b.table.data.num_rows for b in batches(scan, scan.parts, ["b"], 30)]
+    sizes = [b.table.data.num_rows for b in scan.batches(["b"], 30)]
     assert sizes == [30, 30, 30, 10]
 
 

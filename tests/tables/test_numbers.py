@@ -8,27 +8,24 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pckid.tables import (
-    FileTable,
-    MissingTokens,
-    Reading,
-    read_columns,
-)
 from pckid.tables import numbers as module
-from pckid.tables.numbers import MISSING_TOKENS, try_columns, try_numbers
+from pckid.tables.categories import read_columns
+from pckid.tables.kinds import Reading, ReadingRules
+from pckid.tables.numbers import MISSING_TOKENS, MissingTokens, try_columns, try_numbers
 from pckid.tables.sniffing import TextFormat
+from pckid.tables.table import FileTable
 
 DEFAULT = MissingTokens.with_defaults()
 
 
 def table(values, decimal="."):
     text = TextFormat(",", decimal, 1)
-    return FileTable(pa.table({"a": values}), text, "t.csv", "", False)
+    return FileTable(pa.table({"a": values}), text, "t.csv")
 
 
 def numbers(values, missing=DEFAULT, decimal="."):
     read, plainly = table(values, decimal), {"a": Reading("text")}
-    columns = read_columns(read, ["a"], missing, readings=plainly)
+    columns = read_columns(read, ["a"], missing, ReadingRules(), plainly)
     assert not columns.wrong, columns.wrong
     return columns.X[:, 0]
 
@@ -66,7 +63,7 @@ def test_what_python_alone_reads_as_a_number_is_text(token):
 
 def test_short_columns_are_read_together_as_they_are_alone():
     cells = {f"c{j}": [str(j), "NA", f"{j}.5", "x" if j % 7 == 3 else "-1"] for j in range(30)}
-    wide = FileTable(pa.table(cells), TextFormat(",", ".", 30), "t.csv", "", False)
+    wide = FileTable(pa.table(cells), TextFormat(",", ".", 30), "t.csv")
     for names in (list(cells), [name for name in cells if int(name[1:]) % 7 != 3]):
         together = list(try_columns(wide, names, DEFAULT))
         for name, found in zip(names, together, strict=True):

@@ -14,10 +14,10 @@ import pyarrow.feather
 import pyarrow.ipc
 import pyarrow.parquet
 import pytest
+from open_tables import read_source, scan_table
 
 from pckid.cli._words import SHELL
 from pckid.exceptions import TableError
-from pckid.tables import read_source, read_whole, scan_table
 from pckid.tables.sniffing import sniff
 from pckid.tables.sources import Source
 from pckid.wording import write_note
@@ -98,7 +98,7 @@ def test_long_and_odd_names_are_counted_right(tmp_path):
 def test_names_may_be_absent(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("1,2\n3,4\n")
-    assert read_source(str(path)).header_is_numbers
+    assert scan_table(str(path)).header_is_numbers
     table = read_source(str(path), header=False)
     assert table.names == ["column 1", "column 2"]
     assert table.data.num_rows == 2
@@ -180,7 +180,7 @@ def test_the_first_line_is_the_header_unless_it_cannot_be(tmp_path, lines, names
     (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
     scan = scan_table(str(tmp_path / "t.csv"), delimiter=None if names != ["name"] else ",")
     assert scan.names == names
-    assert read_whole(scan).data.num_rows == n_rows
+    assert scan.read().whole.data.num_rows == n_rows
     assert [fact.code.replace("header_in_", "") for fact in scan.facts] == facts
 
 
@@ -238,6 +238,6 @@ def test_random_tables_keep_all_rows_below_their_names(seed):
             [names, *rows]
         )
         scan = scan_table(Source("t.csv", stored=sink.getvalue().encode()), delimiter=",")
-        columns = (column.to_pylist() for column in read_whole(scan).data.columns)
+        columns = (column.to_pylist() for column in scan.read().whole.data.columns)
         assert scan.names == [name or f"column {j + 1}" for j, name in enumerate(names)]
         assert [list(row) for row in zip(*columns, strict=True)] == rows

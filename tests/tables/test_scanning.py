@@ -11,10 +11,11 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from open_tables import read_source, scan_table
 from pyarrow.feather import write_feather
 
 from pckid.exceptions import TableError
-from pckid.tables import read_source, scan_table, scanning, text
+from pckid.tables import scanning, text
 from pckid.tables.sniffing import TextFormat
 from pckid.tables.sources import Source
 
@@ -115,7 +116,7 @@ def test_what_is_wrong_is_found_far_inside(tmp_path, spoilt, says):
     path.write_bytes(b"a,b\n" + b"1,2\n" * 3_000_000 + spoilt)
     scan = scan_table(str(path))
     with pytest.raises(TableError, match=says):
-        for _ in scanning.batches(scan, scan.parts, ["a"], 1000):
+        for _ in scan.batches(["a"], 1000):
             pass
 
 
@@ -145,8 +146,8 @@ def test_the_size_of_parquet_is_that_of_its_numbers(tmp_path):
 def test_bytes_are_read_as_a_file_is(tmp_path):
     content = gzip.compress(PLAIN)
     (tmp_path / "t.csv").write_bytes(content)
-    from_file, from_bytes = read_source(str(tmp_path / "t.csv")), read_source(stored(content))
-    assert from_bytes.data.equals(from_file.data)
+    from_file, from_bytes = scan_table(str(tmp_path / "t.csv")), scan_table(stored(content))
+    assert from_bytes.read().whole.data.equals(from_file.read().whole.data)
     assert from_bytes.sha256 == from_file.sha256
     assert from_bytes.source == "t.csv"
     with pytest.raises(TableError, match=r"t.csv takes more than .* unpacked"):
@@ -229,7 +230,7 @@ def test_an_arrow_file_is_read_up_to_the_limit(tmp_path):
     write_feather(pa.table({"a": [0.0] * 100_000}), path, compression="zstd", chunksize=10_000)
     scan = scan_table(path, max_bytes=500_000)
     with pytest.raises(TableError, match=r"takes more than .* unpacked"):
-        for _ in scanning.batches(scan, scan.parts, ["a"], 1000):
+        for _ in scan.batches(["a"], 1000):
             pass
     assert read_source(path).data.num_rows == 100_000
 

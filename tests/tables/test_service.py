@@ -5,15 +5,10 @@ import pytest
 
 from pckid.exceptions import OptionError
 from pckid.inspection.tables import inspect_table
-from pckid.tables import (
-    ColumnOptions,
-    Known,
-    Missing,
-    ReadAs,
-    SetOption,
-    open_table,
-    prepare,
-)
+from pckid.tables.findings import Missing, ReadAs, SetOption
+from pckid.tables.options import ColumnOptions
+from pckid.tables.scanning import open_table
+from pckid.tables.service import Known, prepare
 
 
 @pytest.fixture
@@ -82,15 +77,15 @@ def test_codes_for_missing_of_one_column(prepared):
     assert np.isnan(taken.X).sum(axis=0).tolist() == [3, 0]
 
 
-def test_a_code_that_no_cell_holds_is_said_and_one_of_no_column_is_an_error(prepared):
+@BOTH
+def test_a_code_that_no_cell_holds_is_said_and_one_of_a_column_is_an_error(prepared, at_most):
     columns = {"x": NUMBERS, "y": NUMBERS}
-    found = prepared(columns, na_values=("-77", "x=-9"))
-    assert facts_of(found, "code_unmatched") == [
-        {"column": "", "text": "-77"}, {"column": "x", "text": "-9"}
-    ]  # fmt: skip
-    with pytest.raises(OptionError, match="the table has no column 'sbp'") as refused:
-        prepared(columns, na_values=("sbp=-9",))
-    assert refused.value.options == ("na_values",)
+    found = prepared(columns, na_values=("-77", "x=4.5"), at_most=at_most)
+    assert facts_of(found, "code_unmatched") == [{"text": "-77"}]
+    for token, said in {"sbp=-9": "the table has no column 'sbp'", "x=-9": "no cell of"}.items():
+        with pytest.raises(OptionError, match=said) as refused:
+            prepared(columns, na_values=(token,), at_most=at_most)
+        assert refused.value.options == ("na_values",)
 
 
 @pytest.mark.parametrize(

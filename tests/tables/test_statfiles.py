@@ -4,9 +4,10 @@ import datetime
 from pathlib import Path
 
 import pytest
+from open_tables import scan_table
 
 from pckid.exceptions import TableError
-from pckid.tables import read_whole, scan_table, statfiles
+from pckid.tables import statfiles
 from pckid.tables.sources import Source
 
 FILES = Path(__file__).parent / "files"
@@ -20,7 +21,7 @@ SURVEY = {
 
 
 def read(path, **options):
-    return read_whole(scan_table(str(path), **options)).data
+    return scan_table(str(path), **options).read().whole.data
 
 
 @pytest.mark.parametrize("name", ["survey.sav", "survey.dta"])

@@ -13,10 +13,11 @@ from pathlib import Path
 
 import pytest
 import xlsxwriter
+from open_tables import scan_table
 
 from pckid.cli._words import SHELL
 from pckid.exceptions import TableError
-from pckid.tables import isolation, leave_out_last, read_whole, scan_table, workbooks
+from pckid.tables import isolation, workbooks
 from pckid.tables.headers import find_header
 from pckid.tables.sources import Source
 from pckid.tables.table import name_row
@@ -71,7 +72,7 @@ FACTS = {
 
 
 def read(path, **options):
-    return read_whole(scan_table(str(path), **options)).data
+    return scan_table(str(path), **options).read().whole.data
 
 
 def parsed(path):
@@ -113,7 +114,7 @@ def with_cells(tmp_path, cells: bytes):
 @pytest.mark.parametrize("name", EXPECTED)
 def test_sheets_are_read_as_offices_write_them(name):
     scan = scan_table(str(FILES / name))
-    assert read_whole(scan).data.to_pydict() == EXPECTED[name]
+    assert scan.read().whole.data.to_pydict() == EXPECTED[name]
     assert list(scan.facts) == FACTS.get(name, [])
 
 
@@ -122,7 +123,7 @@ def test_a_sheet_is_chosen_by_its_name_or_number():
     codes = {"code": [1, 2], "meaning": ["yes", "no"]}
     for sheet in ("Codes", " codes ", "4"):
         scan = scan_table(str(path), sheet=sheet)
-        assert read_whole(scan).data.to_pydict() == codes
+        assert scan.read().whole.data.to_pydict() == codes
         assert scan.facts == ()
     with pytest.raises(TableError, match=r"no sheet 'Data2'.*: 1 'Cover', 2 'Empty', 3 'Data'"):
         read(path, sheet="Data2")
@@ -468,9 +469,9 @@ def test_sheets_with_the_same_columns_are_told_of_and_read_together(tmp_path):
     )
     said = write_note(scan.facts[1], SHELL)
     assert "'June' has the same columns and is not (--sheet all takes all)." in said
-    assert read_whole(scan).data.num_rows == 20
+    assert scan.read().whole.data.num_rows == 20
     every = scan_table(path, sheet="all")
-    table = read_whole(every)
+    table = every.read().whole
     assert table.data["id"].to_pylist() == [f"a{i}" for i in range(20)] + [
         f"b{i}" for i in range(11)
     ]
@@ -479,7 +480,7 @@ def test_sheets_with_the_same_columns_are_told_of_and_read_together(tmp_path):
     assert every.n_rows == 31
     assert name_row(table.parts, 20) == "row 21 of sheet 'May'"
     assert name_row(table.parts, 21) == "row 2 of sheet 'June'"
-    left = leave_out_last(every, 1)
+    left = every.without_last(1)
     assert (left.n_rows, left.loaded.num_rows) == (30, 30)
 
 
@@ -496,9 +497,9 @@ def test_rows_that_a_filter_hides_are_told_of_and_left_out(tmp_path):
     assert scan.facts == (("hidden_rows", {"n_rows": 3}),)
     said = "3 rows are hidden in the sheet, and taken, too (--visible-only leaves them out)."
     assert write_note(scan.facts[0], SHELL) == said
-    assert read_whole(scan).data.num_rows == 9
+    assert scan.read().whole.data.num_rows == 9
     visible = scan_table(path, visible_only=True)
-    table = read_whole(visible)
+    table = visible.read().whole
     assert table.data["a"].to_pylist() == [0, 1, 4, 5, 6, 8]
     assert visible.facts == ()
     assert name_row(table.parts, 3) == "row 6 of the sheet"

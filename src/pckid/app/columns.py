@@ -10,8 +10,9 @@ from pckid.app.text import escape
 from pckid.app.upload import Opened
 from pckid.app.wording import LIMITS, PAGE, ROLES, name_fixes
 from pckid.inspection.tables import ColumnInspection, TableInspection, inspect_table
-from pckid.tables import ColumnOptions, Drop, Missing, ReadAs, SetOption, advice, option_of
+from pckid.tables.findings import Drop, Missing, ReadAs, SetOption, advice
 from pckid.tables.formats import FORMATS
+from pckid.tables.options import ColumnOptions, option_of
 from pckid.wording import explain_reading, write_evidence
 
 PER_PAGE = 30

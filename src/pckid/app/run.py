@@ -8,7 +8,7 @@ from pckid._utils.jobs import Job
 from pckid.app.text import escape_lines
 from pckid.app.upload import Opened
 from pckid.app.work import Settings, find_groups
-from pckid.tables import ColumnOptions
+from pckid.tables.options import ColumnOptions
 
 
 def ask_for_run(opened: Opened, options: ColumnOptions) -> Settings:

@@ -1,7 +1,8 @@
 """The sheets of a workbook."""
 
 from pckid.exceptions import TableError
-from pckid.tables import Source, workbooks
+from pckid.tables import workbooks
+from pckid.tables.sources import Source
 
 
 def list_sheets(source: Source) -> tuple[list[str], int]:

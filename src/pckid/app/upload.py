@@ -12,8 +12,11 @@ from pckid.app.wording import PAGE
 from pckid.app.work import MAX_UNPACKED, Upload
 from pckid.data import penguins_path
 from pckid.exceptions import TableError
-from pckid.tables import FileTable, OpenTable, SetOption, Source
 from pckid.tables.endings import find_extra_rows
+from pckid.tables.findings import SetOption
+from pckid.tables.scanning import OpenTable
+from pckid.tables.sources import Source
+from pckid.tables.table import FileTable
 from pckid.wording import write_note
 
 SPREADSHEETS = ("xlsx", "xls", "ods")

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from pckid.tables import Drop, Fix, Missing, ReadAs, SetOption
+from pckid.tables.findings import Drop, Fix, Missing, ReadAs, SetOption
 from pckid.tables.formats import FORMATS
 from pckid.wording import Dialect
 

@@ -20,17 +20,12 @@ from pckid.exceptions import TableError, UndecidedError
 from pckid.input.warnings import without_own_words
 from pckid.modelfile import load_with_description, save
 from pckid.placing import as_known, assign_rows, describe_reading, known_reading
-from pckid.tables import (
-    ColumnOptions,
-    Fact,
-    OpenTable,
-    Prepared,
-    ReadOptions,
-    Source,
-    TableWriter,
-    open_table,
-    prepare,
-)
+from pckid.tables.findings import Fact
+from pckid.tables.options import ColumnOptions, ReadOptions
+from pckid.tables.scanning import OpenTable, open_table
+from pckid.tables.service import Prepared, prepare
+from pckid.tables.sources import Source
+from pckid.tables.writing import TableWriter
 from pckid.wording import write_note, write_problems, write_refusal
 
 MAX_UNPACKED = 1 << 30

@@ -20,7 +20,11 @@ from pckid.describe.rows import used_columns
 from pckid.input.validation import feature_names
 from pckid.n_clusters import MAX_CLUSTERS
 from pckid.streaming import Totals, origin
-from pckid.tables import Fact, Prepared, Reading, ReadOptions, Share, Sheets
+from pckid.tables.findings import Fact
+from pckid.tables.kinds import Reading
+from pckid.tables.options import ReadOptions
+from pckid.tables.service import Prepared
+from pckid.tables.workbook_writing import Share, Sheets
 
 _MOST_DESCRIBED, _MOST_COLUMNS = 10, 1000
 _LEFT_OUT = {

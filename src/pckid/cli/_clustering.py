@@ -27,7 +27,11 @@ from pckid.modelfile import save
 from pckid.outofcore.files import FileRows, fitting_bytes, small_bytes
 from pckid.outofcore.stored import StoredLabels
 from pckid.placing import describe_reading
-from pckid.tables import Fact, OpenTable, Prepared, ReadOptions, open_table, table_format
+from pckid.tables.findings import Fact
+from pckid.tables.options import ReadOptions
+from pckid.tables.scanning import OpenTable, open_table
+from pckid.tables.service import Prepared
+from pckid.tables.writing import table_format
 
 # What sets clusters apart is not searched for in larger tables.
 _MOST_CELLS = 5_000_000
@@ -63,8 +67,8 @@ def run_cluster(
     table = _open(source, outputs, options, reading)
     if outputs.file:
         table_format(outputs.file, table.n_rows)  # so that too many rows show before the work
-    if table.whole is None and table.scan.loaded is None:
-        many = f"{table.n_rows:,} rows" if table.n_rows else _write_size(table.scan.n_bytes)
+    if table.whole is None and table.loaded is None:
+        many = f"{table.n_rows:,} rows" if table.n_rows else _write_size(table.n_bytes)
         say(f"{table.source} ({many}) is read in batches; it need not fit in memory.")
     estimator = _cluster.make_estimator(n_clusters, options)
     with streaming.workers_of(options["scheduler"]) as client:
@@ -73,7 +77,7 @@ def run_cluster(
         _words.tell_prepared(prepared)
         n_found = _Run(estimator, prepared, rows, outputs, options, reading).run()
     streamed = None if rows is None else bool(options["stream"])
-    delimiter = table.delimiter or ","
+    delimiter = table.text.delimiter if table.text else ","
     _ending.tell_next(
         outputs.out, outputs.report_path, outputs.model_path, delimiter, n_found, streamed=streamed
     )
@@ -135,7 +139,7 @@ def _open(
         return table.read()
     if not any(options.get(key) for key in _ONLY_WHOLE):
         return table.read(small_bytes())
-    table = table.read(fitting_bytes(table.scan.text is not None))
+    table = table.read(fitting_bytes(table.text is not None))
     if table.whole is None:
         key = next(key for key in _ONLY_WHOLE if options.get(key))
         raise click.UsageError(f"--{key} needs the table in memory: add --no-stream.")

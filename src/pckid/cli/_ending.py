@@ -8,7 +8,8 @@ from pckid._utils.commands import write_command
 from pckid._utils.text import counted
 from pckid.cli._say import say
 from pckid.cli._words import SHELL
-from pckid.tables import Problem, advice, table_format
+from pckid.tables.findings import Problem, advice
+from pckid.tables.writing import table_format
 from pckid.wording import write_problems
 
 _READERS = {

@@ -8,7 +8,8 @@ from pckid._utils.text import brief, counted, list_first, printable
 from pckid.cli._ending import reading_given
 from pckid.cli._words import SHELL
 from pckid.inspection.tables import ColumnInspection, TableInspection
-from pckid.tables import Fix, option_of
+from pckid.tables.findings import Fix
+from pckid.tables.options import option_of
 from pckid.wording import explain_reading, write_evidence, write_fix, write_problems
 
 _COLUMNS = 1000
@@ -24,7 +25,7 @@ def as_json_data(found: TableInspection, command: str) -> dict[str, Any]:
         "sha256": found.table.sha256,
         "n_rows": found.table.n_rows,
         "n_columns": len(found.columns),
-        "delimiter": found.table.delimiter,
+        "delimiter": found.table.text.delimiter if found.table.text else None,
         "decimal": found.table.decimal,
         "row_names": found.row_names,
         "share_missing": found.share_missing,
@@ -108,15 +109,13 @@ def print_page(found: TableInspection, command: str) -> None:
         *_section("How columns are read:", _readings(found)),
         *_section("To look at:", [f"  {line}" for line in write_problems(found.problems, SHELL)]),
     ]
-    if any(problem.stops and not problem.fix for problem in found.problems):
+    if not any(_is_usable(column) for column in found.columns):
+        nothing = "There is nothing to cluster by: no column that is used has different values."
+        lines += ["", nothing]
+    elif any(problem.stops and not problem.fix for problem in found.problems):
         lines += ["", "Mend the file, then inspect it again."]
-    elif any(_is_usable(column) for column in found.columns):
-        lines += ["", "To cluster the table as advised:", f"  {command}"]
     else:
-        lines += [
-            "",
-            "There is nothing to cluster by: no column that is used has different values.",
-        ]
+        lines += ["", "To cluster the table as advised:", f"  {command}"]
     console.file.writelines(f"{printable(line)}\n" for line in lines)
 
 

@@ -9,7 +9,8 @@ from typing import Any
 import click
 
 from pckid._utils.files import atomic_file
-from pckid.tables import Sheets, TableWriter, table_format
+from pckid.tables.workbook_writing import Sheets
+from pckid.tables.writing import TableWriter, table_format
 
 
 def check_outputs(sources: Sequence[str], *paths: str | None) -> None:

@@ -11,7 +11,10 @@ from pckid.cli._outputs import check_outputs, open_writer
 from pckid.cli._say import note, print_json, say
 from pckid.modelfile import load_with_description
 from pckid.placing import as_known, assign_rows, known_reading
-from pckid.tables import Fact, open_table, prepare, table_format
+from pckid.tables.findings import Fact
+from pckid.tables.scanning import open_table
+from pckid.tables.service import prepare
+from pckid.tables.writing import table_format
 
 
 @_words.option_errors()

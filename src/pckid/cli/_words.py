@@ -10,19 +10,10 @@ import click
 from pckid._utils.commands import as_argument, as_arguments
 from pckid.cli._say import note, say
 from pckid.exceptions import OptionError, TableError, UndecidedError
-from pckid.tables import (
-    ColumnOptions,
-    Fact,
-    Fix,
-    OpenTable,
-    Prepared,
-    ReadOptions,
-    SetOption,
-    SkipFirst,
-    SkipLast,
-    option_of,
-    pick_options,
-)
+from pckid.tables.findings import Fact, Fix, SetOption, SkipFirst, SkipLast
+from pckid.tables.options import ColumnOptions, ReadOptions, option_of, pick_options
+from pckid.tables.scanning import OpenTable
+from pckid.tables.service import Prepared
 from pckid.wording import Dialect, write_note, write_problems, write_refusal
 
 SHELL = Dialect(

@@ -30,7 +30,9 @@ def demo(out: str) -> None:
     from pckid.data import penguins_path
     from pckid.describe.rows import to_matrix
     from pckid.input.warnings import without_own_words
-    from pckid.tables import ColumnOptions, ReadOptions, open_table, prepare
+    from pckid.tables.options import ColumnOptions, ReadOptions
+    from pckid.tables.scanning import open_table
+    from pckid.tables.service import prepare
 
     os.makedirs(out, exist_ok=True)
     suffix = "xlsx" if find_spec("xlsxwriter") else "csv"

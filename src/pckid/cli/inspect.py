@@ -30,7 +30,7 @@ def inspect(table: str, as_json: bool, **options: Any) -> None:
     from pckid.cli._inspection import as_json_data, cluster_command, print_page
     from pckid.cli._say import print_json
     from pckid.inspection.tables import inspect_table
-    from pckid.tables import open_table
+    from pckid.tables.scanning import open_table
 
     with _words.option_errors():
         opened = open_table(table, _words.read_options(options))

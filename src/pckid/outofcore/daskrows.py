@@ -23,8 +23,8 @@ from pckid.exceptions import TableError
 from pckid.input.validation import block_values
 from pckid.outofcore.files import FileRows, Found, batch_rows
 from pckid.outofcore.rows import Block, BlockedRows, BlockResult, Survey, add, survey_block
-from pckid.tables.scanning import Part, batches
-from pckid.tables.service import OpenTable, Prepared, Unread
+from pckid.tables.service import Prepared, Unread
+from pckid.tables.table import Part
 
 # How many more rows than needed the first pass asks the workers for, in case some are empty.
 _MARGIN = 1.3
@@ -106,11 +106,11 @@ class ClusterRows(FileRows):
     local = False
 
     def __init__(self, prepared: Prepared, client: Any) -> None:
-        scan = prepared.table.scan
-        if scan.text is not None or scan.loaded is not None:
-            kind = "text" if scan.text else "a spreadsheet or of a statistics program"
+        table = prepared.table
+        if table.text is not None or table.loaded is not None:
+            kind = "text" if table.text else "a spreadsheet or of a statistics program"
             raise TableError(
-                f"{scan.source} is {kind}, which workers cannot read in pieces. Write it as "
+                f"{table.source} is {kind}, which workers cannot read in pieces. Write it as "
                 "Parquet, or leave the scheduler out."
             )
         super().__init__(prepared)
@@ -118,8 +118,7 @@ class ClusterRows(FileRows):
 
     def _alone(self, part: Part) -> FileRows:
         """Make rows of one part: all that a task needs."""
-        alone = OpenTable(self.scan._replace(parts=(part,)))
-        return FileRows(replace(self.prepared, table=alone))
+        return FileRows(replace(self.prepared, table=replace(self.table, parts=(part,))))
 
     def _draw(self, entropy: int, size: int) -> Survey | Unread:
         """Pass over all rows on the workers."""
@@ -127,10 +126,10 @@ class ClusterRows(FileRows):
         def surveys(limit: float) -> list[Any]:
             return [
                 dask.delayed(_survey_part)(self._alone(part), entropy, size, limit)
-                for part in self.scan.parts
+                for part in self.table.parts
             ]
 
-        return _ask(surveys, self.scan.n_rows or 0, size)
+        return _ask(surveys, self.table.n_rows or 0, size)
 
     def results(
         self, function: Callable, state: Any, others: Sequence[str] = ()
@@ -140,8 +139,8 @@ class ClusterRows(FileRows):
         shared = self.client.submit(_same, state, pure=False)
         ahead = 2 + 2 * sum(self.client.nthreads().values())
         waiting: deque[Any] = deque()
-        parts = iter(self.scan.parts)
-        for part in self.scan.parts:
+        parts = iter(self.table.parts)
+        for part in self.table.parts:
             for coming in islice(parts, ahead - len(waiting)):
                 rows = self._alone(coming)
                 task = self.client.submit(_results_of_part, rows, function, shared, pure=False)
@@ -155,7 +154,7 @@ class ClusterRows(FileRows):
         if not others:
             yield Found(None, part.start, results)
             return
-        for batch in batches(self.scan, [part], others, batch_rows(len(others))):
+        for batch in self.table.batches(others, batch_rows(len(others)), [part]):
             mine = slice(batch.row, batch.row + batch.table.data.num_rows)
             yield Found(batch.table, batch.start, tuple(array[mine] for array in results))
 
@@ -190,7 +189,7 @@ def _ask(surveys: Callable[[float], list[Any]], n_rows: int, size: int) -> Any:
 
 def _survey_part(rows: FileRows, entropy: int, size: int, limit: float) -> Survey | Unread:
     """Survey a part of a file, on a worker."""
-    return rows.survey_parts(rows.scan.parts, entropy, size, limit)
+    return rows.survey_parts(rows.table.parts, entropy, size, limit)
 
 
 def _results_of_part(rows: FileRows, function: Callable, state: Any) -> tuple[Any, ...]:

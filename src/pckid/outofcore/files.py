@@ -17,9 +17,9 @@ from pckid.outofcore.rows import Block, BlockedRows, BlockResult, Survey, add, s
 from pckid.tables.categories import text_column
 from pckid.tables.kinds import numbers_in_text
 from pckid.tables.numbers import NotNumbers, try_columns
-from pckid.tables.scanning import Batch, Part, batches
+from pckid.tables.scanning import Batch
 from pckid.tables.service import Prepared, Unread
-from pckid.tables.table import FileTable
+from pckid.tables.table import FileTable, Part
 
 # Longer batches gain nothing.
 _MOST_ROWS = 1 << 15
@@ -53,9 +53,9 @@ class FileRows(BlockedRows):
     local = True  # whether functions run in this process
 
     def __init__(self, prepared: Prepared) -> None:
-        self.prepared, self.scan = prepared, prepared.table.scan
+        self.prepared, self.table = prepared, prepared.table
         self.columns = list(prepared.names)
-        self.template = self.scan.template(self.columns)
+        self.template = pa.table({name: pa.array([], pa.float64()) for name in self.columns})
         self.categories, self.category_counts, self._codes = {}, {}, {}
         for j, name in enumerate(self.columns):
             if name in prepared.counts:
@@ -84,7 +84,7 @@ class FileRows(BlockedRows):
         """
         if not self.local:
             return 0
-        each = _BYTES_PER_TEXT_READ if self.scan.text else _BYTES_PER_NUMBER_READ
+        each = _BYTES_PER_TEXT_READ if self.table.text else _BYTES_PER_NUMBER_READ
         return 2 * batch_rows(len(self.columns)) * len(self.columns) * each
 
     def survey(self, entropy: int, size: int) -> Survey:
@@ -92,8 +92,14 @@ class FileRows(BlockedRows):
         if (entropy, size) not in self.drawn:
             found = self.draw(entropy, size)
             if isinstance(found, Unread):
-                raise TableError(f"{self.scan.source} changed while it was read. Cluster it again.")
+                raise TableError(
+                    f"{self.table.source} changed while it was read. Cluster it again."
+                )
         return self.drawn[entropy, size]
+
+    def _changed(self) -> TableError:
+        """Say that rows are not what they were."""
+        return TableError(f"{self.table.source} changed while it was read. Cluster it again.")
 
     @property
     def surveyed(self) -> Survey:
@@ -111,7 +117,7 @@ class FileRows(BlockedRows):
 
     def _draw(self, entropy: int, size: int) -> Survey | Unread:
         """Pass over all rows."""
-        return self.survey_parts(self.scan.parts, entropy, size, math.inf)
+        return self.survey_parts(self.table.parts, entropy, size, math.inf)
 
     def survey_parts(
         self, parts: Sequence[Part], entropy: int, size: int, limit: float
@@ -145,7 +151,7 @@ class FileRows(BlockedRows):
         self, parts: Sequence[Part], wanted: Sequence[str], n_rows: int
     ) -> Generator[tuple[Batch, np.ndarray | Unread], None, None]:
         """Yield batches of some columns, and the numbers to cluster by."""
-        for batch in batches(self.scan, parts, wanted, n_rows):
+        for batch in self.table.batches(wanted, n_rows, parts):
             yield batch, self._numbers(batch)
 
     def _numbers(self, batch: Batch) -> np.ndarray | Unread:
@@ -184,12 +190,10 @@ class FileRows(BlockedRows):
         To be closed by whoever stops early.
         """
         place = {name: j for j, name in enumerate(self.columns) if name not in self._codes}
-        with closing(self.blocks(self.scan.parts, others)) as blocks:
+        with closing(self.blocks(self.table.parts, others)) as blocks:
             for batch, X in blocks:
                 if isinstance(X, Unread):
-                    raise TableError(
-                        f"{self.scan.source} changed while it was read. Cluster it again."
-                    )
+                    raise self._changed()
                 table = batch.table._replace(data=batch.table.data.select(list(others)))
                 read = [name for name in others if name in place]
                 written = numbers_in_text(batch.table, read, self.prepared.readings)

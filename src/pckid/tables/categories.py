@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from pckid.tables.booleans import answer_of, are_booleans, unify_answers
-from pckid.tables.kinds import Reading, ReadingRules, find_reading_anew, find_readings
+from pckid.tables.kinds import Reading, ReadingRules, find_reading_anew
 from pckid.tables.numbers import (
     MissingTokens,
     NotNumbers,
@@ -23,55 +23,25 @@ MAX_CATEGORIES = 255
 
 
 class Columns(NamedTuple):
-    """Columns that were read.
+    """Columns that were read."""
 
-    Attributes
-    ----------
-    X : ndarray of shape (n_rows, n_columns), float64
-        NaN where a cell is missing or cannot be read; categories are numbered in alphabetical
-        order.
-    texts : dict of name to list of str or None
-        The cells of the columns of categories.
-    readings : dict of name to Reading
-        How the columns were read.
-    wrong : dict of name to NotNumbers
-        What could not be read.
-    """
-
+    # (n_rows, n_columns), NaN where a cell is missing or cannot be read; categories are numbered in
+    # alphabetical order.
     X: np.ndarray
-    texts: dict[str, list[str | None]]
+    texts: dict[str, list[str | None]]  # the cells of the columns of categories
     readings: dict[str, Reading]
-    wrong: dict[str, NotNumbers]
+    wrong: dict[str, NotNumbers]  # what could not be read
 
 
 def read_columns(
     table: FileTable,
     names: Sequence[str],
     missing: MissingTokens,
-    rules: ReadingRules | None = None,
-    readings: Mapping[str, Reading] | None = None,
+    rules: ReadingRules,
+    readings: Mapping[str, Reading],
 ) -> Columns:
-    """Read columns as numbers or as categories.
-
-    Parameters
-    ----------
-    table : Table
-    names : sequence of str
-        The columns wanted, in this order.
-    missing : MissingTokens
-    rules : ReadingRules, optional
-    readings : mapping of name to Reading, optional
-        How the columns are to be read, as from `find_readings`; found out by default, and no
-        column names the rows then. Names of the rows are read as categories.
-
-    Returns
-    -------
-    columns : Columns
-    """
-    rules = rules or ReadingRules()
-    if readings is None:
-        readings = find_readings(table, names, missing, rules._replace(kept=frozenset(names)))
-    found = dict(readings)
+    """Read columns as numbers or as categories; names of the rows are read as categories."""
+    found = {name: readings[name] for name in names}
     texts: dict[str, list[str | None]] = {}
     columns: dict[str, np.ndarray] = {}
     wrong: dict[str, NotNumbers] = {}
@@ -94,7 +64,8 @@ def read_columns(
             answers = unify_answers({cell for cell in cells if cell is not None})
             texts[name] = [None if cell is None else answers[cell] for cell in cells]
             columns[name] = _number_categories(texts[name])
-    return Columns(np.column_stack([columns[name] for name in names]), texts, found, wrong)
+    X = np.column_stack([columns[name] for name in names] or [np.empty((table.data.num_rows, 0))])
+    return Columns(X, texts, found, wrong)
 
 
 def count_texts(cells: Iterable[str | None]) -> Counter[str]:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from pckid._utils.text import brief
 from pckid.tables.kinds import first_rows
 from pckid.tables.numbers import NotNumbers
-from pckid.tables.scanning import Scan
+from pckid.tables.scanning import OpenTable
 from pckid.tables.table import FileTable
 from pckid.tables.text import last_text
 
@@ -63,7 +63,7 @@ class ExtraRows(NamedTuple):
         return found.all_texts and {text for text, _ in found.texts} <= set(self.labels)
 
 
-def find_extra_rows(source: FileTable | Scan) -> ExtraRows | None:
+def find_extra_rows(source: FileTable | OpenTable) -> ExtraRows | None:
     """Find totals and notes among the last rows of a text file or sheet.
 
     Such a row begins with a word for a total or an average that no other row begins with, or holds
@@ -83,7 +83,7 @@ def find_extra_rows(source: FileTable | Scan) -> ExtraRows | None:
             labels.append((filled[0], text))
         else:
             break
-    if not labels or n_rows == len(rows) or _occurs_above(source, labels, n_rows):
+    if not labels or n_rows == len(rows) or _occurs_above(source, labels):
         return None
     n_rows += n_blank
     texts = tuple(text for _, text in reversed(labels))
@@ -95,7 +95,7 @@ def _is_note(text: str, n_filled: int, n_columns: int) -> bool:
     return n_filled == 1 < n_columns and _NOTE.fullmatch(text.strip()) is not None
 
 
-def _occurs_above(source: FileTable | Scan, labels: list[tuple[int, str]], n_rows: int) -> bool:
+def _occurs_above(source: FileTable | OpenTable, labels: list[tuple[int, str]]) -> bool:
     """Tell whether one of the first rows begins as one of the last does, as categories do."""
     columns = sorted({source.names[j] for j, _ in labels})
     head = first_rows(source, columns, len(source.names)).data
@@ -112,13 +112,13 @@ def _count(texts: list[str], text: str) -> int:
     return [other.casefold() for other in texts].count(text.casefold())
 
 
-def _last_rows(source: FileTable | Scan) -> list[list[str]]:
+def _last_rows(source: FileTable | OpenTable) -> list[list[str]]:
     """Read the last rows of a text file or sheet as texts, "" where a cell is empty."""
     if not source.parts or source.parts[0].row_group is not None:
         return []
-    if isinstance(source, Scan) and source.loaded is None:
+    if isinstance(source, OpenTable) and source.loaded is None:
         return _last_records(source) if source.text else []
-    data: Any = source.loaded if isinstance(source, Scan) else source.data
+    data: Any = source.loaded if isinstance(source, OpenTable) else source.data
     is_text = source.text is not None or source.parts[0].sheet is not None
     if not is_text:
         return []
@@ -132,7 +132,7 @@ def _trimmed(cell: Any) -> str:
     return "" if cell is None else str(cell).strip()
 
 
-def _last_records(scan: Scan) -> list[list[str]]:
+def _last_records(scan: OpenTable) -> list[list[str]]:
     """Read the last records of a text file from its end."""
     assert scan.text is not None
     part, kind = scan.parts[0], scan.text

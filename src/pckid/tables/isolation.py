@@ -21,7 +21,7 @@ import pyarrow.ipc
 
 from pckid._utils.text import brief
 from pckid.exceptions import TableError
-from pckid.tables.fixes import SetOption, pack_fixes, unpack_fixes
+from pckid.tables.findings import FIXES, SetOption
 from pckid.tables.sources import MAX_UNPACKED, Source
 
 # What a file may take to be read: in bytes of memory, and in seconds of processor time.
@@ -38,19 +38,9 @@ _idle: list["_Child"] = []
 def read_apart(function: Callable[..., Iterator[Any]], source: Source, **options: Any) -> Iterator:
     """Yield what `function(source, **options)` yields, in another process.
 
-    Parameters
-    ----------
-    function : callable
-        Found by its module and name. It yields a value that JSON can hold, then any number of
-        Arrow tables of one schema.
-    source : Source
-    **options
-        Plain values.
-
-    Raises
-    ------
-    TableError
-        That of the function, or one that says that the file is damaged or takes too much.
+    It is found by its module and name, and yields a value that JSON can hold, then Arrow tables of
+    one schema. A TableError is that of the function, or says that the file is damaged or takes too
+    much.
     """
     child, done = _take_child(), False
     try:
@@ -139,7 +129,7 @@ class _Child:
         answer = json.loads(line)
         if "error" in answer:
             said, fixes = answer["error"]
-            raise TableError(said, *unpack_fixes(fixes))
+            raise TableError(said, *(FIXES[name](*values) for name, *values in fixes))
         return answer
 
     def tables(self, source: Source) -> Iterator[Any]:
@@ -249,7 +239,7 @@ def _answer_request(request: dict[str, Any], source: Source) -> None:
 
 def _pack_error(error: TableError) -> dict[str, Any]:
     """Write an error as plain values."""
-    return {"error": [str(error), pack_fixes(error.fixes)]}
+    return {"error": [str(error), [[type(fix).__name__, *fix] for fix in error.fixes]]}
 
 
 def _is_small() -> bool:

@@ -8,7 +8,7 @@ answer as one that is read whole.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -39,7 +39,7 @@ from pckid.tables.numbers import (
     without_limits,
 )
 from pckid.tables.row_names import numbers_name_rows, texts_are_free, texts_name_rows
-from pckid.tables.scanning import Scan, batches
+from pckid.tables.scanning import OpenTable
 from pckid.tables.table import FileTable
 
 # The first rows: as many cells in a table of any width.
@@ -54,27 +54,13 @@ _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class ReadingRules(NamedTuple):
-    """What is said about how columns are to be read; "" stands for all of them.
+    """What is said about how columns are to be read; "" stands for all of them."""
 
-    Attributes
-    ----------
-    numbers : mapping of name to NumberFormat
-        Formats set by hand; their units are found out.
-    dates : mapping of name to str
-        One of DATE_CHOICES.
-    decimal : {".", ","}, optional
-        The decimal sign, where it is known for sure.
-    categorical : frozenset of str
-        Columns of categories, whatever they look like.
-    kept : frozenset of str
-        Columns that neither name the rows nor hold free text, whatever they look like.
-    """
-
-    numbers: Mapping[str, NumberFormat] = _NOTHING
-    dates: Mapping[str, str] = _NOTHING
-    decimal: str | None = None
-    categorical: frozenset[str] = frozenset()
-    kept: frozenset[str] = frozenset()
+    numbers: Mapping[str, NumberFormat] = _NOTHING  # set by hand; their units are found out
+    dates: Mapping[str, str] = _NOTHING  # one of DATE_CHOICES
+    decimal: str | None = None  # the decimal sign, where it is known for sure
+    categorical: frozenset[str] = frozenset()  # whatever they look like
+    kept: frozenset[str] = frozenset()  # neither names of rows nor free text, as they may look
 
     def dates_of(self, name: str) -> str:
         """What is to become of a column if it holds dates."""
@@ -94,13 +80,7 @@ def parse_rules(
     categorical: Sequence[str] = (),
     kept: Sequence[str] = (),
 ) -> ReadingRules:
-    """Make rules from texts such as "1.234,56" for all columns or "visit=use" for one.
-
-    Raises
-    ------
-    OptionError
-        If a text says neither, or names no column.
-    """
+    """Make rules from texts such as "1.234,56" for all columns or "visit=use" for one."""
     formats = _by_column(names, numbers, tuple(FORMATS), "numbers")
     return ReadingRules(
         {name: FORMATS[form] for name, form in formats.items()},
@@ -131,33 +111,19 @@ def _by_column(
 
 
 class Reading(NamedTuple):
-    """How a column is to be read.
+    """How a column is to be read."""
 
-    Attributes
-    ----------
-    kind : {"number", "category", "date", "duration", "row name", "free text", "text"}
-        "text" is what can be read neither as numbers nor as categories.
-    number : NumberFormat or None
-        None is the plain format with the decimal sign of the table.
-    date : DateFormat or None
-    choice : FormatChoice or None
-        What spoke for the format.
-    doubt : {"", "format", "units", "order", "orders"}
-        What must be asked about: which of two formats, which unit, or day and month: which comes
-        first, or why cells differ in that.
-    has_zeros : bool
-        Whether numbers begin with zeros, as codes do: they are written back as they were read.
-    several : bool
-        Whether texts are combinations of answers: "a;b;c".
-    """
-
+    # "number", "category", "date", "duration", "row name", "free text"; "text" is what can be read
+    # neither as numbers nor as categories.
     kind: str
-    number: NumberFormat | None = None
+    number: NumberFormat | None = None  # None is plain, with the decimal sign of the table
     date: DateFormat | None = None
-    choice: FormatChoice | None = None
+    choice: FormatChoice | None = None  # what spoke for the format
+    # What must be asked about: which "format" of two, which "units", the "order" of day and month,
+    # or why cells differ in that ("orders").
     doubt: str = ""
-    has_zeros: bool = False
-    several: bool = False
+    has_zeros: bool = False  # numbers begin with zeros, as codes do
+    several: bool = False  # texts are combinations of answers: "a;b;c"
 
     @property
     def form(self) -> NumberFormat | DateFormat | None:
@@ -173,7 +139,7 @@ def is_used(reading: Reading, rules: ReadingRules, name: str) -> bool:
 
 
 def find_readings(
-    source: FileTable | Scan,
+    source: FileTable | OpenTable,
     names: Sequence[str],
     missing: MissingTokens,
     rules: ReadingRules | None = None,
@@ -197,7 +163,7 @@ def find_readings(
 
 
 def find_reading_anew(
-    source: FileTable | Scan, name: str, missing: MissingTokens, rules: ReadingRules
+    source: FileTable | OpenTable, name: str, missing: MissingTokens, rules: ReadingRules
 ) -> Reading:
     """Find out how a column is written by all of its rows, where the first did not tell."""
     head = first_rows(source, [name], len(source.names))
@@ -219,36 +185,32 @@ class CellCounts:
 
 
 def count_cells(
-    source: FileTable | Scan, names: Sequence[str], missing: MissingTokens
+    source: FileTable | OpenTable, names: Sequence[str], missing: MissingTokens
 ) -> dict[str, CellCounts]:
     """Count the cells of columns of text, in all rows."""
     counts = {name: CellCounts() for name in names}
-    for table in _all_rows(source, names) if names else ():
+    tables: Iterable[FileTable] = ()
+    if isinstance(source, FileTable):
+        tables = [source]
+    elif names:
+        tables = (batch.table for batch in source.batches(names))
+    for table in tables:
         for name in names:
             counts[name].add(observed_cells(table.data.column(name), missing.of(name)))
     return counts
 
 
-def first_rows(source: FileTable | Scan, names: Sequence[str], n_columns: int) -> FileTable:
+def first_rows(source: FileTable | OpenTable, names: Sequence[str], n_columns: int) -> FileTable:
     """Read the first rows; as many from a table in memory as from its file."""
     n_rows = max(1, min(_HEAD_ROWS, _HEAD_CELLS // n_columns))
     if isinstance(source, FileTable):
         return source._replace(data=source.data.select(list(names)).slice(0, n_rows))
     kept: list[Any] = []
-    for batch in batches(source, source.parts, names, n_rows):
+    for batch in source.batches(names, n_rows):
         kept.append(batch.table.data)
         if sum(map(len, kept)) >= n_rows:
             break
     return batch.table._replace(data=pa.concat_tables(kept).slice(0, n_rows))
-
-
-def _all_rows(source: FileTable | Scan, names: Sequence[str]) -> Iterator[FileTable]:
-    """Yield all rows: at once from a table in memory, in batches from a file."""
-    if isinstance(source, FileTable):
-        yield source
-        return
-    for batch in batches(source, source.parts, names, _HEAD_ROWS):
-        yield batch.table
 
 
 def _glance(
@@ -392,21 +354,9 @@ def _date(name: str, dates: Mapping[str, int], rules: ReadingRules) -> Reading:
 def numbers_in_text(
     table: FileTable, names: Sequence[str], readings: Mapping[str, Reading]
 ) -> list[str]:
-    """Name the columns that hold numbers as text, to be stored as numbers.
+    """Name the columns, of those read as numbers or dates, that hold numbers as text.
 
-    Dates stay dates, and numbers that begin with zeros stay as they are.
-
-    Parameters
-    ----------
-    table : FileTable
-    names : sequence of str
-        Columns that were read as numbers, dates among them.
-    readings : mapping of name to Reading
-        Columns without one are plain numbers.
-
-    Returns
-    -------
-    found : list of str
+    They are to be stored as numbers; dates, and numbers that begin with zeros, stay as they are.
     """
     known = {name: readings[name] for name in names if name in readings}
     kept = {name for name, found in known.items() if found.kind in _TIMES or found.has_zeros}

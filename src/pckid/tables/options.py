@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from pckid.tables.fixes import Drop, Fix, Missing, ReadAs, SetOption, SkipFirst
+from pckid.tables.findings import Drop, Fix, Missing, ReadAs, SetOption, SkipFirst
 from pckid.tables.formats import FORMATS
 
 

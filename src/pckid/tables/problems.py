@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,13 +16,22 @@ from pckid.input.one_hot import incomplete_groups
 from pckid.input.sentinels import Sentinel, find_codes
 from pckid.tables.categories import MAX_CATEGORIES, Columns
 from pckid.tables.endings import ExtraRows, find_extra_rows
-from pckid.tables.fixes import Drop, Fix, Missing, ReadAs, SetOption, SkipFirst, SkipLast
+from pckid.tables.findings import (
+    Drop,
+    Fix,
+    Missing,
+    Problem,
+    ReadAs,
+    SetOption,
+    SkipFirst,
+    SkipLast,
+)
 from pckid.tables.formats import NumberFormat, split_number
 from pckid.tables.kinds import LEADING_ZEROS, Reading, ReadingRules, is_used
 from pckid.tables.numbers import LIMIT, NotNumbers
 from pckid.tables.row_names import looks_like_identifier, name_tells_rows, texts_are_free
-from pckid.tables.scanning import Scan
-from pckid.tables.table import FileTable, name_row
+from pckid.tables.scanning import OpenTable
+from pckid.tables.table import FileTable, Part, name_row
 
 RESULT_COLUMNS = ("cluster", "cluster_name", "confidence", "outlier_score")
 """What a clustering adds to a table."""
@@ -35,68 +44,18 @@ _MOST_CODES = 5
 _UNIT = re.compile(r"[\[(].*[\])]|.{0,8}[%°µμ²³/].{0,8}")
 
 
-class Problem(NamedTuple):
-    """Something wrong or doubtful about a table.
-
-    Attributes
-    ----------
-    code : str
-        "text among numbers", "limits" (such as <0.5), "no numbers" (but lists, say), "ambiguous
-        numbers", "mixed units", "ambiguous dates", "mixed dates", "too many categories", "infinite
-        numbers", "code for missing", "outlier", "unit left out", "may name the rows", "codes with
-        zeros", "may be a code", "free text", "several answers", "spelling variants", "split
-        category", "earlier result", "second names", "other unit" or "extra rows": totals or notes
-        below the table.
-    column : str
-        The column, or the first of several.
-    rows : tuple of int
-        Rows that show it, counted from 1 in the table; often the first alone, or none.
-    data : dict
-        What was found, as plain values.
-    fix : tuple of Fix
-        What takes the advice; none where only the owner of the table can tell.
-    stops : bool
-        Whether the table cannot be clustered before it is fixed.
-    """
-
-    code: str
-    column: str
-    rows: tuple[int, ...] = ()
-    data: Mapping[str, Any] = {}
-    fix: tuple[Fix, ...] = ()
-    stops: bool = False
-
-
-def advice(problems: Sequence[Problem]) -> list[Fix]:
-    """List the fixes of problems, each once."""
-    return list(dict.fromkeys(fix for problem in problems for fix in problem.fix))
-
-
 def find_problems(
     columns: Columns,
     names: Sequence[str],
     table: FileTable,
     rules: ReadingRules,
     counts: Mapping[str, Counter[str]],
-    source: Scan | None = None,
+    source: OpenTable | None = None,
 ) -> list[Problem]:
     """List all that is wrong or doubtful about columns that were read.
 
-    Parameters
-    ----------
-    columns : Columns
-    names : sequence of str
-        The columns of `columns.X`.
-    table : FileTable
-    rules : ReadingRules
-    counts : mapping of name to Counter
-        How often each category occurs in all rows, for the columns of categories.
-    source : Scan, optional
-        The whole table, where `table` has only some of its rows.
-
-    Returns
-    -------
-    problems : list of Problem
+    `names` are the columns of `columns.X`, `counts` the categories of columns in all rows. `source`
+    is the whole table, where `table` has only some of its rows.
     """
     extra = find_extra_rows(table if source is None else source)
     found = _second_names(columns.wrong, columns.texts, table)
@@ -150,18 +109,9 @@ def units_line(problems: Sequence[Problem]) -> Problem | None:
 
 
 def find_outlier(values: np.ndarray) -> float | None:
-    """Find the value that lies so far out that the column's other values seem all alike.
+    """Find the value of a column (n_samples,) that is so far out that others seem all alike.
 
-    Parameters
-    ----------
-    values : ndarray of shape (n_samples,)
-        NaN where a value is missing.
-
-    Returns
-    -------
-    value : float or None
-        The farthest value, if it lies more than 100,000 times as far from the median as the middle
-        half of the values spreads.
+    It lies more than 100,000 times as far from the median as the middle half spreads.
     """
     seen = values[np.isfinite(values)]
     if len(seen) < 5:
@@ -183,15 +133,10 @@ def other_units(units: Mapping[str, str], readings: Mapping[str, Reading]) -> li
     return found
 
 
-def earlier_result(name: str) -> Problem:
-    """Say that a column seems to be the result of an earlier run."""
-    return Problem("earlier result", name, fix=(Drop(name),), stops=True)
-
-
-def infinite_number(name: str, row: int, table: FileTable | Scan, cell: Any = None) -> Problem:
+def infinite_number(name: str, row: int, parts: Sequence[Part], cell: Any = None) -> Problem:
     """Say that a row, counted from 1, holds an infinite number: as a text, or as such."""
     fix = Missing(cell.strip()) if isinstance(cell, str) else Drop(name)
-    data = {"where": name_row(table.parts, row)}
+    data = {"where": name_row(parts, row)}
     return Problem("infinite numbers", name, (row,), data, (fix,), True)
 
 
@@ -205,7 +150,7 @@ def _doubts(name: str, reading: Reading) -> list[Problem]:
     """Say what must be asked about the way a column is written."""
     choice = reading.choice
     if name in RESULT_COLUMNS:
-        return [earlier_result(name)]
+        return [Problem("earlier result", name, fix=(Drop(name),), stops=True)]
     if reading.doubt == "order":
         ways = tuple(ReadAs(name, way) for way in ("day-first", "month-first"))
         return [Problem("ambiguous dates", name, (), {"ways": ways}, ways[:1], True)]
@@ -351,7 +296,9 @@ def _number_problems(
     infinite = np.flatnonzero(np.isinf(values))
     if len(infinite):
         row = int(infinite[0])
-        found.append(infinite_number(name, row + 1, table, table.data.column(name)[row].as_py()))
+        found.append(
+            infinite_number(name, row + 1, table.parts, table.data.column(name)[row].as_py())
+        )
     plain = reading.kind == "number" and reading.number is None
     if plain and looks_like_identifier(values):
         found.append(Problem("may name the rows", name))

@@ -12,14 +12,15 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import islice
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple
 
-import numpy as np
 import pyarrow as pa
 
 from pckid._utils.text import brief
-from pckid.exceptions import TableError
+from pckid.exceptions import OptionError, TableError
 from pckid.tables.binary import (
     ARROW,
     PARQUET,
@@ -29,8 +30,9 @@ from pckid.tables.binary import (
     parquet_tables,
     scan_parquet,
 )
-from pckid.tables.facts import Fact
+from pckid.tables.findings import Fact
 from pckid.tables.isolation import allowed_memory
+from pckid.tables.options import ReadOptions
 from pckid.tables.sniffing import TextFormat, after_lines, first_record, sniff
 from pckid.tables.sources import (
     MAX_UNPACKED,
@@ -53,70 +55,10 @@ _NO_TABLES = {
     b"<!doctype html": "a web page (HTML)", b"<html": "a web page (HTML)",
 }  # fmt: skip
 _MOST_NOTES = 12
-# Rows read at a time where all of them are kept.
-_MANY_ROWS = 1 << 14
+_ROWS_AT_ONCE = 1 << 14
 # From this size on a compressed text is measured before more of it is kept.
 _MEASURED_FROM = 1 << 28
-
-
-class Scan(NamedTuple):
-    """A table that was opened, not read.
-
-    Attributes
-    ----------
-    source : str
-    names : list of str
-        All columns.
-    parts : tuple of Part
-    n_bytes : int
-        Size of its numbers in memory, or of a text or Arrow file on the disk.
-    text : TextFormat or None
-        None for Parquet and Arrow.
-    header : bool
-        Whether the first row of a text file holds the names.
-    encoding : str
-    max_bytes : int
-        The most that it may take when it is read whole.
-    loaded : pyarrow.Table or None
-        All rows of a format that is always read whole, such as a spreadsheet.
-    is_sheet : bool
-        Whether it is a spreadsheet.
-    facts : tuple of Fact
-        What was decided about the table and might have been decided otherwise.
-    """
-
-    source: str
-    names: list[str]
-    parts: tuple[Part, ...]
-    n_bytes: int
-    text: TextFormat | None = None
-    header: bool = True
-    encoding: str = "utf-8"
-    max_bytes: int = MAX_UNPACKED
-    loaded: Any = None
-    is_sheet: bool = False
-    facts: tuple[Fact, ...] = ()
-
-    @property
-    def n_rows(self) -> int | None:
-        """The number of rows; only Parquet tells."""
-        last = self.parts[-1]
-        return None if last.n_rows is None else last.start + last.n_rows
-
-    @property
-    def header_is_numbers(self) -> bool:
-        """Whether a header may be none: every name in a text or spreadsheet is a number."""
-        number = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-        named_by_row = bool(self.text) or self.is_sheet
-        return named_by_row and self.header and all(map(number.fullmatch, self.names))
-
-    def template(self, names: Sequence[str]) -> Any:
-        """Make a table of some columns and no rows."""
-        return pa.table({name: pa.array([], pa.float64()) for name in names})
-
-    def sha256(self) -> str:
-        """Hash the bytes as they are stored; those of a folder's files one after the other."""
-        return hash_sources(dict.fromkeys(part.source for part in self.parts))
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
 class Batch(NamedTuple):
@@ -132,99 +74,149 @@ class Batch(NamedTuple):
         return self.start - self.part.start
 
 
-def scan_table(
-    source: str | Source,
-    *,
-    delimiter: str | None = None,
-    decimal: str | None = None,
-    encoding: str | None = None,
-    header: bool = True,
-    sheet: str | None = None,
-    visible_only: bool = False,
-    skip_first: int | None = None,
-    skip_last: int = 0,
-    max_bytes: int | None = None,
-) -> Scan:
-    """Open a table to read it in batches, or whole.
+@dataclass(frozen=True)
+class OpenTable:
+    """A table that was opened; its rows are in its file, and in memory if they were read."""
 
-    Parameters
-    ----------
-    source : str or Source
-        Path of a CSV, TSV, Parquet or Arrow file, also compressed by gzip, bzip2, xz, zstd or lz4,
-        of a spreadsheet (.xlsx, .xls, .ods), of a file of Stata, SPSS or SAS, or of a folder of
-        Parquet files; "-" is standard input. Or the bytes of a file, as a Source.
-    delimiter, decimal, encoding : str, optional
-        How a text file is written; found out where not given.
-    header : bool, default=True
-        Whether the first row of a text file or spreadsheet holds the column names.
-    sheet : str, optional
-        The name of a spreadsheet's sheet, or its number from 1; "all" are the sheets that have the
-        columns of the first. By default the first that holds a table.
-    visible_only : bool, default=False
-        Leave out the rows of a sheet (.xlsx) that are hidden, such as by a filter.
-    skip_first : int, optional
-        Lines of a text file, or rows of a sheet, that stand above the table; found out by default.
-    skip_last : int, default=0
-        Rows at the end of a text file or sheet that are left out, such as totals and notes. Blank
-        ones are not counted.
-    max_bytes : int, optional
-        A table that takes more than this unpacked is refused. By default 4 GiB, and no limit for
-        Parquet that is read in batches.
+    source: str  # the file's name, "standard input" for a stream
+    names: list[str]  # all columns, in order
+    parts: tuple[Part, ...]
+    n_bytes: int  # of its numbers in memory, or of a text or Arrow file on the disk
+    text: TextFormat | None = None  # None for all but text files
+    header: bool = True  # whether the first row of a text file holds the names
+    encoding: str = "utf-8"
+    max_bytes: int = MAX_UNPACKED  # the most that it may take when it is read whole
+    loaded: Any = None  # all rows (pyarrow.Table) of a format that is always read whole
+    is_sheet: bool = False
+    facts: tuple[Fact, ...] = ()  # what was decided and might have been decided otherwise
+    whole: FileTable | None = None  # all rows, where they were read into memory
 
-    Returns
-    -------
-    scan : Scan
+    @property
+    def rows(self) -> FileTable | OpenTable:
+        """The rows in memory, or else this table, in its file."""
+        return self if self.whole is None else self.whole
 
-    Raises
-    ------
-    TableError
-        With a sentence that says what is wrong and what to do.
+    @property
+    def n_rows(self) -> int | None:
+        """The number of rows, where it is known."""
+        if self.whole is not None:
+            return self.whole.data.num_rows
+        last = self.parts[-1]
+        return None if last.n_rows is None else last.start + last.n_rows
+
+    @property
+    def decimal(self) -> str:
+        """The sign between a number's whole part and its fraction."""
+        return self.text.decimal if self.text else "."
+
+    @property
+    def header_is_numbers(self) -> bool:
+        """Whether a header may be none: every name in a text or spreadsheet is a number."""
+        named_by_row = bool(self.text) or self.is_sheet
+        return named_by_row and self.header and all(map(_NUMBER.fullmatch, self.names))
+
+    @property
+    def notes(self) -> tuple[Fact, ...]:
+        """What was decided when it was opened."""
+        return (*self.facts, *(Fact("numbers_as_names", {}),) * self.header_is_numbers)
+
+    @cached_property
+    def sha256(self) -> str:
+        """Hash of the bytes as they are stored; those of a folder's files one after the other."""
+        return hash_sources(dict.fromkeys(part.source for part in self.parts))
+
+    def read(self, at_most: float = math.inf) -> OpenTable:
+        """Read all rows into memory if their cells take no more than `at_most` bytes."""
+        return self if self.n_bytes > at_most else replace(self, whole=_read_up_to(self, at_most))
+
+    def without_last(self, n_rows: int) -> OpenTable:
+        """Leave out the last rows of a text file or sheet; those left out already count."""
+        *before, part = self.parts
+        more = max(n_rows - part.n_below, 0)
+        part, loaded, whole = part._replace(n_below=part.n_below + more), self.loaded, self.whole
+        if loaded is not None:
+            loaded = loaded.slice(0, max(loaded.num_rows - more, 0))
+            part = part._replace(n_rows=loaded.num_rows - part.start)
+        parts = (*before, part)
+        if whole is not None:
+            data = whole.data.slice(0, max(whole.data.num_rows - more, 0))
+            whole = whole._replace(data=data, parts=parts)
+        return replace(self, parts=parts, loaded=loaded, whole=whole)
+
+    def batches(
+        self,
+        columns: Sequence[str],
+        n_rows: int = _ROWS_AT_ONCE,
+        parts: Sequence[Part] | None = None,
+    ) -> Iterator[Batch]:
+        """Read columns from the file, at most `n_rows` rows at a time; of some parts, or of all."""
+        here, row = None, 0
+        for part, data in _tables(self, parts or self.parts, list(columns), n_rows):
+            here, row = part, row if part is here else part.start
+            for start in range(0, data.num_rows, n_rows):
+                rows = data.slice(start, n_rows)
+                yield Batch(FileTable(rows, self.text, self.source, self.parts), row + start, part)
+            row += data.num_rows
+        if row == 0:
+            raise TableError(_no_rows(self))
+
+
+def open_table(
+    source: str | Source, options: ReadOptions | None = None, *, at_most: float = math.inf
+) -> OpenTable:
+    """Open a table, and read it if its cells take no more than `at_most` bytes; 0 never does.
+
+    `source` is the path of a file or of a folder of Parquet files, or "-" for standard input; or
+    the bytes of a file. A TableError says why it cannot be read, and what to do.
     """
-    most = max_bytes or MAX_UNPACKED
+    given = options or ReadOptions()
+    limit = None if given.max_unpacked is None else int(given.max_unpacked * 2**30)
+    most = limit or MAX_UNPACKED
     if isinstance(source, str) and os.path.isdir(source):
-        files = [Source(path, most) for path in find_files(source)]
-        scan = Scan(source, *scan_parquet(files))
+        table = OpenTable(source, *scan_parquet([Source(p, most) for p in find_files(source)]))
     else:
         found = find_source(source, most) if isinstance(source, str) else source
-        found = found._replace(max_bytes=most)
-        how = {"header": header, "skip_first": skip_first, "skip_last": skip_last}
-        scan = _scan_whole(found, sheet=sheet, visible_only=visible_only, **how) or _scan_file(
-            found, delimiter, decimal, encoding, header, skip_first
-        )
-    if (sheet is not None or visible_only) and not scan.is_sheet:
-        raise TableError(f"{scan.source} has no sheets: it is not a spreadsheet. Name none.")
-    if scan.text is None and not scan.is_sheet and (skip_first or skip_last):
+        table = _open_file(found._replace(max_bytes=most), given)
+    if (given.sheet is not None or given.visible_only) and not table.is_sheet:
+        raise TableError(f"{table.source} has no sheets: it is not a spreadsheet. Name none.")
+    if table.text is None and not table.is_sheet and (given.skip_first or given.skip_last):
         raise TableError(
-            f"{scan.source} is neither a text file nor a spreadsheet: no rows can be skipped."
+            f"{table.source} is neither a text file nor a spreadsheet: no rows can be skipped."
         )
-    if scan.text is not None:
-        scan = leave_out_last(scan, skip_last)
-    if scan.text is None and max_bytes is not None:
-        refuse_large(scan.n_bytes, scan.source, max_bytes)
-    _check_names(scan)
-    if scan.header_is_numbers:  # which leaves no doubt, and is asked about by itself
-        facts = tuple(fact for fact in scan.facts if fact.code != "header_in_doubt")
-        scan = scan._replace(facts=facts)
-    return scan._replace(max_bytes=most)
+    if table.text is not None:
+        table = table.without_last(given.skip_last)
+    elif limit is not None:
+        refuse_large(table.n_bytes, table.source, limit)
+    _check_names(table)
+    facts = table.facts
+    if table.header_is_numbers:  # which leaves no doubt, and is asked about by itself
+        facts = tuple(fact for fact in facts if fact.code != "header_in_doubt")
+    table = replace(table, facts=facts, max_bytes=most)
+    return table.read(at_most) if at_most else table
 
 
-def _scan_whole(source: Source, **how: Any) -> Scan | None:
-    """Read a file of a kind that is only read whole; None if it is of another kind."""
+def _open_file(source: Source, given: ReadOptions) -> OpenTable:
+    """Open a file by its kind; read it, if its kind is only read whole."""
     start = next(source.pieces(64), b"")
-    parts: tuple[Part, ...] = ()
+    parts: tuple[Part, ...] = (Part(source, None, 0, None),)
     facts: tuple[Fact, ...] = ()
-    if start.startswith((ZIP, OLE)):
-        data, parts, facts = read_sheet(source, **how)
+    if start.startswith(PARQUET):
+        return OpenTable(source.name, *scan_parquet([source]))
+    if start.startswith(ARROW):
+        return OpenTable(source.name, arrow_names(source), parts, source.n_bytes)
+    is_sheet = start.startswith((ZIP, OLE))
+    if is_sheet:
+        data, parts, facts = read_sheet(source, given)
     elif is_statistics(start):
         data = read_statistics(source)
+        parts = (Part(source, None, 0, data.num_rows),)
     else:
         _refuse_documents(start, source.name)
-        return None
+        return _open_text(source, start, given)
     names, renamed = unique_names(data.column_names)
-    return Scan(
-        source.name, names, parts or (Part(source, None, 0, data.num_rows),), data.nbytes,
-        header=how["header"], loaded=data.rename_columns(names), is_sheet=bool(parts),
-        facts=(*facts, *renamed),
+    return OpenTable(
+        source.name, names, parts, data.nbytes, header=given.header,
+        loaded=data.rename_columns(names), is_sheet=is_sheet, facts=(*facts, *renamed),
     )  # fmt: skip
 
 
@@ -239,24 +231,12 @@ def _refuse_documents(start: bytes, name: str) -> None:
         )
 
 
-def _scan_file(
-    source: Source,
-    delimiter: str | None,
-    decimal: str | None,
-    encoding: str | None,
-    header: bool,
-    skip_first: int | None,
-) -> Scan:
-    """Open a file of a kind that is read in batches."""
-    start = next(source.pieces(64), b"")
-    if start.startswith(PARQUET):
-        return Scan(source.name, *scan_parquet([source]))
-    part = Part(source, None, 0, None)
-    if start.startswith(ARROW):
-        return Scan(source.name, arrow_names(source), (part,), source.n_bytes)
-    found = find_encoding(start, encoding)
+def _open_text(source: Source, start: bytes, given: ReadOptions) -> OpenTable:
+    """Open a text file: find out how it is written, and the names of its columns."""
+    delimiter, skip_first = _check_delimiter(given.delimiter), given.skip_first
+    encoding = find_encoding(start, given.encoding)
     text = ""
-    for piece in islice(utf8_pieces(source, found, _SAMPLE), 16):
+    for piece in islice(utf8_pieces(source, encoding, _SAMPLE), 16):
         text += piece.decode("utf-8", "ignore")
         # The header counts whole, however long its names are.
         if "\n" in text.lstrip("\r\n") and text.count('"') % 2 == 0:
@@ -265,18 +245,34 @@ def _scan_file(
         raise TableError(
             f"{source.name} is empty. Give a table with a header and at least one row."
         )
-    kind = sniff(text, delimiter, decimal, header=header, skip_first=skip_first)
+    kind = sniff(text, delimiter, given.decimal, header=given.header, skip_first=skip_first)
     refuse_wide(kind.n_columns, source.name)
-    cells = first_record(text, kind) if header else [""] * kind.n_columns
-    given = [cell.strip() or f"column {index + 1}" for index, cell in enumerate(cells)]
-    names, facts = unique_names(given)
+    cells = first_record(text, kind) if given.header else [""] * kind.n_columns
+    names, facts = unique_names([cell.strip() or f"column {j}" for j, cell in enumerate(cells, 1)])
     above_table = text[: len(text) - len(after_lines(text, kind.n_above))]
     if skip_first is None and above_table.strip():
         facts = (Fact("rows_above", {"row": kind.n_above + 1}), *facts)
-    if header and kind.rival is not None:
+    if given.header and kind.rival is not None:
         doubt = {"row": kind.n_above + 1, "rival": kind.rival + 1, "unit": "line"}
         facts = (*facts, Fact("header_in_doubt", doubt))
-    return Scan(source.name, names, (part,), source.n_bytes, kind, header, found, facts=facts)
+    parts = (Part(source, None, 0, None),)
+    return OpenTable(
+        source.name, names, parts, source.n_bytes, kind, given.header, encoding, facts=facts
+    )
+
+
+def _check_delimiter(delimiter: str | None) -> str | None:
+    """Read the sign between cells; None is to be found out."""
+    if delimiter in (None, "tab", "\\t"):
+        return delimiter and "\t"
+    if len(delimiter) != 1:
+        raise OptionError(f"{delimiter!r} is not one sign.", "delimiter")
+    if not delimiter.isascii() or delimiter in '"\r\n\0':
+        raise OptionError(
+            f"{delimiter!r} cannot separate cells. Give a sign of ASCII, no quote and no line end.",
+            "delimiter",
+        )
+    return delimiter
 
 
 def unique_names(names: Sequence[str]) -> tuple[list[str], tuple[Fact, ...]]:
@@ -292,130 +288,68 @@ def unique_names(names: Sequence[str]) -> tuple[list[str], tuple[Fact, ...]]:
             seen[name] += new in taken
         taken.add(new)
         found.append(new)
-    facts = [
-        Fact("renamed", {"old": old, "new": new})
-        for old, new in zip(names, found, strict=True)
-        if old != new
-    ]
+    pairs = zip(names, found, strict=True)
+    facts = [Fact("renamed", {"old": old, "new": new}) for old, new in pairs if old != new]
     return found, tuple(facts[:_MOST_NOTES])
 
 
-def _check_names(scan: Scan) -> None:
+def _check_names(table: OpenTable) -> None:
     """Refuse a table without rows or columns, or with two columns of one name."""
-    if not scan.names or not scan.parts:
-        raise TableError(_no_rows(scan))
-    seen: set[str] = set()
-    for name in scan.names:
-        if name in seen:
-            raise TableError(
-                f"{scan.source} has two columns named '{brief(name)}'. Rename one of them."
-            )
-        seen.add(name)
+    if not table.names or not table.parts:
+        raise TableError(_no_rows(table))
+    twice = next((name for name, n in Counter(table.names).items() if n > 1), None)
+    if twice is not None:
+        raise TableError(
+            f"{table.source} has two columns named '{brief(twice)}'. Rename one of them."
+        )
 
 
-def _no_rows(scan: Scan) -> str:
+def _no_rows(table: OpenTable) -> str:
     """Say that there is nothing to cluster."""
-    return f"{scan.source} has no rows below its header. There is nothing to cluster."
-
-
-def batches(
-    scan: Scan, parts: Sequence[Part], columns: Sequence[str], n_rows: int
-) -> Iterator[Batch]:
-    """Read columns of some parts, at most `n_rows` rows at a time."""
-    here, row = None, 0
-    for part, data in _tables(scan, parts, columns, n_rows):
-        here, row = part, row if part is here else part.start
-        for start in range(0, data.num_rows, n_rows):
-            table = FileTable(
-                data.slice(start, n_rows), scan.text, scan.source, "", False, scan.parts
-            )
-            yield Batch(table, row + start, part)
-        row += data.num_rows
-    if row == 0:
-        raise TableError(_no_rows(scan))
+    return f"{table.source} has no rows below its header. There is nothing to cluster."
 
 
 def _tables(
-    scan: Scan, parts: Sequence[Part], columns: Sequence[str], n_rows: int
+    table: OpenTable, parts: Sequence[Part], names: list[str], n_rows: int
 ) -> Iterator[tuple[Part, Any]]:
-    """Yield tables in order, with the part each belongs to."""
-    part, names = parts[0], list(columns)
+    """Yield Arrow tables in order, with the part each belongs to."""
+    part = parts[0]
     if part.row_group is not None:
         yield from parquet_tables(parts, names, n_rows)
-    elif scan.loaded is not None:
-        yield part, scan.loaded.select(names)
-    elif scan.text is None:
-        for table in arrow_tables(part.source, names, n_rows):
-            yield part, table
+    elif table.loaded is not None:
+        yield part, table.loaded.select(names)
+    elif table.text is None:
+        for data in arrow_tables(part.source, names, n_rows):
+            yield part, data
     else:
-        index = {name: j for j, name in enumerate(scan.names)}
+        index = {name: j for j, name in enumerate(table.names)}
         wanted = [index[name] for name in names]
-        skipped = int(scan.header)
-        for table in text_tables(part.source, scan.encoding, scan.text, wanted, part.n_below):
-            yield part, table.slice(skipped).rename_columns(names)
+        skipped = int(table.header)
+        for data in text_tables(part.source, table.encoding, table.text, wanted, part.n_below):
+            yield part, data.slice(skipped).rename_columns(names)
             skipped = 0
 
 
-@overload
-def leave_out_last(source: Scan, n_rows: int) -> Scan: ...
-@overload
-def leave_out_last(source: FileTable, n_rows: int) -> FileTable: ...
-def leave_out_last(source: Scan | FileTable, n_rows: int) -> Scan | FileTable:
-    """Leave out the last rows of a text file or sheet; those that are left out already count."""
-    *before, part = source.parts
-    more = max(n_rows - part.n_below, 0)
-    parts = (*before, part._replace(n_below=part.n_below + more))
-    if isinstance(source, FileTable):
-        n_left = max(source.data.num_rows - more, 0)
-        return source._replace(data=source.data.slice(0, n_left), parts=parts)
-    if source.loaded is None:
-        return source._replace(parts=parts)
-    n_left = max(source.loaded.num_rows - more, 0)
-    parts = (*before, parts[-1]._replace(n_rows=n_left - part.start))
-    return source._replace(loaded=source.loaded.slice(0, n_left), parts=parts)
-
-
-def read_source(source: str | Source, **options: Any) -> FileTable:
-    """Read a table whole; parameters as for `scan_table`."""
-    return read_whole(scan_table(source, **options))
-
-
-def read_whole(scan: Scan) -> FileTable:
-    """Read all rows and put them together."""
-    table = read_up_to(scan, math.inf)
-    assert table is not None
-    return table
-
-
-def read_up_to(scan: Scan, limit: float) -> FileTable | None:
+def _read_up_to(table: OpenTable, limit: float) -> FileTable | None:
     """Read all rows and put them together; None if their cells take more than `limit` bytes."""
-    source = scan.parts[0].source
-    packed = scan.text is not None and source.unpacker is not None
+    source, is_text = table.parts[0].source, table.text is not None
+    packed = is_text and source.unpacker is not None
     kept, n_bytes = [], 0
-    files = {part.source for part in scan.parts} if scan.loaded is None else set()
+    files = {part.source for part in table.parts} if table.loaded is None else set()
     # A few kilobytes do not hold gigabytes, unless they name one text again and again.
-    allowed = min(scan.max_bytes, sum(map(allowed_memory, files)) or scan.max_bytes)
-    if scan.text is None and limit == math.inf:
-        refuse_large(scan.n_bytes, scan.source, allowed)
-    for batch in batches(scan, scan.parts, scan.names, _MANY_ROWS):
+    allowed = min(table.max_bytes, sum(map(allowed_memory, files)) or table.max_bytes)
+    if not is_text and limit == math.inf:
+        refuse_large(table.n_bytes, table.source, allowed)
+    for batch in table.batches(table.names):
         kept.append(batch.table.data)
         n_bytes += batch.table.data.nbytes
         if n_bytes > limit:
             return None
-        if scan.text is None:
-            refuse_large(n_bytes, scan.source, allowed)
+        if not is_text:
+            refuse_large(n_bytes, table.source, allowed)
         elif packed and n_bytes > _MEASURED_FROM:
             # Unpacked once without being kept, it is refused before it fills the memory.
             for _ in source.pieces():
                 pass
             packed = False
-    data = pa.concat_tables(kept)
-    return FileTable(
-        data, scan.text, scan.source, scan.sha256(), scan.header_is_numbers, scan.parts
-    )
-
-
-def row_numbers(start: int, n_rows: int) -> FileTable:
-    """Make a table of one column, `row`, that counts rows from 1."""
-    data = pa.table({"row": np.arange(start + 1, start + n_rows + 1)})
-    return FileTable(data, None, "", "", False)
+    return FileTable(pa.concat_tables(kept), table.text, table.source, table.parts)

@@ -1,4 +1,4 @@
-"""The one door for tables: open one, then prepare its columns; every front end calls these two.
+"""Prepare the columns of an open table; every front end calls `open_table`, then this.
 
     source → open_table(ReadOptions) → OpenTable → prepare(ColumnOptions) → Prepared
 
@@ -8,7 +8,6 @@ Nothing here knows a front end: problems, notes and fixes are data.
 from __future__ import annotations
 
 import difflib
-import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -29,8 +28,7 @@ from pckid.tables.categories import (
     read_columns,
     text_column,
 )
-from pckid.tables.facts import Fact
-from pckid.tables.fixes import Fix, Missing, SkipFirst, SkipLast
+from pckid.tables.findings import Fact, Fix, Missing, Problem, SkipFirst, SkipLast, advice
 from pckid.tables.kinds import (
     Reading,
     ReadingRules,
@@ -41,214 +39,60 @@ from pckid.tables.kinds import (
     parse_rules,
 )
 from pckid.tables.numbers import WORDS, MissingTokens, NotNumbers, count_text, holds_token
-from pckid.tables.options import ColumnOptions, ReadOptions
+from pckid.tables.options import ColumnOptions
 from pckid.tables.problems import (
     ABOUT_USE,
-    Problem,
-    advice,
     find_problems,
     infinite_number,
     other_units,
     units_line,
 )
-from pckid.tables.scanning import Scan, batches, leave_out_last, read_up_to, scan_table
-from pckid.tables.sources import Source
+from pckid.tables.scanning import OpenTable
 from pckid.tables.table import FileTable, name_row
 
 # What is fixed may bring more to light: a code for missing that hid an outlier.
 _MOST_ROUNDS = 5
-_ROWS_AT_ONCE = 1 << 14
 # Of a column with more different texts, categories are counted no further.
 _MOST_TEXTS = 10_000
-
-
-@dataclass(frozen=True)
-class OpenTable:
-    """A table that was opened.
-
-    Attributes
-    ----------
-    scan : Scan
-        The table in its file.
-    whole : FileTable or None
-        All of its rows, where they are in memory.
-    """
-
-    scan: Scan
-    whole: FileTable | None = None
-
-    @property
-    def rows(self) -> FileTable | Scan:
-        """The rows in memory, or else in the file."""
-        return self.scan if self.whole is None else self.whole
-
-    @property
-    def source(self) -> str:
-        """The file's name, "standard input" for a stream."""
-        return self.scan.source
-
-    @property
-    def names(self) -> list[str]:
-        """Names of the columns, in order."""
-        return self.rows.names
-
-    @property
-    def n_rows(self) -> int | None:
-        """The number of rows, where it is known."""
-        return self.scan.n_rows if self.whole is None else self.whole.data.num_rows
-
-    @property
-    def delimiter(self) -> str | None:
-        """The sign between cells of a text file."""
-        return self.scan.text.delimiter if self.scan.text else None
-
-    @property
-    def decimal(self) -> str:
-        """The sign between a number's whole part and its fraction."""
-        return self.scan.text.decimal if self.scan.text else "."
-
-    @cached_property
-    def sha256(self) -> str:
-        """Hash of the bytes as they are stored."""
-        return self.scan.sha256() if self.whole is None else self.whole.sha256
-
-    @property
-    def notes(self) -> tuple[Fact, ...]:
-        """What was decided when it was opened."""
-        more = (Fact("numbers_as_names", {}),) * self.scan.header_is_numbers
-        return (*self.scan.facts, *more)
-
-    def read(self, at_most: float = math.inf) -> OpenTable:
-        """Read all rows into memory if their cells take no more than `at_most` bytes."""
-        whole = None if self.scan.n_bytes > at_most else read_up_to(self.scan, at_most)
-        return replace(self, whole=whole)
-
-    def without_last(self, n_rows: int) -> OpenTable:
-        """Leave out the last rows; those that are left out already count."""
-        if self.whole is not None:
-            return replace(self, whole=leave_out_last(self.whole, n_rows))
-        return replace(self, scan=leave_out_last(self.scan, n_rows))
-
-    def batches(self, names: Sequence[str]) -> Iterator[tuple[int, FileTable]]:
-        """Yield columns of all rows: at once from memory, in batches from a file, with a start."""
-        if self.whole is not None:
-            yield 0, self.whole
-            return
-        for batch in batches(self.scan, self.scan.parts, names, _ROWS_AT_ONCE):
-            yield batch.start, batch.table
-
-
-def open_table(
-    source: str | Source, options: ReadOptions | None = None, *, at_most: float = math.inf
-) -> OpenTable:
-    """Open a table, and read it if its cells take no more than `at_most` bytes.
-
-    Parameters
-    ----------
-    source : str or Source
-        Path of a file or of a folder of Parquet files; "-" is standard input.
-    options : ReadOptions, optional
-    at_most : float, default=inf
-        0 leaves every table in its file.
-
-    Returns
-    -------
-    table : OpenTable
-
-    Raises
-    ------
-    TableError
-        If it cannot be read; says why and what to do.
-    """
-    given = options or ReadOptions()
-    limit = given.max_unpacked
-    scan = scan_table(
-        source, delimiter=_check_delimiter(given.delimiter), decimal=given.decimal,
-        encoding=given.encoding, header=given.header, sheet=given.sheet,
-        skip_first=given.skip_first, skip_last=given.skip_last, visible_only=given.visible_only,
-        max_bytes=None if limit is None else int(limit * 2**30),
-    )  # fmt: skip
-    return OpenTable(scan).read(at_most) if at_most else OpenTable(scan)
-
-
-def _check_delimiter(delimiter: str | None) -> str | None:
-    """Read the sign between cells; None is to be found out."""
-    if delimiter in ("tab", "\\t"):
-        return "\t"
-    if delimiter is not None and len(delimiter) != 1:
-        raise OptionError(f"{delimiter!r} is not one sign.", "delimiter")
-    if delimiter is not None and (not delimiter.isascii() or delimiter in '"\r\n\0'):
-        raise OptionError(
-            f"{delimiter!r} cannot separate cells. Give a sign of ASCII, no quote and no line end.",
-            "delimiter",
-        )
-    return delimiter
+_FOR_CELLS = (Missing, SkipLast, SkipFirst)
+_WEIGHTS = "Weights are numbers from 0 on; 0 is for rows that should not count."
 
 
 class Known(NamedTuple):
-    """What a model knows of its columns.
-
-    Attributes
-    ----------
-    names : tuple of str
-    categories : mapping of name to sequence
-        Of the columns of categories.
-    units : mapping of name to str
-        What the numbers of columns were in, where they had a unit.
-    """
+    """What a model knows of its columns."""
 
     names: tuple[str, ...]
-    categories: Mapping[str, Sequence[Any]]
-    units: Mapping[str, str]
+    categories: Mapping[str, Sequence[Any]]  # of the columns of categories
+    units: Mapping[str, str]  # what the numbers of columns were in, where they had a unit
+
+
+class Unread(NamedTuple):
+    """What the first rows of a file did not show, found in a later row."""
+
+    names: frozenset[str] = frozenset()  # columns not written as their first rows are
+    infinite: Mapping[str, tuple[int, Any]] = {}  # the first such row, from 1, and its cell
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """The part of a table that is clustered, what goes with it, and what is doubtful about it.
+    """The part of a table that is clustered, what goes with it, and what is doubtful about it."""
 
-    Attributes
-    ----------
-    table : OpenTable
-        Without rows that advice left out.
-    options : ColumnOptions
-        With the advice that was taken.
-    names : tuple of str
-        The columns used.
-    left_out : mapping of name to str
-        The others, and why: a kind of reading, "choice", "row names", "labels", "weights",
-        "not chosen", or "unknown" to the model.
-    readings : mapping of name to Reading
-        How the columns are read, those left out by what they hold among them.
-    rules : ReadingRules
-    missing : MissingTokens
-    row_names : str or None
-        The column that names the rows.
-    notes : tuple of Fact
-    problems : tuple of Problem
-    weights : ndarray of shape (n_rows,) or None
-        How much each row of a table in memory counts.
-    counts : mapping of name to Counter
-        How often each category occurs in all rows, for the columns of categories.
-    answers : mapping of name to mapping
-        The category that each text of these columns stands for.
-    columns : Columns or None
-        All rows of the columns used, where the table is in memory.
-    """
-
-    table: OpenTable
-    options: ColumnOptions
-    names: tuple[str, ...]
+    table: OpenTable  # without rows that advice left out
+    options: ColumnOptions  # with the advice that was taken
+    names: tuple[str, ...]  # the columns used
+    # The others, and why: a kind of reading, "choice", "row_names", "labels", "weights", "not
+    # chosen", or "unknown" to the model.
     left_out: Mapping[str, str]
-    readings: Mapping[str, Reading]
+    readings: Mapping[str, Reading]  # also of those left out by what they hold
     rules: ReadingRules
     missing: MissingTokens
-    row_names: str | None
+    row_names: str | None  # the column that names the rows
     notes: tuple[Fact, ...] = ()
     problems: tuple[Problem, ...] = ()
-    weights: np.ndarray | None = field(default=None, repr=False)
-    counts: Mapping[str, Counter[str]] = field(default_factory=dict)
-    answers: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    columns: Columns | None = field(default=None, repr=False)
+    weights: np.ndarray | None = field(default=None, repr=False)  # (n_rows,) of rows in memory
+    counts: Mapping[str, Counter[str]] = field(default_factory=dict)  # of categories, in all rows
+    answers: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # text to category
+    columns: Columns | None = field(default=None, repr=False)  # those used, of rows in memory
 
     @property
     def X(self) -> np.ndarray:
@@ -278,7 +122,9 @@ class Prepared:
     @property
     def frame(self) -> Any:
         """The columns used, as an Arrow table: numbers, NaN where missing, and texts."""
-        return name_columns(self.names, self.X, self.texts)
+        columns = dict(zip(self.names, map(pa.array, self.X.T), strict=True))
+        texts = {name: pa.array(cells, pa.string()) for name, cells in self.texts.items()}
+        return pa.table(columns | texts)
 
     @cached_property
     def ids(self) -> list[str] | None:
@@ -303,29 +149,6 @@ class Prepared:
         return ["" if cell is None else str(cell) for cell in cells]
 
 
-def name_columns(
-    names: Sequence[str], X: np.ndarray, texts: Mapping[str, Sequence[str | None]]
-) -> Any:
-    """Give numbers (n_rows, n_columns) their names; `texts` stand for those of their columns."""
-    columns = dict(zip(names, map(pa.array, X.T), strict=True))
-    return pa.table(columns | {name: pa.array(cells, pa.string()) for name, cells in texts.items()})
-
-
-class Unread(NamedTuple):
-    """What the first rows of a file did not show, found in a later row.
-
-    Attributes
-    ----------
-    names : frozenset of str
-        Columns that are not written as their first rows are.
-    infinite : mapping of name to (int, object)
-        The first row with an infinite number, counted from 1, and its cell.
-    """
-
-    names: frozenset[str] = frozenset()
-    infinite: Mapping[str, tuple[int, Any]] = {}
-
-
 def prepare(
     table: OpenTable,
     options: ColumnOptions | None = None,
@@ -334,41 +157,34 @@ def prepare(
 ) -> Prepared:
     """Choose the columns to cluster, read them, and list all that is doubtful about them.
 
-    Parameters
-    ----------
-    table : OpenTable
-    options : ColumnOptions, optional
-    known : Known, optional
-        What a model knows, where new rows are to be placed: it has settled which columns are used,
-        and as what.
-    unread : Unread, optional
-        What a pass over all rows of a file has met; these columns are looked at in all rows.
-
-    Returns
-    -------
-    prepared : Prepared
-
-    Raises
-    ------
-    OptionError
-        If an option names no column, or leaves none.
+    A model that knows its columns has settled which are used, and as what. What a pass over all
+    rows of a file left unread is looked at in all rows. An OptionError says that an option names
+    no column, leaves none, or is about cells that are not there.
     """
-    options = options or ColumnOptions()
-    unread = unread or Unread()
+    options, unread = options or ColumnOptions(), unread or Unread()
+    unmatched = [] if known else list(_find_unmatched(table, options))
     found = _prepare_beyond_units(table, options, known, unread)
     taken: list[Fact] = []
     for _ in range(_MOST_ROUNDS):
         fixes = advice(found.problems)
         if not options.take_advice or any(isinstance(fix, SkipFirst) for fix in fixes):
             break
-        changed, shorter = _apply(table, options, fixes)
-        if changed == options and shorter == table:
+        fresh = [fix for fix in fixes if _changes(fix, table, options)]
+        if not fresh:
             break
-        fresh = [fix for fix in fixes if _apply(table, options, [fix]) != (options, table)]
         taken.append(Fact("advice_taken", {"fixes": fresh}))
-        table, options = shorter, changed
+        options = options.with_fixes(fresh)
+        for fix in fresh:
+            table = table.without_last(fix.n_rows) if isinstance(fix, SkipLast) else table
         found = _prepare_beyond_units(table, options, known, unread)
-    return replace(found, notes=(*taken, *found.notes))
+    return replace(found, notes=(*taken, *found.notes, *unmatched))
+
+
+def _changes(fix: Fix, table: OpenTable, options: ColumnOptions) -> bool:
+    """Tell whether a fix changes anything that was not fixed before."""
+    if isinstance(fix, SkipLast):
+        return fix.n_rows > table.parts[-1].n_below
+    return options.with_fixes([fix]) != options
 
 
 def _prepare_beyond_units(
@@ -380,17 +196,7 @@ def _prepare_beyond_units(
     if units is None or known is not None:
         return found
     below = _prepare_once(table, options.with_fixes(units.fix), known, unread)
-    return replace(found, problems=(units, *below.problems))
-
-
-def _apply(
-    table: OpenTable, options: ColumnOptions, fixes: Sequence[Fix]
-) -> tuple[ColumnOptions, OpenTable]:
-    """Apply fixes to the options and to the rows."""
-    for fix in fixes:
-        if isinstance(fix, SkipLast) and fix.n_rows > table.rows.parts[0].n_below:
-            table = table.without_last(fix.n_rows)
-    return options.with_fixes(fixes), table
+    return replace(below, options=options, problems=(units, *below.problems))
 
 
 def _prepare_once(
@@ -403,10 +209,7 @@ def _prepare_once(
             options, columns=known.names, drop=(), categorical=tuple(known.categories)
         )
     names, left_out = _choose_columns(table, options)
-    missing, rules = read_missing(table, options), read_rules(table, options)
-    unmatched: list[Fact] = []
-    if known is None and table.whole is not None:
-        unmatched += _unmatched_codes(table.whole, options.na_values, missing)
+    missing, rules = _read_missing(table, options), _read_rules(table, options)
     if known is not None:
         rules = rules._replace(kept=frozenset(names))
     readings = find_readings(table.rows, names, missing, rules)
@@ -416,42 +219,34 @@ def _prepare_once(
     for name in unread.names.intersection(names):
         readings[name] = find_reading_anew(table.rows, name, missing, rules)
     if known is not None:
-        readings = {name: expect_numbers(each, name, rules) for name, each in readings.items()}
+        readings = {name: _expect_numbers(each, name, rules) for name, each in readings.items()}
     used = [name for name in names if is_used(readings[name], rules, name)]
     kept = set(used)
     left_out |= {name: readings[name].kind for name in names if name not in kept}
-    if not used:
-        raise OptionError(
-            "No column is left to cluster: all hold dates, free text or names of rows.",
-            "dates",
-            "columns",
-        )
     row_names = options.row_names
     if row_names is None and known is None:
         row_names = next((n for n, each in readings.items() if each.kind == "row name"), None)
     read = _read(table, used, missing, rules, readings, unread)
+    problems = read.problems
+    if not used:
+        problems = [Problem("nothing left", names[0], stops=True)]
     if known is not None:
         read = _as_known(read, known)
-    columns, problems = read.columns, read.problems
-    if known is not None:
         problems = [
             problem._replace(fix=tuple(fix for fix in problem.fix if isinstance(fix, _FOR_CELLS)))
             for problem in problems
             if problem.code not in ABOUT_USE
         ]
-        problems += other_units(known.units, columns.readings)
-        unknown = set(table.names) - set(names)
-        left_out = {name: "unknown" for name in table.names if name in unknown}
-    readings = {**readings, **columns.readings}
+        problems += other_units(known.units, read.columns.readings)
+        chosen = set(names)
+        left_out = {name: "unknown" for name in table.names if name not in chosen}
+    readings = {**readings, **read.columns.readings}
     return Prepared(
         table, options, tuple(used), left_out, readings, rules, missing, row_names,
-        (*_notes(left_out, readings), *read.facts, *unmatched), tuple(problems),
+        (*_notes(left_out, readings), *read.facts), tuple(problems),
         _read_weights(table, options.weights, missing), read.counts, read.answers,
-        None if table.whole is None else columns,
+        None if table.whole is None else read.columns,
     )  # fmt: skip
-
-
-_FOR_CELLS = (Missing, SkipLast, SkipFirst)
 
 
 class _Read(NamedTuple):
@@ -476,21 +271,24 @@ def _read(
 
     Categories, and texts among numbers, are counted in all rows of a file, too.
     """
+    if not names:
+        return _Read(Columns(np.empty((table.n_rows or 0, 0)), {}, {}, {}), {}, {}, [], ())
     if table.whole is not None:
         columns = read_columns(table.whole, names, missing, rules, readings)
         counts = {name: count_texts(cells) for name, cells in columns.texts.items()}
         problems = find_problems(columns, names, table.whole, rules, counts)
         return _Read(columns, counts, {}, problems, tuple(_kept_words(counts)))
-    head = first_rows(table.scan, names, len(table.names))
+    head = first_rows(table, names, len(table.names))
     columns = read_columns(head, names, missing, rules, readings)
     answers, counts = _count_answers(table, list(columns.texts), missing)
     doubtful = [name for name in names if name in columns.wrong or name in unread.names]
     columns.wrong.update(_count_wrong(table, doubtful, missing, columns.readings))
-    problems = find_problems(columns, names, head, rules, counts, table.scan)
+    problems = find_problems(columns, names, head, rules, counts, table)
+    stopped = {problem.column for problem in problems if problem.stops}
     problems += [
-        infinite_number(name, row, table.scan, cell)
+        infinite_number(name, row, table.parts, cell)
         for name, (row, cell) in unread.infinite.items()
-        if name in names and name not in {problem.column for problem in problems if problem.stops}
+        if name in names and name not in stopped
     ]
     return _Read(columns, counts, answers, problems, tuple(_kept_words(counts)))
 
@@ -518,16 +316,16 @@ def _count_answers(
 ) -> tuple[dict[str, dict[str, str]], dict[str, Counter[str]]]:
     """Count the categories of columns in all rows, and tell which text stands for which."""
     texts: dict[str, Counter[str]] = {name: Counter() for name in names}
-    for _, rows in table.batches(names) if names else ():
+    for batch in table.batches(names) if names else ():
         for name in names:
             if len(texts[name]) < _MOST_TEXTS:
-                found = pc.value_counts(text_column(rows, name, missing)).to_pylist()
+                found = pc.value_counts(text_column(batch.table, name, missing)).to_pylist()
                 texts[name].update({each["values"]: each["counts"] for each in found})
     answers, counts = {}, {name: Counter[str]() for name in names}
-    for name, found in texts.items():
-        found.pop(None, None)  # type: ignore[call-overload]
-        answers[name] = unify_answers(found)
-        for text, count in found.items():
+    for name, counted in texts.items():
+        counted.pop(None, None)  # type: ignore[call-overload]
+        answers[name] = unify_answers(counted)
+        for text, count in counted.items():
             counts[name][answers[name][text]] += count
     return answers, counts
 
@@ -541,21 +339,21 @@ def _count_wrong(
     """Count the cells of each column that cannot be read, where there are some, in all rows."""
     total: dict[str, NotNumbers] = {}
     numeric = [name for name in names if readings[name].kind != "category"]
-    for start, rows in table.batches(numeric) if numeric else ():
+    for batch in table.batches(numeric) if numeric else ():
         for name in numeric:
-            found = count_text(rows, name, missing, readings[name].form)
-            total[name] = found.after(total.get(name), start)
+            found = count_text(batch.table, name, missing, readings[name].form)
+            total[name] = found.after(total.get(name), batch.start)
     return {name: found for name, found in total.items() if found.n_cells}
 
 
-def expect_numbers(reading: Reading, name: str, rules: ReadingRules) -> Reading:
+def _expect_numbers(reading: Reading, name: str, rules: ReadingRules) -> Reading:
     """Take a column of text that is not declared to be categories as numbers, to be refused."""
     if reading.kind == "category" and name not in rules.categorical:
         return Reading("text")
     return reading
 
 
-def read_missing(table: OpenTable, options: ColumnOptions) -> MissingTokens:
+def _read_missing(table: OpenTable, options: ColumnOptions) -> MissingTokens:
     """Put together what the options say about missing values."""
     if options.limits not in ("", "value", "half", "missing"):
         raise OptionError(f"{options.limits!r} is none of value, half, missing.", "limits")
@@ -564,25 +362,37 @@ def read_missing(table: OpenTable, options: ColumnOptions) -> MissingTokens:
     )
 
 
-def _unmatched_codes(
-    table: FileTable, tokens: Sequence[str], missing: MissingTokens
-) -> Iterator[Fact]:
+def _find_unmatched(table: OpenTable, options: ColumnOptions) -> Iterator[Fact]:
     """List contents that are to mean missing and are those of no cell.
 
-    One that names no column, such as "age=-9" in a table without ages, is an error.
+    One for a column that lacks it, or for no column of the table, such as "age=-9", is an error.
     """
-    for token in tokens:
+    waiting: dict[str, tuple[str, str]] = {}
+    for token in options.na_values:
         name, _, code = token.rpartition("=")
-        own = name in missing.columns
-        names, text = ([name], code) if own else (table.names, token)
-        if any(holds_token(table, each, text) for each in names):
-            continue
-        if name and not own:
-            raise OptionError(_no_such_column(name, table.names), "na_values")
-        yield Fact("code_unmatched", {"column": name, "text": text})
+        waiting[token] = (name, code) if name in table.names else ("", token)
+    if not waiting:
+        return
+    whole = [] if table.whole is None else [table.whole]
+    for rows in whole or (batch.table for batch in table.batches(table.names)):
+        for token, (name, text) in list(waiting.items()):
+            if any(holds_token(rows, each, text) for each in ([name] if name else rows.names)):
+                del waiting[token]
+        if not waiting:
+            return
+    for token, (name, text) in waiting.items():
+        absent = token.rpartition("=")[0]
+        if absent and not name:
+            raise OptionError(_no_such_column(absent, table.names), "na_values")
+        if name:
+            raise OptionError(
+                f"no cell of column '{brief(name)}' is '{brief(text)}', which was to mean missing.",
+                "na_values",
+            )
+        yield Fact("code_unmatched", {"text": text})
 
 
-def read_rules(table: OpenTable, options: ColumnOptions) -> ReadingRules:
+def _read_rules(table: OpenTable, options: ColumnOptions) -> ReadingRules:
     """Put together what the options say about how columns are written."""
     return parse_rules(
         table.names,
@@ -641,18 +451,17 @@ def _no_such_column(name: str, names: list[str]) -> str:
 
 def _notes(left_out: Mapping[str, str], readings: Mapping[str, Reading]) -> Iterator[Fact]:
     """List which columns name rows, hold dates, or write numbers in some way."""
-    for kind in ("row name", "free text", "several answers", "date", "duration"):
-        named = [
-            name
-            for name, reading in readings.items()
-            if left_out.get(name) == reading.kind and _why_left_out(reading) == kind
-        ]
-        if named:
-            yield Fact("left_out", {"why": kind, "columns": named})
+    by_reason: dict[str, list[str]] = {}
     ways: dict[tuple[Any, ...], list[str]] = {}
     for name, reading in readings.items():
+        if left_out.get(name) == reading.kind:
+            several = reading.kind == "free text" and reading.several
+            by_reason.setdefault("several answers" if several else reading.kind, []).append(name)
         if reading.choice and reading.number and name not in left_out and not reading.doubt:
             ways.setdefault((reading.number, *reading.choice.units), []).append(name)
+    for kind in ("row name", "free text", "several answers", "date", "duration"):
+        if kind in by_reason:
+            yield Fact("left_out", {"why": kind, "columns": by_reason[kind]})
     for names in ways.values():
         yield Fact("numbers_read", {"columns": names, "reading": readings[names[0]]})
 
@@ -665,12 +474,6 @@ def _kept_words(counts: Mapping[str, Counter[str]]) -> Iterator[Fact]:
             yield Fact("words_kept", {"column": name, "words": words})
 
 
-def _why_left_out(reading: Reading) -> str:
-    """Say why a column is left out, if it is."""
-    several = reading.kind == "free text" and reading.several
-    return "several answers" if several else reading.kind
-
-
 def _read_weights(table: OpenTable, name: str | None, missing: MissingTokens) -> np.ndarray | None:
     """Read the column of weights: a number from 0 on in every row."""
     if name is None:
@@ -678,23 +481,19 @@ def _read_weights(table: OpenTable, name: str | None, missing: MissingTokens) ->
     if table.whole is None:
         raise OptionError("weights need the table in memory.", "weights")
     rules = ReadingRules(kept=frozenset([name]))
-    reading = expect_numbers(find_readings(table.whole, [name], missing, rules)[name], name, rules)
+    reading = _expect_numbers(find_readings(table.whole, [name], missing, rules)[name], name, rules)
     columns = read_columns(table.whole, [name], missing, rules, {name: reading})
-    if name in columns.wrong:
-        example = brief(columns.wrong[name].example)
-        raise OptionError(f"column '{brief(name)}' holds '{example}'. {_WEIGHTS}", "weights")
     found = columns.X[:, 0]
     bad = np.flatnonzero(~((found >= 0) & np.isfinite(found)))
-    if len(bad) or not found.any():
-        where = "holds 0 in all rows"
-        if len(bad):
-            what = "nothing" if np.isnan(found[bad[0]]) else f"{found[bad[0]]:g}"
-            where = f"holds {what} in {name_row(table.whole.parts, int(bad[0]) + 1)}"
-        raise OptionError(f"column '{brief(name)}' {where}. {_WEIGHTS}", "weights")
+    where = "" if found.any() else "0 in all rows"
+    if name in columns.wrong:
+        where = f"'{brief(columns.wrong[name].example)}'"
+    elif len(bad):
+        what = "nothing" if np.isnan(found[bad[0]]) else f"{found[bad[0]]:g}"
+        where = f"{what} in {name_row(table.whole.parts, int(bad[0]) + 1)}"
+    if where:
+        raise OptionError(f"column '{brief(name)}' holds {where}. {_WEIGHTS}", "weights")
     return found
-
-
-_WEIGHTS = "Weights are numbers from 0 on; 0 is for rows that should not count."
 
 
 def refuse_absent(table: OpenTable, names: Sequence[str]) -> None:
@@ -724,16 +523,15 @@ def refuse_absent(table: OpenTable, names: Sequence[str]) -> None:
 
 
 def _similar_names(absent: Sequence[str], others: Sequence[str]) -> list[str]:
-    """Say which absent columns may be there under other names."""
-    plain = {_letters(name): name for name in reversed(others)}
+    """Say which absent columns may be there under other names, but for case and signs."""
+
+    def letters(name: str) -> str:
+        return "".join(sign for sign in name.casefold() if sign.isalnum())
+
+    plain = {letters(name): name for name in reversed(others)}
     pairs = []
     for name in absent:
-        near = difflib.get_close_matches(_letters(name), plain, n=1)
+        near = difflib.get_close_matches(letters(name), plain, n=1)
         if near:
             pairs.append(f"'{brief(plain[near[0]])}' for '{brief(name)}'")
     return pairs
-
-
-def _letters(name: str) -> str:
-    """Write a name without case and without signs between words."""
-    return "".join(sign for sign in name.casefold() if sign.isalnum())

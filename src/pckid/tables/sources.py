@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, NamedTuple
 import pyarrow as pa
 
 from pckid.exceptions import TableError
-from pckid.tables.fixes import SetOption
+from pckid.tables.findings import SetOption
 
 MAX_UNPACKED = 1 << 32
 """Bytes that a compressed table, or one from a pipe, may take unless the caller says otherwise."""

@@ -11,21 +11,11 @@ from pckid.tables.sources import Source
 
 
 class SheetRows(NamedTuple):
-    """Which rows of a sheet hold the rows of a table.
+    """Which rows of a sheet hold the rows of a table."""
 
-    Attributes
-    ----------
-    first : int
-        The sheet's number of the first row, counted from 1.
-    blank : tuple of int
-        Numbers of blank and other rows below it that were left out, in ascending order.
-    name : str
-        The sheet's name.
-    """
-
-    first: int
-    blank: tuple[int, ...] = ()
-    name: str = ""
+    first: int  # the sheet's number of the first row, counted from 1
+    blank: tuple[int, ...] = ()  # numbers of rows below it that were left out, ascending
+    name: str = ""  # of the sheet
 
     def number(self, row: int) -> int:
         """Give the sheet's number of a row of the table, counted from 1."""
@@ -53,29 +43,12 @@ class Part(NamedTuple):
 
 
 class FileTable(NamedTuple):
-    """A table as it was read.
+    """Rows of a table that were read, with each cell as it is in the file."""
 
-    Attributes
-    ----------
-    data : pyarrow.Table of shape (n_rows, n_columns)
-    text : TextFormat or None
-        How the text file writes cells; None for Parquet and Arrow.
-    source : str
-        The file's name, "standard input" for a stream.
-    sha256 : str
-        Hash of the bytes as they were stored.
-    header_is_numbers : bool
-        Whether every column name is a number: there may be no header at all.
-    parts : sequence of Part
-        Where the rows come from, for errors.
-    """
-
-    data: Any
-    text: TextFormat | None
-    source: str
-    sha256: str
-    header_is_numbers: bool
-    parts: Sequence[Part] = ()
+    data: Any  # pyarrow.Table of shape (n_rows, n_columns)
+    text: TextFormat | None = None  # how the text file writes cells; None for others
+    source: str = ""  # the file's name
+    parts: Sequence[Part] = ()  # where the rows come from, for errors
 
     @property
     def names(self) -> list[str]:

@@ -13,7 +13,7 @@ import pyarrow.csv
 
 from pckid._utils.text import counted
 from pckid.exceptions import TableError
-from pckid.tables.fixes import Fix, SetOption, SkipFirst, SkipLast
+from pckid.tables.findings import Fix, SetOption, SkipFirst, SkipLast
 from pckid.tables.sniffing import TextFormat
 from pckid.tables.sources import PIECE, Source
 

@@ -16,9 +16,10 @@ import pyarrow as pa
 
 from pckid._utils.text import brief
 from pckid.exceptions import TableError
-from pckid.tables.facts import Fact
+from pckid.tables.findings import Fact
 from pckid.tables.headers import Range, cell_text, find_header
 from pckid.tables.isolation import read_apart
+from pckid.tables.options import ReadOptions
 from pckid.tables.sources import Source, refuse_large, refuse_wide
 from pckid.tables.stored_sheets import StoredSheet, StoredSheets
 from pckid.tables.table import Part, SheetRows, as_whole
@@ -31,46 +32,27 @@ _HEADER_ROWS = 100
 _MOST_NOTES = 5
 _MOST_LOOKED_AT = 1 << 24  # bytes of XML of other sheets
 _FEWEST_TEXT_ROWS = 5
+_OPTIONS = ("sheet", "header", "skip_first", "skip_last", "visible_only")
 _NUMBERS = {int, float}
 _DATES = {datetime.date, datetime.datetime}
 _SPANS = {datetime.time, datetime.timedelta}
 
 
 class SheetTable(NamedTuple):
-    """The table of a sheet.
+    """The table of a sheet."""
 
-    Attributes
-    ----------
-    data : pyarrow.Table of shape (n_rows, n_columns)
-    rows : SheetRows
-    n_below : int
-        Rows below the table that were left out.
-    facts : tuple of Fact
-    """
-
-    data: Any
+    data: Any  # pyarrow.Table of shape (n_rows, n_columns)
     rows: SheetRows
-    n_below: int
+    n_below: int  # rows below the table that were left out
     facts: tuple[Fact, ...] = ()
 
 
-def read_sheet(source: Source, **how: Any) -> tuple[Any, tuple[Part, ...], tuple[Fact, ...]]:
-    """Read a sheet of a spreadsheet, or several.
-
-    Parameters
-    ----------
-    source : Source
-    **how
-        As for `scan_table`: sheet, header, skip_first, skip_last and visible_only.
-
-    Returns
-    -------
-    data : pyarrow.Table of shape (n_rows, n_columns)
-    parts : tuple of Part
-        One for each sheet.
-    facts : tuple of Fact
-    """
+def read_sheet(
+    source: Source, given: ReadOptions
+) -> tuple[Any, tuple[Part, ...], tuple[Fact, ...]]:
+    """Read a sheet of a spreadsheet, or several: an Arrow table, and a part for each sheet."""
     _check_installed()
+    how = {key: getattr(given, key) for key in _OPTIONS}
     told, *tables = read_apart(parse_workbook, source, **how)
     parts: list[Part] = []
     for n_rows, n_below, (first, blank, name) in told["sheets"]:

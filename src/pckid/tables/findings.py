@@ -1,0 +1,74 @@
+"""What is found about a table, as data: facts, problems, and fixes; front ends have the words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+
+class Drop(NamedTuple):
+    """Leave a column out."""
+
+    column: str
+
+
+class Missing(NamedTuple):
+    """Take cells of this content as missing: in one column, or in all of them."""
+
+    text: str
+    column: str = ""
+
+
+class ReadAs(NamedTuple):
+    """Read a column as "category", as numbers written like "1.234,56", or as dates ("use")."""
+
+    column: str
+    way: str
+
+
+class SkipFirst(NamedTuple):
+    """Leave out lines of a text file, or rows of a sheet, above the table."""
+
+    n_rows: int
+
+
+class SkipLast(NamedTuple):
+    """Leave out rows at the end."""
+
+    n_rows: int
+
+
+class SetOption(NamedTuple):
+    """Set an option of reading by hand: one of `ReadOptions`; None is any other value."""
+
+    name: str
+    value: Any = None
+
+
+Fix = Drop | Missing | ReadAs | SkipFirst | SkipLast | SetOption
+FIXES: dict[str, Any] = {
+    kind.__name__: kind for kind in (Drop, Missing, ReadAs, SkipFirst, SkipLast, SetOption)
+}
+
+
+class Fact(NamedTuple):
+    """Something that was decided about a table, and might have been decided otherwise."""
+
+    code: str  # `pckid.wording` has a sentence for each
+    data: Mapping[str, Any]
+
+
+class Problem(NamedTuple):
+    """Something wrong or doubtful about a table."""
+
+    code: str  # `pckid.wording` has a sentence for each
+    column: str  # or the first of several
+    rows: tuple[int, ...] = ()  # that show it, counted from 1; often the first alone, or none
+    data: Mapping[str, Any] = {}
+    fix: tuple[Fix, ...] = ()  # none where only the owner of the table can tell
+    stops: bool = False  # whether the table cannot be clustered before it is fixed
+
+
+def advice(problems: Sequence[Problem]) -> list[Fix]:
+    """List the fixes of problems, each once."""
+    return list(dict.fromkeys(fix for problem in problems for fix in problem.fix))

@@ -1,0 +1,16 @@
+"""Open tables with options by their names, for tests."""
+
+from pckid.tables.options import ReadOptions
+from pckid.tables.scanning import open_table
+
+
+def scan_table(source, *, max_bytes=None, **options):
+    """Open a table and leave it in its file."""
+    if max_bytes is not None:
+        options["max_unpacked"] = max_bytes / 2**30
+    return open_table(source, ReadOptions(**options), at_most=0)
+
+
+def read_source(source, **options):
+    """Read a table whole."""
+    return scan_table(source, **options).read().whole
