@@ -6,6 +6,7 @@ matplotlib, as the report does.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -30,10 +31,7 @@ MARKERS = ("o", "s", "^", "D", "X", "P", "v", "*")
 
 
 class _Display:
-    """What the displays share: the axes they drew on."""
-
-    ax_: Any
-    figure_: Any
+    """What the displays share: `ax_` and `figure_`, the axes and the figure they drew on."""
 
     def _axes(self, ax: Any, size: tuple[float, float] = (6.4, 4.8)) -> Any:
         """Use the axes given, or make a figure."""
@@ -45,6 +43,7 @@ class _Display:
         return ax
 
 
+@dataclass(eq=False, repr=False)
 class EmbeddingDisplay(_Display):
     """A map of the rows, coloured by cluster and sized by confidence.
 
@@ -72,13 +71,10 @@ class EmbeddingDisplay(_Display):
     (20, 2)
     """
 
-    def __init__(
-        self, points: np.ndarray, labels: np.ndarray, confidence: np.ndarray, rows: np.ndarray
-    ) -> None:
-        self.points = points
-        self.labels = labels
-        self.confidence = confidence
-        self.rows = rows
+    points: np.ndarray
+    labels: np.ndarray
+    confidence: np.ndarray
+    rows: np.ndarray
 
     @classmethod
     def from_estimator(
@@ -129,6 +125,7 @@ class EmbeddingDisplay(_Display):
         return self
 
 
+@dataclass(eq=False, repr=False)
 class KernelDisplay(_Display):
     """The kernel between rows as a heat map, ordered by cluster.
 
@@ -150,9 +147,8 @@ class KernelDisplay(_Display):
     (20, 20)
     """
 
-    def __init__(self, kernel: np.ndarray, labels: np.ndarray) -> None:
-        self.kernel = kernel
-        self.labels = labels
+    kernel: np.ndarray
+    labels: np.ndarray
 
     @classmethod
     def from_estimator(
@@ -194,6 +190,7 @@ class KernelDisplay(_Display):
         return self
 
 
+@dataclass(eq=False, repr=False)
 class MissingnessDisplay(_Display):
     """Which cells of the table are observed; of a long table, bands of neighbouring rows.
 
@@ -217,10 +214,9 @@ class MissingnessDisplay(_Display):
     (20, 6)
     """
 
-    def __init__(self, shares: np.ndarray, feature_names: list[str], n_samples: int) -> None:
-        self.shares = shares
-        self.feature_names = feature_names
-        self.n_samples = n_samples
+    shares: np.ndarray
+    feature_names: list[str]
+    n_samples: int
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, *, max_bands: int = 200) -> MissingnessDisplay:
@@ -256,6 +252,7 @@ class MissingnessDisplay(_Display):
         return self
 
 
+@dataclass(eq=False, repr=False)
 class SpectrumDisplay(_Display):
     """The leading eigenvalues, and the gap after the number of clusters.
 
@@ -279,9 +276,8 @@ class SpectrumDisplay(_Display):
     7
     """
 
-    def __init__(self, eigenvalues: np.ndarray, n_clusters: int) -> None:
-        self.eigenvalues = eigenvalues
-        self.n_clusters = n_clusters
+    eigenvalues: np.ndarray
+    n_clusters: int
 
     @classmethod
     def from_estimator(
@@ -322,6 +318,7 @@ class SpectrumDisplay(_Display):
         return self
 
 
+@dataclass(eq=False, repr=False)
 class ChoiceDisplay(_Display):
     """The score of each number of clusters.
 
@@ -342,8 +339,7 @@ class ChoiceDisplay(_Display):
     [2, 3, 4]
     """
 
-    def __init__(self, choice: Choice) -> None:
-        self.choice = choice
+    choice: Choice
 
     @classmethod
     def from_estimator(
@@ -377,6 +373,7 @@ class ChoiceDisplay(_Display):
         return self
 
 
+@dataclass(eq=False, repr=False)
 class ProfileDisplay(_Display):
     """Each cluster's median of each feature, in spreads from the table's median.
 
@@ -398,9 +395,8 @@ class ProfileDisplay(_Display):
     (2, 3)
     """
 
-    def __init__(self, medians: np.ndarray, feature_names: list[str]) -> None:
-        self.medians = medians
-        self.feature_names = feature_names
+    medians: np.ndarray
+    feature_names: list[str]
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, *, max_features: int = 20) -> ProfileDisplay:

@@ -51,15 +51,7 @@ def kernel_pca(
         Returns the projection. Only this waits for a GPU; what can be launched before, is.
     """
     solve = _launch_eigenpairs(features, _roots(weights), n_components, rng, weights)
-
-    def embed() -> Projection:
-        values, vectors = solve()
-        roots = np.sqrt(_without_noise(values))
-        inverse = np.where(roots > 0, 1 / np.where(roots > 0, roots, 1), 0)
-        scales = asarray_like(np.stack([inverse, values]), features, dtype=features.dtype)
-        return Projection((features @ vectors) * scales[0, :], None, scales[1, :])
-
-    return embed
+    return lambda: _project_onto(*solve(), features, None, lambda values: 1 / np.sqrt(values))
 
 
 def random_walk(
@@ -78,14 +70,21 @@ def random_walk(
     if weights is not None:
         inverse_roots = inverse_roots * _roots(weights)
     solve = _launch_eigenpairs(features, inverse_roots, n_components, rng, weights)
+    return lambda: _project_onto(*solve(), features, degree, np.ones_like)
 
-    def embed() -> Projection:
-        values, vectors = solve()
-        real = (_without_noise(values) > 0).astype(values.dtype)
-        scales = asarray_like(np.stack([real, values]), features, dtype=features.dtype)
-        return Projection((features @ vectors) * scales[0, :], degree, scales[1, :])
 
-    return embed
+def _project_onto(
+    values: np.ndarray,
+    vectors: Array,
+    features: Array,
+    degree: Array | None,
+    scale_of: Callable[[np.ndarray], np.ndarray],
+) -> Projection:
+    """Project onto eigenvectors, scaled by a function of their values; 0 where these are noise."""
+    real = values > 100 * float(np.finfo(values.dtype).eps) * values[0]
+    scale = np.where(real, scale_of(np.where(real, values, 1)), 0)
+    scales = asarray_like(np.stack([scale, values]), features, dtype=features.dtype)
+    return Projection((features @ vectors) * scales[0, :], degree, scales[1, :])
 
 
 def _launch_eigenpairs(
@@ -244,12 +243,6 @@ def _guess(features: Array, n_components: int, rng: np.random.Generator) -> np.n
     if n_samples <= 4 * width:
         return np.eye(n_samples, dtype=dtype)
     return rng.standard_normal((n_samples, width)).astype(dtype, copy=False)
-
-
-def _without_noise(values: np.ndarray) -> np.ndarray:
-    """Set eigenvalues that are zero up to rounding to zero."""
-    noise = 100 * float(np.finfo(values.dtype).eps)
-    return np.where(values > noise * values[0], values, 0)
 
 
 def _fix_signs(vectors: Array) -> Array:
