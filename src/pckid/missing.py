@@ -146,8 +146,10 @@ def mar(
     table, rng = _table(X), _generator(random_state)
     share, strength = _checked_share(share), _checked_strength(strength)
     observed, standardised = ~np.isnan(table), _standardise(table)
-    columns = _drawn_driver(standardised, rng) if drivers is None else drivers
-    columns = _selected_columns(columns, table.shape[1], "drivers")
+    if drivers is None:
+        varying = np.flatnonzero(standardised.any(axis=0))
+        drivers = rng.choice(varying if varying.size else table.shape[1], size=1)
+    columns = _selected_columns(drivers, table.shape[1], "drivers")
     removable = observed.copy()
     removable[:, columns] = False
     z = standardised[:, columns].mean(axis=1) if columns.size else np.zeros(table.shape[0])
@@ -240,7 +242,9 @@ def drop_quadrants(
     """
     observed, rng = ~np.isnan(_table(X)), _generator(random_state)
     n_samples, n_features = observed.shape
-    quadrant_of_pixel = _quadrants(*_image_shape(image_shape, n_features))
+    height, width = _image_shape(image_shape, n_features)
+    lower, right = np.arange(height) >= height // 2, np.arange(width) >= width // 2
+    quadrant_of_pixel = (2 * lower[:, None] + right).ravel()
     hit = rng.choice(n_samples, size=round(_checked_share(share) * n_samples), replace=False)
     dropped = rng.choice(4, size=hit.size)
     mask = np.zeros(observed.shape, dtype=bool)
@@ -290,7 +294,12 @@ def cover_blocks(
            [0, 0, 1, 1, 0]])
     """
     observed = ~np.isnan(_table(X))
-    pairs = _covered_pairs(covered, (observed.shape[0], len(blocks)), random_state)
+    shape = (observed.shape[0], len(blocks))
+    if np.ndim(covered) > 0:
+        pairs = _checked_mask(covered, shape, "covered")
+    else:
+        chance = _checked_share(covered, "covered")
+        pairs = _generator(random_state).random(shape) < chance
     mask = np.zeros(observed.shape, dtype=bool)
     for number, (block, rows) in enumerate(zip(blocks, pairs.T, strict=True)):
         columns = _selected_columns(block, observed.shape[1], f"blocks[{number}]")
@@ -364,12 +373,6 @@ def _standardise(table: NDArray) -> NDArray:
     return centred / np.where(spread > 0, spread, 1.0)
 
 
-def _drawn_driver(standardised: NDArray, rng: Generator) -> NDArray[np.intp]:
-    """Draw one column among those that vary, or among all if none does."""
-    varying = np.flatnonzero(standardised.any(axis=0))
-    return rng.choice(varying if varying.size else standardised.shape[1], size=1)
-
-
 def _share_outside(share: float, observed: Mask, removable: Mask) -> float:
     """Turn a share of the observed entries into one of the removable entries."""
     wanted, available = share * observed.sum(), removable.sum()
@@ -380,21 +383,6 @@ def _share_outside(share: float, observed: Mask, removable: Mask) -> float:
             "drivers, which are never removed. Lower the share or name fewer drivers."
         )
     return min(wanted / max(available, 1), 1.0)
-
-
-def _quadrants(height: int, width: int) -> NDArray[np.intp]:
-    """Number each pixel's quadrant, 0 to 3, row by row; (height · width,)."""
-    lower = np.arange(height) >= height // 2
-    right = np.arange(width) >= width // 2
-    return (2 * lower[:, None] + right).ravel()
-
-
-def _covered_pairs(covered: Any, shape: tuple[int, int], random_state: Seed) -> Mask:
-    """Find which pairs of a row and a block are covered; (n_samples, n_blocks)."""
-    if np.ndim(covered) > 0:
-        return _checked_mask(covered, shape, "covered")
-    chance = _checked_share(covered, "covered")
-    return _generator(random_state).random(shape) < chance
 
 
 def _table(X: Any) -> NDArray[np.floating]:

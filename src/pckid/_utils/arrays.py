@@ -10,6 +10,7 @@ import numpy as np
 
 Namespace = Any
 _NAMESPACES: dict[type, Namespace] = {}
+_ROUNDING: dict[Any, tuple[float, float]] = {}
 # Products of two numbers above the root of this times the smallest normal number stay normal, also
 # where both were scaled by weights.
 _HEADROOM = 2.0**40
@@ -55,15 +56,6 @@ class Array(Protocol):
     def __le__(self, other: Any, /) -> Any: ...
     def __gt__(self, other: Any, /) -> Any: ...
     def __ge__(self, other: Any, /) -> Any: ...
-
-
-def _rounding(dtype: Any) -> tuple[float, float]:
-    """Return the least exponent worth computing, and a number that absorbs its exponential."""
-    limit = float(np.sqrt(_HEADROOM * float(np.finfo(dtype).smallest_normal)))
-    return float(np.log(limit)), 4 * limit / float(np.finfo(dtype).eps)
-
-
-_ROUNDING: dict[Any, tuple[float, float]] = {}
 
 
 def is_foreign(X: object) -> bool:
@@ -198,10 +190,12 @@ def drop_tiny(X: Array) -> Array:
 
 
 def _rounding_of(X: Array) -> tuple[float, float]:
-    """Look up the rounding of an array's dtype, whatever its library."""
+    """Return the least exponent worth computing, and a number that absorbs its exponential."""
     kind = (type(X), X.dtype)
     if kind not in _ROUNDING:
-        _ROUNDING[kind] = _rounding(str(X.dtype).rpartition(".")[2])
+        numbers = np.finfo(str(X.dtype).rpartition(".")[2])
+        limit = float(np.sqrt(_HEADROOM * float(numbers.smallest_normal)))
+        _ROUNDING[kind] = float(np.log(limit)), 4 * limit / float(numbers.eps)
     return _ROUNDING[kind]
 
 

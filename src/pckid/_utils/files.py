@@ -41,7 +41,8 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        _keep_permissions(target, temporary)
+        with contextlib.suppress(FileNotFoundError, PermissionError):
+            os.chmod(temporary, os.stat(target).st_mode & 0o777)
         os.replace(temporary, target)
     finally:
         temporary.unlink(missing_ok=True)
@@ -61,12 +62,6 @@ def _mode(target: Path) -> int:
         return os.stat(target).st_mode & 0o777
     except FileNotFoundError:
         return 0o666
-
-
-def _keep_permissions(old: Path, new: Path) -> None:
-    """Give a file that replaces another the other's permissions."""
-    with contextlib.suppress(FileNotFoundError, PermissionError):
-        os.chmod(new, os.stat(old).st_mode & 0o777)
 
 
 def _sync_folder(folder: Path) -> None:

@@ -144,9 +144,10 @@ def distinguishing_features(
         for cluster in range(n_clusters):
             inside = groups == cluster
             compared = _compare(feature, values, ranks, inside, int(sizes[cluster]))
-            if two:
-                compared = compared._replace(higher=_shares_of(high, values, inside))
-            elif compared.distinctness < CLEAR:
+            if two and inside.any() and not inside.all():
+                here, there = (float((values[side] == high).mean()) for side in (inside, ~inside))
+                compared = compared._replace(higher=(high, here, there))
+            elif not two and compared.distinctness < CLEAR:
                 compared = _compare_between(compared, values, groups, medians, cluster)
             ranked[cluster].append(compared)
     return [sorted(found, key=lambda item: -item.distinctness) for found in ranked]
@@ -167,16 +168,6 @@ def _compare(
         chance = float(pairs / (n_inside * n_outside))
     quartiles = (float(low), float(middle), float(high))
     return ClusterFeature(feature, n_inside, size - n_inside, *quartiles, outside, chance)
-
-
-def _shares_of(
-    value: float, values: np.ndarray, inside: np.ndarray
-) -> tuple[float, float, float] | None:
-    """Give a value with its shares inside a cluster and outside; None where a side is empty."""
-    if not inside.any() or inside.all():
-        return None
-    hits = values == value
-    return value, float(hits[inside].mean()), float(hits[~inside].mean())
 
 
 def _compare_between(

@@ -108,7 +108,7 @@ def expect(stats: Statistics, params: Parameters, share: Share) -> Sums:
     Batch by batch, so that each inverse serves the log-joint and the sums and is then forgotten.
     """
     laid_out = list(_laid_out(params))
-    sums = _zeros(params)
+    sums = Sums(*(namespace(part).zeros_like(part[0, ...]) for part in params))
     for side in (True, False):
         parts = [
             _expect_batch(batch, laid_out, params.log_weights, share)
@@ -231,12 +231,6 @@ def _from_observed(sums: Sums, covariances: Array) -> Sums:
         (covariances @ sums.first[..., None])[..., 0],
         covariances @ sums.second @ covariances + sums.total[:, None, None] * covariances,
     )
-
-
-def _zeros(params: Parameters) -> Sums:
-    """Make the sums of no rows."""
-    xp = namespace(params.means)
-    return Sums(*(xp.zeros_like(part[0, ...]) for part in params))
 
 
 def clip(covariances: Array, floor: float) -> Array:
