@@ -11,6 +11,7 @@ import numpy as np
 from pckid._utils.arrays import to_numpy
 from pckid.cluster import PCKID
 from pckid.exceptions import PckidModelError
+from pckid.series.table import SeriesFormat
 from pckid.tables.options import ColumnOptions, ReadOptions
 from pckid.tables.service import Known, Prepared
 
@@ -41,12 +42,20 @@ def known_reading(description: Mapping[str, Any]) -> dict[str, list[str]]:
     """Read how the table of a model was read from what its file says of itself."""
     reading = description.get("reading")
     reading = reading if isinstance(reading, Mapping) else {}
-    keys = *_LISTS, *_KEPT, "units", "no_header", "limits", "skip_last"
+    keys = *_LISTS, *_KEPT, "units", "no_header", "limits", "skip_last", "series"
     known = {key: reading.get(key, []) for key in keys}
     for values in known.values():
         if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
             raise PckidModelError("The model's notes on how to read tables are no lists of texts.")
     return known
+
+
+def known_series(reading: Mapping[str, list[str]]) -> SeriesFormat | None:
+    """Tell how the lines of a model's cases were read; None where its rows were no cases."""
+    try:
+        return SeriesFormat.from_json(reading["series"][0]) if reading["series"] else None
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise PckidModelError("The model's notes on how to read series are not sound.") from None
 
 
 def as_known(

@@ -15,7 +15,7 @@ from pckid import streaming
 from pckid._utils.arrays import to_numpy
 from pckid._utils.text import counted
 from pckid.assessment import MAX_JUDGED
-from pckid.cli import _assessment, _cluster, _ending, _words
+from pckid.cli import _assessment, _cluster, _ending, _series, _words
 from pckid.cli._outputs import check_outputs, open_writer
 from pckid.cli._say import is_quiet, note, print_json, progress_bar, say
 from pckid.cluster import PCKID
@@ -27,6 +27,7 @@ from pckid.modelfile import save
 from pckid.outofcore.files import FileRows, fitting_bytes, small_bytes
 from pckid.outofcore.stored import StoredLabels
 from pckid.placing import describe_reading
+from pckid.series.files import Visits
 from pckid.tables.findings import Fact
 from pckid.tables.options import ReadOptions
 from pckid.tables.scanning import OpenTable, open_table
@@ -72,10 +73,17 @@ def run_cluster(
         say(f"{table.source} ({many}) is read in batches; it need not fit in memory.")
     estimator = _cluster.make_estimator(n_clusters, options)
     with streaming.workers_of(options["scheduler"]) as client:
-        columns = _words.column_options(options)
-        prepared, rows = streaming.prepare_rows(estimator, table, columns, client)
-        _words.tell_prepared(prepared)
-        n_found = _Run(estimator, prepared, rows, outputs, options, reading).run()
+        columns, visits, rows = _words.column_options(options), None, None
+        if options["case"]:
+            visits = _series.read_visits(table, columns, options)
+            prepared = visits.cases
+        else:
+            prepared, rows = streaming.prepare_rows(estimator, table, columns, client)
+            _words.tell_prepared(prepared)
+        groups = _series.match_groups(options["groups"], prepared.names)
+        groups |= visits.series.column_groups if visits else {}
+        estimator.set_params(column_groups=groups or None)
+        n_found = _Run(estimator, prepared, rows, outputs, options, reading, visits).run()
     streamed = None if rows is None else bool(options["stream"])
     delimiter = table.text.delimiter if table.text else ","
     _ending.tell_next(
@@ -86,10 +94,13 @@ def run_cluster(
 
 def _check_use(source: str, outputs: Outputs, options: Mapping[str, Any]) -> None:
     """Refuse what cannot be done before any work."""
+    _series.check_series(options)
     resumed = f"{outputs.file}.resume" if options["resume"] and outputs.file else None
-    check_outputs([source], outputs.file, outputs.report_path, outputs.model_path, resumed)
-    if outputs.file:
-        table_format(outputs.file)
+    paths = outputs.file, outputs.report_path, outputs.model_path, options["out_long"], resumed
+    check_outputs([source], *paths)
+    for path in (outputs.file, options["out_long"]):
+        if path:
+            table_format(path)
     if options["resume"] and (not outputs.file or options["scheduler"]):
         raise click.UsageError("--resume needs --out FILE, and no --scheduler.")
     if options["resume"] and options["stream"] is False:
@@ -135,7 +146,8 @@ def _open(
     _words.tell_opened(table)
     if options["stream"] or options["scheduler"] or options["resume"]:
         return table
-    if _is_pipe(source) or outputs.report_path or options["stream"] is False:
+    whole = outputs.report_path or options["case"] or options["stream"] is False
+    if _is_pipe(source) or whole:
         return table.read()
     if not any(options.get(key) for key in _ONLY_WHOLE):
         return table.read(small_bytes())
@@ -161,6 +173,7 @@ class _Run(NamedTuple):
     outputs: Outputs
     options: Mapping[str, Any]
     reading: ReadOptions
+    visits: Visits | None = None  # of a long table, whose cases are the rows
 
     def run(self) -> int:
         """Fit, judge, write; return the number of clusters that hold rows."""
@@ -202,7 +215,8 @@ class _Run(NamedTuple):
         if outputs.report_path:
             say(f"Report: {outputs.report_path}")
         if outputs.model_path:
-            kept = describe_reading(prepared, self.reading)
+            kept = describe_reading(self.visits.lines if self.visits else prepared, self.reading)
+            kept["series"] = [self.visits.series.format.to_json()] if self.visits else []
             save(estimator, outputs.model_path, reading=kept)
             say(f"Model: {outputs.model_path}")
         if outputs.as_json:
@@ -257,6 +271,10 @@ class _Run(NamedTuple):
             )
         if stored is not None:
             stored.remove()
+        if self.visits and options["out_long"]:
+            results = to_numpy(self.estimator.labels_), to_numpy(self.estimator.confidence_)
+            escape = outputs.escape_formulas
+            _series.write_lines(self.estimator, self.visits, results, options["out_long"], escape)
         if self.rows is not None:
             say(f"All rows labelled in {time.perf_counter() - start:.1f} s.")
         return totals

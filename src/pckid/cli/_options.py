@@ -225,3 +225,51 @@ streaming_options = stack_options(
     ),
 )  # fmt: skip
 """Tables larger than memory."""
+
+long_output = click.option(
+    "--out-long", type=click.Path(dir_okay=False), metavar="FILE",
+    help="With --case, write all lines here, each with the cluster of its case.",
+)  # fmt: skip
+"""Where the lines of a long table go."""
+
+series_options = stack_options(
+    click.option(
+        "--case", metavar="NAME",
+        help="The table has several lines for each case, such as the visits of a patient; this "
+        "column names the case. Each case gets one cluster.",
+    ),
+    click.option(
+        "--time", metavar="NAME",
+        help="Column with the time of each line, for --case: numbers or dates.",
+    ),
+    click.option(
+        "--variable", metavar="NAME",
+        help="With --case, where each line holds one value: the column that says what was "
+        "measured.",
+    ),
+    click.option(
+        "--value", metavar="NAME", help="With --variable, the column that holds the value."
+    ),
+    click.option(
+        "--static", multiple=True, metavar="NAMES",
+        help="With --case, columns that are the same in all lines of a case. By default those that "
+        "never change within a case.",
+    ),
+    click.option(
+        "--bins", default="auto", metavar="BINS", show_default=True,
+        help="With --case, which times share a column: each (none do), a number of bins with about "
+        "equally many lines, or their edges, such as 0,6,12,inf. auto is each for up to 50 times "
+        "if the median case has a fifth of them, and else as many bins as it has times.",
+    ),
+    click.option(
+        "--from-first", is_flag=True,
+        help="With --case, count time from the first line of each case.",
+    ),
+    long_output,
+    click.option(
+        "--group", "groups", multiple=True, metavar="NAME=PATTERN",
+        help="Columns in the same unit, which share one scale, by a pattern of their names: "
+        "ndvi=ndvi_*. May be repeated.",
+    ),
+)  # fmt: skip
+"""Series, and groups of columns."""

@@ -6,11 +6,11 @@ from typing import Any
 
 from pckid import streaming
 from pckid._utils.text import brief, counted
-from pckid.cli import _cluster, _words
+from pckid.cli import _cluster, _series, _words
 from pckid.cli._outputs import check_outputs, open_writer
 from pckid.cli._say import note, print_json, say
 from pckid.modelfile import load_with_description
-from pckid.placing import as_known, assign_rows, known_reading
+from pckid.placing import as_known, assign_rows, known_reading, known_series
 from pckid.tables.findings import Fact
 from pckid.tables.scanning import open_table
 from pckid.tables.service import prepare
@@ -28,12 +28,14 @@ def run_predict(
     options: Mapping[str, Any],
 ) -> None:
     """Put the rows of a table into the clusters of a model, and write them."""
-    check_outputs([source, model], out)
-    if out is not None and out != "-":
-        table_format(out)
+    check_outputs([source, model], out, options["out_long"])
+    for path in (out, options["out_long"]):
+        if path is not None and path != "-":
+            table_format(path)
     estimator, description = load_with_description(model)
     estimator.n_jobs = jobs
     reading = known_reading(description)
+    form = known_series(reading)
     given = _words.column_options(options), _words.read_options(options)
     known, columns, read = as_known(estimator, reading, *given)
     if reading["na_values"]:
@@ -41,9 +43,16 @@ def run_predict(
         say(f"Missing, as for the model's own table: {codes}.")
     table = open_table(source, read)
     _words.tell_opened(table)
-    prepared = prepare(table, columns, known)
-    _words.tell_prepared(prepared, settled=True)
+    visits = None
+    if form is not None:
+        visits = _series.read_new_visits(table, columns, known, form)
+        table, prepared = visits.cases.table, visits.cases
+    else:
+        prepared = prepare(table, columns, known)
+        _words.tell_prepared(prepared, settled=True)
     results = assign_rows(estimator, prepared)
+    if visits and options["out_long"]:
+        _series.write_lines(estimator, visits, results, options["out_long"], escape_formulas)
     made_by = streaming.origin(estimator, table)
     named = [streaming.NAME_COLUMN] if any(estimator.cluster_names_) else []
     for name in [*streaming.NEW_COLUMNS[:2], *named]:

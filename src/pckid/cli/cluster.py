@@ -10,6 +10,7 @@ from pckid.cli._options import (
     html_name,
     reading_options,
     running_options,
+    series_options,
     streaming_options,
     writing_options,
 )
@@ -34,6 +35,7 @@ from pckid.cli._say import be_quiet
 @click.option("--yes", "take_advice", is_flag=True,
               help="Take the advice that `pckid inspect` would give: codes for missing values, "
               "columns to leave out, formats of numbers.")  # fmt: skip
+@series_options
 @writing_options
 @click.option("--report", "report_path", type=click.Path(dir_okay=False), metavar="FILE.html",
               callback=html_name, help="Write a report that explains the clusters.")  # fmt: skip
@@ -78,6 +80,7 @@ def cluster(
       pckid cluster table.parquet -k 5 --columns height,weight --out clusters.parquet
       pckid cluster table.csv -k 3 --na-values -9999 --save model.pckid --json
       pckid cluster table.parquet -k 5 --columns height,weight --stream --only-labels > labels.csv
+      pckid cluster visits.csv --case patient --time day --out patients.csv
       cat table.csv | pckid cluster -k 3 | head
     """
     from pckid.cli._clustering import Outputs, run_cluster

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from pckid.cli._options import not_zero, reading_options, writing_options
+from pckid.cli._options import long_output, not_zero, reading_options, writing_options
 
 
 @click.command(short_help="Put the rows of a table into the clusters of a saved model.")
@@ -14,6 +14,7 @@ from pckid.cli._options import not_zero, reading_options, writing_options
               help="Column with known groups, compared with the clusters.")  # fmt: skip
 @click.option("--jobs", type=int, callback=not_zero, help="Processor cores to use; -1 for all.")
 @writing_options
+@long_output
 @reading_options
 def predict(
     model: str,
@@ -27,7 +28,8 @@ def predict(
 ) -> None:
     """Put the rows of TABLE into the clusters of MODEL, which `pckid cluster --save` wrote, and
     write them with the columns `cluster` and `confidence`. The columns are found by their names;
-    others are kept and not used. - or nothing reads standard input.
+    others are kept and not used. - or nothing reads standard input. A model of cases (--case)
+    takes their lines in the same form, and gives each new case one cluster.
 
     \b
     Examples:

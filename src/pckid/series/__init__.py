@@ -7,7 +7,7 @@ takes a dataframe: the columns of a variable share one scale.
 
 from pckid.series.arrays import from_array
 from pckid.series.long import from_long
-from pckid.series.table import SeriesTable
+from pckid.series.table import SeriesFormat, SeriesTable
 from pckid.series.wide import find_series, from_wide
 
-__all__ = ["SeriesTable", "find_series", "from_array", "from_long", "from_wide"]
+__all__ = ["SeriesFormat", "SeriesTable", "find_series", "from_array", "from_long", "from_wide"]

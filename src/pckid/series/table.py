@@ -25,13 +25,24 @@ _OPTIONS: dict[str, frozenset[str]] = {
 class SeriesFormat:
     """How series were read, so that new cases are read alike.
 
-    Attributes
+    Parameters
     ----------
     maker : {"from_long", "from_array", "from_wide"}
+        The function that read them.
     options : mapping of str to str or bool
         What it was given: names of columns, the order of axes.
     variables, static : tuple of str
+        Names of the variables and of the static columns.
     bins : TimeBins
+        Their times.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pckid.series import SeriesFormat, from_array
+    >>> text = from_array(np.zeros((4, 3)), axes="case time").format.to_json()
+    >>> len(SeriesFormat.from_json(text).read(np.ones((2, 3))))
+    2
     """
 
     maker: str
@@ -41,17 +52,41 @@ class SeriesFormat:
     bins: TimeBins
 
     def read(self, data: Any) -> SeriesTable:
-        """Make a table of new cases; raises if their variables or times are others."""
+        """Make a table of new cases; raises if their variables or times are others.
+
+        Parameters
+        ----------
+        data : dataframe, array or list of arrays
+            In the form in which the first cases came.
+
+        Returns
+        -------
+        table : SeriesTable
+        """
         make = getattr(import_module("pckid.series"), self.maker)
         return make(data, **self.options, like=self)
 
     def to_json(self) -> str:
-        """Write it as a text."""
+        """Write it as a text.
+
+        Returns
+        -------
+        text : str
+        """
         return json.dumps(vars(self) | {"bins": self.bins._asdict()})
 
     @classmethod
     def from_json(cls, text: str) -> SeriesFormat:
-        """Read what `to_json` wrote."""
+        """Read what `to_json` wrote.
+
+        Parameters
+        ----------
+        text : str
+
+        Returns
+        -------
+        format : SeriesFormat
+        """
         known = json.loads(text)
         if not known["options"].keys() <= _OPTIONS.get(known["maker"], frozenset()):
             raise ValueError(f"{known['maker']} is not made of {', '.join(known['options'])}.")

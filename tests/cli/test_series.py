@@ -1,0 +1,170 @@
+"""`pckid cluster --case` and `pckid predict` with lines of visits; `--group`."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+
+from pckid import PCKID, save
+from pckid.series import from_long
+
+QUICK = ["--inits", "4", "--max-components", "6", "--no-assess"]
+HOW = ["--case", "patient", "--time", "date"]
+
+
+@pytest.fixture(scope="module")
+def visits():
+    """Lines of forty patients, whose values rise or fall."""
+    rng = np.random.default_rng(1)
+    case, month = (each.ravel() for each in np.indices((40, 5)))
+    slope = np.where(case < 20, -1.0, 1.0)
+    frame = pd.DataFrame(
+        {
+            "patient": [f"P{i:03d}" for i in case],
+            "date": [f"2024-{m + 1:02d}-15" for m in month],
+            "crp": np.round(slope * (month - 2) + rng.normal(size=200), 2),
+            "hb": np.round(slope * (month - 2) + rng.normal(12, 1, 200), 1),
+            "sex": np.where(case % 2, "f", "m"),
+            "ward": rng.choice(["x", "y"], 200),
+            "group": np.where(case < 20, "falls", "rises"),
+        }
+    )
+    frame.loc[rng.random(200) < 0.3, "crp"] = np.nan
+    return frame
+
+
+@pytest.fixture
+def run(pckid, visits):
+    """Cluster the visits with more options."""
+    visits.to_csv("visits.csv", index=False)
+    return lambda *more: pckid("cluster", "visits.csv", *HOW, "-k", 2, *QUICK, *more)
+
+
+def labels_of(path):
+    return pd.read_csv(path, dtype={"patient": str}).set_index("patient")["cluster"]
+
+
+def test_each_case_gets_one_cluster_and_new_lines_find_it_again(pckid, run, visits):
+    outputs = ["--out", "out.csv", "--out-long", "long.parquet", "--save", "model.pckid"]
+    result = run("--label", "group", *outputs, "--report", "report.html")
+    assert result.code == 0, result.err
+    assert "40 cases, 2 variables (crp, hb) at 5 times (2024-01-15," in result.err
+    assert "Static: sex." in result.err
+    assert "Not used: ward." in result.err
+    out = labels_of("out.csv")
+    model = PCKID(2, n_inits=4, max_components=6, random_state=0)
+    table = from_long(visits.drop(columns="group"), "patient", "date")
+    np.testing.assert_array_equal(out, model.fit(table).labels_)
+    assert out.index.tolist() == table.cases
+    long = pq.read_table("long.parquet").to_pandas()
+    assert long["patient"].tolist() == visits["patient"].tolist()
+    np.testing.assert_array_equal(long["cluster"], out.loc[long["patient"]])
+    assert "<title>" in Path("report.html").read_text("utf-8")
+    # A month later: some of the patients, lines in another order, columns that nobody asked for.
+    visits[visits["patient"] >= "P030"].sample(frac=1, random_state=0).assign(more="?").to_csv(
+        "new.csv", index=False
+    )
+    told = pckid(
+        "predict", "model.pckid", "new.csv", "--out", "new-out.csv", "--out-long", "nl.csv"
+    )
+    assert told.code == 0, told.err
+    again = labels_of("new-out.csv")
+    np.testing.assert_array_equal(again, out.loc[again.index])
+    assert len(pd.read_csv("nl.csv")) == 50
+
+
+def test_other_files_of_the_same_lines_give_the_same_clusters(pckid, run, visits):
+    assert run("--out", "out.csv").code == 0
+    expected = labels_of("out.csv")
+    visits.assign(date=pd.to_datetime(visits["date"])).to_parquet("visits.parquet")
+    dotted = visits.assign(date=[f"{d[8:]}.{d[5:7]}.{d[:4]}" for d in visits["date"]])
+    dotted.to_csv("dotted.csv", index=False, sep=";", decimal=",")
+    values = visits.melt(["patient", "date", "sex"], ["crp", "hb"], "test", "result").dropna()
+    values.sort_values(["patient", "date"]).to_csv("values.csv", index=False)
+    for name, more in {
+        "visits.parquet": [],
+        "dotted.csv": [],
+        "values.csv": ["--variable", "test", "--value", "result"],
+    }.items():
+        result = pckid("cluster", name, *HOW, "-k", 2, *QUICK, *more, "--out", "same.csv")
+        assert result.code == 0, result.err
+        same = pd.read_csv("same.csv", sep=None, engine="python", dtype={"patient": str})
+        np.testing.assert_array_equal(same["cluster"], expected.loc[same["patient"]])
+
+
+def test_bins_and_static_columns_are_chosen(run):
+    result = run("--bins", "2024-01-01,2024-03-01,inf", "--static", "sex", "--json")
+    assert result.code == 0, result.err
+    names = json.loads(result.out)["columns"]
+    assert names[:2] == ["crp_2024-01-01 to 2024-03-01", "crp_2024-03-01 to inf"]
+    assert (
+        json.loads(run("--bins", "2", "--from-first", "--json").out)["columns"][0] == "crp_0 to 60"
+    )
+    assert "values share their case and time" in result.err
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "words"),
+    [
+        ("date", ["Monday", "Tuesday"], "'Monday' in row 0, where a time should be"),
+        ("date", ["2024-01-15", "03/04/2024"], "--dates date=day-first"),
+        ("date", ["2024-01-15", ""], "'date' has no time in 100 rows, first in row 1"),
+        ("patient", ["a", ""], "'patient' names no case in row 1"),
+        ("sex", ["f", "m"], "'sex' is to be static, but changes within a case, first in row 1"),
+    ],
+)
+def test_lines_that_cannot_be_read_are_told(pckid, visits, column, values, words):
+    visits.assign(**{column: values * 100}).to_csv("visits.csv", index=False)
+    result = pckid("cluster", "visits.csv", *HOW, *QUICK, "--static", "sex")
+    assert result.code == 3
+    assert words in result.err
+
+
+def test_new_lines_with_other_times_or_variables_are_refused(pckid, run, visits):
+    assert run("--save", "model.pckid").code == 0
+    visits.assign(date="2025-01-15").to_csv("later.csv", index=False)
+    visits.drop(columns="hb").to_csv("fewer.csv", index=False)
+    later, fewer = (pckid("predict", "model.pckid", name) for name in ("later.csv", "fewer.csv"))
+    assert (later.code, fewer.code) == (3, 3)
+    assert "200 lines of this table have others: 2025-01-15" in later.err
+    assert "'hb'" in fewer.err
+
+
+def test_a_model_with_other_notes_on_series_is_refused(pckid, visits):
+    table = from_long(visits, "patient", "date", static=[])
+    model = PCKID(2, n_inits=4, max_components=6, random_state=0).fit(table)
+    sound = table.format.to_json()
+    for text in ("", "{}", "[]", sound.replace("from_long", "getattr"), sound.replace("date", "x")):
+        save(model, "model.pckid", reading={"series": [text]})
+        result = pckid("predict", "model.pckid", "-", stdin=b"patient,date,crp,hb\n")
+        assert (result.code, "notes on how to read series" in result.err) == (4, True)
+
+
+def test_options_that_do_not_go_together_are_refused(pckid, run):
+    for more, words in [
+        (["--weights", "hb"], "--weights does not go with --case"),
+        (["--stream"], "--stream does not go with --case"),
+        (["--value", "hb"], "--variable and --value go together"),
+        (["--bins", "many"], "bins is 'many'"),
+        (["--group", "ndvi"], "'ndvi' is not NAME=PATTERN"),
+        (["--group", "ndvi=ndvi_*"], "no column that is used is named as 'ndvi_*' says"),
+    ]:
+        assert words in run(*more).err
+    for more in (["--time", "date"], ["--bins", "2"], ["--out-long", "x.csv"]):
+        assert "add --case and --time" in pckid("cluster", "visits.csv", *more).err
+    assert "--case needs --time" in pckid("cluster", "visits.csv", "--case", "patient").err
+
+
+def test_columns_of_a_group_share_a_scale(pckid, visits):
+    table = from_long(visits, "patient", "date", ["crp", "hb"], static=[])
+    table.frame.to_csv("wide.csv")
+    groups = ["--group", "crp=crp_*", "--group", "hb=hb_*"]
+    how = ["-k", 2, *QUICK, "--save", "model.pckid", "--id", "patient"]
+    assert pckid("cluster", "wide.csv", *how, "--out", "out.csv", *groups).code == 0
+    model = PCKID(2, n_inits=4, max_components=6, random_state=0).fit(table)
+    np.testing.assert_array_equal(labels_of("out.csv"), model.labels_)
+    told = json.loads(pckid("info", "model.pckid", "--json").out)
+    assert told["parameters"]["column_groups"]["hb"] == table.column_groups["hb"]
