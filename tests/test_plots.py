@@ -10,6 +10,7 @@ from sklearn.exceptions import NotFittedError
 from pckid import PCKID, load, plots, save
 from pckid.describe.layout import map_coordinates
 from pckid.describe.rows import sample_by_cluster, to_matrix
+from pckid.series import from_array
 
 mpl.use("Agg")
 rng = np.random.default_rng(0)
@@ -164,3 +165,31 @@ def test_the_map_takes_the_table_as_other_displays_do(model):
     np.testing.assert_array_equal(
         plots.EmbeddingDisplay.from_estimator(model, X).points, plain.points
     )
+
+
+def test_series_are_drawn_by_cluster():
+    import matplotlib.pyplot as plt
+
+    values, labels = rng.normal(size=(30, 5, 2)), np.arange(30) % 3 - 1
+    values[rng.random(values.shape) < 0.3] = np.nan
+    values[labels == 1, 2] = np.nan
+    table = from_array(values, "case time variable", times=[0, 1, 2, 5, 9])
+    shown = plots.SeriesDisplay.from_labels(table, labels)
+    for cluster in range(2):
+        inside = values[labels == cluster]
+        np.testing.assert_allclose(shown.trajectories.observed[cluster], (inside == inside).mean(0))
+        for time, variable in np.ndindex(5, 2):
+            column = inside[:, time, variable]
+            found = shown.trajectories.quartiles[:, cluster, time, variable]
+            seen = column[~np.isnan(column)]
+            expected = np.percentile(seen, [25, 50, 75]) if len(seen) else [np.nan] * 3
+            np.testing.assert_allclose(found, expected)
+    assert np.isnan(shown.trajectories.quartiles[:, 1, 2]).all()
+    assert shown.plot().axes_.shape == (2, 2)
+    lines = shown.axes_[0, 1].lines
+    np.testing.assert_array_equal(lines[0].get_xdata(), [0, 1, 2, 5, 9])
+    np.testing.assert_array_equal(lines[0].get_ydata(), shown.trajectories.quartiles[1, 0, :, 1])
+    model = PCKID(2, n_inits=2, max_components=3, random_state=0).fit(table)
+    own = plots.SeriesDisplay.from_estimator(model, table).plot(shown.axes_)
+    assert own.figure_ is shown.figure_
+    plt.close("all")

@@ -21,10 +21,12 @@ from pckid.describe.rows import (
     to_matrix,
     used_columns,
 )
+from pckid.describe.trajectories import Trajectories, describe_trajectories
 from pckid.ensemble.feature_map import kernel_matrix
 from pckid.input.validation import feature_names
 from pckid.inspection.columns import observed_bands
 from pckid.n_clusters import MAX_CLUSTERS, Choice, choose_n_clusters
+from pckid.series import SeriesTable
 
 MARKERS = ("o", "s", "^", "D", "X", "P", "v", "*")
 """Matplotlib markers of the clusters, in turn: colour is never the only cue."""
@@ -436,6 +438,106 @@ class ProfileDisplay(_Display):
         ax.set_xticks(range(len(self.feature_names)), self.feature_names, rotation=90)
         ax.set_yticks(range(len(self.medians)))
         ax.set(ylabel="cluster")
+        return self
+
+
+class SeriesDisplay(_Display):
+    """Each cluster's median of each variable over time, with quartiles, and the share observed.
+
+    Parameters
+    ----------
+    trajectories : Trajectories
+        As from `pckid.describe.trajectories.describe_trajectories`.
+    times : ndarray of shape (n_times,)
+        Numbers or dates.
+    variables : list of str
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pckid.plots import SeriesDisplay
+    >>> from pckid.series import from_array
+    >>> table = from_array(np.random.default_rng(0).normal(size=(6, 4, 2)), "case time variable")
+    >>> display = SeriesDisplay.from_labels(table, [0, 0, 0, 1, 1, 1])
+    >>> display.trajectories.observed.shape
+    (2, 4, 2)
+    """
+
+    def __init__(self, trajectories: Trajectories, times: np.ndarray, variables: list[str]) -> None:
+        self.trajectories = trajectories
+        self.times = times
+        self.variables = variables
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, table: SeriesTable) -> SeriesDisplay:
+        """Take the clusters of a fitted estimator's own cases.
+
+        Parameters
+        ----------
+        estimator : fitted PCKID
+        table : SeriesTable
+            The table it was fitted on.
+
+        Returns
+        -------
+        display : SeriesDisplay
+        """
+        return cls.from_labels(table, own_labels(estimator))
+
+    @classmethod
+    def from_labels(cls, table: SeriesTable, labels: Any) -> SeriesDisplay:
+        """Take clusters of any origin, such as `predict` gives for new cases.
+
+        Parameters
+        ----------
+        table : SeriesTable
+        labels : array-like of shape (n_cases,)
+            The cluster of each case; those below 0 belong to none.
+
+        Returns
+        -------
+        display : SeriesDisplay
+        """
+        found = describe_trajectories(table.values, np.asarray(labels))
+        return cls(found, table.times, table.variables)
+
+    def plot(self, axes: Any = None) -> SeriesDisplay:
+        """Draw a column for each variable: quartiles above, the share observed below.
+
+        Parameters
+        ----------
+        axes : array of matplotlib axes of shape (2, n_variables), default=None
+            A new figure is made where none are given.
+
+        Returns
+        -------
+        display : SeriesDisplay
+        """
+        if axes is None:
+            import matplotlib.pyplot as plt
+
+            size, ratios = (3.6 * len(self.variables), 4.8), {"height_ratios": [3, 1]}
+            _, axes = plt.subplots(
+                2, len(self.variables), figsize=size, sharex=True, squeeze=False,
+                layout="constrained", gridspec_kw=ratios,
+            )  # fmt: skip
+        self.axes_ = axes = np.asarray(axes).reshape(2, len(self.variables))
+        self.figure_ = axes[0, 0].figure
+        (low, middle, high), observed = self.trajectories
+        for variable, name in enumerate(self.variables):
+            above, below = axes[:, variable]
+            for cluster in range(len(middle)):
+                one = cluster, slice(None), variable
+                how = {"color": f"C{cluster % 10}", "marker": MARKERS[cluster % len(MARKERS)]}
+                above.plot(self.times, middle[one], label=f"cluster {cluster}", ms=4, **how)
+                above.fill_between(self.times, low[one], high[one], color=how["color"], alpha=0.2)
+                below.plot(self.times, observed[one], ms=3, **how)
+            above.set_title(name)
+            below.set(ylim=(0, 1.05), xlabel="time")
+            below.tick_params(axis="x", rotation=30 * (self.times.dtype.kind == "M"))
+        axes[0, 0].set_ylabel("median and quartiles")
+        axes[1, 0].set_ylabel("observed")
+        axes[0, 0].legend(frameon=False)
         return self
 
 
