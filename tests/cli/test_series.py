@@ -1,6 +1,8 @@
 """`pckid cluster --case` and `pckid predict` with lines of visits; `--group`."""
 
 import json
+import re
+import shlex
 from pathlib import Path
 
 import numpy as np
@@ -161,10 +163,13 @@ def test_options_that_do_not_go_together_are_refused(pckid, run):
 def test_columns_of_a_group_share_a_scale(pckid, visits):
     table = from_long(visits, "patient", "date", ["crp", "hb"], static=[])
     table.frame.to_csv("wide.csv")
-    groups = ["--group", "crp=crp_*", "--group", "hb=hb_*"]
+    groups = ["--group", "crp=crp*[0-9]", "--group", "hb=hb_*"]
     how = ["-k", 2, *QUICK, "--save", "model.pckid", "--id", "patient"]
     assert pckid("cluster", "wide.csv", *how, "--out", "out.csv", *groups).code == 0
     model = PCKID(2, n_inits=4, max_components=6, random_state=0).fit(table)
     np.testing.assert_array_equal(labels_of("out.csv"), model.labels_)
+    page = pckid("inspect", "wide.csv").out.decode()
+    offered = re.findall(r"if they are in one unit, --group (\S+) gives", page)
+    assert [shlex.split(each) for each in offered] == [["crp=crp*[0-9]"], ["hb=hb*[0-9]"]]
     told = json.loads(pckid("info", "model.pckid", "--json").out)
     assert told["parameters"]["column_groups"]["hb"] == table.column_groups["hb"]

@@ -1,9 +1,11 @@
 """How `pckid inspect` prints what it found out."""
 
 from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
+from glob import escape
 from typing import Any
 
-from pckid._utils.commands import write_command
+from pckid._utils.commands import as_argument, write_command
 from pckid._utils.text import brief, counted, list_first, printable
 from pckid.cli._ending import reading_given
 from pckid.cli._words import SHELL
@@ -33,6 +35,7 @@ def as_json_data(found: TableInspection, command: str) -> dict[str, Any]:
         "columns": [_column_data(column) for column in found.columns],
         "n_patterns": found.n_patterns,
         "patterns": [{"n_rows": n, "missing": list(names)} for n, names in found.patterns],
+        "series": found.series,
         "command": command,
     }
 
@@ -107,6 +110,7 @@ def print_page(found: TableInspection, command: str) -> None:
     # As they are: a line that is not wrapped can be copied.
     lines = [
         *_section("How columns are read:", _readings(found)),
+        *_section("Columns that look like a series:", _series(found)),
         *_section("To look at:", [f"  {line}" for line in write_problems(found.problems, SHELL)]),
     ]
     if not any(_is_usable(column) for column in found.columns):
@@ -186,6 +190,20 @@ def _readings(found: TableInspection) -> list[str]:
             lines.append(f"  {name}: {_commonest(column)}")
         if column.kind in ("constant", "empty"):
             lines.append(f"  {name}: says nothing, no two values differ; left out")
+    return lines
+
+
+def _series(found: TableInspection) -> list[str]:
+    """Say which columns are named as series are, and how they get one scale."""
+    lines, names = [], [column.name for column in found.columns]
+    for name, columns in found.series.items():
+        pattern = f"{escape(name) if columns[0].startswith(name) else ''}*[0-9]"
+        if {each for each in names if fnmatchcase(each, pattern)} == set(columns):
+            first, last = brief(columns[0], 40), brief(columns[-1], 40)
+            lines.append(
+                f"  {first} to {last} ({len(columns)} columns): if they are in one unit, "
+                f"{as_argument('group', f'{name}={pattern}')} gives them one scale"
+            )
     return lines
 
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pckid.inspection.columns import missing_patterns, summarise_column
+from pckid.series.wide import find_series
 from pckid.tables.categories import count_texts, read_columns
 from pckid.tables.findings import Fix, Missing, Problem, advice
 from pckid.tables.kinds import Reading
@@ -62,6 +63,11 @@ class TableInspection(NamedTuple):
     n_empty_rows: int
     n_patterns: int
     patterns: tuple[tuple[int, tuple[str, ...]], ...]  # how many rows lack which columns
+
+    @property
+    def series(self) -> dict[str, list[str]]:
+        """Columns of numbers whose names are a series, see `find_series`."""
+        return find_series(each.name for each in self.columns if each.kind == "number")
 
     @property
     def fixes(self) -> list[Fix]:
