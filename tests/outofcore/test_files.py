@@ -106,7 +106,7 @@ def test_batches_that_are_read_ahead_follow_it_too(parquet):
     rows = rows_of(parquet)
     with sklearn.config_context(working_memory=0.02):
         most = files.batch_rows(5)
-        sizes = [len(block) for _, block in rows.blocks(rows.table.parts)]
+        sizes = [len(block) for _, block in rows.blocks()]
     assert most < 70
     assert max(sizes) == most
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pckid.input.learning_rows import keys
 from pckid.input.table import measure
 from pckid.outofcore import rows as surveys
-from pckid.outofcore.moments import combine, moments, scaling
+from pckid.outofcore.rows import combine, moments, scaling
 
 X = groups(n_samples=120, gap=2.0)[0]
 
@@ -53,10 +53,7 @@ def test_surveys_of_blocks_add_up_to_that_of_the_whole(cuts, size):
     rows = X.copy()
     rows[::7] = np.nan
     cuts = [0, *sorted(cuts), 120]
-    parts = [
-        surveys.survey_block(rows[a:b], surveys.Block(a, "here", ()), 5, size, 2.0, {})
-        for a, b in pairwise(cuts)
-    ]
+    parts = [surveys.survey_block(rows[a:b], a, 5, size, 2.0) for a, b in pairwise(cuts)]
     found = surveys.add(parts, size)
     filled = np.setdiff1d(np.arange(120), np.arange(0, 120, 7))
     mine = keys(5, 0, 120)
@@ -65,18 +62,6 @@ def test_surveys_of_blocks_add_up_to_that_of_the_whole(cuts, size):
     assert found.n_missing == np.isnan(rows).sum()
     assert np.array_equal(found.keys, mine[chosen])
     assert np.array_equal(found.rows, rows[chosen], equal_nan=True)
-
-
-def test_an_infinite_entry_is_found():
-    rows = X.copy()
-    rows[17, 2] = -np.inf
-    block = surveys.Block(1000, "part-3.parquet, row group 7", ("'a'", "'b'", "'c'", "'d'"), 0, 1)
-    with pytest.raises(
-        ValueError,
-        match=r"Column 'c' holds -inf in row 1,018 \(part-3.parquet, row "
-        r"group 7, row 18 of it\). Replace it by NaN",
-    ):
-        surveys.check_finite_block(rows, block)
 
 
 @given(cuts=st.lists(st.integers(0, 120), max_size=6), seed=st.integers(0, 99))

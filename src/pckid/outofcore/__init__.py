@@ -6,9 +6,9 @@ from typing import Any
 
 from pckid.input.column_groups import plain_table
 from pckid.input.validation import is_blocked
-from pckid.outofcore.rows import Block, BlockedRows, Survey
+from pckid.outofcore.rows import BlockedRows, Survey
 
-__all__ = ["Block", "BlockedRows", "Survey", "blocked"]
+__all__ = ["BlockedRows", "Survey", "blocked"]
 
 
 def blocked(X: Any) -> BlockedRows | None:

@@ -22,9 +22,8 @@ from joblib import parallel_config
 from pckid.exceptions import TableError
 from pckid.input.validation import block_values
 from pckid.outofcore.files import FileRows, Found, batch_rows
-from pckid.outofcore.rows import Block, BlockedRows, BlockResult, Survey, add, survey_block
+from pckid.outofcore.rows import BlockedRows, BlockResult, Survey, add, survey_block
 from pckid.tables.service import Prepared, Unread
-from pckid.tables.table import Part
 
 # How many more rows than needed the first pass asks the workers for, in case some are empty.
 _MARGIN = 1.3
@@ -63,11 +62,9 @@ class DaskRows(BlockedRows):
     def _surveys(self, entropy: int, size: int, limit: float) -> list[Any]:
         """List the tasks that survey the blocks."""
         starts = np.concatenate([[0], np.cumsum(self.lengths)]).astype(int).tolist()
-        names = self.names
+        given = entropy, size, limit
         return [
-            dask.delayed(_survey)(
-                block, self.template, Block(starts[i], f"block {i}", names), entropy, size, limit
-            )
+            dask.delayed(_survey)(block, self.template, starts[i], i, self.names, *given)
             for i, block in enumerate(self.blocks)
         ]
 
@@ -95,13 +92,7 @@ class DaskRows(BlockedRows):
 
 
 class ClusterRows(FileRows):
-    """The rows of prepared Parquet files that the workers of a cluster read themselves.
-
-    Parameters
-    ----------
-    prepared : Prepared
-    client : distributed.Client
-    """
+    """The rows of prepared Parquet files that the workers of a cluster read themselves."""
 
     local = False
 
@@ -115,48 +106,42 @@ class ClusterRows(FileRows):
             )
         super().__init__(prepared)
         self.client = client
+        # All that a task needs to read one part.
+        tables = [replace(table, parts=(part,)) for part in table.parts]
+        self.alone = [FileRows(replace(prepared, table=each)) for each in tables]
 
-    def _alone(self, part: Part) -> FileRows:
-        """Make rows of one part: all that a task needs."""
-        return FileRows(replace(self.prepared, table=replace(self.table, parts=(part,))))
-
-    def _draw(self, entropy: int, size: int) -> Survey | Unread:
+    def _survey(self, entropy: int, size: int, limit: float = math.inf) -> Survey | Unread:
         """Pass over all rows on the workers."""
 
         def surveys(limit: float) -> list[Any]:
-            return [
-                dask.delayed(_survey_part)(self._alone(part), entropy, size, limit)
-                for part in self.table.parts
-            ]
+            survey = dask.delayed(FileRows._survey)
+            return [survey(rows, entropy, size, limit) for rows in self.alone]
 
         return _ask(surveys, self.table.n_rows or 0, size)
 
     def results(
         self, function: Callable, state: Any, others: Sequence[str] = ()
     ) -> Generator[Found, None, None]:
-        """Apply `function(state, X)` on the workers; results come in order, a few at a time."""
+        """Apply `function(state, X)` on the workers; results come in order, a few at a time.
+
+        Other columns are read here, and put beside them.
+        """
         # As a task of its own it travels once to each worker, and is made anew if lost.
         shared = self.client.submit(_same, state, pure=False)
         ahead = 2 + 2 * sum(self.client.nthreads().values())
         waiting: deque[Any] = deque()
-        parts = iter(self.table.parts)
-        for part in self.table.parts:
-            for coming in islice(parts, ahead - len(waiting)):
-                rows = self._alone(coming)
-                task = self.client.submit(_results_of_part, rows, function, shared, pure=False)
+        coming = iter(self.alone)
+        for rows in self.alone:
+            for each in islice(coming, ahead - len(waiting)):
+                task = self.client.submit(FileRows.arrays, each, function, shared, (), pure=False)
                 waiting.append(task)
-            yield from self._with_others(part, waiting.popleft().result(), others)
-
-    def _with_others(
-        self, part: Part, results: tuple[np.ndarray, ...], others: Sequence[str]
-    ) -> Iterator[Found]:
-        """Put columns that are read here beside results from a worker."""
-        if not others:
-            yield Found(None, part.start, results)
-            return
-        for batch in self.table.batches(others, batch_rows(len(others)), [part]):
-            mine = slice(batch.row, batch.row + batch.table.data.num_rows)
-            yield Found(batch.table, batch.start, tuple(array[mine] for array in results))
+            results = waiting.popleft().result()
+            if not others:
+                yield Found(None, rows.table.parts[0].start, results)
+                continue
+            for batch in rows.table.batches(others, batch_rows(len(others))):
+                mine = slice(batch.row, batch.row + batch.table.data.num_rows)
+                yield Found(batch.table, batch.start, tuple(array[mine] for array in results))
 
 
 @contextmanager
@@ -187,26 +172,31 @@ def _ask(surveys: Callable[[float], list[Any]], n_rows: int, size: int) -> Any:
         limit = max(2 * limit, _MARGIN * size / found.n_filled)
 
 
-def _survey_part(rows: FileRows, entropy: int, size: int, limit: float) -> Survey | Unread:
-    """Survey a part of a file, on a worker."""
-    return rows.survey_parts(rows.table.parts, entropy, size, limit)
-
-
-def _results_of_part(rows: FileRows, function: Callable, state: Any) -> tuple[Any, ...]:
-    """Apply a function to a part of a file, on a worker."""
-    return rows.arrays(function, state, ())
-
-
 def _same(state: Any) -> Any:
     """Return what came."""
     return state
 
 
 def _survey(
-    values: Any, template: Any, block: Block, entropy: int, size: int, limit: float
+    values: Any,
+    template: Any,
+    start: int,
+    number: int,
+    names: Sequence[str],
+    entropy: int,
+    size: int,
+    limit: float,
 ) -> Survey:
-    """Survey a block, on a worker."""
-    return survey_block(_read(values, template, block.place), block, entropy, size, limit, {})
+    """Survey a block, on a worker; an infinite entry is an error that says where it is."""
+    X = _read(values, template, f"block {number}")
+    infinite = np.isinf(X)
+    if infinite.any():
+        row, column = (int(i) for i in np.argwhere(infinite)[0])
+        raise ValueError(
+            f"Column {names[column]} holds {X[row, column]} in row {start + row:,} (block "
+            f"{number}, row {row:,} of it). Replace it by NaN to treat it as missing."
+        )
+    return survey_block(X, start, entropy, size, limit)
 
 
 def _apply(

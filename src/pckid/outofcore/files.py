@@ -13,13 +13,13 @@ from sklearn import get_config
 
 from pckid._utils.parallel import one_ahead
 from pckid.exceptions import TableError
-from pckid.outofcore.rows import Block, BlockedRows, BlockResult, Survey, add, survey_block
+from pckid.outofcore.rows import BlockedRows, BlockResult, Survey, add, survey_block
 from pckid.tables.categories import text_column
 from pckid.tables.kinds import numbers_in_text
 from pckid.tables.numbers import NotNumbers, try_columns
 from pckid.tables.scanning import Batch
 from pckid.tables.service import Prepared, Unread
-from pckid.tables.table import FileTable, Part
+from pckid.tables.table import FileTable
 
 # Longer batches gain nothing.
 _MOST_ROWS = 1 << 15
@@ -42,12 +42,7 @@ class Found(NamedTuple):
 
 
 class FileRows(BlockedRows):
-    """The rows of a prepared table in one or more files.
-
-    Parameters
-    ----------
-    prepared : Prepared
-    """
+    """The rows of a prepared table in one or more files."""
 
     lazy = False
     local = True  # whether functions run in this process
@@ -60,7 +55,8 @@ class FileRows(BlockedRows):
         for j, name in enumerate(self.columns):
             if name in prepared.counts:
                 counts = prepared.counts[name]
-                known = _useful_categories(counts)
+                # Texts that are all alike, or all different, tell no groups apart.
+                known = sorted(counts) if 1 < len(counts) < counts.total() else []
                 places = {category: float(code) for code, category in enumerate(known)}
                 self.categories[j] = known
                 self.category_counts[j] = np.array([counts[text] for text in known], float)
@@ -89,17 +85,9 @@ class FileRows(BlockedRows):
 
     def survey(self, entropy: int, size: int) -> Survey:
         """Pass over all rows, unless that was done; choose `size` of them."""
-        if (entropy, size) not in self.drawn:
-            found = self.draw(entropy, size)
-            if isinstance(found, Unread):
-                raise TableError(
-                    f"{self.table.source} changed while it was read. Cluster it again."
-                )
+        if (entropy, size) not in self.drawn and isinstance(self.draw(entropy, size), Unread):
+            raise self._changed()
         return self.drawn[entropy, size]
-
-    def _changed(self) -> TableError:
-        """Say that rows are not what they were."""
-        return TableError(f"{self.table.source} changed while it was read. Cluster it again.")
 
     @property
     def surveyed(self) -> Survey:
@@ -108,35 +96,29 @@ class FileRows(BlockedRows):
 
     def draw(self, entropy: int, size: int) -> Survey | Unread:
         """Pass over all rows and choose `size` of them, or say what is not as expected."""
-        found = self._draw(entropy, size)
+        found = self._survey(entropy, size)
         if isinstance(found, Survey):
             self.drawn[entropy, size] = found
         # Arrow keeps what its batches took; a fit needs it before the next ones come.
         pa.default_memory_pool().release_unused()
         return found
 
-    def _draw(self, entropy: int, size: int) -> Survey | Unread:
-        """Pass over all rows."""
-        return self.survey_parts(self.table.parts, entropy, size, math.inf)
-
-    def survey_parts(
-        self, parts: Sequence[Part], entropy: int, size: int, limit: float
-    ) -> Survey | Unread:
-        """Pass over some parts of the table, choosing among keys below `limit`."""
+    def _survey(self, entropy: int, size: int, limit: float = math.inf) -> Survey | Unread:
+        """Pass over all rows, choosing among keys below `limit`."""
         waiting: list[Survey] = []
-        with closing(self.blocks(parts)) as blocks:
+        with closing(self.blocks()) as blocks:
             for batch, X in blocks:
                 if isinstance(X, Unread):
                     return X
-                block = Block(batch.start, batch.part.place, self.names, batch.row, 1)
-                waiting.append(survey_block(X, block, entropy, size, limit, self.category_counts))
+                counts = self.category_counts
+                waiting.append(survey_block(X, batch.start, entropy, size, limit, counts))
                 if sum(len(survey.keys) for survey in waiting) > 2 * size:
                     waiting = [add(waiting, size)]
                     limit = waiting[0].keys.max()
         return add(waiting, size)
 
     def blocks(
-        self, parts: Sequence[Part], others: Sequence[str] = ()
+        self, others: Sequence[str] = ()
     ) -> Generator[tuple[Batch, np.ndarray | Unread], None, None]:
         """Yield batches with other columns besides, and the numbers to cluster by.
 
@@ -144,15 +126,12 @@ class FileRows(BlockedRows):
         """
         wanted = list(dict.fromkeys([*self.columns, *others]))
         # Here, since scikit-learn's settings are those of a thread.
-        n_rows = batch_rows(len(wanted))
-        return one_ahead(self._read_blocks(parts, wanted, n_rows))
+        batches = self.table.batches(wanted, batch_rows(len(wanted)))
+        return one_ahead((batch, self._numbers(batch)) for batch in batches)
 
-    def _read_blocks(
-        self, parts: Sequence[Part], wanted: Sequence[str], n_rows: int
-    ) -> Generator[tuple[Batch, np.ndarray | Unread], None, None]:
-        """Yield batches of some columns, and the numbers to cluster by."""
-        for batch in self.table.batches(wanted, n_rows, parts):
-            yield batch, self._numbers(batch)
+    def _changed(self) -> TableError:
+        """Say that rows are not what they were."""
+        return TableError(f"{self.table.source} changed while it was read. Cluster it again.")
 
     def _numbers(self, batch: Batch) -> np.ndarray | Unread:
         """Read a batch as numbers (n_rows, n_features), NaN where a cell is missing."""
@@ -169,18 +148,13 @@ class FileRows(BlockedRows):
                 X[:, place[name]] = values
         for name, codes in self._codes.items():
             X[:, place[name]] = _encode(text_column(batch.table, name, missing), codes)
-        infinite = {} if wrong else self._find_infinite(X, batch)
-        return Unread(frozenset(wrong), infinite) if wrong or infinite else X
-
-    def _find_infinite(self, X: np.ndarray, batch: Batch) -> dict[str, tuple[int, Any]]:
-        """Find the first infinite number of each column of a batch: its row and its cell."""
-        found = {}
-        infinite = np.isinf(X)
+        found: dict[str, tuple[int, Any]] = {}
+        infinite = np.isinf(X) if not wrong else np.zeros((1, 1), dtype=bool)
         for j in np.flatnonzero(infinite.any(axis=0)).tolist():
             row, name = int(infinite[:, j].argmax()), self.columns[j]
             cell = batch.table.data.column(name)[row].as_py()
             found[name] = batch.start + row + 1, cell
-        return found
+        return Unread(frozenset(wrong), found) if wrong or found else X
 
     def results(
         self, function: Callable, state: Any, others: Sequence[str] = ()
@@ -190,7 +164,7 @@ class FileRows(BlockedRows):
         To be closed by whoever stops early.
         """
         place = {name: j for j, name in enumerate(self.columns) if name not in self._codes}
-        with closing(self.blocks(self.table.parts, others)) as blocks:
+        with closing(self.blocks(others)) as blocks:
             for batch, X in blocks:
                 if isinstance(X, Unread):
                     raise self._changed()
@@ -207,11 +181,6 @@ class FileRows(BlockedRows):
         with closing(self.results(function, state)) as results:
             found = [found.results for found in results]
         return tuple(np.concatenate(parts) for parts in zip(*found, strict=True))
-
-
-def _useful_categories(counts: Any) -> list[str]:
-    """List the categories of a column, sorted; none if it tells no groups apart."""
-    return sorted(counts) if 1 < len(counts) < counts.total() else []
 
 
 def _encode(cells: Any, codes: dict[str, float]) -> np.ndarray:

@@ -143,15 +143,10 @@ class OpenTable:
             whole = whole._replace(data=data, parts=parts)
         return replace(self, parts=parts, loaded=loaded, whole=whole)
 
-    def batches(
-        self,
-        columns: Sequence[str],
-        n_rows: int = _ROWS_AT_ONCE,
-        parts: Sequence[Part] | None = None,
-    ) -> Iterator[Batch]:
-        """Read columns from the file, at most `n_rows` rows at a time; of some parts, or of all."""
+    def batches(self, columns: Sequence[str], n_rows: int = _ROWS_AT_ONCE) -> Iterator[Batch]:
+        """Read columns from the file, at most `n_rows` rows at a time."""
         here, row = None, 0
-        for part, data in _tables(self, parts or self.parts, list(columns), n_rows):
+        for part, data in _tables(self, list(columns), n_rows):
             here, row = part, row if part is here else part.start
             for start in range(0, data.num_rows, n_rows):
                 rows = data.slice(start, n_rows)
@@ -309,13 +304,11 @@ def _no_rows(table: OpenTable) -> str:
     return f"{table.source} has no rows below its header. There is nothing to cluster."
 
 
-def _tables(
-    table: OpenTable, parts: Sequence[Part], names: list[str], n_rows: int
-) -> Iterator[tuple[Part, Any]]:
+def _tables(table: OpenTable, names: list[str], n_rows: int) -> Iterator[tuple[Part, Any]]:
     """Yield Arrow tables in order, with the part each belongs to."""
-    part = parts[0]
+    part = table.parts[0]
     if part.row_group is not None:
-        yield from parquet_tables(parts, names, n_rows)
+        yield from parquet_tables(table.parts, names, n_rows)
     elif table.loaded is not None:
         yield part, table.loaded.select(names)
     elif table.text is None:
