@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from pckid._utils.commands import as_parameter, as_parameters
 from pckid.exceptions import OptionError, TableError, UndecidedError
-from pckid.tables.options import ColumnOptions, ReadOptions, option_of
+from pckid.tables.options import option_of, pick_options
 from pckid.tables.scanning import open_table
 from pckid.tables.service import Prepared, prepare
 from pckid.wording import Dialect, write_note, write_problems, write_refusal
@@ -139,19 +140,9 @@ def read_table(
     >>> print(notes[0])
     Left out, because they name the rows (columns=[...] takes them): customer_no.
     """
-    options = ColumnOptions(
-        columns=tuple(columns), drop=tuple(drop), categorical=tuple(categorical),
-        na_values=tuple(na_values), not_missing=tuple(not_missing), limits=limits,
-        numbers=tuple(numbers), dates=tuple(dates), decimal=decimal,
-        take_advice=take_advice,
-    )  # fmt: skip
-    reading = ReadOptions(
-        delimiter, decimal, encoding, header, sheet, skip_first, skip_last, visible_only
-    )  # fmt: skip
-    try:
+    reading, options = pick_options(locals())
+    with parameter_errors(path):
         prepared = prepare(open_table(path, reading), options)
-    except OptionError as error:
-        raise TableError(_explain_option(error, path)) from None
     refuse_undecided(prepared)
     notes = [write_note(note, PYTHON) for note in (*prepared.table.notes, *prepared.notes)]
     return TableFrame(_to_frame(prepared), notes + write_problems(prepared.problems, PYTHON))
@@ -164,10 +155,14 @@ def refuse_undecided(prepared: Prepared) -> None:
         raise UndecidedError(told, prepared.problems)
 
 
-def _explain_option(error: OptionError, path: str) -> str:
+@contextmanager
+def parameter_errors(path: str) -> Iterator[None]:
     """Say which parameters do not suit a table."""
-    named = " and ".join(map(as_parameter, error.options))
-    return f"{path}: {error} See {named}."
+    try:
+        yield
+    except OptionError as error:
+        named = " and ".join(map(as_parameter, error.options))
+        raise TableError(f"{path}: {error} See {named}.") from None
 
 
 def _to_frame(prepared: Prepared) -> Any:

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
+from inspect import signature
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -22,7 +23,7 @@ from pckid._version import __version__
 from pckid.cluster import PCKID
 from pckid.describe.cluster_names import cluster_titles
 from pckid.exceptions import TableError
-from pckid.frames import refuse_undecided
+from pckid.frames import parameter_errors, read_table, refuse_undecided
 from pckid.input.learning_rows import pool_size
 from pckid.metrics import accuracy_of_counts
 from pckid.outofcore.files import FileRows, Found
@@ -32,7 +33,7 @@ from pckid.spectral.assignment import FittedClusters, place_rows, score_rows
 from pckid.tables.categories import Columns
 from pckid.tables.findings import Problem
 from pckid.tables.kinds import numbers_in_text
-from pckid.tables.options import ColumnOptions, ReadOptions
+from pckid.tables.options import ColumnOptions, pick_options
 from pckid.tables.problems import find_problems
 from pckid.tables.scanning import OpenTable, open_table
 from pckid.tables.service import Prepared, Unread, prepare
@@ -76,9 +77,8 @@ def cluster_file(
     *,
     columns: Sequence[str] | None = None,
     keep: Sequence[str] | None = None,
-    na_values: Sequence[str] = (),
     scheduler: str | None = None,
-    sheet: str | None = None,
+    **options: Any,
 ) -> Totals:
     """Fit a model to a table in a file or folder, and write a cluster for every row.
 
@@ -101,13 +101,12 @@ def cluster_file(
         The columns to cluster by; None takes all but those kept.
     keep : sequence of str, default=None
         Columns to write beside the labels, such as an id; None writes the number of the row.
-    na_values : sequence of str, default=()
-        Further contents of cells that mean missing, such as "-9999".
     scheduler : str, default=None
         The address of a Dask scheduler whose workers do the work; they read Parquet themselves,
         so they must find it under the same path.
-    sheet : str, default=None
-        The name of a spreadsheet's sheet, or its number from 1; None takes the first with cells.
+    **options
+        How the table is read, as for `read_table`: na_values, numbers, dates, drop, categorical,
+        take_advice, sheet and the others.
 
     Returns
     -------
@@ -128,15 +127,18 @@ def cluster_file(
     """
     kept = tuple(keep or ())
     kind, codec = table_format(out)
-    table = open_table(source, ReadOptions(sheet=sheet), at_most=0)
-    chosen = tuple(columns or ())
-    dropped = tuple(name for name in kept if not chosen and name in table.names)
-    options = ColumnOptions(chosen, dropped, na_values=tuple(na_values))
-    for name in kept:
-        if name not in table.names:
-            raise TableError(f"{source} has no column '{name}'.")
-    with workers_of(scheduler) as client:
-        prepared, rows = prepare_rows(model, table, options, client)
+    unknown = options.keys() - signature(read_table).parameters.keys()
+    if unknown:
+        raise TypeError(f"cluster_file() got an unexpected keyword argument {min(unknown)!r}")
+    reading, chosen = pick_options({**options, "columns": columns or ()})
+    with parameter_errors(source), workers_of(scheduler) as client:
+        table = open_table(source, reading, at_most=0)
+        for name in kept:
+            if name not in table.names:
+                raise TableError(f"{source} has no column '{name}'.")
+        if not columns:
+            chosen = replace(chosen, drop=(*chosen.drop, *kept))
+        prepared, rows = prepare_rows(model, table, chosen, client)
         refuse_undecided(prepared)
         fit_rows(model, prepared, rows)
         made_by = json.dumps(origin(model, table))
@@ -164,30 +166,16 @@ def prepare_rows(
 ) -> tuple[Prepared, FileRows | None]:
     """Prepare a table, and draw the rows that a fit learns from where it stays in its file.
 
-    Where a later row of the file is not written as the first ones are, the column is looked at
-    anew, in all rows.
-
-    Parameters
-    ----------
-    model : PCKID
-        Not fitted yet: it says which rows are drawn.
-    table : OpenTable
-    options : ColumnOptions
-    client : distributed.Client, optional
-        Whose workers read the file.
-
-    Returns
-    -------
-    prepared : Prepared
-    rows : FileRows or None
-        None for a table in memory, and where something must be decided first.
+    The model, which is not fitted yet, says which rows are drawn; the workers of a client read the
+    file. Where a later row is not written as the first ones are, the column is looked at anew, in
+    all rows. No rows are drawn of a table in memory, nor where something must be decided first.
     """
     unread = Unread()
     while True:
         prepared = prepare(table, options, unread=unread)
         if prepared.stops or table.whole is not None:
             return prepared, None
-        rows = _rows_of(prepared, client)
+        rows = FileRows(prepared) if client is None else _rows_of_workers(prepared, client)
         found = rows.draw(*_drawing(model, len(prepared.names)))
         if isinstance(found, Survey):
             return replace(prepared, problems=_problems_in(prepared, found)), rows
@@ -196,10 +184,8 @@ def prepare_rows(
         unread = Unread(unread.names | found.names, {**unread.infinite, **found.infinite})
 
 
-def _rows_of(prepared: Prepared, client: Any) -> FileRows:
-    """Give the rows of a file, to be read here or by the workers of a scheduler."""
-    if client is None:
-        return FileRows(prepared)
+def _rows_of_workers(prepared: Prepared, client: Any) -> FileRows:
+    """Give the rows of a file that the workers of a scheduler read."""
     from pckid.outofcore.daskrows import ClusterRows
 
     return ClusterRows(prepared, client)

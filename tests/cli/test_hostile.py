@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ NAMES = [
     "<script>alert(1)</script>",
     '"><img src=x onerror=alert(2)>',
     'it\'s "quoted", with comma',
-    "\x1b[31mred\x1b[0m\x07",
+    "\x1b[31mred\x1b[0m\x07\x9b\N{LANGUAGE TAG}",
     "=cmd|' /C calc'!A0",
     "\u202eright to left\u2066",
     "n" * 10_000,
@@ -72,7 +73,9 @@ def test_nothing_steers_the_terminal(pckid, hostile):
         pckid("cluster", "bad.csv", "-k", 2).err,
     ]
     pages = [pckid("inspect", path).out.decode() for path in (hostile, "bad.csv")]
-    for text in (*errors, *pages):
+    found = pckid("inspect", hostile, "--json").out.decode()
+    assert [column["name"] for column in json.loads(found)["columns"]][: len(NAMES)] == NAMES
+    for text in (*errors, *pages, found):
         assert not [sign for sign in text if not sign.isprintable() and sign != "\n"]
     assert max(map(len, "".join(pages).splitlines())) < 200
 

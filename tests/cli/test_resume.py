@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from pckid import streaming
+from pckid.exceptions import TableError
 from pckid.outofcore import files
 from pckid.outofcore.stored import StoredLabels
 
@@ -125,6 +126,8 @@ def test_labels_come_back_as_they_were_kept(tmp_path):
             np.testing.assert_array_equal(found, expected)
             assert found.dtype == expected.dtype
         assert stored.recall(1) is None
+        with pytest.raises(TableError, match="another run"), StoredLabels(path, made_by, "float32"):
+            pass
     with StoredLabels(path, {"seed": 2}, "float32") as stored:
         assert (stored.n_rows, stored.is_other) == (0, True)
         assert stored.recall(3) is None
@@ -143,7 +146,7 @@ def test_a_file_of_another_kind_and_a_link_are_left_alone(pckid, arguments, tmp_
     (tmp_path / "target").write_text("precious\n")
     kept.symlink_to(tmp_path / "target")
     result = pckid(*arguments, "--out", "o.csv", "--resume")
-    assert result.code == 3
+    assert result.code == 2
     assert "is a link, which is not followed" in result.err
     assert (tmp_path / "target").read_text() == "precious\n"
 

@@ -13,7 +13,7 @@ import sklearn
 from helpers import SMALL, close, groups
 
 from pckid import PCKID, cluster_file, streaming
-from pckid.exceptions import TableError
+from pckid.exceptions import TableError, UndecidedError
 from pckid.input import learning_rows as pool
 from pckid.input import sample as samples
 from pckid.outofcore import files
@@ -59,6 +59,23 @@ def csv(tmp_path):
 def rows_of(path, **options):
     table = open_table(str(path), at_most=0)
     return FileRows(prepare(table, ColumnOptions(tuple(NAMES), **options)))
+
+
+def test_a_file_is_read_by_the_options_of_read_table(tmp_path):
+    path, out = tmp_path / "t.csv", str(tmp_path / "o.csv")
+    lines = [f"{i};{i % 2};{1 + 4 * (i % 2)}.{100 + i};{'<0,5' * (i % 9 == 4)}" for i in range(40)]
+    path.write_text("\n".join(["id;code;price;ldl", *lines]) + "\n")
+    model = PCKID(2, **SMALL)
+    with pytest.raises(UndecidedError, match=r"numbers=\['price=1\.234,56'\]"):
+        cluster_file(model, str(path), out, keep=["id"])
+    given = {"numbers": ["price=1.234,56"], "categorical": ["code"], "drop": ["ldl"]}
+    assert cluster_file(model, str(path), out, keep=["id"], **given).cluster_sizes == [20, 20]
+    assert model.categories_ == {"code": ["0", "1"]}
+    assert model.feature_names_in_.tolist() == ["code", "price"]
+    with pytest.raises(TableError, match=r"no cell of column 'code' is '-9'.*See na_values="):
+        cluster_file(model, str(path), out, na_values=["code=-9"])
+    with pytest.raises(TypeError, match="unexpected keyword argument 'number'"):
+        cluster_file(model, str(path), out, number=["1.234,56"])
 
 
 def test_text_takes_more_to_read_than_numbers(parquet, csv):

@@ -17,17 +17,21 @@ def check_outputs(sources: Sequence[str], *paths: str | None) -> None:
     """Refuse outputs that would overwrite an input or each other, or that cannot be written."""
     targets = [path for path in paths if path]
     for path in targets:
-        # Links are followed, as they are when the file is written.
-        target = os.path.realpath(path)
-        if os.path.islink(target):
-            raise click.UsageError(f"{path!r} is a link to itself. Give the output another name.")
-        folder = os.path.dirname(target)
+        folder, is_there = os.path.dirname(os.path.abspath(path)), os.path.exists(path)
+        # A device or a pipe is written to, however it is called.
+        is_device = is_there and not os.path.isfile(path)
+        if os.path.islink(path) and not is_device:
+            raise click.UsageError(
+                f"{path!r} is a link, which is not followed. Give the file itself."
+            )
         if not os.path.isdir(folder):
             raise click.UsageError(f"There is no folder {folder!r} to write into.")
-        if not _can_be_written(path):
+        folder_open = is_device or os.access(folder, os.W_OK | os.X_OK)
+        if not folder_open or (is_there and not os.access(path, os.W_OK)):
             raise click.UsageError(f"{path!r} cannot be written: permission denied.")
         for source in sources:
-            if source != "-" and os.path.exists(path) and _is_same(path, source):
+            both = source != "-" and is_there and os.path.exists(source)
+            if both and os.path.samefile(path, source):
                 raise click.UsageError(f"{path!r} is the input. Give the output another name.")
             if os.path.isdir(source) and os.path.samefile(folder, source):
                 raise click.UsageError(f"{path!r} lies in the input. Write somewhere else.")
@@ -38,20 +42,6 @@ def check_outputs(sources: Sequence[str], *paths: str | None) -> None:
             raise click.UsageError(
                 f"Standard output is {source!r}, the input. Write somewhere else."
             )
-
-
-def _is_same(path: str, source: str) -> bool:
-    """Whether two paths lead to one file."""
-    return os.path.exists(source) and os.path.samefile(path, source)
-
-
-def _can_be_written(path: str) -> bool:
-    """Whether a file may be replaced, for which its folder must be open too, or a device used."""
-    target = os.path.realpath(path)
-    if os.path.exists(target) and not os.access(target, os.W_OK):
-        return False
-    is_device = os.path.exists(target) and not os.path.isfile(target)
-    return is_device or os.access(os.path.dirname(target), os.W_OK | os.X_OK)
 
 
 def _is_stdout(path: str) -> bool:

@@ -50,7 +50,10 @@ def print_json(found: Any) -> None:
     """Print findings to standard output as JSON."""
     # Escapes of an encoding that lacks a letter would be no JSON.
     plain = not (sys.stdout.encoding or "").lower().startswith("utf")
-    click.echo(json.dumps(found, indent=2, ensure_ascii=plain, allow_nan=False))
+    text = json.dumps(found, indent=2, ensure_ascii=plain, allow_nan=False)
+    # What could steer a terminal stands only within texts, where JSON has escapes for it.
+    signs = (s if s.isprintable() or s == "\n" else json.dumps(s)[1:-1] for s in text)
+    click.echo("".join(signs))
 
 
 @contextlib.contextmanager

@@ -39,13 +39,12 @@ _OPTIONS = {
 
 def read_options(options: Mapping[str, Any]) -> ReadOptions:
     """Pick the options that say how a file is read."""
-    found: ReadOptions = pick_options(ReadOptions, options)
-    return replace(found, header=not options.get("no_header"))
+    return replace(pick_options(options)[0], header=not options.get("no_header"))
 
 
 def column_options(options: Mapping[str, Any]) -> ColumnOptions:
     """Pick the options that say which columns are used, and as what."""
-    return pick_options(ColumnOptions, options)
+    return pick_options(options)[1]
 
 
 def tell_opened(table: OpenTable) -> None:

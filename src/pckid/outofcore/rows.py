@@ -104,7 +104,7 @@ def survey_block(
     limit: float,
     categories: Mapping[int, np.ndarray] = MappingProxyType({}),
 ) -> Survey:
-    """Survey rows (n_samples, n_features) from row `start` on, choosing among keys below `limit`."""
+    """Survey rows (n_samples, n_features) from `start` on, choosing among keys below `limit`."""
     observed = ~np.isnan(X)
     filled = observed.any(axis=1)
     mine = keys(entropy, start, start + len(X))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from collections.abc import Mapping
@@ -19,18 +20,9 @@ _LONGEST_HEAD = 1 << 20
 class StoredLabels:
     """Labels of the first rows of a table, in the order of the rows. To be used with `with`.
 
-    The file begins with a line that says what the labels are of. It is removed by `remove`, and
-    otherwise stays for the next run. A file that is no such file is refused, and so is a link.
-
-    Parameters
-    ----------
-    path : str
-    made_by : mapping
-        Says which table and which setting the labels belong to. Labels of others are dropped.
-    dtype : str
-        Of the confidence.
-    outliers : bool, default=False
-        Whether outlier scores are kept, too.
+    The file begins with a line that says what the labels are of: `made_by`; labels of other tables
+    and settings are dropped. It is removed by `remove`, and otherwise stays for the next run. A
+    file that is no such file is refused, and so are a link and a file that another run has open.
     """
 
     def __init__(
@@ -46,6 +38,12 @@ class StoredLabels:
         no_link = getattr(os, "O_NOFOLLOW", 0)
         opener = partial(_open_no_link, flags=os.O_RDWR | flag | no_link)
         self._file = open(self.path, mode, opener=opener)
+        if not _lock(self._file):
+            self._file.close()
+            raise TableError(
+                f"{self.path} is in use: another run writes the same output. Wait for its end, or "
+                "give the output another name."
+            )
         head = self._file.readline(_LONGEST_HEAD)
         if head and not _is_mark(head):
             self._file.close()
@@ -103,6 +101,19 @@ def _open_no_link(path: str, _: int, flags: int) -> int:
     if os.path.islink(path):
         raise TableError(f"{path} is a link, which is not followed. Remove it.")
     return os.open(path, flags, 0o666)
+
+
+def _lock(file: Any) -> bool:
+    """Lock a file until it is closed, where the system can; False if another process has."""
+    try:
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except ImportError:
+        return True
+    except OSError as error:
+        return error.errno not in (errno.EAGAIN, errno.EACCES)
+    return True
 
 
 def _is_mark(head: bytes) -> bool:

@@ -12,80 +12,37 @@ from pckid.tables.formats import FORMATS
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """How a file is read; None is to be found out.
+    """How a file is read; None is to be found out."""
 
-    Attributes
-    ----------
-    delimiter, decimal, encoding : str or None
-        How a text file is written.
-    header : bool
-        Whether the first row of a text file or sheet holds the names.
-    sheet : str or None
-        Sheet of a workbook: its name, or its number from 1.
-    skip_first : int or None
-        Lines of a text file, or rows of a sheet, above the table.
-    skip_last : int
-        Rows at the end of a text file or sheet to leave out.
-    visible_only : bool
-        Whether rows that a sheet hides are left out.
-    max_unpacked : float or None
-        Gigabytes that a compressed table, or one from a pipe, may take.
-    """
-
-    delimiter: str | None = None
+    delimiter: str | None = None  # of a text file, and so are the next two
     decimal: str | None = None
     encoding: str | None = None
-    header: bool = True
-    sheet: str | None = None
-    skip_first: int | None = None
-    skip_last: int = 0
-    visible_only: bool = False
+    header: bool = True  # whether the first row of a text file or sheet holds the names
+    sheet: str | None = None  # its name, its number from 1, or "all" with the same columns
+    skip_first: int | None = None  # lines of a text file, or rows of a sheet, above the table
+    skip_last: int = 0  # rows at the end of a text file or sheet; blank ones do not count
+    visible_only: bool = False  # leave out rows that a sheet hides
+    # Gigabytes that a table may take unpacked; by default 4, and no limit for Parquet in batches.
     max_unpacked: float | None = None
 
 
 @dataclass(frozen=True)
 class ColumnOptions:
-    """Which columns are used, and as what.
+    """Which columns are used, and as what."""
 
-    Attributes
-    ----------
-    columns : tuple of str
-        The columns to use, names of rows and free text among them; all by default.
-    drop : tuple of str
-        Columns to leave out.
-    categorical : tuple of str
-        Columns that hold categories, whatever they look like.
-    na_values : tuple of str
-        Further contents of cells that mean missing: "-9999", or "age=-9" in one column.
-    not_missing : tuple of str
-        Contents of cells that usually mean missing, and do not here.
-    limits : {"", "value", "half", "missing"}
-        What becomes of limits such as "<0.5" among numbers.
-    numbers : tuple of str
-        How numbers are written: "1.234,56", or "revenue=1.234,56" in one column.
-    dates : tuple of str
-        What becomes of dates: "use", or "visit=use" for one column.
-    row_names, labels, weights : str or None
-        Columns that name the rows, hold known groups, or say how much each row counts.
-    decimal : str or None
-        The decimal sign, where it is known for sure.
-    take_advice : bool
-        Whether fixes are applied that can be.
-    """
-
-    columns: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()  # to use, names of rows and free text among them; () is all
     drop: tuple[str, ...] = ()
-    categorical: tuple[str, ...] = ()
-    na_values: tuple[str, ...] = ()
-    not_missing: tuple[str, ...] = ()
-    limits: str = ""
-    numbers: tuple[str, ...] = ()
-    dates: tuple[str, ...] = ()
-    row_names: str | None = None
-    labels: str | None = None
-    weights: str | None = None
-    decimal: str | None = None
-    take_advice: bool = False
+    categorical: tuple[str, ...] = ()  # hold categories, whatever they look like
+    na_values: tuple[str, ...] = ()  # further cells that mean missing: "-9999", or "age=-9"
+    not_missing: tuple[str, ...] = ()  # cells that usually mean missing, and do not here
+    limits: str = ""  # what becomes of "<0.5" among numbers: "value", "half" or "missing"
+    numbers: tuple[str, ...] = ()  # how they are written: "1.234,56", or "revenue=1.234,56"
+    dates: tuple[str, ...] = ()  # what becomes of them: "use", or "visit=use"
+    row_names: str | None = None  # the column that names the rows
+    labels: str | None = None  # the column with known groups
+    weights: str | None = None  # the column that says how much each row counts
+    decimal: str | None = None  # the decimal sign, where it is known for sure
+    take_advice: bool = False  # whether fixes are applied that can be
 
     def with_fixes(self, fixes: Sequence[Fix]) -> ColumnOptions:
         """Add fixes of columns; those of rows are no matter of columns."""
@@ -117,11 +74,15 @@ def option_of(fix: Fix) -> tuple[str, Any]:
     return "skip_first" if isinstance(fix, SkipFirst) else "skip_last", fix.n_rows
 
 
-def pick_options(kind: type, given: Mapping[str, Any]) -> Any:
-    """Make options of a kind from those among `given` that are set; lists become tuples."""
-    known = {field.name for field in fields(kind)}
-    return kind(**{
-        name: tuple(value) if isinstance(value, list) else value
-        for name, value in given.items()
-        if name in known and value is not None
-    })  # fmt: skip
+def pick_options(given: Mapping[str, Any]) -> tuple[ReadOptions, ColumnOptions]:
+    """Make options from those among `given` that are set, by the names of their attributes."""
+
+    def pick(kind: Any) -> Any:
+        chosen = {}
+        for each in fields(kind):
+            value = given.get(each.name)
+            if value is not None:
+                chosen[each.name] = tuple(value) if isinstance(each.default, tuple) else value
+        return kind(**chosen)
+
+    return pick(ReadOptions), pick(ColumnOptions)
