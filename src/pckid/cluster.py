@@ -30,6 +30,7 @@ from pckid.describe.profiles import profile_clusters
 from pckid.ensemble.base import EnsembleEstimator, FitInput
 from pckid.ensemble.feature_map import project
 from pckid.ensemble.outliers import outlier_score, project_and_score
+from pckid.input.known import KnownMembers, read_known
 from pckid.input.sample import RowsInMemory, Sample
 from pckid.input.table import Table, standardise, take
 from pckid.input.validation import all_or_nothing, column_name, feature_names
@@ -44,6 +45,7 @@ from pckid.spectral.assignment import (
     memberships,
     silhouettes,
 )
+from pckid.spectral.conflicts import find_conflicts
 from pckid.spectral.embedding import EMBEDDINGS
 from pckid.spectral.grouping import Grouping, group
 from pckid.spectral.kmeans import n_scores
@@ -179,7 +181,13 @@ class PCKID(
         that the clusters are ordered by size.
     cluster_names_ : list of str or None
         The name of each cluster, None where it has none. Assign a list to name clusters; names are
-        saved with the model, and a new fit forgets them.
+        saved with the model, and a new fit forgets them. Known groups name their clusters.
+    known_groups_ : list of KnownGroup
+        The name, cluster and number of known rows of each known group, and how many of these the
+        table puts there, too; only with `known`.
+    known_conflicts_ : list of Conflict
+        Known rows that the table puts elsewhere with a confidence of 0.9 or more: row, group,
+        cluster, confidence; only with `known`.
     embedding_ : array of shape (n_samples, n_clusters)
         Coordinates of the rows. A row with nothing observed lies where the mixtures' weights alone
         put it.
@@ -313,7 +321,7 @@ class PCKID(
     @all_or_nothing
     @with_callbacks
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> PCKID:
+    def fit(self, X: Any, y: Any = None, *, known: Any = None, sample_weight: Any = None) -> PCKID:
         """Train the ensemble, embed the rows and cluster them.
 
         Parameters
@@ -323,10 +331,16 @@ class PCKID(
             block, and `labels_`, `confidence_` and `embedding_` are dask arrays, not yet computed.
         y : Ignored
             Not used, present here for API consistency by convention.
+        known : array-like of shape (n_samples,), default=None
+            The group of rows for which it is known, a name or a number; −1, None, NaN or an empty
+            text for all others. Known rows keep their group in `labels_`, the others follow, and
+            clusters carry the groups' names in `cluster_names_`. Clusters beyond the known groups
+            are free; `n_clusters="auto"` finds at least as many as groups are known.
         sample_weight : array-like of shape (n_samples,), default=None
             How much each row counts; only ratios matter, since weights are divided by their mean.
             In tables of up to 3,000 rows, weights of 2 equal rows that come twice. A row of weight
-            0 gets its cluster as a new row would. None counts all alike.
+            0 gets its cluster as a new row would. None counts all alike. It says nothing about how
+            much a known row tells of its group.
 
         Returns
         -------
@@ -336,9 +350,13 @@ class PCKID(
         drawn = self._draw(X, sample_weight, **self._needs())
         if self.verbose:
             self._print_plan(drawn.rows, drawn.sample, **self._clustering(drawn.sample))
+        groups = self._read_known(known, drawn.rows)
         self._kernel = self._train(drawn.sample)
-        rows, sample, _ = self._choose_n_clusters(drawn)
+        rows, sample, _ = self._choose_n_clusters(drawn, 0 if groups is None else len(groups.names))
         self._n_filled = sample.n_rows - sample.n_empty
+        seeds = None
+        if groups is not None and isinstance(rows, RowsInMemory):
+            seeds = self._seeds_of(groups, rows, sample)
         grouping = group(
             self._kernel,
             sample,
@@ -347,6 +365,7 @@ class PCKID(
             n_landmarks=max(self._n_landmarks(), self.n_clusters_),
             n_init=self.kmeans_n_init,
             jobs=n_threads(self.n_jobs),
+            known=seeds,
         )
         self._projection, self._centers = grouping.projection, grouping.centers
         self.inertia_, self._sharpness = grouping.inertia, grouping.sharpness
@@ -362,10 +381,12 @@ class PCKID(
             "outlier_score_",
             "_cluster_sizes",
             "_cluster_names",
+            "known_groups_",
+            "known_conflicts_",
         ):
             self.__dict__.pop(name, None)
         if isinstance(rows, RowsInMemory):
-            self._place_rows(rows, sample, grouping, restore)
+            self._place_rows(rows, sample, grouping, restore, groups)
         else:
             self._place_blocks(rows, sample, grouping)
         return self
@@ -557,7 +578,9 @@ class PCKID(
             return self._compute_blocks("placement", rows)[2]
         return restorer(X)(self._project(self._read(X)))
 
-    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
+    def fit_predict(
+        self, X: Any, y: Any = None, *, known: Any = None, sample_weight: Any = None
+    ) -> Array:
         """Fit and return the cluster of each row.
 
         Parameters
@@ -566,6 +589,8 @@ class PCKID(
             Rows, with NaN where a value is missing.
         y : Ignored
             Not used, present here for API consistency by convention.
+        known : array-like of shape (n_samples,), default=None
+            The groups of rows for which they are known, as in `fit`.
         sample_weight : array-like of shape (n_samples,), default=None
             How much each row counts, as in `fit`.
 
@@ -574,9 +599,11 @@ class PCKID(
         labels : array of shape (n_samples,)
             Cluster of each row, as in `labels_`.
         """
-        return self.fit(X, sample_weight=sample_weight).labels_
+        return self.fit(X, known=known, sample_weight=sample_weight).labels_
 
-    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
+    def fit_transform(
+        self, X: Any, y: Any = None, *, known: Any = None, sample_weight: Any = None
+    ) -> Array:
         """Fit and return the coordinates of the rows.
 
         Parameters
@@ -585,6 +612,8 @@ class PCKID(
             Rows, with NaN where a value is missing.
         y : Ignored
             Not used, present here for API consistency by convention.
+        known : array-like of shape (n_samples,), default=None
+            The groups of rows for which they are known, as in `fit`.
         sample_weight : array-like of shape (n_samples,), default=None
             How much each row counts, as in `fit`.
 
@@ -593,7 +622,7 @@ class PCKID(
         embedding : array of shape (n_samples, n_clusters)
             Coordinates, as in `embedding_`.
         """
-        return self.fit(X, sample_weight=sample_weight).embedding_
+        return self.fit(X, known=known, sample_weight=sample_weight).embedding_
 
     def _compute_blocks(self, name: str, rows: BlockedRows) -> tuple[Array, ...]:
         """Compute something of blocks that hold the columns of the fit, when it is asked for."""
@@ -638,14 +667,48 @@ class PCKID(
         """Return the number of rows whose features are held at once."""
         return _MAX_LANDMARKS if self.n_landmarks is None else self.n_landmarks
 
-    def _choose_n_clusters(self, drawn: FitInput) -> FitInput:
-        """Take the number of clusters that was given, or choose one and the columns that count."""
+    def _read_known(self, known: Any, rows: RowsInMemory | BlockedRows) -> KnownMembers | None:
+        """Check the known groups of rows, of which there may not be more than clusters."""
+        if known is None:
+            return None
+        if not isinstance(rows, RowsInMemory):
+            raise ValueError(
+                "known needs a table in memory, but X comes in blocks. Fit on rows in memory, the "
+                "known ones among them, then predict the others."
+            )
+        groups = read_known(known, rows.X.shape[0])
+        if self.n_clusters != "auto" and len(groups.names) > int(self.n_clusters):
+            raise ValueError(
+                f"known names {len(groups.names)} groups, but n_clusters={self.n_clusters}. Ask "
+                'for at least as many clusters, or n_clusters="auto".'
+            )
+        return groups
+
+    def _seeds_of(
+        self, groups: KnownMembers, rows: RowsInMemory, sample: Sample
+    ) -> tuple[Table, np.ndarray]:
+        """Standardise the known rows that have something observed; returned with their groups."""
+        table = standardise(take_along(rows.X, groups.rows), sample.scaling, sample.dtype)
+        seen = np.flatnonzero(to_numpy(namespace(table.observed).any(table.observed, axis=1)))
+        lacking = np.setdiff1d(np.arange(len(groups.names)), groups.groups[seen])
+        if len(lacking):
+            raise ValueError(
+                f"No known row of group {groups.names[lacking[0]]!r} has a value in a column that "
+                "is used. Name another row of this group."
+            )
+        return take(table, seen), groups.groups[seen]
+
+    def _choose_n_clusters(self, drawn: FitInput, at_least: int = 0) -> FitInput:
+        """Take the number of clusters that was given, or choose one and the columns that count.
+
+        Groups that are known to be there are clusters, whatever the table says.
+        """
         self.__dict__.pop("choice_", None)
         if not isinstance(self.n_clusters, str):
             self.n_clusters_ = int(self.n_clusters)
             return drawn
         self.choice_, self._kernel, drawn = choose_or_none(self, self._kernel, drawn)
-        self.n_clusters_ = self.choice_.n_clusters
+        self.n_clusters_ = max(self.choice_.n_clusters, at_least)
         warn_cluster_limit(self.n_clusters_, MAX_CLUSTERS)
         if self.n_clusters_ > 1:
             warn_uncounted([column_name(self, j) for j in self.choice_.uncounted])
@@ -657,10 +720,14 @@ class PCKID(
         sample: Sample,
         grouping: Grouping,
         restore: Callable[[Array], Array],
+        groups: KnownMembers | None,
     ) -> None:
         """Find the clusters of rows in memory, and describe them."""
         table, embedding, scores = self._locate(rows.X, sample, grouping)
-        found = self._describe(table, embedding, sample, rows.weights)
+        found = assign(embedding, self._centers, table, self._sharpness)
+        if groups is not None:
+            found = self._hold_known(groups, grouping.order, embedding, found)
+        self._describe(table, found, sample, rows.weights)
         self.labels_, self.confidence_ = map(restore, found)
         self.embedding_ = restore(embedding)
         self.outlier_score_ = restore(scores)
@@ -668,7 +735,8 @@ class PCKID(
     def _place_blocks(self, rows: BlockedRows, sample: Sample, grouping: Grouping) -> None:
         """Describe the clusters by the sample; those of all rows are found when asked for."""
         table, embedding, _ = self._locate(sample.X, sample, grouping)
-        self._describe(table, embedding, sample, None)
+        found = assign(embedding, self._centers, table, self._sharpness)
+        self._describe(table, found, sample, None)
         if rows.lazy:
             results = self._compute_blocks("placement", rows)
             self.labels_, self.confidence_, self.embedding_ = results
@@ -687,11 +755,34 @@ class PCKID(
         points, scores = take_along(grouping.points, index), take_along(grouping.scores, index)
         return take(sample.table, index), points, scores
 
-    def _describe(
-        self, table: Table, embedding: Array, sample: Sample, weights: np.ndarray | None
+    def _hold_known(
+        self, groups: KnownMembers, order: np.ndarray, embedding: Array, found: Assignment
     ) -> Assignment:
-        """Assign rows to clusters, and describe the clusters by them."""
-        found = assign(embedding, self._centers, table, self._sharpness)
+        """Put the known rows into the clusters of their groups, and compare with the table."""
+        clusters = np.argsort(order)[: len(groups.names)]
+        names: list[str | None] = [None] * self.n_clusters_
+        for name, cluster in zip(groups.names, clusters, strict=True):
+            names[cluster] = name
+        self.cluster_names_ = names
+        labels, confidence = (np.array(to_numpy(part)) for part in found)
+        compared = find_conflicts(
+            groups,
+            clusters,
+            to_numpy(embedding)[groups.rows],
+            labels[groups.rows] >= 0,
+            self._fitted,
+        )
+        self.known_groups_, self.known_conflicts_ = compared.groups, compared.conflicts
+        labels[groups.rows], confidence[groups.rows] = clusters[groups.groups], compared.memberships
+        return Assignment(
+            asarray_like(labels, found.labels, dtype=found.labels.dtype),
+            asarray_like(confidence, found.confidence, dtype=found.confidence.dtype),
+        )
+
+    def _describe(
+        self, table: Table, found: Assignment, sample: Sample, weights: np.ndarray | None
+    ) -> None:
+        """Describe the clusters by rows and their labels."""
         warn_empty_clusters(to_numpy(found.labels), self.n_clusters_)
         self.cluster_profiles_ = profile_clusters(
             table,
@@ -706,7 +797,6 @@ class PCKID(
         self.feature_importances_ = np.array(
             [importances.get(name, 0.0) for name in feature_names(self)]
         )
-        return found
 
     def _project(self, table: Table) -> Array:
         """Compute the rows' coordinates, of shape (n_samples, n_clusters)."""

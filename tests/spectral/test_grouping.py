@@ -33,8 +33,9 @@ def test_twins_and_ties_leave_the_largest_first(backend):
     # The row at 0 lies between the centres at -1 and 1; the centre at 5 is there twice.
     rows = backend.asarray(np.array([[-1.0], [0.0]] + 3 * [[1.0]] + 5 * [[5.0]]))
     centers = backend.asarray(np.array([[-1.0], [1.0], [5.0], [5.0]]))
-    ordered, distances = map(to_numpy, largest_first(rows, centers))
+    ordered, distances, order = map(to_numpy, largest_first(rows, centers))
     assert ordered.ravel().tolist() == [5.0, 1.0, -1.0, 5.0]
+    assert order[:2].tolist() == [2, 1]
     np.testing.assert_array_equal(distances, abs(ordered - to_numpy(rows).T))
 
 

@@ -12,9 +12,10 @@ from pckid._utils.seeds import Stream, generator
 from pckid.ensemble.feature_map import Kernel, Projection, feature_matrix, project, project_features
 from pckid.ensemble.outliers import project_and_score, score_features
 from pckid.input.sample import Sample
-from pckid.input.table import take
+from pckid.input.table import Table, take
 from pckid.spectral.embedding import fit_embedding
 from pckid.spectral.kmeans import distances_to, first_of_nearest, kmeans, lloyd
+from pckid.spectral.known_rows import KnownRows, n_coordinates, span_of_centers, turn
 from pckid.spectral.membership import cluster_parts, launch_parts, sharpness_of
 
 _TURNS = 20
@@ -29,6 +30,7 @@ class Grouping(NamedTuple):
     sharpness: float  # of the rows' memberships, see `membership`
     points: Array  # (n_samples, n_clusters), the coordinates of the rows of the sample
     scores: Array | None  # (n_samples,), their outlier scores; None where it is no whole table
+    order: np.ndarray  # (n_clusters,), which centre each cluster had; those of known groups first
 
 
 def group(
@@ -40,6 +42,7 @@ def group(
     n_landmarks: int,
     n_init: int,
     jobs: int,
+    known: tuple[Table, np.ndarray] | None = None,
 ) -> Grouping:
     """Embed the rows of a sample by its landmarks, and cluster them.
 
@@ -55,16 +58,21 @@ def group(
     n_init : int
         Starts of k-means.
     jobs : int
+    known : tuple of Table and array of shape (n_known,), default=None
+        Rows whose group is known, each with something observed, and their groups from 0.
 
     Returns
     -------
     grouping : Grouping
     """
+    seeds = None
+    if known is not None:
+        seeds = KnownRows(feature_matrix(kernel, known[0], jobs), known[1])
     rng = generator(sample.entropy, Stream.EMBEDDING)
     landmarks, weights = sample.draw(n_landmarks, rng)
     are_all = landmarks.shape[0] == sample.table.n_samples
     projection, points, scores, parts = _embed_landmarks(
-        kernel, sample, landmarks, weights, n_clusters, embedding, rng, jobs
+        kernel, sample, landmarks, weights, n_clusters, embedding, rng, jobs, seeds
     )
     if points is None and sample.places is None:
         points = project(kernel, projection, sample.table, jobs)
@@ -72,16 +80,24 @@ def group(
         points, scores = project_and_score(kernel, projection, sample.table, jobs)
     with blas_threads_for(landmarks.shape[0], jobs):
         rows = points if are_all else take_along(points, landmarks)
-        found = kmeans(rows, n_clusters, n_init=n_init, rng=rng, weights=weights)
+        anchors = None
+        if seeds is not None:
+            anchors = seeds.anchors(project_features(seeds.features, projection), n_clusters)
+        found = kmeans(rows, n_clusters, n_init=n_init, rng=rng, weights=weights, anchors=anchors)
         every = None if sample.weights is None else asarray_like(sample.weights, points)
         # All starts run on the landmarks, then the best of them on all rows.
         if not are_all:
-            found = lloyd(points, found.centers[None, ...], weights=every)
-        centers, distances = largest_first(points, found.centers, every)
+            found = lloyd(points, found.centers[None, ...], weights=every, anchors=anchors)
+        centers = found.centers
+        if seeds is not None:
+            axes = span_of_centers(centers)
+            projection = turn(projection, axes)
+            centers, points = centers @ axes, points @ axes
+        centers, distances, order = largest_first(points, centers, every)
         if not are_all:
             distances = take_along(distances, landmarks, axis=1)
         sharpness = sharpness_of(distances, centers, parts, weights)
-    return Grouping(projection, centers, found.inertia, sharpness, points, scores)
+    return Grouping(projection, centers, found.inertia, sharpness, points, scores, order)
 
 
 def _embed_landmarks(
@@ -93,6 +109,7 @@ def _embed_landmarks(
     embedding: str,
     rng: np.random.Generator,
     jobs: int,
+    known: KnownRows | None,
 ) -> tuple[Projection, Array | None, Array | None, np.ndarray]:
     """Take the landmarks through the mixtures, once for all that is asked of their features.
 
@@ -102,7 +119,7 @@ def _embed_landmarks(
     Returns
     -------
     projection : Projection
-    points : array of shape (n_samples, n_clusters) or None
+    points : array of shape (n_samples, n_coordinates) or None
         Coordinates, if the landmarks are all rows of the sample.
     scores : array of shape (n_samples,) or None
         Outlier scores, if the landmarks are also all rows of the table.
@@ -115,31 +132,37 @@ def _embed_landmarks(
     if are_all and sample.places is not None:
         scores = score_features(kernel, features, sample.table, jobs)
     own_rng = generator(sample.entropy, Stream.MEMBERSHIP)
-    launched = launch_parts(kernel, features, n_clusters, embedding, own_rng, weights)
+    launched = launch_parts(kernel, features, n_clusters, embedding, own_rng, weights, known)
     with blas_threads_for(landmarks.shape[0], jobs):
-        projection = fit_embedding(embedding, features, n_clusters, rng, weights)
+        width = n_clusters
+        if known is not None:
+            width = n_coordinates(n_clusters, landmarks.shape[0])
+        projection = fit_embedding(embedding, features, width, rng, weights)
         if are_all:
             points = project_features(features, projection)
         return projection, points, scores, cluster_parts(launched)
 
 
-def largest_first(rows: Array, centers: Array, weights: Array | None = None) -> tuple[Array, Array]:
+def largest_first(
+    rows: Array, centers: Array, weights: Array | None = None
+) -> tuple[Array, Array, np.ndarray]:
     """Order the centres (k, k) by the number, or weight, of the rows that belong to them.
 
     A row equally near to two centres belongs to the first, so that the order itself may move it: it
     is found again until it stays. Centres without rows, such as twins of others, come last.
-    Returned with the distances of the rows to them (k, n_samples).
+    Returned with the distances of the rows to them (k, n_samples), and which each one was (k,).
     """
     each = None if weights is None else to_numpy(weights).astype(np.float64)
-    distances = distances_to(rows, centers)
+    distances, was = distances_to(rows, centers), np.arange(centers.shape[0])
     for _ in range(_TURNS):
         labels = first_of_nearest(distances, centers)
         order = _by_size(to_numpy(labels), centers.shape[0], each)
         if np.array_equal(order, np.arange(len(order))):
             break
+        was = was[order]
         index = asarray_like(order, centers, dtype=namespace(centers).int64)
         centers, distances = take_along(centers, index), take_along(distances, index)
-    return centers, distances
+    return centers, distances, was
 
 
 def _by_size(labels: np.ndarray, n_clusters: int, weights: np.ndarray | None) -> np.ndarray:

@@ -28,6 +28,17 @@ _CELLS = 1 << 24
 _ITERATIONS_BETWEEN_LOOKS = 8
 
 
+# Beside the known rows of a group, all rows of its cluster together count as so many.
+MEMBERS_COUNT = 2.0
+
+
+class Anchors(NamedTuple):
+    """Rows whose cluster is known, which hold the first centres where they are."""
+
+    sums: Array  # (n_clusters, n_features), over the known rows of each cluster
+    counts: Array  # (n_clusters, 1), how many there are, 0 in the last clusters, which are free
+
+
 class Clusters(NamedTuple):
     """The best partition found."""
 
@@ -43,6 +54,7 @@ def kmeans(
     rng: np.random.Generator,
     max_iter: int = 300,
     weights: Array | None = None,
+    anchors: Anchors | None = None,
 ) -> Clusters:
     """Run Lloyd's algorithm from `n_init` k-means++ starts and keep the lowest cost.
 
@@ -57,20 +69,30 @@ def kmeans(
     max_iter : int
     weights : array of shape (n_samples,), default=None
         How many rows each row counts for.
+    anchors : Anchors, default=None
+        Rows of known clusters.
     """
-    return kmeans_from(X, rng.random((n_init, n_clusters)), max_iter=max_iter, weights=weights)
+    uniforms = rng.random((n_init, n_clusters))
+    return kmeans_from(X, uniforms, max_iter=max_iter, weights=weights, anchors=anchors)
 
 
 def kmeans_from(
-    X: Array, uniforms: np.ndarray, *, max_iter: int = 300, weights: Array | None = None
+    X: Array,
+    uniforms: np.ndarray,
+    *,
+    max_iter: int = 300,
+    weights: Array | None = None,
+    anchors: Anchors | None = None,
 ) -> Clusters:
     """Run `kmeans` from draws in [0, 1), one for each start and centre (n_init, n_clusters)."""
+    if anchors is not None and float(namespace(X).min(anchors.counts)) > 0:
+        uniforms = uniforms[:1, :]  # No centre is free: all starts are the same.
     n_init, n_clusters = uniforms.shape
     size = _starts_at_once(X.shape[0], n_clusters, n_init)
-    parts = [
-        lloyd(X, plus_plus(X, uniforms[first : first + size, :], weights), max_iter, weights)
-        for first in range(0, n_init, size)
-    ]
+    parts = []
+    for first in range(0, n_init, size):
+        start = plus_plus(X, uniforms[first : first + size, :], weights, anchors)
+        parts.append(lloyd(X, start, max_iter, weights, anchors))
     return min(parts, key=lambda part: part.inertia)
 
 
@@ -90,7 +112,9 @@ def partition(X: Array, n_clusters: int, *, n_init: int, rng: np.random.Generato
     return to_numpy(nearest(X, centers[None, ...])[0, :])
 
 
-def plus_plus(X: Array, uniforms: np.ndarray, weights: Array | None = None) -> Array:
+def plus_plus(
+    X: Array, uniforms: np.ndarray, weights: Array | None = None, anchors: Anchors | None = None
+) -> Array:
     """Seed by k-means++ (Arthur and Vassilvitskii 2007), all starts at once.
 
     Parameters
@@ -99,6 +123,8 @@ def plus_plus(X: Array, uniforms: np.ndarray, weights: Array | None = None) -> A
     uniforms : NumPy array of shape (n_init, n_clusters), in [0, 1)
         One draw for each centre.
     weights : array of shape (n_samples,), default=None
+    anchors : Anchors, default=None
+        The first centres are the means of known rows; the others are drawn.
 
     Returns
     -------
@@ -107,14 +133,22 @@ def plus_plus(X: Array, uniforms: np.ndarray, weights: Array | None = None) -> A
     xp = namespace(X)
     n_samples = X.shape[0]
     draws = asarray_like(uniforms, X)
-    if weights is None:
+    if anchors is not None:
+        n_known = int(xp.sum(xp.astype(anchors.counts > 0, xp.int64)))
+        means = anchors.sums[:n_known, :] / anchors.counts[:n_known, :]
+        shape = (len(uniforms), X.shape[1])
+        centers = [xp.broadcast_to(means[j, :], shape) for j in range(n_known)]
+    elif weights is None:
         first = xp.astype(xp.floor(draws[:, 0] * n_samples), xp.int64)
+        centers = [take_along(X, clip_max(first, n_samples - 1))]
     else:
         first = _pick(weights[None, :], draws[:, :1])
-    centers = [take_along(X, clip_max(first, n_samples - 1))]
+        centers = [take_along(X, clip_max(first, n_samples - 1))]
     distances = squared_distances_to(X)
     closest = distances(centers[0])
-    for j in range(1, uniforms.shape[1]):
+    for center in centers[1:]:
+        closest = xp.minimum(closest, distances(center))
+    for j in range(len(centers), uniforms.shape[1]):
         chances = closest if weights is None else closest * weights
         picked = _pick(chances, draws[:, j : j + 1])
         centers.append(take_along(X, clip_max(picked, n_samples - 1)))
@@ -130,8 +164,17 @@ def _pick(chances: Array, draws: Array) -> Array:
     return xp.sum(xp.astype(cumulative <= target, xp.int64), axis=1)
 
 
-def lloyd(X: Array, centers: Array, max_iter: int = 300, weights: Array | None = None) -> Clusters:
+def lloyd(
+    X: Array,
+    centers: Array,
+    max_iter: int = 300,
+    weights: Array | None = None,
+    anchors: Anchors | None = None,
+) -> Clusters:
     """Iterate every start to its end and return the one of lowest cost.
+
+    With S_j the known rows of cluster j, its centre is at (Σ_{i ∈ S_j} x_i + 2 x̄_j) / (|S_j| + 2),
+    x̄_j the mean of all rows that are nearest to it; without known rows it is x̄_j.
 
     Parameters
     ----------
@@ -140,11 +183,12 @@ def lloyd(X: Array, centers: Array, max_iter: int = 300, weights: Array | None =
         A start that has converged is set aside. A cluster that lost all rows keeps its centre.
     max_iter : int
     weights : array of shape (n_samples,), default=None
+    anchors : Anchors, default=None
     """
     xp = namespace(X)
     done: list[Array] = []
     labels, pace = nearest(X, centers), 1 if is_host(X) else _ITERATIONS_BETWEEN_LOOKS
-    means = _means_of(X, centers.shape[1], weights)
+    means = _means_of(X, centers.shape[1], weights, anchors)
     for iteration in range(1, max_iter + 1):
         centers = means(labels, centers)
         before, labels = labels, nearest(X, centers)
@@ -229,7 +273,9 @@ def squared_distances_to(X: Array) -> Callable[[Array], Array]:
     return compute
 
 
-def _means_of(X: Array, n_clusters: int, weights: Array | None) -> Callable[[Array, Array], Array]:
+def _means_of(
+    X: Array, n_clusters: int, weights: Array | None, anchors: Anchors | None = None
+) -> Callable[[Array, Array], Array]:
     """Return a function that moves each centre to the mean of its rows.
 
     It takes labels (n_init, n_samples) and centres (n_init, n_clusters, n_features).
@@ -246,6 +292,9 @@ def _means_of(X: Array, n_clusters: int, weights: Array | None) -> Callable[[Arr
         found = xp.reshape(members, (-1, X.shape[0])) @ counted
         found = xp.reshape(found, (*centers.shape[:2], -1))
         counts = found[..., -1:]
-        return xp.where(counts > 0, found[..., :-1] / clip_min(counts, least), centers)
+        moved = xp.where(counts > 0, found[..., :-1] / clip_min(counts, least), centers)
+        if anchors is None:
+            return moved
+        return (anchors.sums + MEMBERS_COUNT * moved) / (anchors.counts + MEMBERS_COUNT)
 
     return compute

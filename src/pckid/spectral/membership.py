@@ -12,6 +12,7 @@ from pckid._utils.arrays import Array, asarray_like, is_host, namespace, take_al
 from pckid.ensemble.feature_map import Kernel, Projection, project_features
 from pckid.spectral.embedding import EMBEDDINGS
 from pckid.spectral.kmeans import distances_to, first_of_nearest, kmeans_from
+from pckid.spectral.known_rows import KnownRows, n_coordinates
 
 # Two clusterings of some hundred rows pin down one number well enough.
 N_DRAWS = 2
@@ -147,6 +148,7 @@ def launch_parts(
     embedding: str,
     rng: np.random.Generator,
     weights: Array | None = None,
+    known: KnownRows | None = None,
 ) -> Iterator[np.ndarray]:
     """Draw parts of an ensemble to cluster by, each a third of the mixtures and of the rows.
 
@@ -164,6 +166,7 @@ def launch_parts(
         A name in `EMBEDDINGS`.
     rng : numpy Generator
     weights : array of shape (n_samples,), default=None
+    known : KnownRows, default=None
 
     Returns
     -------
@@ -175,7 +178,7 @@ def launch_parts(
         return repeat(np.zeros(features.shape[1], dtype=np.int64), N_DRAWS)
 
     def launch() -> Callable[[], np.ndarray]:
-        return _launch_part(kernel, features, n_clusters, embedding, rng, weights)
+        return _launch_part(kernel, features, n_clusters, embedding, rng, weights, known)
 
     if is_host(features):
         return (launch()() for _ in range(N_DRAWS))
@@ -201,6 +204,7 @@ def _launch_part(
     embedding: str,
     rng: np.random.Generator,
     weights: Array | None,
+    known: KnownRows | None,
 ) -> Callable[[], np.ndarray]:
     """Draw a part; return the function that clusters all rows by it (n_samples,), on the host."""
     xp, n_samples = namespace(features), features.shape[1]
@@ -216,7 +220,8 @@ def _launch_part(
         for some in np.array_split(columns, n_pieces)
     ]
     mine = xp.concat(pieces, axis=0) if n_pieces > 1 else pieces[0]
-    embed = EMBEDDINGS[embedding](mine, n_clusters, rng, each)
+    width = n_clusters if known is None else n_coordinates(n_clusters, size)
+    embed = EMBEDDINGS[embedding](mine, width, rng, each)
     uniforms = rng.random((_N_STARTS, n_clusters))
     widen = _widening(columns, features)
 
@@ -227,7 +232,11 @@ def _launch_part(
         points = to_numpy(_coordinates_of(features, whole))
         host_weights = None if each is None else to_numpy(each)
         # Few starts on few rows: the host is done before it could tell a GPU what to do.
-        centers = kmeans_from(points[rows], uniforms, weights=host_weights).centers
+        anchors = None
+        if known is not None:
+            anchors = known.anchors(to_numpy(_coordinates_of(known.features, whole)), n_clusters)
+        found = kmeans_from(points[rows], uniforms, weights=host_weights, anchors=anchors)
+        centers = found.centers
         return to_numpy(first_of_nearest(distances_to(points, centers), centers))
 
     return cluster

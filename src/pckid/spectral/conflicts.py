@@ -1,0 +1,117 @@
+"""Known rows beside what the table says of them: which agree, which it puts elsewhere."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from pckid._utils.arrays import to_numpy
+from pckid.input.known import KnownMembers
+from pckid.spectral.assignment import FittedClusters
+from pckid.spectral.kmeans import MEMBERS_COUNT, distances_to
+from pckid.spectral.membership import membership
+
+# A known row is in conflict if another cluster is at least this sure of it.
+_SURE = 0.9
+
+
+class KnownGroup(NamedTuple):
+    """A known group, and how many of its known rows the table puts into its cluster.
+
+    Attributes
+    ----------
+    name : str
+    cluster : int
+        The number of its cluster in `labels_`.
+    n_rows : int
+        How many rows were known to belong to it.
+    n_agreeing : int
+        How many of them lie nearest to this cluster, each judged without itself.
+    """
+
+    name: str
+    cluster: int
+    n_rows: int
+    n_agreeing: int
+
+
+class Conflict(NamedTuple):
+    """A known row that the table puts into another cluster, with confidence.
+
+    Attributes
+    ----------
+    row : int
+        Its place in the table, from 0.
+    group : str
+        The group that was given.
+    cluster : int
+        The cluster that it looks like.
+    confidence : float
+        Its membership in that cluster, judged without the row itself.
+    """
+
+    row: int
+    group: str
+    cluster: int
+    confidence: float
+
+
+class ComparedGroups(NamedTuple):
+    """Known groups beside the table."""
+
+    groups: list[KnownGroup]
+    conflicts: list[Conflict]
+    memberships: np.ndarray  # (n_known,), of each known row in the cluster of its group
+
+
+def find_conflicts(
+    known: KnownMembers,
+    clusters: np.ndarray,
+    points: np.ndarray,
+    filled: np.ndarray,
+    fitted: FittedClusters,
+) -> ComparedGroups:
+    """Compare known rows with the clusters that the table would put them into.
+
+    A known row holds the centre of its cluster near itself. Without it, the centre of a cluster
+    with m known rows is (m + 2) / (m + 1) times as far away, see `kmeans.lloyd`.
+
+    Parameters
+    ----------
+    known : KnownMembers
+    clusters : ndarray of shape (n_groups,)
+        The cluster of each group.
+    points : ndarray of shape (n_known, n_clusters)
+        Coordinates of the known rows.
+    filled : ndarray of shape (n_known,), bool
+        Which of them have something observed.
+    fitted : FittedClusters
+
+    Returns
+    -------
+    compared : ComparedGroups
+    """
+    own, each = clusters[known.groups], np.arange(len(known.rows))
+    distances = distances_to(points.astype(np.float64), to_numpy(fitted.centers).astype(np.float64))
+    memberships = np.where(filled, membership(distances, fitted.sharpness)[own, each], 0.0)
+    held = np.bincount(known.groups[filled], minlength=len(clusters))[known.groups] + MEMBERS_COUNT
+    distances[own, each] *= held / (held - 1)
+    chances = to_numpy(membership(distances, fitted.sharpness))
+    nearest, sure = chances.argmax(axis=0), chances.max(axis=0)
+    conflicts = [
+        Conflict(int(row), known.names[group], int(cluster), float(confidence))
+        for row, group, cluster, confidence, mine, seen in zip(
+            known.rows, known.groups, nearest, sure, own, filled, strict=True
+        )
+        if seen and cluster != mine and confidence >= _SURE
+    ]
+    agreeing = np.bincount(known.groups[filled & (nearest == own)], minlength=len(clusters))
+    n_rows = np.bincount(known.groups, minlength=len(clusters))
+    groups = [
+        KnownGroup(*each)
+        for each in zip(
+            known.names, clusters.tolist(), n_rows.tolist(), agreeing.tolist(), strict=True
+        )
+    ]
+    return ComparedGroups(groups, conflicts, memberships)

@@ -1,0 +1,138 @@
+"""Rows whose group is known keep it, name their cluster, and draw others along."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import pckid
+from pckid import PCKID
+from pckid._utils.arrays import to_numpy
+from pckid.input.known import read_known
+
+rng = np.random.default_rng(0)
+TRUTH = np.arange(90) % 3
+X = rng.normal(size=(90, 4)) + 5 * TRUTH[:, None]
+X[rng.random(X.shape) < 0.2] = np.nan
+X[np.isnan(X).all(axis=1)] = 0.0
+NAMES = np.array(["small", "middle", "large"])
+SETTING = {"n_inits": 3, "max_components": 6, "random_state": 0}
+
+
+def known_rows(*rows):
+    known = np.full(len(X), None, dtype=object)
+    known[list(rows)] = NAMES[TRUTH[list(rows)]]
+    return known
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["a", None, "b", "", "a", " b "],
+        ["a", -1, "b", float("nan"), "a", "b"],
+        pd.Series(["a", pd.NA, "b", None, "a", "b"]),
+        pd.Categorical(["a", None, "b", None, "a", "b"]),
+    ],
+)
+def test_unknown_is_what_no_group_could_be(cells):
+    known = read_known(cells, 6)
+    assert known.rows.tolist() == [0, 2, 4, 5]
+    assert [known.names[group] for group in known.groups] == ["a", "b", "a", "b"]
+
+
+def test_numbers_are_names_too():
+    known = read_known(np.array([2.0, np.nan, 10.0, -1.0]), 4)
+    assert known.rows.tolist() == [0, 2]
+    assert sorted(known.names) == ["10", "2"]
+
+
+def test_known_rows_name_the_clusters_and_keep_their_group():
+    known = known_rows(0, 1, 2, 3)
+    known[7] = "large"  # It is one of the middle.
+    model = PCKID(3, **SETTING).fit(X, known=known)
+    names = np.array(model.cluster_names_)
+    agreeing = names[model.labels_] == NAMES[TRUTH]
+    assert agreeing[np.arange(len(X)) != 7].mean() > 0.95
+    assert names[model.labels_[7]] == "large"
+    assert [conflict.row for conflict in model.known_conflicts_] == [7]
+    conflict = model.known_conflicts_[0]
+    assert names[conflict.cluster] == "middle"
+    assert conflict.confidence > 0.5 > model.confidence_[7]
+    groups = {group.name: group for group in model.known_groups_}
+    assert (groups["large"].n_rows, groups["large"].n_agreeing) == (2, 1)
+    assert names[groups["small"].cluster] == "small"
+    assert model.embedding_.shape == (90, 3)
+    np.testing.assert_allclose(model.transform(X), model.embedding_, atol=1e-12)
+    assert np.flatnonzero(model.predict(X) != model.labels_).tolist() == [7]
+    counts = model.cluster_profiles_.n_rows
+    np.testing.assert_array_equal(counts, np.bincount(model.labels_))
+
+
+def test_clusters_beyond_the_known_groups_are_free():
+    model = PCKID(3, **SETTING).fit(X, known=known_rows(0, 1))
+    assert sorted(model.cluster_names_, key=str) == [None, "middle", "small"]
+    free = model.cluster_names_.index(None)
+    assert (TRUTH[model.labels_ == free] == 2).mean() > 0.95
+    auto = PCKID("auto", **SETTING).fit(X, known=known_rows(0, 1))
+    assert auto.n_clusters_ == 3
+    noise = np.random.default_rng(0).normal(size=(60, 3))
+    groups = [["a", "b", None][min(i, 2)] for i in range(60)]
+    forced = PCKID("auto", **SETTING).fit(noise, known=groups)
+    assert forced.choice_.n_clusters == 1
+    assert forced.n_clusters_ == 2
+
+
+def test_what_cannot_be_held_is_an_error_that_says_so():
+    model = PCKID(2, **SETTING)
+    with pytest.raises(ValueError, match=r"known names 3 groups, but n_clusters=2\. Ask"):
+        model.fit(X, known=known_rows(0, 1, 2))
+    with pytest.raises(ValueError, match="one group for each of the 90 rows"):
+        model.fit(X, known=["a", "b"])
+    with pytest.raises(ValueError, match="holds no group of any row"):
+        model.fit(X, known=[None] * 90)
+    empty = X.copy()
+    empty[[0, 3]] = np.nan
+    with (
+        pytest.warns(pckid.EmptyRowWarning),
+        pytest.raises(ValueError, match="'small' has a value"),
+    ):
+        model.fit(empty, known=known_rows(0, 3, 1))
+    with pytest.warns(pckid.EmptyRowWarning):
+        model.fit(empty, known=known_rows(0, 3, 6, 1))
+    assert model.cluster_names_[model.labels_[0]] == "small"
+    assert model.confidence_[0] == 0
+
+
+def test_blocks_are_refused():
+    da = pytest.importorskip("dask.array")
+    with pytest.raises(ValueError, match="known needs a table in memory"):
+        PCKID(3, **SETTING).fit(da.from_array(X, chunks=(30, 4)), known=known_rows(0))
+
+
+def test_arrays_of_every_kind_find_the_same(backend):
+    known = known_rows(0, 1, 2, 4)
+    expected = PCKID(4, dtype="float64", **SETTING).fit(X, known=known)
+    model = PCKID(4, dtype="float64", **SETTING).fit(backend.asarray(X), known=known)
+    np.testing.assert_array_equal(to_numpy(model.labels_), expected.labels_)
+    assert model.cluster_names_ == expected.cluster_names_
+    assert type(model.labels_) is type(backend.asarray(X))
+
+
+def test_known_rows_need_be_neither_landmarks_nor_of_any_weight(tmp_path):
+    known = known_rows(0, 1, 2)
+    weights = np.ones(len(X))
+    weights[[0, 5]] = 0, 2
+    model = PCKID(3, n_landmarks=20, **SETTING).fit(X, known=known, sample_weight=weights)
+    names = np.array(model.cluster_names_)
+    assert (names[model.labels_] == NAMES[TRUTH]).mean() > 0.9
+    pckid.save(model, tmp_path / "m")
+    loaded = pckid.load(tmp_path / "m")
+    assert loaded.cluster_names_ == model.cluster_names_
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+
+
+def test_a_known_row_without_which_the_centre_is_further_is_judged_without_itself():
+    # One known row between two groups: beside itself alone nothing would speak against it.
+    model = PCKID(2, **SETTING).fit(X[TRUTH < 2], known=["x", "x", "y"] + [None] * 57)
+    both = {group.name: (group.n_rows, group.n_agreeing) for group in model.known_groups_}
+    assert both["x"] == (2, 1)
+    assert len(model.known_conflicts_) == 1
