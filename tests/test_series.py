@@ -118,7 +118,7 @@ def test_static_columns_are_found_and_kept_once():
 def test_values_at_the_same_time_are_averaged_and_told():
     table = make(day=[0, 0, 0, 1])
     assert table.frame["pulse_0"].tolist()[0] == 63
-    assert "2 values share their case and time with another: averaged." in table.notes
+    assert "2 values share a cell with another: averaged." in table.notes
     assert "1 case with one time only." in table.notes
 
 
@@ -163,9 +163,10 @@ def test_irregular_times_are_put_into_bins():
 
 
 def test_few_times_that_cases_share_are_columns_each():
-    case, time = np.repeat(np.arange(10), 3), np.arange(30) % 12
+    case, time = np.repeat(np.arange(10), 3), np.arange(30) % 6
     frame = pd.DataFrame({"case": case, "t": time, "x": np.arange(30.0)})
     assert from_long(frame, "case", "t").format.bins.exact
+    assert not from_long(frame.assign(t=np.arange(30) % 7), "case", "t").format.bins.exact
     assert from_long(frame.assign(t=np.arange(30)), "case", "t").format.bins.edges == (
         0,
         10,

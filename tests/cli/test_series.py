@@ -105,7 +105,7 @@ def test_bins_and_static_columns_are_chosen(run):
     assert (
         json.loads(run("--bins", "2", "--from-first", "--json").out)["columns"][0] == "crp_0 to 60"
     )
-    assert "values share their case and time" in result.err
+    assert "values share a cell" in result.err
 
 
 @pytest.mark.parametrize(

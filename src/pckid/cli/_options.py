@@ -259,7 +259,7 @@ series_options = stack_options(
         "--bins", default="auto", metavar="BINS", show_default=True,
         help="With --case, which times share a column: each (none do), a number of bins with about "
         "equally many lines, or their edges, such as 0,6,12,inf. auto is each for up to 50 times "
-        "if the median case has a fifth of them, and else as many bins as it has times.",
+        "if the median case has half of them, and else as many bins as it has times.",
     ),
     click.option(
         "--from-first", is_flag=True,

@@ -55,9 +55,9 @@ def from_long(
         Which times share a column; several values of a case in one are averaged. "each": every
         time is its own. A number: so many bins with about equally many lines each. A sequence:
         their edges; a bin includes its first edge and not its last, but for the last bin; edges may
-        be infinite. "auto" is "each" up to 50 different times if the median case has lines at a
-        fifth of them or more, and otherwise as many bins as the median case has times, between 2
-        and 50.
+        be infinite. "auto" is "each" up to 50 different times if the median case has lines at
+        half of them or more, and otherwise as many bins as the median case has times, between 2
+        and 50: columns that are mostly missing tell less than means over a few bins.
     from_first : bool, default=False
         Count time from each case's first line, in days where times are dates.
     like : SeriesFormat, default=None
@@ -197,8 +197,7 @@ def _describe_lines(visits: np.ndarray, n_averaged: int, left_out: list[str]) ->
     """Say what became of lines, by the number of times of each case (n_cases,)."""
     single = int((visits == 1).sum())
     return [
-        *[f"{n_averaged:,} values share their case and time with another: averaged."]
-        * bool(n_averaged),
+        *[f"{n_averaged:,} values share a cell with another: averaged."] * bool(n_averaged),
         *[f"{counted(single, 'case')} with one time only."] * bool(single),
         *[f"Not used: {list_first(left_out)}."] * bool(left_out),
     ]

@@ -214,7 +214,7 @@ def assemble(
         )
     frame = make_frame(columns, source, cases, form.options.get("case"))
     never = [name for name, block in series.items() if np.isnan(block).all()]
-    what = "time" if form.bins.exact else "bin of times"
+    what = "time" if form.bins.exact else "bin"
     notes = [
         f"{counted(len(cases), 'case')}, {counted(len(series), 'variable')} "
         f"({list_first(list(series))}) at {counted(len(names), what)} ({list_first(names)})."

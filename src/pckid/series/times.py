@@ -16,7 +16,7 @@ from pckid.input.cells import is_missing, is_number_text
 _ISO = re.compile(r"\d{4}-\d\d(-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?)?)?")
 _DAY = np.timedelta64(1, "D")
 # Up to so many distinct times, of which a typical case has this share, each is a column by itself.
-_MOST_BINS, _SHARE_SEEN = 50, 0.2
+_MOST_BINS, _SHARE_SEEN = 50, 0.5
 
 
 class TimeBins(NamedTuple):
