@@ -5,6 +5,8 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
 PYTEST_ARGS ?= -n auto --dist worksteal
+# Plugins by name: pytest rewrites all of Hypothesis in every process where it finds them itself.
+PYTEST = PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 $(BIN)/python -m pytest -p xdist -p hypothesispytest
 APT ?= --quiet=2 --yes -o Acquire::Retries=1 -o Acquire::http::Timeout=30
 PYTHONS ?= 3.11 3.12 3.13 3.14
 
@@ -84,10 +86,10 @@ browser:
 	echo "No Chromium could be installed: the tests that need one are skipped."
 
 test: $(VENV)/.test
-	$(BIN)/python -m pytest $(PYTEST_ARGS) -m "not slow"
+	$(PYTEST) $(PYTEST_ARGS) -m "not slow"
 
 test-all: $(VENV)/.test
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(PYTEST) $(PYTEST_ARGS)
 
 test-browser: $(VENV)/.test
 	$(BIN)/python -m pytest -m main_path tests/app tests/reporting

@@ -10,7 +10,6 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import numpy as np
 import processor_time
 import pytest
-from helpers import groups
 from hypothesis import settings
 
 settings.register_profile("house", deadline=None, max_examples=25, derandomize=True)
@@ -25,6 +24,8 @@ def pytest_configure(config):
 @pytest.fixture
 def table():
     """Return ninety rows in three separated groups, three tenths of the values missing."""
+    from helpers import groups
+
     return groups()[0]
 
 

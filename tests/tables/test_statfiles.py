@@ -3,6 +3,8 @@
 import datetime
 from pathlib import Path
 
+import pandas
+import pyreadstat
 import pytest
 from open_tables import scan_table
 
@@ -47,6 +49,23 @@ def test_the_magic_of_sas_is_known():
     assert statfiles.is_statistics(start + bytes(32))
     assert not statfiles.is_statistics(b"a,b\n1,2\n")
     assert not statfiles.is_statistics(bytes(64))
+
+
+@pytest.mark.parametrize("version", [8, 10, 12, 13, 15])
+def test_every_version_of_stata_is_known(tmp_path, version):
+    frame = pandas.DataFrame({"age": [30.5, 40.0], "town": ["Bergen", "Oslo"]})
+    pyreadstat.write_dta(frame, tmp_path / "table", version=version)
+    assert read(tmp_path / "table").to_pydict() == frame.to_dict("list")
+
+
+def test_the_first_bytes_of_old_files_of_stata_are_a_version_and_an_order_of_bytes():
+    known = [
+        (version, order)
+        for version in range(256)
+        for order in range(256)
+        if statfiles.is_statistics(bytes([version, order, 1, 0]))
+    ]
+    assert known == [(version, order) for version in range(104, 116) for order in (1, 2)]
 
 
 @pytest.mark.parametrize("name", ["survey.sav", "survey.dta", "survey.xpt"])
