@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         EmptyClusterWarning,
         EmptyRowWarning,
         SentinelWarning,
+        ShiftedRowsWarning,
         UncountedColumnsWarning,
     )
     from pckid.kernel import ProbabilisticClusterKernel
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from pckid.modelfile import load, save
     from pckid.n_clusters import choose_n_clusters
     from pckid.reporting import report
+    from pckid.significance.new_rows import compare_rows
     from pckid.streaming import cluster_file
 
 __all__ = [
@@ -40,12 +42,14 @@ __all__ = [
     "PckidModelError",
     "ProbabilisticClusterKernel",
     "SentinelWarning",
+    "ShiftedRowsWarning",
     "UncountedColumnsWarning",
     "UnseenCategoryWarning",
     "__version__",
     "assess",
     "choose_n_clusters",
     "cluster_file",
+    "compare_rows",
     "explain",
     "load",
     "nest_clusters",
@@ -65,10 +69,12 @@ _HOMES = {
     "PckidModelError": "pckid.exceptions",
     "ProbabilisticClusterKernel": "pckid.kernel",
     "SentinelWarning": "pckid.input.warnings",
+    "ShiftedRowsWarning": "pckid.input.warnings",
     "UncountedColumnsWarning": "pckid.input.warnings",
     "UnseenCategoryWarning": "pckid.input.categories",
     "assess": "pckid.assessment",
     "choose_n_clusters": "pckid.n_clusters",
+    "compare_rows": "pckid.significance.new_rows",
     "explain": "pckid.explanation",
     "nest_clusters": "pckid.explanation",
     "cluster_file": "pckid.streaming",

@@ -27,9 +27,10 @@ from pckid._utils.sklearn_compat import (
 )
 from pckid.describe.cluster_names import check_cluster_names
 from pckid.describe.profiles import profile_clusters
+from pckid.describe.row_summary import count_outliers, some_rows, summarise_rows
 from pckid.ensemble.base import EnsembleEstimator, FitInput
 from pckid.ensemble.feature_map import project
-from pckid.ensemble.outliers import outlier_score, project_and_score
+from pckid.ensemble.outliers import held_out_scores, outlier_score, project_and_score
 from pckid.input.known import KnownMembers, read_known
 from pckid.input.sample import RowsInMemory, Sample
 from pckid.input.table import Table, standardise, take
@@ -37,6 +38,7 @@ from pckid.input.validation import all_or_nothing, column_name, feature_names
 from pckid.input.warnings import warn_cluster_limit, warn_empty_clusters, warn_uncounted
 from pckid.n_clusters import MAX_CLUSTERS, choose_or_none
 from pckid.outofcore import BlockedRows, blocked
+from pckid.significance.new_rows import warn_of_shift
 from pckid.spectral.assignment import (
     Assignment,
     FittedClusters,
@@ -50,6 +52,8 @@ from pckid.spectral.embedding import EMBEDDINGS
 from pckid.spectral.grouping import Grouping, group
 from pckid.spectral.kmeans import n_scores
 
+# Outliers are counted among so many rows of the fit, by mixtures that did not learn from them.
+_MOST_SCORED = 250
 # The eigenvectors come from at most this many rows unless `n_landmarks` says otherwise.
 _MAX_LANDMARKS = 3_000
 
@@ -452,6 +456,7 @@ class PCKID(
         if (rows := blocked(X)) is not None:
             return Assignment(*self._compute_blocks("placement", rows)[:2])
         table, restore = self._read(X), restorer(X)
+        warn_of_shift(self, table)
         embedding = self._project(table)
         return Assignment(*map(restore, assign(embedding, self._centers, table, self._sharpness)))
 
@@ -625,14 +630,18 @@ class PCKID(
         return self.fit(X, known=known, sample_weight=sample_weight).embedding_
 
     def _compute_blocks(self, name: str, rows: BlockedRows) -> tuple[Array, ...]:
-        """Compute something of blocks that hold the columns of the fit, when it is asked for."""
+        """Compute something of blocks, when it is asked for."""
+        return compute_blocks(name, self._fitted, self._checked(rows))
+
+    def _checked(self, rows: BlockedRows) -> BlockedRows:
+        """Check that blocks hold the columns of the fit."""
         if self._categories and not rows.categories:
             raise ValueError(
                 "The model knows columns of categories, but X comes in blocks, which hold numbers "
                 "alone. Give the blocks one by one, as tables in memory."
             )
         validate_data(self, rows.template, reset=False, skip_check_array=True)
-        return compute_blocks(name, self._fitted, rows)
+        return rows
 
     @property
     def cluster_names_(self) -> list[str | None]:
@@ -793,6 +802,11 @@ class PCKID(
             weights,
             self._categories,
         )
+        rows = some_rows(np.arange(sample.table.n_samples), _MOST_SCORED)
+        plan, jobs = self._plan(sample), n_threads(self.n_jobs)
+        scores = held_out_scores(self._kernel, plan, sample.table, rows, jobs)
+        scored = count_outliers(scores, None if sample.weights is None else sample.weights[rows])
+        self._summary = summarise_rows(table, found.labels, self.n_clusters_, scored, weights)
         importances = self.cluster_profiles_.importances
         self.feature_importances_ = np.array(
             [importances.get(name, 0.0) for name in feature_names(self)]

@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from pckid._utils.arrays import to_numpy
+from pckid._utils.arrays import Array, to_numpy
 from pckid.cluster import PCKID
 from pckid.exceptions import PckidModelError
+from pckid.input.warnings import without_own_words
 from pckid.series.table import SeriesFormat
+from pckid.significance.new_rows import RowComparison, compare_rows
 from pckid.tables.options import ColumnOptions, ReadOptions
 from pckid.tables.service import Known, Prepared
 
@@ -88,7 +90,22 @@ def as_known(
     return known, replace(columns, decimal=read.decimal, **more), read
 
 
-def assign_rows(estimator: PCKID, prepared: Prepared) -> tuple[np.ndarray, ...]:
-    """Find the cluster of each row (n_rows,), and how clearly it belongs there (n_rows,)."""
-    found = estimator.assign(prepared.frame)
-    return to_numpy(found.labels), to_numpy(found.confidence)
+def assign_rows(
+    estimator: PCKID, prepared: Prepared, outliers: bool = False
+) -> tuple[np.ndarray, ...]:
+    """Find the cluster of each row (n_rows,), how clearly it belongs there, and its outlier score.
+
+    The last only if asked for.
+    """
+    with without_own_words():
+        found: tuple[Array, ...] = tuple(estimator.assign(prepared.frame))
+    if outliers:
+        found += (estimator.outlier_score(prepared.frame),)
+    return tuple(map(to_numpy, found))
+
+
+def compare_with_fit(estimator: PCKID, prepared: Prepared) -> RowComparison | None:
+    """Compare the rows of a table with those of the fit; None for models that cannot tell."""
+    if not hasattr(estimator, "_summary") or prepared.frame.shape[0] == 0:
+        return None
+    return compare_rows(estimator, prepared.frame)

@@ -273,7 +273,7 @@ def write_evidence(problem: Problem) -> str:
         case "may be a code":
             return f"{column} is used as a measurement, but its name suggests a code."
         case "other unit":
-            here, there = brief(data["unit"]), brief(data["expected"])
+            here, there = (brief(data[key]) or "no unit" for key in ("unit", "expected"))
             return f"{column} is in {here} here, but was in {there} where the model was fitted."
         case "extra rows":
             listed = ", ".join(f"'{brief(label, 40)}'" for label in data["labels"])

@@ -45,6 +45,29 @@ def test_excel_written_can_be_read_and_placed_again(made):
     model = Upload("m.pckid", result.files["model.pckid"])
     placed = place_new_rows(model, sheet, lambda *stage: None)
     assert placed.found["cluster_sizes"] == [20, 20, 20]
+    assert placed.compared.moved == []
+
+
+def test_new_rows_that_look_different_are_said_on_the_page(made):
+    from streamlit.testing.v1 import AppTest
+
+    result, _ = made()
+    header, *rows = result.files["clusters.csv"].decode().splitlines()
+    cells = [row.split(",") for row in rows]
+    wrong = [",".join([f"{100 * float(a or 1)}", *others]) for a, *others in cells]
+    table = Upload("new.csv", "\n".join([header, *wrong]).encode())
+    model = Upload("m.pckid", result.files["model.pckid"])
+    compared = place_new_rows(model, table, lambda *stage: None).compared
+    assert [c.name for c in compared.moved if c.kind == "values"] == ["a"]
+
+    def page(compared):
+        from pckid.app.new_rows import show_comparison
+
+        show_comparison(compared)
+
+    shown = AppTest.from_function(page, kwargs={"compared": compared}).run()
+    assert "do not look like those of the fit" in shown.warning[0].value
+    assert shown.table[0].value["what"].tolist() == [change.label for change in compared.moved]
 
 
 def test_more_rows_than_a_sheet_takes_are_no_reason_to_fail(made, monkeypatch):

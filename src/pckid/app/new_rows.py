@@ -3,8 +3,10 @@
 import streamlit as st
 
 from pckid.app import result, run
+from pckid.app.text import escape
 from pckid.app.upload import KINDS, open_as_asked
 from pckid.app.work import Upload, place_new_rows
+from pckid.significance.new_rows import HEADS, RowComparison
 
 
 def ask_for_new_rows() -> None:
@@ -24,8 +26,20 @@ def ask_for_new_rows() -> None:
     if placed is not None:
         if st.session_state["placed-from"] != work:
             st.info("These rows were placed before your last changes. *Place rows* places anew.")
+        show_comparison(placed.compared)
         result.show_sizes(placed)
         result.offer_downloads(placed, placed.found["source"])
+
+
+def show_comparison(compared: RowComparison | None) -> None:
+    """Say whether the rows look like those of the model, and what differs."""
+    if compared is None or not compared.n_rows:
+        return
+    if not compared.moved:
+        st.success(escape(compared.sentence, 500))
+        return
+    st.warning(escape(compared.sentence, 1000))
+    st.table([dict(zip(HEADS, row, strict=True)) for row in compared.table()])
 
 
 def _ask_for_file(label: str, kinds: list[str], key: str) -> Upload | None:

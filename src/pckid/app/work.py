@@ -19,7 +19,14 @@ from pckid.cli import _assessment, _cluster
 from pckid.exceptions import TableError, UndecidedError
 from pckid.input.warnings import without_own_words
 from pckid.modelfile import load_with_description, save
-from pckid.placing import as_known, assign_rows, describe_reading, known_reading
+from pckid.placing import (
+    as_known,
+    assign_rows,
+    compare_with_fit,
+    describe_reading,
+    known_reading,
+)
+from pckid.significance.new_rows import RowComparison
 from pckid.tables.findings import Fact
 from pckid.tables.options import ColumnOptions, ReadOptions
 from pckid.tables.scanning import OpenTable, open_table
@@ -60,6 +67,7 @@ class Made(NamedTuple):
     found: dict[str, Any]
     notes: list[str]
     files: dict[str, bytes]
+    compared: RowComparison | None = None  # new rows with those of the model
 
 
 def find_groups(settings: Settings, tell: Tell) -> Made:
@@ -101,7 +109,12 @@ def place_new_rows(model: Upload, upload: Upload, tell: Tell) -> Made:
         notes = _describe(prepared, settled=True)
         tell(0.5, "Placing rows")
         made = _made(prepared, estimator, assign_rows(estimator, prepared), {})
-    return made._replace(notes=[*notes, *said, *made.notes])
+        compared = compare_with_fit(estimator, prepared)
+    if compared is None:
+        notes.append(
+            "The model is of an earlier version: new rows cannot be compared with its own."
+        )
+    return made._replace(notes=[*notes, *said, *made.notes], compared=compared)
 
 
 @contextmanager

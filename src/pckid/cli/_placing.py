@@ -10,7 +10,7 @@ from pckid.cli import _cluster, _series, _words
 from pckid.cli._outputs import check_outputs, open_writer
 from pckid.cli._say import note, print_json, say
 from pckid.modelfile import load_with_description
-from pckid.placing import as_known, assign_rows, known_reading, known_series
+from pckid.placing import as_known, assign_rows, compare_with_fit, known_reading, known_series
 from pckid.tables.findings import Fact
 from pckid.tables.scanning import open_table
 from pckid.tables.service import prepare
@@ -50,18 +50,18 @@ def run_predict(
     else:
         prepared = prepare(table, columns, known)
         _words.tell_prepared(prepared, settled=True)
-    results = assign_rows(estimator, prepared)
+    results = assign_rows(estimator, prepared, options["outliers"])
     if visits and options["out_long"]:
         _series.write_lines(estimator, visits, results, options["out_long"], escape_formulas)
     made_by = streaming.origin(estimator, table)
     named = [streaming.NAME_COLUMN] if any(estimator.cluster_names_) else []
-    for name in [*streaming.NEW_COLUMNS[:2], *named]:
+    for name in [*streaming.NEW_COLUMNS[: len(results)], *named]:
         if name in table.names:
             _words.tell_note(Fact("replaced", {"column": name}))
     with open_writer(
         out, json.dumps(made_by), escape_formulas=escape_formulas, to_stdout=not as_json
     ) as writer:
-        layout = streaming.Layout(tuple(table.names), columns.labels)
+        layout = streaming.Layout(tuple(table.names), columns.labels, options["outliers"])
         totals = streaming.write_placed(estimator, prepared, results, writer, layout)
     share = streaming.share_missing(estimator, prepared, None)
     found = _cluster.summarise_run(estimator, prepared, share, totals)
@@ -72,5 +72,10 @@ def run_predict(
             f"{totals.n_unclustered:,} of {counted(totals.n_rows, 'row')} {has} no observed value "
             "in the model's columns. The label there is -1."
         )
+    compared = compare_with_fit(estimator, prepared)
+    if compared is None:
+        note("The model is of an earlier version: new rows cannot be compared with its own.")
+    elif compared.moved:
+        note(str(compared))
     if as_json:
-        print_json(found)
+        print_json(found | {"changes": [] if compared is None else compared.records()})

@@ -12,6 +12,9 @@ from pckid.cli._options import long_output, not_zero, reading_options, writing_o
 @click.argument("table", default="-")
 @click.option("--label", "labels", metavar="NAME",
               help="Column with known groups, compared with the clusters.")  # fmt: skip
+@click.option("--outliers", is_flag=True,
+              help="Add a column `outlier_score`: how unlike every cluster a row is, in standard "
+              "deviations. Rows above 3 are unusual.")  # fmt: skip
 @click.option("--jobs", type=int, callback=not_zero, help="Processor cores to use; -1 for all.")
 @writing_options
 @long_output
@@ -28,8 +31,9 @@ def predict(
 ) -> None:
     """Put the rows of TABLE into the clusters of MODEL, which `pckid cluster --save` wrote, and
     write them with the columns `cluster` and `confidence`. The columns are found by their names;
-    others are kept and not used. - or nothing reads standard input. A model of cases (--case)
-    takes their lines in the same form, and gives each new case one cluster.
+    others are kept and not used. Where the new rows do not look like those of the model, this is
+    said, with what differs. - or nothing reads standard input. A model of cases (--case) takes
+    their lines in the same form, and gives each new case one cluster.
 
     \b
     Examples:

@@ -6,16 +6,21 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any
 
-from pckid._utils.arrays import Array, clip_min, device_of, is_host, namespace
+import numpy as np
+
+from pckid._utils.arrays import Array, asarray_like, clip_min, device_of, is_host, namespace
 from pckid.ensemble.feature_map import (
     HOST_BLOCK,
     Kernel,
     Projection,
     apply_functionals,
     column_scales,
+    feature_matrix,
     for_row_blocks,
+    mixture_scales,
 )
-from pckid.input.table import Margins, Table, block
+from pckid.ensemble.members import Plan, draw_members
+from pckid.input.table import Margins, Table, block, take
 
 # What is taken of posteriors is three numbers a column: of a wide table, few rows or columns of
 # them are held at a time.
@@ -114,6 +119,38 @@ def score_features(kernel: Kernel, features: Array, table: Table, jobs: int) -> 
         return _score(_per_value(total, rows), rows)
 
     return namespace(features).concat(for_row_blocks(compute, kernel, table, jobs), axis=0)
+
+
+def held_out_scores(kernel: Kernel, plan: Plan, table: Table, rows: np.ndarray, jobs: int) -> Array:
+    """Compute the outlier scores of rows of the fit by the mixtures that did not learn from them.
+
+    A mixture fits its own rows more closely than others, so that new rows compare with these.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    plan : Plan
+        By which the mixtures were trained.
+    table : Table
+        That they were trained on.
+    rows : ndarray of shape (n_rows,)
+    jobs : int
+
+    Returns
+    -------
+    scores : array of shape (n_rows,)
+        NaN for a row that all mixtures learnt from.
+    """
+    apart, counted = [], np.zeros(len(rows))
+    for size, scale in zip(plan.sizes, mixture_scales(kernel), strict=True):
+        learnt = draw_members(plan, table.n_samples, size)
+        unseen = np.stack([~np.isin(rows, mine) for mine in learnt]).astype(np.float64)
+        apart.append(np.repeat(unseen, size, axis=0))
+        counted += scale**2 * unseen.sum(axis=0)
+    chosen = take(table, rows)
+    features = feature_matrix(kernel, chosen, jobs)
+    weights = np.concatenate(apart) / np.where(counted > 0, counted, np.nan)
+    return score_features(kernel, features * asarray_like(weights, features), chosen, jobs)
 
 
 def _score(surprises: Array, table: Table) -> Array:

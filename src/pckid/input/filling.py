@@ -24,6 +24,12 @@ def keep_categories(X: Any, values: np.ndarray, spread: np.ndarray, columns: Ite
                 values[row, j], spread[row, j] = cell, 0.0
 
 
+def find_unseen(X: Any, column: int, codes: np.ndarray) -> np.ndarray:
+    """Find the cells of a column that hold a category without a code (n_samples,), bool."""
+    cells = table_columns(X, frame_kind(X)).cells(column)
+    return np.isnan(codes) & [not is_missing(cell) for cell in cells]
+
+
 def fill_table(X: Any, values: np.ndarray, replaced: Iterable[int], texts: Collection[int]) -> Any:
     """Make a table like `X` with the columns `replaced` taken from values (n_samples, n_features).
 

@@ -116,11 +116,37 @@ class SentinelWarning(UserWarning):
     """
 
 
+class ShiftedRowsWarning(UserWarning):
+    """New rows do not look like those of the fit: far more of them are outliers.
+
+    Examples
+    --------
+    Next month's table has a column in another unit:
+
+    >>> import warnings
+    >>> import numpy as np
+    >>> from pckid import PCKID, ShiftedRowsWarning
+    >>> X = np.random.default_rng(0).gamma(9, size=(200, 3))
+    >>> model = PCKID(2, n_inits=4, max_components=6, random_state=0).fit(X)
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always", ShiftedRowsWarning)
+    ...     labels = model.predict(X * [1, 1, 88.4])
+    >>> [each.category.__name__ for each in caught]
+    ['ShiftedRowsWarning']
+    """
+
+
 @contextmanager
 def without_own_words() -> Iterator[None]:
     """Ignore warnings that commands and the app have sentences of their own for."""
     with warnings.catch_warnings():
-        for kind in (EmptyRowWarning, EmptyClusterWarning, ClusterLimitWarning, SentinelWarning):
+        for kind in (
+            EmptyRowWarning,
+            EmptyClusterWarning,
+            ClusterLimitWarning,
+            SentinelWarning,
+            ShiftedRowsWarning,
+        ):
             warnings.simplefilter("ignore", kind)
         yield
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from pckid._utils.arrays import to_numpy
 from pckid.cluster import PCKID
+from pckid.describe.row_summary import N_BINS, RowSummary
 from pckid.ensemble.base import EnsembleEstimator
 from pckid.ensemble.feature_map import Kernel, Projection
 from pckid.ensemble.members import Ensemble, largest_size
@@ -88,6 +89,8 @@ def _pack_clusters(estimator: PCKID) -> tuple[Facts, Named]:
     named |= _fields("projection", estimator._projection) | {"centers": estimator._centers}
     facts["inertia"] = float(estimator.inertia_)
     facts["sharpness"] = float(estimator._sharpness)
+    if (summary := getattr(estimator, "_summary", None)) is not None:
+        named |= _fields("summary", summary._replace(n_rows=np.array([summary.n_rows])))
     if (sizes := cluster_sizes(estimator)) is not None:
         facts["cluster_sizes"] = sizes
     if any(names := estimator.cluster_names_):
@@ -125,10 +128,29 @@ def _unpack_clusters(estimator: PCKID, facts: Facts, reader: ArrayReader) -> Non
     if not 0 < estimator._sharpness < np.inf:
         raise PckidModelError("the sharpness of its memberships is not positive.")
     estimator.n_clusters_ = estimator._n_features_out = k
+    if "summary.n_rows" in reader:
+        estimator._summary = _read_summary(reader, estimator._kernel.scaling, k)
     if "cluster_sizes" in facts:
         estimator._cluster_sizes = checking.counts(facts, "cluster_sizes", k)
     if "cluster_names" in facts:
         estimator.cluster_names_ = checking.texts(facts, "cluster_names")
+
+
+def _read_summary(reader: ArrayReader, scaling: Scaling, n_clusters: int) -> RowSummary:
+    """Take the summary of the rows of a fit."""
+    d, c = len(scaling.kept), len(scaling.categorical)
+    n_categories = 0 if scaling.margins is None else scaling.margins.column.shape[0]
+    shapes: list[tuple[int, ...]] = [
+        (1,), (d + c,), (d,), (d,), (d, N_BINS - 1), (d, N_BINS), (n_categories,), (n_clusters,),
+        (2,),
+    ]  # fmt: skip
+    found: dict[str, Any] = {
+        key: _some(reader, f"summary.{key}", shape, "float64")
+        for key, shape in zip(RowSummary._fields, shapes, strict=True)
+    }
+    if any((found[key] < 0).any() for key in found if key not in ("means", "deciles")):
+        raise PckidModelError("the summary of its rows holds negative counts.")
+    return RowSummary(**found | {"n_rows": float(found["n_rows"][0])})
 
 
 def _count_clusters(estimator: PCKID, reader: ArrayReader) -> int:

@@ -124,12 +124,19 @@ def find_outlier(values: np.ndarray) -> float | None:
 
 
 def other_units(units: Mapping[str, str], readings: Mapping[str, Reading]) -> list[Problem]:
-    """List the columns that are not in the units of the model's own table."""
+    """List the columns that are not in the units of the model's own table.
+
+    Numbers without a unit are taken to be in that of the others, except for percentages: without
+    their sign they may be fractions.
+    """
     found = []
-    for name, unit in units.items():
-        choice = readings[name].choice if name in readings else None
-        if choice and choice.unit and choice.unit.casefold() != unit.casefold():
-            found.append(Problem("other unit", name, (), {"unit": choice.unit, "expected": unit}))
+    for name, reading in readings.items():
+        if reading.kind != "number":
+            continue
+        unit, expected = reading.choice.unit if reading.choice else "", units.get(name, "")
+        differs = unit and expected and unit.casefold() != expected.casefold()
+        if differs or (unit != expected and {unit, expected} == {"", "%"}):
+            found.append(Problem("other unit", name, (), {"unit": unit, "expected": expected}))
     return found
 
 

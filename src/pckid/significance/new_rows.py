@@ -1,0 +1,399 @@
+"""Whether new rows look like those of a fit: outliers, columns, clusters and categories."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.stats import binomtest, chi2, hypergeom
+from sklearn.utils.validation import check_is_fitted
+
+from pckid._utils.arrays import take_along, to_numpy
+from pckid._utils.markup import html_table
+from pckid._utils.parallel import n_threads
+from pckid._utils.quantities import write_number
+from pckid._utils.text import brief, counted, join_words, write_p
+from pckid.describe.row_summary import (
+    MOST_ROWS,
+    RowSummary,
+    count_outliers,
+    some_rows,
+    summarise_rows,
+)
+from pckid.ensemble.outliers import outlier_score, project_and_score
+from pckid.input.categories import UnseenCategoryWarning
+from pckid.input.filling import find_unseen
+from pckid.input.reading import standardise_at_home
+from pckid.input.table import Scaling, Table, take
+from pckid.input.validation import feature_names, validate_table
+from pckid.input.warnings import ShiftedRowsWarning, warn_caller
+from pckid.outofcore import blocked
+from pckid.spectral.assignment import assign
+
+_ALPHA = 0.05
+# A smaller difference of shares matters to nobody, however many rows prove it.
+_LEAST = 0.05
+# Clusters are found in the rows of the fit, and move with them: these count half as many.
+_MOVING = 0.5
+# Another unit multiplies most deciles of a column by about the same number; logarithms of these.
+_LEAST_FACTOR, _UNEVEN = 0.5, 0.15
+_MOST_TOLD = 4
+# Of new rows so many random ones are looked at before a warning; of fewer than the first, none.
+_LEAST_WARNED, _MOST_WARNED = 20, 200
+# How much larger their share of outliers must be.
+_FAR_ABOVE = 0.2
+HEADS = ("what", "at the fit", "now", "95 % interval", "p-value")
+
+
+class RowChange(NamedTuple):
+    """One thing that was compared.
+
+    Attributes
+    ----------
+    kind : {"outliers", "values", "category", "missing", "unseen", "cluster"}
+        The share of outliers; the mean of a column of numbers; the share of the category that
+        changed most in a column of categories; the share of missing cells in a column; the share
+        of cells with a category that the fit did not see; the share of a cluster.
+    name : str
+        Of the column, or the number of the cluster.
+    before, now : float
+        In the rows of the fit, and in the new ones.
+    low, high : float
+        The 95 % interval of `now`.
+    shift : float
+        The difference: of means in standard deviations of the fit, or of shares.
+    distance : float
+        The largest difference between shares of rows: of a column of numbers, those up to a decile.
+    p_value : float
+        How likely rows like those of the fit differ as much, corrected for all that was compared.
+    factor : float or None
+        What all numbers of a column seem to be multiplied by, as in another unit.
+    category : object
+        Which category the share is of.
+    """
+
+    kind: str
+    name: str
+    before: float
+    now: float
+    low: float
+    high: float
+    shift: float
+    distance: float
+    p_value: float
+    factor: float | None = None
+    category: Any = None
+
+    @property
+    def moved(self) -> bool:
+        """Whether the difference is no chance (p < 0.05), and at least 5 % of the rows."""
+        return self.p_value < _ALPHA and self.distance >= _LEAST
+
+    @property
+    def label(self) -> str:
+        """What was compared, in words."""
+        name = repr(brief(self.name, 30))
+        return {
+            "outliers": "outliers",
+            "values": f"mean of {name}",
+            "category": f"{name} is {brief(str(self.category), 20)!r}",
+            "missing": f"missing in {name}",
+            "unseen": f"unseen categories in {name}",
+            "cluster": f"cluster {self.name}",
+        }[self.kind]
+
+    @property
+    def figures(self) -> list[str]:
+        """Write what was found at the fit, now, and the interval of the latter."""
+        write = write_number if self.kind == "values" else "{:.1%}".format
+        before, now, low, high = map(write, (self.before, self.now, self.low, self.high))
+        return [before, now, f"{low} to {high}"]
+
+    def __str__(self) -> str:
+        before, now, _ = self.figures
+        told = f"{self.label} {now} ({before} at the fit)"
+        if self.factor is None:
+            return told
+        times = write_number(float(f"{max(self.factor, 1 / self.factor):.2g}"))
+        times = f"{times} times" if self.factor > 1 else f"1/{times} of"
+        return f"{told}, about {times} the values there: another unit?"
+
+
+class RowComparison(NamedTuple):
+    """How new rows compare with those of a fit. As text it is a sentence and a small table.
+
+    Attributes
+    ----------
+    n_fit, n_rows : int
+        Rows of the fit and new rows that were compared.
+    changes : tuple of RowChange
+        All that was compared; what moved comes first, the outliers before all.
+    """
+
+    n_fit: int
+    n_rows: int
+    changes: tuple[RowChange, ...]
+
+    @property
+    def moved(self) -> list[RowChange]:
+        """What differs; empty where all is well."""
+        return [change for change in self.changes if change.moved]
+
+    @property
+    def sentence(self) -> str:
+        """Say in one sentence whether the new rows look like those of the fit."""
+        new = f"The {counted(self.n_rows, 'new row')}"
+        if not self.moved:
+            return f"{new} look like those of the fit."
+        told = join_words([str(change) for change in self.moved], _MOST_TOLD)
+        return f"{new} do not look like those of the fit: {told}."
+
+    def table(self) -> list[tuple[str, ...]]:
+        """Lay out what differs as cells of a table below `HEADS`."""
+        return [(c.label, *c.figures, write_p(c.p_value)) for c in self.moved]
+
+    def __str__(self) -> str:
+        rows = [HEADS, *self.table()]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        padded = [[c.ljust(w) for c, w in zip(row, widths, strict=True)] for row in rows]
+        lines = ["  ".join(row).rstrip() for row in padded] if self.moved else []
+        return "\n".join([self.sentence, *lines])
+
+    def records(self) -> list[dict[str, Any]]:
+        """One dict for each thing that was compared, as `pandas.DataFrame` and others take them."""
+        return [{**change._asdict(), "moved": change.moved} for change in self.changes]
+
+    def to_frame(self) -> Any:
+        """Return all that was compared as a pandas data frame, one row each."""
+        import pandas as pd
+
+        return pd.DataFrame(self.records())
+
+    def _repr_html_(self) -> str:
+        """Show what differs as a table in a notebook."""
+        return html_table(HEADS, self.table() or [(self.sentence, *[""] * (len(HEADS) - 1))])
+
+
+def compare_rows(model: Any, X: Any) -> RowComparison:
+    """Compare new rows with those that a model was fitted on.
+
+    Outliers, the values and missing cells of each column, and the sizes of the clusters are
+    compared: values by Lepage's test for place and spread, shares by Fisher's exact test, all
+    corrected together (Holm), so that rows like those of the fit are said to differ in at most 5
+    of 100 tables. Differences of less than 5 % of the rows are not reported.
+
+    Parameters
+    ----------
+    model : fitted PCKID
+        It keeps a summary of the rows it was fitted on, in its file too.
+    X : array-like of shape (n_samples, n_features)
+        New rows, with NaN where a value is missing. Of more than 5,000, as many random ones are
+        compared.
+
+    Returns
+    -------
+    comparison : RowComparison
+        `moved` lists what differs, and is empty where all is well; `print` shows it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pckid import PCKID, compare_rows
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(400, 3)) + 6 * (np.arange(400) % 2)[:, None]
+    >>> model = PCKID(2, n_inits=4, max_components=4, random_state=0).fit(X[:300])
+    >>> print(compare_rows(model, X[300:]))
+    The 100 new rows look like those of the fit.
+    >>> [change.name for change in compare_rows(model, X[300:] + [0, 0, 9]).moved][1]
+    'feature 2'
+    """
+    check_is_fitted(model)
+    if not hasattr(model, "_summary"):
+        raise ValueError(
+            f"This {type(model).__name__} keeps no summary of the rows it was fitted on, as models "
+            "of earlier versions do not. Fit it again to compare new rows with them."
+        )
+    if (rows := blocked(X)) is not None:
+        values, unseen = model._checked(rows).survey(0, MOST_ROWS).rows, {}
+    else:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UnseenCategoryWarning)
+            values = validate_table(model, X, reset=False)
+        unseen = {j: find_unseen(X, j, to_numpy(values[:, j])) for j in model._categories}
+    some = some_rows(np.arange(values.shape[0]), MOST_ROWS)
+    kernel = model._kernel
+    table = standardise_at_home(take_along(values, some), kernel.scaling, kernel.dtype)
+    return _compare_table(model, table, {j: int(mask[some].sum()) for j, mask in unseen.items()})
+
+
+def warn_of_shift(model: Any, table: Table) -> None:
+    """Warn if far more of some standardised rows are outliers than of the rows of a fit."""
+    summary = getattr(model, "_summary", None)
+    if table.n_samples < _LEAST_WARNED or summary is None or summary.scored[0] == 0:
+        return
+    rows = some_rows(np.arange(table.n_samples), _MOST_WARNED)
+    some = take(table, rows)
+    n, outliers = count_outliers(outlier_score(model._kernel, some, n_threads(model.n_jobs)))
+    if outliers > n * (summary.scored[1] / summary.scored[0] + _FAR_ABOVE):
+        found = _compare_table(model, some, {})
+        warn_caller(f"{found.sentence} compare_rows(model, X) has more.", ShiftedRowsWarning)
+
+
+def _compare_table(model: Any, table: Table, unseen: Mapping[int, int]) -> RowComparison:
+    """Compare standardised rows; `unseen` counts cells with unseen categories by column."""
+    kernel, names, fit = model._kernel, feature_names(model), model._summary
+    points, scores = project_and_score(kernel, model._projection, table, n_threads(model.n_jobs))
+    labels = assign(points, model._centers, table, model._sharpness).labels
+    scored, k = count_outliers(scores), len(fit.clusters)
+    new = summarise_rows(table, labels, k, scored, deciles=fit.deciles)
+    known = {names[j]: model._categories[j] for j in kernel.scaling.categorical.tolist()}
+    used = [names[j] for j in kernel.scaling.used]
+    others = {names[j]: count for j, count in unseen.items()}
+    return compare_summaries(fit, new, used, kernel.scaling, known, others)
+
+
+def compare_summaries(
+    fit: RowSummary,
+    new: RowSummary,
+    names: Sequence[str],
+    scaling: Scaling,
+    categories: Mapping[str, list[Any]],
+    unseen: Mapping[str, int],
+) -> RowComparison:
+    """Compare a summary of new rows, counted between the deciles of the fit, with the fit's own.
+
+    `names` are those of the columns used, numbers before categories; `categories` the known ones of
+    the latter; `unseen` says how many cells of the new rows hold another one.
+    """
+    found = list(_compare_outliers(tuple(fit.scored), tuple(new.scored)))
+    found += _compare_numbers(fit, new, names, scaling)
+    found += _compare_categories(fit.categories, new.categories, categories, unseen)
+    n, m = fit.n_rows, new.n_rows
+    found += [
+        _compare_shares("missing", name, (n, n - a), (m, m - b))
+        for name, a, b in zip(names, fit.observed, new.observed, strict=True)
+    ]
+    for number, (a, b) in enumerate(zip(fit.clusters, new.clusters, strict=True)):
+        found.append(_compare_shares("cluster", f"{number}", (n, a), (m, b), _MOVING))
+    corrected = _holm(np.array([change.p_value for change in found])).tolist()
+    found = [c._replace(p_value=p) for c, p in zip(found, corrected, strict=True)]
+    found.sort(key=lambda c: (not c.moved, c.kind != "outliers", c.p_value, -c.distance))
+    return RowComparison(round(n), round(m), tuple(found))
+
+
+def _compare_shares(
+    kind: str, name: str, fit: tuple[float, ...], new: tuple[float, ...], part: float = 1.0
+) -> RowChange:
+    """Compare shares, each given as (rows, those that count), by Fisher's exact test.
+
+    Of the rows of the fit only a `part` is taken as evidence.
+    """
+    before, now = (float(some / max(rows, 1)) for rows, some in (fit, new))
+    n, a, m, b = (round(part * fit[0]), round(part * fit[1]), round(new[0]), round(new[1]))
+    drawn = hypergeom(n + m, a + b, m)
+    p_value = min(1.0, 2 * float(min(drawn.cdf(b), drawn.sf(b - 1))))
+    low, high = binomtest(b, max(m, 1)).proportion_ci(method="wilson")
+    shift = now - before
+    return RowChange(kind, name, before, now, low, high, shift, abs(shift), p_value)
+
+
+def _compare_outliers(fit: tuple[float, ...], new: tuple[float, ...]) -> Iterator[RowChange]:
+    """Compare the shares of outliers, where they are known; only more of them is a change."""
+    if min(fit[0], new[0]) > 0:
+        change = _compare_shares("outliers", "", fit, new)
+        p_value = float(hypergeom.sf(new[1] - 1, fit[0] + new[0], fit[1] + new[1], new[0]))
+        yield change._replace(p_value=p_value, distance=max(change.shift, 0.0))
+
+
+def _compare_numbers(
+    fit: RowSummary, new: RowSummary, names: Sequence[str], scaling: Scaling
+) -> Iterator[RowChange]:
+    """Compare the columns of numbers, in the units of the table."""
+    center, scale = (to_numpy(part).astype(np.float64) for part in (scaling.center, scaling.scale))
+    unit = np.ones(len(scale)) if scaling.unit is None else to_numpy(scaling.unit)
+    for j, name in enumerate(names[: len(scale)]):
+        a, b = fit.counts[j], new.counts[j]
+        if min(a.sum(), b.sum()) < 1:
+            continue
+        off = 1.96 * new.spreads[j] / np.sqrt(b.sum())
+        shown = [fit.means[j], new.means[j], new.means[j] - off, new.means[j] + off]
+        deciles = np.stack([fit.deciles[j], new.deciles[j]])
+        shown, deciles = (
+            (np.asarray(x) * scale[j] + center[j]) / unit[j] for x in (shown, deciles)
+        )
+        shift = (new.means[j] - fit.means[j]) / max(fit.spreads[j], np.finfo(float).tiny)
+        distance = np.abs(np.cumsum(a) / a.sum() - np.cumsum(b) / b.sum()).max()
+        p_value, factor = lepage(a, b), _find_factor(*deciles)
+        before, now, low, high = shown.tolist()
+        yield RowChange(
+            "values", name, before, now, low, high, float(shift), float(distance), p_value, factor
+        )
+
+
+def _compare_categories(
+    fit: np.ndarray, new: np.ndarray, categories: Mapping[str, list[Any]], unseen: Mapping[str, int]
+) -> Iterator[RowChange]:
+    """Compare the columns of categories by counts (n_categories,), and cells with other ones."""
+    first = 0
+    for name, known in categories.items():
+        mine = slice(first, first := first + len(known))
+        a, b, others = fit[mine], new[mine], unseen.get(name, 0)
+        n, m = a.sum(), b.sum()
+        if min(n, m) >= 1:
+            most = int(np.abs(a / n - b / m).argmax())
+            change = _compare_shares("category", name, (n, a[most]), (m, b[most]))
+            yield change._replace(p_value=homogeneity(a, b), category=known[most])
+        if others:
+            # As many cells hold a new category as held one that came once (Good 1953).
+            once = float((np.rint(a) == 1).sum())
+            yield _compare_shares("unseen", name, (n, once), (m + others, others))
+
+
+def lepage(a: np.ndarray, b: np.ndarray) -> float:
+    """Compute the p-value of Lepage's test on the counts (n_bins,) of two samples in ordered bins.
+
+    The ranks of one sample, and their distances from the middle, are compared with what they would
+    be were the samples drawn at random from both together; ties are taken into account.
+    """
+    both, n, m = a + b, a.sum(), b.sum()
+    ranks = (np.cumsum(both) - both / 2) / (n + m) - 0.5
+    scores = np.stack([ranks, np.abs(ranks)])
+    scores -= (scores @ both / (n + m))[:, None]
+    variance = n * m / ((n + m) * max(n + m - 1, 1)) * (scores * both) @ scores.T
+    rank = int(np.linalg.matrix_rank(variance))
+    statistic = scores @ b @ np.linalg.pinv(variance) @ scores @ b
+    return float(chi2.sf(statistic, rank)) if rank else 1.0
+
+
+def homogeneity(a: np.ndarray, b: np.ndarray) -> float:
+    """Compute the p-value of the χ² test on the counts (n_categories,) of two samples.
+
+    Categories expected less than five times in the smaller sample count as one.
+    """
+    n, m = a.sum(), b.sum()
+    rare = (a + b) * min(n, m) / (n + m) < 5
+    a, b = (np.append(each[~rare], each[rare].sum()) for each in (a, b))
+    a, b = a[a + b > 0], b[a + b > 0]
+    expected = (a + b) * m / (n + m)
+    statistic = ((b - expected) ** 2 / expected).sum() * (n + m) / n
+    return float(chi2.sf(statistic, len(a) - 1)) if len(a) > 1 else 1.0
+
+
+def _holm(p_values: np.ndarray) -> np.ndarray:
+    """Correct p-values (n,) so that one is below 5 % by chance in at most 5 of 100 tables."""
+    order, corrected = np.argsort(p_values, kind="stable"), np.empty(len(p_values))
+    raised = p_values[order] * np.arange(len(order), 0, -1)
+    corrected[order] = np.minimum(np.maximum.accumulate(raised), 1.0)
+    return corrected
+
+
+def _find_factor(before: np.ndarray, now: np.ndarray) -> float | None:
+    """Find by what most deciles (9,) are multiplied; None if by different numbers."""
+    if (before * now <= 0).any():
+        return None
+    ratios = now / before
+    factor = float(np.median(ratios))
+    alike = (np.abs(np.log(ratios / factor)) < _UNEVEN).sum() > len(ratios) / 2
+    return factor if alike and abs(np.log(factor)) > _LEAST_FACTOR else None

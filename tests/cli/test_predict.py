@@ -1,0 +1,91 @@
+"""`pckid predict` says whether the new rows look like those of the model."""
+
+import json
+
+import numpy as np
+import pytest
+
+xlsxwriter = pytest.importorskip("xlsxwriter")
+QUICK = ["--inits", "4", "--max-components", "6", "--no-assess"]
+
+
+def patients(rng, n):
+    """Rows of a laboratory: creatinine in mg/dl, oxygen saturation in percent, age."""
+    ill = rng.random(n) < 0.4
+    creatinine = np.where(ill, 2.4, 0.9) * rng.lognormal(0, 0.15, n)
+    saturation = np.clip(np.where(ill, 92.0, 97.0) + rng.normal(0, 1, n), 80, 99.9)
+    age = np.where(ill, 70.0, 45.0) + rng.normal(0, 8, n)
+    return np.column_stack([creatinine, saturation, age])
+
+
+def write(path, rows, sign="%"):
+    lines = [f"{c:.2f},{s:.1f}{sign},{a:.0f}" for c, s, a in rows]
+    path.write_text("\n".join(["creatinine,saturation,age", *lines]))
+
+
+@pytest.fixture
+def model(pckid, tmp_path):
+    """A model in m, and rows of the next month."""
+    rows = patients(np.random.default_rng(3), 320)
+    rows = rows[rows[:, 0].argsort()]
+    new = np.arange(320) % 4 == 0
+    write(tmp_path / "t.csv", rows[~new])
+    assert pckid("cluster", "t.csv", "-k", "2", *QUICK, "--save", "m").code == 0
+    return rows[new]
+
+
+def test_a_month_like_the_others_is_quiet(pckid, tmp_path, model):
+    write(tmp_path / "new.csv", model)
+    done = pckid("predict", "m", "new.csv", "--json")
+    assert done.code == 0
+    assert "new rows" not in done.err
+    changes = json.loads(done.out)["changes"]
+    assert {each["kind"] for each in changes} == {"outliers", "values", "missing", "cluster"}
+    assert not any(each["moved"] for each in changes)
+
+
+def test_creatinine_in_another_unit(pckid, tmp_path, model):
+    write(tmp_path / "new.csv", model * [88.4, 1, 1])
+    done = pckid("predict", "m", "new.csv", "--outliers")
+    assert done.code == 0
+    assert "Note: The 80 new rows do not look like those of the fit: outliers " in done.err
+    assert "mean of 'creatinine'" in done.err
+    assert "another unit?" in done.err
+    rows = done.out.decode().splitlines()
+    assert rows[0] == "creatinine,saturation,age,cluster,confidence,outlier_score"
+    assert np.mean([float(row.rpartition(",")[2]) > 3 for row in rows[1:]]) > 0.5
+    found = json.loads(pckid("predict", "m", "new.csv", "--json").out)["changes"]
+    (creatinine,) = [c for c in found if c["moved"] and c["kind"] == "values"]
+    assert creatinine["factor"] == pytest.approx(88.4, rel=0.2)
+    assert "new rows" not in pckid("predict", "m", "new.csv", "--quiet").err
+
+
+def test_percentages_without_their_sign(pckid, tmp_path, model):
+    book = xlsxwriter.Workbook(str(tmp_path / "new.xlsx"))
+    sheet, percent = book.add_worksheet(), book.add_format({"num_format": "0.0%"})
+    sheet.write_row(0, 0, ["creatinine", "saturation", "age"])
+    for i, (creatinine, saturation, age) in enumerate(model, 1):
+        sheet.write_row(i, 0, [creatinine])
+        sheet.write_number(i, 1, saturation / 100, percent)
+        sheet.write_number(i, 2, age)
+    book.close()
+    done = pckid("predict", "m", "new.xlsx", "--out", "out.csv")
+    assert done.code == 0
+    said = "Column 'saturation' is in no unit here, but was in % where the model was fitted."
+    assert said in done.err
+    assert "mean of 'saturation' 0.9" in done.err
+    assert "about 1/100 of the values there" in done.err, done.err
+
+
+def test_a_model_of_an_earlier_version_says_that_it_cannot_compare(pckid, tmp_path, model):
+    from pckid import load, save
+    from pckid.modelfile import load_with_description
+
+    old, description = load_with_description(tmp_path / "m")
+    del old._summary
+    save(old, tmp_path / "old", reading=description["reading"])
+    assert not hasattr(load(tmp_path / "old"), "_summary")
+    write(tmp_path / "new.csv", model)
+    done = pckid("predict", "old", "new.csv")
+    assert done.code == 0
+    assert "of an earlier version: new rows cannot be compared" in done.err
