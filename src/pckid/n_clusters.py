@@ -181,21 +181,19 @@ def choose_or_none(
     `significance.single_columns`. The kernel is that of the estimator, trained on the sample.
     """
     jobs, categorical = n_threads(estimator.n_jobs), categorical_mask(estimator)
-    tested, n_distinct = drawn, len(merge_duplicates(drawn.sample.table, None, least=1).rows)
+    n_distinct = len(merge_duplicates(drawn.sample.table, None, least=1).rows)
     while True:
         choice = choose_by_kernel(kernel, drawn.sample, jobs, max_clusters)
         units, labels = _cluster_rows(kernel, drawn.sample, categorical, choice.n_clusters, jobs)
         found = find_single_columns(units, labels)
-        if not len(found.both):
+        if not len(found):
             break
-        drawn = drawn.without(units.columns_of(found.both))
-        # Null tables have unrelated columns too, but no column of two modes.
-        tested = tested.without(units.columns_of(found.splitting))
+        drawn = drawn.without(units.columns_of(found))
         kernel = estimator._train(drawn.sample)
     choice = choice._replace(uncounted=tuple(sorted(drawn.sampling.skipped)))
-    n_rows = tested.sample.X.shape[0]
+    n_rows = drawn.sample.X.shape[0]
     if n_distinct >= MIN_ROWS or (n_rows >= MIN_REPEATED and n_distinct > choice.n_clusters):
-        compared = _compare_sample(estimator, tested.sample, categorical, jobs, n_null)
+        compared = _compare_sample(estimator, drawn.sample, categorical, jobs, n_null)
         n_clusters = choice.n_clusters if compared.p_value <= ALPHA else 1
         choice = choice._replace(n_clusters=n_clusters, compared=compared)
     return Chosen(choice, kernel, drawn)

@@ -84,7 +84,7 @@ def test_columns_of_one_category_count_as_one():
     one_hot = np.column_stack([X, np.eye(2)[coin]])
     units = units_of(one_hot)
     found = find_single_columns(units, labels * 2 + coin)
-    assert units.columns_of(found.splitting) == [4, 5]
+    assert units.columns_of(found) == [4, 5]
 
 
 class TestRelation:
@@ -138,19 +138,19 @@ def test_a_column_that_goes_with_others_counts_though_it_splits_a_cluster():
     X = (rng.random((600, 6)) < shares[np.arange(600) % 2]).astype(float)
     halves = np.where(np.arange(600) % 2, 0, 1 + X[:, 5].astype(int))
     assert split_alone(cluster_distances(units_of(X), halves))[5]
-    assert not len(find_single_columns(units_of(X), halves).splitting)
+    assert not len(find_single_columns(units_of(X), halves))
 
 
 def test_few_rows_do_not_show_that_columns_are_unrelated():
     X, labels = three_groups(90)
-    assert not len(find_single_columns(units_of(with_coin(X)), labels).both)
+    assert not len(find_single_columns(units_of(with_coin(X)), labels))
 
 
 def test_two_columns_are_left_at_least():
     X, labels = three_groups()
     X = with_coin(X[:, :2])
     found = find_single_columns(units_of(X[:, 1:]), labels * 2 + X[:, 2].astype(int))
-    assert not len(found.both)
+    assert not len(found)
 
 
 @pytest.mark.parametrize("distance", [4, 12])

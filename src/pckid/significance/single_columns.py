@@ -34,19 +34,7 @@ _LEAST_ROWS = 200
 _LEAST_VARIANCE = 0.02
 
 
-class SingleColumns(NamedTuple):
-    """Units that show no groups, both ndarrays of int."""
-
-    splitting: np.ndarray  # those that split clusters by themselves
-    unrelated: np.ndarray  # those that go with no other unit
-
-    @property
-    def both(self) -> np.ndarray:
-        """All of them."""
-        return np.concatenate([self.splitting, self.unrelated])
-
-
-def find_single_columns(units: Units, labels: np.ndarray) -> SingleColumns:
+def find_single_columns(units: Units, labels: np.ndarray) -> np.ndarray:
     """Find the units that show no groups.
 
     Parameters
@@ -57,23 +45,21 @@ def find_single_columns(units: Units, labels: np.ndarray) -> SingleColumns:
 
     Returns
     -------
-    found : SingleColumns
-        At least two units are left, else unrelated ones stay, and then all. None of fewer than
-        three, or of more than 1,000.
+    found : ndarray of int
+        Those that split clusters by themselves, and those that go with no other unit. At least
+        two units are left, else the latter stay, and then all. None of fewer than three, or of
+        more than 1,000.
     """
-    none = SingleColumns(np.arange(0), np.arange(0))
+    none = np.arange(0)
     n_units = len(units.columns)
     if not LEAST_COLUMNS <= n_units <= MOST_COLUMNS or labels.max() == 0:
         return none
-    distances, relation = cluster_distances(units, labels), measure_relation(units)
-    splitting = split_alone(distances) & (relation.strongest < _RELATED)
-    unrelated = np.zeros(n_units, dtype=bool)
-    if len(labels) >= _LEAST_ROWS:
-        unrelated = ~splitting & (relation.p_values > _ALPHA)
-    found = SingleColumns(np.flatnonzero(splitting), np.flatnonzero(unrelated))
-    for left_out in (found, found._replace(unrelated=np.arange(0))):
-        if n_units - len(left_out.both) >= 2:
-            return left_out
+    relation = measure_relation(units)
+    splitting = split_alone(cluster_distances(units, labels)) & (relation.strongest < _RELATED)
+    unrelated = (relation.p_values > _ALPHA) & (len(labels) >= _LEAST_ROWS)
+    for found in (splitting | unrelated, splitting):
+        if n_units - found.sum() >= 2:
+            return np.flatnonzero(found)
     return none
 
 
