@@ -135,7 +135,7 @@ def execute(task: Task) -> Row:
     """Draw the table, run the method, measure. A method that fails gets a row that says so."""
     _warm_up(task.device)
     table_seed, method_seed = seeds(task.seed, task.case, task.run)
-    X, y = _draw_case(task.case, table_seed)
+    X, y, groups = _draw_case(task.case, table_seed)
     n_clusters = len(np.unique(y))
     found = {
         "n_samples": f"{X.shape[0]}",
@@ -150,7 +150,9 @@ def execute(task: Task) -> Row:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             cluster, table = task.method.cluster, X.copy()
-            measured = measure_call(lambda: cluster(table, n_clusters, method_seed, task.device))
+            measured = measure_call(
+                lambda: cluster(table, n_clusters, method_seed, task.device, groups)
+            )
             row |= {name: f"{score:.6g}" for name, score in task.score(y, measured.result).items()}
     except Exception as error:
         return row | {"error": f"{type(error).__name__}: {error}"}

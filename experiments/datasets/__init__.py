@@ -43,6 +43,7 @@ class LabelledTable(NamedTuple):
 
     X: NDArray  # (n_samples, n_features), NaN where missing
     y: NDArray  # (n_samples,), the known classes
+    groups: tuple[tuple[int, ...], ...] = ()  # columns of one scale, such as times of a variable
 
 
 class Case(NamedTuple):

@@ -39,16 +39,27 @@ class Method(NamedTuple):
     parameters : mapping of str to JSON values
     needs : tuple of str
         Packages beyond the library's own that must be installed.
+    grouped : bool
+        Whether the function also takes `groups`, the columns of each variable.
     """
 
     name: str
     function: Clusterer
     parameters: Mapping[str, Any]
     needs: tuple[str, ...] = ()
+    grouped: bool = False
 
-    def cluster(self, X: NDArray, n_clusters: int, seed: int, device: str | None = None) -> NDArray:
+    def cluster(
+        self,
+        X: NDArray,
+        n_clusters: int,
+        seed: int,
+        device: str | None = None,
+        groups: tuple[tuple[int, ...], ...] = (),
+    ) -> NDArray:
         """Label the rows of X (n_samples, n_features)."""
-        return self.function(X, n_clusters, seed=seed, device=device, **self.parameters)
+        known = {"groups": groups} if self.grouped else {}
+        return self.function(X, n_clusters, seed=seed, device=device, **known, **self.parameters)
 
     def override(self, parameters: Mapping[str, Any]) -> Method:
         """Return the method with those of the parameters changed that it has."""
@@ -61,13 +72,13 @@ class Method(NamedTuple):
 
 
 def method(
-    name: str, *, needs: tuple[str, ...] = (), **parameters: Any
+    name: str, *, needs: tuple[str, ...] = (), grouped: bool = False, **parameters: Any
 ) -> Callable[[Clusterer], Clusterer]:
     """Register a function as a method; see this package's own text."""
 
     def register(function: Clusterer) -> Clusterer:
         check_unregistered(name, _METHODS, "method")
-        _METHODS[name] = Method(name, function, parameters, needs)
+        _METHODS[name] = Method(name, function, parameters, needs, grouped)
         return function
 
     return register

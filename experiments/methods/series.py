@@ -1,0 +1,75 @@
+"""Methods that know which columns are the times of one variable."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from experiments.methods import method
+from experiments.methods.pckid import DEFAULT
+from pckid._utils.arrays import to_numpy
+
+Groups = Sequence[Sequence[int]]
+
+
+@method("PCKID, a scale for each variable", grouped=True, **DEFAULT)
+@method("PCKID, equal variables", grouped=True, **DEFAULT, group_weights="equal")
+@method("PCKID, informative", grouped=True, **DEFAULT, missingness="informative")
+def run_grouped(
+    X: NDArray, n_clusters: int, *, groups: Groups, seed: int, device: str | None, **parameters: Any
+) -> NDArray:
+    """Cluster with the columns of each variable as a group."""
+    from pckid import PCKID
+
+    named = {f"variable {number}": list(columns) for number, columns in enumerate(groups)}
+    model = PCKID(n_clusters, column_groups=named, random_state=seed, device=device, **parameters)
+    return to_numpy(model.fit_predict(X))
+
+
+@method("interpolation+kmeans", grouped=True, kmeans_n_init=100)
+def interpolate_and_cluster(
+    X: NDArray,
+    n_clusters: int,
+    *,
+    groups: Groups,
+    seed: int,
+    device: str | None,
+    kmeans_n_init: int,
+) -> NDArray:
+    """Interpolate each series over time, ends by the nearest value; then mean and k-means."""
+    filled = X.copy()
+    for columns in map(list, groups):
+        times = np.arange(len(columns))
+        for row in filled:
+            series = row[columns]
+            seen = ~np.isnan(series)
+            if seen.any():
+                row[columns] = np.interp(times, times[seen], series[seen])
+    return impute_mean_and_cluster(
+        filled, n_clusters, groups=groups, seed=seed, device=device, kmeans_n_init=kmeans_n_init
+    )
+
+
+@method("column mean+kmeans", grouped=True, kmeans_n_init=100)
+def impute_mean_and_cluster(
+    X: NDArray,
+    n_clusters: int,
+    *,
+    groups: Groups,
+    seed: int,
+    device: str | None,
+    kmeans_n_init: int,
+) -> NDArray:
+    """Fill in the column's mean; k-means with one scale for each variable."""
+    from sklearn.cluster import KMeans
+
+    count = np.maximum((~np.isnan(X)).sum(axis=0), 1)
+    centred = X - np.nansum(X, axis=0) / count
+    variance = np.nansum(centred**2, axis=0) / count
+    for columns in map(list, groups):
+        variance[columns] = variance[columns].mean()
+    scaled = np.nan_to_num(centred) / np.sqrt(np.where(variance > 0, variance, 1.0))
+    return KMeans(n_clusters, n_init=kmeans_n_init, random_state=seed).fit_predict(scaled)
