@@ -128,10 +128,10 @@ class PCKID(
         of which each row has exactly one, as one-hot encoders make them, as one category.
     column_groups : mapping of str to array-like of str or int, default=None
         Columns that belong together, by a name of the group: the dates of a series, the items of
-        a questionnaire, the bands of an image. Those of a group are divided by one scale, the
-        root mean square of their spreads, and count as numbers; so "common" is the case of one
-        group of all columns. Columns of no group, and categories, stand each alone. None takes the
-        groups that come with `X`, as with series.
+        a questionnaire, the bands of an image. Those of a group are divided by one scale, as
+        all columns are with scaling="common", count as numbers, and have one variance in each
+        component. Columns of no group, and categories, stand each alone. None takes the groups
+        that come with `X`, as with series.
     group_weights : None, "equal" or mapping of str to float, default=None
         How many times the log-density of each group counts in the mixtures, its missingness
         included where that is informative; groups that are not named count once. "equal" gives

@@ -150,6 +150,24 @@ def test_likelihood_times_prior_never_falls(informative, weights, seed, layout):
 
 
 @given(seed=seeds, layout=layouts)
+def test_a_group_has_one_variance_in_each_component(seed, layout):
+    rng = np.random.default_rng(seed)
+    alone = make_table(draw_rows(rng, layout))
+    table = alone._replace(groups=np.array([[1.0], [0.0], [1.0]]))
+    stats = product.statistics(table)
+    params = begin(product, stats, rng.choice(table.n_samples, (1, 3), replace=False), 1e-3)
+    last = log_posterior(table, stats, params)
+    for _ in range(10):
+        own = steps(product, product.statistics(alone), params, 1, 0.0).covariances
+        params = steps(product, stats, params, 1, 1e-3)
+        shared = np.maximum((own[..., 0] + own[..., 2]) / 2, 1e-3)
+        close(params.covariances, np.stack([shared, np.maximum(own[..., 1], 1e-3), shared], -1))
+        now = log_posterior(table, stats, params)
+        assert now >= last - 1e-9 * abs(last)
+        last = now
+
+
+@given(seed=seeds, layout=layouts)
 def test_probabilities_sum_to_one_in_each_column(seed, layout):
     rng = np.random.default_rng(seed)
     table = make_table(draw_rows(rng, layout))

@@ -44,6 +44,15 @@ class ColumnRoles(NamedTuple):
     weights: np.ndarray | None
     informative: np.ndarray  # (n_features,), bool: whether missingness itself tells
 
+    def indicate(self, columns: np.ndarray) -> np.ndarray | None:
+        """Make an indicator of each group among `columns` (n_columns, n_groups); None: no group.
+
+        Groups of which one column or none is left are none.
+        """
+        inside = [np.isin(columns, members) for members in self.groups.values()]
+        several = [mine for mine in inside if mine.sum() > 1]
+        return np.stack(several, axis=1).astype(np.float64) if several else None
+
     def weigh(self, used: np.ndarray) -> np.ndarray:
         """Compute the weights of the columns `used` (n_used,); of length 0 if all are 1.
 

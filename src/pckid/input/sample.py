@@ -145,8 +145,11 @@ def draw_sample(rows: RowsInMemory | RowsInBlocks, sampling: Sampling) -> Sample
     dtype = sampling.dtype
     if dtype == "auto":
         dtype = "float64" if n_usable * X.shape[1] <= _SMALL_TABLE else "float32"
+    table, groups = standardise(X, scaling, dtype), sampling.roles.indicate(scaling.kept)
+    if groups is not None:
+        table = table._replace(groups=asarray_like(groups, table.values))
     return Sample(
-        standardise(X, scaling, dtype),
+        table,
         scaling,
         dtype,
         n_usable,

@@ -89,6 +89,9 @@ class Table(NamedTuple):
     patterns: Array | None  # (n_patterns, n_columns), same dtype as values
     codes: Array  # (n_samples, n_categorical), int: categories, numbered through; −1 is missing
     margins: Margins
+    # (n_features, n_groups), 1 where a column of numbers is in a group, which has one variance in
+    # each component; None: there are no groups
+    groups: Array | None = None
 
     @property
     def n_samples(self) -> int:

@@ -17,6 +17,8 @@ Columns may have weights, as groups of columns have: the log-density of a column
 its missingness included, then counts so many times, which multiplies its coefficients. Moments are
 those of the rows that a component has, whatever the weights.
 
+The columns of a group have one variance in each component, the mean of their own.
+
 Probabilities have a prior: each component sees, besides its rows, a tenth of one that is made up of
 the whole table's shares, and five for what is observed. So none is ever zero, and EM never lowers
 the likelihood times the prior.
@@ -67,6 +69,7 @@ class Statistics(NamedTuple):
     n_features: int
     margins: Margins
     n_counted: int  # how many rows count in a mixture, all together
+    groups: Array | None = None  # (n_features, n_groups), as in `Table`
     columns: Array | None = None  # (n_mixtures, n_columns, n_samples), Fᵀ where it is laid out
 
 
@@ -108,7 +111,8 @@ def statistics(table: Table, rows: Array | None = None) -> Statistics:
     # Rows of mixtures meet few components, many times.
     narrow = rows is not None and F.shape[-1] <= _NARROW
     columns = contiguous(xp.matrix_transpose(F)) if narrow else None
-    return Statistics(F, link, table.n_features, table.margins, shape[1], columns)
+    d, margins, groups = table.n_features, table.margins, table.groups
+    return Statistics(F, link, d, margins, shape[1], groups, columns)
 
 
 def filled(stats: Statistics) -> Array:
@@ -135,7 +139,7 @@ def start(stats: Statistics, resp: Array, centers: Array) -> Parameters:
     return Parameters(
         log_weights(total, stats.n_counted),
         _with_prior(xp.where(empty, centers, means), total, stats),
-        xp.where(empty, 1.0, variances),
+        _share_variances(xp.where(empty, 1.0, variances), stats),
         _category_probabilities(moments, total, seen, stats.margins.frequencies, stats),
         _observed_probabilities(total, seen, stats),
     )
@@ -178,7 +182,7 @@ def update(stats: Statistics, params: Parameters, sums: Sums) -> Parameters:
     return Parameters(
         log_weights(total, stats.n_counted),
         _with_prior(means, total, stats),
-        variances,
+        _share_variances(variances, stats),
         _category_probabilities(sums.moments, total, seen, params.categories, stats),
         _observed_probabilities(total, seen, stats),
     )
@@ -279,6 +283,15 @@ def _with_prior(means: Array, total: Array, stats: Statistics) -> Array:
         return means
     share = (total / (total + _PRIOR_ROWS))[..., None]
     return namespace(means).where(higher > 0, means * share, means)
+
+
+def _share_variances(variances: Array, stats: Statistics) -> Array:
+    """Give the columns of each group their mean variance (m, g, d)."""
+    xp, groups = namespace(variances), stats.groups
+    if groups is None:
+        return variances
+    means = (variances @ groups / xp.sum(groups, axis=0)) @ xp.matrix_transpose(groups)
+    return xp.where(xp.any(groups > 0, axis=1), means, variances)
 
 
 def _totals(moments: Array, stats: Statistics) -> tuple[Array, Array]:
