@@ -95,15 +95,14 @@ def _memory(found: dict[str, Any], _: Path) -> str:
             if "file" in each
             else ", ".join(f"{name}={value}" for name, value in each["parameters"].items())
             or "defaults",
-            f"{each['said']:.0f} MB",
             f"{each['taken']:.0f} MB",
         ]
         for each in found["fits"]
     ]
     line = found["command_line"]
     return (
-        "## Memory\n\nAbove the input, as `verbose` says before a fit and as measured.\n\n"
-        f"{_table(['table', 'setting', 'said', 'taken'], rows)}\n"
+        "## Memory\n\nOf a fit, above the input.\n\n"
+        f"{_table(['table', 'setting', 'memory'], rows)}\n"
         f"`pckid cluster` on {line['n']:,} × {line['d']} numbers of float32 in a Parquet file: "
         f"{line['megabytes']:.0f} MB in all.\n"
     )

@@ -50,7 +50,6 @@ from pckid.spectral.assignment import (
 from pckid.spectral.conflicts import find_conflicts
 from pckid.spectral.embedding import EMBEDDINGS
 from pckid.spectral.grouping import Grouping, group
-from pckid.spectral.kmeans import n_scores
 
 # Outliers are counted among so many rows of the fit, by mixtures that did not learn from them.
 _MOST_SCORED = 250
@@ -171,7 +170,7 @@ class PCKID(
         Threads. None is as many as the BLAS library would use. Labels do not depend on it; the
         embedding may differ in its last digits, since sums are taken in another order.
     verbose : int, default=0
-        1 prints how much memory the fit will take, and progress; 2 more of it.
+        1 prints what is trained, and progress; 2 more of it.
 
     Attributes
     ----------
@@ -352,8 +351,6 @@ class PCKID(
             The fitted estimator.
         """
         drawn = self._draw(X, sample_weight, **self._needs())
-        if self.verbose:
-            self._print_plan(drawn.rows, drawn.sample, **self._clustering(drawn.sample))
         groups = self._read_known(known, drawn.rows)
         self._kernel = self._train(drawn.sample)
         rows, sample, _ = self._choose_n_clusters(drawn, 0 if groups is None else len(groups.names))
@@ -664,13 +661,6 @@ class PCKID(
             distinct = MAX_CLUSTERS + 1
         landmarks = self.n_landmarks or 0
         return {"n_clusters": least, "n_landmarks": landmarks, "least_distinct": max(2, distinct)}
-
-    def _clustering(self, sample: Sample) -> dict[str, int]:
-        """Return the sizes of what clustering holds, for the estimate of memory."""
-        n_landmarks = min(self._n_landmarks(), sample.table.n_samples)
-        n_clusters = self._needs()["n_clusters"]
-        scores = n_scores(n_landmarks, n_clusters, self.kmeans_n_init)
-        return {"n_landmarks": n_landmarks, "n_clusters": n_clusters, "n_scores": scores}
 
     def _n_landmarks(self) -> int:
         """Return the number of rows whose features are held at once."""

@@ -98,7 +98,7 @@ class ProbabilisticClusterKernel(
         Threads. None is as many as the BLAS library would use. The feature map does not depend on
         it; kernel values may differ in their last digits, since sums are taken in another order.
     verbose : int, default=0
-        1 prints how much memory the fit will take, and progress; 2 more of it.
+        1 prints what is trained, and progress; 2 more of it.
 
     Attributes
     ----------
@@ -201,10 +201,7 @@ class ProbabilisticClusterKernel(
         self : ProbabilisticClusterKernel
             The fitted estimator.
         """
-        rows, sample, _ = self._draw(X, sample_weight)
-        if self.verbose:
-            self._print_plan(rows, sample)
-        self._kernel = self._train(sample)
+        self._kernel = self._train(self._draw(X, sample_weight).sample)
         self.n_iter_ = self.max_iter
         self._n_features_out = self._kernel.ensemble.n_columns
         return self

@@ -78,10 +78,6 @@ def test_a_file_is_read_by_the_options_of_read_table(tmp_path):
         cluster_file(model, str(path), out, number=["1.234,56"])
 
 
-def test_text_takes_more_to_read_than_numbers(parquet, csv):
-    assert rows_of(csv).bytes_at_once > 2 * rows_of(parquet).bytes_at_once > 0
-
-
 @pytest.mark.parametrize("source", ["parquet", "folder", "csv"])
 @pytest.mark.parametrize("batch", [17, 1000])
 def test_labels_are_those_of_memory(source, batch, request, monkeypatch, tmp_path):

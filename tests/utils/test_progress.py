@@ -21,8 +21,8 @@ class TestVerbose:
     def test_lines_count_the_mixtures(self, capsys, estimator):
         estimator(**PLAN, verbose=1).fit(X)
         first, *lines = capsys.readouterr().out.splitlines()
-        what = "90 rows × 4 columns, 16 mixtures with 56 components on 45 rows each: about "
-        assert re.fullmatch(rf"\[{estimator.__name__}\] {what}\d MB above the input", first)
+        what = "90 rows × 4 columns, 16 mixtures with 56 components on 45 rows each"
+        assert first == f"[{estimator.__name__}] {what}"
         pattern = rf"\[{estimator.__name__}\] (\d+) mixtures, \d+\.\d s"
         counts = [int(re.fullmatch(pattern, line)[1]) for line in lines]
         assert counts == sorted(counts)

@@ -27,7 +27,6 @@ from pckid.ensemble.members import (
     subsample_size,
     train,
 )
-from pckid.ensemble.memory import describe_plan, needed_bytes
 from pckid.input.categories import forget
 from pckid.input.column_groups import (
     ColumnRoles,
@@ -294,24 +293,15 @@ class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimato
         is_share = isinstance(self.max_samples, float)
         return 0 if is_share else 2 * subsample_size(self.max_samples, 10**18)
 
-    def _print_plan(
-        self, rows: RowsInMemory | BlockedRows, sample: Sample, **clustering: int
-    ) -> None:
-        """Print what will be trained and how much memory it will take, as `verbose` asks."""
-        n_bytes = needed_bytes(
-            plan := self._plan(sample),
-            shape := (sample.n_usable, sample.table.n_features),
-            itemsize=4 if sample.dtype == "float32" else 8,
-            jobs=n_threads(self.n_jobs),
-            n_learnt=sample.table.n_samples,
-            batches=rows.bytes_at_once if isinstance(rows, BlockedRows) else None,
-            **clustering,
-        )
-        print(f"[{type(self).__name__}] {describe_plan(plan, shape, n_bytes)}")
-
     def _train(self, sample: Sample) -> Kernel:
-        """Train the ensemble on a sample; `verbose` prints how far the training is."""
+        """Train the ensemble on a sample; `verbose` prints what it is and how far."""
         plan = self._plan(sample)
+        if self.verbose:
+            print(
+                f"[{type(self).__name__}] {sample.n_usable:,} rows × {sample.table.n_features:,} "
+                f"columns, {plan.n_inits * len(plan.sizes):,} mixtures with "
+                f"{plan.n_inits * sum(plan.sizes):,} components on {plan.n_rows:,} rows each"
+            )
         tasks, jobs = schedule(sample.table, plan), n_threads(self.n_jobs)
         with training_progress(self, len(tasks), "mixtures", self.verbose) as advance:
             ensemble = train(sample.table, plan, tasks, jobs, advance, sample.weights)

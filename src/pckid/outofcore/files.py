@@ -25,8 +25,6 @@ from pckid.tables.table import FileTable
 _MOST_ROWS = 1 << 15
 # A batch is held as Arrow columns, as floats, standardised, and in parts of each.
 _BYTES_PER_NUMBER = 256
-# What reading alone takes of that for each cell of numbers, and of text.
-_BYTES_PER_NUMBER_READ, _BYTES_PER_TEXT_READ = 32, 80
 # Reading in batches takes about this share of `working_memory`, however large the table is; a fit
 # to a table that is read whole takes about so many times its size, as numbers or as text.
 _SHARE_OF_BATCHES, _GROWTH = 1 / 4, 8
@@ -71,17 +69,6 @@ class FileRows(BlockedRows):
     def names(self) -> tuple[str, ...]:
         """The columns as errors name them."""
         return tuple(f"'{name}'" for name in self.columns)
-
-    @property
-    def bytes_at_once(self) -> int:
-        """About how much memory this process reads into at a time; 0 where others read.
-
-        Two batches, one of them read ahead.
-        """
-        if not self.local:
-            return 0
-        each = _BYTES_PER_TEXT_READ if self.table.text else _BYTES_PER_NUMBER_READ
-        return 2 * batch_rows(len(self.columns)) * len(self.columns) * each
 
     def survey(self, entropy: int, size: int) -> Survey:
         """Pass over all rows, unless that was done; choose `size` of them."""

@@ -80,11 +80,6 @@ class BlockedRows(ABC):
         """Which columns hold categories (n_features,), bool."""
         return np.isin(np.arange(self.n_features), list(self.categories))
 
-    @property
-    def bytes_at_once(self) -> int:
-        """About how much memory this process reads into at a time; 0 where others read."""
-        return 0
-
     @abstractmethod
     def survey(self, entropy: int, size: int) -> Survey:
         """Pass over all rows; choose `size` of them."""

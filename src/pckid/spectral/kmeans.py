@@ -88,22 +88,12 @@ def kmeans_from(
     if anchors is not None and float(namespace(X).min(anchors.counts)) > 0:
         uniforms = uniforms[:1, :]  # No centre is free: all starts are the same.
     n_init, n_clusters = uniforms.shape
-    size = _starts_at_once(X.shape[0], n_clusters, n_init)
+    size = max(1, _CELLS // (X.shape[0] * n_clusters))
     parts = []
     for first in range(0, n_init, size):
         start = plus_plus(X, uniforms[first : first + size, :], weights, anchors)
         parts.append(lloyd(X, start, max_iter, weights, anchors))
     return min(parts, key=lambda part: part.inertia)
-
-
-def n_scores(n_samples: int, n_clusters: int, n_init: int) -> int:
-    """Return how many scores `kmeans` holds at once: rows times clusters times some starts."""
-    return n_samples * n_clusters * _starts_at_once(n_samples, n_clusters, n_init)
-
-
-def _starts_at_once(n_samples: int, n_clusters: int, n_init: int) -> int:
-    """Return how many of the starts go on together."""
-    return min(n_init, max(1, _CELLS // (n_samples * n_clusters)))
 
 
 def partition(X: Array, n_clusters: int, *, n_init: int, rng: np.random.Generator) -> np.ndarray:
