@@ -6,6 +6,7 @@ import pytest
 
 from pckid import PCKID, assess
 from pckid.reporting import Background
+from pckid.series import from_array
 
 
 @pytest.fixture(scope="session")
@@ -37,6 +38,21 @@ def followed():
     table = pd.DataFrame(X, columns=["one", "a", "b", "c"])
     model = PCKID(2, n_inits=6, max_components=6, missingness="informative", random_state=0)
     return model.fit(table), table
+
+
+@pytest.fixture(scope="session")
+def series():
+    """Series that rise or fall, a third of them missing, and an estimator fitted on them."""
+    rng = np.random.default_rng(2)
+    slope = np.repeat([-1.0, 1.0], 20)[:, None, None]
+    values = slope * np.linspace(-2, 2, 6)[None, :, None] + rng.normal(size=(40, 6, 2))
+    values[rng.random(values.shape) < 0.3] = np.nan
+    names = [f"pixel {index}" for index in range(40)]
+    times = np.arange("2024-01", "2024-07", dtype="M8[M]")
+    table = from_array(
+        values, "case time variable", variables=["ndvi", "evi"], times=times, cases=names
+    )
+    return PCKID(2, n_inits=4, max_components=5, random_state=0).fit(table), table
 
 
 @pytest.fixture(scope="session")

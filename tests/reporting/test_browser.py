@@ -3,6 +3,7 @@
 import csv
 import re
 
+import numpy as np
 import pandas as pd
 import pytest
 from browser import needs_browser, open_browser
@@ -288,3 +289,20 @@ def test_a_script_that_got_in_would_not_run(browser, page, tmp_path):
     open_report(browser, hostile)
     assert browser.driver.title == "Clusters in table.csv"
     assert any("Content Security Policy" in line for line in browser.console())
+
+
+def test_pointing_at_a_row_draws_its_series(browser, series, tmp_path):
+    from selenium.webdriver import ActionChains
+
+    model, table = series
+    pckid.report(model, table, tmp_path / "report.html", assessment=False)
+    browser.view(height=1600)
+    open_report(browser, tmp_path / "report.html")
+    browser.wait(lambda: len(browser.find_all("#series-cards svg")) == 4)
+    assert browser.find_all(".own-series circle") == []
+    ActionChains(browser.driver).move_to_element(browser.find_all(".dots > *")[3]).perform()
+    browser.wait(lambda: browser.find_all(".own-series circle"))
+    row = browser.run("return document.querySelector('.dots .hovered').__data__")
+    seen = int((~np.isnan(table.values[row])).sum())
+    assert len(browser.find_all(".own-series circle")) == seen
+    assert browser.console() == []

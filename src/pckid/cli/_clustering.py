@@ -195,7 +195,10 @@ class _Run(NamedTuple):
         _cluster.tell_choice(estimator)
         if outputs.report_path:
             verdict = assessment or False
-            _cluster.make_report(prepared, estimator, self.reading, outputs.report_path, verdict)
+            series = self.visits.series if self.visits else None
+            _cluster.make_report(
+                prepared, estimator, self.reading, outputs.report_path, verdict, series
+            )
         dates = _cluster.find_dates(prepared.names, values, prepared.readings)
         made_by = streaming.origin(estimator, prepared.table)
         if prepared.options.weights:

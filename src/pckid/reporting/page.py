@@ -19,8 +19,8 @@ from pckid.reporting.summary import MAX_LISTED_COLUMNS, MAX_PICTURE_COLUMNS, Sum
 
 LIBRARIES = ("d3.min.js", "plot.min.js")
 SCRIPTS = (
-    "data.js", "store.js", "clusters.js", "map.js", "distributions.js", "rows.js", "figures.js",
-    "main.js",
+    "data.js", "store.js", "clusters.js", "map.js", "distributions.js", "rows.js", "series.js",
+    "figures.js", "main.js",
 )  # fmt: skip
 
 _MARKS = {Answer.GROUPS: "✓", Answer.STRUCTURE: "≈", Answer.NONE: "✗", Answer.UNKNOWN: "?"}

@@ -14,6 +14,7 @@ from pckid.assessment import Assessment
 from pckid.describe.rows import sample_by_cluster
 from pckid.plots import KernelDisplay
 from pckid.reporting.rows import RowTable
+from pckid.reporting.series import SeriesSummary
 from pckid.reporting.summary import MAX_PICTURE_COLUMNS, Summary
 
 MAX_DOTS = 3000
@@ -33,6 +34,7 @@ def chart_data(summary: Summary) -> dict[str, Any]:
         "clusters": [cluster.n_rows for cluster in summary.clusters],
         "names": summary.titles,
         "rows": _rows(summary.rows),
+        "series": _series(summary.series),
         "confidence": [
             {
                 "share": observed_range(low, high),
@@ -91,6 +93,20 @@ def _rows(table: RowTable) -> dict[str, Any]:
             }
             for column in table.columns
         ],
+    }
+
+
+def _series(found: SeriesSummary | None) -> dict[str, Any] | None:
+    """Write the courses of clusters, and the series of rows by their place."""
+    if found is None:
+        return None
+    return {
+        "variables": found.variables,
+        "positions": _to_lists(found.positions, 15),
+        "dates": found.dates,
+        "quartiles": _to_lists(found.trajectories.quartiles, 4),
+        "observed": _to_lists(found.trajectories.observed, 3),
+        "values": {str(place): _to_lists(values, 4) for place, values in found.values.items()},
     }
 
 

@@ -23,6 +23,7 @@ from pckid.describe.descriptions import ClusterDescription, describe_cluster
 from pckid.describe.rows import own_labels, to_matrix, used_columns
 from pckid.explanation import DoubtfulRow, Explanation, explain
 from pckid.input.cells import is_missing
+from pckid.input.column_groups import plain_table
 from pckid.input.validation import feature_names
 from pckid.inspection.columns import ColumnSummary, summarise_column
 from pckid.n_clusters import Choice
@@ -36,6 +37,7 @@ from pckid.plots import (
 from pckid.reporting.agreement import KnownGroups, compare_known
 from pckid.reporting.missing_cells import MissingCells, summarise_missing_cells
 from pckid.reporting.rows import MAX_ROWS, RowTable, collect_rows
+from pckid.reporting.series import SeriesSummary, summarise_series
 
 MAX_KERNEL_ROWS = 100
 MAX_BANDS = 80
@@ -126,6 +128,8 @@ class Summary:
         What spoke for each number of clusters, where the number was chosen automatically.
     rows : RowTable
         What a reader may look through, sort and search.
+    series : SeriesSummary or None
+        Of a table of series.
     missing_cells : MissingCells
     confidence : list of (lowest share, highest share, n_rows, lower quartile, median, upper
         quartile)
@@ -154,6 +158,7 @@ class Summary:
     clusters: list[ClusterSummary]
     map: EmbeddingDisplay
     rows: RowTable
+    series: SeriesSummary | None
     kernel: KernelDisplay
     missingness: MissingnessDisplay
     spectrum: SpectrumDisplay
@@ -210,6 +215,9 @@ def summarise(
     clustered = labels >= 0
     embedding = EmbeddingDisplay.from_estimator(estimator, max_rows=MAX_ROWS)
     explained = explain(estimator, X)
+    rows = collect_rows(
+        estimator, values, embedding, explained, row_names, known, background.forms, _orders(X)
+    )
     return Summary(
         verdict=_verdict(assessment, len(explained.clusters)),
         n_rows=len(values),
@@ -227,9 +235,8 @@ def summarise(
         ],
         clusters=_clusters(explained, labels, confidence, row_names, assessment, background.forms),
         map=embedding,
-        rows=collect_rows(
-            estimator, values, embedding, explained, row_names, known, background.forms, _orders(X)
-        ),
+        rows=rows,
+        series=summarise_series(X, labels, rows),
         kernel=KernelDisplay.from_estimator(estimator, X, max_rows=MAX_KERNEL_ROWS),
         missingness=MissingnessDisplay.from_estimator(estimator, X, max_bands=MAX_BANDS),
         spectrum=SpectrumDisplay.from_estimator(estimator, X),
@@ -302,6 +309,9 @@ def describe_rows(
     """
     background = background or Background()
     names = background.row_names
+    if names is None:
+        names = getattr(X, "cases", None)
+    X = plain_table(X)
     if names is None and hasattr(X, "iloc") and len(X) == n_rows:
         index = X.index.tolist()
         names = None if index == list(range(n_rows)) else index

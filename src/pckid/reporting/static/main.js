@@ -39,7 +39,7 @@ async function start() {
   const store = makeStore(data);
   document.querySelectorAll(".needs-script").forEach((part) => (part.hidden = false));
   const ofSeveral = data.clusters.length > 1 ? [showStatus, showMap] : [];
-  [...ofSeveral, showClusters, showDistributions, showRows, showFigures].forEach((show) =>
+  [...ofSeveral, showClusters, showDistributions, showSeries, showRows, showFigures].forEach((show) =>
     show(store),
   );
   document.documentElement.classList.add("ready");

@@ -1,0 +1,65 @@
+"""Series in a report: each cluster's course over time, and the series of single rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pckid._utils.text import brief
+from pckid.describe.rows import sample_by_cluster
+from pckid.describe.trajectories import Trajectories, describe_trajectories
+from pckid.reporting.rows import MAX_CELLS, RowTable
+from pckid.series import SeriesTable
+
+MAX_VARIABLES = 12
+
+
+@dataclass(frozen=True)
+class SeriesSummary:
+    """What a report shows of series.
+
+    Attributes
+    ----------
+    variables, times : list of str
+        Names of the first variables, and of the times.
+    positions : ndarray of shape (n_times,)
+        Where times are drawn: numbers, or milliseconds since 1970 where they are dates.
+    dates : bool
+    trajectories : Trajectories
+        Of the variables that are shown.
+    values : dict of int to ndarray of shape (n_times, n_variables)
+        The series of rows, by their place in the report's rows; of a sample where there are many.
+    """
+
+    variables: list[str]
+    times: list[str]
+    positions: np.ndarray
+    dates: bool
+    trajectories: Trajectories
+    values: dict[int, np.ndarray]
+
+    def figures(self, cluster: int, time: int, variable: int) -> list[float]:
+        """Give the quartiles and the share observed of one cluster at one time."""
+        place = cluster, time, variable
+        found = self.trajectories
+        return [*found.quartiles[:, *place].tolist(), float(found.observed[place])]
+
+
+def summarise_series(X: Any, labels: np.ndarray, rows: RowTable) -> SeriesSummary | None:
+    """Summarise the series of a table by cluster; None where it is no table of series."""
+    if not isinstance(X, SeriesTable):
+        return None
+    values = X.values[:, :, :MAX_VARIABLES]
+    most = MAX_CELLS // max(values[0].size, 1)
+    shown = sample_by_cluster(rows.labels, most) if len(rows.rows) > most else range(len(rows.rows))
+    times, dates = X.times, X.format.bins.dates
+    return SeriesSummary(
+        [brief(name, 80) for name in X.variables[:MAX_VARIABLES]],
+        X.format.bins.names,
+        times.astype("M8[ms]").astype(np.int64) if dates else times,
+        dates,
+        describe_trajectories(values, labels),
+        {int(place): values[rows.rows[place]] for place in shown},
+    )
