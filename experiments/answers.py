@@ -122,7 +122,7 @@ def judge_folders(folders: Sequence[str], half: str | None) -> list[tuple[Callab
 
 def judge_case(case: Any, number: int) -> Row:
     """Judge a labelled table."""
-    X, y, _ = case.draw(number)
+    X, y = case.draw(number)
     found = judge(np.asarray(X, float), np.zeros(X.shape[1], dtype=bool), np.asarray(y), 0)
     return {"kind": "table", "name": case.dataset, "how": case.setting, "rows": len(X), **found}
 

@@ -122,7 +122,7 @@ def calibration_error(counts: Counts) -> float:
 def _table_of(case: Case, run: int, seed: int, max_rows: int) -> tuple[NDArray, int, int]:
     """Draw the table of a case, rows without any value left out; with k and a seed."""
     table_seed, method_seed = seeds(seed, case, run)
-    X, y, _ = case.draw(table_seed)
+    X, y = case.draw(table_seed)
     rows = np.flatnonzero(~np.isnan(X).all(axis=1))
     if len(rows) > max_rows:
         rows = np.random.default_rng(table_seed).choice(rows, max_rows, replace=False)

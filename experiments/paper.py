@@ -68,7 +68,7 @@ def embed(
     from pckid import PCKID
 
     table_seed, method_seed = seeds(seed, case, 0)
-    X, y, _ = case.draw(table_seed)
+    X, y = case.draw(table_seed)
     given = setting(parameters)
     model = PCKID(len(np.unique(y)), device=device, random_state=method_seed, **given).fit(X)
     return np.asarray(model.embedding_), y, np.asarray(model.labels_)

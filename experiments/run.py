@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.datasets import Case, LabelledTable
+from experiments.datasets import Case, GroupedTable, LabelledTable
 from experiments.measure import agreement_scores, measure_call
 from experiments.methods import Method
 from experiments.progress import experiment_progress
@@ -135,7 +135,8 @@ def execute(task: Task) -> Row:
     """Draw the table, run the method, measure. A method that fails gets a row that says so."""
     _warm_up(task.device)
     table_seed, method_seed = seeds(task.seed, task.case, task.run)
-    X, y, groups = _draw_case(task.case, table_seed)
+    drawn = _draw_case(task.case, table_seed)
+    X, y, groups = drawn.X, drawn.y, getattr(drawn, "groups", ())
     n_clusters = len(np.unique(y))
     found = {
         "n_samples": f"{X.shape[0]}",
@@ -196,7 +197,7 @@ def _warm_up(device: str | None) -> None:
 
 
 @lru_cache(maxsize=1)
-def _draw_case(case: Case, seed: int) -> LabelledTable:
+def _draw_case(case: Case, seed: int) -> LabelledTable | GroupedTable:
     """Draw a table, or return it again, as the methods of a case come one after another."""
     return case.draw(seed)
 

@@ -43,7 +43,14 @@ class LabelledTable(NamedTuple):
 
     X: NDArray  # (n_samples, n_features), NaN where missing
     y: NDArray  # (n_samples,), the known classes
-    groups: tuple[tuple[int, ...], ...] = ()  # columns of one scale, such as times of a variable
+
+
+class GroupedTable(NamedTuple):
+    """A table drawn for one run, and which of its columns belong together."""
+
+    X: NDArray  # (n_samples, n_features), NaN where missing
+    y: NDArray  # (n_samples,), the known classes
+    groups: tuple[tuple[int, ...], ...]  # columns of one scale, such as the times of a variable
 
 
 class Case(NamedTuple):
@@ -62,7 +69,7 @@ class Case(NamedTuple):
     dataset: str
     setting: str
     source: str
-    draw: Callable[[int], LabelledTable]
+    draw: Callable[[int], LabelledTable | GroupedTable]
 
 
 def dataset(name: str) -> Callable[[Callable[..., list[Case]]], Callable[..., list[Case]]]:

