@@ -222,8 +222,6 @@ def write_evidence(problem: Problem) -> str:
             return f"{column} has no {unit} in {cells}; they are taken as {unit} too."
         case "text among numbers" | "limits" | "no numbers":
             return describe_text(problem.column, data)
-        case "second names":
-            return _second_names(data)
         case "too many categories" | "free text":
             held = f"{data['n_distinct']:,} different texts in {data['n_observed']:,} rows"
             if problem.code == "free text":
@@ -293,17 +291,6 @@ def describe_text(name: str, data: Mapping[str, Any]) -> str:
     ).rstrip()
 
 
-def _second_names(data: Mapping[str, Any]) -> str:
-    """Write that the first row may hold names or units."""
-    columns = [f"'{brief(name, 40)}'" for name in data["cells"]]
-    shown = [f"'{brief(cell, 40)}'" for cell in data["cells"].values()]
-    seems = "seems to hold units" if data["units"] else "may be a second line of names, or units"
-    return (
-        f"Columns {join_words(columns, _MOST_NAMED)} hold numbers, but for {data['where']} "
-        f"({join_words(shown, _MOST_NAMED)}): it {seems}."
-    )
-
-
 def write_fix(problem: Problem, words: Dialect, settled: bool = False) -> str:
     """Write what to do; where a model has `settled` the columns, only what cells can be."""
     name, fix, data = problem.column, problem.fix, problem.data
@@ -344,8 +331,6 @@ def write_fix(problem: Problem, words: Dialect, settled: bool = False) -> str:
                 f"Write what tells rows apart as columns of numbers, leave it out ({drop}), or "
                 f"take it as categories ({category})."
             )
-        case "second names":
-            return _write_fix_of_names(problem, words)
         case "too many categories":
             return f"Leave it out ({drop}){words.aside}."
         case "free text":
@@ -380,18 +365,6 @@ def write_fix(problem: Problem, words: Dialect, settled: bool = False) -> str:
             more = " (with what is left out below already)" * data["more"]
             return f"If so, leave {it} out: {write(fix)}{more}."
     raise ValueError(f"No sentence for the problem {problem.code!r}.")
-
-
-def _write_fix_of_names(problem: Problem, words: Dialect) -> str:
-    """Write what to do about a first row that holds names or units."""
-    if not problem.fix:
-        return "Delete that row from the file."
-    written = words.write(problem.fix)
-    if isinstance(problem.fix[0], SkipFirst):
-        return (
-            f"If the names are there: {written}. If it holds units, delete that row from the file."
-        )
-    return f"Delete that row from the file, or leave it without a cluster: {written}."
 
 
 def write_problems(problems: Sequence[Problem], words: Dialect, settled: bool = False) -> list[str]:
@@ -430,17 +403,17 @@ def write_refusal(
     stops = [problem for problem in problems if problem.stops]
     lines = write_problems(problems, words, settled)
     if len(lines) > 1:
-        of_rows = any(problem.code in ("extra rows", "second names") for problem in stops)
-        what = "point" if of_rows else "column"
+        what = "point" if any(problem.code == "extra rows" for problem in stops) else "column"
         many = counted(len(stops), what) + (" needs" if len(stops) == 1 else " need")
         more = [f"- and {counted(len(lines) - _SHOWN, 'more point')}"] * (len(lines) > _SHOWN)
         listed = [f"- {line}" for line in lines[:_SHOWN]]
         lines = [f"{many} a decision in {brief(source)}:", *listed, *more]
     advised = advice(problems)
     written = words.write(advised)
-    # Other names need the table to be opened anew.
-    now = advised and not any(isinstance(fix, SkipFirst) for fix in advised)
-    ways = [words.yes if now and not settled else "", written * (len(written) <= _LONGEST_ADVICE)]
+    ways = [
+        words.yes if advised and not settled else "",
+        written * (len(written) <= _LONGEST_ADVICE),
+    ]
     if any(ways):
         lines.append(f"To take this advice: {', or '.join(filter(None, ways))}")
     return "\n".join(lines)

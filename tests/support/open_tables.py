@@ -1,7 +1,8 @@
-"""Open tables with options by their names, for tests."""
+"""Open and write tables at once, with options by their names, for tests."""
 
 from pckid.tables.options import ReadOptions
 from pckid.tables.scanning import open_table
+from pckid.tables.writing import TableWriter
 
 
 def scan_table(source, *, max_bytes=None, **options):
@@ -14,3 +15,9 @@ def scan_table(source, *, max_bytes=None, **options):
 def read_source(source, **options):
     """Read a table whole."""
     return scan_table(source, **options).read().whole
+
+
+def write_table(file, table, new, *, numbers=None, **options):
+    """Write a table at once."""
+    with TableWriter(file, **options) as writer:
+        writer.write(table, new, numbers)

@@ -156,13 +156,13 @@ def test_unknown_categories_are_counted(prepared):
     assert facts_of(found, "categories_unknown") == [{"column": "a", "texts": {"perhaps": 3}}]
 
 
-def test_what_a_line_of_units_hides_is_found(prepared):
+def test_what_a_line_of_units_hides_is_found_by_further_advice(prepared):
     pressure = ["mmHg", *("999" if i % 10 == 3 else str(100 + i * 7 % 41) for i in range(30))]
     age = ["Jahre", *(str(20 + i * 3 % 50) for i in range(30))]
     weight = ["kg", *(str(50 + i * 11 % 37) for i in range(30))]
     columns = {"sbp": pressure, "age": age, "weight": weight, "ldl": ["mg/dl", *age[1:]]}
     found = prepared(columns)
-    assert codes_of(found) == ["second names", "code for missing"]
+    assert codes_of(found) == ["text among numbers"] * 4
     inspected = inspect_table(found.table)
     assert [problem.code for problem in inspected.problems] == codes_of(found)
     taken = prepared(columns, take_advice=True)

@@ -14,10 +14,11 @@ from pckid.data import penguins_path
 from pckid.exceptions import TableError
 from pckid.tables.endings import find_extra_rows
 from pckid.tables.findings import SetOption
+from pckid.tables.problems import extra_rows_problem
 from pckid.tables.scanning import OpenTable
 from pckid.tables.sources import Source
 from pckid.tables.table import FileTable
-from pckid.wording import write_note
+from pckid.wording import write_evidence, write_note
 
 SPREADSHEETS = ("xlsx", "xls", "ods")
 KINDS = [*SPREADSHEETS, "csv", "tsv", "txt", "gz", "parquet", "arrow", "feather", "dta", "sav"]
@@ -103,7 +104,7 @@ def _offer_to_leave_out_extra_rows(table: FileTable, key: str) -> None:
     extra = find_extra_rows(table)
     if extra is None:
         return
-    st.warning(escape(extra.evidence, 300))
+    st.warning(escape(write_evidence(extra_rows_problem(extra)), 300))
     what = "Leave it out" if len(extra.labels) == 1 else "Leave them out"
     change = {f"skip-last-{key}": extra.n_below}
     st.button(what, key=f"extra-{key}", on_click=st.session_state.update, args=[change])

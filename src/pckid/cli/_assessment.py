@@ -39,23 +39,10 @@ def assess_clusters(
     n_jobs: int | None = None,
     watch: Callable[[str, int], AbstractContextManager[Advance]] = _bar,
 ) -> Assessment:
-    """Assess clusters, with a bar on a terminal.
+    """Assess clusters, with a bar on a terminal; the estimator's seed is that of null tables, too.
 
-    Parameters
-    ----------
-    estimator : fitted PCKID
-        Whose seed is that of the null tables, too.
-    X : table of shape (n_samples, n_features)
-        The table in memory; or rows drawn from a file, categories as numbers.
-    labels : ndarray of shape (n_samples,), optional
-        Of rows drawn from a file.
-    n_jobs : int, optional
-    watch : callable
-        Context manager that yields what is called after every step, to show the progress.
-
-    Returns
-    -------
-    assessment : Assessment
+    X (n_samples, n_features) is the table in memory; or rows drawn from a file, categories as
+    numbers, with their labels. `watch` yields what is called after every step.
     """
     how: dict[str, Any] = {"n_null": N_NULL, "n_resamples": N_RESAMPLES}
     how |= {"random_state": estimator.random_state, "n_jobs": n_jobs}

@@ -33,17 +33,9 @@ def tell_next(
 ) -> None:
     """List what can be done with what was written; each command runs as it is printed.
 
-    Parameters
-    ----------
-    out, report_path, model_path : str or None
-        What was written, and where.
-    delimiter : str
-        The sign between cells of the table that was read, which a CSV file keeps.
-    n_clusters : int
-        Clusters that hold rows.
-    streamed : bool, optional
-        Whether the table was read in batches because --stream or the like asked for it, or of
-        itself; by default it was read whole, as a report needs it.
+    `delimiter` is that of the table that was read, which a CSV file keeps, `n_clusters` those that
+    hold rows. `streamed` says whether the table was read in batches because --stream or the like
+    asked for it, or of itself; by default it was read whole, as a report needs it.
     """
     lines = []
     if report_path:
@@ -80,17 +72,7 @@ def python_line(out: str, delimiter: str) -> str:
 
 
 def tell_open(source: str, options: Mapping[str, Any], problems: Sequence[Problem]) -> None:
-    """Return how many questions about the table are open, and where to read them.
-
-    Parameters
-    ----------
-    source : str
-        As it was given; "-" for standard input.
-    options : mapping
-        How the table was read.
-    problems : sequence of Problem
-        What looks wrong or doubtful.
-    """
+    """Say how many questions about the table are open, and where to read them."""
     n_open = len(write_problems(problems, SHELL))
     if not n_open:
         return

@@ -35,11 +35,7 @@ def html_name(ctx: click.Context, param: click.Parameter, value: str | None) -> 
 
 reading_options = stack_options(
     click.option(
-        "--na-values",
-        "--missing",
-        "na_values",
-        multiple=True,
-        metavar="[NAME=]TOKEN",
+        "--na-values", "--missing", "na_values", multiple=True, metavar="[NAME=]TOKEN",
         help="A further content of cells that means missing, such as -9999, or age=-9 in one "
         "column. May be repeated. "
         "Always missing, in upper or lower case: an empty cell, NA, N/A, NaN, null, "
@@ -47,29 +43,22 @@ reading_options = stack_options(
         "as k.A., n/d and s/d; among numbers also none, nil and -.",
     ),
     click.option(
-        "--not-missing",
-        multiple=True,
-        metavar="TOKEN",
+        "--not-missing", multiple=True, metavar="TOKEN",
         help="A content of cells that usually means missing, and is a value here. May be repeated.",
     ),
     click.option(
-        "--limits",
-        type=click.Choice(["value", "half", "missing"]),
+        "--limits", type=click.Choice(["value", "half", "missing"]),
         help="What becomes of limits such as <0.5 among numbers: the number itself, half of it, or "
         "missing. Asked about by default.",
     ),
     click.option(
-        "--numbers",
-        multiple=True,
-        metavar="[NAME=]FORMAT",
+        "--numbers", multiple=True, metavar="[NAME=]FORMAT",
         help="How numbers are written, as 1234.56 would be: 1,234.56 or 1.234,56 or 1 234,56 or "
         "1'234.56 or 1234,56, for instance. For one column or for all. Found out by default; "
         "currency, percent signs and units always are. May be repeated.",
     ),
     click.option(
-        "--dates",
-        multiple=True,
-        metavar="[NAME=]CHOICE",
+        "--dates", multiple=True, metavar="[NAME=]CHOICE",
         help="What becomes of dates and durations: leave-out (default), use (days; durations in "
         "hours), month, hour; day-first or month-first use dates such as 3/4/2021. For one column "
         "or for all. May be repeated.",
@@ -80,22 +69,16 @@ reading_options = stack_options(
     ),
     click.option("--encoding", help="Encoding of a text table. UTF-8 by default."),
     click.option(
-        "--sheet",
-        metavar="NAME",
+        "--sheet", metavar="NAME",
         help="Sheet of a spreadsheet: its name, or its number from 1. By default the first that "
         "holds a table.",
     ),
     click.option(
-        "--skip-first",
-        type=click.IntRange(0),
-        metavar="N",
+        "--skip-first", type=click.IntRange(0), metavar="N",
         help="Lines of a text file, or rows of a sheet, above the table. Found out by default.",
     ),
     click.option(
-        "--skip-last",
-        type=click.IntRange(0),
-        default=0,
-        metavar="N",
+        "--skip-last", type=click.IntRange(0), default=0, metavar="N",
         help="Rows at the end of a text file or sheet to leave out, such as totals and notes. "
         "Blank ones are not counted.",
     ),
@@ -104,39 +87,31 @@ reading_options = stack_options(
     ),
     click.option("--no-header", is_flag=True, help="The first row holds data, not names."),
     click.option(
-        "--max-unpacked",
-        type=click.FloatRange(min=0, min_open=True, max=1e6),
-        metavar="GB",
+        "--max-unpacked", type=click.FloatRange(min=0, min_open=True, max=1e6), metavar="GB",
         help="Refuse a compressed table, or one from a pipe, that takes more gigabytes unpacked. "
         "By default 4, and no limit for Parquet that is read in batches.",
     ),
-)
+)  # fmt: skip
 """How a table is to be read."""
 
 column_options = stack_options(
     click.option(
-        "--columns",
-        multiple=True,
-        metavar="NAMES",
+        "--columns", multiple=True, metavar="NAMES",
         help="Use these columns only: names with commas between them. May be repeated.",
     ),
     click.option(
         "--drop", multiple=True, metavar="NAMES", help="Leave these columns out of the clustering."
     ),
     click.option(
-        "--categorical",
-        multiple=True,
-        metavar="NAMES",
+        "--categorical", multiple=True, metavar="NAMES",
         help="Columns of numbers that are codes of categories. Columns of text always are.",
     ),
     click.option("--id", "row_names", metavar="NAME", help="Column that names the rows; not used."),
     click.option(
-        "--label",
-        "labels",
-        metavar="NAME",
+        "--label", "labels", metavar="NAME",
         help="Column with known groups: compared with the clusters, never used to find them.",
     ),
-)
+)  # fmt: skip
 """Which columns are clustered."""
 
 ensemble_options = stack_options(

@@ -10,14 +10,9 @@ _WITH_SEVERAL, _FOUND_AGAIN = 0.2, 0.8
 
 
 def has_several_answers(texts: Collection[str]) -> bool:
-    """Tell whether different texts are combinations of a few answers.
+    """Tell whether the different texts of a column are combinations of a few answers.
 
     There are fewer answers than texts, and nearly all answers stand in several texts.
-
-    Parameters
-    ----------
-    texts : collection of str
-        The different texts of a column.
     """
     for sign in _SEPARATORS:
         if sum(sign in text for text in texts) < _WITH_SEVERAL * len(texts):

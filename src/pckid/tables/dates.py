@@ -37,18 +37,10 @@ _FIRST_SHORT_YEAR = 70
 
 
 class DateFormat(NamedTuple):
-    """How a column writes dates, and what number becomes of one.
+    """How a column writes dates, and what number becomes of one; a duration is hours."""
 
-    Attributes
-    ----------
-    layout : str
-        One of LAYOUTS, or several with " or " between them; "" for one of Arrow's types.
-    part : {"days", "month", "hour"}
-        Days since 1970 began, the month from 1 to 12, or the hour of the day. A duration is hours.
-    """
-
-    layout: str = ""
-    part: str = "days"
+    layout: str = ""  # one of LAYOUTS, or several with " or " between; "" for Arrow's types
+    part: str = "days"  # since 1970 began; or the "month" from 1 to 12, or the "hour" of the day
 
 
 def is_temporal(kind: Any) -> bool:

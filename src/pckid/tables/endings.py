@@ -7,7 +7,6 @@ import io
 import re
 from typing import Any, NamedTuple
 
-from pckid._utils.text import brief
 from pckid.tables.kinds import first_rows
 from pckid.tables.numbers import NotNumbers
 from pckid.tables.scanning import OpenTable
@@ -34,29 +33,11 @@ _SIGNS_AROUND = " \t:.*=Σ∑"
 
 
 class ExtraRows(NamedTuple):
-    """The last rows of a table, if they are no data.
+    """The last rows of a table, if they are no data."""
 
-    Attributes
-    ----------
-    labels : tuple of str
-        How they begin, from top to bottom; blank rows have none.
-    column : str
-        Where the first of them begins.
-    n_below : int
-        Rows to leave out, those that are left out already among them.
-    """
-
-    labels: tuple[str, ...]
-    column: str
-    n_below: int
-
-    @property
-    def evidence(self) -> str:
-        """A sentence that says what was found."""
-        listed = ", ".join(f"'{brief(label, 40)}'" for label in self.labels)
-        if len(self.labels) == 1:
-            return f"The last row ({listed}) looks like a total or a note, not like data."
-        return f"The last rows ({listed}) look like totals or notes, not like data."
+    labels: tuple[str, ...]  # how they begin, from top to bottom; blank rows have none
+    column: str  # where the first of them begins
+    n_below: int  # rows to leave out, those that are left out already among them
 
     def explains(self, found: NotNumbers) -> bool:
         """Tell whether these rows hold all texts that were found among numbers."""

@@ -35,7 +35,7 @@ _UNITS = frozenset({
 })  # fmt: skip
 # Without them a number is another one: 1.2k and 950.
 _MULTIPLIERS = frozenset(
-    {
+    [
         "k",
         "tsd",
         "tsd.",
@@ -50,14 +50,11 @@ _MULTIPLIERS = frozenset(
         "bil",
         "crore",
         "lakh",
-    }
+    ]
 )
-_MEANING = {
-    written.lower(): sign for sign, names in _CURRENCIES.items() for written in names.split()
-}
-_WRITTEN = "|".join(
-    re.escape(written) for written in sorted(_MEANING, key=len, reverse=True)
-)  # longer ones first: "Rs." before "Rs"
+_MEANING = {text.lower(): sign for sign, texts in _CURRENCIES.items() for text in texts.split()}
+# Longer ones first: "Rs." before "Rs".
+_WRITTEN = "|".join(re.escape(text) for text in sorted(_MEANING, key=len, reverse=True))
 _CELL = re.compile(
     rf"\(? *[+-]? *(?P<before>{_WRITTEN})? *[+-]? *"
     r"(?P<core>[.,]?[0-9](?:[0-9.,' ]*[0-9])?[.,]?(?:e[+-]?[0-9]+)?)(?P<gap> *)"
@@ -76,19 +73,11 @@ _LONGEST_CELL = 40
 
 
 class NumberFormat(NamedTuple):
-    """How the numbers of a column are written.
+    """How the numbers of a column are written."""
 
-    Attributes
-    ----------
-    decimal : {".", ","}
-    thousands : {"", ",", ".", " ", "'"}
-    units : tuple of str
-        Currency, percent sign or unit that stands before or after the number, in lower case.
-    """
-
-    decimal: str = "."
-    thousands: str = ""
-    units: tuple[str, ...] = ()
+    decimal: str = "."  # or ","
+    thousands: str = ""  # or one of ,.' and a blank
+    units: tuple[str, ...] = ()  # currency, percent sign or unit around them, in lower case
 
     @property
     def name(self) -> str:
@@ -112,28 +101,14 @@ FORMATS = {form.name: form for form in SIGNS}
 
 
 class FormatChoice(NamedTuple):
-    """The format that fits a column best, and how well.
-
-    Attributes
-    ----------
-    format : NumberFormat
-    n_fitting, n_observed : int
-        Cells that the format reads, of all that are not missing.
-    rival : NumberFormat or None
-        Another format that reads as many cells, as other numbers: "1,234" is 1234 or 1.234.
-    example : str
-        A cell that the format reads.
-    units : dict of str to int
-        What stands around the numbers, and in how many cells; of more than one meaning, they are
-        not one number each.
-    """
+    """The format that fits a column best, and how well."""
 
     format: NumberFormat
-    n_fitting: int
-    n_observed: int
-    rival: NumberFormat | None
-    example: str
-    units: Mapping[str, int]
+    n_fitting: int  # cells that the format reads
+    n_observed: int  # cells that are not missing
+    rival: NumberFormat | None  # reads as many, as other numbers: "1,234" is 1234 or 1.234
+    example: str  # a cell that the format reads
+    units: Mapping[str, int]  # what stands around the numbers, and in how many cells
 
     @property
     def mixes_units(self) -> bool:
@@ -210,23 +185,10 @@ def choose_format(
     evidence: str | None = None,
     form: NumberFormat | None = None,
 ) -> FormatChoice | None:
-    """Choose the format that reads most cells of a column.
+    """Choose the format that reads most cells of a column; None if no cell is a number.
 
-    Parameters
-    ----------
-    shapes : Shapes
-    decimal : {".", ","}, optional
-        The decimal sign, where it is known for sure.
-    evidence : {".", ","}, optional
-        The decimal sign of the table's other columns: it decides between formats that read the
-        same cells.
-    form : NumberFormat, optional
-        The format, where it is set by hand.
-
-    Returns
-    -------
-    choice : FormatChoice or None
-        None if no cell is a number.
+    `decimal` is the sign where it is known for sure, `form` the format where it is set by hand. The
+    sign of the table's other columns, the `evidence`, decides between formats that read the same.
     """
     parsed = {shape: cell for shape in shapes.counts if (cell := split_number(shape)) is not None}
     fits: list[tuple[int, NumberFormat, dict[str, float]]] = []

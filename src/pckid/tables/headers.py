@@ -22,20 +22,11 @@ _MISSING = frozenset({"na", "n/a", "nan", "#n/a", "null", "none", "nil", "-", "-
 
 
 class NamesRow(NamedTuple):
-    """The row that holds the names of the columns.
-
-    Attributes
-    ----------
-    row : int
-    is_sure : bool
-        Whether it holds texts above numbers.
-    rival : int or None
-        A row above it that may hold the names, too; or its own, if some of its cells are numbers.
-    """
+    """The row that holds the names of the columns."""
 
     row: int
-    is_sure: bool
-    rival: int | None
+    is_sure: bool  # whether it holds texts above numbers
+    rival: int | None  # a row above it that may hold them, too; its own, if it holds numbers
 
 
 def find_names(rows: Grid) -> NamesRow:
@@ -119,47 +110,24 @@ def _kind(cell: Any) -> str:
 
 
 class Header(NamedTuple):
-    """Where the names of the columns are, and what they are.
-
-    Attributes
-    ----------
-    first, end : int
-        The first row of the header, and the first row below it.
-    names : list of str
-        Empty where a column has no name.
-    rival : int or None
-        Another row that may hold them.
-    """
+    """Where the names of the columns are, and what they are."""
 
     first: int
-    end: int
-    names: list[str]
-    rival: int | None = None
+    end: int  # the first row below the header
+    names: list[str]  # empty where a column has no name
+    rival: int | None = None  # another row that may hold them
 
 
 def find_header(rows: Grid, merged: Sequence[Range] = ()) -> Header:
-    """Find the header among the first rows of a sheet.
+    """Find the header among the first rows (n_rows, n_columns) of a sheet; empty cells are "".
 
     Where cells of it are merged across some columns, or down, the rows below them belong to it:
     "2023" over "Q1" gives "2023 Q1".
-
-    Parameters
-    ----------
-    rows : list of lists, of shape (n_rows, n_columns)
-        Empty cells are "".
-    merged : sequence of ranges
-
-    Returns
-    -------
-    header : Header
     """
     width = len(rows[0])
     grid = [list(row) for row in rows]
-    near = [
-        r
-        for r in merged
-        if r[0][0] < len(rows) and _header_columns(r) < max(2, width * _NEARLY_ALL)
-    ]
+    most = max(2, width * _NEARLY_ALL)
+    near = [r for r in merged if r[0][0] < len(rows) and _header_columns(r) < most]
     for merge in near:
         _fill_merged(grid, merge)
     first, _, rival = find_names(grid)

@@ -48,25 +48,13 @@ _HOLDS = (
 
 
 class MissingTokens(NamedTuple):
-    """What counts as missing: texts in lower case, and numbers.
-
-    Attributes
-    ----------
-    texts : frozenset of str
-    numbers : tuple of float
-    words : frozenset of str
-        Those among the texts that are missing only among numbers; elsewhere they are values.
-    columns : mapping of name to MissingTokens
-        Columns that have codes of their own.
-    limits : {"", "value", "half", "missing"}
-        What becomes of limits such as "<0.5" among numbers: the limit, half of it, or nothing.
-    """
+    """What counts as missing: texts in lower case, and numbers."""
 
     texts: frozenset[str]
     numbers: tuple[float, ...]
-    words: frozenset[str] = frozenset()
-    columns: Mapping[str, "MissingTokens"] = {}
-    limits: str = ""
+    words: frozenset[str] = frozenset()  # of the texts, missing only among numbers
+    columns: Mapping[str, "MissingTokens"] = {}  # columns that have codes of their own
+    limits: str = ""  # "<0.5" among numbers is its "value", "half" of it, or "missing"
 
     @classmethod
     def with_defaults(
@@ -143,12 +131,9 @@ class NotNumbers(NamedTuple):
         first = total if total.n_cells else found
         texts = Counter(dict(total.texts)) + Counter(dict(found.texts))
         return NotNumbers(
-            total.n_cells + found.n_cells,
-            total.n_observed + found.n_observed,
-            first.example,
-            first.row,
-            tuple(texts.most_common(MAX_TEXTS)),
-        )
+            total.n_cells + found.n_cells, total.n_observed + found.n_observed,
+            first.example, first.row, tuple(texts.most_common(MAX_TEXTS)),
+        )  # fmt: skip
 
 
 def try_numbers(
@@ -159,14 +144,8 @@ def try_numbers(
 ) -> np.ndarray | NotNumbers:
     """Read one column as floats of shape (n_rows,), or say why that cannot be.
 
-    Parameters
-    ----------
-    table : Table
-    name : str
-    missing : MissingTokens
-    form : NumberFormat or DateFormat, optional
-        How texts are written, by default with the decimal sign of the table and nothing else. Only
-        with a DateFormat are dates numbers.
+    Texts are written as `form` says, by default with the decimal sign of the table and nothing
+    else. Only with a DateFormat are dates numbers.
     """
     column, missing = table.data.column(name), missing.of(name)
     if pa.types.is_dictionary(column.type):
@@ -299,12 +278,9 @@ def _parse_texts(
         return values
     row, texts = int(np.argmax(wrong)), Counter(observed.filter(pa.array(wrong)).to_pylist())
     return NotNumbers(
-        int(wrong.sum()),
-        len(observed) - observed.null_count,
-        observed[row].as_py(),
-        row + 1,
+        int(wrong.sum()), len(observed) - observed.null_count, observed[row].as_py(), row + 1,
         tuple(texts.most_common(MAX_TEXTS)),
-    )
+    )  # fmt: skip
 
 
 def _parse_halves(

@@ -23,7 +23,6 @@ from pckid.tables.findings import (
     Problem,
     ReadAs,
     SetOption,
-    SkipFirst,
     SkipLast,
 )
 from pckid.tables.formats import NumberFormat, split_number
@@ -41,7 +40,6 @@ ABOUT_USE = frozenset({
 })  # fmt: skip
 """Problems that ask whether a column should be used, and as what."""
 _MOST_CODES = 5
-_UNIT = re.compile(r"[\[(].*[\])]|.{0,8}[%°µμ²³/].{0,8}")
 
 
 def find_problems(
@@ -58,9 +56,7 @@ def find_problems(
     is the whole table, where `table` has only some of its rows.
     """
     extra = find_extra_rows(table if source is None else source)
-    found = _second_names(columns.wrong, columns.texts, table)
-    if found:  # With other names, advice by these would be wrong.
-        return found
+    found: list[Problem] = []
     others = {*columns.wrong, *counts}
     measured = [
         j
@@ -80,7 +76,7 @@ def find_problems(
         if name in columns.wrong and extra and extra.explains(columns.wrong[name]):
             stops = True
         elif name in columns.wrong:
-            found.append(_text_among_numbers(name, columns.wrong[name], table))
+            found.append(_text_among_numbers(name, columns.wrong[name], table, counts))
         elif name in counts:
             found += _category_problems(name, counts[name], name in rules.categorical)
             if reading.several:
@@ -98,14 +94,7 @@ def find_problems(
             if reading.kind == "number" and not reading.choice:
                 found += _code_problems(name, values, reading, table)
     found += _split_categories(columns.X[:, measured], [names[j] for j in measured])
-    return [_extra_rows(extra, stops), *found] if extra else found
-
-
-def units_line(problems: Sequence[Problem]) -> Problem | None:
-    """Give the problem of a line of units that can be taken as missing, if it is there."""
-    found = [problem for problem in problems if problem.code == "second names"]
-    units = found and found[0].fix and isinstance(found[0].fix[0], Missing)
-    return found[0] if units else None
+    return [extra_rows_problem(extra, stops), *found] if extra else found
 
 
 def find_outlier(values: np.ndarray) -> float | None:
@@ -147,7 +136,7 @@ def infinite_number(name: str, row: int, parts: Sequence[Part], cell: Any = None
     return Problem("infinite numbers", name, (row,), data, (fix,), True)
 
 
-def _extra_rows(extra: ExtraRows, stops: bool) -> Problem:
+def extra_rows_problem(extra: ExtraRows, stops: bool = False) -> Problem:
     """Say that the last rows are no data."""
     data = {"labels": extra.labels, "more": extra.n_below > len(extra.labels)}
     return Problem("extra rows", extra.column, (), data, (SkipLast(extra.n_below),), stops)
@@ -195,8 +184,10 @@ def describe_wrong(found: NotNumbers, table: FileTable) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _text_among_numbers(name: str, found: NotNumbers, table: FileTable) -> Problem:
-    """Say that some cells of a column of numbers are none."""
+def _text_among_numbers(
+    name: str, found: NotNumbers, table: FileTable, counts: Mapping[str, Counter[str]]
+) -> Problem:
+    """Say that some cells of a column of numbers are none; `counts` are texts of other columns."""
     data = describe_wrong(found, table)
     if found.by_type:
         return Problem("no numbers", name, (), data, (Drop(name),), True)
@@ -208,7 +199,8 @@ def _text_among_numbers(name: str, found: NotNumbers, table: FileTable) -> Probl
         return Problem("limits", name, (found.row,), data, fix, True)
     codes: tuple[Fix, ...] = (Drop(name),)
     if few and not any(number_hint(text) for text, _ in found.texts):
-        codes = tuple(Missing(text) for text, _ in found.texts)
+        held = {text for text, _ in found.texts if any(text in each for each in counts.values())}
+        codes = tuple(Missing(text, name if text in held else "") for text, _ in found.texts)
     return Problem("text among numbers", name, (found.row,), data, codes, True)
 
 
@@ -216,35 +208,6 @@ def _is_limit(text: str) -> bool:
     """Tell whether a text is a number with a sign such as "<" before it."""
     number = re.sub(LIMIT, "", text)
     return number != text and split_number(number) is not None
-
-
-def _second_names(
-    wrong: Mapping[str, NotNumbers], texts: Mapping[str, Sequence[str | None]], table: FileTable
-) -> list[Problem]:
-    """Say that the first row of a text file or sheet may be a second line of names, or of units.
-
-    Units may be taken as missing, unless other columns hold such texts, as "m" and "f" may be.
-    """
-    is_first = [
-        found.row == 1 and not found.by_type and dict(found.texts).get(found.example, 1) == 1
-        for found in wrong.values()
-    ]
-    sheet = table.parts[0].sheet if table.parts else None
-    if (table.text is None and sheet is None) or len(is_first) < 2 or not all(is_first):
-        return []
-    cells = {name: found.example for name, found in wrong.items()}
-    # Names differ from each other, and few have such signs.
-    units = len(set(cells.values())) < len(cells) or any(map(_UNIT.fullmatch, cells.values()))
-    data = {"cells": cells, "where": name_row(table.parts, 1), "units": units}
-    first = next(iter(wrong))
-    fix: tuple[Fix, ...] = ()
-    if units:
-        in_row = {text for found in wrong.values() for text, _ in found.texts}
-        if not any(not in_row.isdisjoint(cells[1:]) for cells in texts.values()):
-            fix = tuple(Missing(text) for text in sorted(in_row))
-        return [Problem("second names", first, (1,), data, fix, True)]
-    above = sheet.number(1) - 1 if sheet else table.text.n_above + 1 if table.text else 0
-    return [Problem("second names", first, (1,), data, (SkipFirst(above),), True)]
 
 
 def _category_problems(name: str, counts: Counter[str], asked_for: bool) -> list[Problem]:

@@ -35,13 +35,7 @@ def numbers_name_rows(values: np.ndarray, name: str) -> bool:
 
     All are whole and different, at most a tenth are missing, and either the column's name says so,
     or they would not all be different by chance: n draws from a range R repeat n (n - 1) / 2R
-    times.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n_rows,)
-        NaN where a value is missing.
-    name : str
+    times. Values (n_rows,) are NaN where missing.
     """
     seen = values[~np.isnan(values)]
     n = len(seen)
@@ -66,13 +60,7 @@ def texts_are_free(n_observed: int, n_distinct: int) -> bool:
 
 
 def looks_like_identifier(values: np.ndarray) -> bool:
-    """Whether a column names the rows: it counts them, or many hold a whole number each of its own.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n_samples,)
-        NaN where a value is missing.
-    """
+    """Whether numbers (n_rows,) count the rows, or many rows hold a whole one each of its own."""
     if len(values) > 2 and values[0] in (0, 1) and bool(np.all(np.diff(values) == 1)):
         return True
     whole = bool(np.all(values == np.round(values)))  # False for a column with NaN

@@ -28,7 +28,7 @@ from pckid.tables.categories import (
     read_columns,
     text_column,
 )
-from pckid.tables.findings import Fact, Fix, Missing, Problem, SkipFirst, SkipLast, advice
+from pckid.tables.findings import Fact, Fix, Missing, Problem, SkipLast, advice
 from pckid.tables.kinds import (
     Reading,
     ReadingRules,
@@ -45,7 +45,6 @@ from pckid.tables.problems import (
     find_problems,
     infinite_number,
     other_units,
-    units_line,
 )
 from pckid.tables.scanning import OpenTable
 from pckid.tables.table import FileTable, name_row
@@ -54,7 +53,7 @@ from pckid.tables.table import FileTable, name_row
 _MOST_ROUNDS = 5
 # Of a column with more different texts, categories are counted no further.
 _MOST_TEXTS = 10_000
-_FOR_CELLS = (Missing, SkipLast, SkipFirst)
+_FOR_CELLS = (Missing, SkipLast)
 _WEIGHTS = "Weights are numbers from 0 on; 0 is for rows that should not count."
 
 
@@ -163,11 +162,11 @@ def prepare(
     """
     options, unread = options or ColumnOptions(), unread or Unread()
     unmatched = [] if known else list(_find_unmatched(table, options))
-    found = _prepare_beyond_units(table, options, known, unread)
+    found = _prepare_once(table, options, known, unread)
     taken: list[Fact] = []
     for _ in range(_MOST_ROUNDS):
         fixes = advice(found.problems)
-        if not options.take_advice or any(isinstance(fix, SkipFirst) for fix in fixes):
+        if not options.take_advice:
             break
         fresh = [fix for fix in fixes if _changes(fix, table, options)]
         if not fresh:
@@ -176,7 +175,7 @@ def prepare(
         options = options.with_fixes(fresh)
         for fix in fresh:
             table = table.without_last(fix.n_rows) if isinstance(fix, SkipLast) else table
-        found = _prepare_beyond_units(table, options, known, unread)
+        found = _prepare_once(table, options, known, unread)
     return replace(found, notes=(*taken, *found.notes, *unmatched))
 
 
@@ -185,18 +184,6 @@ def _changes(fix: Fix, table: OpenTable, options: ColumnOptions) -> bool:
     if isinstance(fix, SkipLast):
         return fix.n_rows > table.parts[-1].n_below
     return options.with_fixes([fix]) != options
-
-
-def _prepare_beyond_units(
-    table: OpenTable, options: ColumnOptions, known: Known | None, unread: Unread
-) -> Prepared:
-    """Choose and read columns; below a line of units, look for what it hides."""
-    found = _prepare_once(table, options, known, unread)
-    units = units_line(found.problems)
-    if units is None or known is not None:
-        return found
-    below = _prepare_once(table, options.with_fixes(units.fix), known, unread)
-    return replace(below, options=options, problems=(units, *below.problems))
 
 
 def _prepare_once(

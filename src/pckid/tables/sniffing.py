@@ -38,22 +38,9 @@ def sniff(
     header: bool = True,
     skip_first: int | None = None,
 ) -> TextFormat:
-    """Find the delimiter and the decimal sign of a text table, and where it begins.
+    """Find the delimiter and the decimal sign of a text table, or its beginning; and its start.
 
-    Parameters
-    ----------
-    text : str
-        The table, or its beginning.
-    delimiter, decimal : str, optional
-        Taken as they are where given.
-    header : bool, default=True
-        Whether the table begins with names; titles above them are found only then.
-    skip_first : int, optional
-        Lines above the table; found out by default.
-
-    Returns
-    -------
-    text_format : TextFormat
+    What is given is taken as it is. Titles are found only above names, which the `header` has.
     """
     body = after_lines(text, skip_first or 0)
     sample = body[:_SAMPLE_CHARACTERS]

@@ -72,21 +72,11 @@ _UNPACKERS: dict[bytes, Any] = {
 
 
 class Source(NamedTuple):
-    """Bytes that can be read more than once.
+    """Bytes that can be read more than once."""
 
-    Attributes
-    ----------
-    name : str
-        The file's path, or what errors call a pipe.
-    max_bytes : int
-        What is compressed is refused if it takes more than this unpacked.
-    stored : bytes or None
-        The bytes of a pipe, which gives them only once.
-    """
-
-    name: str
-    max_bytes: int = MAX_UNPACKED
-    stored: bytes | None = None
+    name: str  # the file's path, or what errors call a pipe
+    max_bytes: int = MAX_UNPACKED  # more than this unpacked is refused of what is compressed
+    stored: bytes | None = None  # the bytes of a pipe, which gives them only once
 
     @property
     def n_bytes(self) -> int:

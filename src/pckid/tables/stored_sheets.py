@@ -15,18 +15,10 @@ _FORMULA = re.compile(
 
 
 class StoredSheet(NamedTuple):
-    """What is stored of a sheet.
+    """What is stored of a sheet."""
 
-    Attributes
-    ----------
-    hidden : tuple of int
-        Numbers of rows, from 1, that are not shown, such as by a filter.
-    n_unsolved : int
-        Formulas that have no result.
-    """
-
-    hidden: tuple[int, ...] = ()
-    n_unsolved: int = 0
+    hidden: tuple[int, ...] = ()  # numbers of rows, from 1, that are not shown
+    n_unsolved: int = 0  # formulas that have no result
 
 
 class StoredSheets:

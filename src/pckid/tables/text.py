@@ -87,21 +87,9 @@ def _not_decoded(error: UnicodeError, source: Source, encoding: str, n_bytes: in
 def text_tables(
     source: Source, encoding: str, kind: TextFormat, columns: Sequence[int], n_below: int = 0
 ) -> Iterator[Any]:
-    """Yield tables of some columns of a text, in order; the first row of the first is the header.
+    """Yield Arrow tables of texts (n_records, len(columns)), in order, the header's row first.
 
-    Parameters
-    ----------
-    source : Source
-    encoding : str
-    kind : TextFormat
-    columns : sequence of int
-        Numbers of the columns wanted.
-    n_below : int, default=0
-        Records at the end that are left out.
-
-    Yields
-    ------
-    table : pyarrow.Table of shape (n_records, len(columns)), strings
+    `columns` are numbers; the last `n_below` records are left out.
     """
     size = max(PIECE, _BYTES_PER_COLUMN * kind.n_columns)
     pieces = _below_lines(utf8_pieces(source, encoding, size), kind.n_above)

@@ -74,13 +74,7 @@ class Share(float):
 class WorkbookWriter:
     """Write the rows of a table to the first sheet of a workbook, part by part.
 
-    Parameters
-    ----------
-    file : binary file
-    sheets : mapping of name to rows
-        Written after the table.
-    origin : str, optional
-        JSON on what made the table, kept as the workbook's comment.
+    Further sheets are written after it; `origin` is kept as the workbook's comment.
     """
 
     def __init__(self, file: BinaryIO, sheets: Sheets, origin: str | None) -> None:

@@ -67,49 +67,14 @@ def table_format(path: str, n_rows: int | None = None) -> tuple[str, str | None]
     return kind, codec
 
 
-def write_table(
-    file: BinaryIO,
-    table: FileTable,
-    new: Mapping[str, np.ndarray],
-    *,
-    kind: str = "csv",
-    codec: str | None = None,
-    numbers: Mapping[str, np.ndarray] | None = None,
-    escape_formulas: bool = False,
-    origin: str | None = None,
-    sheets: Sheets | None = None,
-) -> None:
-    """Write a table's columns as they came, and new ones after them.
-
-    Parameters
-    ----------
-    file : binary file
-    table : Table
-    new : mapping of name to ndarray of shape (n_rows,)
-        Integers, floats or texts. A column of the table that has the same name is replaced.
-    kind : {"csv", "tsv", "parquet", "arrow", "xlsx"}
-    codec : str, optional
-        Compression of a text file.
-    numbers : mapping of name to ndarray of shape (n_rows,), optional
-        Columns of text which are to be stored as numbers in Parquet, Arrow and .xlsx. One with a
-        text that a number does not hold, such as "007", "1.5M" or a whole number of 17 digits,
-        stays text.
-    escape_formulas : bool, default=False
-        Put an apostrophe before text that a spreadsheet would run as a formula.
-    origin : str, optional
-        JSON on what made the new columns, kept as the schema's metadata "pckid" in Parquet and
-        Arrow, and as the comment of a workbook. Text formats have no place for it.
-    sheets : mapping of name to rows, optional
-        Further sheets of a workbook; other formats have no place for them.
-    """
-    options: dict[str, Any] = {"escape_formulas": escape_formulas, "origin": origin}
-    options["sheets"] = sheets
-    with TableWriter(file, kind=kind, codec=codec, **options) as writer:
-        writer.write(table, new, numbers)
-
-
 class TableWriter:
-    """Write a table part by part; parameters as for `write_table`. To be used with `with`."""
+    """Write a table part by part, its columns as they came and new ones after them.
+
+    To be used with `with`. The kind is "csv", "tsv", "parquet", "arrow" or "xlsx", the codec that
+    of a text file. Formulas are escaped by an apostrophe before text that a spreadsheet would run.
+    `origin` is JSON on what made the new columns, kept as the schema's metadata "pckid" in Parquet
+    and Arrow, and as the comment of a workbook, which `sheets` are added to.
+    """
 
     def __init__(
         self,
@@ -139,7 +104,12 @@ class TableWriter:
         new: Mapping[str, np.ndarray],
         numbers: Mapping[str, np.ndarray] | None = None,
     ) -> None:
-        """Write some rows; all parts have the same columns."""
+        """Write some rows with new columns (n_rows,), which replace those of the same names.
+
+        All parts have the same columns. Columns of text that are `numbers` (n_rows,) are stored as
+        such in Parquet, Arrow and .xlsx, but for one with a text that a number does not hold, such
+        as "007", "1.5M" or a whole number of 17 digits.
+        """
         kept = table.data.select([name for name in table.names if name not in new])
         if self.kind in ("csv", "tsv"):
             self._write_text(kept, new, table.text or TextFormat(",", ".", 0))
