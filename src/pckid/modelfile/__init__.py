@@ -22,7 +22,7 @@ from pckid._version import __version__
 from pckid.exceptions import PckidModelError
 from pckid.input.column_groups import list_group_columns
 from pckid.modelfile import checking, container
-from pckid.modelfile.kinds import KINDS, cluster_sizes, restored_columns
+from pckid.modelfile.kinds import KINDS, cluster_sizes
 
 FORMAT = 1
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "safetensors")
@@ -242,7 +242,8 @@ def _construct(content: container.Content) -> Any:
     reader = checking.ArrayReader(content.arrays)
     kind.unpack(estimator, description["state"], reader)
     reader.refuse_rest()
-    used = restored_columns(estimator)
+    scaling = estimator._scaling if hasattr(estimator, "_scaling") else estimator._kernel.scaling
+    used = scaling.used
     left_out = estimator.n_features_in_ - len(used)
     if _BYTES_PER_INDEX * left_out > max(container.FREE_BYTES, content.n_bytes):
         raise PckidModelError("it leaves out more columns than so small a file can.")

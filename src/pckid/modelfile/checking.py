@@ -36,7 +36,9 @@ class ArrayReader:
         return name in self._left
 
     def take(self, name: str, shape: tuple[int, ...], *dtypes: str) -> np.ndarray:
-        """Take an array of this shape and of one of these types."""
+        """Take an array of this shape and of one of these types; no file stores an empty one."""
+        if 0 in shape:
+            return np.zeros(shape, dtypes[0])
         array = self._left.pop(name, None)
         if array is None:
             raise PckidModelError(f"the array {name} is missing.")
@@ -60,6 +62,10 @@ class ArrayReader:
         if array.size and not (low <= array.min() and array.max() <= high):
             raise PckidModelError(f"the array {name} holds values out of range.")
         return array
+
+    def optional(self, name: str, length: int, **bounds: float) -> np.ndarray:
+        """Take a vector of numbers; one of length 0 where the file has none."""
+        return self.floats(name, (length if name in self else 0,), "float64", **bounds)
 
     def length(self, name: str) -> int:
         """Return how long an array is along its first axis; 0 if it is not there."""

@@ -31,6 +31,7 @@ from pckid.modelfile.checking import ArrayReader
 Facts = dict[str, Any]
 Named = dict[str, Any]
 _FLOATS = ("float32", "float64")
+_LIMITS = np.finfo(np.float64)
 
 
 class ModelKind(NamedTuple):
@@ -145,7 +146,7 @@ def _read_summary(reader: ArrayReader, scaling: Scaling, n_clusters: int) -> Row
         (2,),
     ]  # fmt: skip
     found: dict[str, Any] = {
-        key: _some(reader, f"summary.{key}", shape, "float64")
+        key: reader.floats(f"summary.{key}", shape, "float64")
         for key, shape in zip(RowSummary._fields, shapes, strict=True)
     }
     if any((found[key] < 0).any() for key in found if key not in ("means", "deciles")):
@@ -208,12 +209,6 @@ KINDS = {
 """Classes by the name that a file gives them; no other class is ever made from a file."""
 
 
-def restored_columns(estimator: Any) -> np.ndarray:
-    """Find which columns a restored estimator uses."""
-    scaling = estimator._scaling if hasattr(estimator, "_scaling") else estimator._kernel.scaling
-    return scaling.used
-
-
 def _fields(prefix: str, state: Any) -> Named:
     """Name the fields of a tuple of arrays; what is None or holds nothing is not stored."""
     return {
@@ -255,9 +250,9 @@ def _scaling(
         raise PckidModelError("the list of used columns does not fit the columns.")
     if not np.isin(categorical, named).all():
         raise PckidModelError("a column of categories lacks its categories.")
-    largest, smallest = np.finfo(np.float64).max, np.finfo(np.float64).smallest_subnormal
-    center = _some(reader, "scaling.center", (n_kept,), "float64", low=-largest, high=largest)
-    scale = _some(reader, "scaling.scale", (n_kept,), "float64", low=smallest, high=largest)
+    largest, smallest = _LIMITS.max, _LIMITS.smallest_subnormal
+    center = reader.floats("scaling.center", (n_kept,), "float64", low=-largest, high=largest)
+    scale = reader.floats("scaling.scale", (n_kept,), "float64", low=smallest, high=largest)
     sizes = [len((known or {})[j]) for j in categorical]
     unit = None
     if "scaling.unit" in reader:
@@ -267,10 +262,9 @@ def _scaling(
 
 def _indices(reader: ArrayReader, name: str, length: int, n_features: int) -> np.ndarray:
     """Take ascending indices of columns."""
-    if length == 0:
-        return np.arange(0)
     indices = reader.take(name, (length,), "int64")
-    if indices[0] < 0 or indices[-1] >= n_features or (np.diff(indices) <= 0).any():
+    outside = (indices < 0) | (indices >= n_features)
+    if outside.any() or (np.diff(indices) <= 0).any():
         raise PckidModelError("the list of used columns does not fit the columns.")
     return indices
 
@@ -280,25 +274,18 @@ def _read_margins(reader: ArrayReader, sizes: list[int], n_kept: int) -> Margins
     column = np.repeat(np.arange(len(sizes)), sizes)
     if len(column) and (reader.take("margins.column", column.shape, "int64") != column).any():
         raise PckidModelError("its categories do not fit its columns.")
-    shares = _some(reader, "margins.frequencies", column.shape, "float64", low=0.0, high=1.0)
-    n_columns = n_kept + len(sizes) if "margins.observed" in reader else 0
-    observed = _some(reader, "margins.observed", (n_columns,), "float64", low=0.0, high=1.0)
-    n_numbers = n_kept if "margins.higher" in reader else 0
-    higher = _some(reader, "margins.higher", (n_numbers,), "float64", low=0.0, high=1.0)
-    checking.add_up(shares[None, :], sizes, "margins.frequencies")
-    n_numbers = n_kept if "margins.one_hot" in reader else 0
-    one_hot = _some(reader, "margins.one_hot", (n_numbers,), "float64", low=0.0, high=1.0)
-    n_columns = n_kept + len(sizes) if "margins.weights" in reader else 0
-    bounds = {"low": np.finfo(np.float64).tiny, "high": np.finfo(np.float64).max}
-    weights = _some(reader, "margins.weights", (n_columns,), "float64", **bounds)
-    return Margins(column, shares, observed, higher, one_hot, weights)
-
-
-def _some(
-    reader: ArrayReader, name: str, shape: tuple[int, ...], dtype: str, **bounds: float
-) -> Any:
-    """Take an array of numbers; one that holds nothing is not stored."""
-    return np.zeros(shape, dtype) if 0 in shape else reader.floats(name, shape, dtype, **bounds)
+    share, positive = {"low": 0.0, "high": 1.0}, {"low": _LIMITS.tiny, "high": _LIMITS.max}
+    frequencies = reader.floats("margins.frequencies", column.shape, "float64", **share)
+    checking.add_up(frequencies[None, :], sizes, "margins.frequencies")
+    n_columns = n_kept + len(sizes)
+    return Margins(
+        column,
+        frequencies,
+        reader.optional("margins.observed", n_columns, **share),
+        reader.optional("margins.higher", n_kept, **share),
+        reader.optional("margins.one_hot", n_kept, **share),
+        reader.optional("margins.weights", n_columns, **positive),
+    )
 
 
 def _mixtures(
@@ -309,10 +296,8 @@ def _mixtures(
     spread = (n_kept, n_kept) if family.MATRICES else (n_kept,)
     parts = [
         checking.check_log_weights(reader, f"{prefix}.log_weights", size, dtype),
-        _some(reader, f"{prefix}.means", (*size, n_kept), dtype),
-        np.zeros((*size, *spread), dtype)
-        if n_kept == 0
-        else checking.covariances(reader, f"{prefix}.covariances", (*size, *spread), dtype),
+        reader.floats(f"{prefix}.means", (*size, n_kept), dtype),
+        checking.covariances(reader, f"{prefix}.covariances", (*size, *spread), dtype),
     ]
     if family.MIXED:
         parts += _probabilities(reader, prefix, size, scaling.margins, dtype)
@@ -327,9 +312,9 @@ def _probabilities(
     n_observed = 0 if margins is None else margins.observed.shape[0]
     least = float(np.finfo(dtype).smallest_normal)
     name = f"{prefix}.categories"
-    chances = _some(reader, name, (*size, n_categories), dtype, low=least, high=1.001)
+    chances = reader.floats(name, (*size, n_categories), dtype, low=least, high=1.001)
     if margins is not None and n_categories:
         sizes = np.bincount(to_numpy(margins.column)).tolist()
         checking.add_up(chances.reshape(-1, n_categories), sizes, name)
     name = f"{prefix}.observed"
-    return [chances, _some(reader, name, (*size, n_observed), dtype, low=0.0, high=1.001)]
+    return [chances, reader.floats(name, (*size, n_observed), dtype, low=0.0, high=1.001)]
