@@ -493,10 +493,7 @@ def find_caveats(
     if found:
         clause = describe_codes(found, lambda j: column_name(estimator, j))
         among = "" if whole else " of those judged"
-        codes = [
-            f"{clause[0].upper()}{clause[1:]}{among}: if that is a code for missing, replace it by "
-            "NaN."
-        ]
+        codes = [f"{clause}{among}: if that is a code for missing, replace it by NaN."]
     places = np.flatnonzero(categorical[used]).tolist()
     followed = find_followed_missingness(values[:, used], labels, places).followed
     follows = [column_name(estimator, used[j]) for j in followed]

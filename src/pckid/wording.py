@@ -254,7 +254,7 @@ def write_evidence(problem: Problem) -> str:
             return text
         case "code for missing":
             clause = describe_codes({0: data["codes"]}, lambda _: f"'{brief(problem.column)}'")
-            return f"{clause[0].upper()}{clause[1:]}, far from its other values."
+            return f"{clause}, far from its other values."
         case "outlier":
             far = "so far from its other values that these look all alike."
             return f"{column} holds {data['value']:g}, {far}"
@@ -393,7 +393,7 @@ def _write_codes(coded: Sequence[Problem], words: Dialect) -> str:
     codes = {place: problem.data["codes"] for place, problem in enumerate(coded)}
     clause = describe_codes(codes, lambda place: brief(coded[place].column))
     fix = f"If these mean missing, add {words.write(advice(coded))}"
-    return f"{clause[0].upper()}{clause[1:]}, far from their other values. {fix}"
+    return f"{clause}, far from their other values. {fix}"
 
 
 def write_refusal(

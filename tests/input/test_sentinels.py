@@ -94,9 +94,9 @@ def test_the_penguins_hold_none():
 @pytest.mark.parametrize(
     ("n_columns", "says"),
     [
-        (1, "column 0 holds 98 in 1 row and 99 in 1,200"),
-        (2, "columns 0 and 1 hold 98 in 2 cells and 99 in 2,400"),
-        (8, "columns 0, 1, 2, 3 and 4 more hold 98 in 8 cells and 99 in 9,600"),
+        (1, "Column 0 holds 98 in 1 row and 99 in 1,200"),
+        (2, "Columns 0 and 1 hold 98 in 2 cells and 99 in 2,400"),
+        (8, "Columns 0, 1, 2, 3 and 4 more hold 98 in 8 cells and 99 in 9,600"),
     ],
 )
 def test_words(n_columns, says):

@@ -163,7 +163,7 @@ def describe_codes(codes: Mapping[int, Sequence[Sentinel]], name: Callable[[int]
     Returns
     -------
     clause : str
-        Such as "column q3 holds 99 in 41 rows", or "columns q1, q2 and q3 hold 98 in 12 cells and
+        Such as "Column q3 holds 99 in 41 rows", or "Columns q1, q2 and q3 hold 98 in 12 cells and
         99 in 41".
     """
     totals: dict[float, int] = {}
@@ -174,4 +174,4 @@ def describe_codes(codes: Mapping[int, Sequence[Sentinel]], name: Callable[[int]
     held = [f"{first:g} in {counted(n_first, 'row' if one else 'cell')}"]
     held += [f"{value:g} in {n:,}" for value, n in others]
     named = join_words([name(j) for j in codes], _NAMED)
-    return f"column{'s' * (not one)} {named} hold{'s' * one} {join_words(held)}"
+    return f"Column{'s' * (not one)} {named} hold{'s' * one} {join_words(held)}"

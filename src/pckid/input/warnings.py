@@ -206,9 +206,8 @@ def warn_sentinels(X: np.ndarray, name: Callable[[int], str]) -> None:
     """
     codes = find_codes(X)
     if codes:
-        clause = describe_codes(codes, name)
         warn_caller(
-            f"{clause[0].upper()}{clause[1:]}, far from all other values. If that is a code for "
+            f"{describe_codes(codes, name)}, far from all other values. If that is a code for "
             "missing, replace it by NaN.",
             SentinelWarning,
         )
