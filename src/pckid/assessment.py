@@ -482,10 +482,6 @@ def find_caveats(
     labels : ndarray of shape (n_samples,)
     whole : bool, default=True
         Whether these are all rows of the table: a sample tells no small clusters.
-
-    Returns
-    -------
-    caveats : Caveats
     """
     used, categorical = used_columns(estimator), categorical_mask(estimator)
     sizes = np.bincount(labels[labels >= 0], minlength=1)

@@ -149,10 +149,6 @@ def judge_rows(
     seed, jobs : int
     n_null : int
         The largest number of null tables.
-
-    Returns
-    -------
-    choice : Choice
     """
     own = {name: getattr(estimator, name) for name in ("n_inits", "n_sizes", "dtype")}
     model = with_few_mixtures(estimator, **own, n_clusters="auto", n_jobs=jobs, random_state=seed)

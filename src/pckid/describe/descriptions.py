@@ -84,10 +84,6 @@ def describe_cluster(
         How values are written, as in `write_quantity`; others are plain numbers.
     nearest : (int, sequence of (name, ClusterFeature or CategoryFeature)), optional
         The cluster that is most like it, and the columns that tell the two apart.
-
-    Returns
-    -------
-    description : ClusterDescription
     """
     strong = [pair for pair in features if pair[1].distinctness >= CLEAR][:N_SHOWN]
     told = [pair for pair in nearest[1] if pair[1].distinctness >= _NOTABLE] if nearest else []

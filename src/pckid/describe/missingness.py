@@ -83,10 +83,6 @@ def find_followed_missingness(
         Rows with a negative label are left out.
     categorical : collection of int
         The columns that hold categories.
-
-    Returns
-    -------
-    findings : MissingnessFindings
     """
     values, labels = values[labels >= 0], labels[labels >= 0]
     links = missingness_links(~np.isnan(values), labels)
@@ -206,10 +202,6 @@ def missingness_information(
         Times that the clusters are shuffled among the rows.
     random_state : int, default=0
         Chooses at most 5,000 rows, and shuffles.
-
-    Returns
-    -------
-    information : MissingnessInformation
 
     Examples
     --------

@@ -160,10 +160,6 @@ def profile_clusters(
         How much each row counts in all but the numbers of rows.
     categories : dict of int to list, default=None
         The categories of columns of the input, by index; not needed if there are none.
-
-    Returns
-    -------
-    profiles : ClusterProfiles
     """
     xp, dtype = namespace(table.values), table.values.dtype
     index = xp.arange(n_clusters, dtype=labels.dtype, device=device_of(labels))

@@ -59,18 +59,8 @@ def expected_values(kernel: Kernel, table: Table, jobs: int) -> Expected:
 
         Σ_q w_q Σ_g γ_qg (σ²_qg + μ²_qg) − μ²
 
-    which is the variance within components, between those of a mixture, and between mixtures.
-
-    Parameters
-    ----------
-    kernel : Kernel
-    table : Table
-    jobs : int
-
-    Returns
-    -------
-    expected : Expected
-        Also for values that are observed.
+    which is the variance within components, between those of a mixture, and between mixtures. Both
+    also for values that are observed.
     """
     xp = namespace(table.values)
 

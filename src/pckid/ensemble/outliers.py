@@ -34,18 +34,7 @@ def outlier_score(kernel: Kernel, table: Table, jobs: int) -> Array:
 
     With s the `surprise` of a row of n observed values, which is about χ²(n) / n where the mixtures
     are right, the score is (s^⅓ − 1 + c) / √c with c = 2 / (9 n): about standard normal (Wilson and
-    Hilferty 1931), whatever n is.
-
-    Parameters
-    ----------
-    kernel : Kernel
-    table : Table
-    jobs : int
-
-    Returns
-    -------
-    scores : array of shape (n_samples,)
-        NaN for a row with nothing observed.
+    Hilferty 1931), whatever n is. Of shape (n_samples,), NaN for a row with nothing observed.
     """
     return _score(surprise(kernel, table, jobs), table)
 
@@ -53,21 +42,7 @@ def outlier_score(kernel: Kernel, table: Table, jobs: int) -> Array:
 def project_and_score(
     kernel: Kernel, projection: Projection, table: Table, jobs: int
 ) -> tuple[Array, Array]:
-    """Compute the rows' coordinates as `project` does, and their outlier scores, in one pass.
-
-    Parameters
-    ----------
-    kernel : Kernel
-    projection : Projection
-    table : Table
-    jobs : int
-
-    Returns
-    -------
-    coordinates : array of shape (n_samples, n_components)
-    scores : array of shape (n_samples,)
-        As from `outlier_score`.
-    """
+    """Compute coordinates as `project` does, and `outlier_score`, in one pass over the rows."""
     k, degree = projection.basis.shape[1], projection.degree
     taken = [] if degree is None else [degree[:, None]]
     functionals = _deviation_functionals(kernel, table, [projection.basis, *taken])
@@ -167,19 +142,8 @@ def surprise(kernel: Kernel, table: Table, jobs: int) -> Array:
     The mean over mixtures, weighted as in the kernel, of Σ_g γ_g D_g / n for a row with n values
     observed. D_g sums (x − μ)² / σ² over its numbers and 1 − 2 log p − 2 H over its categories, H
     the entropy of the column in the component: each is 1 on average where the component is right.
-    Numbers that take two values count as categories.
-    Of covariance matrices the variances count.
-
-    Parameters
-    ----------
-    kernel : Kernel
-    table : Table
-    jobs : int
-
-    Returns
-    -------
-    surprise : array of shape (n_samples,)
-        0 for a row with nothing observed.
+    Numbers that take two values count as categories. Of covariance matrices the variances count.
+    Of shape (n_samples,), 0 for a row with nothing observed.
     """
     functionals = _deviation_functionals(kernel, table)
 

@@ -32,10 +32,6 @@ def with_one_hot(scaling: Scaling, X: Array) -> Scaling:
     scaling : Scaling
     X : array of shape (n_samples, n_features_in)
         The rows to learn from, NaN where a value is missing.
-
-    Returns
-    -------
-    scaling : Scaling
     """
     margins = scaling.margins
     if margins is None or margins.higher.shape[0] == 0:

@@ -23,17 +23,9 @@ def holds_rows(total: Array) -> Array:
 
 
 def pool(values: Array, log_weights: Array) -> Array:
-    """Average over the components of each mixture, by their weights.
+    """Average values (m, g, d) over the components of each mixture, by their weights (m, g).
 
-    Parameters
-    ----------
-    values : array of shape (m, n_components, d)
-    log_weights : array of shape (m, n_components)
-
-    Returns
-    -------
-    pooled : array of shape (m, n_components, d)
-        The same for all components of a mixture.
+    What is returned has the shape of the values, and is the same for all components of a mixture.
     """
     xp = namespace(values)
     weights = xp.exp(log_weights)[..., None]

@@ -103,10 +103,6 @@ def compare_with_null_tables(
     jobs : int, default=1
         Threads.
     n_null : int, default=49
-
-    Returns
-    -------
-    comparison : Comparison
     """
     X = _without_many_columns(X, entropy)
     model = fit_null_model(X, categorical)
@@ -160,10 +156,6 @@ def compare_structures(own: Sequence[Structure], null: Sequence[Structure]) -> C
         Of the table, one of each ensemble.
     null : sequence of Structure
         Of the null tables; three at least.
-
-    Returns
-    -------
-    comparison : Comparison
     """
     statistic, null_statistics = 0.0, np.zeros(len(null))
     for kind, weight in enumerate(_WEIGHTS):

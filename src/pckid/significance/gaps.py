@@ -83,10 +83,6 @@ def find_gaps(units: Units, labels: np.ndarray, entropy: int, n_clusters: int = 
         The seed of the halves.
     n_clusters : int, default=0
         Where the last clusters may have no rows, the number of clusters.
-
-    Returns
-    -------
-    gaps : Gaps
     """
     rng = generator(entropy, Stream.GAPS)
     values = units.values.copy()
@@ -152,10 +148,6 @@ def _pair_statistic(
     second : ndarray of shape (n_rows,), bool
         Whether a row belongs to the second cluster.
     rng : Generator
-
-    Returns
-    -------
-    statistic : float
     """
     found = []
     for _ in range(_N_SPLITS):

@@ -58,10 +58,6 @@ def fit_margin(column: np.ndarray, order: np.ndarray | None = None) -> Margin:
         With NaN where a value is missing; at least two distinct values.
     order : ndarray of shape (n_levels,), default=None
         Of a column of categories, these from first to last; None for a column of numbers.
-
-    Returns
-    -------
-    margin : Margin
     """
     observed = ~np.isnan(column)
     levels, place, counts = np.unique(column[observed], return_inverse=True, return_counts=True)

@@ -57,10 +57,6 @@ def fit_null_model(X: np.ndarray, categorical: np.ndarray) -> NullModel:
     categorical : ndarray of shape (n_features,), bool
         Columns of categories, as numbers without an order. They get one: by where their rows lie
         along the direction in which the table varies most.
-
-    Returns
-    -------
-    model : NullModel
     """
     units = find_units(X, categorical)
     table = units.values

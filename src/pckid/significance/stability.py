@@ -81,10 +81,6 @@ def measure_stability(
     resamples : sequence of ndarray of shape (n_samples,)
         Labels of the same rows; their numbers need not agree.
     n_clusters : int
-
-    Returns
-    -------
-    stability : Stability
     """
     overlaps, kept = [], []
     for other in resamples:

@@ -42,10 +42,6 @@ def find_units(X: np.ndarray, categorical: np.ndarray) -> Units:
         With NaN where a value is missing.
     categorical : ndarray of shape (n_features,), bool
         Columns of categories, as numbers.
-
-    Returns
-    -------
-    units : Units
     """
     ends = np.stack([np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)])
     columns = _split_columns(X, ends, categorical)

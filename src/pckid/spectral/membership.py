@@ -108,10 +108,6 @@ def sharpness_of(
     parts : ndarray of shape (n_draws, n_samples)
         As from `cluster_parts`.
     weights : array of shape (n_samples,), default=None
-
-    Returns
-    -------
-    sharpness : float
     """
     n_clusters = centers.shape[0]
     if n_clusters == 1:
