@@ -11,6 +11,7 @@ import click
 from experiments.answers import answers_command
 from experiments.calibration import calibration
 from experiments.informative import informative_command
+from experiments.known import known_command
 from experiments.mixed import mixed_command
 from experiments.paper import with_parameters
 from pckid.cli._options import not_zero, stack_options
@@ -206,6 +207,14 @@ def compare(choose_k: bool, assess: bool, **options: Any) -> None:
     run_experiment(assess_tables if assess else other, given)
 
 
-OWN = (reproduce, compare, mixed_command, informative_command, calibration, answers_command)
+OWN = (
+    reproduce,
+    compare,
+    mixed_command,
+    informative_command,
+    calibration,
+    answers_command,
+    known_command,
+)
 for command in OWN:
     experiments.add_command(command)

@@ -1,0 +1,263 @@
+"""What a few known rows bring: `python -m experiments known`.
+
+Of every class 1, 3 or 10 rows are known, drawn anew in each of the runs, as is the table. Each
+method says the class of all other rows. Without known rows, PCKID's clusters have no names: they
+get those that fit the truth best, which nobody would know, or those that fit the known rows best.
+"""
+
+from __future__ import annotations
+
+import csv
+import warnings
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.impute import KNNImputer
+from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
+
+from experiments import tables
+from experiments.datasets import Case, varying
+from experiments.datasets.benchmark import cases_of, plain_name
+from experiments.progress import experiment_progress
+from experiments.resampling import interval
+from experiments.run import seeds
+from pckid import PCKID
+from pckid.metrics import clustering_accuracy
+
+N_KNOWN = (1, 3, 10)
+WRONG = 0.1
+OWN, MATCHED, UNKNOWN, NAMED = (
+    "PCKID",
+    "PCKID, best match",
+    "PCKID without, best match",
+    "PCKID without, named by known rows",
+)
+_WRONG = ", 10 % wrong"
+LISTED = ("wrong known rows listed as conflicts", "right known rows listed as conflicts")
+
+
+class Result(NamedTuple):
+    """The accuracy of one method on the rows of one table whose class is not known.
+
+    Or the share of known rows that were listed as conflicts, see `LISTED`.
+    """
+
+    dataset: str
+    setting: str
+    run: int
+    n_known: int
+    method: str
+    accuracy: float
+
+
+def _spread(kernel: str) -> Callable[[NDArray, NDArray, int], NDArray]:
+    return lambda X, y, seed: LabelSpreading(kernel=kernel).fit(X, y).transduction_
+
+
+def _train_itself(X: NDArray, y: NDArray, seed: int) -> NDArray:
+    model = SelfTrainingClassifier(RandomForestClassifier(random_state=seed))
+    return model.fit(X, y).predict(X)
+
+
+PEERS = {
+    "LabelSpreading, rbf": _spread("rbf"),
+    "LabelSpreading, knn": _spread("knn"),
+    "self-training random forest": _train_itself,
+}
+"""Functions of complete rows, classes with −1 where unknown, and a seed."""
+
+
+def draw_known(
+    y: NDArray, filled: NDArray, n_known: int, wrong: float, rng: np.random.Generator
+) -> tuple[NDArray, NDArray]:
+    """Draw rows of every class (0, 1, ...), at most all but one; with the classes said of them.
+
+    `filled` (n,) tells which rows have a value in a column that varies.
+    """
+    rows = [np.flatnonzero((y == c) & filled) for c in range(y.max() + 1)]
+    drawn = [rng.choice(r, min(n_known, max(len(r) - 1, 1)), replace=False) for r in rows]
+    chosen = np.concatenate(drawn)
+    said = y[chosen]
+    for place in np.flatnonzero(rng.random(len(said)) < wrong):
+        # A class whose every known row were wrong would not be among the groups any more.
+        if (said == said[place]).sum() > 1:
+            said[place] = (said[place] + rng.integers(1, len(rows))) % len(rows)
+    return chosen, said
+
+
+def fit_known(
+    X: NDArray, rows: NDArray, said: NDArray, k: int, seed: int
+) -> tuple[NDArray, list[int]]:
+    """Fit PCKID with known rows; the classes of all rows (n,), and the known rows in conflict."""
+    known = np.full(len(X), -1)
+    known[rows] = said
+    model = PCKID(k, random_state=seed, n_jobs=1).fit(X, known=known)
+    names = np.array([int(name) for name in model.cluster_names_])
+    return names[model.labels_], [conflict.row for conflict in model.known_conflicts_]
+
+
+def name_clusters(shares: NDArray, rows: NDArray, said: NDArray) -> NDArray:
+    """Name clusters by the known rows; `shares` (n, k) are memberships. Returns classes (n,)."""
+    scores = np.zeros((shares.shape[1], shares.shape[1]))
+    np.add.at(scores, said, shares[rows])
+    scores /= np.maximum(np.bincount(said, minlength=len(scores)), 1)[:, None]
+    classes, clusters = linear_sum_assignment(scores, maximize=True)
+    return classes[np.argsort(clusters)][shares.argmax(axis=1)]
+
+
+def observe_case(case: Case, run: int, seed: int, max_rows: int, peers: bool) -> list[Result]:
+    """Observe every method on one table."""
+    warnings.simplefilter("ignore")
+    table_seed, method_seed = seeds(seed, case, run)
+    rng = np.random.default_rng(table_seed)
+    X, y = case.draw(table_seed)
+    rows = rng.permutation(np.flatnonzero(~np.isnan(X).all(axis=1)))[:max_rows]
+    counts = dict(zip(*np.unique(y[rows], return_counts=True), strict=True))
+    rows = rows[[counts[c] > 1 for c in y[rows]]]
+    X, y = X[rows], np.unique(y[rows], return_inverse=True)[1]
+    k, model_seed = int(y.max()) + 1, method_seed % 2**31
+    filled = ~np.isnan(X[:, varying(X)]).all(axis=1)
+    free = PCKID(k, random_state=model_seed, n_jobs=1).fit(X)
+    shares = free.predict_proba(X)
+    complete = KNNImputer().fit_transform(X)
+    found = []
+
+    def note(method: str, n_known: int, accuracy: float) -> None:
+        found.append(Result(case.dataset, case.setting, run, n_known, method, accuracy))
+
+    for n_known in N_KNOWN:
+        for wrong in (0.0, WRONG) if n_known > 1 else (0.0,):
+            chosen, said = draw_known(y, filled, n_known, wrong, rng)
+            rest = np.setdiff1d(np.arange(len(y)), chosen)
+            mark = _WRONG if wrong else ""
+            labels, conflicts = fit_known(X, chosen, said, k, model_seed)
+            note(OWN + mark, n_known, np.mean(labels[rest] == y[rest]))
+            note(MATCHED + mark, n_known, clustering_accuracy(y[rest], labels[rest]))
+            if wrong:
+                is_listed, is_wrong = np.isin(chosen, conflicts), said != y[chosen]
+                for name, part in zip(LISTED, (is_wrong, ~is_wrong), strict=True):
+                    if part.any():
+                        note(name, n_known, is_listed[part].mean())
+            else:
+                note(UNKNOWN, n_known, clustering_accuracy(y[rest], free.labels_[rest]))
+                labels = name_clusters(shares, chosen, said)
+                note(NAMED, n_known, np.mean(labels[rest] == y[rest]))
+            given = np.full(len(y), -1)
+            given[chosen] = said
+            for name, classify in PEERS.items():
+                # The forest takes most of the time.
+                if peers and (not wrong or "forest" not in name):
+                    labels = classify(complete, given, model_seed)
+                    note(name + mark, n_known, np.mean(labels[rest] == y[rest]))
+    return found
+
+
+def observe_all(
+    cases: Sequence[Case], path: Path, *, runs: int, seed: int, jobs: int, **options: Any
+) -> list[Result]:
+    """Observe every method on every case, in `jobs` processes; tables in the file are done."""
+    from joblib import Parallel, delayed, parallel_config
+
+    done = read_results(path)
+    seen = {result[:3] for result in done}
+    tasks = [
+        (case, run)
+        for run in range(runs)
+        for case in cases
+        if (case.dataset, case.setting, run) not in seen
+    ]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with (
+        open(path, "a", newline="", encoding="utf-8") as file,
+        parallel_config("loky", n_jobs=jobs, inner_max_num_threads=1),
+        experiment_progress(len(tasks), "Observing") as advance,
+    ):
+        calls = (delayed(observe_case)(*task, seed, **options) for task in tasks)
+        for found in Parallel(return_as="generator_unordered", batch_size=1)(calls):
+            csv.writer(file, lineterminator="\n").writerows(found)
+            file.flush()
+            advance()
+    return [result for result in read_results(path) if result.run < runs]
+
+
+def read_results(path: Path) -> list[Result]:
+    """Read what an earlier call found."""
+    if not path.exists():
+        return []
+    with open(path, newline="", encoding="utf-8") as file:
+        return [
+            Result(dataset, setting, int(run), int(n_known), method, float(accuracy))
+            for dataset, setting, run, n_known, method, accuracy in csv.reader(file)
+        ]
+
+
+def accuracy_table(results: Sequence[Result]) -> tables.ResultTable:
+    """Tabulate mean accuracies; a data set counts once, and intervals come from resampling them."""
+    found = {result.method for result in results}
+    methods = [OWN, *PEERS, NAMED, UNKNOWN, MATCHED]
+    methods = [
+        name for name in (*methods, *(m + _WRONG for m in methods), *LISTED) if name in found
+    ]
+    datasets = sorted({plain_name(result.dataset) for result in results})
+    values = np.full((len(methods), len(N_KNOWN)), np.nan)
+    ends = np.full((2, *values.shape), np.nan)
+    for j, n_known in enumerate(N_KNOWN):
+        each = np.full((len(datasets), len(methods)), np.nan)
+        for i, dataset in enumerate(datasets):
+            for m, method in enumerate(methods):
+                own = [
+                    result.accuracy
+                    for result in results
+                    if (plain_name(result.dataset), result.n_known, result.method)
+                    == (dataset, n_known, method)
+                ]
+                each[i, m] = np.mean(own) if own else np.nan
+        values[:, j], ends[:, :, j] = tables.mean(each, axis=0), interval(each)
+    is_named = np.array([name in (OWN, NAMED, *PEERS) for name in methods])[:, None]
+    best = tables.best_of_row(np.where(is_named, values, np.nan).T, 3).T
+    columns = [f"{n} known" for n in N_KNOWN]
+    return tables.ResultTable("method", methods, columns, values, (3,) * len(columns), best, ends)
+
+
+@click.command("known")
+@click.argument("folders", nargs=-1, type=click.Path(exists=True, file_okay=False))
+@click.option("--half", type=click.Choice(["choose", "report"]), help="One half of the benchmark.")
+@click.option("--runs", type=click.IntRange(1), default=20, show_default=True)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+@click.option("--jobs", type=int, default=1, show_default=True, help="Processes.")
+@click.option("--max-rows", type=click.IntRange(10), default=500, show_default=True)
+@click.option("--peers/--no-peers", default=True, help="Whether other methods are compared.")
+@click.option("--out", type=click.Path(file_okay=False), default="results/known")
+def known_command(
+    folders: Sequence[str],
+    half: str | None,
+    runs: int,
+    seed: int,
+    jobs: int,
+    max_rows: int,
+    peers: bool,
+    out: str,
+) -> None:
+    """Compare how well the other rows are classed once some rows of each class are known.
+
+    Writes known.csv and known.md. Interrupted, the same command goes on from here.
+    """
+    path = Path(out) / "known.csv"
+    results = observe_all(
+        cases_of(half, folders),
+        path,
+        runs=runs,
+        seed=seed,
+        jobs=jobs,
+        max_rows=max_rows,
+        peers=peers,
+    )
+    text = tables.as_markdown(accuracy_table(results))
+    path.with_suffix(".md").write_text(text, encoding="utf-8")
+    click.echo(text)
