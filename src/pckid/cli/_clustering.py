@@ -75,8 +75,9 @@ def run_cluster(
     with streaming.workers_of(options["scheduler"]) as client:
         columns, visits, rows = _words.column_options(options), None, None
         if options["case"]:
-            visits = _series.read_visits(table, columns, options)
-            prepared = visits.cases
+            visits = _series.cluster_visits(table, columns, options)
+            # The lines need not stay in memory.
+            prepared, table = visits.cases, visits.cases.table
         else:
             prepared, rows = streaming.prepare_rows(estimator, table, columns, client)
             _words.tell_prepared(prepared)

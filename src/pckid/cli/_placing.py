@@ -45,7 +45,7 @@ def run_predict(
     _words.tell_opened(table)
     visits = None
     if form is not None:
-        visits = _series.read_new_visits(table, columns, known, form)
+        visits = _series.place_visits(table, columns, known, form, options)
         table, prepared = visits.cases.table, visits.cases
     else:
         prepared = prepare(table, columns, known)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
+from functools import partial
 from typing import Any
 
 import click
@@ -11,7 +12,7 @@ from pckid.cli import _words
 from pckid.cli._outputs import open_writer
 from pckid.cli._say import say
 from pckid.cluster import PCKID
-from pckid.series.files import Visits, gather_cases, prepare_lines
+from pckid.series.files import Visits, read_new_visits, read_visits
 from pckid.series.table import SeriesFormat
 from pckid.streaming import Layout, write_placed
 from pckid.tables.options import ColumnOptions
@@ -39,26 +40,25 @@ def check_series(options: Mapping[str, Any]) -> None:
         raise click.UsageError(f"--{asked[0]} does not go with --case.")
 
 
-def read_visits(table: OpenTable, columns: ColumnOptions, options: Mapping[str, Any]) -> Visits:
+def cluster_visits(table: OpenTable, columns: ColumnOptions, options: Mapping[str, Any]) -> Visits:
     """Make one row of the lines of each case of a table in memory, and say how."""
     keys = {key: options[key] for key in ("case", "time", "variable", "value") if options[key]}
-    lines = prepare_lines(table, columns, keys)
-    _words.tell_prepared(lines.prepared)
-    static = [name.strip() for names in options["static"] for name in names.split(",")] or None
-    more = {"static": static, "bins": _read_bins(options["bins"])}
-    return _tell(gather_cases(lines, {**keys, **more, "from_first": options["from_first"]}))
+    keys["static"] = [n.strip() for names in options["static"] for n in names.split(",")] or None
+    keys |= {"bins": _read_bins(options["bins"]), "from_first": options["from_first"]}
+    keep = bool(options["out_long"])
+    return _tell(read_visits(table, columns, keys, _words.tell_prepared, keep_lines=keep))
 
 
-def read_new_visits(
-    table: OpenTable, columns: ColumnOptions, known: Known, form: SeriesFormat
+def place_visits(
+    table: OpenTable,
+    columns: ColumnOptions,
+    known: Known,
+    form: SeriesFormat,
+    options: Mapping[str, Any],
 ) -> Visits:
-    """Make one row of the lines of each new case, as those of a model were made."""
-    texts = {name: known.categories[name] for name in form.static if name in known.categories}
-    measured = () if "value" not in form.options else (form.options["value"],)
-    names = (*(measured or form.variables), *form.static)
-    lines = prepare_lines(table, columns, form.options, Known(names, texts, known.units))
-    _words.tell_prepared(lines.prepared, settled=True)
-    return _tell(gather_cases(lines, form.options, form))
+    """Make one row of the lines of each new case, and say how."""
+    tell, keep = partial(_words.tell_prepared, settled=True), bool(options["out_long"])
+    return _tell(read_new_visits(table, columns, known, form, tell, keep_lines=keep))
 
 
 def _tell(visits: Visits) -> Visits:
