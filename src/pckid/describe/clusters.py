@@ -76,26 +76,13 @@ Feature = ClusterFeature | CategoryFeature
 
 
 class MissingnessLink(NamedTuple):
-    """How strongly the missing values of a column are associated with the clusters.
-
-    Attributes
-    ----------
-    feature : int
-    strength : float
-        Cramér's V between "observed" and the cluster, corrected for chance: 0 none, 1 complete.
-    missing_shares : ndarray of shape (n_clusters,)
-        Share missing in each cluster.
-    n_missing : int
-        Rows without a value.
-    p_value : float
-        How likely missing values independent of the clusters are associated as closely: a
-        chi-square test, times the number of columns with missing values (Bonferroni), at most 1.
-    """
+    """How strongly the missing values of a column are associated with the clusters."""
 
     feature: int
-    strength: float
-    missing_shares: np.ndarray
-    n_missing: int
+    strength: float  # Cramér's V of "observed" and the cluster, corrected for chance: 0 none, 1 all
+    missing_shares: np.ndarray  # (n_clusters,), the share missing in each cluster
+    n_missing: int  # rows without a value
+    # Of a chi-square test, times the number of columns with missing values (Bonferroni), at most 1
     p_value: float
 
 

@@ -26,18 +26,12 @@ _ROWS_PER_COLUMN = 20
 class MissingnessInformation(NamedTuple):
     """How much information missing cells carry about the clusters.
 
-    Attributes
-    ----------
-    share : float
-        Mutual information between "observed or missing" and the cluster, above what shuffled
-        clusters give, as a share of the most there could be: the mean over the columns with
-        missing cells. From 0 (nothing) to 1.
-    chance : float
-        How often shuffled clusters give as much: a permutation test's p-value.
+    The share is the mutual information between "observed or missing" and the cluster, above what
+    shuffled clusters give, by the most there could be: the mean over columns with missing cells.
     """
 
-    share: float
-    chance: float
+    share: float  # from 0, nothing, to 1
+    chance: float  # how often shuffled clusters give as much: a permutation test's p-value
 
     @property
     def tells(self) -> bool:
@@ -46,22 +40,11 @@ class MissingnessInformation(NamedTuple):
 
 
 class MissingnessFindings(NamedTuple):
-    """Which columns' missing values are associated with the clusters, and may have made them.
+    """Which columns' missing values are associated with the clusters, and may have made them."""
 
-    Attributes
-    ----------
-    links : list of MissingnessLink
-        Of all columns, the strongest first.
-    together : list of int
-        Columns whose missing values are closely associated with the clusters, and not by chance.
-    followed : list of int
-        Those of them for which that also holds among rows of like values: there, the values that
-        the clusters differ in do not explain it.
-    """
-
-    links: list[MissingnessLink]
-    together: list[int]
-    followed: list[int]
+    links: list[MissingnessLink]  # of all columns, the strongest first
+    together: list[int]  # columns that are closely associated, and not by chance
+    followed: list[int]  # those that are so also among rows of like values
 
 
 def find_followed_missingness(

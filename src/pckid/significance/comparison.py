@@ -53,19 +53,10 @@ _LEAST_SPREAD = 1e-6
 
 
 class Comparison(NamedTuple):
-    """How clear the clusters of a table are, compared with those of null tables.
+    """How clear the clusters of a table are, compared with those of null tables."""
 
-    Attributes
-    ----------
-    statistic : float
-        How far the table is above the null tables, in their standard deviations, see
-        `compare_structures`.
-    null_statistics : ndarray of shape (n_null,)
-        How far each null table is above the others.
-    """
-
-    statistic: float
-    null_statistics: np.ndarray
+    statistic: float  # how far the table is above null tables, in their standard deviations
+    null_statistics: np.ndarray  # (n_null,), how far each null table is above the others
 
     @property
     def p_value(self) -> float:

@@ -17,28 +17,16 @@ _N_MODES = 25
 
 
 class Margin(NamedTuple):
-    """The distribution of a column, by its quantile function, and how its values show a Gaussian.
+    """The distribution of a column by its quantile function, and how its values show a Gaussian."""
 
-    Attributes
-    ----------
-    levels : ndarray of shape (n_levels,)
-        Values, ascending.
-    cumulative : ndarray of shape (n_levels,)
-        The probability up to each level.
-    discrete : bool
-        Whether the levels are all that there is; else quantiles lie between them too.
-    scores : ndarray of shape (n_samples,)
-        Of each row the expected value of the standard Gaussian that its value was cut from, of
-        mean 0 and variance 1 over the rows; NaN where missing.
-    hermite : ndarray of shape (24,)
-        Coefficients of the scores as a function of that Gaussian, in Hermite polynomials of
-        degrees 1, 2, …
-    """
-
-    levels: np.ndarray
-    cumulative: np.ndarray
-    discrete: bool
+    levels: np.ndarray  # (n_levels,), values, ascending
+    cumulative: np.ndarray  # (n_levels,), the probability up to each level
+    discrete: bool  # whether the levels are all that there is; else quantiles lie between them too
+    # (n_samples,), the expected value of the standard Gaussian that a row's value was cut from, of
+    # mean 0 and variance 1 over the rows; NaN where missing
     scores: np.ndarray
+    # (24,), coefficients of the scores as a function of that Gaussian, in Hermite polynomials of
+    # degrees 1, 2, …
     hermite: np.ndarray
 
     def quantile(self, probabilities: np.ndarray) -> np.ndarray:

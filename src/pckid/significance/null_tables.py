@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from pckid.significance.margins import N_HERMITE, Margin, fit_margin
-from pckid.significance.units import find_units
+from pckid.significance.units import Units, find_units
 
 _GRID = np.linspace(-0.999, 0.999, 81)
 _LEAST_EIGENVALUE = 1e-3
@@ -24,27 +24,12 @@ _MAX_ROUNDS = 20
 
 
 class NullModel(NamedTuple):
-    """What null tables are drawn from.
+    """What null tables are drawn from; they lack columns that do not take two values."""
 
-    Attributes
-    ----------
-    margins : list of Margin
-        Of the columns used.
-    columns : list of ndarray
-        The column of the table that each margin stands for, or those that hold its categories
-        together. Null tables lack columns that do not take two values.
-    ends : ndarray of shape (2, n_features)
-        The lowest and the highest value of each column of the table.
-    root : ndarray of shape (n_used, n_used)
-        Times its transpose, the correlations of the Gaussian.
-    observed : ndarray of shape (n_samples, n_features), bool
-    """
-
-    margins: list[Margin]
-    columns: list[np.ndarray]
-    ends: np.ndarray
-    root: np.ndarray
-    observed: np.ndarray
+    margins: list[Margin]  # of the units
+    units: Units
+    root: np.ndarray  # (n_units, n_units), times its transpose the correlations of the Gaussian
+    observed: np.ndarray  # (n_samples, n_features), bool
 
 
 def fit_null_model(X: np.ndarray, categorical: np.ndarray) -> NullModel:
@@ -63,18 +48,18 @@ def fit_null_model(X: np.ndarray, categorical: np.ndarray) -> NullModel:
     orders = order_categories(table, units.categorical)
     margins = [fit_margin(column, order) for column, order in zip(table.T, orders, strict=True)]
     correlations = copula_correlations(margins, ~np.isnan(table))
-    return NullModel(margins, units.columns, units.ends, _root(correlations), ~np.isnan(X))
+    return NullModel(margins, units, _root(correlations), ~np.isnan(X))
 
 
 def draw_null_table(model: NullModel, rng: np.random.Generator) -> np.ndarray:
     """Draw a table without groups, of shape (n_samples, n_features), NaN where missing."""
     n_samples = len(model.observed)
-    latent = rng.standard_normal((n_samples, len(model.columns))) @ model.root.T
+    latent = rng.standard_normal((n_samples, len(model.margins))) @ model.root.T
     X = np.full(model.observed.shape, np.nan)
-    for some, margin, column in zip(model.columns, model.margins, latent.T, strict=True):
+    for some, margin, column in zip(model.units.columns, model.margins, latent.T, strict=True):
         values = margin.quantile(ndtr(column))[:, None]
         if len(some) > 1:
-            low, high = model.ends[:, some]
+            low, high = model.units.ends[:, some]
             values = np.where(values == np.arange(len(some)), high, low)
         X[:, some] = values
     X[~model.observed] = np.nan

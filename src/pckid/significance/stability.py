@@ -20,21 +20,12 @@ LabelsOf = Callable[[np.ndarray, int], np.ndarray]
 
 
 class Stability(NamedTuple):
-    """What resamples agree on.
+    """What resamples agree on."""
 
-    Attributes
-    ----------
-    clusters : ndarray of shape (n_clusters,)
-        The mean over resamples of the highest Jaccard index of each cluster with one of theirs.
-    recovery : ndarray of shape (n_clusters,)
-        The share of resamples in which that index is 0.75 or more.
-    rows : ndarray of shape (n_samples,)
-        The share of resamples that put a row into the cluster matched with its own.
-    """
-
+    # (n_clusters,), the mean over resamples of the highest Jaccard index with one of their clusters
     clusters: np.ndarray
-    recovery: np.ndarray
-    rows: np.ndarray
+    recovery: np.ndarray  # (n_clusters,), the share of resamples with an index of 0.75 or more
+    rows: np.ndarray  # (n_samples,), the share with the row in the cluster matched with its own
 
 
 def resample_clusters(

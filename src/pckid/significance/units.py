@@ -10,23 +10,12 @@ from pckid.input.one_hot import one_hot_groups
 
 
 class Units(NamedTuple):
-    """The columns of a table that vary, those that hold one category together as one.
+    """The columns of a table that vary, those that hold one category together as one."""
 
-    Attributes
-    ----------
-    values : ndarray of shape (n_samples, n_units)
-        Numbers, or categories as numbers without an order; NaN where missing.
-    categorical : ndarray of shape (n_units,), bool
-    columns : list of ndarray
-        The columns of the table that each unit stands for.
-    ends : ndarray of shape (2, n_features)
-        The lowest and the highest value of each column of the table.
-    """
-
-    values: np.ndarray
-    categorical: np.ndarray
-    columns: list[np.ndarray]
-    ends: np.ndarray
+    values: np.ndarray  # (n_samples, n_units), categories as numbers; NaN where missing
+    categorical: np.ndarray  # (n_units,), bool
+    columns: list[np.ndarray]  # of the table, those that each unit stands for
+    ends: np.ndarray  # (2, n_features), the lowest and the highest value of each column
 
     def columns_of(self, units: np.ndarray) -> list[int]:
         """List the columns of the table that some units stand for."""
