@@ -41,7 +41,8 @@ def tell_next(
     if report_path:
         lines.append(f"Open the report in a browser: {Path(report_path).resolve().as_uri()}")
     if model_path:
-        lines.append(f"Put new rows into these clusters: {predict_command(model_path)}")
+        predict = write_command(["predict", model_path, "new.csv"], {"out": "new-clusters.csv"})
+        lines.append(f"Put new rows into these clusters: {predict}")
     if out not in (None, "-"):
         lines.append(f"Load the clusters in Python: {python_line(out, delimiter)}")
     if n_clusters == 1:
@@ -54,11 +55,6 @@ def tell_next(
         lines.append(f"{report}; put new rows into the clusters later with --save FILE.pckid.")
     for line in ("What next:", *(f"  {line}" for line in lines)):
         say(line)
-
-
-def predict_command(model_path: str) -> str:
-    """Write the command that labels new rows, new.csv standing for their file."""
-    return write_command(["predict", model_path, "new.csv"], {"out": "new-clusters.csv"})
 
 
 def python_line(out: str, delimiter: str) -> str:

@@ -113,7 +113,8 @@ def print_page(found: TableInspection, command: str) -> None:
         *_section("Columns that look like a series:", _series(found)),
         *_section("To look at:", [f"  {line}" for line in write_problems(found.problems, SHELL)]),
     ]
-    if not any(_is_usable(column) for column in found.columns):
+    # What cannot be read yet may be used after it was mended.
+    if not any(column.used or column.kind == "text" for column in found.columns):
         nothing = "There is nothing to cluster by: no column that is used has different values."
         lines += ["", nothing]
     elif any(problem.stops and not problem.fix for problem in found.problems):
@@ -121,13 +122,6 @@ def print_page(found: TableInspection, command: str) -> None:
     else:
         lines += ["", "To cluster the table as advised:", f"  {command}"]
     console.file.writelines(f"{printable(line)}\n" for line in lines)
-
-
-def _is_usable(column: ColumnInspection) -> bool:
-    """Tell whether a column can be clustered by, perhaps after it was mended."""
-    if column.kind == "text":
-        return True
-    return column.used and column.kind not in ("constant", "empty")
 
 
 def _section(title: str, lines: list[str]) -> list[str]:

@@ -101,7 +101,7 @@ def warnings_as_notes() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         warnings.simplefilter("default", UserWarning)
-        warnings.showwarning = _show_warning
+        warnings.showwarning = lambda message, *_, **__: note(str(message))
         yield
 
 
@@ -167,8 +167,3 @@ def _is_want_of_memory(error: BaseException | None) -> bool:
             return True
         error = error.__cause__ or error.__context__
     return False
-
-
-def _show_warning(message: Any, *details: Any, **more: Any) -> None:
-    """Print a warning as a plain line."""
-    note(str(message))

@@ -63,7 +63,11 @@ def read_columns(
             cells = text_column(table, name, missing).to_pylist()
             answers = unify_answers({cell for cell in cells if cell is not None})
             texts[name] = [None if cell is None else answers[cell] for cell in cells]
-            columns[name] = _number_categories(texts[name])
+            places = {
+                text: float(place) for place, text in enumerate(sorted(set(answers.values())))
+            }
+            codes = [np.nan if cell is None else places[cell] for cell in texts[name]]
+            columns[name] = np.array(codes, dtype=np.float64)
     X = np.column_stack([columns[name] for name in names] or [np.empty((table.data.num_rows, 0))])
     return Columns(X, texts, found, wrong)
 
@@ -131,10 +135,3 @@ def _as_text(cell: Any, missing: MissingTokens) -> str | None:
     if cell is None or cell != cell or (isinstance(cell, int | float) and cell in missing.numbers):
         return None
     return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
-
-
-def _number_categories(cells: list[str | None]) -> np.ndarray:
-    """Number the categories of a column, of shape (n_rows,)."""
-    distinct = sorted({cell for cell in cells if cell is not None})
-    index = {category: float(code) for code, category in enumerate(distinct)}
-    return np.array([np.nan if cell is None else index[cell] for cell in cells], dtype=np.float64)

@@ -59,7 +59,8 @@ def find_extra_rows(source: FileTable | OpenTable) -> ExtraRows | None:
             n_blank += 1
             continue
         text = row[filled[0]]
-        if _is_note(text, len(filled), len(row)) or _TOTAL.fullmatch(text.strip(_SIGNS_AROUND)):
+        is_note = len(filled) == 1 < len(row) and _NOTE.fullmatch(text.strip())
+        if is_note or _TOTAL.fullmatch(text.strip(_SIGNS_AROUND)):
             n_rows, n_blank = n_rows + n_blank + 1, 0
             labels.append((filled[0], text))
         else:
@@ -71,26 +72,16 @@ def find_extra_rows(source: FileTable | OpenTable) -> ExtraRows | None:
     return ExtraRows(texts, names[labels[-1][0]], source.parts[-1].n_below + n_rows)
 
 
-def _is_note(text: str, n_filled: int, n_columns: int) -> bool:
-    """Tell whether a row holds a single text that says something about the table."""
-    return n_filled == 1 < n_columns and _NOTE.fullmatch(text.strip()) is not None
-
-
 def _occurs_above(source: FileTable | OpenTable, labels: list[tuple[int, str]]) -> bool:
     """Tell whether one of the first rows begins as one of the last does, as categories do."""
     columns = sorted({source.names[j] for j, _ in labels})
     head = first_rows(source, columns, len(source.names)).data
-    last = {source.names[j]: [text for k, text in labels if k == j] for j, _ in labels}
+    last = {source.names[j]: [t.casefold() for k, t in labels if k == j] for j, _ in labels}
     for name, texts in last.items():
         cells = [_trimmed(cell).casefold() for cell in head.column(name).to_pylist()]
-        if any(cells.count(text.casefold()) > _count(texts, text) for text in texts):
+        if any(cells.count(text) > texts.count(text) for text in texts):
             return True
     return False
-
-
-def _count(texts: list[str], text: str) -> int:
-    """Count a text, whatever its case."""
-    return [other.casefold() for other in texts].count(text.casefold())
 
 
 def _last_rows(source: FileTable | OpenTable) -> list[list[str]]:

@@ -53,6 +53,7 @@ _MULTIPLIERS = frozenset(
     ]
 )
 _MEANING = {text.lower(): sign for sign, texts in _CURRENCIES.items() for text in texts.split()}
+CURRENCIES = frozenset(_MEANING)
 # Longer ones first: "Rs." before "Rs".
 _WRITTEN = "|".join(re.escape(text) for text in sorted(_MEANING, key=len, reverse=True))
 _CELL = re.compile(
@@ -126,11 +127,6 @@ class FormatChoice(NamedTuple):
     def _meanings(self) -> set[str]:
         """The units, each once however it is written."""
         return {_MEANING.get(unit, unit) for unit in self.units}
-
-    @property
-    def is_money(self) -> bool:
-        """Whether a currency stands around the numbers."""
-        return any(unit in _MEANING for unit in self.units)
 
     @property
     def n_bare(self) -> int:

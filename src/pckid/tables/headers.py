@@ -52,9 +52,6 @@ def find_names(rows: Grid) -> NamesRow:
         only_corner = not kinds[i][used[0]] and counts[i] == len(used) - 1
         return 2 * counts[i] <= len(used) and not only_corner
 
-    def only_texts(i: int) -> bool:
-        return {"number", "value"}.isdisjoint(kinds[i])
-
     def above_numbers(i: int) -> list[str]:
         """List what the row holds above columns of numbers."""
         below = {j: [row[j] for row in kinds[i + 1 :] if row[j]] for j in used}
@@ -78,7 +75,7 @@ def find_names(rows: Grid) -> NamesRow:
     # Half of a row is much for a title.
     rival = filled[0] if found != filled[0] and 2 * counts[filled[0]] == len(used) else None
     is_remark = str(rows[found][0]).lstrip().startswith("#")
-    if is_remark or not only_texts(found):
+    if is_remark or not {"number", "value"}.isdisjoint(kinds[found]):
         # Names are texts alone, right below that or below a blank row; more rows follow them.
         place = filled.index(found) + 1
         after = filled[place : place + _MOST_TITLES][: len(filled) // 2 + 1 - place]
@@ -128,26 +125,24 @@ def find_header(rows: Grid, merged: Sequence[Range] = ()) -> Header:
     grid = [list(row) for row in rows]
     most = max(2, width * _NEARLY_ALL)
     near = [r for r in merged if r[0][0] < len(rows) and _header_columns(r) < most]
-    for merge in near:
-        _fill_merged(grid, merge)
+    # The first cell of a merged range has its content.
+    for (top, left), (bottom, right) in near:
+        for row in grid[top : bottom + 1]:
+            row[left : right + 1] = [grid[top][left]] * len(row[left : right + 1])
     first, _, rival = find_names(grid)
     end = first + 1
     while end < min(len(rows), first + _MOST_HEADER_ROWS) and _continues(rows, near, first, end):
         end += 1
-    columns = zip(*grid[first:end], strict=True)
-    return Header(first, end, [_name(cells) for cells in columns], rival)
+    names = []
+    for cells in zip(*grid[first:end], strict=True):
+        texts = dict.fromkeys(" ".join(cell_text(cell).split()) for cell in cells)
+        names.append(" ".join(filter(None, texts)))
+    return Header(first, end, names, rival)
 
 
 def _header_columns(merge: Range) -> int:
     """Count the columns of a merged range."""
     return merge[1][1] - merge[0][1] + 1
-
-
-def _fill_merged(grid: Grid, merge: Range) -> None:
-    """Write the content of a merged range, which its first cell has, into all of its cells."""
-    (top, left), (bottom, right) = merge
-    for row in grid[top : bottom + 1]:
-        row[left : right + 1] = [grid[top][left]] * len(row[left : right + 1])
 
 
 def _continues(rows: Grid, merged: Sequence[Range], first: int, row: int) -> bool:
@@ -156,17 +151,8 @@ def _continues(rows: Grid, merged: Sequence[Range], first: int, row: int) -> boo
         return True
     above = [r for r in merged if r[0][0] <= row - 1 <= r[1][0] and _header_columns(r) > 1]
     # Below a heading of several columns come their names, which are texts.
-    return bool(above) and first <= above[0][0][0] and _is_texts(rows[row])
-
-
-def _is_texts(row: list[Any]) -> bool:
-    """Tell whether all cells that hold something are texts."""
-    return all(isinstance(cell, str) for cell in row)
-
-
-def _name(cells: Sequence[Any]) -> str:
-    """Put the cells over a column together to its name."""
-    return " ".join(filter(None, dict.fromkeys(" ".join(cell_text(c).split()) for c in cells)))
+    is_texts = all(isinstance(cell, str) for cell in rows[row])
+    return bool(above) and first <= above[0][0][0] and is_texts
 
 
 def cell_text(cell: Any) -> str:

@@ -154,8 +154,12 @@ def find_readings(
     }
     unsettled = [name for name in names if found[name] is None]
     counts = count_cells(source, unsettled, missing)
+    choices = (
+        choose_format(counts[name].shapes, decimal=rules.decimal, form=rules.format_of(name))
+        for name in unsettled
+    )
     evidence = None
-    if any(_has_rival(counts[name], rules, name) for name in unsettled):
+    if any(choice and choice.rival for choice in choices):
         evidence = _decimal_evidence(head, names, missing)
     for name in unsettled:
         found[name] = _decide(name, counts[name], head, missing, rules, evidence)
@@ -242,7 +246,8 @@ def _glance(
         if doubtful and is_ambiguous_plain(observed_cells(column, missing.of(name))):
             return None
         found = _kind_of_numbers(values, name, rules)
-        return found._replace(has_zeros=_have_zeros(column)) if found.kind == "number" else found
+        zeros = found.kind == "number" and pc.match_substring_regex(column, LEADING_ZEROS)
+        return found._replace(has_zeros=bool(zeros and pc.any(zeros).as_py()))
     cells = observed_cells(column, missing.of(name))
     counts = CellCounts()
     counts.add(cells)
@@ -262,11 +267,6 @@ def _kind_of_numbers(values: np.ndarray, name: str, rules: ReadingRules) -> Read
     return Reading("row name" if named else "number")
 
 
-def _have_zeros(cells: Any) -> bool:
-    """Tell whether numbers begin with zeros that they do not need."""
-    return bool(pc.any(pc.match_substring_regex(cells, LEADING_ZEROS)).as_py())
-
-
 def _text(cells: Any, name: str, rules: ReadingRules) -> Reading:
     """Tell categories from free text and names of rows, by the first rows (null where missing)."""
     n_observed = len(cells) - cells.null_count
@@ -278,12 +278,6 @@ def _text(cells: Any, name: str, rules: ReadingRules) -> Reading:
     free = name not in rules.kept and texts_are_free(n_observed, n_distinct)
     distinct = [text for text in cells.unique().to_pylist() if text is not None]
     return Reading("free text" if free else "category", several=has_several_answers(distinct))
-
-
-def _has_rival(counts: CellCounts, rules: ReadingRules, name: str) -> bool:
-    """Tell whether two formats read a column equally well."""
-    choice = choose_format(counts.shapes, decimal=rules.decimal, form=rules.format_of(name))
-    return choice is not None and choice.rival is not None
 
 
 def _decimal_evidence(head: FileTable, names: Sequence[str], missing: MissingTokens) -> str | None:

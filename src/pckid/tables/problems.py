@@ -25,7 +25,7 @@ from pckid.tables.findings import (
     SetOption,
     SkipLast,
 )
-from pckid.tables.formats import NumberFormat, split_number
+from pckid.tables.formats import CURRENCIES, NumberFormat, split_number
 from pckid.tables.kinds import LEADING_ZEROS, Reading, ReadingRules, is_used
 from pckid.tables.numbers import LIMIT, NotNumbers
 from pckid.tables.row_names import looks_like_identifier, name_tells_rows, texts_are_free
@@ -161,7 +161,7 @@ def _doubts(name: str, reading: Reading) -> list[Problem]:
         numbers = tuple(_read_example(choice.example, form) for form in both)
         data = {"example": choice.example, "numbers": numbers, "ways": ways}
         return [Problem("ambiguous numbers", name, (), data, ways[:1], True)]
-    if choice and choice.n_bare and not choice.is_money:
+    if choice and choice.n_bare and CURRENCIES.isdisjoint(choice.units):
         data = {"unit": next(iter(choice.units)), "n_bare": choice.n_bare}
         return [Problem("unit left out", name, (), data | {"n_cells": choice.n_fitting})]
     return []
@@ -194,7 +194,9 @@ def _text_among_numbers(
     few = (
         found.all_texts and len(found.texts) <= _MOST_CODES and 2 * found.n_cells < found.n_observed
     )
-    if found.all_texts and all(_is_limit(text) for text, _ in found.texts):
+    numbers = {text: re.sub(LIMIT, "", text) for text, _ in found.texts}
+    limits = all(number != text and split_number(number) for text, number in numbers.items())
+    if found.all_texts and limits:
         fix = (SetOption("limits", "value"),)
         return Problem("limits", name, (found.row,), data, fix, True)
     codes: tuple[Fix, ...] = (Drop(name),)
@@ -202,12 +204,6 @@ def _text_among_numbers(
         held = {text for text, _ in found.texts if any(text in each for each in counts.values())}
         codes = tuple(Missing(text, name if text in held else "") for text, _ in found.texts)
     return Problem("text among numbers", name, (found.row,), data, codes, True)
-
-
-def _is_limit(text: str) -> bool:
-    """Tell whether a text is a number with a sign such as "<" before it."""
-    number = re.sub(LIMIT, "", text)
-    return number != text and split_number(number) is not None
 
 
 def _category_problems(name: str, counts: Counter[str], asked_for: bool) -> list[Problem]:

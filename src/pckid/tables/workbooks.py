@@ -36,6 +36,7 @@ _OPTIONS = ("sheet", "header", "skip_first", "skip_last", "visible_only")
 _NUMBERS = {int, float}
 _DATES = {datetime.date, datetime.datetime}
 _SPANS = {datetime.time, datetime.timedelta}
+_combine = datetime.datetime.combine
 
 
 class SheetTable(NamedTuple):
@@ -376,7 +377,7 @@ def _without_notes(
 
 def _sheet_column(cells: Sequence[Any]) -> Any:
     """Make a column of some cells: of numbers, truth values, dates or spans, otherwise of text."""
-    found = [None if cell == "" else cell for cell in cells]
+    found, midnight = [None if cell == "" else cell for cell in cells], datetime.time.min
     kinds = set(map(type, found)) - {type(None)}
     if not kinds:
         return pa.nulls(len(found))
@@ -387,24 +388,13 @@ def _sheet_column(cells: Sequence[Any]) -> Any:
     if kinds == {datetime.date}:
         return pa.array(found, pa.date32())
     if kinds <= _DATES:
-        return pa.array([_moment(cell) for cell in found], pa.timestamp("us"))
+        moments = [_combine(c, midnight) if type(c) is datetime.date else c for c in found]
+        return pa.array(moments, pa.timestamp("us"))
     if kinds <= _SPANS:
-        return pa.array([_span(cell) for cell in found], pa.duration("us"))
+        first, start = datetime.date.min, datetime.datetime.min
+        spans = [_combine(first, c) - start if isinstance(c, datetime.time) else c for c in found]
+        return pa.array(spans, pa.duration("us"))
     return _text_column(found)
-
-
-def _moment(cell: Any) -> datetime.datetime | None:
-    """Take a date as its midnight."""
-    if type(cell) is datetime.date:
-        return datetime.datetime(cell.year, cell.month, cell.day)
-    return cell
-
-
-def _span(cell: Any) -> datetime.timedelta | None:
-    """Take a time of the day as the span since midnight."""
-    if isinstance(cell, datetime.time):
-        return datetime.datetime.combine(datetime.date.min, cell) - datetime.datetime.min
-    return cell
 
 
 def _join(parts: Sequence[Any]) -> Any:

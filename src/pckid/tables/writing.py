@@ -120,10 +120,13 @@ class TableWriter:
             if name not in new and self._holds(name, kept.column(name), values)
         }
         data = _with_columns(kept, {**held, **new})
-        if self.kind == "xlsx":
-            self._write_workbook(data, {name: kept.column(name) for name in held})
-        else:
+        if self.kind != "xlsx":
             self._write_binary(data)
+            return
+        if self._sink is None:
+            writer = WorkbookWriter(self.file, self.sheets, self.origin)
+            self._sink = self._open.enter_context(writer)
+        self._sink.write_table(data, {name: kept.column(name) for name in held})
 
     def _holds(self, name: str, texts: Any, values: np.ndarray) -> bool:
         """Tell whether a column is stored as numbers: they hold all that its texts do."""
@@ -151,13 +154,6 @@ class TableWriter:
             )
             self._sink = self._open.enter_context(opener(self.file, data.schema))
         self._sink.write_table(data)
-
-    def _write_workbook(self, data: Any, texts: Mapping[str, Any]) -> None:
-        """Write rows to the first sheet of a workbook; `texts` stand where there is no number."""
-        if self._sink is None:
-            writer = WorkbookWriter(self.file, self.sheets, self.origin)
-            self._sink = self._open.enter_context(writer)
-        self._sink.write_table(data, texts)
 
     def _write_text(self, kept: Any, new: Mapping[str, np.ndarray], text: TextFormat) -> None:
         """Write text, the header before the first rows."""
@@ -215,7 +211,9 @@ def _text_blocks(
     suspect = re.compile(rf'[\r\n\s"{re.escape(delimiter)}]')
 
     def cell(text: str) -> str:
-        if escape and _FORMULA.match(text) and not _is_value(text):
+        # A number, or a text that means missing, is no formula, whatever it begins with.
+        is_value = _NUMBER.fullmatch(text) or text.strip().lower() in _MISSING
+        if escape and _FORMULA.match(text) and not is_value:
             text = "'" + text
         return '"' + text.replace('"', '""') + '"' if special.search(text) else text
 
@@ -234,11 +232,6 @@ def _text_blocks(
             for values in new.values()
         ]
         yield "".join(delimiter.join(row) + "\n" for row in zip(*columns, strict=True))
-
-
-def _is_value(text: str) -> bool:
-    """Tell whether a text that begins as a formula does is a number, or means missing."""
-    return _NUMBER.fullmatch(text) is not None or text.strip().lower() in _MISSING
 
 
 def _number_texts(values: np.ndarray, decimal: str) -> list[str]:
