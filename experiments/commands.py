@@ -14,6 +14,7 @@ from experiments.informative import informative_command
 from experiments.known import known_command
 from experiments.mixed import mixed_command
 from experiments.paper import with_parameters
+from experiments.series import series_command
 from pckid.cli._options import not_zero, stack_options
 
 Command = Callable[..., Any]
@@ -215,6 +216,7 @@ OWN = (
     calibration,
     answers_command,
     known_command,
+    series_command,
 )
 for command in OWN:
     experiments.add_command(command)

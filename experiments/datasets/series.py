@@ -10,6 +10,7 @@ from __future__ import annotations
 import zipfile
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
+from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,6 +28,7 @@ FILES = {
 
 SIMULATED = {"choose": "VAR(1), weaker", "report": "VAR(1)"}
 VEGETATION = "vegetation"  # of the half to report
+BLOCKS = "blocks"
 MECHANISMS = ("random", "bursts", "variables", "informative")
 SHARES = (0.25, 0.5, 0.75)
 MAX_CASES = 300
@@ -94,8 +96,6 @@ def _with_removals(name: str, source: str, draw: Callable) -> list[Case]:
 
 def _list_vegetation(path: str) -> list[Case]:
     """List the pairs of land covers, the index alone and with elevation and slope."""
-    from itertools import combinations
-
     classes = np.unique(load_pixels(path)[3]).tolist()
     return [
         Case(
@@ -107,6 +107,33 @@ def _list_vegetation(path: str) -> list[Case]:
         for terrain in (False, True)
         for a, b in combinations(classes, 2)
     ]
+
+
+def list_blocks() -> list[Case]:
+    """List tables of a wide block of columns and a narrow one."""
+    return [
+        Case(BLOCKS, carries, "simulated", partial(draw_blocks, carries))
+        for carries in ("narrow", "wide", "both")
+    ]
+
+
+def draw_blocks(carries: str, seed: int) -> GroupedTable:
+    """Draw 300 rows of three classes: a block of 100 columns, and one of 5; 30 % are missing.
+
+    A factor that has nothing to do with the classes runs through the wide block. The classes differ
+    in the block that `carries` them, or in both.
+    """
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.arange(300) % 3)
+    factor = rng.normal(size=(300, 1)) * rng.choice([-1, 1], 100)
+    wide, narrow = rng.normal(size=(300, 100)) + 0.7 * factor, rng.normal(size=(300, 5))
+    if carries != "wide":
+        narrow += 1.6 * rng.normal(size=(3, 5))[y]
+    if carries != "narrow":
+        wide += 0.6 * rng.normal(size=(3, 100))[y]
+    X = np.hstack([wide, narrow])
+    X[rng.random(X.shape) < 0.3] = np.nan
+    return GroupedTable(X, y, (tuple(range(100)), tuple(range(100, 105))))
 
 
 def draw_pixels(path: str, classes: tuple[str, str], terrain: bool, seed: int) -> GroupedTable:

@@ -15,9 +15,9 @@ from pckid._utils.arrays import to_numpy
 Groups = Sequence[Sequence[int]]
 
 
-@method("PCKID, a scale for each variable", grouped=True, **DEFAULT)
-@method("PCKID, equal variables", grouped=True, **DEFAULT, group_weights="equal")
-@method("PCKID, informative", grouped=True, **DEFAULT, missingness="informative")
+@method("PCKID, groups", grouped=True, **DEFAULT)
+@method("PCKID, equal groups", grouped=True, **DEFAULT, group_weights="equal")
+@method("PCKID, informative groups", grouped=True, **DEFAULT, missingness="informative")
 def run_grouped(
     X: NDArray, n_clusters: int, *, groups: Groups, seed: int, device: str | None, **parameters: Any
 ) -> NDArray:
