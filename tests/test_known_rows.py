@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 import pckid
+import pckid.reporting
 from pckid import PCKID
 from pckid._utils.arrays import to_numpy
 from pckid.input.known import read_known
@@ -136,3 +137,15 @@ def test_a_known_row_without_which_the_centre_is_further_is_judged_without_itsel
     both = {group.name: (group.n_rows, group.n_agreeing) for group in model.known_groups_}
     assert both["x"] == (2, 1)
     assert len(model.known_conflicts_) == 1
+
+
+def test_the_report_lists_known_rows_by_group():
+    known = known_rows(0, 1, 2, 3)
+    known[7] = "large"
+    frame = pd.DataFrame(X, columns=list("abcd"), index=[f"C{i}" for i in range(len(X))])
+    model = PCKID(3, **SETTING).fit(frame, known=known)
+    background = pckid.reporting.Background(row_names=list(frame.index))
+    page = pckid.report(model, frame, background=background, assessment=False).html
+    part = page.split('id="known-rows"')[1].split("</section>")[0]
+    assert "C7" in part
+    assert part.count("none") == 2

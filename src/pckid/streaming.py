@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -77,6 +78,7 @@ def cluster_file(
     *,
     columns: Sequence[str] | None = None,
     keep: Sequence[str] | None = None,
+    known: str | None = None,
     scheduler: str | None = None,
     **options: Any,
 ) -> Totals:
@@ -101,6 +103,9 @@ def cluster_file(
         The columns to cluster by; None takes all but those kept.
     keep : sequence of str, default=None
         Columns to write beside the labels, such as an id; None writes the number of the row.
+    known : str, default=None
+        A column with the groups of rows that are known, empty elsewhere, as for `PCKID.fit`. The
+        table is then read whole.
     scheduler : str, default=None
         The address of a Dask scheduler whose workers do the work; they read Parquet themselves,
         so they must find it under the same path.
@@ -130,9 +135,9 @@ def cluster_file(
     unknown = options.keys() - signature(read_table).parameters.keys()
     if unknown:
         raise TypeError(f"cluster_file() got an unexpected keyword argument {min(unknown)!r}")
-    reading, chosen = pick_options({**options, "columns": columns or ()})
+    reading, chosen = pick_options({**options, "columns": columns or (), "known": known})
     with parameter_errors(source), workers_of(scheduler) as client:
-        table = open_table(source, reading, at_most=0)
+        table = open_table(source, reading, at_most=0 if known is None else math.inf)
         for name in kept:
             if name not in table.names:
                 raise TableError(f"{source} has no column '{name}'.")
@@ -213,7 +218,7 @@ def _problems_in(prepared: Prepared, drawn: Survey) -> tuple[Problem, ...]:
 def fit_rows(model: PCKID, prepared: Prepared, rows: FileRows | None) -> None:
     """Fit a model to a prepared table: to its rows in memory, or to those drawn from its file."""
     if rows is None:
-        model.fit(prepared.frame, sample_weight=prepared.weights)
+        model.fit(prepared.frame, known=prepared.known, sample_weight=prepared.weights)
     else:
         model.fit(rows)
 

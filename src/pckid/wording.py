@@ -162,6 +162,14 @@ def write_note(note: Fact, words: Dialect) -> str:
     if note.code == "unclustered":
         hold = "holds" if data["n_unclustered"] == 1 else "hold"
         return f"{data['n_unclustered']:,} of {data['n_rows']:,} rows {hold} no value: label -1."
+    if note.code == "known_rows":
+        text = f"{counted(data['n_rows'], 'known row')} of {counted(data['n_groups'], 'group')}"
+        if not data["conflicts"]:
+            return f"{text}: none of them clearly looks like another cluster."
+        pairs = [
+            f"row {row} ({brief(a)}, looks like {brief(b)})" for row, a, b in data["conflicts"]
+        ]
+        return f"{text}: {len(pairs):,} of them may be wrong, {list_first(pairs)}."
     if note.code == "replaced":
         return f"The result takes the place of the table's own column '{data['column']}'."
     raise ValueError(f"No sentence for the note {note.code!r}.")

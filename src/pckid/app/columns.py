@@ -121,7 +121,7 @@ def _roles(column: ColumnInspection) -> list[str]:
         roles = ["row_names", *(["number"] if column.quartiles else []), "category"]
     if any(problem.code == "ambiguous numbers" for problem in column.problems):
         roles = [*FORMATS, "category"]
-    return list(dict.fromkeys([*roles, "row_names", "labels"]))
+    return list(dict.fromkeys([*roles, "row_names", "labels", "known"]))
 
 
 def _ask_for_column(column: ColumnInspection, suggested: ColumnChoice, key: str) -> ColumnChoice:
@@ -168,7 +168,7 @@ def _as_options(
 ) -> ColumnOptions:
     """Add the choices to what was told about missing values."""
     by_role = {choice.role: name for name, choice in reversed(choices.items())}
-    special = {key: by_role.get(key) for key in ("row_names", "labels")}
+    special = {key: by_role.get(key) for key in ("row_names", "labels", "known")}
     used = {name: role for name, (tick, role) in choices.items() if tick and role not in special}
     kept = {*used, *special.values()}
     # What names the rows is used only where all columns to use are named.
@@ -182,4 +182,5 @@ def _as_options(
         dates=tuple(f"{name}={role}" for name, role in used.items() if role in _DATES),
         row_names=special["row_names"],
         labels=special["labels"],
+        known=special["known"],
     )

@@ -77,7 +77,9 @@ def as_command(settings: Settings) -> str:
     name, n_clusters = settings.upload.name, settings.n_clusters
     chosen, reading = settings.options, settings.upload.reading
     given: dict[str, Any] = {"k": None if n_clusters == "auto" else n_clusters}
-    given |= {key: getattr(chosen, key) or None for key in (*_COLUMNS, "row_names", "labels")}
+    given |= {
+        key: getattr(chosen, key) or None for key in (*_COLUMNS, "row_names", "labels", "known")
+    }
     given |= {"limits": chosen.limits or None, "no_header": not reading.header}
     given |= {key: getattr(reading, key) or None for key in _READING}
     stem = Path(name).stem
@@ -91,14 +93,18 @@ def as_python(settings: Settings) -> str:
     chosen, reading, name = settings.options, settings.upload.reading, settings.upload.name
     given = {key: list(getattr(chosen, key)) for key in _COLUMNS}
     if not chosen.columns:
-        given["drop"] += filter(None, (chosen.labels, chosen.row_names))
+        given["drop"] += filter(None, (chosen.labels, chosen.known, chosen.row_names))
     given |= {"limits": chosen.limits} | {key: getattr(reading, key) for key in _READING}
     written = "".join(f", {key}={value!r}" for key, value in given.items() if value)
     written += "" if reading.header else ", header=False"
-    stem = Path(name).stem
+    stem, known, fitted = Path(name).stem, "", "fit(frame)"
+    if chosen.known:
+        column = [chosen.known]
+        known = f"known = pckid.read_table({name!r}, columns={column}, categorical={column})[0]\n"
+        fitted = f"fit(frame, known=known[{chosen.known!r}])"
     return (
         f"import pckid\n\nframe, notes = pckid.read_table({name!r}{written})\n"
-        f"model = pckid.PCKID({settings.n_clusters!r}, random_state=0).fit(frame)\n"
+        f"{known}model = pckid.PCKID({settings.n_clusters!r}, random_state=0).{fitted}\n"
         f"frame['cluster'] = model.labels_\n"
         f"pckid.report(model, frame.drop(columns='cluster'), {stem + '-report.html'!r})\n"
         f"pckid.save(model, {stem + '-model.pckid'!r})\n"

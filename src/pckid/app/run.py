@@ -19,7 +19,7 @@ def ask_for_run(opened: Opened, options: ColumnOptions) -> Settings:
     if how != "Find out":
         n_clusters = st.number_input("Number of groups", 1, 1000, 3, width=200)
     settings = Settings(opened.upload, n_clusters, options)
-    kept_aside = {*options.drop, options.row_names, options.labels}
+    kept_aside = {*options.drop, options.row_names, options.labels, options.known}
     nothing = not options.columns and kept_aside.issuperset(opened.table.names)
     if nothing:
         st.warning("Tick at least one column.")

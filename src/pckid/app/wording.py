@@ -16,6 +16,7 @@ ROLES = {
     "hour": "date, its hour",
     "row_names": "name of the row",
     "labels": "known group",
+    "known": "known group of some rows, kept",
 } | {form: f"number, as {form}" for form in FORMATS}
 """What a column may be used as."""
 

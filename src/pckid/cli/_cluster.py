@@ -29,7 +29,8 @@ from pckid.tables.workbook_writing import Share, Sheets
 _MOST_DESCRIBED, _MOST_COLUMNS = 10, 1000
 _LEFT_OUT = {
     "choice": "left out by choice", "row names": "names the rows", "row_names": "names the rows",
-    "labels": "known groups", "not chosen": "not among the columns chosen",
+    "labels": "known groups", "known": "known groups of some rows",
+    "not chosen": "not among the columns chosen",
     "weights": "weights of the rows; the figures here count every row once",
     "row name": "names the rows", "date": "dates", "duration": "durations",
     "free text": "free text", "unknown": "not known to the model",
@@ -88,7 +89,19 @@ def list_notes(estimator: PCKID, counts: Mapping[str, Counter[str]], n_found: in
         notes.append(Fact("empty_clusters", {"n_found": n_found, "n_clusters": asked}))
     if hasattr(estimator, "choice_") and asked >= MAX_CLUSTERS:
         notes.append(Fact("most_clusters", {"n_clusters": asked}))
+    if hasattr(estimator, "known_groups_"):
+        notes.append(summarise_known(estimator))
     return notes
+
+
+def summarise_known(estimator: PCKID) -> Fact:
+    """Count the known rows, and list those that look like another cluster, rows from 1."""
+    groups, titles = estimator.known_groups_, cluster_titles(estimator)
+    counts = {"n_rows": sum(each.n_rows for each in groups), "n_groups": len(groups)}
+    found = [
+        (each.row + 1, each.group, titles[each.cluster]) for each in estimator.known_conflicts_
+    ]
+    return Fact("known_rows", {**counts, "conflicts": found})
 
 
 def tell_choice(estimator: PCKID) -> None:
@@ -98,6 +111,12 @@ def tell_choice(estimator: PCKID) -> None:
     chosen = estimator.choice_.n_clusters
     others = [number for number in estimator.choice_.ranked.tolist() if number != chosen]
     second = f"; {others[0]} would come next" if others else ""
+    if estimator.n_clusters_ > chosen:
+        say(
+            f"Number of clusters: {estimator.n_clusters_}, as many as groups are known; by the "
+            f"table alone it would be {chosen}."
+        )
+        return
     say(f"Number of clusters, chosen from the table: {chosen}{second}.")
 
 
@@ -147,6 +166,11 @@ def summarise_run(
             "dropped": [str(name) for name in estimator.dropped_features_],
             "share_missing": share,
             "cluster_names": estimator.cluster_names_,
+        }
+        | {
+            key: [each._asdict() for each in getattr(estimator, f"{key}_")]
+            for key in ("known_groups", "known_conflicts")
+            if hasattr(estimator, f"{key}_")
         }
         | totals._asdict()
     )

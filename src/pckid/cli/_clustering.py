@@ -37,7 +37,7 @@ from pckid.tables.writing import table_format
 # What sets clusters apart is not searched for in larger tables.
 _MOST_CELLS = 5_000_000
 # What is learnt from all rows, and not from those that are drawn from a large file.
-_ONLY_WHOLE = ("informative", "weights")
+_ONLY_WHOLE = ("informative", "known", "weights")
 
 
 class Outputs(NamedTuple):
@@ -253,7 +253,7 @@ class _Run(NamedTuple):
         """Write all rows with their clusters."""
         outputs, prepared, options = self.outputs, self.prepared, self.options
         new = [*streaming.NEW_COLUMNS[: 2 + options["outliers"]]]
-        new += [streaming.NAME_COLUMN] if options["names"] else []
+        new += [streaming.NAME_COLUMN] if any(self.estimator.cluster_names_) else []
         for name in new:
             if name in prepared.table.names and prepared.left_out.get(name) != "choice":
                 _words.tell_note(Fact("replaced", {"column": name}))

@@ -20,7 +20,7 @@ from pckid.tables.scanning import OpenTable
 from pckid.tables.service import Known
 
 _NEED_CASE = ("time", "variable", "value", "static", "from_first", "out_long")
-_NOT_LONG = ("weights", "stream", "scheduler", "resume")
+_NOT_LONG = ("known", "weights", "stream", "scheduler", "resume")
 
 
 def check_series(options: Mapping[str, Any]) -> None:

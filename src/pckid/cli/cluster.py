@@ -29,6 +29,9 @@ from pckid.cli._say import be_quiet
               help="Say whether the clusters are clearer than those of tables without groups, and "
               "how stable they are; takes some seconds.")  # fmt: skip
 @column_options
+@click.option("--known", metavar="NAME",
+              help="Column with the groups of some rows, empty elsewhere: these rows keep them, "
+              "the others follow, and clusters carry their names.")  # fmt: skip
 @click.option("--weights", metavar="NAME",
               help="Column that says how much each row counts, as in a survey; not used "
               "otherwise.")  # fmt: skip
@@ -80,6 +83,7 @@ def cluster(
       pckid cluster table.parquet -k 5 --columns height,weight --out clusters.parquet
       pckid cluster table.csv -k 3 --na-values -9999 --save model.pckid --json
       pckid cluster table.parquet -k 5 --columns height,weight --stream --only-labels > labels.csv
+      pckid cluster customers.csv --known segment --out segments.csv
       pckid cluster visits.csv --case patient --time day --out patients.csv
       cat table.csv | pckid cluster -k 3 | head
     """

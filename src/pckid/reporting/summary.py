@@ -38,6 +38,7 @@ from pckid.reporting.agreement import KnownGroups, compare_known
 from pckid.reporting.missing_cells import MissingCells, summarise_missing_cells
 from pckid.reporting.rows import MAX_ROWS, RowTable, collect_rows
 from pckid.reporting.series import SeriesSummary, summarise_series
+from pckid.spectral.conflicts import Conflict, KnownGroup
 
 MAX_KERNEL_ROWS = 100
 MAX_BANDS = 80
@@ -139,6 +140,8 @@ class Summary:
     doubtful : list of (name, DoubtfulRow)
         The rows that are least sure of their cluster.
     known : KnownGroups or None
+    known_rows : list of (KnownGroup, list of (name, Conflict))
+        Groups of rows that were known for the fit, with those that look like another cluster.
     left_out : list of (name, reason)
     forms : dict of column name to str
         How numbers are written that are dates, hours, or have a unit.
@@ -169,6 +172,7 @@ class Summary:
     assessment: Assessment | None
     doubtful: list[tuple[str, DoubtfulRow]]
     known: KnownGroups | None
+    known_rows: list[tuple[KnownGroup, list[tuple[str, Conflict]]]]
     left_out: list[tuple[str, str]]
     forms: dict[str, str]
     titles: list[str]
@@ -254,6 +258,17 @@ def summarise(
             (_row_name(item.row, row_names), item) for item in explained.doubtful[:MAX_DOUBTFUL]
         ],
         known=compare_known(known, labels),
+        known_rows=[
+            (
+                group,
+                [
+                    (_row_name(each.row, row_names), each)
+                    for each in estimator.known_conflicts_
+                    if each.group == group.name
+                ],
+            )
+            for group in getattr(estimator, "known_groups_", [])
+        ],
         left_out=_left_out(estimator, background, names),
         forms=background.forms,
         titles=cluster_titles(estimator),

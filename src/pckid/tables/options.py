@@ -40,6 +40,7 @@ class ColumnOptions:
     dates: tuple[str, ...] = ()  # what becomes of them: "use", or "visit=use"
     row_names: str | None = None  # the column that names the rows
     labels: str | None = None  # the column with known groups
+    known: str | None = None  # the column with the groups of rows that are known, for the fit
     weights: str | None = None  # the column that says how much each row counts
     decimal: str | None = None  # the decimal sign, where it is known for sure
     take_advice: bool = False  # whether fixes are applied that can be

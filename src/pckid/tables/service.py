@@ -79,8 +79,8 @@ class Prepared:
     table: OpenTable  # without rows that advice left out
     options: ColumnOptions  # with the advice that was taken
     names: tuple[str, ...]  # the columns used
-    # The others, and why: a kind of reading, "choice", "row_names", "labels", "weights", "not
-    # chosen", or "unknown" to the model.
+    # The others, and why: a kind of reading, "choice", "row_names", "labels", "known", "weights",
+    # "not chosen", or "unknown" to the model.
     left_out: Mapping[str, str]
     readings: Mapping[str, Reading]  # also of those left out by what they hold
     rules: ReadingRules
@@ -134,6 +134,15 @@ class Prepared:
     def labels(self) -> list[str] | None:
         """Known groups of the rows."""
         return self._cells(self.options.labels)
+
+    @property
+    def known(self) -> list[str] | None:
+        """The groups of rows that are known for the fit, "" for the others."""
+        if self.options.known is not None and self.table.whole is None:
+            raise OptionError("known rows need the table in memory.", "known")
+        cells = self._cells(self.options.known)
+        tokens = self.missing.texts
+        return cells and ["" if cell.strip().lower() in tokens else cell for cell in cells]
 
     @property
     def stops(self) -> bool:
@@ -393,7 +402,7 @@ def _read_rules(table: OpenTable, options: ColumnOptions) -> ReadingRules:
 
 def _choose_columns(table: OpenTable, options: ColumnOptions) -> tuple[list[str], dict[str, str]]:
     """Choose the columns to cluster; say why the others are left out."""
-    aside = {key: getattr(options, key) for key in ("row_names", "labels", "weights")}
+    aside = {key: getattr(options, key) for key in ("row_names", "labels", "known", "weights")}
     for key, name in aside.items():
         if name is not None:
             _named_columns(table, [name], key, split=False)

@@ -1,0 +1,57 @@
+"""`pckid cluster --known`: a column that some rows have the name of their group in."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+from pckid import PCKID, cluster_file, load
+
+
+@pytest.fixture
+def customers(tmp_path):
+    rng = np.random.default_rng(0)
+    groups = np.arange(60) % 2
+    values = rng.normal(size=(60, 3)) + 5 * groups[:, None]
+    known = {0: "few", 1: "many", 2: "few", 5: "NA", 7: "few"}  # 7 is one of many.
+    rows = [[f"C{i}", known.get(i, ""), *map("{:.2f}".format, values[i])] for i in range(60)]
+    path = tmp_path / "customers.csv"
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([["id", "segment", "visits", "spend", "age"], *rows])
+    return path
+
+
+def test_known_rows_name_clusters_in_the_file_the_words_and_the_model(customers, tmp_path, pckid):
+    out, model = tmp_path / "out.csv", tmp_path / "m.pckid"
+    options = ["--known", "segment", "--inits", "3", "--no-assess", "--json"]
+    told = pckid("cluster", customers, *options, "--out", out, "--save", model)
+    found = json.loads(told.out)
+    assert "segment" not in found["columns"]
+    assert sorted(found["cluster_names"]) == ["few", "many"]
+    assert [conflict["row"] for conflict in found["known_conflicts"]] == [7]
+    assert "4 known rows of 2 groups: 1 of them may be wrong, row 8 (few, looks like many)." in (
+        told.err
+    )
+    with open(out, encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [rows[i]["cluster_name"] for i in (0, 1, 7, 9)] == ["few", "many", "few", "many"]
+    assert sorted(load(model).cluster_names_) == ["few", "many"]
+
+
+def test_what_does_not_go_with_known_rows_is_refused(customers, pckid):
+    told = pckid("cluster", customers, "--known", "segment", "--stream")
+    assert told.code == 2
+    assert "--known needs the table in memory" in told.err
+    told = pckid("cluster", customers, "--known", "segment", "-k", "1")
+    assert told.code != 0
+    assert "known names 2 groups" in told.err
+
+
+def test_files_are_clustered_by_known_rows(customers, tmp_path):
+    model = PCKID(2, n_inits=3, random_state=0)
+    out = tmp_path / "labels.csv"
+    totals = cluster_file(model, str(customers), str(out), known="segment", keep=["id"])
+    assert totals.n_rows == 60
+    assert sorted(model.cluster_names_) == ["few", "many"]
+    assert len(model.known_conflicts_) == 1
