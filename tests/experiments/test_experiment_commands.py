@@ -109,7 +109,7 @@ def test_a_half_of_the_benchmark(tmp_path):
         expected = {"choose": {"heart", "wine"}, "report": {"balance", *BUNDLED} - {"wine"}}
         assert names == expected[half]
         text = (tmp_path / "out" / f"{half}_summary.md").read_text()
-        assert text.startswith("## Complete tables, values removed\n\nData sets: ")
+        assert "## Complete tables, values removed\n\nData sets: " in text
     assert said[0].startswith("Not in the folders, so the half is not complete: ckd, ")
     assert " heart," not in said[0]
 

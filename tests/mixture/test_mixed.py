@@ -83,8 +83,14 @@ def as_loops(table, params, informative):
     return joint, categories, chances
 
 
-@pytest.mark.parametrize("informative", [False, True, np.array([1, 0, 0, 1, 0], dtype=bool)])
-@pytest.mark.parametrize("weights", [(), (0.5, 2.0, 1.0, 3.0, 0.1)])
+@pytest.mark.parametrize(
+    ("informative", "weights"),
+    [
+        (False, ()),
+        (True, (0.5, 2.0, 1.0, 3.0, 0.1)),
+        (np.array([1, 0, 0, 1, 0], dtype=bool), ()),
+    ],
+)
 @given(seed=seeds, layout=layouts)
 def test_one_step_equals_the_loops(informative, weights, seed, layout):
     rng = np.random.default_rng(seed)
@@ -133,8 +139,9 @@ def log_posterior(table, stats, params):
     return density.sum() + prior
 
 
-@pytest.mark.parametrize("weights", [(), (0.5, 2.0, 1.0, 1.0, 1.0)])
-@pytest.mark.parametrize("informative", [False, True])
+@pytest.mark.parametrize(
+    ("informative", "weights"), [(False, ()), (True, (0.5, 2.0, 1.0, 1.0, 1.0))]
+)
 @given(seed=seeds, layout=layouts)
 def test_likelihood_times_prior_never_falls(informative, weights, seed, layout):
     rng = np.random.default_rng(seed)
