@@ -219,8 +219,8 @@ def example_files(pckid, penguins, tmp_path):
     noted = [f"{row},note,name" for row in rows]
     table = ["height,weight,c,d,e,f,notes,name", *noted]
     (tmp_path / "table.csv").write_text("\n".join(table))
-    known = [f"{row},{'ab'[i] if i < 2 else ''}" for i, row in enumerate(rows)]
-    (tmp_path / "customers.csv").write_text("\n".join(["height,weight,c,d,e,f,segment", *known]))
+    known = [f"{row},{'ab'[i] if i < 2 else ''}" for i, row in enumerate(noted)]
+    (tmp_path / "customers.csv").write_text("\n".join([f"{table[0]},segment", *known]))
     visits = [f"{i // 4},{i % 4},{row}" for i, row in enumerate(noted)]
     (tmp_path / "visits.csv").write_text("\n".join([f"patient,day,{table[0]}", *visits]))
     with xlsxwriter.Workbook("table.xlsx", {"strings_to_numbers": True}) as book:
