@@ -8,7 +8,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from pckid import PCKID
+from pckid import PCKID, assess, compare_rows, explain
 from pckid.series import find_series, from_array, from_long, from_wide
 from pckid.series.table import SeriesFormat
 
@@ -285,6 +285,18 @@ def test_a_model_refuses_series_with_other_columns(block):
     model = fit(from_array(block, "case time variable", variables=VARIABLES))
     with pytest.raises(ValueError, match=r"pressure_7|pulse_7"):
         model.predict(from_array(block[:, :7], "case time variable", variables=VARIABLES))
+
+
+def test_everything_that_takes_a_table_takes_series(block):
+    sex = lines_of(block).assign(sex=lambda lines: lines["patient"].str[-1].map(lambda d: d < "5"))
+    table = from_long(sex.replace({"sex": {True: "f", False: "m"}}), "patient", "day")
+    model = fit(table)
+    assert table.static == ["sex"]
+    assert set(explain(model, table).clusters[0].names) <= set(table.cases)
+    assert compare_rows(model, table).moved == []
+    assert list(model.impute(table).values.columns) == list(table.frame.columns)
+    found = assess(model, table, n_null=5, n_resamples=2)
+    assert found.statistic == assess(model, table.frame, n_null=5, n_resamples=2).statistic
 
 
 def test_arrays_are_told_by_their_axes():

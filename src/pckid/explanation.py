@@ -27,6 +27,7 @@ from pckid.describe.rows import (
     used_columns,
 )
 from pckid.ensemble.feature_map import Kernel, Projection, feature_blocks, project
+from pckid.input.column_groups import plain_table
 from pckid.input.table import Table
 from pckid.input.validation import feature_names, frame_kind
 from pckid.spectral.numbers import cluster_by_numbers
@@ -294,6 +295,7 @@ def doubtful_rows(estimator: Any, n_wanted: int) -> list[DoubtfulRow]:
 
 def _row_names(X: Any, n_samples: int) -> Sequence[Any]:
     """Name rows by the index of a pandas frame, or number them."""
+    X = plain_table(X)
     return X.index.tolist() if frame_kind(X) == "pandas" else range(n_samples)
 
 

@@ -21,6 +21,7 @@ from helpers import SMALL, groups
 from sklearn.metrics import adjusted_rand_score
 
 import pckid
+from pckid.series import SeriesTable, from_long
 
 X = groups()[0].round(3)
 X[0, 2] = 7.5
@@ -297,6 +298,54 @@ def model_for_table(folder: Path) -> list[str]:
     return ["predict", "table.csv", "table.csv"]
 
 
+DAY = np.arange(len(X)) % 3
+SERIES = ["--case", "case", "--time", "day"]
+
+
+def lines(day: Any = DAY, **columns: Any) -> pd.DataFrame:
+    """Take three rows of the plain table as the visits of one case."""
+    return frame(case=np.arange(len(X)) // 3, day=day).assign(**columns)
+
+
+def series(day: Any = DAY, **columns: Any) -> SeriesTable:
+    return from_long(lines(day, **columns), "case", "day")
+
+
+def two_ways() -> list[str]:
+    return [["2024-01-05", "03/04/2024", "2024-02-05"][day] for day in DAY]
+
+
+def noted(message: str, make: Callable[[], SeriesTable], answer: str) -> Call:
+    def check() -> None:
+        table = make()
+        assert message in table.notes
+        fit(table)
+
+    return Call(f"{answer}; `notes`: “{message}”", check)
+
+
+def new_lines(message: str, new: Callable[[], pd.DataFrame]) -> tuple[Call, Run]:
+    """Refuse new cases that are not like those of a model."""
+
+    def check() -> None:
+        with pytest.raises(ValueError) as caught:
+            series().like(new())
+        assert message in str(caught.value)
+
+    def arguments(folder: Path) -> list[str]:
+        reading = {"series": [series().format.to_json()]}
+        pckid.save(fit(series()), folder / "model.pckid", reading=reading)
+        new().to_csv(folder / "new.csv", index=False)
+        return ["predict", str(folder / "model.pckid"), str(folder / "new.csv")]
+
+    return Call(f"ValueError: “{message}”", check), Run(3, message, arguments)
+
+
+def of_lines(code: int, says: str, table: Callable[[], pd.DataFrame], answer: str = "") -> Run:
+    content = cluster(lambda: table().to_csv(index=False).encode(), *SERIES)
+    return Run(code, says, content, None, answer)
+
+
 ROWS = [
     Row(
         "an infinite number",
@@ -486,7 +535,46 @@ ROWS = [
     Row("one row", refused(NONE, lambda: X[:1]), bad(NONE, csv(X[:1]))),
     Row("no columns", refused("0 feature", lambda: X[:, :0]), bad("is empty", b"\n\n\n")),
     Row("one dimension", refused(NOT_2D, lambda: X[:, 0]), None),
-    Row("three dimensions", refused("dim 3", lambda: X.reshape(9, 10, 4)), None),
+    Row(
+        "three dimensions",
+        refused("pckid.series.from_array(X, axes=...)", lambda: X.reshape(9, 10, 4)),
+        None,
+    ),
+    Row(
+        "two lines of a case with one time",
+        noted(
+            "60 values share a cell with another: averaged.",
+            lambda: series(DAY // 2, a=1.0, b=2.0, c=3.0, d=np.arange(90.0)),
+            "averaged",
+        ),
+        of_lines(0, "values share a cell with another", lambda: lines(DAY // 2), "averaged"),
+    ),
+    Row(
+        "a case with one line",
+        noted(
+            "1 case with one time only.",
+            lambda: from_long(lines()[2:], "case", "day"),
+            "placed by it",
+        ),
+        of_lines(0, "1 case with one time only.", lambda: lines()[2:], "placed by it"),
+    ),
+    Row(
+        "times that are texts",
+        refused("holds 'Monday' in row 0, where a time should be", lambda: series("Monday")),
+        of_lines(3, "holds 'Monday' in row 0, where a time should be", lambda: lines("Monday")),
+    ),
+    Row(
+        "times written in two ways",
+        refused("Its times are written in two ways", lambda: series(two_ways())),
+        of_lines(3, "--dates day=day-first, or --dates day=month-first", lambda: lines(two_ways())),
+    ),
+    Row(
+        "a variable that is never observed",
+        noted("Never observed: e.", lambda: series(e=np.nan), "not used"),
+        of_lines(0, "no two values differ: e_0, e_1, e_2", lambda: lines(e=""), "not used"),
+    ),
+    Row("new cases with other times", *new_lines("90 lines of this", lambda: lines(DAY + 7))),
+    Row("new cases without a variable", *new_lines("'d'", lambda: lines().drop(columns="d"))),
     Row(
         "rows of unequal length",
         refused("Row 1 holds 1 values where row 0 holds 2", lambda: [[1.0, 2.0], [3.0]]),

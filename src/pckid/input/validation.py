@@ -352,6 +352,12 @@ def _array(estimator: Any, X: Any, coded: Mapping[int, np.ndarray] = _NONE) -> n
             "X is a structured array. Give a plain array, for example by "
             "numpy.lib.recfunctions.structured_to_unstructured(X)."
         )
+    if isinstance(X, np.ndarray) and X.ndim == 3:
+        raise ValueError(
+            f"Found array with dim 3, of shape {X.shape}. Where it holds series, "
+            "pckid.series.from_array(X, axes=...) makes a table of it; say which axis is what, as "
+            "in 'case time variable'."
+        )
     if isinstance(X, np.ndarray) and X.dtype.kind in "OUS" and X.ndim == 2:
         X = _from_objects(X)
     return check_array(

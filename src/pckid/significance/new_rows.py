@@ -24,6 +24,7 @@ from pckid.describe.row_summary import (
 )
 from pckid.ensemble.outliers import outlier_score, project_and_score
 from pckid.input.categories import UnseenCategoryWarning
+from pckid.input.column_groups import plain_table
 from pckid.input.filling import find_unseen
 from pckid.input.reading import standardise_at_home
 from pckid.input.table import Scaling, Table, take
@@ -221,6 +222,7 @@ def compare_rows(model: Any, X: Any) -> RowComparison:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UnseenCategoryWarning)
             values = validate_table(model, X, reset=False)
+        X = plain_table(X)
         unseen = {j: find_unseen(X, j, to_numpy(values[:, j])) for j in model._categories}
     some = some_rows(np.arange(values.shape[0]), MOST_ROWS)
     kernel = model._kernel
