@@ -230,6 +230,11 @@ def test_columns_that_are_not_there_are_told():
     with pytest.raises(ValueError, match="same name"):
         make({"static": ["pulse_0"], "variables": ["pulse"]}, pulse_0=1)
     test = {"test": ["k", "k", "na", "k"]}
+    how = {"variable": "test", "value": "pulse", "variables": ["k"]}
+    assert "Not used: na." in make(how, **test).notes
+    assert make(how, **test).like(visits(test="crp")).values.shape == (2, 2, 1)
+    with pytest.raises(ValueError, match="'test' names no variable in row 1"):
+        make(how, test=["k", None, "na", "k"])
     with pytest.raises(ValueError, match=r"'test' never says 'crp'. It says: k, na"):
         make({"variable": "test", "value": "pulse", "variables": ["crp"]}, **test)
 

@@ -104,22 +104,21 @@ def from_long(
     visits = _count_times(rows, times)
     bins = choose_bins(times, float(np.median(visits)), bins, dates)
     cells = locate_times(bins, times) * len(cases) + rows
-    kept = {
-        name: read_static(frame, name, rows, given=static is not None)
-        for name in ([name for name in others if name not in chosen] if static is None else static)
-    }
-    kept = {name: column for name, column in kept.items() if column is not None}
-    others = [name for name in others if name not in kept]
-    measured = (
+    free = [name for name in others if name not in chosen] if static is None else static
+    found = {name: read_static(frame, name, rows, given=static is not None) for name in free}
+    kept = {name: column for name, column in found.items() if column is not None}
+    left_out = [name for name in others if name not in kept]
+    series, n_averaged, shape = {}, 0, (len(bins.names), len(cases))
+    for name, index, values in (
         _read_values(frame, variable, value, variables, new=like is not None)
         if variable and value
-        else _read_variables(frame, others, variables)
-    )
-    shape = len(bins.names), len(cases)
-    series, n_averaged = {}, 0
-    for name, index, values in measured:
+        else _read_variables(frame, left_out, variables)
+    ):
         series[name], n_repeated = _average(cells[index], values, shape)
         n_averaged += n_repeated
+    if variables is not None:
+        left_out += [name for name in series if name not in variables]
+        series = {name: series[name] for name in variables}
     if not series:
         raise ValueError(
             "The table has no column of numbers that change within a case, but for those of the "
@@ -128,7 +127,7 @@ def from_long(
     options = {**names, "from_first": from_first}
     form = SeriesFormat("from_long", options, tuple(series), tuple(kept), bins)
     table = assemble(form, series, kept, cases, frame, rows)
-    more = _describe_lines(visits, n_averaged, [name for name in others if name not in series])
+    more = _describe_lines(visits, n_averaged, [name for name in left_out if name not in series])
     return replace(table, notes=table.notes + more)
 
 
@@ -171,15 +170,20 @@ def _read_values(
 ) -> Iterator[tuple[str, Any, np.ndarray]]:
     """Yield each variable of a table of single values: its name, its lines, its values there."""
     codes, found = number_cells(frame, variable)
+    if codes.min() < 0:
+        raise ValueError(
+            f"Column {variable!r} names no variable in row {int(np.argmin(codes))}. Give every "
+            "line one, or leave it out."
+        )
     names, values = [str(name) for name in found], read_floats(frame, value)
-    absent = [] if new else [name for name in chosen or () if name not in names]
-    if absent:
+    absent = [name for name in chosen or () if name not in names]
+    if absent and not new:
         raise ValueError(
             f"Column {variable!r} never says {', '.join(map(repr, absent))}. It says: "
             f"{list_first(names, 12)}."
         )
-    for name in names if chosen is None else chosen:
-        index = np.flatnonzero(codes == (names.index(name) if name in names else -1))
+    for number, name in enumerate([*names, *absent]):
+        index = np.flatnonzero(codes == number)
         yield name, index, values[index]
 
 
