@@ -3,6 +3,7 @@
 import csv
 import gzip
 import io
+import re
 from pathlib import Path
 
 import bad_input
@@ -11,6 +12,8 @@ import pytest
 
 PAGE = Path(__file__).parents[2] / "docs" / "bad-input.md"
 LIBRARY = {row.what: row.library for row in bad_input.ROWS if row.library}
+# The threads take seconds to start, and the cell as long to read again.
+WHOLE = {"n_jobs = 100,000", "a cell of 50 MB"}
 COMMANDS = {row.what: row.command for row in bad_input.ROWS if row.command}
 
 
@@ -19,11 +22,23 @@ def test_the_library_answers(what):
     LIBRARY[what].check()
 
 
+def outcome(result):
+    """Keep what the command found: the rows written, or the error without the words before it."""
+    error = re.search(r"^(pckid|Usage): .*", result.err, re.MULTILINE | re.DOTALL)
+    assert bool(error) == bool(result.code), result.err
+    return result.code, result.out, error and error[0]
+
+
 @pytest.mark.parametrize("what", COMMANDS)
 def test_the_command_line_answers(pckid, tmp_path, what):
     case = COMMANDS[what]
-    result = pckid(*case.arguments(tmp_path))
+    arguments = case.arguments(tmp_path)
+    result = pckid(*arguments)
     assert result.code == case.code, result.err
+    if arguments[0] == "cluster" and what not in WHOLE:
+        in_batches = pckid(*arguments, "--stream")
+        assert "Traceback" not in in_batches.err
+        assert outcome(in_batches) == outcome(result)
     assert case.says in result.err
     assert "Traceback" not in result.err
     if case.code:

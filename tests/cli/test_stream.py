@@ -333,3 +333,24 @@ def test_notes_are_said_once(pckid, tmp_path):
     said = result.err.splitlines()
     assert len(said) == len(set(said))
     assert "is read in batches" in result.err
+
+
+@pytest.mark.parametrize(
+    ("last", "says"),
+    [
+        ('"1,234.5"', "'1,234.5': 30 of 30 cells fit thousands ',', decimal '.'"),
+        ("low", "Column 'a' holds text in 1 of 30 cells, first 'low' in row 30."),
+        ("-", ""),
+        ("-inf", "Column 'a' holds an infinite number in row 30."),
+    ],
+)
+def test_what_the_first_rows_do_not_show(pckid, tmp_path, monkeypatch, last, says):
+    monkeypatch.setattr("pckid.tables.kinds._HEAD_ROWS", 5)
+    rows = [f"{i % 2 * 9 + i / 100},{i % 2 * 7 - i / 50}" for i in range(29)]
+    (tmp_path / "t.csv").write_text("a,b\n" + "\n".join([*rows, f"{last},3.5"]) + "\n")
+    whole, streamed = (
+        pckid("cluster", "t.csv", *QUICK, how) for how in ("--no-stream", "--stream")
+    )
+    assert (streamed.code, streamed.out) == (whole.code, whole.out)
+    assert says in whole.err
+    assert whole.code == 0 or says in streamed.err

@@ -1,0 +1,105 @@
+"""What each front end says of every problem and note: `python tests/support/messages.py` writes it.
+
+The first example of each code is taken from the stored and messy tables; what no table shows by
+itself is listed here.
+"""
+
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+from messy_tables import COLUMNS, write_messy_table
+
+from pckid import wording
+from pckid.app.wording import PAGE
+from pckid.cli._words import SHELL
+from pckid.frames import PYTHON
+from pckid.tables.findings import Drop, Fact, Missing, Problem, ReadAs, SkipLast
+from pckid.tables.options import ColumnOptions
+from pckid.tables.scanning import open_table
+from pckid.tables.service import prepare
+
+TESTS = Path(__file__).parents[1]
+DIALECTS = {"shell": SHELL, "python": PYTHON, "page": PAGE}
+WAYS = ReadAs("day", "day-first"), ReadAs("day", "month-first")
+PROBLEMS = [
+    Problem("nothing left", "day", stops=True),
+    Problem("other unit", "weight", (), {"unit": "lb", "expected": "kg"}),
+    Problem("too many categories", "town", (), {"n_distinct": 300, "n_observed": 900},
+            (Drop("town"),), True),
+    Problem("no numbers", "tags", (), {"texts": (), "example": "a list in each cell"},
+            (Drop("tags"),), True),
+    Problem("ambiguous dates", "day", (), {"ways": WAYS}, WAYS[:1], True),
+    Problem("mixed dates", "day", (), {}, (Drop("day"),), True),
+    Problem("free text", "remark", (), {"n_distinct": 31, "n_observed": 40}, (Drop("remark"),)),
+    Problem("may name the rows", "row", (2,)),
+    Problem("split category", "red", (), {"groups": [["red", "green", "blue"]]}),
+    Problem("several answers", "tools", (), {"example": "a;b"}),
+    Problem("spelling variants", "sex", (), {"variants": [[("F", 9), ("f", 2)]]}),
+    Problem("infinite numbers", "x", (7,), {"where": "row 7"}, (Missing("inf"),), True),
+    Problem("extra rows", "name", (), {"labels": ("Total",), "more": False}, (SkipLast(1),)),
+]  # fmt: skip
+NOTES = [
+    Fact("rows_above", {"row": 4, "sheet": "May"}),
+    Fact("categories_matched", {"column": "sex", "texts": {"f": "F"}}),
+    Fact("categories_unknown", {"column": "sex", "texts": {"x": 3}}),
+    Fact("header_in_doubt", {"row": 2, "rival": 2, "unit": "line"}),
+    Fact("code_unmatched", {"text": "-99"}),
+    Fact("same_columns", {"sheet": "May", "others": ["June"]}),
+    Fact("hidden_rows", {"n_rows": 3}),
+    Fact("formulas_without_results", {"n_cells": 2}),
+    Fact("numbers_as_names", {}),
+    Fact("dropped", {"alike": "values", "columns": ["a"]}),
+    Fact("empty_clusters", {"n_found": 2, "n_clusters": 3}),
+    Fact("most_clusters", {"n_clusters": 15}),
+    Fact("unclustered", {"n_unclustered": 2, "n_rows": 90}),
+    Fact("replaced", {"column": "cluster"}),
+]
+
+
+def find_examples():
+    """Give a problem and a note of each code."""
+    problems, notes = {}, {}
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [write_messy_table(Path(folder), name) for name in COLUMNS]
+        stored = sorted((TESTS / "tables" / "files").iterdir())
+        paths += [
+            str(p) for p in stored if p.suffix in (".csv", ".xlsx") and "cp1252" not in p.name
+        ]
+        for path in paths:
+            for advised in (False, True):
+                found = prepare(open_table(path), ColumnOptions(take_advice=advised))
+                for problem in found.problems:
+                    problems.setdefault(problem.code, problem)
+                for note in (*found.table.notes, *found.notes):
+                    notes.setdefault(note.code, note)
+    problems |= {each.code: each for each in PROBLEMS if each.code not in problems}
+    notes |= {each.code: each for each in NOTES if each.code not in notes}
+    return problems, notes
+
+
+def codes_with_words():
+    """List the codes that there are sentences for."""
+    source = Path(wording.__file__).read_text("utf-8")
+    cases = re.findall(r"^ +case (.*?):?$", source, re.MULTILINE)
+    problems = {code for case in cases for code in re.findall(r'"([^"]+)"', case)}
+    return problems, set(re.findall(r'note\.code == "(\w+)"', source))
+
+
+def render(words, problems, notes):
+    """Write what a front end says."""
+    lines = []
+    for code, problem in sorted(problems.items()):
+        said = f"{wording.write_evidence(problem)} {wording.write_fix(problem, words)}"
+        lines.append(f"{code}: {said}")
+    lines += [f"{code}: {wording.write_note(note, words)}" for code, note in sorted(notes.items())]
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    examples = find_examples()
+    for name, dialect in DIALECTS.items():
+        path = TESTS / "golden" / f"messages-{name}.txt"
+        path.write_text(render(dialect, *examples), "utf-8")
+        sys.stdout.write(f"{path}\n")
