@@ -198,6 +198,11 @@ def test_dates_of_every_type_are_the_same_times(times):
     assert make({"from_first": True}, day=times).format.bins.edges == (0, 2)
 
 
+def test_durations_are_days():
+    table = make(day=pd.to_timedelta([0, 36, 0, 48], unit="h"))
+    assert table.column_groups["pulse"] == ["pulse_0", "pulse_1.5", "pulse_2"]
+
+
 def test_hours_of_dates_are_kept():
     table = make(day=["2024-01-01 06:30", *DATES[1:]])
     assert table.column_groups["pulse"][1] == "pulse_2024-01-01T06:30:00"
@@ -227,6 +232,8 @@ def test_columns_that_are_not_there_are_told():
         make({"variable": "pulse"})
     with pytest.raises(TypeError, match="Expected a dataframe"):
         from_long([[1, 2]], "patient", "day")
+    with pytest.raises(ValueError, match="two columns named 'pulse'"):
+        from_long(pd.concat([visits(), visits()["pulse"]], axis=1), "patient", "day")
     with pytest.raises(ValueError, match="same name"):
         make({"static": ["pulse_0"], "variables": ["pulse"]}, pulse_0=1)
     test = {"test": ["k", "k", "na", "k"]}

@@ -20,6 +20,9 @@ def column_names_of(frame: Any, needed: Sequence[str] = ()) -> list[str]:
         raise TypeError(
             f"Expected a dataframe of pandas, polars or Arrow, got {type(frame).__name__}."
         )
+    if len(set(names)) < len(names):
+        twin = next(name for name in names if list(names).count(name) > 1)
+        raise ValueError(f"The table has two columns named {twin!r}. Rename one of them.")
     absent = [repr(name) for name in needed if name not in set(names)]
     if absent:
         raise ValueError(

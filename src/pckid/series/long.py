@@ -42,7 +42,7 @@ def from_long(
     case : str
         The column that names the case: a patient, a pixel, a machine.
     time : str
-        The column of times: numbers, dates, or texts such as "2024-03-31".
+        The column of times: numbers, dates, texts such as "2024-03-31", or durations, in days.
     variables : sequence of str, default=None
         What is measured at each visit. None takes all columns of numbers that are not static.
     static : sequence of str, default=None

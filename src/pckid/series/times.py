@@ -118,6 +118,8 @@ def locate_times(bins: TimeBins, times: np.ndarray) -> np.ndarray:
 def read_times(cells: Any, name: str) -> tuple[np.ndarray, bool]:
     """Read times as floats (n,), dates as days since 1970, and tell whether they are dates."""
     values = np.asarray(cells)
+    if values.dtype.kind == "m":
+        values = values / _DAY
     if values.dtype.kind not in "biufMO":
         values = values.astype(object)
     if values.dtype.kind == "O":
