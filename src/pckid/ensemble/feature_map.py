@@ -167,7 +167,7 @@ def for_row_blocks(
 
 
 def _row_blocks(kernel: Kernel, table: Table, jobs: int, most: int) -> list[tuple[int, int]]:
-    """Cut the rows into blocks, each of which has a share of the memory; `most` is for a CPU."""
+    """Divide the rows into blocks, each of which has a share of the memory; `most` is for a CPU."""
     bytes_per_row = 8 * (4 * max(kernel.ensemble.widths) + 2 * table.width)
     size = int(get_config()["working_memory"] * 2**20 / (bytes_per_row * jobs))
     size = max(1, min(size, most) if is_host(table.values) else size)

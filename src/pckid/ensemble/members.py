@@ -182,7 +182,7 @@ def rows_of(ranks: Array) -> Array:
 
 
 def schedule(table: Table, plan: Plan) -> list[Task]:
-    """Cut the plan into tasks: runs of one size, or of all sizes where a GPU shares the rows."""
+    """Divide the plan into tasks: runs of one size, or of all sizes where a GPU shares the rows."""
     if not _shares_rows(table, plan):
         n_alike = _stack_size(table, plan)
         starts = range(0, plan.n_inits, n_alike)
@@ -294,9 +294,9 @@ def runs_of_stacks(ensemble: Ensemble, table: Table) -> list[range]:
 def _train_run(table: Table, plan: Plan, run: Run, subsamples: Subsamples) -> Any:
     """Train mixtures of one size, each on its own rows."""
     family, home = FAMILIES[plan.covariance_type], table.values
-    int64, shares = namespace(home).int64, subsamples.weights
-    stats = family.statistics(table, asarray_like(subsamples.rows, home, dtype=int64))
-    first = asarray_like(np.tile(np.arange(run.size), (run.n_members, 1)), home, dtype=int64)
+    shares = subsamples.weights
+    stats = family.statistics(table, asarray_like(subsamples.rows, home))
+    first = asarray_like(np.tile(np.arange(run.size), (run.n_members, 1)), home)
     weights = None if shares is None else asarray_like(shares[:, None, :], home)
     params = initialise.from_rows(family, stats, first, plan.floor, weights)
     return em.iterate(
@@ -374,7 +374,7 @@ def _shares_rows(table: Table, plan: Plan) -> bool:
 def _pack_run(table: Table, plan: Plan, run: Run, subsamples: Subsamples) -> tuple[Any, ...]:
     """Pack a run for another process: with its own rows, not with all of them."""
     needed, index = np.unique(subsamples.rows, return_inverse=True)
-    mine = take(table, asarray_like(needed, table.values, dtype=namespace(table.values).int64))
+    mine = take(table, asarray_like(needed, table.values))
     return mine, plan, run, subsamples._replace(rows=index.reshape(subsamples.rows.shape))
 
 

@@ -1,4 +1,4 @@
-"""What the mixtures read: standardised values, what is observed, and the patterns of holes."""
+"""What the mixtures read: standardised values, what is observed, and patterns of missingness."""
 
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ def measure(
     tells = np.broadcast_to(informative, X.shape[1])[used]
     if np.any(informative):
         seen = xp.astype(~xp.isnan(_take_columns(X, used)), X.dtype)
-        # A column that is never missing tells nothing by it.
+        # A column that is never missing carries no information by that.
         share = np.where(tells, _shares_observed(seen, weights), 1.0)
     margins = Margins(
         np.repeat(np.arange(len(counts)), list(map(len, counts))),
@@ -213,7 +213,7 @@ def place_scaling(scaling: Scaling, home: Array) -> Scaling:
     flat, stops = asarray_like(np.concatenate(numbers), home), np.cumsum(list(map(len, numbers)))
     numbers = [flat[stop - len(part) : stop] for part, stop in zip(numbers, stops, strict=True)]
     if margins is not None:
-        column = asarray_like(margins.column, home, dtype=namespace(home).int64)
+        column = asarray_like(margins.column, home)
         margins = Margins(column, *numbers[2:])
     unit = None if unit is None else asarray_like(unit, home)
     return scaling._replace(center=numbers[0], scale=numbers[1], margins=margins, unit=unit)
@@ -333,14 +333,11 @@ def _shared_patterns(values: Array, observed: Array) -> tuple[Array | None, Arra
         # One indicator column per pattern replaces one mask column per feature in both products.
         if len(patterns) * (n_samples + n_columns) >= n_samples * n_columns:
             return None, None
-    xp = namespace(values)
-    return asarray_like(index, values, dtype=xp.int64), asarray_like(
-        patterns.astype(np.float64), values
-    )
+    return asarray_like(index, values), asarray_like(patterns.astype(np.float64), values)
 
 
 def row_slices(rows: Array) -> list[slice]:
-    """Cut rows (n, d) into slices of few numbers, so that what is computed of them stays small."""
+    """Divide rows (n, d) into slices of few numbers, so that what is computed stays small."""
     n_samples, n_columns = rows.shape
     numbers = _BLOCK_NUMBERS if is_host(rows) else _BLOCK_NUMBERS_DEVICE
     size = max(1, numbers // max(n_columns, 1))
@@ -398,7 +395,7 @@ def _shares_observed(observed: Array, weights: Array | None) -> np.ndarray:
     xp = namespace(observed)
     if weights is None:
         return to_numpy(xp.mean(observed, axis=0))
-    # From what is missing: a column without holes has a share of exactly 1, whatever the weights.
+    # From what is missing: a complete column has a share of exactly 1, whatever the weights.
     return np.maximum(to_numpy(1 - weights @ (1 - observed) / xp.sum(weights)), 0.0)
 
 
@@ -482,4 +479,4 @@ def _take_columns(X: Array, kept: np.ndarray) -> Array:
     """Select the columns `kept`; all of them come back without a copy."""
     if len(kept) == X.shape[1]:
         return X
-    return take_along(X, asarray_like(kept, X, dtype=namespace(X).int64), axis=1)
+    return take_along(X, kept, axis=1)

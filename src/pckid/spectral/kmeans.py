@@ -185,9 +185,8 @@ def lloyd(
         if iteration % pace == 0:
             going = to_numpy(xp.any(labels != before, axis=1))
             if not going.all():
-                ended = asarray_like(np.flatnonzero(~going), X, dtype=xp.int64)
-                still = asarray_like(np.flatnonzero(going), X, dtype=xp.int64)
-                done.append(take_along(centers, ended))
+                still = asarray_like(np.flatnonzero(going), X)
+                done.append(take_along(centers, np.flatnonzero(~going)))
                 centers, labels = take_along(centers, still), take_along(labels, still)
             if not going.any():
                 break
