@@ -1,9 +1,7 @@
 """`pckid demo`: see it work on a built-in table."""
 
 import os
-import time
 from importlib.util import find_spec
-from pathlib import Path
 
 import click
 
@@ -21,16 +19,11 @@ def demo(out: str) -> None:
       pckid demo
       pckid demo --out results
     """
-    from pckid import streaming
-    from pckid._utils.arrays import to_numpy
     from pckid._utils.commands import write_command
-    from pckid.cli import _assessment, _cluster
     from pckid.cli._outputs import open_writer
-    from pckid.cli._say import progress_bar, say
+    from pckid.cli._say import say
+    from pckid.cli.cluster import cluster
     from pckid.data import penguins_path
-    from pckid.describe.rows import to_matrix
-    from pckid.input.warnings import without_own_words
-    from pckid.tables.options import ColumnOptions, ReadOptions
     from pckid.tables.scanning import open_table
     from pckid.tables.service import prepare
 
@@ -40,30 +33,13 @@ def demo(out: str) -> None:
     labels_path = os.path.join(out, f"penguins-clusters.{suffix}")
     report_path = os.path.join(out, "penguins-report.html")
     say("Palmer penguins: six measurements of 344 birds. The species is kept aside.")
-    table = open_table(str(penguins_path()))
-    prepared = prepare(table, ColumnOptions(labels="label"))
-    estimator = _cluster.make_estimator(3, {"seed": 0, "jobs": None, "device": None})
-    start = time.perf_counter()
-    with progress_bar(estimator, "Fitting mixture models"), without_own_words():
-        streaming.fit_rows(estimator, prepared, None)
-    seconds = time.perf_counter() - start
-    assessment = _assessment.assess_clusters(estimator, prepared.frame)
-    _assessment.tell_verdict(assessment)
-    share = streaming.share_missing(estimator, prepared, None)
-    say(f"Clustered in {seconds:.1f} s; {share:.1%} of the cells are missing.")
+    prepared = prepare(open_table(str(penguins_path())))
     with open_writer(table_path) as writer:
-        numbers = dict(zip(prepared.names, prepared.X.T, strict=True))
+        numbers = {name: prepared.X[:, j] for j, name in enumerate(prepared.names[:-1])}
         writer.write(prepared.rows_in_memory, {}, numbers)
-    with open_writer(labels_path, sheets=_cluster.profile_sheets(estimator)) as writer:
-        layout = streaming.Layout(tuple(table.names), "label")
-        totals = streaming.write_labels(estimator, prepared, None, writer, layout)
-    _cluster.tell(_cluster.summarise_run(estimator, prepared, share, totals))
-    values = to_matrix(estimator, prepared.frame)
-    _cluster.tell_differences(estimator, values, to_numpy(estimator.labels_), {})
+    given = {"table": str(penguins_path()), "n_clusters": 3, "labels": "label"}
+    click.get_current_context().invoke(cluster, **given, out=labels_path, report_path=report_path)
     say(f"The table: {table_path}")
     say(f"The table with its clusters: {labels_path}")
-    _cluster.make_report(prepared, estimator, ReadOptions(), report_path, assessment)
-    say(f"Report: {report_path}")
-    say(f"Open it in a browser, and press a cluster: {Path(report_path).resolve().as_uri()}")
     options = {"k": 3, "label": "label", "out": f"clusters.{suffix}", "report": "report.html"}
     say(f"The same by hand: {write_command(['cluster', table_path], options)}")

@@ -208,22 +208,20 @@ def _same_columns(first: Any, told: Any, path: str, first_path: str) -> None:
     if not sum(n_rows for n_rows, _ in told["groups"]):
         many = counted(n_groups, "row group")
         raise TableError(f"{path} has no rows ({many}). Remove it from the folder.")
-    groups = "row group 0" if n_groups == 1 else f"row groups 0 to {n_groups - 1}"
     kinds, mine = (dict(zip(each["names"], each["types"], strict=True)) for each in (first, told))
-    for name, kind in kinds.items():
-        if name not in mine:
+    for name in dict.fromkeys([*kinds, *mine]):
+        here, there = mine.get(name), kinds.get(name)
+        if here != there:
+            groups = "row group 0" if n_groups == 1 else f"row groups 0 to {n_groups - 1}"
+            what = "Write it with one type in all files."
+            if here is None or there is None:
+                what = "Add it where it is missing, with empty cells if need be."
             raise TableError(
-                f"Column '{brief(name)}' is missing in {path} ({groups}); {first_path} has it. "
-                "Add it, with empty cells if need be."
+                f"Column '{brief(name)}' is {_of_type(here)} in {path} ({groups}), but "
+                f"{_of_type(there)} in {first_path}. {what}"
             )
-        if mine[name] != kind:
-            raise TableError(
-                f"Column '{brief(name)}' has the type {mine[name]} in {path} ({groups}), but "
-                f"{kind} in {first_path}. Write it with one type in all files."
-            )
-    more = [name for name in mine if name not in kinds]
-    if more:
-        raise TableError(
-            f"Column '{brief(more[0])}' is missing in {first_path}; {path} ({groups}) has it. Add "
-            "it, with empty cells if need be."
-        )
+
+
+def _of_type(kind: str | None) -> str:
+    """Say of which type a column is."""
+    return "missing" if kind is None else f"of type {kind}"

@@ -22,7 +22,6 @@ from pckid.tables.answers import has_several_answers
 from pckid.tables.booleans import are_booleans
 from pckid.tables.dates import EITHER_ORDER, DateFormat, count_dates, is_duration, is_temporal
 from pckid.tables.formats import (
-    FORMATS,
     FormatChoice,
     NumberFormat,
     Shapes,
@@ -71,30 +70,10 @@ class ReadingRules(NamedTuple):
         return self.numbers.get(name, self.numbers.get(""))
 
 
-def parse_rules(
-    names: Sequence[str],
-    *,
-    numbers: Sequence[str] = (),
-    dates: Sequence[str] = (),
-    decimal: str | None = None,
-    categorical: Sequence[str] = (),
-    kept: Sequence[str] = (),
-) -> ReadingRules:
-    """Make rules from texts such as "1.234,56" for all columns or "visit=use" for one."""
-    formats = _by_column(names, numbers, tuple(FORMATS), "numbers")
-    return ReadingRules(
-        {name: FORMATS[form] for name, form in formats.items()},
-        _by_column(names, dates, DATE_CHOICES, "dates"),
-        decimal,
-        frozenset(categorical),
-        frozenset(kept),
-    )
-
-
-def _by_column(
+def parse_by_column(
     names: Sequence[str], values: Sequence[str], choices: Sequence[str], what: str
 ) -> dict[str, str]:
-    """Read what is said for all columns, or for one; of two the last one holds."""
+    """Read texts such as "1.234,56" for all columns or "visit=use" for one; the last one holds."""
     found: dict[str, str] = {}
     for value in values:
         name, _, choice = value.rpartition("=")

@@ -68,30 +68,22 @@ class MissingTokens(NamedTuple):
 
         "age=-9" is a token of column `age` alone, if there is such a column among `names`.
         """
-        kept = {token.strip().lower() for token in not_missing}
-        tokens = {token.strip().lower() for token in MISSING_TOKENS} - kept
-        words = frozenset(WORDS) & tokens
-        base, own = cls._add(cls(frozenset(tokens), (), words, {}, limits), ()), {}
-        by_column: dict[str, list[str]] = {}
+        tokens = MISSING_TEXTS - {token.strip().lower() for token in not_missing}
+        by_column: dict[str, list[str]] = {"": []}
         for token in extra:
             name, _, code = token.rpartition("=")
-            by_column.setdefault(name if name in names else "", []).append(
-                code if name in names else token
-            )
-        base = cls._add(base, by_column.pop("", []))
-        own = {name: cls._add(base, codes) for name, codes in by_column.items()}
-        return base._replace(columns=own)
+            own = name in names
+            by_column.setdefault(name if own else "", []).append(code if own else token)
+        base = cls(tokens, (), tokens.intersection(WORDS), {}, limits)._with(by_column.pop(""))
+        return base._replace(columns={n: base._with(codes) for n, codes in by_column.items()})
 
-    @classmethod
-    def _add(cls, tokens: "MissingTokens", extra: Iterable[str]) -> "MissingTokens":
+    def _with(self, extra: Sequence[str]) -> "MissingTokens":
         """Add tokens that were given."""
-        extra = list(extra)
-        texts = frozenset(token.strip().lower() for token in extra)
+        texts = {token.strip().lower() for token in extra}
         numbers = [value for value in map(_as_number, extra) if math.isfinite(value)]
-        return tokens._replace(
-            texts=tokens.texts | texts,
-            numbers=(*tokens.numbers, *numbers),
-            words=tokens.words - texts,
+        all_numbers = *self.numbers, *numbers
+        return self._replace(
+            texts=self.texts | texts, numbers=all_numbers, words=self.words - texts
         )
 
     def of(self, name: str) -> "MissingTokens":

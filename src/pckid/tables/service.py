@@ -29,14 +29,16 @@ from pckid.tables.categories import (
     text_column,
 )
 from pckid.tables.findings import Fact, Fix, Missing, Problem, SkipLast, advice
+from pckid.tables.formats import FORMATS
 from pckid.tables.kinds import (
+    DATE_CHOICES,
     Reading,
     ReadingRules,
     find_reading_anew,
     find_readings,
     first_rows,
     is_used,
-    parse_rules,
+    parse_by_column,
 )
 from pckid.tables.numbers import WORDS, MissingTokens, NotNumbers, count_text, holds_token
 from pckid.tables.options import ColumnOptions
@@ -390,13 +392,13 @@ def _find_unmatched(table: OpenTable, options: ColumnOptions) -> Iterator[Fact]:
 
 def _read_rules(table: OpenTable, options: ColumnOptions) -> ReadingRules:
     """Put together what the options say about how columns are written."""
-    return parse_rules(
-        table.names,
-        numbers=options.numbers,
-        dates=options.dates,
-        decimal=options.decimal,
-        categorical=_named_columns(table, options.categorical, "categorical"),
-        kept=_named_columns(table, options.columns, "columns"),
+    numbers = parse_by_column(table.names, options.numbers, tuple(FORMATS), "numbers")
+    return ReadingRules(
+        {name: FORMATS[form] for name, form in numbers.items()},
+        parse_by_column(table.names, options.dates, DATE_CHOICES, "dates"),
+        options.decimal,
+        frozenset(_named_columns(table, options.categorical, "categorical")),
+        frozenset(_named_columns(table, options.columns, "columns")),
     )
 
 
