@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from snippets import run_python
 
-from pckid import load
 from pckid.metrics import clustering_accuracy
 
 README = Path(__file__).parent.parent / "README.md"
@@ -17,11 +16,12 @@ def test_python_snippets_run_one_after_the_other(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     scope = run_python(README)
     assert clustering_accuracy(scope["species"], scope["labels"]) > 0.9
-    assert (scope["same_labels"] == scope["model"].labels_).all()
-    assert scope["completed"].shape == scope["X"].shape
-    assert load("penguins.pckid").n_clusters == 3
 
 
 def test_pictures_and_files_are_there():
     for target in re.findall(r"\]\(([^)#]+)\)", README.read_text(encoding="utf-8")):
         assert (README.parent / target).exists(), target
+
+
+def test_lines_are_short_enough_to_read_as_they_stand():
+    assert max(map(len, README.read_text(encoding="utf-8").splitlines())) <= 100
