@@ -97,6 +97,21 @@ def test_other_files_of_the_same_lines_give_the_same_clusters(pckid, run, visits
         np.testing.assert_array_equal(same["cluster"], expected.loc[same["patient"]])
 
 
+def test_weights_and_known_groups_are_those_of_cases(pckid, run, visits):
+    counts = visits["patient"].str[-1].astype(int) % 3 + 1
+    known = visits["group"].where(visits["patient"].isin(["P001", "P002", "P030", "P031"]))
+    more = visits.assign(counts=counts, known=known)
+    more.to_csv("more.csv", index=False)
+    how = [*HOW, "-k", 2, *QUICK, "--drop", "group", "--weights", "counts", "--known", "known"]
+    result = pckid("cluster", "more.csv", *how, "--out", "out.csv")
+    assert result.code == 0, result.err
+    first = more.groupby("patient", sort=False).first()
+    model = PCKID(2, n_inits=4, max_components=6, random_state=0)
+    table = from_long(visits.drop(columns="group"), "patient", "date")
+    model.fit(table, known=first["known"], sample_weight=first["counts"])
+    np.testing.assert_array_equal(labels_of("out.csv"), model.labels_)
+
+
 def test_bins_and_static_columns_are_chosen(run):
     result = run("--bins", "2024-01-01,2024-03-01,inf", "--static", "sex", "--json")
     assert result.code == 0, result.err
@@ -147,7 +162,8 @@ def test_a_model_with_other_notes_on_series_is_refused(pckid, visits):
 
 def test_options_that_do_not_go_together_are_refused(pckid, run):
     for more, words in [
-        (["--weights", "hb"], "--weights does not go with --case"),
+        (["--id", "hb"], "--id does not go with --case"),
+        (["--weights", "hb"], "'hb' is to be static, but changes within a case"),
         (["--stream"], "--stream does not go with --case"),
         (["--value", "hb"], "--variable and --value go together"),
         (["--bins", "many"], "bins is 'many'"),

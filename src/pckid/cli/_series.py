@@ -20,7 +20,7 @@ from pckid.tables.scanning import OpenTable
 from pckid.tables.service import Known
 
 _NEED_CASE = ("time", "variable", "value", "static", "from_first", "out_long")
-_NOT_LONG = ("known", "weights", "stream", "scheduler", "resume")
+_NOT_LONG = {"row_names": "id", "stream": "stream", "scheduler": "scheduler", "resume": "resume"}
 
 
 def check_series(options: Mapping[str, Any]) -> None:
@@ -35,7 +35,7 @@ def check_series(options: Mapping[str, Any]) -> None:
         raise click.UsageError("--case needs --time, the column with the time of each line.")
     if bool(options["variable"]) != bool(options["value"]):
         raise click.UsageError("--variable and --value go together.")
-    asked = [key for key in _NOT_LONG if options[key]]
+    asked = [name for key, name in _NOT_LONG.items() if options[key]]
     if asked:
         raise click.UsageError(f"--{asked[0]} does not go with --case.")
 

@@ -142,18 +142,20 @@ def _prepare_cases(
     lines: Prepared, whole: FileTable, series: SeriesTable, texts: set[str]
 ) -> Prepared:
     """Prepare the table of cases; what is doubtful was found in the lines."""
-    case, known = series.format.options["case"], lines.options.labels
+    case = series.format.options["case"]
     columns = {case: pa.array(series.cases)}
     for name in series.frame.column_names:
         cells = series.frame[name]
         cells = cells if name in texts else pa.array(np.asarray(cells), from_pandas=True)
         columns[name] = as_whole(cells) if name in series.static else cells
-    if known:
-        columns[known] = read_static(whole.data, known, series.rows, given=True)
+    aside = {key: getattr(lines.options, key) for key in ("labels", "known", "weights")}
+    for name in filter(None, aside.values()):
+        cells = pa.table({name: _without_blanks(whole.data.column(name))})
+        columns[name] = read_static(cells, name, series.rows, given=True)
     text = whole.text and whole.text._replace(decimal=".")
     cases = whole._replace(data=pa.table(columns), text=text)
     table = replace(lines.table, names=list(columns), whole=cases)
     categories = tuple(name for name in series.static if name in texts)
     names = tuple(series.frame.column_names)
-    options = ColumnOptions(names, categorical=categories, row_names=case, labels=known)
+    options = ColumnOptions(names, categorical=categories, row_names=case, **aside)
     return replace(prepare(table, options), notes=(), problems=lines.problems)
