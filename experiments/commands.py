@@ -13,6 +13,7 @@ from experiments.calibration import calibration
 from experiments.informative import informative_command
 from experiments.known import known_command
 from experiments.mixed import mixed_command
+from experiments.new_rows import new_rows_command
 from experiments.paper import with_parameters
 from experiments.series import series_command
 from pckid.cli._options import not_zero, stack_options
@@ -217,6 +218,7 @@ OWN = (
     answers_command,
     known_command,
     series_command,
+    new_rows_command,
 )
 for command in OWN:
     experiments.add_command(command)

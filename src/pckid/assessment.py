@@ -18,6 +18,7 @@ from pckid._utils.progress import Advance
 from pckid._utils.text import counted, join_words, list_first, write_p
 from pckid.describe.missingness import find_followed_missingness
 from pckid.describe.rows import keeps_labels, own_labels, to_matrix, used_columns
+from pckid.input.groups import read_groups
 from pckid.input.sentinels import describe_codes, find_codes
 from pckid.input.validation import categorical_mask, column_name, validate_table
 from pckid.n_clusters import Choice, judge_rows
@@ -260,6 +261,7 @@ def assess(
     estimator: Any,
     X: Any,
     *,
+    groups: Any = None,
     n_null: int = N_NULL,
     n_resamples: int = N_RESAMPLES,
     random_state: Any = None,
@@ -284,6 +286,10 @@ def assess(
         labels in memory, as `cluster_file`, `load` and a fit to Dask blocks give, a random sample
         of its rows will do, such as 3,000; their labels are predicted, and `notes` says how many
         rows were judged.
+    groups : array-like of shape (n_samples,), default=None
+        Which rows belong together, such as the members of a household, the visits of a patient or
+        the wells of a plate. They resemble each other without any cluster: halves are drawn of
+        whole groups, and one row of each is compared with the null tables and looked at for gaps.
     n_null : int, default=49
         The largest number of null tables, 5 at least: as many are drawn as a clear answer takes.
     n_resamples : int, default=20
@@ -326,8 +332,9 @@ def assess(
             "are needed, and 0 resamples."
         )
     values, labels = _labelled_rows(estimator, X)
+    numbers = None if groups is None else read_groups(groups, len(values))
     return assess_rows(
-        estimator, values, labels, n_null, n_resamples, random_state, n_jobs, advance
+        estimator, values, labels, n_null, n_resamples, random_state, n_jobs, advance, numbers
     )
 
 
@@ -340,10 +347,11 @@ def assess_rows(
     random_state: Any,
     n_jobs: int | None,
     advance: Advance,
+    groups: np.ndarray | None = None,
 ) -> Assessment:
     """Assess as `assess` does, by rows (n_samples, n_features) whose labels (n_samples,) are known.
 
-    Categories are numbers in these rows.
+    Categories are numbers in these rows, and so are the groups (n_samples,) that they belong to.
     """
     rows = np.flatnonzero(labels >= 0)
     n_clusters, n_rows = len(estimator.cluster_centers_), len(rows)
@@ -357,7 +365,7 @@ def assess_rows(
         if random_state is None and isinstance(estimator.random_state, Integral):
             random_state = estimator.random_state
         own = getattr(estimator, "choice_", None)
-        if random_state is not None and random_state != estimator.random_state:
+        if groups is not None or random_state not in (None, estimator.random_state):
             own = None
         seed = random_state
         if not isinstance(seed, Integral):
@@ -375,6 +383,7 @@ def assess_rows(
                 int(seed),
                 n_threads(n_jobs),
                 advance,
+                None if groups is None else groups[rows],
             )
     compared = found.compared or Comparison(float("nan"), np.empty(0))
     stability, each = found.stability, None
@@ -408,7 +417,7 @@ class _Evidence(NamedTuple):
     uncounted: tuple[int, ...] = ()
     gaps: Gaps | None = None
     stability: Stability | None = None
-    judged: np.ndarray = np.arange(0)  # (n_judged,), the rows that gaps and stability come from
+    judged: np.ndarray = np.arange(0)  # (n_judged,), the rows that stability comes from
 
 
 def _gather_evidence(
@@ -421,22 +430,32 @@ def _gather_evidence(
     seed: int,
     jobs: int,
     advance: Advance,
+    groups: np.ndarray | None,
 ) -> _Evidence:
-    """Compare rows with null tables, unless a choice did, and look for gaps; cluster resamples."""
+    """Compare rows with null tables, unless a choice did, and look for gaps; cluster resamples.
+
+    Rows that belong together are like each other without any cluster: one of each group counts.
+    """
+    single = np.arange(len(values))
+    if groups is not None:
+        order = np.random.default_rng(seed).permutation(len(values))
+        single = np.sort(order[np.unique(groups[order], return_index=True)[1]])
     if choice is None or choice.compared is None:
-        choice = judge_rows(estimator, values, seed, jobs, n_null)
+        choice = judge_rows(estimator, values[single], seed, jobs, n_null)
     advance(n_null)
     if choice.compared is None:
         return _Evidence(None)
-    judged = _rows_to_judge(len(values), seed)
-    values, labels, gaps = values[judged], labels[judged], None
-    n_clusters = len(estimator.cluster_centers_)
+    gaps, n_clusters = None, len(estimator.cluster_centers_)
     if n_clusters > 1:
-        counting = values.copy()
+        counted = single[_rows_to_judge(len(single), seed)]
+        counting = values[counted]
         counting[:, list(choice.uncounted)] = np.nan
         units = find_units(counting, categorical_mask(estimator))
-        gaps = find_gaps(units, labels, seed, n_clusters)
-    stability = _resample(estimator, values, labels, n_resamples, seed, jobs, advance)
+        gaps = find_gaps(units, labels[counted], seed, n_clusters)
+    judged = _rows_to_judge(len(values), seed)
+    together = None if groups is None else groups[judged]
+    how = n_resamples, seed, jobs, advance, together
+    stability = _resample(estimator, values[judged], labels[judged], *how)
     return _Evidence(choice.compared, choice.uncounted, gaps, stability, judged)
 
 
@@ -505,6 +524,7 @@ def _resample(
     entropy: int,
     jobs: int,
     advance: Advance,
+    groups: np.ndarray | None,
 ) -> Stability | None:
     """Cluster random halves of the rows; None where there is nothing to compare."""
     n_clusters = len(estimator.cluster_centers_)
@@ -519,5 +539,6 @@ def _resample(
         # A row with values only in columns that do not vary in the resample.
         return np.maximum(found, 0)
 
-    resamples = resample_clusters(labels_of, len(values), n_resamples, entropy, jobs, advance)
+    how = n_resamples, entropy, jobs, advance, groups
+    resamples = resample_clusters(labels_of, len(values), *how)
     return measure_stability(labels, resamples, n_clusters)

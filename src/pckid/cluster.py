@@ -31,6 +31,7 @@ from pckid.describe.row_summary import count_outliers, some_rows, summarise_rows
 from pckid.ensemble.base import EnsembleEstimator, FitInput
 from pckid.ensemble.feature_map import project
 from pckid.ensemble.outliers import held_out_scores, outlier_score, project_and_score
+from pckid.input.groups import read_groups
 from pckid.input.known import KnownMembers, read_known
 from pckid.input.sample import RowsInMemory, Sample
 from pckid.input.table import Table, standardise, take
@@ -324,7 +325,15 @@ class PCKID(
     @all_or_nothing
     @with_callbacks
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None, *, known: Any = None, sample_weight: Any = None) -> PCKID:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        known: Any = None,
+        sample_weight: Any = None,
+        groups: Any = None,
+    ) -> PCKID:
         """Train the ensemble, embed the rows and cluster them.
 
         Parameters
@@ -344,6 +353,9 @@ class PCKID(
             In tables of up to 3,000 rows, weights of 2 equal rows that come twice. A row of weight
             0 gets its cluster as a new row would. None counts all alike. It says nothing about how
             much a known row tells of its group.
+        groups : array-like of shape (n_samples,), default=None
+            Which rows belong together, such as the members of a household: as the rows that could
+            have been others come and go together, `confidence_` is lower. Labels stay the same.
 
         Returns
         -------
@@ -351,13 +363,15 @@ class PCKID(
             The fitted estimator.
         """
         drawn = self._draw(X, sample_weight, **self._needs())
-        groups = self._read_known(known, drawn.rows)
+        members = self._read_known(known, drawn.rows)
         self._kernel = self._train(drawn.sample)
-        rows, sample, _ = self._choose_n_clusters(drawn, 0 if groups is None else len(groups.names))
+        rows, sample, _ = self._choose_n_clusters(
+            drawn, 0 if members is None else len(members.names)
+        )
         self._n_filled = sample.n_rows - sample.n_empty
         seeds = None
-        if groups is not None and isinstance(rows, RowsInMemory):
-            seeds = self._seeds_of(groups, rows, sample)
+        if members is not None and isinstance(rows, RowsInMemory):
+            seeds = self._seeds_of(members, rows, sample)
         grouping = group(
             self._kernel,
             sample,
@@ -367,6 +381,7 @@ class PCKID(
             n_init=self.kmeans_n_init,
             jobs=n_threads(self.n_jobs),
             known=seeds,
+            groups=self._read_groups(groups, rows, sample),
         )
         self._projection, self._centers = grouping.projection, grouping.centers
         self.inertia_, self._sharpness = grouping.inertia, grouping.sharpness
@@ -387,7 +402,7 @@ class PCKID(
         ):
             self.__dict__.pop(name, None)
         if isinstance(rows, RowsInMemory):
-            self._place_rows(rows, sample, grouping, restore, groups)
+            self._place_rows(rows, sample, grouping, restore, members)
         else:
             self._place_blocks(rows, sample, grouping)
         return self
@@ -462,9 +477,10 @@ class PCKID(
 
         With a the distance in the embedding to the nearest centre and b_j that to centre j, the
         membership in cluster j is in proportion to exp(−β (b_j − a) / (b_j + a)). The sharpness β
-        is found in `fit`: twice, a third of the mixtures finds clusters by itself from a
-        third of the rows, and β makes the clusters that rows get there most likely. So of the
-        rows at 0.9, about nine in ten keep their cluster with another ensemble on resampled rows.
+        is found in `fit`: a few times, a third of the mixtures finds clusters by itself from a
+        third of the rows, and β makes the clusters that rows get there most likely; few rows
+        widen it. So of the rows at 0.9, about nine in ten keep their cluster with another
+        ensemble on resampled rows.
         It says how reproducible a row's cluster is, not that the cluster is real.
 
         Parameters
@@ -665,6 +681,19 @@ class PCKID(
     def _n_landmarks(self) -> int:
         """Return the number of rows whose features are held at once."""
         return _MAX_LANDMARKS if self.n_landmarks is None else self.n_landmarks
+
+    def _read_groups(
+        self, groups: Any, rows: RowsInMemory | BlockedRows, sample: Sample
+    ) -> np.ndarray | None:
+        """Number the groups that the rows of a sample belong to (n_samples,)."""
+        if groups is None:
+            return None
+        if sample.origin is None or not isinstance(rows, RowsInMemory):
+            raise ValueError(
+                "groups needs a table in memory, but X comes in blocks. Fit on a sample of its "
+                "rows in memory, then predict the others."
+            )
+        return read_groups(groups, rows.X.shape[0])[sample.origin]
 
     def _read_known(self, known: Any, rows: RowsInMemory | BlockedRows) -> KnownMembers | None:
         """Check the known groups of rows, of which there may not be more than clusters."""

@@ -12,12 +12,12 @@ from pckid.ensemble.feature_map import feature_matrix
 from pckid.spectral import embedding as spectra
 from pckid.spectral import membership as spectral_membership
 from pckid.spectral.membership import (
-    N_DRAWS,
     cluster_parts,
     fit_sharpness,
     launch_parts,
     match_labels,
     membership,
+    sharpness_of,
 )
 
 
@@ -92,7 +92,7 @@ def test_parts_of_an_ensemble_find_separated_groups(embedding, n_inits):
     features = feature_matrix(model._kernel, standardised_rows(model, X), 1)
     rng = np.random.default_rng(0)
     parts = cluster_parts(launch_parts(model._kernel, features, 3, embedding, rng))
-    assert parts.shape == (N_DRAWS, len(X))
+    assert parts.shape == (6, len(X))
     assert np.mean([adjusted_rand_score(truth, part) for part in parts]) > 0.8
 
 
@@ -162,4 +162,17 @@ def test_parts_are_launched_on_a_gpu_before_anything_waits_for_it(monkeypatch, e
     assert rng.bit_generator.state != np.random.default_rng(0).bit_generator.state
     assert not reads
     cluster_parts(parts)
-    assert len(reads) >= 2 * N_DRAWS
+    assert len(reads) >= 2 * 6
+
+
+def test_few_rows_or_groups_are_less_sure():
+    rng = np.random.default_rng(0)
+    distances = rng.random((3, 40)) + 0.1
+    first = distances.argmin(axis=0)
+    parts = np.stack([first, np.where(np.arange(40) < 6, (first + 1) % 3, first)])
+    centers = np.eye(3)
+    alone = sharpness_of(distances, centers, parts)
+    expected = fit_sharpness(distances, parts, None, 0.5)
+    np.testing.assert_allclose(alone, expected * 40 / 50, rtol=1e-6)
+    together = sharpness_of(distances, centers, parts, n_groups=10)
+    np.testing.assert_allclose(together, expected * 10 / 20, rtol=1e-6)

@@ -66,6 +66,7 @@ class _Measured(NamedTuple):
     n_usable: int
     n_rows: int
     n_empty: int
+    chosen: np.ndarray | None = None  # (n_chosen,), which rows of a table in memory they are
 
 
 class Sample(NamedTuple):
@@ -82,6 +83,8 @@ class Sample(NamedTuple):
     n_empty: int = 0  # those of them with nothing observed in a column that is used
     # (n_chosen,), which row of `table` each row of `X` is; None where `X` is not the whole table
     places: np.ndarray | None = None
+    # (n_samples,), a row of the whole table that each row of `table` is; None for rows in blocks
+    origin: np.ndarray | None = None
 
     @property
     def n_distinct(self) -> int:
@@ -130,7 +133,7 @@ def draw_sample(rows: RowsInMemory | RowsInBlocks, sampling: Sampling) -> Sample
         found, categorical = _from_memory(rows, sampling), rows.categorical
     else:
         found, categorical = _from_blocks(rows, sampling), rows.categorical
-    X, weights, scaling, n_usable, n_rows, n_empty = found
+    X, weights, scaling, n_usable, n_rows, n_empty, _ = found
     places = np.arange(X.shape[0])
     if X.shape[0] == n_usable <= MOST_COMPARED:
         table = standardise(X, scaling, "float64", patterns=False)
@@ -159,12 +162,25 @@ def draw_sample(rows: RowsInMemory | RowsInBlocks, sampling: Sampling) -> Sample
         n_rows,
         n_empty,
         None if is_part else places,
+        None if found.chosen is None else _origin_of(places, found.chosen, table.n_samples),
     )
+
+
+def _origin_of(places: np.ndarray, chosen: np.ndarray, n_samples: int) -> np.ndarray:
+    """Name one of the `chosen` rows (n_chosen,) for each row of a table (n_samples,).
+
+    `places` (n_chosen,) are theirs; rows that come several times follow the first of them.
+    """
+    origin = np.full(n_samples, -1)
+    origin[places] = chosen
+    known = np.maximum.accumulate(np.where(origin >= 0, np.arange(n_samples), 0))
+    return origin[known]
 
 
 def _from_memory(rows: RowsInMemory, sampling: Sampling) -> _Measured:
     """Measure the rows of a table in memory that count, and choose those to learn from."""
     X, weights = _without_columns(rows.X, sampling.skipped), rows.weights
+    counted = np.arange(X.shape[0])
     if weights is not None:
         counted = np.flatnonzero(weights)
         X, weights = take_along(X, counted), weights[counted]
@@ -182,7 +198,10 @@ def _from_memory(rows: RowsInMemory, sampling: Sampling) -> _Measured:
         chosen = chosen[np.isin(chosen, usable, assume_unique=True, kind="table")]
     if len(chosen) < n_samples:
         X, weights = take_along(X, chosen), None if weights is None else weights[chosen]
-    return _Measured(X, weights, scaling, len(usable), n_samples, n_samples - len(usable))
+    n_usable = len(usable)
+    return _Measured(
+        X, weights, scaling, n_usable, n_samples, n_samples - n_usable, counted[chosen]
+    )
 
 
 def _from_blocks(rows: RowsInBlocks, sampling: Sampling) -> _Measured:

@@ -240,7 +240,8 @@ def warn_of_shift(model: Any, table: Table) -> None:
     n, outliers = count_outliers(outlier_score(model._kernel, some, n_threads(model.n_jobs)))
     if outliers > n * (summary.scored[1] / summary.scored[0] + _FAR_ABOVE):
         found = _compare_table(model, some, {})
-        warn_caller(f"{found.sentence} compare_rows(model, X) has more.", ShiftedRowsWarning)
+        if any(change.kind == "outliers" for change in found.moved):
+            warn_caller(f"{found.sentence} compare_rows(model, X) has more.", ShiftedRowsWarning)
 
 
 def _compare_table(model: Any, table: Table, unseen: Mapping[int, int]) -> RowComparison:

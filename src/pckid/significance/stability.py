@@ -11,6 +11,7 @@ from scipy.optimize import linear_sum_assignment
 from pckid._utils.parallel import run_in_threads
 from pckid._utils.progress import Advance
 from pckid._utils.seeds import Stream, generator
+from pckid.input.groups import draw_together
 
 FOUND_AGAIN = 0.75
 """A cluster is found again in a resample that has one of this Jaccard index with it (Hennig)."""
@@ -35,6 +36,7 @@ def resample_clusters(
     entropy: int,
     jobs: int,
     advance: Advance,
+    groups: np.ndarray | None = None,
 ) -> list[np.ndarray]:
     """Cluster random halves of the rows, and label all rows by each.
 
@@ -44,6 +46,8 @@ def resample_clusters(
     n_samples, n_resamples, entropy, jobs : int
     advance : callable
         Called with 1 whenever a resample is done.
+    groups : ndarray of shape (n_samples,), default=None
+        Rows of one group are drawn together.
 
     Returns
     -------
@@ -52,7 +56,7 @@ def resample_clusters(
 
     def resample(number: int) -> np.ndarray:
         rng = generator(entropy, Stream.RESAMPLES, number)
-        rows = np.sort(rng.choice(n_samples, size=(n_samples + 1) // 2, replace=False))
+        rows = draw_together(rng, n_samples, (n_samples + 1) // 2, groups)
         return labels_of(rows, int(rng.integers(2**31)))
 
     return run_in_threads(

@@ -43,6 +43,7 @@ def group(
     n_init: int,
     jobs: int,
     known: tuple[Table, np.ndarray] | None = None,
+    groups: np.ndarray | None = None,
 ) -> Grouping:
     """Embed the rows of a sample by its landmarks, and cluster them.
 
@@ -60,6 +61,8 @@ def group(
     jobs : int
     known : tuple of Table and array of shape (n_known,), default=None
         Rows whose group is known, each with something observed, and their groups from 0.
+    groups : ndarray of shape (n_samples,), default=None
+        Rows that belong together, by numbers: memberships are as sure as whole groups make them.
 
     Returns
     -------
@@ -71,8 +74,9 @@ def group(
     rng = generator(sample.entropy, Stream.EMBEDDING)
     landmarks, weights = sample.draw(n_landmarks, rng)
     are_all = landmarks.shape[0] == sample.table.n_samples
+    together = None if groups is None else groups[to_numpy(landmarks)]
     projection, points, scores, parts = _embed_landmarks(
-        kernel, sample, landmarks, weights, n_clusters, embedding, rng, jobs, seeds
+        kernel, sample, landmarks, weights, n_clusters, embedding, rng, jobs, seeds, together
     )
     if points is None and sample.places is None:
         points = project(kernel, projection, sample.table, jobs)
@@ -96,7 +100,8 @@ def group(
         centers, distances, order = largest_first(points, centers, every)
         if not are_all:
             distances = take_along(distances, landmarks, axis=1)
-        sharpness = sharpness_of(distances, centers, parts, weights)
+        n_groups = None if together is None else len(np.unique(together))
+        sharpness = sharpness_of(distances, centers, parts, weights, n_groups)
     return Grouping(projection, centers, found.inertia, sharpness, points, scores, order)
 
 
@@ -110,6 +115,7 @@ def _embed_landmarks(
     rng: np.random.Generator,
     jobs: int,
     known: KnownRows | None,
+    groups: np.ndarray | None,
 ) -> tuple[Projection, Array | None, Array | None, np.ndarray]:
     """Take the landmarks through the mixtures, once for all that is asked of their features.
 
@@ -132,7 +138,9 @@ def _embed_landmarks(
     if are_all and sample.places is not None:
         scores = score_features(kernel, features, sample.table, jobs)
     own_rng = generator(sample.entropy, Stream.MEMBERSHIP)
-    launched = launch_parts(kernel, features, n_clusters, embedding, own_rng, weights, known)
+    launched = launch_parts(
+        kernel, features, n_clusters, embedding, own_rng, weights, known, groups
+    )
     with blas_threads_for(landmarks.shape[0], jobs):
         width = n_clusters
         if known is not None:
