@@ -89,3 +89,42 @@ def test_a_model_of_an_earlier_version_says_that_it_cannot_compare(pckid, tmp_pa
     done = pckid("predict", "old", "new.csv")
     assert done.code == 0
     assert "of an earlier version: new rows cannot be compared" in done.err
+
+
+def test_new_rows_are_read_as_the_table_of_the_model(pckid, tmp_path):
+    rng = np.random.default_rng(0)
+
+    def month(n, sexes, sep=";"):
+        rows = [
+            f"P{i};{1200 + 500 * (i % 2) + rng.integers(99)}".replace(";1", f"{sep}1.")
+            + f",5{sep}{'-9' if i % 13 == 0 else 10 + 30 * (i % 2) + rng.integers(9)}"
+            f"{sep}{sexes[i % 2]}"
+            for i in range(n)
+        ]
+        return "\n".join(
+            [f"id{sep}revenue{sep}age{sep}sex", *rows, f"Summe{sep}99.999,5{sep}{sep}"]
+        )
+
+    (tmp_path / "t.csv").write_text(month(60, "MF"))
+    how = ["--skip-last", "1", "--na-values", "age=-9", "--id", "id", "--decimal", ","]
+    done = pckid("cluster", "t.csv", "-k", "2", *QUICK, *how, "--save", "m", "--out", "old.csv")
+    assert done.code == 0, done.err
+    (tmp_path / "new.csv").write_text(
+        month(40, ["m ", "f"]).replace("P1;", "P1;").replace("\nP3;", "\nP3;")
+    )
+    placed = pckid("predict", "m", "new.csv", "--json", "--out", "new-out.csv")
+    assert placed.code == 0, placed.err
+    found = json.loads(placed.out)
+    # The total is left out as it was there, -9 is missing, and numbers have the same signs.
+    assert found["n_rows"] == 40
+    assert "Summe" not in (tmp_path / "new-out.csv").read_text()
+    assert "Missing, as for the model's own table: age=-9." in placed.err
+    assert found["cluster_sizes"] == [20, 20]
+    assert found["share_missing"] == pytest.approx(4 / 120)
+    # Categories that differ in capitals or blanks are matched, aloud; others are counted.
+    assert "sex" in placed.err
+    assert "taken as missing" not in placed.err
+    (tmp_path / "other.csv").write_text(month(40, ["M", "divers"]))
+    other = pckid("predict", "m", "other.csv", "--json", "--out", "o.csv")
+    assert other.code == 0, other.err
+    assert "'divers' (20)" in other.err
