@@ -12,6 +12,7 @@ from pckid._utils.arrays import Array, to_numpy
 from pckid.cluster import PCKID
 from pckid.exceptions import PckidModelError
 from pckid.input.warnings import without_own_words
+from pckid.series.files import PreparedCases
 from pckid.series.table import SeriesFormat
 from pckid.significance.new_rows import RowComparison, compare_rows
 from pckid.tables.options import ColumnOptions, ReadOptions
@@ -24,6 +25,11 @@ _KEPT = ("delimiter", "decimal", "encoding")
 
 def describe_reading(prepared: Prepared, options: ReadOptions) -> dict[str, list[str]]:
     """Say how the table of a model was read, for the model's file: lists of texts."""
+    series = []
+    if isinstance(prepared, PreparedCases):
+        form, prepared = prepared.series.format, prepared.lines
+        prepared = replace(prepared, names=(*prepared.names, form.options["time"]))
+        series = [form.to_json()]
     chosen = prepared.options
     kept = {key: list(getattr(chosen, key)) for key in ("na_values", "not_missing")}
     kept["limits"] = [chosen.limits] if chosen.limits else []
@@ -37,6 +43,7 @@ def describe_reading(prepared: Prepared, options: ReadOptions) -> dict[str, list
         value = getattr(options, key)
         kept[key] = [] if value is None else [value]
     kept["no_header"] = [] if options.header else ["yes"]
+    kept["series"] = series
     return kept
 
 
@@ -106,6 +113,6 @@ def assign_rows(
 
 def compare_with_fit(estimator: PCKID, prepared: Prepared) -> RowComparison | None:
     """Compare the rows of a table with those of the fit; None for models that cannot tell."""
-    if not hasattr(estimator, "_summary") or prepared.frame.shape[0] == 0:
+    if not hasattr(estimator, "_summary") or len(prepared.X) == 0:
         return None
     return compare_rows(estimator, prepared.frame)

@@ -30,6 +30,7 @@ from pckid.metrics import accuracy_of_counts
 from pckid.outofcore.files import FileRows, Found
 from pckid.outofcore.rows import Survey
 from pckid.outofcore.stored import StoredLabels
+from pckid.series.files import prepare_table
 from pckid.spectral.assignment import FittedClusters, place_rows, score_rows
 from pckid.tables.categories import Columns
 from pckid.tables.findings import Problem
@@ -177,8 +178,10 @@ def prepare_rows(
     """
     unread = Unread()
     while True:
+        if table.whole is not None:
+            return prepare_table(table, options), None
         prepared = prepare(table, options, unread=unread)
-        if prepared.stops or table.whole is not None:
+        if prepared.stops:
             return prepared, None
         rows = FileRows(prepared) if client is None else _rows_of_workers(prepared, client)
         found = rows.draw(*_drawing(model, len(prepared.names)))

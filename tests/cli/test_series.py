@@ -160,6 +160,23 @@ def test_a_model_with_other_notes_on_series_is_refused(pckid, visits):
         assert (result.code, "notes on how to read series" in result.err) == (4, True)
 
 
+def test_a_model_remembers_how_dates_were_written(pckid, visits):
+    written = visits.assign(date=[f"{int(d[5:7]):02d}/03/2024" for d in visits["date"]])
+    written.to_csv("visits.csv", index=False)
+    how = ["cluster", "visits.csv", *HOW, "-k", 2, *QUICK]
+    assert pckid(*how).code == 3
+    fitted = pckid(*how, "--dates", "date=day-first", "--save", "model.pckid", "--only-labels")
+    assert fitted.code == 0, fitted.err
+    assert "(2024-03-01, 2024-03-02," in fitted.err
+    again = pckid("predict", "model.pckid", "visits.csv", "--out-long", "long.csv", "--json")
+    assert again.code == 0, again.err
+    assert json.loads(again.out)["n_rows"] == 40
+    plain = pckid("predict", "model.pckid", "visits.csv", "--out", "out.csv")
+    assert labels_of("out.csv").tolist() == [
+        int(line.split(b",")[1]) for line in fitted.out.splitlines()[1:]
+    ], plain.err
+
+
 def test_options_that_do_not_go_together_are_refused(pckid, run):
     for more, words in [
         (["--id", "hb"], "--id does not go with --case"),

@@ -247,12 +247,8 @@ def make_report(
     options: ReadOptions,
     path: str | None = None,
     assessment: Any = True,
-    series: Any = None,
 ) -> Any:
-    """Make the report on a clustering of a table in memory, and write it where a path is given.
-
-    `series` stands for the table where its rows are cases with series.
-    """
+    """Make the report on a clustering of a table in memory, and write it where a path is given."""
     from pckid.reporting import Background, report
 
     table = prepared.table
@@ -268,4 +264,4 @@ def make_report(
         units=find_signs(prepared.readings),
         reading={key: value for key, value in reading.items() if value},
     )
-    return report(estimator, series or prepared.frame, path, background, assessment=assessment)
+    return report(estimator, prepared.frame, path, background, assessment=assessment)

@@ -4,7 +4,7 @@ import json
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,7 +27,6 @@ from pckid.modelfile import save
 from pckid.outofcore.files import FileRows, fitting_bytes, small_bytes
 from pckid.outofcore.stored import StoredLabels
 from pckid.placing import describe_reading
-from pckid.series.files import Visits
 from pckid.tables.findings import Fact
 from pckid.tables.options import ReadOptions
 from pckid.tables.scanning import OpenTable, open_table
@@ -73,18 +72,13 @@ def run_cluster(
         say(f"{table.source} ({many}) is read in batches; it need not fit in memory.")
     estimator = _cluster.make_estimator(n_clusters, options)
     with streaming.workers_of(options["scheduler"]) as client:
-        columns, visits, rows = _words.column_options(options), None, None
-        if options["case"]:
-            visits = _series.cluster_visits(table, columns, options)
-            # The lines need not stay in memory.
-            prepared, table = visits.cases, visits.cases.table
-        else:
-            prepared, rows = streaming.prepare_rows(estimator, table, columns, client)
-            _words.tell_prepared(prepared)
-        groups = _series.match_groups(options["groups"], prepared.names)
-        groups |= visits.series.column_groups if visits else {}
-        estimator.set_params(column_groups=groups or None)
-        n_found = _Run(estimator, prepared, rows, outputs, options, reading, visits).run()
+        columns = replace(_words.column_options(options), lines=_series.case_options(options))
+        prepared, rows = streaming.prepare_rows(estimator, table, columns, client)
+        table = prepared.table  # lines of cases need not stay in memory
+        _words.tell_prepared(prepared)
+        _series.tell_series(prepared)
+        estimator.set_params(column_groups=_series.find_column_groups(options, prepared))
+        n_found = _Run(estimator, prepared, rows, outputs, options, reading).run()
     streamed = None if rows is None else bool(options["stream"])
     delimiter = table.text.delimiter if table.text else ","
     _ending.tell_next(
@@ -174,7 +168,6 @@ class _Run(NamedTuple):
     outputs: Outputs
     options: Mapping[str, Any]
     reading: ReadOptions
-    visits: Visits | None = None  # of a long table, whose cases are the rows
 
     def run(self) -> int:
         """Fit, judge, write; return the number of clusters that hold rows."""
@@ -196,10 +189,7 @@ class _Run(NamedTuple):
         _cluster.tell_choice(estimator)
         if outputs.report_path:
             verdict = assessment or False
-            series = self.visits.series if self.visits else None
-            _cluster.make_report(
-                prepared, estimator, self.reading, outputs.report_path, verdict, series
-            )
+            _cluster.make_report(prepared, estimator, self.reading, outputs.report_path, verdict)
         dates = _cluster.find_dates(prepared.names, values, prepared.readings)
         made_by = streaming.origin(estimator, prepared.table)
         if prepared.options.weights:
@@ -219,8 +209,7 @@ class _Run(NamedTuple):
         if outputs.report_path:
             say(f"Report: {outputs.report_path}")
         if outputs.model_path:
-            kept = describe_reading(self.visits.lines if self.visits else prepared, self.reading)
-            kept["series"] = [self.visits.series.format.to_json()] if self.visits else []
+            kept = describe_reading(prepared, self.reading)
             save(estimator, outputs.model_path, reading=kept)
             say(f"Model: {outputs.model_path}")
         if outputs.as_json:
@@ -275,10 +264,10 @@ class _Run(NamedTuple):
             )
         if stored is not None:
             stored.remove()
-        if self.visits and options["out_long"]:
+        if options["out_long"]:
             results = to_numpy(self.estimator.labels_), to_numpy(self.estimator.confidence_)
             escape = outputs.escape_formulas
-            _series.write_lines(self.estimator, self.visits, results, options["out_long"], escape)
+            _series.write_lines(self.estimator, prepared, results, options["out_long"], escape)
         if self.rows is not None:
             say(f"All rows labelled in {time.perf_counter() - start:.1f} s.")
         return totals

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from pckid import streaming
@@ -11,9 +12,9 @@ from pckid.cli._outputs import check_outputs, open_writer
 from pckid.cli._say import note, print_json, say
 from pckid.modelfile import load_with_description
 from pckid.placing import as_known, assign_rows, compare_with_fit, known_reading, known_series
+from pckid.series.files import prepare_table
 from pckid.tables.findings import Fact
 from pckid.tables.scanning import open_table
-from pckid.tables.service import prepare
 from pckid.tables.writing import table_format
 
 
@@ -43,16 +44,14 @@ def run_predict(
         say(f"Missing, as for the model's own table: {codes}.")
     table = open_table(source, read)
     _words.tell_opened(table)
-    visits = None
-    if form is not None:
-        visits = _series.place_visits(table, columns, known, form, options)
-        table, prepared = visits.cases.table, visits.cases
-    else:
-        prepared = prepare(table, columns, known)
-        _words.tell_prepared(prepared, settled=True)
+    columns = replace(columns, lines=_series.lines_of_model(form, options))
+    prepared = prepare_table(table, columns, known, form)
+    table = prepared.table
+    _words.tell_prepared(prepared, settled=True)
+    _series.tell_series(prepared)
     results = assign_rows(estimator, prepared, options["outliers"])
-    if visits and options["out_long"]:
-        _series.write_lines(estimator, visits, results, options["out_long"], escape_formulas)
+    if options["out_long"]:
+        _series.write_lines(estimator, prepared, results, options["out_long"], escape_formulas)
     made_by = streaming.origin(estimator, table)
     named = [streaming.NAME_COLUMN] if any(estimator.cluster_names_) else []
     for name in [*streaming.NEW_COLUMNS[: len(results)], *named]:

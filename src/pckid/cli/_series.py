@@ -2,22 +2,19 @@
 
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
-from functools import partial
 from typing import Any
 
 import click
 import numpy as np
 
-from pckid.cli import _words
 from pckid.cli._outputs import open_writer
 from pckid.cli._say import say
 from pckid.cluster import PCKID
-from pckid.series.files import Visits, read_new_visits, read_visits
+from pckid.series.files import PreparedCases
 from pckid.series.table import SeriesFormat
 from pckid.streaming import Layout, write_placed
-from pckid.tables.options import ColumnOptions
-from pckid.tables.scanning import OpenTable
-from pckid.tables.service import Known
+from pckid.tables.options import CaseOptions
+from pckid.tables.service import Prepared
 
 _NEED_CASE = ("time", "variable", "value", "static", "from_first", "out_long")
 _NOT_LONG = {"row_names": "id", "stream": "stream", "scheduler": "scheduler", "resume": "resume"}
@@ -40,32 +37,30 @@ def check_series(options: Mapping[str, Any]) -> None:
         raise click.UsageError(f"--{asked[0]} does not go with --case.")
 
 
-def cluster_visits(table: OpenTable, columns: ColumnOptions, options: Mapping[str, Any]) -> Visits:
-    """Make one row of the lines of each case of a table in memory, and say how."""
-    keys = {key: options[key] for key in ("case", "time", "variable", "value") if options[key]}
-    keys["static"] = [n.strip() for names in options["static"] for n in names.split(",")] or None
-    keys |= {"bins": _read_bins(options["bins"]), "from_first": options["from_first"]}
+def case_options(options: Mapping[str, Any]) -> CaseOptions | None:
+    """Pick the options that say how lines make cases."""
+    if not options["case"]:
+        return None
+    static = tuple(name.strip() for names in options["static"] for name in names.split(","))
+    return CaseOptions(
+        options["case"], options["time"], options["variable"], options["value"], static or None,
+        _read_bins(options["bins"]), options["from_first"], bool(options["out_long"]),
+    )  # fmt: skip
+
+
+def lines_of_model(form: SeriesFormat | None, options: Mapping[str, Any]) -> CaseOptions | None:
+    """Say whether new lines stay in memory, for a model of cases."""
     keep = bool(options["out_long"])
-    return _tell(read_visits(table, columns, keys, _words.tell_prepared, keep_lines=keep))
+    if form is None and keep:
+        raise click.UsageError("--out-long is about lines of cases, and the model has none.")
+    return None if form is None else CaseOptions(**form.options, keep=keep)
 
 
-def place_visits(
-    table: OpenTable,
-    columns: ColumnOptions,
-    known: Known,
-    form: SeriesFormat,
-    options: Mapping[str, Any],
-) -> Visits:
-    """Make one row of the lines of each new case, and say how."""
-    tell, keep = partial(_words.tell_prepared, settled=True), bool(options["out_long"])
-    return _tell(read_new_visits(table, columns, known, form, tell, keep_lines=keep))
-
-
-def _tell(visits: Visits) -> Visits:
-    """Say how series were made."""
-    for sentence in visits.series.notes:
-        say(sentence)
-    return visits
+def tell_series(prepared: Prepared) -> None:
+    """Say how lines made cases."""
+    if isinstance(prepared, PreparedCases):
+        for sentence in prepared.series.notes:
+            say(sentence)
 
 
 def _read_bins(text: str) -> Any:
@@ -78,12 +73,14 @@ def _read_bins(text: str) -> Any:
     return [float(edge) if edge.lstrip("-") == "inf" else edge for edge in edges]
 
 
-def match_groups(patterns: Sequence[str], names: Sequence[str]) -> dict[str, list[str]]:
-    """Find the columns of each group by patterns such as "ndvi=ndvi_*"."""
+def find_column_groups(
+    options: Mapping[str, Any], prepared: Prepared
+) -> dict[str, list[str]] | None:
+    """Find the columns of each group by patterns such as "ndvi=ndvi_*", beside those of series."""
     groups: dict[str, list[str]] = {}
-    for each in patterns:
+    for each in options["groups"]:
         group, sign, pattern = each.partition("=")
-        found = [name for name in names if fnmatchcase(name, pattern)]
+        found = [name for name in prepared.names if fnmatchcase(name, pattern)]
         if not (group and sign and pattern):
             raise click.BadParameter(f"{each!r} is not NAME=PATTERN.", param_hint="--group")
         if not found:
@@ -91,18 +88,21 @@ def match_groups(patterns: Sequence[str], names: Sequence[str]) -> dict[str, lis
                 f"no column that is used is named as {pattern!r} says.", param_hint="--group"
             )
         groups[group] = [*groups.get(group, ()), *found]
-    return groups
+    if groups and isinstance(prepared, PreparedCases):
+        groups |= prepared.series.column_groups
+    return groups or None
 
 
 def write_lines(
     estimator: PCKID,
-    visits: Visits,
+    prepared: Prepared,
     results: Sequence[np.ndarray],
     out: str,
     escape_formulas: bool,
 ) -> None:
-    """Write all lines of a long table, each with what was found for its case."""
-    with open_writer(out, escape_formulas=escape_formulas) as writer:
-        layout = Layout(tuple(visits.lines.table.names))
-        of_lines = tuple(result[visits.series.rows] for result in results)
-        write_placed(estimator, visits.lines, of_lines, writer, layout)
+    """Write all lines of a table of cases, each with what was found for its case."""
+    if isinstance(prepared, PreparedCases):
+        with open_writer(out, escape_formulas=escape_formulas) as writer:
+            layout = Layout(tuple(prepared.lines.table.names))
+            of_lines = tuple(result[prepared.series.rows] for result in results)
+            write_placed(estimator, prepared.lines, of_lines, writer, layout)

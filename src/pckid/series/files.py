@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
-from typing import Any, NamedTuple
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,88 +12,70 @@ import pyarrow.compute as pc
 from pckid.series.frames import read_static
 from pckid.series.long import from_long
 from pckid.series.table import SeriesFormat, SeriesTable
-from pckid.tables.options import ColumnOptions
+from pckid.tables.options import CaseOptions, ColumnOptions
 from pckid.tables.scanning import OpenTable
 from pckid.tables.service import Known, Prepared, prepare
 from pckid.tables.table import FileTable, as_whole
 
 
-class Visits(NamedTuple):
-    """A long table that was read, and its cases."""
+@dataclass(frozen=True)
+class PreparedCases(Prepared):
+    """A prepared table of cases, each made of its lines."""
 
-    lines: Prepared  # how the lines were read; with their cells only if they were to be kept
-    series: SeriesTable
-    cases: Prepared  # with one row for each case
+    series: Any = None  # SeriesTable
+    lines: Any = None  # Prepared: how the lines were read; with their cells only if these are kept
+
+    @property
+    def frame(self) -> SeriesTable:
+        """The series and static columns of the cases; estimators take it as a table."""
+        return self.series
 
 
-def read_visits(
+def prepare_table(
     table: OpenTable,
-    options: ColumnOptions,
-    keys: Mapping[str, Any],
-    check: Callable[[Prepared], Any],
-    *,
-    keep_lines: bool = False,
-) -> Visits:
-    """Make one row of the lines of each case of a table in memory.
+    options: ColumnOptions | None = None,
+    known: Known | None = None,
+    form: SeriesFormat | None = None,
+) -> Prepared:
+    """Prepare a table as `prepare` does; where it has several lines for each case, its cases.
 
     Parameters
     ----------
     table : OpenTable
-    options : ColumnOptions
-    keys : mapping of str to object
-        Parameters of `from_long`.
-    check : callable
-        Is given what was prepared of the lines, and raises if something must be decided first.
-    keep_lines : bool, default=False
-        Whether the lines stay in memory, to be written.
+        In memory, where it has lines of cases.
+    options : ColumnOptions, optional
+        With `lines`, if the rows are lines of cases.
+    known : Known, optional
+        What a model knows of its columns.
+    form : SeriesFormat, optional
+        How the lines of a model's cases were read.
+
+    Returns
+    -------
+    prepared : Prepared
+        Of the lines themselves if something about them must be decided first.
     """
-    aside = [keys[key] for key in ("time", "variable") if keys.get(key)]
-    others = replace(options, drop=(*options.drop, *aside), row_names=keys["case"])
-    return _read(table, others, keys, check, None, None, keep_lines)
+    options = options or ColumnOptions()
+    lines = options.lines
+    if form is not None:
+        keep = lines is not None and lines.keep
+        lines, known = CaseOptions(**form.options, keep=keep), _known_lines(known, form)
+    if lines is None:
+        return prepare(table, options, known)
+    others = replace(options, lines=None, row_names=lines.case)
+    if known is None:
+        aside = [name for name in (lines.time, lines.variable) if name]
+        others = replace(others, drop=(*options.drop, *aside))
+    found, times = _prepare_lines(table, others, lines.time, known)
+    return found if found.stops else _gather_cases(found, times, lines, form)
 
 
-def read_new_visits(
-    table: OpenTable,
-    options: ColumnOptions,
-    known: Known,
-    form: SeriesFormat,
-    check: Callable[[Prepared], Any],
-    *,
-    keep_lines: bool = False,
-) -> Visits:
-    """Make one row of the lines of each new case, as those of a model were made."""
+def _known_lines(known: Known | None, form: SeriesFormat) -> Known:
+    """Tell what a model knows of the lines of its cases."""
     measured = [form.options["value"]] if "value" in form.options else form.variables
-    texts = {name: known.categories[name] for name in form.static if name in known.categories}
-    names = (*measured, *form.static)
-    others = replace(options, row_names=form.options["case"])
-    lines = Known(names, texts, known.units)
-    return _read(table, others, form.options, check, lines, form, keep_lines)
-
-
-def _read(
-    table: OpenTable,
-    options: ColumnOptions,
-    keys: Mapping[str, Any],
-    check: Callable[[Prepared], Any],
-    known: Known | None,
-    like: SeriesFormat | None,
-    keep_lines: bool,
-) -> Visits:
-    """Read lines, and gather those of each case."""
-    lines, times = _prepare_lines(table, options, keys["time"], known)
-    check(lines)
-    whole, texts = lines.rows_in_memory, set(lines.texts)
-    frame = lines.frame
-    for name in (keys["case"], keys.get("variable")):
-        if name:
-            frame = frame.append_column(name, _without_blanks(whole.data.column(name)))
-    frame = frame.append_column(keys["time"], pa.array(times))
-    if not keep_lines:
-        # Before the table of cases takes its place.
-        lines = replace(lines, table=replace(lines.table, whole=None), columns=None)
-    series = from_long(frame, **keys, like=like)
-    del frame
-    return Visits(lines, series, _prepare_cases(lines, whole, series, texts))
+    categories = known.categories if known else {}
+    texts = {name: categories[name] for name in form.static if name in categories}
+    return Known((*measured, *form.static), texts, known.units if known else {})
 
 
 def _prepare_lines(
@@ -113,9 +94,11 @@ def _prepare_lines(
     if when.table is not found.table:
         found = prepare(when.table, options, known)
     # The choices for the time hold for new lines, too.
-    chosen = replace(found.options, dates=dates, numbers=when.options.numbers)
+    chosen = replace(found.options, dates=when.options.dates, numbers=when.options.numbers)
     problems = (*when.problems, *found.problems)
-    return replace(found, options=chosen, problems=problems), _read_time(when, time)
+    readings = {**found.readings, time: when.readings[time]}
+    found = replace(found, options=chosen, readings=readings, problems=problems)
+    return found, _read_time(when, time)
 
 
 def _read_time(prepared: Prepared, name: str) -> Any:
@@ -131,31 +114,51 @@ def _read_time(prepared: Prepared, name: str) -> Any:
     return times
 
 
-def _without_blanks(column: Any) -> Any:
-    """Make empty texts null."""
-    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
-        return column
-    return pc.if_else(pc.equal(column, ""), pa.scalar(None, column.type), column)
-
-
-def _prepare_cases(
-    lines: Prepared, whole: FileTable, series: SeriesTable, texts: set[str]
-) -> Prepared:
-    """Prepare the table of cases; what is doubtful was found in the lines."""
-    case = series.format.options["case"]
-    columns = {case: pa.array(series.cases)}
-    for name in series.frame.column_names:
-        cells = series.frame[name]
-        cells = cells if name in texts else pa.array(np.asarray(cells), from_pandas=True)
-        columns[name] = as_whole(cells) if name in series.static else cells
+def _gather_cases(
+    lines: Prepared, times: Any, options: CaseOptions, form: SeriesFormat | None
+) -> PreparedCases:
+    """Make one row of the lines of each case; what is doubtful was found in the lines."""
+    whole, texts = lines.rows_in_memory, set(lines.texts)
+    frame = lines.frame
+    for name in filter(None, (options.case, options.variable)):
+        frame = frame.append_column(name, _without_blanks(whole.data.column(name)))
+    frame = frame.append_column(options.time, pa.array(times))
+    if not options.keep:
+        # Before the table of cases takes their place.
+        lines = replace(lines, table=replace(lines.table, whole=None), columns=None)
+    keys = {key: value for key, value in options._asdict().items() if key != "keep"}
+    series = from_long(frame, **keys, like=form)
+    del frame
     aside = {key: getattr(lines.options, key) for key in ("labels", "known", "weights")}
-    for name in filter(None, aside.values()):
-        cells = pa.table({name: _without_blanks(whole.data.column(name))})
-        columns[name] = read_static(cells, name, series.rows, given=True)
+    columns = _case_columns(series, whole, texts, [name for name in aside.values() if name])
     text = whole.text and whole.text._replace(decimal=".")
     cases = whole._replace(data=pa.table(columns), text=text)
     table = replace(lines.table, names=list(columns), whole=cases)
     categories = tuple(name for name in series.static if name in texts)
     names = tuple(series.frame.column_names)
-    options = ColumnOptions(names, categorical=categories, row_names=case, **aside)
-    return replace(prepare(table, options), notes=(), problems=lines.problems)
+    found = prepare(table, ColumnOptions(names, (), categories, row_names=options.case, **aside))
+    kept = {field.name: getattr(found, field.name) for field in fields(Prepared)}
+    kept |= {"notes": lines.notes, "problems": lines.problems}
+    return PreparedCases(**kept, series=series, lines=lines)
+
+
+def _case_columns(
+    series: SeriesTable, whole: FileTable, texts: set[str], aside: list[str]
+) -> dict[str, Any]:
+    """List the columns of the table of cases, with those that are set aside."""
+    columns = {series.format.options["case"]: pa.array(series.cases)}
+    for name in series.frame.column_names:
+        cells = series.frame[name]
+        cells = cells if name in texts else pa.array(np.asarray(cells), from_pandas=True)
+        columns[name] = as_whole(cells) if name in series.static else cells
+    for name in aside:
+        one = pa.table({name: _without_blanks(whole.data.column(name))})
+        columns[name] = read_static(one, name, series.rows, given=True)
+    return columns
+
+
+def _without_blanks(column: Any) -> Any:
+    """Make empty texts null."""
+    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+        return column
+    return pc.if_else(pc.equal(column, ""), pa.scalar(None, column.type), column)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from pckid.tables.findings import Drop, Fix, Missing, ReadAs, SetOption, SkipFirst
 from pckid.tables.formats import FORMATS
@@ -26,6 +26,19 @@ class ReadOptions:
     max_unpacked: float | None = None
 
 
+class CaseOptions(NamedTuple):
+    """How several lines of a table make one case: parameters of `pckid.series.from_long`."""
+
+    case: str
+    time: str
+    variable: str | None = None
+    value: str | None = None
+    static: tuple[str, ...] | None = None
+    bins: Any = "auto"
+    from_first: bool = False
+    keep: bool = False  # whether the lines stay in memory, to be written
+
+
 @dataclass(frozen=True)
 class ColumnOptions:
     """Which columns are used, and as what."""
@@ -42,6 +55,7 @@ class ColumnOptions:
     labels: str | None = None  # the column with known groups
     known: str | None = None  # the column with the groups of rows that are known, for the fit
     weights: str | None = None  # the column that says how much each row counts
+    lines: CaseOptions | None = None  # where the rows are lines of cases
     decimal: str | None = None  # the decimal sign, where it is known for sure
     take_advice: bool = False  # whether fixes are applied that can be
 
