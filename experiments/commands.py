@@ -15,6 +15,7 @@ from experiments.known import known_command
 from experiments.mixed import mixed_command
 from experiments.new_rows import new_rows_command
 from experiments.paper import with_parameters
+from experiments.revealed import revealed_command
 from experiments.series import series_command
 from pckid.cli._options import not_zero, stack_options
 
@@ -217,6 +218,7 @@ OWN = (
     calibration,
     answers_command,
     known_command,
+    revealed_command,
     series_command,
     new_rows_command,
 )

@@ -69,7 +69,7 @@ def _cases(name: str, settings: tuple[str, ...] = SETTINGS) -> list[Case]:
 
 def draw_complete(name: str, setting: str, seed: int) -> LabelledTable:
     """Remove values and prepare what is left."""
-    X, y = _load(name)
+    X, y = load_bundled(name)
     X = remove(X, np.arange(X.shape[1]), setting, np.random.default_rng(seed))
     return prepare(X, y)
 
@@ -101,7 +101,7 @@ def remove(
     return apply(X, keep_one_per_row(cells, removed, random_state=rng)[:, owner])
 
 
-def _load(name: str) -> tuple[NDArray, NDArray]:
+def load_bundled(name: str) -> tuple[NDArray, NDArray]:
     """Read a data set that scikit-learn carries."""
     from sklearn import datasets
 

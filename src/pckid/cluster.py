@@ -13,6 +13,7 @@ from sklearn.base import (
     ClusterMixin,
     TransformerMixin,
 )
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pckid._utils.arrays import Array, asarray_like, namespace, restorer, take_along, to_numpy
@@ -31,11 +32,12 @@ from pckid.describe.row_summary import count_outliers, some_rows, summarise_rows
 from pckid.ensemble.base import EnsembleEstimator, FitInput
 from pckid.ensemble.feature_map import project
 from pckid.ensemble.outliers import held_out_scores, outlier_score, project_and_score
+from pckid.input.column_groups import plain_table
 from pckid.input.groups import read_groups
 from pckid.input.known import KnownMembers, read_known
 from pckid.input.sample import RowsInMemory, Sample
 from pckid.input.table import Table, standardise, take
-from pckid.input.validation import all_or_nothing, column_name, feature_names
+from pckid.input.validation import all_or_nothing, column_name, feature_names, validate_table
 from pckid.input.warnings import warn_cluster_limit, warn_empty_clusters, warn_uncounted
 from pckid.n_clusters import MAX_CLUSTERS, choose_or_none
 from pckid.outofcore import BlockedRows, blocked
@@ -45,6 +47,7 @@ from pckid.spectral.assignment import (
     FittedClusters,
     assign,
     compute_blocks,
+    instability_of_missing,
     memberships,
     silhouettes,
 )
@@ -541,6 +544,45 @@ class PCKID(
         if (rows := blocked(X)) is not None:
             return self._compute_blocks("outlier_score", rows)[0]
         return restorer(X)(outlier_score(self._kernel, self._read(X), n_threads(self.n_jobs)))
+
+    def missing_instability(self, X: Any, n_draws: int = 20) -> Array:
+        """Estimate how likely each row would change cluster if its missing values were known.
+
+        The missing values of a row are drawn from what the ensemble expects of them, given the
+        observed ones, and the completed row is placed by the fitted model. `confidence_` says how
+        far other rows would change a row's cluster; this is what its own missing values could.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows in memory, with NaN where a value is missing, seen in `fit` or new.
+        n_draws : int, default=20
+            How often the missing values are drawn.
+
+        Returns
+        -------
+        instability : array of shape (n_samples,)
+            The share of draws in which the row gets another cluster than from `predict`: 0 for a
+            complete row, NaN for one with nothing observed.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pckid import PCKID
+        >>> X = np.random.default_rng(0).normal(size=(60, 3)) + 6 * (np.arange(60) % 2)[:, None]
+        >>> X[0, :] = [3.0, np.nan, np.nan]
+        >>> model = PCKID(2, n_inits=4, max_components=4, random_state=0).fit(X)
+        >>> found = model.missing_instability(X)
+        >>> bool(found[0] > 0), float(found[1])
+        (True, 0.0)
+        """
+        check_is_fitted(self)
+        if blocked(X) is not None:
+            raise ValueError("missing_instability needs rows in memory. Give blocks one by one.")
+        checked = validate_table(self, plain_table(X), reset=False)
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+        found = instability_of_missing(self._fitted, checked, n_draws, rng, n_threads(self.n_jobs))
+        return restorer(X)(asarray_like(found, self._centers, dtype=self._centers.dtype))
 
     def score(self, X: Any, y: Any = None) -> float:
         """Compute how clearly rows lie in their clusters: a simplified silhouette.

@@ -42,7 +42,7 @@ from pckid.tables.service import Prepared, Unread, prepare
 from pckid.tables.table import FileTable
 from pckid.tables.writing import TableWriter, table_format
 
-NEW_COLUMNS = ("cluster", "confidence", "outlier_score")
+NEW_COLUMNS = ("cluster", "confidence", "outlier_score", "missing_instability")
 """What a clustering adds to a table."""
 
 NAME_COLUMN = "cluster_name"
@@ -65,6 +65,14 @@ class Layout(NamedTuple):
     kept: tuple[str, ...]  # columns of the table; none of them: the number of the row
     known: str | None = None  # a column of known groups, compared and not written
     outliers: bool = False  # whether a row gets its outlier score
+    # (n_rows,), what its missing values could change, of rows in memory; None: not written
+    instability: np.ndarray | None = None
+
+    @property
+    def new_columns(self) -> list[str]:
+        """The columns that are added to those of the table."""
+        wanted = (True, True, self.outliers, self.instability is not None)
+        return [name for name, is_wanted in zip(NEW_COLUMNS, wanted, strict=True) if is_wanted]
 
     @property
     def read(self) -> list[str]:
@@ -311,6 +319,8 @@ def write_labels(
     if rows is None:
         names = ("labels_", "confidence_", "outlier_score_")[: 2 + layout.outliers]
         results = tuple(to_numpy(getattr(model, name)) for name in names)
+        if layout.instability is not None:
+            results += (layout.instability,)
         return write_placed(model, prepared, results, writer, layout)
     jobs = n_threads(model.n_jobs) if rows.local else 1
     state = model._fitted, jobs, layout.outliers, stored
@@ -346,7 +356,7 @@ def _write_batches(
     """Write batches of rows with what was found for them, and count it."""
     tally = _Tally(model.cluster_centers_.shape[0])
     for found in batches:
-        new = dict(zip(NEW_COLUMNS, found.results, strict=False))
+        new = dict(zip(layout.new_columns, found.results, strict=True))
         if any(model.cluster_names_):
             # A row without a cluster has the last of the names.
             titles = np.array([*cluster_titles(model), ""], dtype=object)

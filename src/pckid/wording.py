@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from pckid._utils.text import brief, counted, join_words, list_first, number_hint
 from pckid.input.sentinels import describe_codes
 from pckid.tables.categories import MAX_CATEGORIES
@@ -173,6 +175,26 @@ def write_note(note: Fact, words: Dialect) -> str:
     if note.code == "replaced":
         return f"The result takes the place of the table's own column '{data['column']}'."
     raise ValueError(f"No sentence for the note {note.code!r}.")
+
+
+def write_instability(shares: np.ndarray, n_partial: int | None = None) -> str:
+    """Say how many rows would change cluster if their missing values were known.
+
+    `shares` are as from `PCKID.missing_instability`, of all rows or of a sample; `n_partial` is the
+    number of rows that lack some values, where it is a sample.
+    """
+    seen = shares[~np.isnan(shares)]
+    expected, likely = float(seen.sum()), int((seen > 0.5).sum())
+    if n_partial is not None:
+        factor = n_partial / max(len(seen), 1)
+        expected, likely = factor * expected, round(factor * likely)
+    if expected < 0.5:
+        return "No row would be expected to change cluster if its missing values were known."
+    many = counted(max(round(expected), 1), "row")
+    return (
+        f"About {many} would change cluster if {'its' if many == '1 row' else 'their'} missing "
+        f"values were known; for {counted(likely, 'row')} that is more likely than not."
+    )
 
 
 def explain_reading(reading: Reading, words: Dialect) -> str:

@@ -55,3 +55,15 @@ def test_files_are_clustered_by_known_rows(customers, tmp_path):
     assert totals.n_rows == 60
     assert sorted(model.cluster_names_) == ["few", "many"]
     assert len(model.known_conflicts_) == 1
+
+
+def test_what_missing_values_could_change_is_a_column(penguins, tmp_path, pckid):
+    told = pckid(
+        "cluster", penguins, "-k", 3, "--inits", 3, "--no-assess", "--instability", "--out", "o.csv"
+    )
+    assert told.code == 0
+    assert "missing values were known" in told.err
+    with open(tmp_path / "o.csv", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    shares = [float(row["missing_instability"]) for row in rows]
+    assert all(0 <= share <= 1 for share in shares)

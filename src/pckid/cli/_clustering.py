@@ -32,11 +32,12 @@ from pckid.tables.options import ReadOptions
 from pckid.tables.scanning import OpenTable, open_table
 from pckid.tables.service import Prepared
 from pckid.tables.writing import table_format
+from pckid.wording import write_instability
 
 # What sets clusters apart is not searched for in larger tables.
 _MOST_CELLS = 5_000_000
 # What is learnt from all rows, and not from those that are drawn from a large file.
-_ONLY_WHOLE = ("informative", "known", "weights")
+_ONLY_WHOLE = ("informative", "instability", "known", "weights")
 
 
 class Outputs(NamedTuple):
@@ -241,15 +242,18 @@ class _Run(NamedTuple):
     def _write(self, made_by: Mapping[str, Any], dates: Mapping[str, str]) -> streaming.Totals:
         """Write all rows with their clusters."""
         outputs, prepared, options = self.outputs, self.prepared, self.options
-        new = [*streaming.NEW_COLUMNS[: 2 + options["outliers"]]]
-        new += [streaming.NAME_COLUMN] if any(self.estimator.cluster_names_) else []
-        for name in new:
-            if name in prepared.table.names and prepared.left_out.get(name) != "choice":
-                _words.tell_note(Fact("replaced", {"column": name}))
+        shares = None
+        if options["instability"]:
+            shares = to_numpy(self.estimator.missing_instability(prepared.frame))
+            say(write_instability(shares))
         kept = tuple(prepared.table.names)
         if options["only_labels"]:
             kept = (prepared.row_names,) if prepared.row_names else ()
-        layout = streaming.Layout(kept, prepared.options.labels, options["outliers"])
+        layout = streaming.Layout(kept, prepared.options.labels, options["outliers"], shares)
+        named = [streaming.NAME_COLUMN] if any(self.estimator.cluster_names_) else []
+        for name in (*layout.new_columns, *named):
+            if name in prepared.table.names and prepared.left_out.get(name) != "choice":
+                _words.tell_note(Fact("replaced", {"column": name}))
         start = time.perf_counter()
         with (
             self._stored(made_by) as stored,

@@ -45,6 +45,9 @@ from pckid.cli._say import be_quiet
 @click.option("--outliers", is_flag=True,
               help="Add a column `outlier_score`: how unlike every cluster a row is, in standard "
               "deviations. Rows above 3 are unusual.")  # fmt: skip
+@click.option("--instability", is_flag=True,
+              help="Add a column `missing_instability`: the chance that the row would be in "
+              "another cluster if its missing values were known.")  # fmt: skip
 @click.option("--save", "model_path", type=click.Path(dir_okay=False), metavar="MODEL",
               help="Keep the model for `pckid predict`.")  # fmt: skip
 @reading_options

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pckid._utils.arrays import Array, clip_min, namespace, to_numpy
+from pckid._utils.arrays import Array, asarray_like, clip_min, namespace, to_numpy
 from pckid.ensemble.feature_map import Kernel, for_row_blocks, mixture_scales
 from pckid.input.table import Scaling, Table, block
 from pckid.mixture import em, full, product
@@ -75,6 +75,58 @@ def expected_values(kernel: Kernel, table: Table, jobs: int) -> Expected:
 
     parts = for_row_blocks(expect, kernel, table, jobs)
     return Expected(*(xp.concat(part, axis=0) for part in zip(*parts, strict=True)))
+
+
+def draw_values(kernel: Kernel, table: Table, rng: np.random.Generator) -> np.ndarray:
+    """Draw every value from one mixture of the ensemble, given what is observed of the row.
+
+    The mixture is drawn as it counts in the kernel, each row's component by its posteriors. With a
+    covariance matrix, a whole row z is drawn from the component and moved to the observed values:
+    E[x | observed] + z − E[z | observed] has the conditional distribution.
+
+    Returns
+    -------
+    values : ndarray of shape (n_samples, n_features + n_categories)
+        Standardised numbers, and 1 for the category that was drawn. Also where one is observed.
+    """
+    family, stacks = FAMILIES[kernel.ensemble.covariance_type], kernel.ensemble.stacks
+    counts = np.array([stack.log_weights.shape[0] for stack in stacks])
+    place = rng.choice(len(stacks), p=counts * np.square(mixture_scales(kernel)))
+    q, stack = rng.integers(counts[place]), stacks[place]
+    one = type(stack)(*(part[q : q + 1, ...] for part in stack))
+    resp = to_numpy(em.posterior(family.log_joint(family.statistics(table), one)))[0]
+    component, rows = _pick(resp.T, rng), np.arange(table.n_samples)
+    numbers = to_numpy(one.means)[0][component].astype(np.float64)
+    noise = rng.standard_normal(numbers.shape)
+    if family.MATRICES:
+        roots = np.linalg.cholesky(to_numpy(one.covariances)[0].astype(np.float64))
+        drawn = numbers + np.einsum("nij,nj->ni", roots[component], noise)
+        seen = to_numpy(table.observed)
+        whole = asarray_like(np.where(seen, drawn, 0.0), table.values, dtype=table.values.dtype)
+        at_rows, at_drawn = (
+            to_numpy(family.conditional_means(family.statistics(each), one))[component, rows]
+            for each in (table, table._replace(values=whole))
+        )
+        return at_rows + drawn - at_drawn
+    variances = to_numpy(product.component_variances(one, table.margins))[0][component]
+    drawn, higher = numbers + np.sqrt(variances) * noise, to_numpy(table.margins.higher)
+    for j in np.flatnonzero(higher > 0):
+        # A column that takes two values.
+        gap = 1 / np.sqrt(higher[j] * (1 - higher[j]))
+        is_higher = rng.random(len(drawn)) < higher[j] + numbers[:, j] / gap
+        drawn[:, j] = (is_higher - higher[j]) * gap
+    chances = to_numpy(one.categories)[0][component]
+    column, chosen = to_numpy(table.margins.column), np.zeros(chances.shape)
+    for j in np.unique(column):
+        mine = np.flatnonzero(column == j)
+        chosen[rows, mine[_pick(chances[:, mine], rng)]] = 1.0
+    return np.concatenate([drawn, chosen], axis=1)
+
+
+def _pick(chances: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Draw a place in each row of chances (n, c), which add up to 1."""
+    passed = np.cumsum(chances, axis=1) <= rng.random((len(chances), 1))
+    return np.minimum(passed.sum(axis=1), chances.shape[1] - 1)
 
 
 def fill_in(

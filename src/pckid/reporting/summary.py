@@ -38,7 +38,9 @@ from pckid.reporting.agreement import KnownGroups, compare_known
 from pckid.reporting.missing_cells import MissingCells, summarise_missing_cells
 from pckid.reporting.rows import MAX_ROWS, RowTable, collect_rows
 from pckid.reporting.series import SeriesSummary, summarise_series
+from pckid.spectral.assignment import instability_of_missing
 from pckid.spectral.conflicts import Conflict, KnownGroup
+from pckid.wording import write_instability
 
 MAX_KERNEL_ROWS = 100
 MAX_BANDS = 80
@@ -47,6 +49,8 @@ MAX_LISTED_COLUMNS = 100
 MAX_RANKED = 8
 MAX_PROFILE_FEATURES = 12
 MAX_DOUBTFUL = 8
+MAX_FORESEEN = 1000
+N_DRAWS = 20
 
 
 @dataclass(frozen=True)
@@ -135,6 +139,9 @@ class Summary:
     confidence : list of (lowest share, highest share, n_rows, lower quartile, median, upper
         quartile)
         Confidence against the share of a row that was observed.
+    if_known : str
+        How many rows would change cluster if their missing values were known; "" where that is no
+        question.
     assessment : Assessment or None
         Whether there are groups at all, and how stable; None where that was not assessed.
     doubtful : list of (name, DoubtfulRow)
@@ -169,6 +176,7 @@ class Summary:
     choice: Choice | None
     missing_cells: MissingCells
     confidence: list[tuple[float, float, int, float, float, float]]
+    if_known: str
     assessment: Assessment | None
     doubtful: list[tuple[str, DoubtfulRow]]
     known: KnownGroups | None
@@ -253,6 +261,7 @@ def summarise(
             [place for place, j in enumerate(used) if j in estimator._categories],
         ),
         confidence=confidence_by_observed(confidence[clustered], observed[clustered].mean(axis=1)),
+        if_known=_foresee_changes(estimator, values, observed),
         assessment=assessment,
         doubtful=[
             (_row_name(item.row, row_names), item) for item in explained.doubtful[:MAX_DOUBTFUL]
@@ -282,6 +291,17 @@ def _verdict(assessment: Assessment | None, n_clusters: int) -> str:
     if assessment is not None:
         return assessment.sentence
     return f"{counted(n_clusters, 'cluster')}; how clear they are was not assessed."
+
+
+def _foresee_changes(estimator: Any, values: np.ndarray, observed: np.ndarray) -> str:
+    """Say how many rows would change cluster if their missing values were known, by a sample."""
+    partial = np.flatnonzero(observed.any(axis=1) & ~observed.all(axis=1))
+    if not len(partial) or estimator.n_clusters_ == 1:
+        return ""
+    rng = np.random.default_rng(0)
+    some = np.sort(rng.permutation(partial)[:MAX_FORESEEN])
+    shares = instability_of_missing(estimator._fitted, values[some], N_DRAWS, rng)
+    return write_instability(shares, len(partial))
 
 
 def _clusters(

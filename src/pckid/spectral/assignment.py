@@ -9,6 +9,7 @@ import numpy as np
 
 from pckid._utils.arrays import Array, clip_min, device_of, namespace, to_numpy
 from pckid.ensemble.feature_map import Kernel, Projection, project
+from pckid.ensemble.imputation import Expected, draw_values, fill_in
 from pckid.ensemble.outliers import outlier_score
 from pckid.input.reading import standardise_at_home
 from pckid.input.table import Table, row_slices
@@ -57,6 +58,45 @@ def memberships(fitted: FittedClusters, table: Table, jobs: int = 1) -> Array:
     chances = xp.matrix_transpose(membership(distances, fitted.sharpness))
     empty = ~xp.any(table.observed, axis=1)
     return xp.where(empty[:, None], 1 / chances.shape[1], chances)
+
+
+def instability_of_missing(
+    fitted: FittedClusters, X: Array, n_draws: int, rng: np.random.Generator, jobs: int = 1
+) -> np.ndarray:
+    """Count in how many of some draws of a row's missing values it gets another cluster.
+
+    Parameters
+    ----------
+    fitted : FittedClusters
+    X : array of shape (n_samples, n_features)
+        As from `validate_table`.
+    n_draws : int
+    rng : numpy Generator
+    jobs : int
+
+    Returns
+    -------
+    shares : ndarray of shape (n_samples,)
+        0 for a complete row, NaN for one with nothing observed.
+    """
+    kernel, given = fitted.kernel, to_numpy(X).astype(np.float64)
+    missing = np.isnan(given[:, kernel.scaling.used])
+    shares = np.where(missing.all(axis=1), np.nan, 0.0)
+    some = np.flatnonzero(missing.any(axis=1) & ~missing.all(axis=1))
+    if not len(some):
+        return shares
+
+    def place(rows: np.ndarray) -> tuple[Table, np.ndarray]:
+        table = standardise_at_home(rows, kernel.scaling, kernel.dtype)
+        embedding = project(kernel, fitted.projection, table, jobs)
+        return table, to_numpy(assign(embedding, fitted.centers, table, fitted.sharpness).labels)
+
+    table, labels = place(given[some])
+    for _ in range(n_draws):
+        drawn = Expected(draw_values(kernel, table, rng), np.zeros((len(some), 1)))
+        completed, _spread = fill_in(given[some], drawn, kernel.scaling, {})
+        shares[some] += (place(completed)[1] != labels) / n_draws
+    return shares
 
 
 def silhouettes(fitted: FittedClusters, table: Table, jobs: int = 1) -> Array:

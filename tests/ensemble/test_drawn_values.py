@@ -1,0 +1,74 @@
+"""Missing values drawn from the ensemble, and what they would change about clusters."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pckid import PCKID
+from pckid.ensemble.imputation import draw_values
+
+rng = np.random.default_rng(0)
+MIXED = pd.DataFrame(
+    {
+        "a": rng.normal(size=80) + 6 * (np.arange(80) % 2),
+        "b": rng.normal(size=80),
+        "two": (np.arange(80) % 2) ^ (rng.random(80) < 0.1),
+        "text": np.where(np.arange(80) % 2, "x", np.where(rng.random(80) < 0.3, "y", "z")),
+    }
+)
+
+
+@pytest.mark.parametrize("covariance_type", ["diag", "tied_diag", "full", "tied"])
+def test_draws_have_the_mean_and_spread_that_imputation_expects(covariance_type):
+    """The oracle is `impute`, which has both from formulas."""
+    X = rng.normal(size=(60, 3)) @ [[1.0, 0.8, 0.0], [0.0, 0.6, 0.0], [0.0, 0.0, 1.0]]
+    X[5, 1] = X[6, 2] = X[7, 0] = np.nan
+    setting = {"n_inits": 3, "max_components": 3, "dtype": "float64", "random_state": 0}
+    model = PCKID(2, covariance_type=covariance_type, **setting).fit(X)
+    table = model._read(np.repeat(X[5:8], 40, axis=0))
+    drawn = np.stack([draw_values(model._kernel, table, rng) for _ in range(150)])
+    scaling, expected = model._kernel.scaling, model.impute(X)
+    for place, (row, column) in enumerate(((5, 1), (6, 2), (7, 0))):
+        mine = drawn[:, 40 * place : 40 * place + 40, column]
+        mine = mine * scaling.scale[column] + scaling.center[column]
+        assert mine.mean() == pytest.approx(expected.values[row, column], abs=0.1)
+        assert mine.std() == pytest.approx(expected.spread[row, column], rel=0.1)
+
+
+def test_categories_and_columns_of_two_values_are_drawn_as_such():
+    model = PCKID(2, n_inits=3, max_components=4, random_state=0).fit(MIXED)
+    table = model._read(MIXED)
+    drawn = np.stack([draw_values(model._kernel, table, rng) for _ in range(400)])
+    assert set(np.round(drawn[:, :, 3:].sum(axis=2)).ravel()) == {1.0}
+    assert len(np.unique(np.round(drawn[:, :, 2], 3))) == 2
+    # Rows of the second group nearly always have the text that all of it have.
+    assert drawn[:, 1::2, 3].mean() > 0.8 > 0.2 > drawn[:, ::2, 3].mean()
+
+
+def test_only_rows_that_lack_something_can_change():
+    X = rng.normal(size=(100, 3)) + 4 * (np.arange(100) % 2)[:, None]
+    X[::5, 1:] = np.nan
+    X[0] = [2.0, np.nan, np.nan]
+    X[3] = np.nan
+    with pytest.warns(UserWarning, match="no observed value|nothing observed|no value"):
+        model = PCKID(2, n_inits=4, max_components=6, random_state=0).fit(X)
+    found = model.missing_instability(X)
+    assert np.isnan(found[3])
+    complete = ~np.isnan(X).any(axis=1)
+    assert (found[complete] == 0).all()
+    assert found[0] > 0.1 > np.median(found[5::5])
+    np.testing.assert_array_equal(found, model.missing_instability(X))
+    assert set(np.round(model.missing_instability(X, n_draws=4) * 4, 6)[~np.isnan(found)]) <= {
+        0.0, 1.0, 2.0, 3.0, 4.0,
+    }  # fmt: skip
+
+
+def test_every_kind_of_array_and_no_blocks(backend):
+    X = np.where(rng.random(MIXED[["a", "b"]].shape) < 0.3, np.nan, MIXED[["a", "b"]])
+    X[np.isnan(X).all(axis=1), 0] = 0.0
+    model = PCKID(2, n_inits=3, max_components=4, random_state=0).fit(backend.asarray(X))
+    found = model.missing_instability(backend.asarray(X))
+    assert type(found) is type(backend.asarray(X))
+    da = pytest.importorskip("dask.array")
+    with pytest.raises(ValueError, match="needs rows in memory"):
+        model.missing_instability(da.from_array(X, chunks=40))
