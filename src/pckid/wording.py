@@ -46,27 +46,13 @@ _OF_COLUMNS = {
 
 
 class Dialect(NamedTuple):
-    """How a front end writes what can be chosen.
+    """How a front end writes what can be chosen."""
 
-    Attributes
-    ----------
-    write : callable
-        Writes fixes: "--drop notes", or "drop=['notes']".
-    names : mapping of str to str
-        How single options are written: columns, categorical, dates, drop, sheet, skip_first.
-    aside : str
-        How a column is set aside, ", or name it as --id or --label"; "" where it cannot be.
-    row_names : callable
-        Writes how a column is named that names the rows; "" where it cannot be.
-    yes : str
-        What takes all advice.
-    """
-
-    write: Callable[[Sequence[Fix]], str]
-    names: Mapping[str, str]
-    aside: str
-    row_names: Callable[[str], str]
-    yes: str
+    write: Callable[[Sequence[Fix]], str]  # writes fixes: "--drop notes", or "drop=['notes']"
+    names: Mapping[str, str]  # how single options are written
+    aside: str  # how a column is set aside, ", or name it as --id"; "" where it cannot be
+    row_names: Callable[[str], str]  # how a column is named that names the rows, or ""
+    yes: str  # what takes all advice
 
 
 def write_note(note: Fact, words: Dialect) -> str:

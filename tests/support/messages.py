@@ -55,6 +55,7 @@ NOTES = [
     Fact("most_clusters", {"n_clusters": 15}),
     Fact("unclustered", {"n_unclustered": 2, "n_rows": 90}),
     Fact("replaced", {"column": "cluster"}),
+    Fact("known_rows", {"n_rows": 12, "n_groups": 2, "conflicts": [(4, "ill", "well")]}),
 ]
 
 

@@ -4,13 +4,15 @@ Nothing in a workbook is run or followed: of a formula the value is taken that w
 macros and links to other files are not looked at.
 """
 
+from __future__ import annotations
+
 import datetime
 import importlib.util
 import io
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
-from typing import Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import pyarrow as pa
 
@@ -19,10 +21,12 @@ from pckid.exceptions import TableError
 from pckid.tables.findings import Fact
 from pckid.tables.headers import Range, cell_text, find_header
 from pckid.tables.isolation import read_apart
-from pckid.tables.options import ReadOptions
 from pckid.tables.sources import Source, refuse_large, refuse_wide
 from pckid.tables.stored_sheets import StoredSheet, StoredSheets
 from pckid.tables.table import Part, SheetRows, as_whole
+
+if TYPE_CHECKING:  # The process that reads workbooks needs no more.
+    from pckid.tables.options import ReadOptions
 
 ZIP = b"PK\x03\x04"
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
