@@ -189,7 +189,8 @@ def test_codes_for_missing_values_are_noted():
         model = fitted(X, 2)
     found = assess(model, X, n_null=5, n_resamples=0, random_state=0)
     assert found.codes == [
-        "Column 1 holds -999 in 12 rows: if that is a code for missing, replace it by NaN."
+        "Column 1 holds -999 in 12 rows: if that is a code for missing, cluster again with it "
+        "taken as missing."
     ]
     assert found.row_stability is None
 

@@ -508,7 +508,10 @@ def find_caveats(
     if found:
         clause = describe_codes(found, lambda j: column_name(estimator, j))
         among = "" if whole else " of those judged"
-        codes = [f"{clause}{among}: if that is a code for missing, replace it by NaN."]
+        codes = [
+            f"{clause}{among}: if that is a code for missing, cluster again with it taken as "
+            "missing."
+        ]
     places = np.flatnonzero(categorical[used]).tolist()
     followed = find_followed_missingness(values[:, used], labels, places).followed
     follows = [column_name(estimator, used[j]) for j in followed]

@@ -20,7 +20,9 @@ def page(content, known=None):
         from pckid.app.work import Upload
 
         upload = Upload("table.csv", content, known=known)
-        st.session_state["options"] = columns.ask_for_columns(Opened(upload, upload.open()))
+        st.session_state["options"] = columns.ask_for_columns(
+            Opened(upload, upload.open()), st.container()
+        )
 
     return AppTest.from_function(script, args=(content, known), default_timeout=300).run()
 

@@ -87,7 +87,8 @@ def test_text_of_windows_is_read_and_its_letters_can_be_changed():
 
 
 def test_nobody_is_asked_about_the_letters_of_utf_8():
-    assert not page("Käfer.csv", GERMAN.encode()).selectbox
+    asked = page("Käfer.csv", GERMAN.encode()).selectbox
+    assert [each.label for each in asked] == ["Sign between the cells"]
 
 
 def test_what_is_no_text_is_not_taken_for_one():
@@ -109,4 +110,17 @@ def test_totals_at_the_end_are_asked_about_and_left_out_by_a_button(place):
     assert not app.button
     found = app.session_state["found"]
     assert (found.table.n_rows, found.upload.reading.skip_last) == (5, 1)
-    assert app.number_input[0].value == 1
+    assert app.number_input[1].value == 1
+
+
+def test_the_sign_between_cells_and_the_row_of_the_names_can_be_chosen():
+    app = page("odd.csv", b"a note\nwritten 2024\nx|y,z|w\n1|2,5|3\n4|5,5|6\n7|8,5|9\n")
+    app.number_input[0].set_value(3)
+    app.selectbox[0].select("|").run()
+    assert names(app) == ["x", "y,z", "w"]
+    upload = app.session_state["found"].upload
+    assert (upload.reading.skip_first, upload.reading.delimiter) == (2, "|")
+    written = as_command(Settings(upload, 2, ColumnOptions()))
+    assert " --skip-first 2 " in written
+    assert " --delimiter '|' " in written
+    assert "skip_first=2, delimiter='|'" in as_python(Settings(upload, 2, ColumnOptions()))

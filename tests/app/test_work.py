@@ -1,12 +1,23 @@
 """Runs of the app give files as the commands write them."""
 
+import csv
+import io
+
 import pytest
 from helpers import groups
 
 pytest.importorskip("streamlit")
 
+from pckid import load
 from pckid.app.result import as_command, as_python
-from pckid.app.work import Settings, Upload, find_groups, place_new_rows
+from pckid.app.work import (
+    Settings,
+    Upload,
+    find_groups,
+    name_groups,
+    place_new_rows,
+    write_workbook,
+)
 from pckid.cli import _assessment
 from pckid.tables import workbook_writing
 from pckid.tables.options import ColumnOptions, ReadOptions
@@ -35,6 +46,9 @@ def test_progress_rises_to_the_end(made):
     shares = [share for share, _ in stages]
     assert shares == sorted(shares)
     assert shares[-1] == 1
+    # What comes after the verdict has its share.
+    judged = [share for share, what in stages if what == "Comparing with tables without groups"]
+    assert max(judged) <= 0.75
     assert result.found["cluster_sizes"] == [20, 20, 20]
 
 
@@ -68,6 +82,39 @@ def test_new_rows_that_look_different_are_said_on_the_page(made):
     shown = AppTest.from_function(page, kwargs={"compared": compared}).run()
     assert "do not look like those of the fit" in shown.warning[0].value
     assert shown.table[0].value["what"].tolist() == [change.label for change in compared.moved]
+
+
+def test_names_of_groups_are_in_every_file(made):
+    result, _ = made()
+    settings = Settings(result_upload(result), 3, ColumnOptions(drop=("cluster", "confidence")))
+    named = name_groups(settings, result, ["a", None, "c"], lambda *stage: None)
+    assert named.found["cluster_names"] == ["a", None, "c"]
+    assert load(io.BytesIO(named.files["model.pckid"])).cluster_names_ == ["a", None, "c"]
+    assert named.summary.titles == ["a", "Cluster 1", "c"]
+    sheet = Upload("t.xlsx", named.files["clusters.xlsx"], ReadOptions(sheet="profiles")).open()
+    assert sheet.names == ["column", "figure", "a", "Cluster 1", "c"]
+    model = Upload("m.pckid", named.files["model.pckid"])
+    placed = place_new_rows(model, settings.upload, lambda *stage: None)
+    for content in (named.files["clusters.csv"], placed.files["clusters.csv"]):
+        rows = list(csv.DictReader(io.StringIO(content.decode())))
+        titles = {(row["cluster"], row["cluster_name"]) for row in rows}
+        assert titles == {("0", "a"), ("1", "Cluster 1"), ("2", "c")}
+    assert "--names a,,c" in as_command(settings, named)
+    assert "cluster_names_ = ['a', None, 'c']" in as_python(settings, named)
+
+
+def result_upload(result):
+    """The rows of a result, as a table."""
+    return Upload("t.csv", result.files["clusters.csv"])
+
+
+def test_a_large_workbook_is_written_when_it_is_asked_for(made, monkeypatch):
+    monkeypatch.setattr("pckid.app.work.MOST_CELLS", 100)
+    result, _ = made()
+    assert "clusters.xlsx" not in result.files
+    settings = Settings(result_upload(result), 3, ColumnOptions(drop=("cluster", "confidence")))
+    written = write_workbook(settings, result, lambda *stage: None)
+    assert {"clusters.xlsx", "clusters.csv"} <= written.files.keys()
 
 
 def test_more_rows_than_a_sheet_takes_are_no_reason_to_fail(made, monkeypatch):

@@ -80,7 +80,7 @@ def test_the_report_asks_about_codes_once(pckid, tmp_path):
     (told,) = [note for note in json.loads(done.out)["verdict"]["notes"] if "code" in note]
     assert told == (
         "Columns 'q1', 'q2', 'q3', 'q4' and 2 more hold 98 in 12 cells and 99 in 12: if that is a "
-        "code for missing, replace it by NaN."
+        "code for missing, cluster again with it taken as missing."
     )
     assert (tmp_path / "r.html").read_text("utf-8").count("if that is a code for missing") >= 1
 

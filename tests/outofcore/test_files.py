@@ -274,7 +274,7 @@ class TestBadBlocks:
         (b"a,b\n1,[x]\n2,3\n3,4\n", "If the text means missing: na_values=", Missing("[x]")),
         (b"a,b\n1,x\n2,y\n3,4\n5,6\n7,8\n", "If the text means", Missing("x")),
         (b"a,b\n1,2\n3,\xe4\n", "say how it is encoded", SetOption("encoding", "cp1252")),
-        (b"a,b\n1,2\n3,4,5\n", "give the right delimiter", SetOption("delimiter")),
+        (b"a,b\n1,2\n3,4,5\n", "which sign stands between", SetOption("delimiter")),
         (b"a,cluster\n1,2\n3,4\n5,4\n", "as an earlier result would", Drop("cluster")),
     ],
 )

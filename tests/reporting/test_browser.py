@@ -207,7 +207,7 @@ def test_every_part_is_reached_by_keyboard(report):
         seen.add(report.run("return document.activeElement.id || document.activeElement.className"))
     assert {
         "choose edge c0",
-        "rename needs-script",
+        "rename own-names needs-script",
         "row-detail",
         "search",
         "download",

@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 import streamlit as st
 
 from pckid._utils.quantities import write_number
+from pckid.app.kept import kept
+from pckid.app.run import ask_to_run
 from pckid.app.text import escape
 from pckid.app.upload import Opened
 from pckid.app.wording import LIMITS, PAGE, ROLES, name_fixes
@@ -28,9 +30,8 @@ class ColumnChoice(NamedTuple):
     role: str
 
 
-def ask_for_columns(opened: Opened) -> ColumnOptions:
-    """Ask which columns to use, and as what."""
-    st.header("2. What the columns hold")
+def ask_for_columns(opened: Opened, questions: Any) -> ColumnOptions:
+    """Ask which columns to use, and as what; questions go to a place of their own above them."""
     st.markdown("Ticked columns are used to find the groups.")
     fixes = _inspect_once(opened).fixes
     advised = [option_of(fix)[1] for fix in fixes if isinstance(fix, Missing)]
@@ -64,12 +65,17 @@ def ask_for_columns(opened: Opened) -> ColumnOptions:
     )  # fmt: skip
     kinds = {column.name: column.kind for column in found.columns}
     options = _as_options(choices, kinds, told)
-    _offer_fixes(found, options, opened.key)
+    with questions:
+        _offer_fixes(found, options, opened.key)
     return options
 
 
 def _offer_fixes(found: TableInspection, options: ColumnOptions, key: str) -> None:
-    """Point out problems that the choices do not fix, each with a button that does."""
+    """Point out problems that the choices do not fix, each with a button that does.
+
+    Where there is a result already, the button finds the groups anew.
+    """
+    apply = ask_to_run if "made" in kept() else st.session_state.update
     place = {column.name: index for index, column in enumerate(found.columns)}
     for number, problem in enumerate(found.problems):
         if options.with_fixes(problem.fix) == options:
@@ -89,13 +95,13 @@ def _offer_fixes(found: TableInspection, options: ColumnOptions, key: str) -> No
         what = name_fixes(problem.fix)
         st.button(
             escape(f"{what[0].upper()}{what[1:]}", 100), key=f"fix-{number}-{key}",
-            on_click=st.session_state.update, args=[changes],
+            on_click=apply, kwargs=changes,
         )  # fmt: skip
 
 
 def _inspect_once(opened: Opened, told: ColumnOptions | None = None) -> TableInspection:
     """Inspect the table, once for all that was told about missing values."""
-    known = st.session_state.setdefault("inspected", {})
+    known = kept().setdefault("inspected", {})
     if (opened.key, told) not in known:
         with st.spinner("Looking at the columns"):
             known[opened.key, told] = inspect_table(opened.table, told)

@@ -3,8 +3,9 @@
 import streamlit as st
 
 from pckid.app import result, run
+from pckid.app.kept import kept
 from pckid.app.text import escape
-from pckid.app.upload import KINDS, open_as_asked
+from pckid.app.upload import KINDS, ask_for_file, open_as_asked
 from pckid.app.work import Upload, place_new_rows
 from pckid.significance.new_rows import HEADS, RowComparison
 
@@ -13,18 +14,21 @@ def ask_for_new_rows() -> None:
     """Ask for a model and a table, and place its rows."""
     st.header("Place new rows into groups found before")
     st.markdown("The columns are found by their names; others are kept and not used.")
-    model = _ask_for_file("A model, as downloaded after a run", ["pckid"], "model-file")
-    made = st.session_state.get("made")
-    if model is None and made is not None:
+    model = ask_for_file("A model, as downloaded after a run", ["pckid"], "model")
+    made = kept().get("made")
+    if model is not None:
+        st.markdown(f"**{escape(model.name)}**")
+    elif made is not None:
         st.caption("Without a file, the model of the run on this page is used.")
         model = Upload("the model of this page", made.files["model.pckid"])
-    table = _ask_for_file("The table with the new rows", KINDS, "new-file")
+    table = ask_for_file("The table with the new rows", KINDS, "new")
     opened = table and open_as_asked(table, "new")
     work = model, opened and opened.upload
     run.offer_job("Place rows", "placing", "placed", None in work, place_new_rows, *work)
-    placed = st.session_state.get("placed")
+    run.show_job("placing", "placed", *work)
+    placed = kept().get("placed")
     if placed is not None:
-        if st.session_state["placed-from"] != work:
+        if kept()["placed-from"] != work:
             st.info("These rows were placed before your last changes. *Place rows* places anew.")
         show_comparison(placed.compared)
         result.show_sizes(placed)
@@ -40,9 +44,3 @@ def show_comparison(compared: RowComparison | None) -> None:
         return
     st.warning(escape(compared.sentence, 1000))
     st.table([dict(zip(HEADS, row, strict=True)) for row in compared.table()])
-
-
-def _ask_for_file(label: str, kinds: list[str], key: str) -> Upload | None:
-    """Ask for a file."""
-    file = st.file_uploader(label, kinds, key=key)
-    return Upload(file.name, file.getvalue()) if file else None

@@ -1,8 +1,14 @@
-"""The page: its steps from top to bottom."""
+"""The page: its steps from top to bottom, folded to a line each once there is a result."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import streamlit as st
 
+from pckid._utils.text import counted
 from pckid.app import columns, new_rows, result, run, upload
+from pckid.app.kept import keep_widgets, kept, restore_widgets
+from pckid.app.text import escape
 
 # Drawn here, since Streamlit's own icons for browsers' tabs come from elsewhere.
 _ICON = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><g stroke="#fff">
@@ -10,7 +16,7 @@ _ICON = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><g stroke
 <circle cx="5.5" cy="12" r="2.5" fill="#00735a"/></g></svg>"""
 # Captions, code and buttons as the framework has them are too pale to be read by everybody.
 _STYLE = """<style>
-.stMainBlockContainer { max-width: 66rem; padding-top: 2.5rem; }
+.stMainBlockContainer { max-width: %srem; padding-top: 2.5rem; }
 [data-testid="stCaptionContainer"], [data-testid="stCaptionContainer"] p {
     color: inherit; opacity: 0.87;
 }
@@ -24,7 +30,8 @@ _STYLE = """<style>
 def draw_page() -> None:
     """Draw the page."""
     st.set_page_config(page_title="pckid", page_icon=_ICON, layout="wide")
-    st.html(_STYLE)
+    restore_widgets()
+    st.html(_STYLE % (90 if "made" in kept() else 66))
     st.title("Find groups in a table")
     st.markdown(
         "Rows that are alike come into one group, even where cells are empty. "
@@ -35,12 +42,39 @@ def draw_page() -> None:
         _find_groups()
     with place:
         new_rows.ask_for_new_rows()
+    keep_widgets()
 
 
 def _find_groups() -> None:
     """Draw the steps from a table to its groups."""
-    table = upload.ask_for_table()
+    with _step("1. Your table", 0):
+        table = upload.ask_for_table()
     if table is None:
         return
-    options = columns.ask_for_columns(table)
-    result.show_result(run.ask_for_run(table, options))
+    questions = st.container()
+    with _step("2. What the columns hold", 1):
+        options = columns.ask_for_columns(table, questions)
+    with _step("3. Find the groups", 2):
+        settings = run.ask_for_run(table, options)
+    run.show_job("job", "made", settings)
+    result.show_result(settings)
+
+
+@contextmanager
+def _step(title: str, place: int) -> Iterator[None]:
+    """Draw a step in full, or folded to one line that says what was chosen."""
+    if "made-from" not in kept() or not {"job", "made"} & kept().keys():
+        st.header(title)
+        yield
+        return
+    (used,) = kept()["made-from"]
+    opened = kept().get("opened-table")
+    rows = f", {counted(opened.table.n_rows, 'row')}" if opened and opened.table.n_rows else ""
+    n_clusters = used.n_clusters
+    said = [
+        f"{escape(used.upload.name)}{rows}",
+        f"{counted(used.n_columns, 'column')} used",
+        "number found out" if n_clusters == "auto" else counted(int(n_clusters), "group"),
+    ]
+    with st.expander(f"{title}: {said[place]}"):
+        yield

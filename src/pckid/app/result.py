@@ -7,12 +7,14 @@ import streamlit as st
 
 from pckid._utils.commands import write_command
 from pckid._utils.text import brief
+from pckid.app.kept import kept
+from pckid.app.run import HOW, ask_to_run, start_job
 from pckid.app.text import escape
-from pckid.app.work import Made, Settings
+from pckid.app.work import Made, Settings, name_groups, write_workbook
+from pckid.describe.cluster_names import check_cluster_names
 
-_HEIGHT = 1000
 _COLUMNS = ("columns", "drop", "categorical", "na_values", "not_missing", "numbers", "dates")
-_READING = ("sheet", "skip_last", "encoding")
+_READING = ("sheet", "skip_first", "skip_last", "delimiter", "encoding")
 _KINDS = {
     "clusters.xlsx": ("Table with clusters (Excel)", "application/vnd.ms-excel"),
     "clusters.csv": ("Table with clusters (CSV)", "text/csv"),
@@ -22,28 +24,72 @@ _KINDS = {
 
 
 def show_result(settings: Settings) -> None:
-    """Draw the result of the last run, if there is one."""
-    made = st.session_state.get("made")
+    """Draw the result of the last run, if there is one: the report, then what to do with it."""
+    made = kept().get("made")
     if made is None:
         return
-    (used,) = st.session_state["made-from"]
+    (used,) = kept()["made-from"]
     st.header("4. The groups")
     if used != settings:
-        st.info("This was found before your last changes. *Find groups* finds it anew.")
-    offer_downloads(made, used.upload.name)
+        st.info("This was found before your last changes.")
+        st.button("Find groups again", on_click=ask_to_run)
+    _offer_other_numbers(made)
+    _offer_names(used, made)
+    # The report itself tells the frame how high it is. Names are given above.
+    page = made.files["report.html"].decode().replace("<body>", '<body class="framed">', 1)
+    st.iframe(page, height="content", alt="The report")
     show_notes(made)
     with st.expander("The same as a command, and in Python"):
         st.markdown("In the folder of the table:")
-        st.code(as_command(used), language="bash", wrap_lines=True)
-        st.code(as_python(used), language="python", wrap_lines=True)
-    # Its content security policy leaves no room for the script that would fit the height.
-    st.iframe(made.files["report.html"].decode(), height=_HEIGHT, alt="The report")
+        st.code(as_command(used, made), language="bash", wrap_lines=True)
+        st.code(as_python(used, made), language="python", wrap_lines=True)
+    offer_downloads(made, used.upload.name)
+    if "clusters.xlsx" not in made.files:
+        work = write_workbook, used, made
+        st.button("Write an Excel file", on_click=start_job, args=("job", "made", (used,), *work))
+
+
+def _offer_other_numbers(made: Made) -> None:
+    """Draw buttons that find one group fewer, or one more."""
+    n_clusters = len(made.found["cluster_sizes"])
+    with st.container(horizontal=True):
+        for number in (n_clusters - 1, n_clusters + 1):
+            if number > 1:
+                chosen = {"how-many": HOW[1], "n-groups-": number}
+                st.button(f"Try {number} groups", on_click=ask_to_run, kwargs=chosen)
+
+
+def _offer_names(used: Settings, made: Made) -> None:
+    """Draw fields for the names of the groups."""
+    names, sizes = made.found["cluster_names"], made.found["cluster_sizes"]
+    with st.expander("Name the groups"), st.form("names"):
+        given = [
+            st.text_input(
+                f"Cluster {number}", name or "", max_chars=60, key=f"name-{number}-{id(made)}"
+            )
+            for number, name in enumerate(names[: len(sizes)])
+        ]
+        pressed = st.form_submit_button("Use these names")
+    given = [name.strip() or None for name in given] + [None] * (len(names) - len(given))
+    if not pressed or given == names:
+        return
+    try:
+        check_cluster_names(given, len(names))
+    except ValueError as error:
+        st.warning(escape(str(error), 300))
+        return
+    start_job("job", "made", (used,), name_groups, used, made, given)
+    st.rerun()
 
 
 def show_sizes(made: Made) -> None:
     """Draw the groups' sizes and what was noted."""
     found = made.found
-    shown = [(f"Cluster {index}", size) for index, size in enumerate(found["cluster_sizes"])]
+    names = found["cluster_names"]
+    shown = [
+        (escape(names[index] or f"Cluster {index}"), size)
+        for index, size in enumerate(found["cluster_sizes"])
+    ]
     if found["n_unclustered"]:
         shown.append(("No value", found["n_unclustered"]))
     with st.container(horizontal=True):
@@ -69,10 +115,10 @@ def offer_downloads(made: Made, name: str) -> None:
                 label, made.files[ending], f"{stem}-{ending}", kind, on_click="ignore",
                 icon=":material/download:", key=f"{ending}-{id(made)}",
             )  # fmt: skip
-    st.caption("Download what you want to keep: it is gone when this page is closed or reloaded.")
+    st.caption("Download what you want to keep: it is gone when this page is closed.")
 
 
-def as_command(settings: Settings) -> str:
+def as_command(settings: Settings, made: Made | None = None) -> str:
     """Write the command that gives the same."""
     name, n_clusters = settings.upload.name, settings.n_clusters
     chosen, reading = settings.options, settings.upload.reading
@@ -83,12 +129,14 @@ def as_command(settings: Settings) -> str:
     given |= {"limits": chosen.limits or None, "no_header": not reading.header}
     given |= {key: getattr(reading, key) or None for key in _READING}
     stem = Path(name).stem
-    made = {"escape_formulas": True, "out": f"{stem}-clusters.csv"}
-    made |= {"report": f"{stem}-report.html", "save": f"{stem}-model.pckid"}
-    return write_command(["cluster", name], given, made)
+    if made is not None and any(made.found["cluster_names"]):
+        given["names"] = ",".join(each or "" for each in made.found["cluster_names"])
+    files = {"escape_formulas": True, "out": f"{stem}-clusters.csv"}
+    files |= {"report": f"{stem}-report.html", "save": f"{stem}-model.pckid"}
+    return write_command(["cluster", name], given, files)
 
 
-def as_python(settings: Settings) -> str:
+def as_python(settings: Settings, made: Made | None = None) -> str:
     """Write the program that gives the same clusters, report and model."""
     chosen, reading, name = settings.options, settings.upload.reading, settings.upload.name
     given = {key: list(getattr(chosen, key)) for key in _COLUMNS}
@@ -97,14 +145,16 @@ def as_python(settings: Settings) -> str:
     given |= {"limits": chosen.limits} | {key: getattr(reading, key) for key in _READING}
     written = "".join(f", {key}={value!r}" for key, value in given.items() if value)
     written += "" if reading.header else ", header=False"
-    stem, known, fitted = Path(name).stem, "", "fit(frame)"
+    stem, known, fitted, named = Path(name).stem, "", "fit(frame)", ""
     if chosen.known:
         column = [chosen.known]
         known = f"known = pckid.read_table({name!r}, columns={column}, categorical={column})[0]\n"
         fitted = f"fit(frame, known=known[{chosen.known!r}])"
+    if made is not None and any(made.found["cluster_names"]):
+        named = f"model.cluster_names_ = {made.found['cluster_names']!r}\n"
     return (
         f"import pckid\n\nframe, notes = pckid.read_table({name!r}{written})\n"
-        f"{known}model = pckid.PCKID({settings.n_clusters!r}, random_state=0).{fitted}\n"
+        f"{known}model = pckid.PCKID({settings.n_clusters!r}, random_state=0).{fitted}\n{named}"
         f"frame['cluster'] = model.labels_\n"
         f"pckid.report(model, frame.drop(columns='cluster'), {stem + '-report.html'!r})\n"
         f"pckid.save(model, {stem + '-model.pckid'!r})\n"

@@ -5,35 +5,41 @@ from typing import Any
 import streamlit as st
 
 from pckid._utils.jobs import Job
+from pckid.app.kept import kept
 from pckid.app.text import escape_lines
 from pckid.app.upload import Opened
 from pckid.app.work import Settings, find_groups
 from pckid.tables.options import ColumnOptions
 
+HOW = ("Find out", "I know the number")
+
 
 def ask_for_run(opened: Opened, options: ColumnOptions) -> Settings:
-    """Ask for the number of groups and run."""
-    st.header("3. Find the groups")
-    how = st.radio("How many groups?", ["Find out", "I know the number"], horizontal=True)
+    """Ask for the number of groups, and offer to find them."""
+    how = st.radio("How many groups?", HOW, horizontal=True, key="how-many")
     n_clusters: int | str = "auto"
-    if how != "Find out":
-        n_clusters = st.number_input("Number of groups", 1, 1000, 3, width=200)
-    settings = Settings(opened.upload, n_clusters, options)
-    kept_aside = {*options.drop, options.row_names, options.labels, options.known}
-    nothing = not options.columns and kept_aside.issuperset(opened.table.names)
-    if nothing:
+    if how != HOW[0]:
+        st.session_state.setdefault("n-groups-", 3)
+        n_clusters = st.number_input("Number of groups", 1, 1000, width=200, key="n-groups-")
+    settings = Settings(opened.upload, n_clusters, options, tuple(opened.table.names))
+    if not settings.n_columns:
         st.warning("Tick at least one column.")
-    offer_job("Find groups", "job", "made", nothing, find_groups, settings)
+    offer_job("Find groups", "job", "made", not settings.n_columns, find_groups, settings)
     return settings
 
 
-def offer_job(what: str, job: str, made: str, disabled: bool, *work: Any) -> None:
-    """Draw a button that starts work, and while it runs, its progress and a button to cancel it.
+def ask_to_run(**changes: Any) -> None:
+    """Change widgets, and find the groups anew; for buttons."""
+    st.session_state.update(changes, **{"job-asked": True})
 
-    `job` and `made` name the places in the session's state for the work and for what it gives;
-    what it was made from has its place beside it.
+
+def offer_job(what: str, job: str, made: str, disabled: bool, *work: Any) -> None:
+    """Draw a button that starts work.
+
+    `job` and `made` name the places for the work and for what it gives; what it was made from has
+    its place beside it.
     """
-    running = job in st.session_state
+    running = job in kept()
     asked = f"{job}-asked"
     st.button(
         what, type="primary", disabled=disabled or running,
@@ -41,39 +47,48 @@ def offer_job(what: str, job: str, made: str, disabled: bool, *work: Any) -> Non
     )  # fmt: skip
     # Not in the callback, which knows the work as it was before a change that came with the click.
     if st.session_state.pop(asked, False) and not disabled and not running:
-        st.session_state.pop(f"{job}-said", None)
-        st.session_state.pop(made, None)
-        st.session_state[job], st.session_state[f"{made}-from"] = Job(*work), work[1:]
+        start_job(job, made, work[1:], *work)
+        kept().pop(made, None)
         st.rerun()
-    if running:
+
+
+def start_job(job: str, made: str, source: tuple, *work: Any) -> None:
+    """Start work, which has its source."""
+    kept().pop(f"{job}-said", None)
+    kept()[job], kept()[f"{made}-from"] = Job(*work), source
+
+
+def show_job(job: str, made: str, *source: Any) -> None:
+    """Draw the progress of work and a button to cancel it, or why it failed."""
+    if job in kept():
         _watch_job(job, made)
-    elif f"{job}-said" in st.session_state and st.session_state[f"{made}-from"] == work[1:]:
-        st.warning(st.session_state[f"{job}-said"])
+    elif f"{job}-said" in kept() and kept()[f"{made}-from"] == source:
+        st.warning(kept()[f"{job}-said"])
 
 
 @st.fragment(run_every=0.4)
 def _watch_job(key: str, made: str) -> None:
     """Draw the progress of a run until it ends."""
-    job = st.session_state.get(key)
+    job = kept().get(key)
     if job is None:
         st.rerun()
     job.update()
     st.progress(job.stage.share, job.stage.what or "Getting ready")
-    st.caption("Keep this page open: closing or reloading it ends the run.")
+    st.caption("Keep this page open: closing it ends the run.")
     st.button("Cancel", on_click=_cancel_job, args=[key], icon=":material/close:")
     if not job.finished:
         return
-    del st.session_state[key]
+    del kept()[key]
     if job.error:
-        st.session_state[f"{key}-said"] = escape_lines(job.error)
+        kept()[f"{key}-said"] = escape_lines(job.error)
     else:
-        st.session_state[made] = job.result
+        kept()[made] = job.result
     st.rerun()
 
 
 def _cancel_job(key: str) -> None:
     """Stop a run."""
-    job = st.session_state.pop(key, None)
+    job = kept().pop(key, None)
     if job is not None:
         job.stop()
-        st.session_state[f"{key}-said"] = "Cancelled."
+        kept()[f"{key}-said"] = "Cancelled."

@@ -1,19 +1,23 @@
 """Step 1: a table, dropped on the page or built in."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pckid._utils.text import counted
+from pckid.app.kept import kept
 from pckid.app.sheets import list_sheets
 from pckid.app.text import escape, escape_lines
-from pckid.app.wording import PAGE
+from pckid.app.wording import ELSEWHERE, PAGE
 from pckid.app.work import MAX_UNPACKED, Upload
 from pckid.data import penguins_path
 from pckid.exceptions import TableError
 from pckid.tables.endings import find_extra_rows
-from pckid.tables.findings import SetOption
+from pckid.tables.findings import Fix, SetOption, SkipFirst, SkipLast
+from pckid.tables.options import ReadOptions
 from pckid.tables.problems import extra_rows_problem
 from pckid.tables.scanning import OpenTable
 from pckid.tables.sources import Source
@@ -32,6 +36,9 @@ ENCODINGS = {
     "gb18030": "Windows, Chinese",
     "mac-roman": "an old Mac, Western European",
 }
+DELIMITERS = {
+    "": "find it", ",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", " ": "space",
+}  # fmt: skip
 _SHOWN = 100
 
 
@@ -45,36 +52,43 @@ class Opened(NamedTuple):
     def key(self) -> str:
         """What sets the widgets of this table apart from those of others."""
         how = self.upload.reading
-        chosen = how.header, how.sheet, how.skip_last, how.encoding
-        return "-".join(map(str, (self.table.sha256, *chosen)))
+        chosen = how.header, how.sheet, how.skip_first, how.skip_last, how.delimiter, how.encoding
+        # The hash comes last: a key that ends with None counts as none to Streamlit.
+        return "-".join(map(str, (*chosen, self.table.sha256)))
 
 
 def ask_for_table() -> Opened | None:
     """Ask for a table and read it; None while there is none."""
-    st.header("1. Your table")
-    label = "A table: Excel, CSV, Parquet and others"
-    # Under another key the field is empty again, as it has to be beside the built-in table.
-    key = f"file-{st.session_state.setdefault('n-demos', 0)}"
-    st.file_uploader(label, KINDS, key=key, on_change=_take_file, args=[key])
+    upload = ask_for_file("A table: Excel, CSV, Parquet and others", KINDS, "upload", _begin_anew)
     st.button("Try it with the penguins", on_click=_take_demo, icon=":material/science:")
-    upload = st.session_state.get("upload")
     return None if upload is None else open_as_asked(upload, "table")
+
+
+def ask_for_file(
+    label: str, kinds: list[str], name: str, then: Callable[[], None] = lambda: None
+) -> Upload | None:
+    """Ask for a file, and keep it under a name until another is given; `then` is called for it."""
+    # Under another key the field is empty again: the file is kept here, once.
+    key = f"{name}-{st.session_state.setdefault(f'n-{name}', 0)}"
+
+    def take() -> None:
+        file, context = st.session_state[key], get_script_run_ctx()
+        kept()[name] = Upload(file.name, file.getvalue())
+        st.session_state[f"n-{name}"] += 1
+        if context is not None:  # Streamlit's own copy would outlive the page.
+            manager: Any = context.uploaded_file_mgr
+            manager.remove_file(context.session_id, file.file_id)
+        then()
+
+    st.file_uploader(label, kinds, key=key, on_change=take)
+    return kept().get(name)
 
 
 def open_as_asked(upload: Upload, place: str) -> Opened | None:
     """Ask how a file is to be read, read it and show its first rows; None if it cannot be read."""
     key = f"{place}-{upload.name}-{len(upload.content)}"
-    header = st.checkbox(
-        "The first row holds the names of the columns", value=True, key=f"header-{key}"
-    )
-    reading = replace(upload.reading, header=header, sheet=_ask_for_sheet(upload, key))
-    if _is_text(upload) or upload.name.lower().endswith(SPREADSHEETS):
-        label = "Rows at the end to leave out, such as totals"
-        skip_last = st.number_input(label, 0, 1000, key=f"skip-last-{key}", width=300)
-        reading = replace(reading, skip_last=skip_last)
-    if f"encoded-{key}" in st.session_state:
-        reading = replace(reading, encoding=_ask_for_encoding(key))
-    upload = upload._replace(reading=reading)
+    upload = upload._replace(reading=_ask_for_reading(upload, key))
+    reading = upload.reading
     try:
         with st.spinner("Reading the table"):
             opened = _open_once(upload, f"opened-{place}")
@@ -84,7 +98,9 @@ def open_as_asked(upload: Upload, place: str) -> Opened | None:
         if helps and reading.encoding is None and _is_text(upload):
             st.session_state[f"encoded-{key}"] = True
             st.rerun()
-        st.error(escape_lines(str(error)))
+        said = [ELSEWHERE.get(fix.name, "") for fix in fixes if isinstance(fix, SetOption)]
+        st.error(escape_lines("\n".join(filter(None, [str(error), *said]))))
+        _offer_to_leave_out_rows(fixes, key)
         return None
     rows = opened.table.rows
     assert isinstance(rows, FileTable)
@@ -97,6 +113,44 @@ def open_as_asked(upload: Upload, place: str) -> Opened | None:
     _offer_to_leave_out_extra_rows(rows, key)
     st.dataframe(rows.data.slice(0, _SHOWN), height=215)
     return opened
+
+
+def _ask_for_reading(upload: Upload, key: str) -> ReadOptions:
+    """Ask how a file is to be read."""
+    header = st.checkbox("The columns have names", value=True, key=f"header-{key}")
+    reading = replace(upload.reading, header=header, sheet=_ask_for_sheet(upload, key))
+    with st.container(horizontal=True):
+        if _is_text(upload) or upload.name.lower().endswith(SPREADSHEETS):
+            if header:
+                label = "Row with the names; 0: find it"
+                row = st.number_input(label, 0, 1000, key=f"skip-first-{key}", width=300)
+                reading = replace(reading, skip_first=row - 1 if row else None)
+            label = "Rows at the end to leave out, such as totals"
+            skip_last = st.number_input(label, 0, 1000, key=f"skip-last-{key}", width=300)
+            reading = replace(reading, skip_last=skip_last)
+        if f"encoded-{key}" in st.session_state:
+            reading = replace(reading, encoding=_ask_for_encoding(key))
+        if _is_text(upload):
+            sign = st.selectbox(
+                "Sign between the cells", DELIMITERS, key=f"delimiter-{key}", width=200,
+                format_func=DELIMITERS.__getitem__,
+            )  # fmt: skip
+            reading = replace(reading, delimiter=sign or None)
+    return reading
+
+
+def _offer_to_leave_out_rows(fixes: Sequence[Fix], key: str) -> None:
+    """Draw buttons that leave out rows above the table, or below it."""
+    for fix in fixes:
+        if not isinstance(fix, SkipFirst | SkipLast):
+            continue
+        where, change = "at the end", {f"skip-last-{key}": fix.n_rows}
+        if isinstance(fix, SkipFirst):
+            where, change = "at the beginning", {f"skip-first-{key}": fix.n_rows + 1}
+        st.button(
+            f"Leave out {counted(fix.n_rows, 'row')} {where}", key=f"cut-{where}-{key}",
+            on_click=st.session_state.update, args=[change],
+        )  # fmt: skip
 
 
 def _offer_to_leave_out_extra_rows(table: FileTable, key: str) -> None:
@@ -140,27 +194,20 @@ def _is_text(upload: Upload) -> bool:
 
 def _open_once(upload: Upload, place: str) -> Opened:
     """Read a table, once for every file."""
-    opened = st.session_state.get(place)
+    opened = kept().get(place)
     if opened is None or opened.upload != upload:
-        st.session_state.pop(place, None)
-        opened = st.session_state[place] = Opened(upload, upload.open())
+        kept().pop(place, None)
+        opened = kept()[place] = Opened(upload, upload.open())
     return opened
-
-
-def _take_file(key: str) -> None:
-    """Take the file that was dropped, or none if it was taken back."""
-    file = st.session_state[key]
-    _begin_anew(file and Upload(file.name, file.getvalue()))
 
 
 def _take_demo() -> None:
     """Take the built-in table."""
-    st.session_state["n-demos"] += 1
-    _begin_anew(Upload("penguins.csv", penguins_path().read_bytes(), known="label"))
+    kept()["upload"] = Upload("penguins.csv", penguins_path().read_bytes(), known="label")
+    _begin_anew()
 
 
-def _begin_anew(upload: Upload | None) -> None:
+def _begin_anew() -> None:
     """Begin anew with another table."""
-    for key in ("job", "made", "opened-table", "inspected", "job-said"):
-        st.session_state.pop(key, None)
-    st.session_state["upload"] = upload
+    for key in ("job", "made", "made-from", "opened-table", "inspected", "job-said"):
+        kept().pop(key, None)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from pckid._utils.text import counted, join_words
 from pckid.tables.findings import Drop, Fix, Missing, ReadAs, SetOption
 from pckid.tables.formats import FORMATS
 from pckid.wording import Dialect
@@ -31,18 +32,34 @@ def name_fix(fix: Fix) -> str:
     """Say what a button does that applies a fix."""
     if isinstance(fix, Drop):
         return f"untick “{fix.column}”"
-    if isinstance(fix, Missing):
-        return f"take “{fix.text}” as missing" + (f" in “{fix.column}”" if fix.column else "")
     if isinstance(fix, ReadAs):
         return f"take “{fix.column}” as {ROLES[fix.way]}"
     if isinstance(fix, SetOption):
         return f"read limits as {LIMITS[fix.value]}" if fix.name == "limits" else "the menu"
-    return f"leave out {fix.n_rows} rows"
+    if isinstance(fix, Missing):
+        return f"treat “{fix.text}” as missing"
+    return f"leave out {counted(fix.n_rows, 'row')}"
 
 
 def name_fixes(fixes: Sequence[Fix]) -> str:
-    """Say what a button does that applies fixes."""
-    return ", ".join(map(name_fix, fixes))
+    """Say what a button does that applies fixes: codes for missing of one place together."""
+    codes: dict[str, list[str]] = {}
+    for fix in fixes:
+        if isinstance(fix, Missing):
+            codes.setdefault(fix.column or "", []).append(f"“{fix.text}”")
+    said = [
+        f"treat {join_words(texts)} as missing" + (f" in “{column}”" if column else "")
+        for column, texts in codes.items()
+    ]
+    return ", ".join([*said, *(name_fix(fix) for fix in fixes if not isinstance(fix, Missing))])
+
+
+ELSEWHERE = {
+    "max_unpacked": "The app takes no more. If you trust the file and have the memory, cluster it "
+    "in a terminal: pckid cluster FILE --max-unpacked GB.",
+    "delimiter": "Choose the sign between the cells above.",
+}
+"""What helps where a table cannot be read, by the option that would be set."""
 
 
 PAGE = Dialect(
@@ -53,8 +70,8 @@ PAGE = Dialect(
         "dates": "a tick",
         "drop": "untick them",
         "sheet": "the menu",
-        "skip_first": "a number of rows above",
-        "header": "untick “The first row holds the names”",
+        "skip_first": "the row with the names",
+        "header": "untick “The columns have names”",
         "visible_only": "deleting them in the sheet",
         "n_clusters": "number of groups",
     },

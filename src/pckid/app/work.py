@@ -3,7 +3,7 @@
 import io
 import json
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -16,6 +16,7 @@ from pckid._utils.jobs import Tell
 from pckid._utils.progress import StepCounter
 from pckid.app.wording import PAGE
 from pckid.cli import _assessment, _cluster
+from pckid.describe.cluster_names import cluster_titles
 from pckid.exceptions import TableError, UndecidedError
 from pckid.input.warnings import without_own_words
 from pckid.modelfile import load_with_description, save
@@ -26,6 +27,7 @@ from pckid.placing import (
     describe_reading,
     known_reading,
 )
+from pckid.reporting import Report
 from pckid.significance.new_rows import RowComparison
 from pckid.tables.findings import Fact
 from pckid.tables.options import ColumnOptions, ReadOptions
@@ -37,6 +39,9 @@ from pckid.wording import write_note, write_problems, write_refusal
 
 MAX_UNPACKED = 1 << 30
 """Bytes that an uploaded file may take unpacked."""
+
+MOST_CELLS = 200_000
+"""A workbook of up to so many cells is written with the other files."""
 
 
 class Upload(NamedTuple):
@@ -54,47 +59,115 @@ class Upload(NamedTuple):
 
 
 class Settings(NamedTuple):
-    """What groups are found in, and how."""
+    """What groups are found in, and how; `names` are those of all columns."""
 
     upload: Upload
     n_clusters: int | str
     options: ColumnOptions
+    names: tuple[str, ...] = ()
+
+    @property
+    def n_columns(self) -> int:
+        """How many columns are used."""
+        options = self.options
+        aside = {*options.drop, options.row_names, options.labels, options.known}
+        return len(options.columns) or sum(name not in aside for name in self.names)
 
 
 class Made(NamedTuple):
-    """What a run gives: what `--json` would print, what was noted, and files by their endings."""
+    """What a run gives.
+
+    Attributes
+    ----------
+    found : dict
+        What `--json` would print.
+    notes : list of str
+    files : dict of str to bytes
+        By their endings.
+    summary : Summary or None
+        What the report shows.
+    results : tuple of ndarray of shape (n_rows,)
+        Clusters, and how clearly rows belong there.
+    profiles : list of list
+        The clusters' profiles, as the rows of a sheet; the first names the clusters.
+    compared : RowComparison or None
+        New rows with those of the model.
+    """
 
     found: dict[str, Any]
     notes: list[str]
     files: dict[str, bytes]
-    compared: RowComparison | None = None  # new rows with those of the model
+    summary: Any = None
+    results: tuple[np.ndarray, ...] = ()
+    profiles: Any = ()
+    compared: RowComparison | None = None
 
 
 def find_groups(settings: Settings, tell: Tell) -> Made:
     """Cluster a table as `pckid cluster` does."""
     upload = settings.upload
     with _warnings_kept() as said:
+        tell(0.02, "Reading the table")
         prepared = prepare(upload.open(), settings.options)
         notes = _describe(prepared)
         given = {"seed": 0, "jobs": None, "device": None}
         estimator = _cluster.make_estimator(settings.n_clusters, given)
         estimator.set_params(categorical_features=list(prepared.counts) or None)
-        with _watch_fit(tell)(estimator, "Fitting mixture models"), without_own_words():
+        with _watch_fit(tell, settings.n_clusters)(estimator), without_own_words():
             streaming.fit_rows(estimator, prepared, None)
         watch = _watch_steps(tell)
         verdict = _assessment.assess_clusters(estimator, prepared.frame, watch=watch)
+        tell(0.75, "Writing the report")
         page = _cluster.make_report(prepared, estimator, upload.reading, assessment=verdict)
-        model = io.BytesIO()
-        save(estimator, model, reading=describe_reading(prepared, upload.reading))
-        files = {"report.html": page.html.encode(), "model.pckid": model.getvalue()}
         results = to_numpy(estimator.labels_), to_numpy(estimator.confidence_)
         dates = _cluster.find_dates(prepared.names, prepared.X, prepared.readings)
-        sheets = _cluster.profile_sheets(estimator, dates)
-        made = _made(prepared, estimator, results, files, sheets)
+        profiles = _cluster.profile_sheets(estimator, dates)["profiles"]
+        made = Made({}, [], {}, page.summary, results, profiles)
+        made = _write(settings, prepared, estimator, made, tell)
     n_found = int(np.count_nonzero(made.found["cluster_sizes"]))
     fitted = _cluster.list_notes(estimator, prepared.counts, n_found)
     notes += [write_note(note, PAGE) for note in fitted]
     return made._replace(notes=[*notes, *said, *made.notes])
+
+
+def name_groups(settings: Settings, made: Made, names: Sequence[str | None], tell: Tell) -> Made:
+    """Give the groups of a run names: in the report, the tables and the model."""
+    estimator, _ = load_with_description(io.BytesIO(made.files["model.pckid"]))
+    estimator.cluster_names_ = names
+    prepared = prepare(settings.upload.open(), settings.options)
+    titles = cluster_titles(estimator)
+    profiles = [[*made.profiles[0][:2], *titles], *made.profiles[1:]]
+    renamed = made._replace(summary=replace(made.summary, titles=titles), profiles=profiles)
+    return _write(settings, prepared, estimator, renamed, tell)._replace(notes=made.notes)
+
+
+def write_workbook(settings: Settings, made: Made, tell: Tell) -> Made:
+    """Write the table of a run with its clusters as a workbook, too."""
+    tell(0.1, "Writing the Excel file")
+    estimator, _ = load_with_description(io.BytesIO(made.files["model.pckid"]))
+    prepared = prepare(settings.upload.open(), settings.options)
+    files, _, notes = _write_tables(prepared, estimator, made, ["xlsx"])
+    return made._replace(files=made.files | files, notes=[*made.notes, *notes])
+
+
+def _write(
+    settings: Settings,
+    prepared: Prepared,
+    estimator: Any,
+    made: Made,
+    tell: Tell,
+) -> Made:
+    """Write the report, the model and the table of a run."""
+    tell(0.85, "Writing the files")
+    model = io.BytesIO()
+    save(estimator, model, reading=describe_reading(prepared, settings.upload.reading))
+    files = {"report.html": Report(made.summary).html.encode(), "model.pckid": model.getvalue()}
+    # A workbook takes many times as long as a text: a large one is written when it is asked for.
+    n_cells = len(prepared.X) * len(prepared.table.names)
+    kinds = ["xlsx", "csv"] if n_cells <= MOST_CELLS else ["csv"]
+    made = _sum_up(prepared, estimator, made, kinds)
+    tell(1.0, "Done")
+    return made._replace(files=files | made.files)
 
 
 def place_new_rows(model: Upload, upload: Upload, tell: Tell) -> Made:
@@ -108,7 +181,8 @@ def place_new_rows(model: Upload, upload: Upload, tell: Tell) -> Made:
         prepared = prepare(upload._replace(reading=reading).open(), columns, known)
         notes = _describe(prepared, settled=True)
         tell(0.5, "Placing rows")
-        made = _made(prepared, estimator, assign_rows(estimator, prepared), {})
+        made = Made({}, [], {}, results=assign_rows(estimator, prepared))
+        made = _sum_up(prepared, estimator, made, ["xlsx", "csv"])
         compared = compare_with_fit(estimator, prepared)
     if compared is None:
         notes.append(
@@ -137,44 +211,52 @@ def _describe(prepared: Prepared, settled: bool = False) -> list[str]:
     return notes + write_problems(prepared.problems, PAGE, settled)
 
 
-def _made(
-    prepared: Prepared,
-    estimator: Any,
-    results: tuple[np.ndarray, ...],
-    files: dict[str, bytes],
-    sheets: Any = None,
-) -> Made:
+def _sum_up(prepared: Prepared, estimator: Any, made: Made, kinds: Sequence[str]) -> Made:
     """Sum up a run, and write its rows."""
+    files, totals, notes = _write_tables(prepared, estimator, made, kinds)
+    share = streaming.share_missing(estimator, prepared, None)
+    if totals.n_unclustered:
+        counts = {"n_unclustered": totals.n_unclustered, "n_rows": totals.n_rows}
+        notes.append(write_note(Fact("unclustered", counts), PAGE))
+    found = _cluster.summarise_run(estimator, prepared, share, totals)
+    return made._replace(found=found, notes=notes, files=files)
+
+
+def _write_tables(
+    prepared: Prepared, estimator: Any, made: Made, kinds: Sequence[str]
+) -> tuple[dict[str, bytes], streaming.Totals, list[str]]:
+    """Write the rows of a run; with their totals, and notes on what could not be written."""
     made_by = json.dumps(streaming.origin(estimator, prepared.table))
     layout = streaming.Layout(tuple(prepared.table.names), prepared.options.labels)
-    notes = []
-    for kind in ("xlsx", "csv"):
+    sheets = {"profiles": made.profiles} if made.profiles else None
+    files, notes = {}, []
+    for kind in kinds:
         rows = io.BytesIO()
         try:
             with TableWriter(
                 rows, kind=kind, escape_formulas=True, origin=made_by, sheets=sheets
             ) as writer:
-                totals = streaming.write_placed(estimator, prepared, results, writer, layout)
+                totals = streaming.write_placed(estimator, prepared, made.results, writer, layout)
             files[f"clusters.{kind}"] = rows.getvalue()
         except TableError as error:  # more rows than a sheet takes
             notes.append(str(error))
-    share = streaming.share_missing(estimator, prepared, None)
-    if totals.n_unclustered:
-        counts = {"n_unclustered": totals.n_unclustered, "n_rows": totals.n_rows}
-        notes.append(write_note(Fact("unclustered", counts), PAGE))
-    return Made(_cluster.summarise_run(estimator, prepared, share, totals), notes, files)
+    return files, totals, notes
 
 
-def _watch_fit(tell: Tell) -> Callable[..., Any]:
-    """Make what `fit` calls to have its progress told: the first third of a run."""
+def _watch_fit(tell: Tell, n_clusters: int | str) -> Callable[..., Any]:
+    """Make what `fit` calls to have its progress told: up to two fifths of a run."""
+    after = "Placing the rows"
+    if n_clusters == "auto":
+        after = "Choosing the number of groups"
+
+    def told(n_done: int, n_steps: int | None) -> None:
+        share = min(n_done / (n_steps or 1), 1.0)
+        tell(0.05 + 0.35 * share, "Fitting mixture models" if share < 1 else after)
 
     @contextmanager
-    def watch(estimator: Any, what: str) -> Iterator[None]:
+    def watch(estimator: Any) -> Iterator[None]:
         if hasattr(estimator, "set_callbacks"):
-            counter = StepCounter(
-                lambda n_done, n_steps: tell(min(n_done / (n_steps or 1), 1.0) / 3, what)
-            )
-            estimator.set_callbacks(counter)
+            estimator.set_callbacks(StepCounter(told))
         yield
         if hasattr(estimator, "set_callbacks"):
             estimator.set_callbacks()
@@ -183,7 +265,7 @@ def _watch_fit(tell: Tell) -> Callable[..., Any]:
 
 
 def _watch_steps(tell: Tell) -> Callable[..., Any]:
-    """Make what `assess_clusters` calls to have its progress told: the other two thirds."""
+    """Make what `assess_clusters` calls to have its progress told: up to three quarters."""
 
     @contextmanager
     def watch(what: str, total: int) -> Iterator[Callable[[int], None]]:
@@ -191,7 +273,7 @@ def _watch_steps(tell: Tell) -> Callable[..., Any]:
 
         def advance(count: int) -> None:
             done.append(count)
-            tell(1 / 3 + 2 / 3 * min(sum(done) / total, 1.0), what)
+            tell(0.4 + 0.35 * min(sum(done) / total, 1.0), what)
 
         yield advance
 

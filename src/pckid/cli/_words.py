@@ -33,7 +33,7 @@ SHELL = Dialect(
 """How options are written for users of a shell."""
 _OPTIONS = {
     "delimiter": "--delimiter sets it.",
-    "max_unpacked": "--max-unpacked sets it.",
+    "max_unpacked": "If you trust it and have the memory, --max-unpacked sets the limit.",
 }
 
 

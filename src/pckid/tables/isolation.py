@@ -165,8 +165,7 @@ def _allowed_seconds(source: Source) -> float:
 def _takes_too_much(source: Source, what: str) -> TableError:
     """Say that a file takes more than it may."""
     return TableError(
-        f"{source.name} takes more than {what} to read, for {source.n_bytes:,} bytes. If you trust "
-        f"it, set a limit above {MAX_UNPACKED / 2**30:.3g} GB.",
+        f"{source.name} takes more than {what} to read, for {source.n_bytes:,} bytes.",
         SetOption("max_unpacked"),
     )
 

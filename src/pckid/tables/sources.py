@@ -140,8 +140,8 @@ def _read_pipe(stream: Any, name: str, max_bytes: int) -> Source:
         n_bytes += len(piece)
         if n_bytes > max_bytes:
             raise TableError(
-                f"{name} gives more than {max_bytes / 2**30:.3g} GB. Save it as a file, which can "
-                "be read in batches, or raise the limit.",
+                f"{name} gives more than {max_bytes / 2**30:.3g} GB, which is the limit. Save it "
+                "as a file, which can be read in batches.",
                 SetOption("max_unpacked"),
             )
         if not pieces and not piece.strip(b"\0"):
@@ -154,8 +154,7 @@ def refuse_large(n_bytes: int, name: str, max_bytes: int) -> None:
     """Raise if a table takes more memory unpacked than was agreed to."""
     if n_bytes > max_bytes:
         raise TableError(
-            f"{name} takes more than {max_bytes / 2**30:.3g} GB unpacked. If you trust it and have "
-            "the memory, raise the limit.",
+            f"{name} takes more than {max_bytes / 2**30:.3g} GB unpacked, which is the limit.",
             SetOption("max_unpacked"),
         )
 

@@ -33,6 +33,17 @@ function showStatus(store) {
   write();
 }
 
+/** Tell the page that this one is framed in how high it is, as the app listens to it. */
+function tellHeight() {
+  if (window.parent === window) return;
+  const tell = () => {
+    const { width, height } = document.body.getBoundingClientRect();
+    const size = { width: Math.ceil(width), height: Math.ceil(height) };
+    window.parent.postMessage({ type: "streamlit:iframe:setSize", ...size }, "*");
+  };
+  new ResizeObserver(tell).observe(document.body);
+}
+
 /** Bring the page to life. */
 async function start() {
   const data = await readData();
@@ -42,6 +53,7 @@ async function start() {
   [...ofSeveral, showClusters, showDistributions, showSeries, showRows, showFigures].forEach((show) =>
     show(store),
   );
+  tellHeight();
   document.documentElement.classList.add("ready");
 }
 

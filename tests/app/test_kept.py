@@ -1,0 +1,72 @@
+"""What a page works with is found again by its address, and dropped when nobody has it open."""
+
+import pytest
+
+pytest.importorskip("streamlit")
+from streamlit.testing.v1 import AppTest
+
+from pckid.app import kept as room
+
+
+def script():
+    import streamlit as st
+
+    from pckid.app.kept import keep_widgets, kept, restore_widgets
+
+    restore_widgets()
+    st.checkbox("tick", key="use-1")
+    kept().setdefault("table", object())
+    keep_widgets()
+
+
+@pytest.fixture(autouse=True)
+def no_pages(monkeypatch):
+    monkeypatch.setattr(room, "_pages", {})
+
+
+def things():
+    return [page.things for page in room._pages.values()]
+
+
+def test_a_reload_finds_table_and_ticks_again():
+    first = AppTest.from_function(script).run()
+    first.checkbox[0].check().run()
+    (before,) = things()
+    again = AppTest.from_function(script)
+    again.query_params["page"] = first.query_params["page"]
+    again.run()
+    assert again.checkbox[0].value
+    (after,) = things()
+    assert after["table"] is before["table"]
+
+
+@pytest.mark.parametrize("key", ["", "guessed"])
+def test_without_its_key_a_page_begins_anew(key):
+    AppTest.from_function(script).run()
+    other = AppTest.from_function(script)
+    other.query_params["page"] = key
+    other.run()
+    assert len({id(each["table"]) for each in things()}) == 2
+
+
+def test_the_address_of_an_open_page_gives_a_second_window_nothing(monkeypatch):
+    first = AppTest.from_function(script).run()
+    monkeypatch.setattr(room, "_is_open", lambda session: True)
+    next(iter(room._pages.values())).session = "of the first window"
+    other = AppTest.from_function(script)
+    other.query_params["page"] = first.query_params["page"]
+    other.run()
+    assert len({id(each["table"]) for each in things()}) == 2
+
+
+def test_closed_pages_are_forgotten_and_open_ones_are_not(monkeypatch):
+    AppTest.from_function(script).run()
+    (page,) = room._pages.values()
+    monkeypatch.setattr(room, "_is_open", lambda session: True)
+    room.forget_closed_pages(page.seen + 10 * room.SECONDS_KEPT)
+    assert things()
+    monkeypatch.setattr(room, "_is_open", lambda session: False)
+    room.forget_closed_pages(page.seen + room.SECONDS_KEPT - 1)
+    assert things()
+    room.forget_closed_pages(page.seen + room.SECONDS_KEPT + 1)
+    assert not things()
