@@ -838,7 +838,7 @@ class PCKID(
         compared = find_conflicts(
             groups,
             clusters,
-            to_numpy(embedding)[groups.rows],
+            to_numpy(take_along(embedding, groups.rows)),
             labels[groups.rows] >= 0,
             self._fitted,
         )

@@ -140,3 +140,22 @@ def test_rows_at_the_end_are_left_out():
     settings = Settings(upload, 2, ColumnOptions())
     assert " --skip-last 1 " in as_command(settings)
     assert "pckid.read_table('t.csv', skip_last=1)" in as_python(settings)
+
+
+def test_known_rows_name_the_groups_of_the_page(made, tmp_path, monkeypatch):
+    X, truth = groups(n_samples=60)
+    names = {i: "ABC"[truth[i]] for i in range(6)}
+    cells = [[*(f"{x:.3f}" for x in row), names.get(i, "")] for i, row in enumerate(X)]
+    text = "\n".join(["a,b,c,d,kind", *map(",".join, cells)]).replace("nan", "")
+    upload = Upload("t.csv", f"{text}\n".encode())
+    result, _ = made(upload, known="kind")
+    assert sorted(result.found["cluster_names"]) == ["A", "B", "C"]
+    assert any("6 known rows of 3 groups" in note for note in result.notes)
+    settings = Settings(upload, 3, ColumnOptions(known="kind"))
+    assert "--known kind" in as_command(settings)
+    (tmp_path / "t.csv").write_bytes(upload.content)
+    monkeypatch.chdir(tmp_path)
+    program = as_python(settings).replace("pckid.report(", "(lambda *_: None)(")
+    told = {}
+    exec(program, told)
+    assert sorted(told["model"].cluster_names_) == ["A", "B", "C"]
