@@ -120,7 +120,7 @@ def test_out_takes_its_format_from_the_name(pckid, penguins, tmp_path, name):
     assert table.n_rows == 344
     if name.endswith("parquet"):
         assert table.whole.data.schema.field("Body Mass (g)").type == pa.float64()
-        assert table.data.column("Body Mass (g)").null_count == 2
+        assert table.whole.data.column("Body Mass (g)").null_count == 2
 
 
 def test_json_describes_the_clustering(pckid, penguins, tmp_path):

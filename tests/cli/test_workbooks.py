@@ -8,6 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 import python_calamine
+from open_tables import write_table
 
 FILES = Path(__file__).parents[1] / "tables" / "files"
 CHEAP = ["-k", "3", "--inits", "4", "--max-components", "6", "--no-assess"]
@@ -60,7 +61,7 @@ def test_the_result_is_a_workbook_with_profiles(pckid, workbook, how):
     assert len(rows) == 344
     column = [row[-2] for row in rows]
     profile = {tuple(row[:2]): row[2:] for row in found["profiles"]}
-    assert profile["column", "figure"] == ["cluster 0", "cluster 1", "cluster 2"]
+    assert profile["column", "figure"] == ["Cluster 0", "Cluster 1", "Cluster 2"]
     assert profile["", "rows"] == [column.count(k) for k in range(3)]
     name = header[3]
     first = [row[3] for row in rows if row[-2] == 0 and row[3] != ""]
@@ -159,7 +160,6 @@ def test_only_so_many_rows_fit_a_sheet(tmp_path, monkeypatch):
     from pckid.exceptions import TableError
     from pckid.tables import workbook_writing
     from pckid.tables.table import FileTable
-    from pckid.tables.writing import write_table
 
     monkeypatch.setattr(workbook_writing, "MOST_ROWS", 4)
     table = FileTable(pa.table({"a": [1, 2, 3]}), None, "t")
