@@ -181,7 +181,9 @@ def _readings(found: TableInspection) -> list[str]:
             out = "; left out, --dates use takes them" if left_out else ""
             lines.append(f"  {name}: {evidence}{out}")
         if column.kind == "category" and not column.problems:
-            lines.append(f"  {name}: {_commonest(column)}")
+            shown = [f"{brief(text, 20)} ({n:,})" for text, n in column.common]
+            more = f" and {column.n_distinct - len(shown)} more" * (column.n_distinct > len(shown))
+            lines.append(f"  {name}: categories, commonest {', '.join(shown)}{more}")
         if column.kind in ("constant", "empty"):
             lines.append(f"  {name}: says nothing, no two values differ; left out")
     return lines
@@ -199,13 +201,6 @@ def _series(found: TableInspection) -> list[str]:
                 f"{as_argument('group', f'{name}={pattern}')} gives them one scale"
             )
     return lines
-
-
-def _commonest(column: ColumnInspection) -> str:
-    """Say which categories are the commonest."""
-    shown = [f"{brief(text, 20)} ({n:,})" for text, n in column.common]
-    more = f" and {column.n_distinct - len(shown)} more" * (column.n_distinct > len(shown))
-    return f"categories, commonest {', '.join(shown)}{more}"
 
 
 def _brief_number(value: float | None) -> str:

@@ -139,18 +139,13 @@ def _days(parts: Any) -> tuple[np.ndarray, np.ndarray]:
 def _months(texts: Any) -> np.ndarray:
     """Read months, as numbers or as names in several languages; NaN for other words."""
     codes = texts.dictionary_encode()
-    words = [_month(word) for word in codes.dictionary.to_pylist()]
+    words = []
+    for word in map(str.lower, codes.dictionary.to_pylist()):
+        # "juin" and "juillet" differ in the fourth letter only.
+        named = _NUMBER_OF.get(word[:4], _NUMBER_OF.get(word[:3], np.nan))
+        words.append(float(word) if word.isdigit() else named)
     index = pc.fill_null(codes.indices, len(words)).to_numpy(zero_copy_only=False)
     return np.array([*words, np.nan])[index]
-
-
-def _month(word: str) -> float:
-    """Read one month."""
-    if word.isdigit():
-        return float(word)
-    word = word.lower()
-    # "juin" and "juillet" differ in the fourth letter only.
-    return _NUMBER_OF.get(word[:4], _NUMBER_OF.get(word[:3], np.nan))
 
 
 def _part(parts: Any, name: str, absent: float) -> np.ndarray:

@@ -193,7 +193,8 @@ def choose_format(
             values = {
                 shape: float(plain)
                 for shape, (core, _) in parsed.items()
-                if (plain := _plain_number(core, signs)) is not None
+                if re.fullmatch(_core(signs), core)
+                and (plain := core.replace(signs.thousands, "").replace(signs.decimal, "."))
             }
             fits.append((sum(shapes.counts[shape] for shape in values), signs, values))
     if not fits or not (most := max(n for n, _, _ in fits)):
@@ -289,13 +290,6 @@ def _core(form: NumberFormat) -> str:
         )
         whole = rf"[1-9][0-9]{{0,2}}{groups}{between}[0-9]{{3}}|[0-9]+"
     return rf"(?:(?:{whole})(?:{point}[0-9]*)?|{point}[0-9]+)(?:[eE][+-]?[0-9]+)?"
-
-
-def _plain_number(core: str, form: NumberFormat) -> str | None:
-    """Rewrite a number with a decimal point and no other sign; None if it is written otherwise."""
-    if re.fullmatch(_core(form), core) is None:
-        return None
-    return core.replace(form.thousands, "").replace(form.decimal, ".")
 
 
 def split_number(shape: str) -> tuple[str, str] | None:

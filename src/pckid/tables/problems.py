@@ -86,8 +86,9 @@ def find_problems(
             values = columns.X[:, j]
             if j in codes:
                 plain = set().union(*(holders[code.value] for code in codes[j]))
-                elsewhere = [names[i] for i in sorted(plain)]
-                found.append(_codes_for_missing(name, codes[j], elsewhere))
+                where = name if plain else ""
+                fix = tuple(Missing(f"{code.value:g}", where) for code in codes[j])
+                found.append(Problem("code for missing", name, (), {"codes": codes[j]}, fix))
             elif (outlier := find_outlier(values)) is not None:
                 found.append(Problem("outlier", name, (), {"value": outlier}))
             found += _number_problems(name, values, reading, table)
@@ -175,20 +176,11 @@ def _read_example(example: str, form: NumberFormat) -> float:
     return float(digits.replace(form.decimal, ".").replace(" ", ""))
 
 
-def describe_wrong(found: NotNumbers, table: FileTable) -> dict[str, Any]:
-    """Give what is known of cells that are no numbers, as plain values."""
-    where = "" if found.by_type else name_row(table.parts, found.row)
-    return {
-        "n_cells": found.n_cells, "n_observed": found.n_observed, "example": found.example,
-        "where": where, "texts": found.texts,
-    }  # fmt: skip
-
-
 def _text_among_numbers(
     name: str, found: NotNumbers, table: FileTable, counts: Mapping[str, Counter[str]]
 ) -> Problem:
     """Say that some cells of a column of numbers are none; `counts` are texts of other columns."""
-    data = describe_wrong(found, table)
+    data = found._asdict() | {"where": "" if found.by_type else name_row(table.parts, found.row)}
     if found.by_type:
         return Problem("no numbers", name, (), data, (Drop(name),), True)
     few = (
@@ -244,14 +236,6 @@ def _holders(
         value: {columns[i] for i in np.flatnonzero((measured == value).any(axis=0)).tolist()} - own
         for value, own in coded.items()
     }
-
-
-def _codes_for_missing(name: str, codes: Sequence[Sentinel], elsewhere: Sequence[str]) -> Problem:
-    """Say that numbers of a column may mean missing; `elsewhere` they are values like others."""
-    where = name if elsewhere else ""
-    fix = tuple(Missing(f"{code.value:g}", where) for code in codes)
-    data = {"codes": tuple(codes), "elsewhere": tuple(elsewhere)}
-    return Problem("code for missing", name, (), data, fix)
 
 
 def _number_problems(

@@ -47,7 +47,11 @@ def parse_statfile(source: Source) -> Iterator[Any]:
 
     yield None
     content = b"".join(source.pieces())
-    reader = _reader(pyreadstat, content[:64])
+    reader: Any = pyreadstat.read_dta
+    if content.startswith(SPSS):
+        reader = pyreadstat.read_sav
+    elif content.startswith((SAS, *XPORT)):
+        reader = pyreadstat.read_xport if content.startswith(XPORT) else pyreadstat.read_sas7bdat
     parts: list[dict[str, list[Any]]] = []
     n_rows, found = 0, _ROWS_AT_ONCE
     while found == _ROWS_AT_ONCE:
@@ -65,15 +69,6 @@ def parse_statfile(source: Source) -> Iterator[Any]:
             for key in parts[0]
         }
     )
-
-
-def _reader(pyreadstat: Any, start: bytes) -> Any:
-    """Choose the function that reads a file by its first bytes."""
-    if start.startswith(SPSS):
-        return pyreadstat.read_sav
-    if start.startswith(SAS):
-        return pyreadstat.read_sas7bdat
-    return pyreadstat.read_xport if start.startswith(XPORT) else pyreadstat.read_dta
 
 
 def _labelled_column(parts: Sequence[Sequence[Any]], labels: Mapping[Any, str]) -> Any:
