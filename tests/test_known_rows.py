@@ -9,6 +9,7 @@ import pckid.reporting
 from pckid import PCKID
 from pckid._utils.arrays import to_numpy
 from pckid.input.known import read_known
+from pckid.input.sample import RowsInMemory
 
 rng = np.random.default_rng(0)
 TRUTH = np.arange(90) % 3
@@ -35,13 +36,14 @@ def known_rows(*rows):
     ],
 )
 def test_unknown_is_what_no_group_could_be(cells):
-    known = read_known(cells, 6)
+    known = read_known(cells, RowsInMemory(np.zeros((6, 1)), None, np.zeros(1, bool)), 2)
     assert known.rows.tolist() == [0, 2, 4, 5]
     assert [known.names[group] for group in known.groups] == ["a", "b", "a", "b"]
 
 
 def test_numbers_are_names_too():
-    known = read_known(np.array([2.0, np.nan, 10.0, -1.0]), 4)
+    rows = RowsInMemory(np.zeros((4, 1)), None, np.zeros(1, bool))
+    known = read_known(np.array([2.0, np.nan, 10.0, -1.0]), rows, "auto")
     assert known.rows.tolist() == [0, 2]
     assert sorted(known.names) == ["10", "2"]
 
@@ -149,3 +151,13 @@ def test_the_report_lists_known_rows_by_group():
     part = page.split('id="known-rows"')[1].split("</section>")[0]
     assert "C7" in part
     assert part.count("none") == 2
+
+
+def test_a_fit_without_known_rows_knows_nothing_of_an_earlier_one():
+    model, fresh = PCKID(3, **SETTING), PCKID(3, **SETTING).fit(X)
+    model.fit(X, known=known_rows(0, 1)).fit(X)
+    for name in ("labels_", "embedding_", "confidence_", "eigenvalues_"):
+        np.testing.assert_array_equal(getattr(model, name), getattr(fresh, name))
+    assert model.cluster_names_ == [None, None, None]
+    assert not hasattr(model, "known_groups_")
+    assert not hasattr(model, "known_conflicts_")

@@ -366,7 +366,9 @@ class PCKID(
             The fitted estimator.
         """
         drawn = self._draw(X, sample_weight, **self._needs())
-        members = self._read_known(known, drawn.rows)
+        members = None
+        if known is not None:
+            members = read_known(known, drawn.rows, self.n_clusters)
         self._kernel = self._train(drawn.sample)
         rows, sample, _ = self._choose_n_clusters(
             drawn, 0 if members is None else len(members.names)
@@ -374,7 +376,7 @@ class PCKID(
         self._n_filled = sample.n_rows - sample.n_empty
         seeds = None
         if members is not None and isinstance(rows, RowsInMemory):
-            seeds = self._seeds_of(members, rows, sample)
+            seeds = members.standardise(rows.X, sample)
         grouping = group(
             self._kernel,
             sample,
@@ -737,37 +739,6 @@ class PCKID(
             )
         return read_groups(groups, rows.X.shape[0])[sample.origin]
 
-    def _read_known(self, known: Any, rows: RowsInMemory | BlockedRows) -> KnownMembers | None:
-        """Check the known groups of rows, of which there may not be more than clusters."""
-        if known is None:
-            return None
-        if not isinstance(rows, RowsInMemory):
-            raise ValueError(
-                "known needs a table in memory, but X comes in blocks. Fit on rows in memory, the "
-                "known ones among them, then predict the others."
-            )
-        groups = read_known(known, rows.X.shape[0])
-        if self.n_clusters != "auto" and len(groups.names) > int(self.n_clusters):
-            raise ValueError(
-                f"known names {len(groups.names)} groups, but n_clusters={self.n_clusters}. Ask "
-                'for at least as many clusters, or n_clusters="auto".'
-            )
-        return groups
-
-    def _seeds_of(
-        self, groups: KnownMembers, rows: RowsInMemory, sample: Sample
-    ) -> tuple[Table, np.ndarray]:
-        """Standardise the known rows that have something observed; returned with their groups."""
-        table = standardise(take_along(rows.X, groups.rows), sample.scaling, sample.dtype)
-        seen = np.flatnonzero(to_numpy(namespace(table.observed).any(table.observed, axis=1)))
-        lacking = np.setdiff1d(np.arange(len(groups.names)), groups.groups[seen])
-        if len(lacking):
-            raise ValueError(
-                f"No known row of group {groups.names[lacking[0]]!r} has a value in a column that "
-                "is used. Name another row of this group."
-            )
-        return take(table, seen), groups.groups[seen]
-
     def _choose_n_clusters(self, drawn: FitInput, at_least: int = 0) -> FitInput:
         """Take the number of clusters that was given, or choose one and the columns that count.
 
@@ -830,10 +801,8 @@ class PCKID(
     ) -> Assignment:
         """Put the known rows into the clusters of their groups, and compare with the table."""
         clusters = np.argsort(order)[: len(groups.names)]
-        names: list[str | None] = [None] * self.n_clusters_
-        for name, cluster in zip(groups.names, clusters, strict=True):
-            names[cluster] = name
-        self.cluster_names_ = names
+        free: list[str | None] = [None] * (self.n_clusters_ - len(groups.names))
+        self.cluster_names_ = [[*groups.names, *free][center] for center in order]
         labels, confidence = (np.array(to_numpy(part)) for part in found)
         compared = find_conflicts(
             groups,

@@ -6,7 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pckid._utils.arrays import to_numpy
+from pckid._utils.arrays import Array, take_along, to_numpy
+from pckid.input.sample import RowsInBlocks, RowsInMemory, Sample
+from pckid.input.table import Table, standardise, take
 
 _UNKNOWN = ("", "-1", "None", "nan", "NaN", "NaT", "<NA>")
 
@@ -18,27 +20,51 @@ class KnownMembers(NamedTuple):
     groups: np.ndarray  # (n_known,), from 0
     names: list[str]  # of the groups
 
+    def standardise(self, X: Array, sample: Sample) -> tuple[Table, np.ndarray]:
+        """Standardise the known rows that have something observed; returned with their groups."""
+        table = standardise(take_along(X, self.rows), sample.scaling, sample.dtype)
+        seen = np.flatnonzero(to_numpy(table.observed).any(axis=1))
+        lacking = np.setdiff1d(np.arange(len(self.names)), self.groups[seen])
+        if len(lacking):
+            raise ValueError(
+                f"No known row of group {self.names[lacking[0]]!r} has a value in a column that "
+                "is used. Name another row of this group."
+            )
+        return take(table, seen), self.groups[seen]
 
-def read_known(known: Any, n_samples: int) -> KnownMembers:
-    """Read the known groups of rows (n_samples,), names or numbers.
+
+def read_known(
+    known: Any, rows: RowsInMemory | RowsInBlocks, n_clusters: int | str
+) -> KnownMembers:
+    """Read the known groups of rows (n_samples,), names or numbers; no more than clusters.
 
     Unknown are −1, None, NaN, and an empty text.
     """
-    values = to_numpy(known) if hasattr(known, "__dlpack__") else known
-    cells = np.asarray(values, dtype=object)
-    if cells.ndim != 1 or len(cells) != n_samples:
+    if not isinstance(rows, RowsInMemory):
+        raise ValueError(
+            "known needs a table in memory, but X comes in blocks. Fit on rows in memory, the "
+            "known ones among them, then predict the others."
+        )
+    cells = np.asarray(to_numpy(known) if hasattr(known, "__dlpack__") else known, dtype=object)
+    n_samples = rows.X.shape[0]
+    if cells.shape != (n_samples,):
         raise ValueError(
             f"known must hold one group for each of the {n_samples} rows, and None where it is not "
             f"known; got an array of shape {cells.shape}."
         )
     texts = np.array([_as_text(cell) for cell in cells.tolist()], dtype=object)
-    rows = np.flatnonzero(~np.isin(texts, _UNKNOWN))
-    if not len(rows):
+    named = np.flatnonzero(~np.isin(texts, _UNKNOWN))
+    if not len(named):
         raise ValueError(
             "known holds no group of any row. Name the group of some rows, or omit it."
         )
-    names, groups = np.unique(texts[rows].astype(str), return_inverse=True)
-    return KnownMembers(rows, groups.reshape(-1), names.tolist())
+    names, groups = np.unique(texts[named].astype(str), return_inverse=True)
+    if not isinstance(n_clusters, str) and len(names) > n_clusters:
+        raise ValueError(
+            f"known names {len(names)} groups, but n_clusters={n_clusters}. Ask for at least as "
+            'many clusters, or n_clusters="auto".'
+        )
+    return KnownMembers(named, groups.reshape(-1), names.tolist())
 
 
 def _as_text(cell: Any) -> str:

@@ -65,19 +65,8 @@ def instability_of_missing(
 ) -> np.ndarray:
     """Count in how many of some draws of a row's missing values it gets another cluster.
 
-    Parameters
-    ----------
-    fitted : FittedClusters
-    X : array of shape (n_samples, n_features)
-        As from `validate_table`.
-    n_draws : int
-    rng : numpy Generator
-    jobs : int
-
-    Returns
-    -------
-    shares : ndarray of shape (n_samples,)
-        0 for a complete row, NaN for one with nothing observed.
+    X (n_samples, n_features) is as from `validate_table`. The shares (n_samples,) are 0 for a
+    complete row, NaN for one with nothing observed.
     """
     kernel, given = fitted.kernel, to_numpy(X).astype(np.float64)
     missing = np.isnan(given[:, kernel.scaling.used])

@@ -77,20 +77,8 @@ def find_conflicts(
     A known row holds the centre of its cluster near itself. Without it, the centre of a cluster
     with m known rows is (m + 2) / (m + 1) times as far away, see `kmeans.lloyd`.
 
-    Parameters
-    ----------
-    known : KnownMembers
-    clusters : ndarray of shape (n_groups,)
-        The cluster of each group.
-    points : ndarray of shape (n_known, n_clusters)
-        Coordinates of the known rows.
-    filled : ndarray of shape (n_known,), bool
-        Which of them have something observed.
-    fitted : FittedClusters
-
-    Returns
-    -------
-    compared : ComparedGroups
+    The clusters (n_groups,) are those of the groups, the points (n_known, n_clusters) the known
+    rows' coordinates, and `filled` (n_known,) tells which of them have something observed.
     """
     own, each = clusters[known.groups], np.arange(len(known.rows))
     distances = distances_to(points.astype(np.float64), to_numpy(fitted.centers).astype(np.float64))

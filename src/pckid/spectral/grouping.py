@@ -15,7 +15,7 @@ from pckid.input.sample import Sample
 from pckid.input.table import Table, take
 from pckid.spectral.embedding import fit_embedding
 from pckid.spectral.kmeans import distances_to, first_of_nearest, kmeans, lloyd
-from pckid.spectral.known_rows import KnownRows, n_coordinates, span_of_centers, turn
+from pckid.spectral.known_rows import KnownRows, n_coordinates, span_of_centers
 from pckid.spectral.membership import cluster_parts, launch_parts, sharpness_of
 
 _TURNS = 20
@@ -95,7 +95,8 @@ def group(
         centers = found.centers
         if seeds is not None:
             axes = span_of_centers(centers)
-            projection = turn(projection, axes)
+            values = projection.eigenvalues[:n_clusters]
+            projection = projection._replace(basis=projection.basis @ axes, eigenvalues=values)
             centers, points = centers @ axes, points @ axes
         centers, distances, order = largest_first(points, centers, every)
         if not are_all:

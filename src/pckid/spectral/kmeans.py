@@ -128,11 +128,10 @@ def plus_plus(
         means = anchors.sums[:n_known, :] / anchors.counts[:n_known, :]
         shape = (len(uniforms), X.shape[1])
         centers = [xp.broadcast_to(means[j, :], shape) for j in range(n_known)]
-    elif weights is None:
-        first = xp.astype(xp.floor(draws[:, 0] * n_samples), xp.int64)
-        centers = [take_along(X, clip_max(first, n_samples - 1))]
     else:
-        first = _pick(weights[None, :], draws[:, :1])
+        first = xp.astype(xp.floor(draws[:, 0] * n_samples), xp.int64)
+        if weights is not None:
+            first = _pick(weights[None, :], draws[:, :1])
         centers = [take_along(X, clip_max(first, n_samples - 1))]
     distances = squared_distances_to(X)
     closest = distances(centers[0])

@@ -12,7 +12,6 @@ from typing import NamedTuple
 import numpy as np
 
 from pckid._utils.arrays import Array, asarray_like, device_of, namespace, to_numpy
-from pckid.ensemble.feature_map import Projection
 from pckid.spectral.kmeans import Anchors
 
 _WIDER = 4
@@ -44,9 +43,3 @@ def span_of_centers(centers: Array) -> Array:
     largest = np.abs(axes).argmax(axis=1)
     axes *= np.sign(axes[np.arange(len(axes)), largest])[:, None]
     return asarray_like(axes.T, centers, dtype=centers.dtype)
-
-
-def turn(projection: Projection, axes: Array) -> Projection:
-    """Project on axes (n_coordinates, n_clusters) in the embedding."""
-    values = projection.eigenvalues[: axes.shape[1]]
-    return projection._replace(basis=projection.basis @ axes, eigenvalues=values)
