@@ -6,7 +6,7 @@ pytest.importorskip("streamlit")
 from streamlit.testing.v1 import AppTest
 
 from pckid.app import columns
-from pckid.tables.options import ColumnOptions
+from pckid.tables.options import CaseOptions, ColumnOptions
 
 
 def page(content, known=None):
@@ -145,3 +145,14 @@ def test_what_cannot_be_read_is_not_called_missing():
     lines = ["sum,a", *(f"{i * 7 % 5},{i % 3}" for i in range(12)), "Total,9"]
     said = captions(page("\n".join(lines).encode()))
     assert not any("missing" in text or "Total" in text for text in said)
+
+
+def test_lines_of_cases_are_told_by_two_menus():
+    app = page(rows("patient", "day", "pulse"))
+    assert app.session_state["options"].lines is None
+    app.toggle[0].set_value(True).run()
+    assert app.session_state["options"].lines is None
+    assert "Choose the column that names the case" in app.info[0].value
+    app.selectbox[-2].select("patient")
+    app.selectbox[-1].select("day").run()
+    assert app.session_state["options"].lines == CaseOptions("patient", "day")

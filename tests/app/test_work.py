@@ -20,7 +20,7 @@ from pckid.app.work import (
 )
 from pckid.cli import _assessment
 from pckid.tables import workbook_writing
-from pckid.tables.options import ColumnOptions, ReadOptions
+from pckid.tables.options import CaseOptions, ColumnOptions, ReadOptions
 
 
 @pytest.fixture
@@ -159,3 +159,26 @@ def test_known_rows_name_the_groups_of_the_page(made, tmp_path, monkeypatch):
     told = {}
     exec(program, told)
     assert sorted(told["model"].cluster_names_) == ["A", "B", "C"]
+
+
+def test_lines_of_cases_give_a_group_for_each_case(made):
+    X, truth = groups(n_samples=60)
+    lines = ["patient,day,pulse,truth"]
+    lines += [
+        f"p{i},{day},{'' if x != x else round(x, 3)},{truth[i]}"
+        for i, row in enumerate(X.tolist())
+        for day, x in enumerate(row)
+    ]
+    upload = Upload("visits.csv", "\n".join(lines).encode())
+    options = {"lines": CaseOptions("patient", "day"), "labels": "truth"}
+    result, _ = made(upload, **options)
+    assert result.found["n_rows"] == 60
+    assert result.found["accuracy"] > 0.9
+    assert result.notes[0].startswith("60 cases, 1 variable (pulse) at 4 times")
+    assert b'id="series"' in result.files["report.html"]
+    command = as_command(Settings(upload, 3, ColumnOptions(**options)))
+    assert "--label truth --case patient --time day" in command
+    placed = place_new_rows(
+        Upload("m.pckid", result.files["model.pckid"]), upload, lambda *stage: None
+    )
+    assert placed.found["cluster_sizes"] == result.found["cluster_sizes"]

@@ -178,6 +178,9 @@ def test_a_model_remembers_how_dates_were_written(pckid, visits):
 
 
 def test_options_that_do_not_go_together_are_refused(pckid, run):
+    for name in ("out.xlsx", "out.parquet"):
+        assert run("--label", "group", "--out", name).code == 0
+    assert pq.read_table("out.parquet").column("hb_2024-01-15").type == "double"
     for more, words in [
         (["--id", "hb"], "--id does not go with --case"),
         (["--weights", "hb"], "'hb' is to be static, but changes within a case"),

@@ -14,7 +14,7 @@ from pckid.app.wording import LIMITS, PAGE, ROLES, name_fixes
 from pckid.inspection.tables import ColumnInspection, TableInspection, inspect_table
 from pckid.tables.findings import Drop, Missing, ReadAs, SetOption, advice
 from pckid.tables.formats import FORMATS
-from pckid.tables.options import ColumnOptions, option_of
+from pckid.tables.options import CaseOptions, ColumnOptions, option_of
 from pckid.wording import explain_reading, write_evidence
 
 PER_PAGE = 30
@@ -64,10 +64,33 @@ def ask_for_columns(opened: Opened, questions: Any) -> ColumnOptions:
         format_func=LIMITS.__getitem__,
     )  # fmt: skip
     kinds = {column.name: column.kind for column in found.columns}
-    options = _as_options(choices, kinds, told)
+    options = replace(_as_options(choices, kinds, told), lines=_ask_for_lines(opened))
     with questions:
         _offer_fixes(found, options, opened.key)
     return options
+
+
+def _ask_for_lines(opened: Opened) -> CaseOptions | None:
+    """Ask whether several lines belong to one case, and which columns tell case and time."""
+    several = st.toggle(
+        "Several lines belong to one case, such as the visits of a patient: find groups of cases",
+        key=f"lines-{opened.key}",
+    )
+    if not several:
+        return None
+    names = opened.table.names
+    with st.container(horizontal=True):
+        case, time = (
+            st.selectbox(
+                label, names, None, key=f"{key}-{opened.key}", width=300,
+                format_func=escape, placeholder="Choose a column",
+            )
+            for label, key in (("Column that names the case", "case"), ("Column of times", "time"))
+        )  # fmt: skip
+    if not case or not time or case == time:
+        st.info("Choose the column that names the case, and another that holds the time.")
+        return None
+    return CaseOptions(case, time)
 
 
 def _offer_fixes(found: TableInspection, options: ColumnOptions, key: str) -> None:

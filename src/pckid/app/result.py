@@ -126,6 +126,8 @@ def as_command(settings: Settings, made: Made | None = None) -> str:
     given |= {
         key: getattr(chosen, key) or None for key in (*_COLUMNS, "row_names", "labels", "known")
     }
+    if chosen.lines:
+        given |= {"case": chosen.lines.case, "time": chosen.lines.time, "row_names": None}
     given |= {"limits": chosen.limits or None, "no_header": not reading.header}
     given |= {key: getattr(reading, key) or None for key in _READING}
     stem = Path(name).stem
@@ -139,6 +141,8 @@ def as_command(settings: Settings, made: Made | None = None) -> str:
 def as_python(settings: Settings, made: Made | None = None) -> str:
     """Write the program that gives the same clusters, report and model."""
     chosen, reading, name = settings.options, settings.upload.reading, settings.upload.name
+    if chosen.lines:
+        return "# Lines of cases: pckid.series.from_long makes a table of them, for PCKID.fit.\n"
     given = {key: list(getattr(chosen, key)) for key in _COLUMNS}
     if not chosen.columns:
         given["drop"] += filter(None, (chosen.labels, chosen.known, chosen.row_names))

@@ -26,13 +26,16 @@ from pckid.placing import (
     compare_with_fit,
     describe_reading,
     known_reading,
+    known_series,
 )
 from pckid.reporting import Report
+from pckid.series.files import PreparedCases
+from pckid.series.files import prepare_table as prepare
 from pckid.significance.new_rows import RowComparison
 from pckid.tables.findings import Fact
 from pckid.tables.options import ColumnOptions, ReadOptions
 from pckid.tables.scanning import OpenTable, open_table
-from pckid.tables.service import Prepared, prepare
+from pckid.tables.service import Prepared
 from pckid.tables.sources import Source
 from pckid.tables.writing import TableWriter
 from pckid.wording import write_note, write_problems, write_refusal
@@ -177,8 +180,10 @@ def place_new_rows(model: Upload, upload: Upload, tell: Tell) -> Made:
     with _warnings_kept() as said:
         estimator, description = load_with_description(content)
         given = ColumnOptions(), upload.reading
-        known, columns, reading = as_known(estimator, known_reading(description), *given)
-        prepared = prepare(upload._replace(reading=reading).open(), columns, known)
+        kept = known_reading(description)
+        known, columns, reading = as_known(estimator, kept, *given)
+        table = upload._replace(reading=reading).open()
+        prepared = prepare(table, columns, known, known_series(kept))
         notes = _describe(prepared, settled=True)
         tell(0.5, "Placing rows")
         made = Made({}, [], {}, results=assign_rows(estimator, prepared))
@@ -208,6 +213,7 @@ def _describe(prepared: Prepared, settled: bool = False) -> list[str]:
         told = write_refusal(prepared.table.source, prepared.problems, PAGE, settled)
         raise UndecidedError(told, prepared.problems)
     notes = [write_note(note, PAGE) for note in (*prepared.table.notes, *prepared.notes)]
+    notes += prepared.series.notes if isinstance(prepared, PreparedCases) else []
     return notes + write_problems(prepared.problems, PAGE, settled)
 
 

@@ -131,9 +131,9 @@ def _gather_cases(
     del frame
     aside = {key: getattr(lines.options, key) for key in ("labels", "known", "weights")}
     columns = _case_columns(series, whole, texts, [name for name in aside.values() if name])
-    text = whole.text and whole.text._replace(decimal=".")
-    cases = whole._replace(data=pa.table(columns), text=text)
-    table = replace(lines.table, names=list(columns), whole=cases)
+    # Its cells are numbers, whatever the file of the lines is.
+    cases = whole._replace(data=pa.table(columns), text=None)
+    table = replace(lines.table, names=list(columns), text=None, whole=cases)
     categories = tuple(name for name in series.static if name in texts)
     names = tuple(series.frame.column_names)
     found = prepare(table, ColumnOptions(names, (), categories, row_names=options.case, **aside))
