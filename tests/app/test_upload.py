@@ -99,6 +99,24 @@ def test_what_is_no_text_is_not_taken_for_one():
     assert app.error
 
 
+def test_rows_that_a_sheet_hides_are_left_out_by_a_tick():
+    content = io.BytesIO()
+    with xlsxwriter.Workbook(content) as book:
+        sheet = book.add_worksheet()
+        for number, row in enumerate([["a", "b"], [1, 2], [3, 4], [5, 6]]):
+            sheet.write_row(number, 0, row)
+        sheet.set_row(2, options={"hidden": True})
+    app = page("study.xlsx", content.getvalue())
+    assert app.session_state["found"].table.n_rows == 3
+    assert "a tick above leaves them out" in app.caption[0].value
+    app.checkbox[1].check().run()
+    found = app.session_state["found"]
+    assert found.table.n_rows == 2
+    settings = Settings(found.upload, 2, ColumnOptions())
+    assert " --visible-only " in as_command(settings)
+    assert "visible_only=True" in as_python(settings)
+
+
 @pytest.mark.parametrize("place", ["table", "new"])
 def test_totals_at_the_end_are_asked_about_and_left_out_by_a_button(place):
     content = b"name,a\n" + b"".join(b"n%d,%d\n" % (i, i) for i in range(5)) + b"Total,10\n"

@@ -54,7 +54,7 @@ class Opened(NamedTuple):
         how = self.upload.reading
         chosen = how.header, how.sheet, how.skip_first, how.skip_last, how.delimiter, how.encoding
         # The hash comes last: a key that ends with None counts as none to Streamlit.
-        return "-".join(map(str, (*chosen, self.table.sha256)))
+        return "-".join(map(str, (*chosen, how.visible_only, self.table.sha256)))
 
 
 def ask_for_table() -> Opened | None:
@@ -119,6 +119,9 @@ def _ask_for_reading(upload: Upload, key: str) -> ReadOptions:
     """Ask how a file is to be read."""
     header = st.checkbox("The columns have names", value=True, key=f"header-{key}")
     reading = replace(upload.reading, header=header, sheet=_ask_for_sheet(upload, key))
+    if upload.name.lower().endswith("xlsx"):
+        visible = st.checkbox("Leave out rows that the sheet hides", key=f"visible-{key}")
+        reading = replace(reading, visible_only=visible)
     with st.container(horizontal=True):
         if _is_text(upload) or upload.name.lower().endswith(SPREADSHEETS):
             if header:

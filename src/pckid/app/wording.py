@@ -72,7 +72,7 @@ PAGE = Dialect(
         "sheet": "the menu",
         "skip_first": "the row with the names",
         "header": "untick “The columns have names”",
-        "visible_only": "deleting them in the sheet",
+        "visible_only": "a tick above",
         "n_clusters": "number of groups",
     },
     aside="",
