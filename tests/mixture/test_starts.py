@@ -114,7 +114,7 @@ def test_whole_weights_start_as_repeated_rows(way, table):
 def test_one_start_is_level_with_sklearns(load):
     X, truth = load(return_X_y=True)
     ours, theirs, imputed, incomplete = [], [], [], []
-    for seed in range(4):
+    for seed in range(2):
         options = {"n_components": 3, "random_state": seed}
         ours.append(adjusted_rand_score(truth, IncompleteGaussianMixture(**options).fit_predict(X)))
         theirs.append(adjusted_rand_score(truth, GaussianMixture(**options).fit_predict(X)))
