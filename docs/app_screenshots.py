@@ -21,11 +21,10 @@ from browser import Browser, open_browser
 from running_app import AppPage, running_app
 
 WIDTH = 1100
-# At which heading a picture begins, and where it ends: above another, or so many pixels on.
-PARTS: dict[str, tuple[str, str | int]] = {
+# At which heading a picture begins, and above which it ends.
+PARTS = {
     "table": ("1. Your table", "2. What the columns hold"),
     "columns": ("2. What the columns hold", "3. Find the groups"),
-    "result": ("4. The groups", 1280),
 }
 
 
@@ -52,21 +51,21 @@ def _visit(page: AppPage, folder: Path, mode: str) -> None:
     page.see("344 rows, 7 columns")
     page.wait_for_drawing()
     page.choose("I know the number")
-    page.wait_for_drawing()
     page.browser.view(WIDTH, 3200, dark=dark)
+    page.wait_for_drawing()
+    for name, (heading, end) in PARTS.items():
+        top = _top(page.browser, heading)
+        height = _top(page.browser, end) - top - 14
+        _take(page.browser, folder / f"app-{name}-{mode}.png", top - 2, height)
     page.click("Find groups")
     page.see("Comparing with tables without groups")
     time.sleep(1)
-    top = _top(page.browser, "3. Find the groups")
-    _take(page.browser, folder / f"app-run-{mode}.png", top - 2, 400)
+    _take(page.browser, folder / f"app-run-{mode}.png", 0, 560)
     page.see("4. The groups")
     page.browser.wait(lambda: page.browser.find_all("iframe"))
     page.wait_for_drawing()
-    time.sleep(1)
-    for name, (heading, end) in PARTS.items():
-        top = _top(page.browser, heading)
-        height = end if isinstance(end, int) else _top(page.browser, end) - top - 14
-        _take(page.browser, folder / f"app-{name}-{mode}.png", top - 2, height)
+    time.sleep(2)
+    _take(page.browser, folder / f"app-result-{mode}.png", 0, 1400)
     page.browser.view(WIDTH, 900, dark=dark)
     page.turn_to("Place new rows")
     page.wait_for_drawing()

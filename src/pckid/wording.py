@@ -84,6 +84,13 @@ def write_note(note: Fact, words: Dialect) -> str:
             f"Column '{brief(column)}' holds {held}, which is taken as a category. If it means "
             f"missing: {fixes}."
         )
+    if note.code == "same_answers":
+        listed = list_first([brief(name) for name in data["columns"]])
+        answers = list_first([f"'{brief(text, 30)}'" for text in data["answers"]])
+        return (
+            f"{listed} hold the same answers ({answers}), taken as categories without an order. If "
+            "they have one, write them as numbers in that order."
+        )
     if note.code == "categories_matched":
         pairs = [f"'{brief(a, 30)}' as '{brief(b, 30)}'" for a, b in data["texts"].items()]
         return f"Column '{brief(data['column'])}': {list_first(pairs)}, as the model knows it."
@@ -213,6 +220,11 @@ def write_evidence(problem: Problem) -> str:
     data: Any = problem.data
     column = f"Column '{brief(problem.column)}'"
     match problem.code:
+        case "transposed":
+            return (
+                f"{data['n_columns']:,} columns hold numbers, with text in the same row: the table "
+                "looks transposed, with rows where columns should be."
+            )
         case "nothing left":
             return "No column is left to cluster: all hold dates, free text or names of rows."
         case "earlier result":
@@ -315,6 +327,8 @@ def write_fix(problem: Problem, words: Dialect, settled: bool = False) -> str:
     if settled and problem.code in _OF_COLUMNS and not fix:
         return _OF_COLUMNS[problem.code]
     match problem.code:
+        case "transposed":
+            return "Turn it round: copy it, and in a spreadsheet paste it transposed."
         case "nothing left":
             ways = [words.names["dates"], words.names["columns"]]
             return f"Take some of them: {' or '.join(ways)}."

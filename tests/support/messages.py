@@ -25,6 +25,7 @@ DIALECTS = {"shell": SHELL, "python": PYTHON, "page": PAGE}
 WAYS = ReadAs("day", "day-first"), ReadAs("day", "month-first")
 PROBLEMS = [
     Problem("nothing left", "day", stops=True),
+    Problem("transposed", "P001", (7,), {"n_columns": 400}, (), True),
     Problem("other unit", "weight", (), {"unit": "lb", "expected": "kg"}),
     Problem("too many categories", "town", (), {"n_distinct": 300, "n_observed": 900},
             (Drop("town"),), True),
@@ -42,6 +43,7 @@ PROBLEMS = [
 ]  # fmt: skip
 NOTES = [
     Fact("rows_above", {"row": 4, "sheet": "May"}),
+    Fact("same_answers", {"columns": ["q1", "q2"], "answers": ["agree", "disagree", "neutral"]}),
     Fact("categories_matched", {"column": "sex", "texts": {"f": "F"}}),
     Fact("categories_unknown", {"column": "sex", "texts": {"x": 3}}),
     Fact("header_in_doubt", {"row": 2, "rival": 2, "unit": "line"}),

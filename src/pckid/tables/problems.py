@@ -40,6 +40,23 @@ ABOUT_USE = frozenset({
 })  # fmt: skip
 """Problems that ask whether a column should be used, and as what."""
 _MOST_CODES = 5
+MANY_COLUMNS = 20
+"""From so many columns with text in the same row on, a table may be transposed."""
+
+
+def merge_transposed(problems: list[Problem], n_columns: int) -> list[Problem]:
+    """Take text in the same row of most columns for one problem: rows stand where columns should.
+
+    `n_columns` are used; a table of few columns is looked at column by column.
+    """
+    texts = [problem for problem in problems if problem.code == "text among numbers"]
+    rows = Counter(problem.rows for problem in texts)
+    n_alike = max(rows.values(), default=0)
+    if n_alike < MANY_COLUMNS or n_alike < 2 / 3 * n_columns:
+        return problems
+    others = [problem for problem in problems if problem not in texts]
+    row = rows.most_common(1)[0][0]
+    return [Problem("transposed", texts[0].column, row, {"n_columns": n_alike}, (), True), *others]
 
 
 def find_problems(

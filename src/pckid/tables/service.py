@@ -46,6 +46,7 @@ from pckid.tables.problems import (
     ABOUT_USE,
     find_problems,
     infinite_number,
+    merge_transposed,
     other_units,
 )
 from pckid.tables.scanning import OpenTable
@@ -55,6 +56,8 @@ from pckid.tables.table import FileTable, name_row
 _MOST_ROUNDS = 5
 # Of a column with more different texts, categories are counted no further.
 _MOST_TEXTS = 10_000
+# Columns of more answers are no questions of a survey.
+_MOST_ANSWERS = 11
 _FOR_CELLS = (Missing, SkipLast)
 _WEIGHTS = "Weights are numbers from 0 on; 0 is for rows that should not count."
 
@@ -228,7 +231,9 @@ def _prepare_once(
     problems = read.problems
     if not used:
         problems = [Problem("nothing left", names[0], stops=True)]
-    if known is not None:
+    if known is None:
+        problems = merge_transposed(problems, len(used))
+    else:
         read = _as_known(read, known)
         problems = [
             problem._replace(fix=tuple(fix for fix in problem.fix if isinstance(fix, _FOR_CELLS)))
@@ -241,7 +246,7 @@ def _prepare_once(
     readings = {**readings, **read.columns.readings}
     return Prepared(
         table, options, tuple(used), left_out, readings, rules, missing, row_names,
-        (*_notes(left_out, readings), *read.facts), tuple(problems),
+        (*_notes(left_out, readings), *_same_answers(read.counts), *read.facts), tuple(problems),
         _read_weights(table, options.weights, missing), read.counts, read.answers,
         None if table.whole is None else read.columns,
     )  # fmt: skip
@@ -462,6 +467,16 @@ def _notes(left_out: Mapping[str, str], readings: Mapping[str, Reading]) -> Iter
             yield Fact("left_out", {"why": kind, "columns": by_reason[kind]})
     for names in ways.values():
         yield Fact("numbers_read", {"columns": names, "reading": readings[names[0]]})
+
+
+def _same_answers(counts: Mapping[str, Counter[str]]) -> Iterator[Fact]:
+    """List columns that share three answers or more, as questions of a survey do."""
+    columns: dict[tuple[str, ...], list[str]] = {}
+    for name, texts in counts.items():
+        columns.setdefault(tuple(sorted(texts)), []).append(name)
+    for answers, names in columns.items():
+        if len(names) > 1 and 3 <= len(answers) <= _MOST_ANSWERS:
+            yield Fact("same_answers", {"columns": names, "answers": list(answers)})
 
 
 def _kept_words(counts: Mapping[str, Counter[str]]) -> Iterator[Fact]:

@@ -1,0 +1,36 @@
+"""What is said of a transposed table, and of answers that questions share."""
+
+import numpy as np
+import pytest
+
+from pckid.tables.options import ColumnOptions, ReadOptions
+from pckid.tables.scanning import open_table
+from pckid.tables.service import prepare
+from pckid.tables.sources import Source
+
+
+def read(rows):
+    content = "\n".join(",".join(row) for row in rows).encode()
+    return prepare(open_table(Source("t.csv", 1 << 30, content), ReadOptions()), ColumnOptions())
+
+
+@pytest.mark.parametrize(("n_cases", "codes"), [(60, {"transposed"}), (5, {"text among numbers"})])
+def test_a_transposed_table_is_one_problem(n_cases, codes):
+    rng = np.random.default_rng(0)
+    rows = [["", *(f"P{i}" for i in range(n_cases))]]
+    rows += [[name, *(f"{x:.1f}" for x in rng.normal(50, 9, n_cases))] for name in "abcdefg"]
+    rows += [["sex", *rng.choice(["M", "F"], n_cases)]]
+    found = read(rows)
+    assert {problem.code for problem in found.problems} == codes
+    assert found.stops
+    if "transposed" in codes:
+        assert found.problems[0].data == {"n_columns": n_cases}
+        assert len(found.problems) == 1
+
+
+def test_questions_that_share_their_answers_are_said_to_have_no_order():
+    answers = ["agree", "neutral", "disagree"]
+    rows = [["q1", "q2", "town", "size"]]
+    rows += [[answers[i % 3], answers[i // 3 % 3], "ab"[i % 2], f"{i % 7}"] for i in range(30)]
+    (note,) = [note for note in read(rows).notes if note.code == "same_answers"]
+    assert note.data == {"columns": ["q1", "q2"], "answers": sorted(answers)}
