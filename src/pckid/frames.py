@@ -23,6 +23,7 @@ PYTHON = Dialect(
         "header": as_parameter("header", [False]),
         "visible_only": as_parameter("visible_only", [True]),
         "n_clusters": "n_clusters",
+        "together": "Give its values as groups= to fit and assess.",
     },
     aside="",
     row_names=lambda name: "",

@@ -229,7 +229,12 @@ def _problems_in(prepared: Prepared, drawn: Survey) -> tuple[Problem, ...]:
 def fit_rows(model: PCKID, prepared: Prepared, rows: FileRows | None) -> None:
     """Fit a model to a prepared table: to its rows in memory, or to those drawn from its file."""
     if rows is None:
-        model.fit(prepared.frame, known=prepared.known, sample_weight=prepared.weights)
+        model.fit(
+            prepared.frame,
+            known=prepared.known,
+            sample_weight=prepared.weights,
+            groups=prepared.groups,
+        )
     else:
         model.fit(rows)
 

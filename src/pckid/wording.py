@@ -91,6 +91,11 @@ def write_note(note: Fact, words: Dialect) -> str:
             f"{listed} hold the same answers ({answers}), taken as categories without an order. If "
             "they have one, write them as numbers in that order."
         )
+    if note.code == "rows_together":
+        return (
+            f"Rows that share a '{brief(data['column'])}' are judged together: {data['n_names']:,} "
+            f"in {data['n_rows']:,} rows."
+        )
     if note.code == "categories_matched":
         pairs = [f"'{brief(a, 30)}' as '{brief(b, 30)}'" for a, b in data["texts"].items()]
         return f"Column '{brief(data['column'])}': {list_first(pairs)}, as the model knows it."
@@ -280,6 +285,12 @@ def write_evidence(problem: Problem) -> str:
                 starts = join_words([group[0] for group in groups[1:]], _MOST_NAMED)
                 text += f" So do those that begin with {starts}."
             return text
+        case "repeated ids":
+            n_distinct, n_observed = data["n_distinct"], data["n_observed"]
+            return (
+                f"{column} holds {n_distinct:,} different values in {n_observed:,} rows: it seems "
+                "to tell which rows belong together, not what they are like."
+            )
         case "code for missing":
             clause = describe_codes({0: data["codes"]}, lambda _: f"'{brief(problem.column)}'")
             return f"{clause}, far from its other values."
@@ -365,6 +376,11 @@ def write_fix(problem: Problem, words: Dialect, settled: bool = False) -> str:
             return f"Leave it out ({drop}){words.aside}."
         case "free text":
             return f"Leave it out: {drop}."
+        case "repeated ids":
+            ways = [words.row_names(name), drop]
+            return (
+                f"If so, leave it out: {' or '.join(filter(None, ways))}. {words.names['together']}"
+            )
         case "several answers":
             return "Make each answer a column of 0 and 1."
         case "spelling variants":

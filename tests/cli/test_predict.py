@@ -128,3 +128,26 @@ def test_new_rows_are_read_as_the_table_of_the_model(pckid, tmp_path):
     other = pckid("predict", "m", "other.csv", "--json", "--out", "o.csv")
     assert other.code == 0, other.err
     assert "'divers' (20)" in other.err
+
+
+@pytest.mark.parametrize("as_text", [True, False])
+def test_an_id_that_repeats_is_pointed_out_and_its_rows_belong_together(pckid, tmp_path, as_text):
+    rng = np.random.default_rng(0)
+    places = np.repeat(rng.normal(size=(24, 3)), 5, axis=0)
+    rows = places + 0.2 * rng.normal(size=places.shape)
+    names = [f"P{i // 5:03}" if as_text else 1000 + i // 5 for i in range(120)]
+    lines = [
+        ",".join([f"{n}", *(f"{v:.3f}" for v in row)]) for n, row in zip(names, rows, strict=True)
+    ]
+    (tmp_path / "t.csv").write_text("\n".join(["patient_id,x,y,z", *lines]))
+    fast = ["cluster", "t.csv", "-k", "2", "--inits", "4", "--max-components", "6", "--json"]
+    done = pckid(*fast, "--out", "a.csv")
+    said = "Column 'patient_id' holds 24 different values in 120 rows"
+    assert said in done.err
+    assert "--id patient_id" in done.err
+    together = pckid(*fast, "--out", "b.csv", "--id", "patient_id")
+    assert "Rows that share a 'patient_id' are judged together: 24 in 120 rows." in together.err
+    dropped = pckid(*fast, "--out", "c.csv", "--drop", "patient_id")
+    assert "judged together" not in dropped.err
+    p_values = [json.loads(each.out)["verdict"]["p_value"] for each in (together, dropped)]
+    assert p_values[0] > p_values[1]

@@ -39,6 +39,8 @@ PROBLEMS = [
     Problem("several answers", "tools", (), {"example": "a;b"}),
     Problem("spelling variants", "sex", (), {"variants": [[("F", 9), ("f", 2)]]}),
     Problem("infinite numbers", "x", (7,), {"where": "row 7"}, (Missing("inf"),), True),
+    Problem("repeated ids", "patient", (), {"n_distinct": 20, "n_observed": 80},
+            (Drop("patient"),)),
     Problem("extra rows", "name", (), {"labels": ("Total",), "more": False}, (SkipLast(1),)),
 ]  # fmt: skip
 NOTES = [
@@ -47,6 +49,7 @@ NOTES = [
     Fact("categories_matched", {"column": "sex", "texts": {"f": "F"}}),
     Fact("categories_unknown", {"column": "sex", "texts": {"x": 3}}),
     Fact("header_in_doubt", {"row": 2, "rival": 2, "unit": "line"}),
+    Fact("rows_together", {"column": "patient", "n_names": 20, "n_rows": 80}),
     Fact("code_unmatched", {"text": "-99"}),
     Fact("same_columns", {"sheet": "May", "others": ["June"]}),
     Fact("hidden_rows", {"n_rows": 3}),

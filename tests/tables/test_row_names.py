@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pckid.tables.row_names import name_tells_rows, numbers_name_rows
+from pckid.tables.row_names import name_tells_rows, name_tells_units, numbers_name_rows
 
 
 @pytest.mark.parametrize(
@@ -47,3 +47,8 @@ def test_measurements_are_seldom_taken_for_names():
         drawn = rng.integers(0, top, (2000, n)).astype(float)
         taken = sum(numbers_name_rows(values, "income") for values in drawn)
         assert taken <= 2
+
+
+def test_names_of_what_rows_share():
+    assert all(map(name_tells_units, ["patient_id", "HouseholdID", "Kunde", "plate"]))
+    assert not any(map(name_tells_units, ["zip", "plz", "code", "row", "patient_age", "number"]))

@@ -74,6 +74,7 @@ PAGE = Dialect(
         "header": "untick “The columns have names”",
         "visible_only": "a tick above",
         "n_clusters": "number of groups",
+        "together": "As the name of the row, it lets rows that share a value be judged together.",
     },
     aside="",
     row_names=lambda name: "",

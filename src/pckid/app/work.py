@@ -119,7 +119,9 @@ def find_groups(settings: Settings, tell: Tell) -> Made:
         with _watch_fit(tell, settings.n_clusters)(estimator), without_own_words():
             streaming.fit_rows(estimator, prepared, None)
         watch = _watch_steps(tell)
-        verdict = _assessment.assess_clusters(estimator, prepared.frame, watch=watch)
+        verdict = _assessment.assess_clusters(
+            estimator, prepared.frame, groups=prepared.groups, watch=watch
+        )
         tell(0.75, "Writing the report")
         page = _cluster.make_report(prepared, estimator, upload.reading, assessment=verdict)
         results = to_numpy(estimator.labels_), to_numpy(estimator.confidence_)

@@ -36,6 +36,7 @@ def assess_clusters(
     X: Any,
     labels: np.ndarray | None = None,
     *,
+    groups: Any = None,
     n_jobs: int | None = None,
     watch: Callable[[str, int], AbstractContextManager[Advance]] = _bar,
 ) -> Assessment:
@@ -48,7 +49,7 @@ def assess_clusters(
     how |= {"random_state": estimator.random_state, "n_jobs": n_jobs}
     with watch(_WHAT, N_NULL + N_RESAMPLES) as advance:
         if labels is None:
-            return assess(estimator, X, **how, advance=advance)
+            return assess(estimator, X, groups=groups, **how, advance=advance)
         # Quick fits: sending them to the workers of a scheduler would take longer.
         with parallel_config(backend="threading"):
             return assess_rows(estimator, X, labels, **how, advance=advance)

@@ -181,8 +181,9 @@ class _Run(NamedTuple):
         assessment = None
         if outputs.wants_verdict:
             X, known = (prepared.frame, None) if self.rows is None else (values, labels)
+            groups = prepared.groups if self.rows is None else None
             assessment = _assessment.assess_clusters(
-                estimator, X, known, n_jobs=self.options["jobs"]
+                estimator, X, known, groups=groups, n_jobs=self.options["jobs"]
             )
             _assessment.tell_verdict(assessment)
         share = streaming.share_missing(estimator, prepared, self.rows)

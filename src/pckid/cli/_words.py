@@ -25,6 +25,7 @@ SHELL = Dialect(
         "header": "--no-header",
         "visible_only": "--visible-only",
         "n_clusters": "-k",
+        "together": "With --id, rows that share a value are judged together.",
     },
     aside=", or name it as --id or --label",
     row_names=lambda name: as_argument("row_names", name),

@@ -28,7 +28,12 @@ from pckid.tables.findings import (
 from pckid.tables.formats import CURRENCIES, NumberFormat, split_number
 from pckid.tables.kinds import LEADING_ZEROS, Reading, ReadingRules, is_used
 from pckid.tables.numbers import LIMIT, NotNumbers
-from pckid.tables.row_names import looks_like_identifier, name_tells_rows, texts_are_free
+from pckid.tables.row_names import (
+    looks_like_identifier,
+    name_tells_rows,
+    name_tells_units,
+    texts_are_free,
+)
 from pckid.tables.scanning import OpenTable
 from pckid.tables.table import FileTable, Part, name_row
 
@@ -36,10 +41,11 @@ RESULT_COLUMNS = ("cluster", "cluster_name", "confidence", "outlier_score")
 """What a clustering adds to a table."""
 ABOUT_USE = frozenset({
     "may name the rows", "codes with zeros", "may be a code", "free text", "split category",
-    "several answers", "earlier result",
+    "several answers", "earlier result", "repeated ids",
 })  # fmt: skip
 """Problems that ask whether a column should be used, and as what."""
 _MOST_CODES = 5
+_FEWEST_IDS = 10
 MANY_COLUMNS = 20
 """From so many columns with text in the same row on, a table may be transposed."""
 
@@ -222,6 +228,8 @@ def _category_problems(name: str, counts: Counter[str], asked_for: bool) -> list
     if n_distinct == n_observed:
         return []
     data = {"n_distinct": n_distinct, "n_observed": n_observed}
+    if _are_repeated_ids(name, n_distinct, n_observed) and not asked_for:
+        return [Problem("repeated ids", name, (), data, (Drop(name),))]
     if n_distinct > MAX_CATEGORIES:
         return [Problem("too many categories", name, (), data, (Drop(name),), True)]
     if texts_are_free(n_observed, n_distinct) and not asked_for:
@@ -288,4 +296,12 @@ def _code_problems(
     whole = len(seen) > 0 and bool(np.all(seen == np.round(seen)))
     if not (whole and name_tells_rows(name)) or looks_like_identifier(values):
         return []
+    if _are_repeated_ids(name, n_distinct, len(seen)):
+        data = {"n_distinct": n_distinct, "n_observed": len(seen)}
+        return [Problem("repeated ids", name, (), data, (Drop(name),))]
     return [Problem("may be a code", name, fix=(fix,))]
+
+
+def _are_repeated_ids(name: str, n_distinct: int, n_observed: int) -> bool:
+    """Whether a column tells which rows belong together, by its name and by repeated values."""
+    return name_tells_units(name) and _FEWEST_IDS <= n_distinct < n_observed

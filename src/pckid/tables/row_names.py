@@ -11,6 +11,10 @@ _WORDS = frozenset({
     "account", "konto", "iban", "isbn", "ean", "sku", "barcode", "serial", "kennung",
     "kennzeichen",
 })  # fmt: skip
+_UNITS = frozenset({
+    "id", "ids", "customer", "kunde", "client", "cliente", "patient", "account", "konto",
+    "household", "haushalt", "subject", "proband", "plate",
+})  # fmt: skip
 _FIRST_WORDS = ("id", "nr", "plz", "zip")
 _ENDS = ("number", "nummer", "code")
 _FEWEST_ROWS = 10
@@ -24,10 +28,20 @@ _REPEATS = 7.0
 
 def name_tells_rows(name: str) -> bool:
     """Tell whether a column is called as what names rows is: "customer_no", "PLZ", "PatientID"."""
-    words = re.sub(r"([a-z])([A-Z])", r"\1 \2", name)
-    parts = [part for part in re.split(r"[\W_]+", words.lower()) if part] or [""]
+    parts = _words_of(name)
     # The last word says what it is: a "customer" or "customer_no", but no "customer_age".
     return parts[-1] in _WORDS or parts[-1].endswith(_ENDS) or parts[0] in _FIRST_WORDS
+
+
+def name_tells_units(name: str) -> bool:
+    """Tell whether a column is called as what rows may share is: "patient", "HouseholdID"."""
+    return _words_of(name)[-1] in _UNITS
+
+
+def _words_of(name: str) -> list[str]:
+    """Split the name of a column into its words, in small letters."""
+    words = re.sub(r"([a-z])([A-Z])", r"\1 \2", name)
+    return [part for part in re.split(r"[\W_]+", words.lower()) if part] or [""]
 
 
 def numbers_name_rows(values: np.ndarray, name: str) -> bool:

@@ -135,6 +135,12 @@ class Prepared:
         """Names of the rows."""
         return self._cells(self.row_names)
 
+    @property
+    def groups(self) -> list[str | None] | None:
+        """Which rows belong together: those of one name, where names repeat; None: none do."""
+        names = [cell or None for cell in self.ids or ()]
+        return names if len(set(names)) < len(names) - names.count(None) else None
+
     @cached_property
     def labels(self) -> list[str] | None:
         """Known groups of the rows."""
@@ -244,12 +250,17 @@ def _prepare_once(
         chosen = set(names)
         left_out = {name: "unknown" for name in table.names if name not in chosen}
     readings = {**readings, **read.columns.readings}
-    return Prepared(
+    found = Prepared(
         table, options, tuple(used), left_out, readings, rules, missing, row_names,
         (*_notes(left_out, readings), *_same_answers(read.counts), *read.facts), tuple(problems),
         _read_weights(table, options.weights, missing), read.counts, read.answers,
         None if table.whole is None else read.columns,
     )  # fmt: skip
+    if known is None and found.groups is not None:
+        data = {"column": row_names, "n_names": len(set(found.groups) - {None})}
+        together = Fact("rows_together", data | {"n_rows": len(found.groups)})
+        found = replace(found, notes=(*found.notes, together))
+    return found
 
 
 class _Read(NamedTuple):
