@@ -66,8 +66,7 @@ def prepare_table(
     if known is None:
         aside = [name for name in (lines.time, lines.variable) if name]
         others = replace(others, drop=(*options.drop, *aside))
-    found, times = _prepare_lines(table, others, lines.time, known)
-    return found if found.stops else _gather_cases(found, times, lines, form)
+    return _gather_cases(table, others, lines, known, form)
 
 
 def _known_lines(known: Known | None, form: SeriesFormat) -> Known:
@@ -115,9 +114,16 @@ def _read_time(prepared: Prepared, name: str) -> Any:
 
 
 def _gather_cases(
-    lines: Prepared, times: Any, options: CaseOptions, form: SeriesFormat | None
-) -> PreparedCases:
-    """Make one row of the lines of each case; what is doubtful was found in the lines."""
+    table: OpenTable,
+    columns: ColumnOptions,
+    options: CaseOptions,
+    known: Known | None,
+    form: SeriesFormat | None,
+) -> Prepared:
+    """Make one row of the lines of each case; what is doubtful is found in the lines."""
+    lines, times = _prepare_lines(table, columns, options.time, known)
+    if lines.stops:
+        return lines
     whole, texts = lines.rows_in_memory, set(lines.texts)
     frame = lines.frame
     for name in filter(None, (options.case, options.variable)):
@@ -130,10 +136,10 @@ def _gather_cases(
     series = from_long(frame, **keys, like=form)
     del frame
     aside = {key: getattr(lines.options, key) for key in ("labels", "known", "weights")}
-    columns = _case_columns(series, whole, texts, [name for name in aside.values() if name])
+    cells = _case_columns(series, whole, texts, [name for name in aside.values() if name])
     # Its cells are numbers, whatever the file of the lines is.
-    cases = whole._replace(data=pa.table(columns), text=None)
-    table = replace(lines.table, names=list(columns), text=None, whole=cases)
+    cases = whole._replace(data=pa.table(cells), text=None)
+    table = replace(lines.table, names=list(cells), text=None, whole=cases)
     categories = tuple(name for name in series.static if name in texts)
     names = tuple(series.frame.column_names)
     found = prepare(table, ColumnOptions(names, (), categories, row_names=options.case, **aside))
