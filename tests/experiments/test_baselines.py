@@ -63,6 +63,7 @@ def embedding_by_hand(X, width, n_components):
 
 
 @parametrize_with_checks([RBFSpectralClustering()])
+@pytest.mark.slow
 def test_scikit_learn_conventions(estimator, check):
     check(estimator)
 
