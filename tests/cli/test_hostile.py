@@ -114,7 +114,7 @@ def test_endless_input_is_refused(pckid, tmp_path):
         assert says in result.err
     result = pckid("cluster", "-", "-k", 2, "--max-unpacked", 0.001, stdin=b"1,2\n" * 300_000)
     assert result.code == 3
-    assert "standard input gives more than 0.001 GB. Save it as a file" in result.err
+    assert "standard input gives more than 0.001 GB, which is the limit" in result.err
 
 
 @pytest.mark.parametrize(

@@ -28,9 +28,14 @@ def tables(tmp_path, penguins):
     with open(penguins, newline="") as lines:
         rows = [[str(i), *row[:-1]] for i, row in enumerate(csv.reader(lines))]
     rows[0][0] = "pixel"
-    for name in ("table.csv", "new.csv"):
+    for name in ("table.csv", "new.csv", "next-month.csv"):
         with open(tmp_path / name, "w", newline="") as file:
             csv.writer(file).writerows(row[1:] for row in rows)
+    with open(penguins) as lines, open(tmp_path / "customers.csv", "w") as file:
+        # Of every tenth the group is known.
+        for i, (cells, _, group) in enumerate(line.rpartition(",") for line in lines):
+            known = group if i % 10 == 1 else "\n"
+            file.write(f"{cells},{'segment' + chr(10) if i == 0 else known}")
     columns = {
         name: pa.array([float(cell) if cell else None for cell in cells])
         for name, *cells in zip(*rows, strict=True)
@@ -53,12 +58,13 @@ def test_commands_of_the_readme_run(pckid, penguins, tmp_path):
     table = penguins.read_text().replace("label", "species")
     (tmp_path / "table.csv").write_text(table)
     (tmp_path / "new.csv").write_text(table)
-    with xlsxwriter.Workbook(str(tmp_path / "table.xlsx"), {"strings_to_numbers": True}) as book:
-        sheet = book.add_worksheet()
-        for i, row in enumerate(csv.reader(table.splitlines())):
-            sheet.write_row(i, 0, row)
+    for name in ("table.xlsx", "new.xlsx"):
+        with xlsxwriter.Workbook(str(tmp_path / name), {"strings_to_numbers": True}) as book:
+            sheet = book.add_worksheet()
+            for i, row in enumerate(csv.reader(table.splitlines())):
+                sheet.write_row(i, 0, row)
     shown = commands(README)
-    assert len(shown) >= 3
+    assert len(shown) >= 2
     for command in shown:
         command, _, target = command.partition(" > ")
         words = shlex.split(command)[1:]
@@ -66,5 +72,5 @@ def test_commands_of_the_readme_run(pckid, penguins, tmp_path):
         assert done.code == 0, done.err
         if target:
             (tmp_path / target).write_bytes(done.out)
-    for name in ("clusters.xlsx", "clusters.csv", "report.html", "model.pckid", "new-clusters.csv"):
+    for name in ("clusters.xlsx", "report.html", "model.pckid", "new-clusters.xlsx"):
         assert (tmp_path / name).stat().st_size > 0

@@ -732,13 +732,13 @@ ROWS = [
     Row(
         "a gzip file that unpacks without end",
         None,
-        bad("GB unpacked. If you trust it", bomb, "--max-unpacked", "0.001", name="t.csv.gz"),
+        bad("GB unpacked, which is the limit", bomb, "--max-unpacked", "0.001", name="t.csv.gz"),
     ),
     Row(
         "a Parquet file that unpacks without end",
         None,
         bad(
-            "GB unpacked. If you trust it",
+            "GB unpacked, which is the limit",
             parquet_bomb,
             "--max-unpacked",
             "0.001",
