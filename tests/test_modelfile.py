@@ -419,6 +419,11 @@ def put(name, value):
         put("stack0.means", np.full((3, 2, 3), 1e200)),
         lambda t, d: t.update({"projection.degree": -t["projection.degree"]}),
         lambda t, d: t.update({"projection.degree": 0 * t["projection.degree"]}),
+        lambda t, d: t.pop("summary.deciles"),
+        put("summary.deciles", np.zeros((3, 8))),
+        put("summary.means", np.full(3, np.nan)),
+        put("summary.clusters", np.array([-1.0, 30.0, 31.0])),
+        put("summary.n_rows", np.full(1, np.inf)),
     ],
 )
 def test_inconsistent_content_is_refused_before_it_is_used(saved, change):
