@@ -12,7 +12,6 @@ from pckid.ensemble.feature_map import feature_matrix
 from pckid.spectral import embedding as spectra
 from pckid.spectral import membership as spectral_membership
 from pckid.spectral.membership import (
-    cluster_parts,
     fit_sharpness,
     launch_parts,
     match_labels,
@@ -91,7 +90,7 @@ def test_parts_of_an_ensemble_find_separated_groups(embedding, n_inits):
     model = PCKID(3, embedding=embedding, **options).fit(X)
     features = feature_matrix(model._kernel, standardised_rows(model, X), 1)
     rng = np.random.default_rng(0)
-    parts = cluster_parts(launch_parts(model._kernel, features, 3, embedding, rng))
+    parts = np.stack(list(launch_parts(model._kernel, features, 3, embedding, rng)))
     assert parts.shape == (6, len(X))
     assert np.mean([adjusted_rand_score(truth, part) for part in parts]) > 0.8
 
@@ -131,12 +130,12 @@ def test_parts_are_the_same_on_every_array_library(backend, monkeypatch, embeddi
     features = feature_matrix(model._kernel, standardised_rows(model, X), 1)
     weights = np.random.default_rng(0).uniform(0.5, 2, len(X)) if weighted else None
     rng = np.random.default_rng(1)
-    expected = cluster_parts(launch_parts(model._kernel, features, 3, embedding, rng, weights))
+    expected = np.stack(list(launch_parts(model._kernel, features, 3, embedding, rng, weights)))
     # As on a GPU, which takes all columns at once.
     monkeypatch.setattr(spectral_membership, "is_host", lambda array: False)
     there = None if weights is None else backend.asarray(weights)
     rng, rows = np.random.default_rng(1), backend.asarray(features)
-    found = cluster_parts(launch_parts(model._kernel, rows, 3, embedding, rng, there))
+    found = np.stack(list(launch_parts(model._kernel, rows, 3, embedding, rng, there)))
     np.testing.assert_array_equal(found, expected)
 
 
@@ -161,7 +160,7 @@ def test_parts_are_launched_on_a_gpu_before_anything_waits_for_it(monkeypatch, e
     parts = launch_parts(model._kernel, features, 3, embedding, rng, weights)
     assert rng.bit_generator.state != np.random.default_rng(0).bit_generator.state
     assert not reads
-    cluster_parts(parts)
+    list(parts)
     assert len(reads) >= 2 * 6
 
 

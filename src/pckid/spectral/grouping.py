@@ -16,7 +16,7 @@ from pckid.input.table import Table, take
 from pckid.spectral.embedding import fit_embedding
 from pckid.spectral.kmeans import distances_to, first_of_nearest, kmeans, lloyd
 from pckid.spectral.known_rows import KnownRows, n_coordinates, span_of_centers
-from pckid.spectral.membership import cluster_parts, launch_parts, sharpness_of
+from pckid.spectral.membership import launch_parts, sharpness_of
 
 _TURNS = 20
 
@@ -131,7 +131,7 @@ def _embed_landmarks(
     scores : array of shape (n_samples,) or None
         Outlier scores, if the landmarks are also all rows of the table.
     parts : ndarray of shape (n_draws, n_landmarks)
-        Labels by parts of the ensemble, see `cluster_parts`.
+        Labels by parts of the ensemble, see `launch_parts`.
     """
     features = feature_matrix(kernel, take(sample.table, landmarks), jobs)
     points = scores = None
@@ -149,7 +149,7 @@ def _embed_landmarks(
         projection = fit_embedding(embedding, features, width, rng, weights)
         if are_all:
             points = project_features(features, projection)
-        return projection, points, scores, cluster_parts(launched)
+        return projection, points, scores, np.stack(list(launched))
 
 
 def largest_first(

@@ -115,7 +115,7 @@ def sharpness_of(
         Of the rows from the centres.
     centers : array of shape (n_clusters, n_components)
     parts : ndarray of shape (n_draws, n_samples)
-        As from `cluster_parts`.
+        As from `launch_parts`.
     weights : array of shape (n_samples,), default=None
     n_groups : int, default=None
         How many groups of rows that belong together there are; None: as many as rows.
@@ -182,9 +182,9 @@ def launch_parts(
 
     Returns
     -------
-    parts : iterator over arrays of labels, for `cluster_parts`
-        On a GPU all that need not be waited for is launched by now. A CPU draws each part in its
-        turn, so that memory holds one at a time.
+    parts : iterator over labels of all rows, ndarrays of shape (n_samples,)
+        Clusters are numbered by each part anew. On a GPU all that need not be waited for is
+        launched by now. A CPU draws each part in its turn, so that memory holds one at a time.
     """
     n_draws = _N_DRAWS if features.shape[1] > _FEW_ROWS else _N_DRAWS_OF_FEW
     if n_clusters == 1:
@@ -197,17 +197,6 @@ def launch_parts(
         return (launch()() for _ in range(n_draws))
     launched = [launch() for _ in range(n_draws)]
     return (cluster() for cluster in launched)
-
-
-def cluster_parts(parts: Iterator[np.ndarray]) -> np.ndarray:
-    """Cluster all rows by the parts of an ensemble that `launch_parts` drew.
-
-    Returns
-    -------
-    labels : ndarray of shape (n_draws, n_samples)
-        The numbers of clusters in one draw say nothing about another.
-    """
-    return np.stack(list(parts))
 
 
 def _launch_part(
