@@ -78,6 +78,8 @@ def test_another_unit_is_named_with_its_factor(model, tables):
     assert "about 8" in found.sentence
     assert "another unit?" in found.sentence
     assert len(str(found).splitlines()) == 2 + len(found.moved)
+    order = [["outliers", "values", "cluster"].index(change.kind) for change in found.moved]
+    assert order == sorted(order)
     with pytest.warns(ShiftedRowsWarning, match="'creatinine'.*another unit"):
         model.predict(new)
 

@@ -130,7 +130,7 @@ class RowComparison(NamedTuple):
     n_fit, n_rows : int
         Rows of the fit and new rows that were compared.
     changes : tuple of RowChange
-        All that was compared; what moved comes first, the outliers before all.
+        All that was compared; what moved comes first: outliers, then columns, then clusters.
     """
 
     n_fit: int
@@ -282,7 +282,8 @@ def compare_summaries(
         found.append(_compare_shares("cluster", f"{number}", (n, a), (m, b), _MOVING))
     corrected = _holm(np.array([change.p_value for change in found])).tolist()
     found = [c._replace(p_value=p) for c, p in zip(found, corrected, strict=True)]
-    found.sort(key=lambda c: (not c.moved, c.kind != "outliers", c.p_value, -c.distance))
+    first = {"outliers": 0, "cluster": 2}
+    found.sort(key=lambda c: (not c.moved, first.get(c.kind, 1), c.p_value, -c.distance))
     return RowComparison(round(n), round(m), tuple(found))
 
 
