@@ -131,7 +131,7 @@ def find_groups(settings: Settings, tell: Tell) -> Made:
         made = _write(settings, prepared, estimator, made, tell)
     n_found = int(np.count_nonzero(made.found["cluster_sizes"]))
     fitted = _cluster.list_notes(estimator, prepared.counts, n_found)
-    notes += [write_note(note, PAGE) for note in fitted]
+    notes += [write_note(note, PAGE) for note in (*prepared.together, *fitted)]
     return made._replace(notes=[*notes, *said, *made.notes])
 
 

@@ -225,6 +225,8 @@ class _Run(NamedTuple):
         n_columns, n_categories = len(prepared.names), len(prepared.counts)
         kinds = f" ({n_categories} of categories)" if n_categories else ""
         say(f"{counted(n_rows, 'row')}, {counted(n_columns, 'column')}{kinds}.")
+        for each in prepared.together if rows is None else ():
+            _words.tell_note(each)
         with progress_bar(self.estimator, "Fitting mixture models"), without_own_words():
             streaming.fit_rows(self.estimator, prepared, rows)
         if self.options["names"]:

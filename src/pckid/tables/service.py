@@ -141,6 +141,15 @@ class Prepared:
         names = [cell or None for cell in self.ids or ()]
         return names if len(set(names)) < len(names) - names.count(None) else None
 
+    @property
+    def together(self) -> list[Fact]:
+        """Say that rows which share a name are judged together, if any do."""
+        groups = self.groups
+        if groups is None:
+            return []
+        data = {"column": self.row_names, "n_names": len(set(groups) - {None})}
+        return [Fact("rows_together", data | {"n_rows": len(groups)})]
+
     @cached_property
     def labels(self) -> list[str] | None:
         """Known groups of the rows."""
@@ -250,17 +259,12 @@ def _prepare_once(
         chosen = set(names)
         left_out = {name: "unknown" for name in table.names if name not in chosen}
     readings = {**readings, **read.columns.readings}
-    found = Prepared(
+    return Prepared(
         table, options, tuple(used), left_out, readings, rules, missing, row_names,
         (*_notes(left_out, readings), *_same_answers(read.counts), *read.facts), tuple(problems),
         _read_weights(table, options.weights, missing), read.counts, read.answers,
         None if table.whole is None else read.columns,
     )  # fmt: skip
-    if known is None and found.groups is not None:
-        data = {"column": row_names, "n_names": len(set(found.groups) - {None})}
-        together = Fact("rows_together", data | {"n_rows": len(found.groups)})
-        found = replace(found, notes=(*found.notes, together))
-    return found
 
 
 class _Read(NamedTuple):
