@@ -5,12 +5,14 @@ from a page to the one that is loaded in its place, and is dropped half a minute
 the page open any more.
 """
 
+import gc
 import secrets
 import threading
 import time
 from dataclasses import dataclass, field
 from typing import Any
 
+import pyarrow as pa
 import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -70,13 +72,16 @@ def keep_widgets() -> None:
 
 
 def forget_closed_pages(now: float) -> None:
-    """Drop what belongs to pages that nobody has open any more."""
+    """Drop what belongs to pages that nobody has open any more, and give the memory back."""
     with _lock:
-        for key, page in list(_pages.items()):
-            if _is_open(page.session):
-                page.seen = now
-            elif now - page.seen > SECONDS_KEPT:
-                del _pages[key]
+        for open_one in (page for page in _pages.values() if _is_open(page.session)):
+            open_one.seen = now
+        closed = [key for key, page in _pages.items() if now - page.seen > SECONDS_KEPT]
+        for key in closed:
+            del _pages[key]
+    if closed:
+        gc.collect()
+        pa.default_memory_pool().release_unused()
 
 
 def _is_open(session: str) -> bool:
