@@ -164,7 +164,7 @@ def test_a_device_is_no_table():
 @pytest.mark.parametrize(
     ("line", "times", "says"),
     [
-        (b"1,2\n", 1 << 20, "gives more than 0.00195 GB. Save it as a file"),
+        (b"1,2\n", 1 << 20, "gives more than 0.00195 GB, which is the limit. Save it as a file"),
         (b"\0" * 4, 1 << 22, "begins with 8,388,608 zero bytes"),
         (PLAIN, 1, None),
     ],
