@@ -748,11 +748,12 @@ class PCKID(
         if not isinstance(self.n_clusters, str):
             self.n_clusters_ = int(self.n_clusters)
             return drawn
+        n_empty = drawn.sample.n_empty
         self.choice_, self._kernel, drawn = choose_or_none(self, self._kernel, drawn)
         self.n_clusters_ = max(self.choice_.n_clusters, at_least)
         warn_cluster_limit(self.n_clusters_, MAX_CLUSTERS)
-        if self.n_clusters_ > 1:
-            warn_uncounted([column_name(self, j) for j in self.choice_.uncounted])
+        uncounted = [column_name(self, j) for j in self.choice_.uncounted]
+        warn_uncounted(uncounted, drawn.sample.n_empty - n_empty)
         return drawn
 
     def _place_rows(

@@ -174,8 +174,10 @@ def choose_or_none(
     """Choose the number of clusters of a table; 1 where tables without groups look the same.
 
     Columns that show no groups are left out, and the ensemble is trained again without them, see
-    `significance.single_columns`. The kernel is that of the estimator, trained on the sample.
+    `significance.single_columns`; with one cluster all columns stay. The kernel is that of the
+    estimator, trained on the sample.
     """
+    all_columns = kernel, drawn
     jobs, categorical = n_threads(estimator.n_jobs), categorical_mask(estimator)
     n_distinct = len(merge_duplicates(drawn.sample.table, None, least=1).rows)
     while True:
@@ -192,6 +194,8 @@ def choose_or_none(
         compared = _compare_sample(estimator, drawn.sample, categorical, jobs, n_null)
         n_clusters = choice.n_clusters if compared.p_value <= ALPHA else 1
         choice = choice._replace(n_clusters=n_clusters, compared=compared)
+    if choice.n_clusters == 1:
+        return Chosen(choice._replace(uncounted=()), *all_columns)
     return Chosen(choice, kernel, drawn)
 
 

@@ -161,7 +161,10 @@ def write_note(note: Fact, words: Dialect) -> str:
         )
     if note.code == "unclustered":
         hold = "holds" if data["n_unclustered"] == 1 else "hold"
-        return f"{data['n_unclustered']:,} of {data['n_rows']:,} rows {hold} no value: label -1."
+        return (
+            f"{data['n_unclustered']:,} of {data['n_rows']:,} rows {hold} no value in a column "
+            "that counts: label -1."
+        )
     if note.code == "known_rows":
         text = f"{counted(data['n_rows'], 'known row')} of {counted(data['n_groups'], 'group')}"
         if not data["conflicts"]:

@@ -138,7 +138,7 @@ def test_one_of_something_is_called_so(pckid, tmp_path):
     (tmp_path / "t.csv").write_text("a\n1\n5\n\ninf\n")
     page = pckid("inspect", "t.csv").out.decode()
     assert "t.csv: 4 rows, 1 column\n" in page
-    assert "1 row holds no value at all" in page
+    assert "1 row holds no value" in page
     assert "Column 'a' holds an infinite number in row 4." in page
     (tmp_path / "t.csv").write_text("a\n1\n5\n6\n")
     assert "3 rows, 1 column.\n" in pckid("cluster", "t.csv", "-k", 2).err

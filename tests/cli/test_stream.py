@@ -60,7 +60,7 @@ def test_large_tables_are_streamed_without_asking(pckid, parquet):
         result = pckid(*arguments)
         assert result.code == 0
         assert "penguins.parquet (344 rows) is read in batches" in result.err
-        assert "2 of 344 rows hold no value: label -1." in result.err
+        assert "2 of 344 rows hold no value in a column that counts: label -1." in result.err
         assert "read in batches" not in pckid(*arguments, "--no-stream").err
 
 

@@ -107,7 +107,7 @@ def test_references_within_the_page_exist(outline):
     [
         "149 rows were sorted into 3 clusters by 4 columns",
         "differs between clusters, but among rows of like values it does not",
-        "1 row holds no value at all",
+        "1 row holds no value",
         "missing at random",
         "SHA-256 of the file",
         "left out by choice",

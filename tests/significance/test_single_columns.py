@@ -191,3 +191,23 @@ def test_given_a_number_of_clusters_every_column_counts():
     assert not hasattr(model, "choice_")
     assert len(model.feature_importances_) == 5
     assert model.dropped_features_ == []
+
+
+def test_rows_with_values_in_uncounted_columns_alone_are_said():
+    X, _ = three_groups(distance=8)
+    X = with_coin(X)
+    X[:5, :4] = np.nan
+    with pytest.warns(UncountedColumnsWarning, match="5 rows have a value in no other column"):
+        model = PCKID("auto", random_state=0).fit(X)
+    assert (model.labels_[:5] == -1).all()
+    assert (model.labels_[5:] >= 0).all()
+
+
+def test_with_one_cluster_every_column_counts():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 5))
+    X[:, 1] += X[:, 0]
+    X[:7, :2] = np.nan
+    model = PCKID("auto", random_state=0).fit(X)
+    assert (model.n_clusters_, model.choice_.uncounted) == (1, ())
+    assert (model.labels_ == 0).all()

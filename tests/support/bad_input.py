@@ -390,7 +390,7 @@ ROWS = [
         ),
         Run(
             0,
-            "1 of 91 rows holds no value: label -1.",
+            "1 of 91 rows holds no value in a column that counts: label -1.",
             cluster(csv(EMPTY_ROW)),
             lambda labels: bool((labels == [*base(), -1]).all()),
             "label -1, and a note",

@@ -186,15 +186,17 @@ def warn_cluster_limit(n_clusters: int, most: int) -> None:
         )
 
 
-def warn_uncounted(names: Sequence[str]) -> None:
-    """Warn of columns that n_clusters="auto" leaves out."""
+def warn_uncounted(names: Sequence[str], n_empty: int) -> None:
+    """Warn of columns that n_clusters="auto" leaves out, and of rows with no value elsewhere."""
     if names:
         one = len(names) == 1
+        empty = f" {n_empty} {'row has' if n_empty == 1 else 'rows have'} a value in no other "
+        empty += f"column and {'gets' if n_empty == 1 else 'get'} the label -1."
         warn_caller(
             f"{'Column' if one else 'Columns'} {list_first(names)} "
             f"{'was' if one else 'were'} not counted: a group is what at least two columns agree "
             f"on, and {'it agrees' if one else 'they agree'} with no other column. To count "
-            "every column, give the number of clusters.",
+            f"every column, give the number of clusters.{empty if n_empty else ''}",
             UncountedColumnsWarning,
         )
 
