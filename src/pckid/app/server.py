@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import uvicorn
 from starlette.middleware import Middleware
 from starlette.responses import PlainTextResponse
@@ -81,6 +82,8 @@ def open_port(port: int | None) -> socket.socket:
 def serve(listener: socket.socket, *, browser: bool) -> None:
     """Serve the app until the process is told to stop; open it in a browser if asked to."""
     port = listener.getsockname()[1]
+    # Its own pool would keep the memory of tables that threads read that have ended.
+    pa.set_memory_pool(pa.system_memory_pool())
     preload(["pckid.app.work"])
     sections = tomllib.loads((_FOLDER / "settings.toml").read_text("utf-8")).items()
     settings = {
