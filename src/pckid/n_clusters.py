@@ -177,9 +177,8 @@ def choose_or_none(
     `significance.single_columns`; with one cluster all columns stay. The kernel is that of the
     estimator, trained on the sample.
     """
-    all_columns = kernel, drawn
     jobs, categorical = n_threads(estimator.n_jobs), categorical_mask(estimator)
-    n_distinct = len(merge_duplicates(drawn.sample.table, None, least=1).rows)
+    all_columns = kernel, drawn
     while True:
         choice = choose_by_kernel(kernel, drawn.sample, jobs, max_clusters)
         units, labels = _cluster_rows(kernel, drawn.sample, categorical, choice.n_clusters, jobs)
@@ -189,14 +188,23 @@ def choose_or_none(
         drawn = drawn.without(units.columns_of(found))
         kernel = estimator._train(drawn.sample)
     choice = choice._replace(uncounted=tuple(sorted(drawn.sampling.skipped)))
-    n_rows = drawn.sample.X.shape[0]
+    tested = drawn.sample
+    if _count_distinct(tested) < MIN_ROWS:
+        # Columns that are nearly constant may be constant in null tables.
+        tested = all_columns[1].sample
+    n_rows, n_distinct = tested.X.shape[0], _count_distinct(tested)
     if n_distinct >= MIN_ROWS or (n_rows >= MIN_REPEATED and n_distinct > choice.n_clusters):
-        compared = _compare_sample(estimator, drawn.sample, categorical, jobs, n_null)
+        compared = _compare_sample(estimator, tested, categorical, jobs, n_null)
         n_clusters = choice.n_clusters if compared.p_value <= ALPHA else 1
         choice = choice._replace(n_clusters=n_clusters, compared=compared)
     if choice.n_clusters == 1:
         return Chosen(choice._replace(uncounted=()), *all_columns)
     return Chosen(choice, kernel, drawn)
+
+
+def _count_distinct(sample: Sample) -> int:
+    """Count the different rows of a sample."""
+    return len(merge_duplicates(sample.table, None, least=1).rows)
 
 
 def _cluster_rows(
