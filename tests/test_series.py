@@ -109,10 +109,48 @@ def test_static_columns_are_found_and_kept_once():
     assert "Not used: note." in table.notes
     assert make({"static": []}, **more).variables == ["pulse", "born"]
     assert make({"variables": ["born"], "static": ["sex"]}, **more).variables == ["born"]
-    with pytest.raises(ValueError, match=r"'note' is to be static, but changes .* in row 1"):
+    assert make({"static": ["sex"]}, born=[1950, 1950, 1971, 1971], sex=more["sex"]).static == [
+        "born",
+        "sex",
+    ]
+    with pytest.raises(ValueError, match=r"'note' is to be static, but changes within 2 of 2 case"):
         make({"static": ["note"]}, **more)
     with pytest.raises(ValueError, match=r"'note' holds 'w' .*static"):
         make({"variables": ["note"]}, **more)
+
+
+def test_slips_in_a_static_column_are_outvoted_and_told(block):
+    lines = lines_of(block).sort_values(["patient", "day"], ignore_index=True)
+    right = lines.assign(born=lines["patient"].str[1:].astype(int) + 1900, sex="f")
+    wrong = right.copy()
+    wrong.loc[0, "born"], wrong.loc[9, "sex"] = 1800, "m"
+    for how in ({}, {"static": ["sex", "born"]}):
+        table = from_long(wrong, "patient", "day", **how)
+        assert table.variables == VARIABLES
+        pd.testing.assert_frame_equal(table.frame, from_long(right, "patient", "day").frame)
+        assert "born changes within 1 of 60 cases: the commonest value is taken." in table.notes
+    one = table.like(wrong[wrong["patient"] == "p0"])
+    assert one.frame["born"].tolist() == [1900]
+    assert "born changes within 1 of 1 case: the commonest value is taken." in one.notes
+    named = from_long(wrong, "patient", "day", static=["sex"])
+    assert named.variables == [*VARIABLES, "born"]
+    assert any("name it as static" in note for note in named.notes)
+    often = wrong.assign(born=wrong["born"].where(wrong["day"] > 0, 1800))
+    with pytest.raises(ValueError, match=r"'born' is to be static, but changes within 60 of 60"):
+        table.like(often)
+
+
+def test_a_table_of_single_values_is_not_averaged_over_its_variables(block):
+    values = values_of(block)
+    how = "--variable test --value result, in Python variable='test', value='result'"
+    with pytest.raises(ValueError, match=how):
+        from_long(values, "patient", "day")
+    assert from_long(values.drop(columns="test"), "patient", "day").variables == ["result"]
+    # Neither a few visits that were entered twice nor remarks are single values.
+    lines = lines_of(block).assign(ward="a")
+    from_long(pd.concat([lines, lines[:9].assign(ward="b")]), "patient", "day")
+    twice = pd.concat([lines, lines], ignore_index=True)
+    from_long(twice.assign(ward=[f"remark {i}" for i in twice.index]), "patient", "day")
 
 
 def test_values_at_the_same_time_are_averaged_and_told():

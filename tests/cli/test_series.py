@@ -130,7 +130,11 @@ def test_bins_and_static_columns_are_chosen(run):
         ("date", ["2024-01-15", "03/04/2024"], "--dates date=day-first"),
         ("date", ["2024-01-15", ""], "'date' has no time in 100 rows, first in row 1"),
         ("patient", ["a", ""], "'patient' names no case in row 1"),
-        ("sex", ["f", "m"], "'sex' is to be static, but changes within a case, first in row 1"),
+        (
+            "sex",
+            ["f", "m"],
+            "'sex' is to be static, but changes within 40 of 40",
+        ),
     ],
 )
 def test_lines_that_cannot_be_read_are_told(pckid, visits, column, values, words):
@@ -183,7 +187,7 @@ def test_options_that_do_not_go_together_are_refused(pckid, run):
     assert pq.read_table("out.parquet").column("hb_2024-01-15").type == "double"
     for more, words in [
         (["--id", "hb"], "--id does not go with --case"),
-        (["--weights", "hb"], "'hb' is to be static, but changes within a case"),
+        (["--weights", "hb"], "'hb' is to be static, but changes within"),
         (["--stream"], "--stream does not go with --case"),
         (["--value", "hb"], "--variable and --value go together"),
         (["--bins", "many"], "bins is 'many'"),

@@ -228,7 +228,7 @@ series_options = stack_options(
     click.option(
         "--static", multiple=True, metavar="NAMES",
         help="With --case, columns that are the same in all lines of a case. By default those that "
-        "never change within a case.",
+        "change within at most a tenth of the cases; the commonest value of the case is taken.",
     ),
     click.option(
         "--bins", default="auto", metavar="BINS", show_default=True,

@@ -136,7 +136,8 @@ def _gather_cases(
     series = from_long(frame, **keys, like=form)
     del frame
     aside = {key: getattr(lines.options, key) for key in ("labels", "known", "weights")}
-    cells = _case_columns(series, whole, texts, [name for name in aside.values() if name])
+    cells, slips = _case_columns(series, whole, texts, list(filter(None, aside.values())))
+    series = replace(series, notes=series.notes + slips)
     # Its cells are numbers, whatever the file of the lines is.
     cases = whole._replace(data=pa.table(cells), text=None)
     table = replace(lines.table, names=list(cells), text=None, whole=cases)
@@ -144,14 +145,17 @@ def _gather_cases(
     names = tuple(series.frame.column_names)
     found = prepare(table, ColumnOptions(names, (), categories, row_names=options.case, **aside))
     kept = {field.name: getattr(found, field.name) for field in fields(Prepared)}
-    kept |= {"notes": lines.notes, "problems": lines.problems}
+    # Each case is one row.
+    notes = tuple(note for note in lines.notes if note.code != "rows_together")
+    kept |= {"notes": notes, "problems": lines.problems}
     return PreparedCases(**kept, series=series, lines=lines)
 
 
 def _case_columns(
     series: SeriesTable, whole: FileTable, texts: set[str], aside: list[str]
-) -> dict[str, Any]:
-    """List the columns of the table of cases, with those that are set aside."""
+) -> tuple[dict[str, Any], list[str]]:
+    """List the columns of the table of cases, with those set aside, and notes on these."""
+    notes: list[str] = []
     columns = {series.format.options["case"]: pa.array(series.cases)}
     for name in series.frame.column_names:
         cells = series.frame[name]
@@ -159,8 +163,10 @@ def _case_columns(
         columns[name] = as_whole(cells) if name in series.static else cells
     for name in aside:
         one = pa.table({name: _without_blanks(whole.data.column(name))})
-        columns[name] = read_static(one, name, series.rows, given=True)
-    return columns
+        column = read_static(one, name, series.rows, given=True)
+        columns[name] = column and column.values
+        notes += column.describe(name) if column else []
+    return columns, notes
 
 
 def _without_blanks(column: Any) -> Any:

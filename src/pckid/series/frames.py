@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from pckid._utils.text import brief, list_first
+from pckid._utils.text import brief, counted, list_first
 from pckid.input.cells import is_missing
 from pckid.input.validation import block_values
+
+# A column that changes within at most this share of cases is static, but for slips.
+_SLIPS = 0.1
+
+
+class StaticColumn(NamedTuple):
+    """A column that is the same in all lines of a case."""
+
+    values: Any  # (n_cases,)
+    n_changed: int = 0  # cases in which it is not; they have their commonest value
+
+    def describe(self, name: str, then: str = "the commonest value is taken.") -> list[str]:
+        """Say within how many cases it changes, if in any, and what follows."""
+        within = f"{self.n_changed:,} of {counted(len(self.values), 'case')}"
+        return [f"{name} changes within {within}: {then}"] * bool(self.n_changed)
 
 
 def column_names_of(frame: Any, needed: Sequence[str] = ()) -> list[str]:
@@ -57,11 +73,12 @@ def number_cells(frame: Any, name: str) -> tuple[np.ndarray, list[Any]]:
     return np.fromiter((number.get(cell, -1) for cell in cells), np.int64, len(cells)), kept
 
 
-def read_static(frame: Any, name: str, rows: np.ndarray, *, given: bool) -> Any:
-    """Read a column that is the same in all lines of a case: its value for each case (n_cases,).
+def read_static(frame: Any, name: str, rows: np.ndarray, *, given: bool) -> StaticColumn | None:
+    """Read a column that is the same in all lines of a case, by the case of each line (n_lines,).
 
-    `rows` is the case of each line (n_lines,). What changes within a case raises if the column was
-    `given` as static; otherwise None is returned for it, and for what no case has twice.
+    It may change within a tenth of the cases, and within one if it was `given` as static. One that
+    changes within more raises if it was given; otherwise None is returned for it, and for what no
+    case has twice.
     """
     texts: list[Any] = []
     try:
@@ -72,15 +89,26 @@ def read_static(frame: Any, name: str, rows: np.ndarray, *, given: bool) -> Any:
     seen = np.flatnonzero(~np.isnan(values))
     first = np.full(rows.max(initial=-1) + 1, np.nan)
     first[rows[seen[::-1]]] = values[seen[::-1]]
-    changed = seen[values[seen] != first[rows[seen]]]
-    if len(changed) and given:
+    differs = seen[values[seen] != first[rows[seen]]]
+    changed = np.unique(rows[differs])
+    n_repeated = np.count_nonzero(np.bincount(rows[seen]) > 1)
+    if len(changed) > max(_SLIPS * n_repeated, 1 if given else 0):
+        if not given:
+            return None
         raise ValueError(
-            f"Column {name!r} is to be static, but changes within a case, first in row "
-            f"{changed[0]}. Take it out of the static columns, or give the case one value."
+            f"Column {name!r} is to be static, but changes within {len(changed):,} of "
+            f"{counted(len(first), 'case')}, first in row {differs[0]}. Take it out of the static "
+            "columns, or give each case one value."
         )
-    if not given and (len(changed) or len(seen) == np.count_nonzero(~np.isnan(first))):
+    if not given and not n_repeated:
         return None
-    return [None if np.isnan(c) else str(texts[int(c)]) for c in first] if texts else first
+    counts: dict[int, Counter[float]] = defaultdict(Counter)
+    for line in seen[np.isin(rows[seen], changed)]:
+        counts[rows[line]][values[line]] += 1
+    for case, count in counts.items():
+        first[case] = count.most_common(1)[0][0]
+    kept = [None if np.isnan(c) else str(texts[int(c)]) for c in first] if texts else first
+    return StaticColumn(kept, len(changed))
 
 
 def make_frame(

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from pckid._utils.text import counted, list_first
+from pckid._utils.commands import as_argument, as_arguments
+from pckid._utils.text import brief, counted, list_first
 from pckid.series.frames import (
     column_names_of,
     number_cells,
@@ -17,6 +18,9 @@ from pckid.series.frames import (
 )
 from pckid.series.table import SeriesFormat, SeriesTable, assemble
 from pckid.series.times import choose_bins, locate_times, read_times
+
+# Where more than this share of visits has several lines, these may be single values.
+_SHARE_SEVERAL = 0.1
 
 
 def from_long(
@@ -47,7 +51,9 @@ def from_long(
         What is measured at each visit. None takes all columns of numbers that are not static.
     static : sequence of str, default=None
         Columns that hold the same in all lines of a case, such as sex or year of birth, kept once.
-        None finds them: those that never change within a case; an empty list takes none.
+        None finds them: those that change within at most a tenth of the cases, which is taken for
+        slips; the commonest value of the case counts. Besides those given, the ones that never
+        change within a case are static; an empty list takes none.
     variable, value : str, default=None
         In a table of single values, the column that says what was measured, and the one that
         holds the number.
@@ -72,7 +78,8 @@ def from_long(
     ------
     ValueError
         If a column is absent, times are missing or written in two ways, lie outside of the bins
-        given, or a static column changes within a case.
+        given, a static column changes within many cases, or an unused column of text tells several
+        values of a case and time apart.
 
     Examples
     --------
@@ -101,12 +108,14 @@ def from_long(
         first = np.full(len(cases), np.inf)
         np.minimum.at(first, rows, times)
         times, dates = times - first[rows], False
-    visits = _count_times(rows, times)
-    bins = choose_bins(times, float(np.median(visits)), bins, dates)
+    visits = _number_visits(rows, times)
+    n_times = np.bincount(rows[np.unique(visits, return_index=True)[1]])
+    bins = choose_bins(times, float(np.median(n_times)), bins, dates)
     cells = locate_times(bins, times) * len(cases) + rows
-    free = [name for name in others if name not in chosen] if static is None else static
-    found = {name: read_static(frame, name, rows, given=static is not None) for name in free}
-    kept = {name: column for name, column in found.items() if column is not None}
+    free = [name for name in others if name not in chosen]
+    if static is not None and (like is not None or not static):
+        free = list(static)
+    kept, slips = _read_static_columns(frame, free, rows, static)
     left_out = [name for name in others if name not in kept]
     series, n_averaged, shape = {}, 0, (len(bins.names), len(cases))
     for name, index, values in (
@@ -124,11 +133,14 @@ def from_long(
             "The table has no column of numbers that change within a case, but for those of the "
             "case and the time."
         )
+    unused = [name for name in left_out if name not in series]
+    if like is None and not variable:
+        _check_unused(frame, unused, list(series), visits)
     options = {**names, "from_first": from_first}
     form = SeriesFormat("from_long", options, tuple(series), tuple(kept), bins)
     table = assemble(form, series, kept, cases, frame, rows)
-    more = _describe_lines(visits, n_averaged, [name for name in left_out if name not in series])
-    return replace(table, notes=table.notes + more)
+    more = _describe_lines(n_times, n_averaged, unused)
+    return replace(table, notes=table.notes + slips + more)
 
 
 def _read_cases(frame: Any, name: str) -> tuple[np.ndarray, list[Any]]:
@@ -142,12 +154,49 @@ def _read_cases(frame: Any, name: str) -> tuple[np.ndarray, list[Any]]:
     return rows, cases
 
 
-def _count_times(rows: np.ndarray, times: np.ndarray) -> np.ndarray:
-    """Count the different times of each case (n_cases,), by the case of each line (n_lines,)."""
+def _number_visits(rows: np.ndarray, times: np.ndarray) -> np.ndarray:
+    """Number the lines (n_lines,) so that those of the same case and time have the same number."""
     distinct, index = np.unique(times, return_inverse=True)
-    # Sorting is quicker than counting different pairs by a hash.
-    pairs = np.sort(rows * np.int64(len(distinct)) + index)
-    return np.bincount(pairs[np.diff(pairs, prepend=-1) > 0] // len(distinct))
+    return rows * np.int64(len(distinct)) + index
+
+
+def _read_static_columns(
+    frame: Any, names: Sequence[str], rows: np.ndarray, given: Sequence[str] | None
+) -> tuple[dict[str, Any], list[str]]:
+    """Read those columns that are static, and say which change within some cases."""
+    kept, notes = {}, []
+    for name in names:
+        column = read_static(frame, name, rows, given=name in (given or ()))
+        if column is None:
+            continue
+        if column.n_changed and given is not None and name not in given:
+            notes += column.describe(name, "if these are slips, name it as static, too.")
+        else:
+            kept[name] = column.values
+            notes += column.describe(name)
+    return kept, notes
+
+
+def _check_unused(frame: Any, unused: Sequence[str], series: list[str], visits: np.ndarray) -> None:
+    """Raise if a column that is not used says what was measured in each line of a visit."""
+    _, visits, n_lines = np.unique(visits, return_inverse=True, return_counts=True)
+    several = n_lines > 1
+    # A visit that was entered twice now and then is no sign of it, nor are remarks.
+    for name in unused if several.mean() > _SHARE_SEVERAL else ():
+        codes, texts = number_cells(frame, name)
+        pairs = np.unique((visits * len(texts) + codes)[codes >= 0])
+        differs = np.bincount(pairs // max(len(texts), 1)) > 1
+        named = len(texts) <= len(visits) / 2 and all(isinstance(text, str) for text in texts)
+        if named and differs.sum() >= several.sum() / 2:
+            value = series[0] if len(series) == 1 else "COLUMN"
+            raise ValueError(
+                f"Column {name!r} is not used, and tells lines of the same case and time apart: "
+                f"{list_first([brief(str(text)) for text in texts])}. If it says what was "
+                f"measured, name it and the column of the values: "
+                f"{as_arguments([('variable', name), ('value', value)])}, in Python "
+                f"variable={name!r}, value={value!r}. If not, leave it out of the table "
+                f"({as_argument('drop', name)}), and lines of the same time are averaged."
+            )
 
 
 def _read_variables(

@@ -82,7 +82,8 @@ def from_wide(
     for variable, times in series.items():
         for name, time in times.items():
             blocks[variable][distinct.index(time)] = read_floats(frame, name)
-    kept = {name: read_static(frame, name, rows, given=True) for name in static}
+    columns = {name: read_static(frame, name, rows, given=True) for name in static}
+    kept = {name: column.values for name, column in columns.items() if column}
     form = SeriesFormat("from_wide", {}, tuple(series), tuple(kept), bins)
     return assemble(form, blocks, kept, list(getattr(frame, "index", rows)), frame)
 
