@@ -27,6 +27,7 @@ PYTHON = Dialect(
     },
     aside="",
     row_names=lambda name: "",
+    lines=lambda case, time: f"pckid.series.from_long(frame, {case!r}, {time!r})",
     yes="take_advice=True",
 )
 """How options are written for users of Python: as parameters of `read_table`."""

@@ -52,6 +52,7 @@ class Dialect(NamedTuple):
     names: Mapping[str, str]  # how single options are written
     aside: str  # how a column is set aside, ", or name it as --id"; "" where it cannot be
     row_names: Callable[[str], str]  # how a column is named that names the rows, or ""
+    lines: Callable[[str, str], str]  # how the columns of case and time of each row are named
     yes: str  # what takes all advice
 
 
@@ -381,9 +382,11 @@ def write_fix(problem: Problem, words: Dialect, settled: bool = False) -> str:
             return f"Leave it out: {drop}."
         case "repeated ids":
             ways = [words.row_names(name), drop]
-            return (
-                f"If so, leave it out: {' or '.join(filter(None, ways))}. {words.names['together']}"
-            )
+            out = f"If so, leave it out: {' or '.join(filter(None, ways))}."
+            if "time" not in data:
+                return f"{out} {words.names['together']}"
+            lines = words.lines(name, data["time"])
+            return f"{out} {words.names['together']} {lines} gives each '{brief(name)}' one label."
         case "several answers":
             return "Make each answer a column of 0 and 1."
         case "spelling variants":

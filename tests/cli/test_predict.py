@@ -145,6 +145,7 @@ def test_an_id_that_repeats_is_pointed_out_and_its_rows_belong_together(pckid, t
     said = "Column 'patient_id' holds 24 different values in 120 rows"
     assert said in done.err
     assert "--id patient_id" in done.err
+    assert "--time" not in done.err
     together = pckid(*fast, "--out", "b.csv", "--id", "patient_id")
     assert "Rows that share a 'patient_id' are judged together: 24 in 120 rows." in together.err
     dropped = pckid(*fast, "--out", "c.csv", "--drop", "patient_id")

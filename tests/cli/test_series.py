@@ -78,6 +78,15 @@ def test_each_case_gets_one_cluster_and_new_lines_find_it_again(pckid, run, visi
     assert len(pd.read_csv("nl.csv")) == 50
 
 
+def test_visits_without_a_case_are_pointed_out(pckid, run, visits):
+    how = "--case patient --time date gives each 'patient' one label"
+    assert "judged together" not in run().err
+    assert how in pckid("cluster", "visits.csv", "-k", 2, *QUICK).err
+    assert how in " ".join(pckid("inspect", "visits.csv").out.decode().split())
+    visits.drop(columns="date").assign(day=list(range(5)) * 40).to_csv("days.csv", index=False)
+    assert "--case patient --time day" in pckid("cluster", "days.csv", "-k", 2, *QUICK).err
+
+
 def test_other_files_of_the_same_lines_give_the_same_clusters(pckid, run, visits):
     assert run("--out", "out.csv").code == 0
     expected = labels_of("out.csv")

@@ -39,7 +39,7 @@ PROBLEMS = [
     Problem("several answers", "tools", (), {"example": "a;b"}),
     Problem("spelling variants", "sex", (), {"variants": [[("F", 9), ("f", 2)]]}),
     Problem("infinite numbers", "x", (7,), {"where": "row 7"}, (Missing("inf"),), True),
-    Problem("repeated ids", "patient", (), {"n_distinct": 20, "n_observed": 80},
+    Problem("repeated ids", "patient", (), {"n_distinct": 20, "n_observed": 80, "time": "date"},
             (Drop("patient"),)),
     Problem("extra rows", "name", (), {"labels": ("Total",), "more": False}, (SkipLast(1),)),
 ]  # fmt: skip

@@ -78,6 +78,7 @@ PAGE = Dialect(
     },
     aside="",
     row_names=lambda name: "",
+    lines=lambda case, time: "“Several lines belong to one case”",
     yes="",
 )
 """How options are written for users of the page."""

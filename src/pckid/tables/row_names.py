@@ -15,6 +15,7 @@ _UNITS = frozenset({
     "id", "ids", "customer", "kunde", "client", "cliente", "patient", "account", "konto",
     "household", "haushalt", "subject", "proband", "plate",
 })  # fmt: skip
+_TIMES = frozenset({"day", "time", "date", "hour", "week", "month", "visit"})
 _FIRST_WORDS = ("id", "nr", "plz", "zip")
 _ENDS = ("number", "nummer", "code")
 _FEWEST_ROWS = 10
@@ -36,6 +37,11 @@ def name_tells_rows(name: str) -> bool:
 def name_tells_units(name: str) -> bool:
     """Tell whether a column is called as what rows may share is: "patient", "HouseholdID"."""
     return _words_of(name)[-1] in _UNITS
+
+
+def name_tells_time(name: str) -> bool:
+    """Tell whether a column is called as times are: "day", "visit_date"."""
+    return _words_of(name)[-1] in _TIMES
 
 
 def _words_of(name: str) -> list[str]:

@@ -49,6 +49,7 @@ from pckid.tables.problems import (
     merge_transposed,
     other_units,
 )
+from pckid.tables.row_names import name_tells_time
 from pckid.tables.scanning import OpenTable
 from pckid.tables.table import FileTable, name_row
 
@@ -243,7 +244,7 @@ def _prepare_once(
     if row_names is None and known is None:
         row_names = next((n for n, each in readings.items() if each.kind == "row name"), None)
     read = _read(table, used, missing, rules, readings, unread)
-    problems = read.problems
+    problems = _with_times(read.problems, readings)
     if not used:
         problems = [Problem("nothing left", names[0], stops=True)]
     if known is None:
@@ -265,6 +266,22 @@ def _prepare_once(
         _read_weights(table, options.weights, missing), read.counts, read.answers,
         None if table.whole is None else read.columns,
     )  # fmt: skip
+
+
+def _with_times(problems: list[Problem], readings: Mapping[str, Reading]) -> list[Problem]:
+    """Tell with ids that repeat which column has the time of each row, if there is one."""
+    times = [
+        name
+        for name, reading in readings.items()
+        if reading.kind in ("date", "duration")
+        or (reading.kind == "number" and name_tells_time(name))
+    ]
+    return [
+        problem._replace(data={**problem.data, "time": times[0]})
+        if times and problem.code == "repeated ids"
+        else problem
+        for problem in problems
+    ]
 
 
 class _Read(NamedTuple):
