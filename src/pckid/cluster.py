@@ -56,7 +56,7 @@ from pckid.spectral.embedding import EMBEDDINGS
 from pckid.spectral.grouping import Grouping, group
 
 # Outliers are counted among so many rows of the fit, by mixtures that did not learn from them.
-_MOST_SCORED = 250
+_MOST_SCORED = 120
 # The eigenvectors come from at most this many rows unless `n_landmarks` says otherwise.
 _MAX_LANDMARKS = 3_000
 
@@ -332,9 +332,9 @@ class PCKID(
         self,
         X: Any,
         y: Any = None,
+        sample_weight: Any = None,
         *,
         known: Any = None,
-        sample_weight: Any = None,
         groups: Any = None,
     ) -> PCKID:
         """Train the ensemble, embed the rows and cluster them.
@@ -346,16 +346,16 @@ class PCKID(
             block, and `labels_`, `confidence_` and `embedding_` are dask arrays, not yet computed.
         y : Ignored
             Not used, present here for API consistency by convention.
-        known : array-like of shape (n_samples,), default=None
-            The group of rows for which it is known, a name or a number; −1, None, NaN or an empty
-            text for all others. Known rows keep their group in `labels_`, the others follow, and
-            clusters carry the groups' names in `cluster_names_`. Clusters beyond the known groups
-            are free; `n_clusters="auto"` finds at least as many as groups are known.
         sample_weight : array-like of shape (n_samples,), default=None
             How much each row counts; only ratios matter, since weights are divided by their mean.
             In tables of up to 3,000 rows, weights of 2 equal rows that come twice. A row of weight
             0 gets its cluster as a new row would. None counts all alike. It says nothing about how
             much a known row tells of its group.
+        known : array-like of shape (n_samples,), default=None
+            The group of rows for which it is known, a name or a number; −1, None, NaN or an empty
+            text for all others. Known rows keep their group in `labels_`, the others follow, and
+            clusters carry the groups' names in `cluster_names_`. Clusters beyond the known groups
+            are free; `n_clusters="auto"` finds at least as many as groups are known.
         groups : array-like of shape (n_samples,), default=None
             Which rows belong together, such as the members of a household: as the rows that could
             have been others come and go together, `confidence_` is lower. Labels stay the same.
@@ -641,7 +641,7 @@ class PCKID(
         return restorer(X)(self._project(self._read(X)))
 
     def fit_predict(
-        self, X: Any, y: Any = None, *, known: Any = None, sample_weight: Any = None
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, known: Any = None
     ) -> Array:
         """Fit and return the cluster of each row.
 
@@ -651,10 +651,10 @@ class PCKID(
             Rows, with NaN where a value is missing.
         y : Ignored
             Not used, present here for API consistency by convention.
-        known : array-like of shape (n_samples,), default=None
-            The groups of rows for which they are known, as in `fit`.
         sample_weight : array-like of shape (n_samples,), default=None
             How much each row counts, as in `fit`.
+        known : array-like of shape (n_samples,), default=None
+            The groups of rows for which they are known, as in `fit`.
 
         Returns
         -------
@@ -664,7 +664,7 @@ class PCKID(
         return self.fit(X, known=known, sample_weight=sample_weight).labels_
 
     def fit_transform(
-        self, X: Any, y: Any = None, *, known: Any = None, sample_weight: Any = None
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, known: Any = None
     ) -> Array:
         """Fit and return the coordinates of the rows.
 
@@ -674,10 +674,10 @@ class PCKID(
             Rows, with NaN where a value is missing.
         y : Ignored
             Not used, present here for API consistency by convention.
-        known : array-like of shape (n_samples,), default=None
-            The groups of rows for which they are known, as in `fit`.
         sample_weight : array-like of shape (n_samples,), default=None
             How much each row counts, as in `fit`.
+        known : array-like of shape (n_samples,), default=None
+            The groups of rows for which they are known, as in `fit`.
 
         Returns
         -------

@@ -119,7 +119,10 @@ def held_out_scores(kernel: Kernel, plan: Plan, table: Table, rows: np.ndarray, 
     apart, counted = [], np.zeros(len(rows))
     for size, scale in zip(plan.sizes, mixture_scales(kernel), strict=True):
         learnt = draw_members(plan, table.n_samples, size)
-        unseen = np.stack([~np.isin(rows, mine) for mine in learnt]).astype(np.float64)
+        unlearnt = np.ones((len(learnt), table.n_samples), dtype=bool)
+        for own, mine in zip(unlearnt, learnt, strict=True):
+            own[mine] = False
+        unseen = unlearnt[:, rows].astype(np.float64)
         apart.append(np.repeat(unseen, size, axis=0))
         counted += scale**2 * unseen.sum(axis=0)
     chosen = take(table, rows)

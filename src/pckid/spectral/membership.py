@@ -15,9 +15,9 @@ from pckid.spectral.embedding import EMBEDDINGS
 from pckid.spectral.kmeans import distances_to, first_of_nearest, kmeans_from
 from pckid.spectral.known_rows import KnownRows, n_coordinates
 
-# Two clusterings of a thousand rows pin down one number well enough; fewer rows take more.
+# Two clusterings of some hundred rows pin down one number well enough; fewer rows take more.
 _N_DRAWS, _N_DRAWS_OF_FEW = 2, 6
-_FEW_ROWS = 1_000
+_FEW_ROWS = 200
 # Of n rows, memberships are as sharp as n / (n + 10) of what the parts say: a table drawn with
 # replacement holds two thirds of the rows. Chosen on simulated tables of 40 to 800 rows.
 _WIDER = 10
