@@ -1,5 +1,7 @@
 """Series from long tables, arrays, lists and wide tables are one and the same table."""
 
+import ast
+import re
 from datetime import UTC, date, datetime
 
 import numpy as np
@@ -154,8 +156,8 @@ def test_a_table_of_single_values_is_not_averaged_over_its_variables(block):
 
 
 def test_values_at_the_same_time_are_averaged_and_told():
-    table = make(day=[0, 0, 0, 1])
-    assert table.frame["pulse_0"].tolist()[0] == 63
+    table = make(day=[0, 0, 0, 1], pulse=[67.3, 68.1, None, 80])
+    assert str(table.frame["pulse_0"].tolist()[0]) == "67.7"
     assert "2 values share a cell with another: averaged." in table.notes
     assert "1 case with one time only." in table.notes
 
@@ -184,18 +186,19 @@ def test_irregular_times_are_put_into_bins():
     for i, j in [(0, 0), (7, 3), (39, 5)]:
         upper = time <= edges[j + 1] if j == 5 else time < edges[j + 1]
         inside = (case == i) & (time >= edges[j]) & upper
-        np.testing.assert_equal(
-            table.values[i, j, 0], frame["x"][inside].mean() if inside.any() else np.nan
-        )
+        expected = frame["x"][inside].mean() if inside.any() else np.nan
+        np.testing.assert_allclose(table.values[i, j, 0], expected, rtol=1e-9)
     own = from_long(frame, "case", "hour", bins=[0, 10, 20, np.inf])
-    assert own.column_groups["x"] == ["x_0 to 10", "x_10 to 20", "x_20 to inf"]
+    assert own.column_groups["x"] == ["x_0 to 10", "x_10 to 20", "x_20 and later"]
     np.testing.assert_array_equal(own.times, [5, 15, 20])
     dated = frame.assign(hour=np.datetime64("2024-01-01") + frame["hour"].astype(int).to_numpy())
     open_end = from_long(dated, "case", "hour", bins=[-np.inf, "2024-01-10", np.inf])
-    assert open_end.column_groups["x"] == ["x_-inf to 2024-01-10", "x_2024-01-10 to inf"]
+    assert open_end.column_groups["x"] == ["x_before 2024-01-10", "x_2024-01-10 and later"]
     assert len(from_long(frame, "case", "hour", bins="each").times) == 240
     assert len(from_long(frame, "case", "hour", bins=3).times) == 3
-    for wrong in ("some", 0, [1], [3, 2], ["2020-01-01", "2020-02-01"]):
+    alone = from_long(frame, "case", "hour", bins=["-inf", "inf"])
+    assert (alone.column_groups["x"], alone.times.tolist()) == (["x_all times"], [0])
+    for wrong in ("some", 0, [1], [3, 2], [0, "x"], [0, np.inf, 3], ["2020-01-01", "2020-02-01"]):
         with pytest.raises(ValueError, match="bins"):
             from_long(frame, "case", "hour", bins=wrong)
 
@@ -326,9 +329,41 @@ def test_new_cases_with_other_times_or_variables_are_refused(block):
     names = [f"{name}_{t}" for name in VARIABLES for t in range(7)]
     with pytest.raises(ValueError, match="no columns of the times 7"):
         tables["wide"].like(pd.DataFrame(np.zeros((2, 14)), columns=names))
-    binned = from_long(lines_of(block), "patient", "day", bins=3)
-    with pytest.raises(ValueError, match=r"lie from 0 to 7; 5 lines .*: 8"):
-        binned.like(long.assign(day=long["day"] + 1))
+    more = pd.DataFrame(
+        np.zeros((2, 18)), columns=[f"{v}_{t}" for v in VARIABLES for t in range(9)]
+    )
+    with pytest.raises(ValueError, match=r"further times: 8\. Leave them out"):
+        tables["wide"].like(more)
+
+
+@pytest.mark.parametrize("dates", [True, False])
+@pytest.mark.parametrize("bins", [3, "each"])
+def test_bins_that_take_other_times_are_advised(block, dates, bins):
+    def write(lines, shift=0):
+        days = lines["day"] + shift
+        return lines.assign(day=np.datetime64("2024-01-01") + days.to_numpy() if dates else days)
+
+    table = from_long(write(lines_of(block)), "patient", "day", bins=bins)
+    last = "2024-01-09" if dates else "8"
+    with pytest.raises(ValueError, match=rf"5 lines of .*: {last}\.") as error:
+        table.like(write(lines_of(block[:5]), 1))
+    advised = re.search(r"in Python bins=(\[.*?\])", str(error.value))[1]
+    open_ended = from_long(write(lines_of(block)), "patient", "day", bins=ast.literal_eval(advised))
+    assert len(open_ended.like(write(lines_of(block[:5]), 1))) == 5
+    assert ("--from-first" in str(error.value)) == dates
+
+
+def test_cases_that_start_at_different_dates_are_pointed_out(block):
+    lines, start = lines_of(block), np.datetime64("2024-01-01")
+    same = from_long(lines.assign(day=start + lines["day"].to_numpy()), "patient", "day")
+    numbers = lines["patient"].str[1:].astype(int)
+    other = lines.assign(day=start + (lines["day"] + 7 * numbers).to_numpy())
+    later = from_long(other, "patient", "day")
+    assert not any("--from-first" in note for note in [*same.notes, *later.like(other).notes])
+    assert any("--from-first" in note for note in later.notes)
+    counted = from_long(other, "patient", "day", from_first=True)
+    assert counted.format.bins.edges == tuple(range(N_TIMES))
+    assert not any("--from-first" in note for note in counted.notes)
 
 
 def test_a_model_refuses_series_with_other_columns(block):

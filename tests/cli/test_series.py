@@ -125,7 +125,7 @@ def test_bins_and_static_columns_are_chosen(run):
     result = run("--bins", "2024-01-01,2024-03-01,inf", "--static", "sex", "--json")
     assert result.code == 0, result.err
     names = json.loads(result.out)["columns"]
-    assert names[:2] == ["crp_2024-01-01 to 2024-03-01", "crp_2024-03-01 to inf"]
+    assert names[:2] == ["crp_2024-01-01 to 2024-03-01", "crp_2024-03-01 and later"]
     assert (
         json.loads(run("--bins", "2", "--from-first", "--json").out)["columns"][0] == "crp_0 to 60"
     )
@@ -135,10 +135,10 @@ def test_bins_and_static_columns_are_chosen(run):
 @pytest.mark.parametrize(
     ("column", "values", "words"),
     [
-        ("date", ["Monday", "Tuesday"], "'Monday' in row 0, where a time should be"),
+        ("date", ["Monday", "Tuesday"], "'Monday' in row 1, where a time should be"),
         ("date", ["2024-01-15", "03/04/2024"], "--dates date=day-first"),
-        ("date", ["2024-01-15", ""], "'date' has no time in 100 rows, first in row 1"),
-        ("patient", ["a", ""], "'patient' names no case in row 1"),
+        ("date", ["2024-01-15", ""], "'date' has no time in 100 rows, first in row 2"),
+        ("patient", ["a", ""], "'patient' names no case in row 2"),
         (
             "sex",
             ["f", "m"],

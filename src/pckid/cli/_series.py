@@ -70,7 +70,7 @@ def _read_bins(text: str) -> Any:
     edges = [edge.strip() for edge in text.split(",")]
     if len(edges) == 1:
         return int(text) if text.isdecimal() else text
-    return [float(edge) if edge.lstrip("-") == "inf" else edge for edge in edges]
+    return edges
 
 
 def find_column_groups(

@@ -9,13 +9,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pckid.series.frames import read_static
+from pckid.series.frames import LineError, read_static
 from pckid.series.long import from_long
 from pckid.series.table import SeriesFormat, SeriesTable
 from pckid.tables.options import CaseOptions, ColumnOptions
 from pckid.tables.scanning import OpenTable
 from pckid.tables.service import Known, Prepared, prepare
-from pckid.tables.table import FileTable, as_whole
+from pckid.tables.table import FileTable, as_whole, name_row
 
 
 @dataclass(frozen=True)
@@ -133,10 +133,14 @@ def _gather_cases(
         # Before the table of cases takes their place.
         lines = replace(lines, table=replace(lines.table, whole=None), columns=None)
     keys = {key: value for key, value in options._asdict().items() if key != "keep"}
-    series = from_long(frame, **keys, like=form)
-    del frame
     aside = {key: getattr(lines.options, key) for key in ("labels", "known", "weights")}
-    cells, slips = _case_columns(series, whole, texts, list(filter(None, aside.values())))
+    try:
+        series = from_long(frame, **keys, like=form)
+        del frame
+        cells, slips = _case_columns(series, whole, texts, list(filter(None, aside.values())))
+    except LineError as error:
+        told = error.write(lambda row: name_row(whole.parts, row + 1))
+        raise ValueError(told) from None
     series = replace(series, notes=series.notes + slips)
     # Its cells are numbers, whatever the file of the lines is.
     cases = whole._replace(data=pa.table(cells), text=None)

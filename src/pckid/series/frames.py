@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
@@ -15,6 +15,18 @@ from pckid.input.validation import block_values
 
 # A column that changes within at most this share of cases is static, but for slips.
 _SLIPS = 0.1
+
+
+class LineError(ValueError):
+    """Something wrong with lines: texts, and between them rows, counted from 0."""
+
+    def __init__(self, *parts: str | int) -> None:
+        self.parts = parts
+        super().__init__(self.write(lambda row: f"row {row}"))
+
+    def write(self, name_row: Callable[[int], str]) -> str:
+        """Write the message, with rows named in another way."""
+        return "".join(part if isinstance(part, str) else name_row(part) for part in self.parts)
 
 
 class StaticColumn(NamedTuple):
@@ -95,11 +107,11 @@ def read_static(frame: Any, name: str, rows: np.ndarray, *, given: bool) -> Stat
     if len(changed) > max(_SLIPS * n_repeated, 1 if given else 0):
         if not given:
             return None
-        raise ValueError(
+        raise LineError(
             f"Column {name!r} is to be static, but changes within {len(changed):,} of "
-            f"{counted(len(first), 'case')}, first in row {differs[0]}. Take it out of the static "
-            "columns, or give each case one value."
-        )
+            f"{counted(len(first), 'case')}, first in ", int(differs[0]),
+            ". Take it out of the static columns, or give each case one value.",
+        )  # fmt: skip
     if not given and not n_repeated:
         return None
     counts: dict[int, Counter[float]] = defaultdict(Counter)

@@ -11,6 +11,7 @@ import numpy as np
 from pckid._utils.commands import as_argument, as_arguments
 from pckid._utils.text import brief, counted, list_first
 from pckid.series.frames import (
+    LineError,
     column_names_of,
     number_cells,
     read_floats,
@@ -21,6 +22,10 @@ from pckid.series.times import choose_bins, locate_times, read_times
 
 # Where more than this share of visits has several lines, these may be single values.
 _SHARE_SEVERAL = 0.1
+# Where more than this share of cases starts after the first bin of dates, it is pointed out.
+_SHARE_LATE = 0.1
+# A mean is written with no more digits than are sure.
+_DIGITS = 10
 
 
 def from_long(
@@ -104,9 +109,9 @@ def from_long(
     others = [name for name in others if name not in names.values()]
     rows, cases = _read_cases(frame, case)
     times, dates = read_times(frame[time], time)
+    first = np.full(len(cases), np.inf)
+    np.minimum.at(first, rows, times)
     if from_first:
-        first = np.full(len(cases), np.inf)
-        np.minimum.at(first, rows, times)
         times, dates = times - first[rows], False
     visits = _number_visits(rows, times)
     n_times = np.bincount(rows[np.unique(visits, return_index=True)[1]])
@@ -140,6 +145,11 @@ def from_long(
     form = SeriesFormat("from_long", options, tuple(series), tuple(kept), bins)
     table = assemble(form, series, kept, cases, frame, rows)
     more = _describe_lines(n_times, n_averaged, unused)
+    if dates and like is None and (bins.locate(first) > 0).mean() > _SHARE_LATE:
+        more.append(
+            "Cases start at different dates: from_first=True (--from-first) counts days from the "
+            "first line of each case, if that is what they have in common."
+        )
     return replace(table, notes=table.notes + slips + more)
 
 
@@ -147,10 +157,11 @@ def _read_cases(frame: Any, name: str) -> tuple[np.ndarray, list[Any]]:
     """Number the cases of all lines (n_lines,), and list them; raises if a line has none."""
     rows, cases = number_cells(frame, name)
     if len(rows) == 0 or rows.min() < 0:
-        where = f"in row {int(np.argmin(rows))}" if len(rows) else "because there is no line"
-        raise ValueError(
-            f"Column {name!r} names no case {where}. Give every line its case, or leave it out."
-        )
+        where = ("in ", int(np.argmin(rows))) if len(rows) else ("because there is no line",)
+        raise LineError(
+            f"Column {name!r} names no case ", *where,
+            ". Give every line its case, or leave it out.",
+        )  # fmt: skip
     return rows, cases
 
 
@@ -220,10 +231,10 @@ def _read_values(
     """Yield each variable of a table of single values: its name, its lines, its values there."""
     codes, found = number_cells(frame, variable)
     if codes.min() < 0:
-        raise ValueError(
-            f"Column {variable!r} names no variable in row {int(np.argmin(codes))}. Give every "
-            "line one, or leave it out."
-        )
+        raise LineError(
+            f"Column {variable!r} names no variable in ", int(np.argmin(codes)),
+            ". Give every line one, or leave it out.",
+        )  # fmt: skip
     names, values = [str(name) for name in found], read_floats(frame, value)
     absent = [name for name in chosen or () if name not in names]
     if absent and not new:
@@ -244,7 +255,9 @@ def _average(
     count = np.bincount(cells[seen], minlength=size)
     total = np.bincount(cells[seen], weights=values[seen], minlength=size)
     with np.errstate(invalid="ignore"):
-        return (total / count).reshape(shape), int(count[count > 1].sum())
+        means, several = total / count, count > 1
+    means[several] = [float(f"{mean:.{_DIGITS}g}") for mean in means[several].tolist()]
+    return means.reshape(shape), int(count[several].sum())
 
 
 def _describe_lines(visits: np.ndarray, n_averaged: int, left_out: list[str]) -> list[str]:

@@ -10,13 +10,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pckid._utils.commands import as_argument
 from pckid._utils.text import brief, counted, list_first
 from pckid.input.cells import is_missing, is_number_text
+from pckid.series.frames import LineError
 
 _ISO = re.compile(r"\d{4}-\d\d(-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?)?)?")
 _DAY = np.timedelta64(1, "D")
 # Up to so many distinct times, of which a typical case has this share, each is a column by itself.
 _MOST_BINS, _SHARE_SEEN = 50, 0.5
+_MOST_ADVISED = 8
 
 
 class TimeBins(NamedTuple):
@@ -49,11 +52,11 @@ class TimeBins(NamedTuple):
 
     @property
     def names(self) -> list[str]:
-        """How each bin is written: "3", "2019-01-05", or "0 to 6"."""
+        """How each bin is written: "3", "2019-01-05", "0 to 6", or "6 and later"."""
         texts = write_times(self.edges, self.dates)
         if self.exact:
             return texts
-        return [f"{low} to {high}" for low, high in pairwise(texts)]
+        return [_write_bin(low, high) for low, high in pairwise(texts)]
 
     @property
     def positions(self) -> np.ndarray:
@@ -61,9 +64,18 @@ class TimeBins(NamedTuple):
         edges = np.asarray(self.edges)
         if not self.exact:
             low, high = edges[:-1], edges[1:]
+            if np.isinf(edges).all():
+                low, high = np.zeros(1), np.zeros(1)
             low, high = np.where(np.isinf(low), high, low), np.where(np.isinf(high), low, high)
             edges = (low + high) / 2
         return np.asarray(edges * 86_400_000).astype("M8[ms]") if self.dates else edges
+
+
+def _write_bin(low: str, high: str) -> str:
+    """Write a bin by its edges; "-inf" and "inf" are none."""
+    if low == "-inf":
+        return "all times" if high == "inf" else f"before {high}"
+    return f"{low} and later" if high == "inf" else f"{low} to {high}"
 
 
 def choose_bins(times: np.ndarray, typical: float, bins: Any, dates: bool) -> TimeBins:
@@ -87,12 +99,16 @@ def choose_bins(times: np.ndarray, typical: float, bins: Any, dates: bool) -> Ti
             f"bins is {bins!r}. Give 'auto', 'each' (every time is a column), a number of bins, or "
             "their edges in ascending order."
         )
-    ends = [edge in (-np.inf, np.inf) for edge in bins]
-    finite, are_dates = read_times(
-        [e for e, end in zip(bins, ends, strict=True) if not end], "bins"
+    texts = [str(edge) for edge in bins]
+    inner = [edge for edge, text in zip(bins, texts, strict=True) if text not in ("-inf", "inf")]
+    try:
+        finite, are_dates = read_times(inner, "bins") if inner else (np.empty(0), dates)
+    except ValueError:
+        finite, are_dates = np.empty(0), dates
+    edges = np.concatenate(
+        [[-np.inf] * (texts[0] == "-inf"), finite, [np.inf] * (texts[-1] == "inf")]
     )
-    edges = np.concatenate([[-np.inf] * ends[0], finite, [np.inf] * ends[-1]])
-    if are_dates != dates or (np.diff(edges) <= 0).any():
+    if len(edges) < len(texts) or are_dates != dates or (np.diff(edges) <= 0).any():
         what = "dates" if dates else "numbers"
         raise ValueError(f"The edges of bins must be {what} in ascending order, as the times are.")
     return TimeBins(tuple(edges.tolist()), False, dates)
@@ -110,9 +126,21 @@ def locate_times(bins: TimeBins, times: np.ndarray) -> np.ndarray:
             f"Times of the series {have}; {counted(len(outside), 'line')} of this table "
             f"{'has another' if len(outside) == 1 else 'have others'}: {others}. Leave "
             f"{'it' if len(outside) == 1 else 'them'} out, or make the series and its model with "
-            "bins that reach further, such as 0, 10, 20, inf."
+            f"{_advise_bins(bins)}."
         )
     return found
+
+
+def _advise_bins(bins: TimeBins) -> str:
+    """Write options by which every time has a bin: those given, open at both ends."""
+    inner = np.asarray(bins.edges[1:] if bins.exact else bins.edges[1:-1])
+    if len(inner) > _MOST_ADVISED:
+        inner = inner[np.linspace(0, len(inner) - 1, _MOST_ADVISED).round().astype(int)]
+    edges = ["-inf", *write_times(inner, bins.dates), "inf"]
+    ways = f"{as_argument('bins', ','.join(edges))} (in Python bins={edges})"
+    if not bins.dates:
+        return ways
+    return f"--from-first (from_first=True: days from the first line of each case), or with {ways}"
 
 
 def read_times(cells: Any, name: str) -> tuple[np.ndarray, bool]:
@@ -127,9 +155,10 @@ def read_times(cells: Any, name: str) -> tuple[np.ndarray, bool]:
     dates = values.dtype.kind == "M"
     missing = np.isnat(values) if dates else ~np.isfinite(values)
     if missing.any():
-        raise ValueError(
-            f"Column {name!r} has no time in {counted(int(missing.sum()), 'row')}, first in row "
-            f"{int(np.argmax(missing))}. Give every line its time, or leave these lines out."
+        raise LineError(
+            f"Column {name!r} has no time in {counted(int(missing.sum()), 'row')}, first in ",
+            int(np.argmax(missing)),
+            ". Give every line its time, or leave these lines out.",
         )
     if dates:
         return (values - np.datetime64(0, "s")) / _DAY, True
@@ -161,13 +190,15 @@ def _read_objects(cells: list[Any], name: str) -> np.ndarray:
         read = {cell: _read_date(cell) if dates else float(cell) for cell in kinds}
         gap = np.datetime64("NaT") if dates else np.nan
         return np.array([read.get(c, gap) for c in cells], "M8[us]" if dates else np.float64)
-    shown = [f"{brief(repr(cell))} in row {cells.index(cell)}" for cell in first.values()]
-    two_ways = "Its times are written in two ways. " if len(shown) > 1 else ""
-    raise ValueError(
-        f"Column {name!r} holds {' and '.join(shown) or 'nothing'}, where a time should be. "
-        f"{two_ways}Give numbers, or dates, in texts as 2024-03-31; "
-        "`pandas.to_datetime` and `pckid cluster` read other ways of writing them."
-    )
+    shown: list[str | int] = []
+    for cell in first.values():
+        shown += [" and " * bool(shown) + f"{brief(repr(cell))} in ", cells.index(cell)]
+    two_ways = "Its times are written in two ways. " if len(first) > 1 else ""
+    raise LineError(
+        f"Column {name!r} holds ", *(shown or ["nothing"]),
+        f", where a time should be. {two_ways}Give numbers, or dates, in texts as 2024-03-31; "
+        "`pandas.to_datetime` and `pckid cluster` read other ways of writing them.",
+    )  # fmt: skip
 
 
 def _kind(cell: Any) -> str:

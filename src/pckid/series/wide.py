@@ -11,7 +11,7 @@ import numpy as np
 from pckid._utils.text import list_first
 from pckid.series.frames import column_names_of, read_floats, read_static
 from pckid.series.table import SeriesFormat, SeriesTable, assemble
-from pckid.series.times import TimeBins, locate_times, read_times, write_times
+from pckid.series.times import TimeBins, read_times, write_times
 
 _DATE = r"\d{4}[-_.]?[01]\d[-_.]?[0-3]\d"
 _TIME = re.compile(rf"(?P<stem>.*?)(?P<sign>[\s_.:-]*)(?P<time>{_DATE}|\d+(?:\.\d+)?)", re.DOTALL)
@@ -97,7 +97,12 @@ def _check_times(bins: TimeBins, known: TimeBins) -> TimeBins:
             f"The table has no columns of the times {list_first(texts)}. Add them; their cells may "
             "be empty."
         )
-    locate_times(known, np.asarray(bins.edges))
+    further = sorted(set(bins.edges) - set(known.edges))
+    if further:
+        texts = write_times(further, known.dates)
+        raise ValueError(
+            f"The table has columns of further times: {list_first(texts)}. Leave them out."
+        )
     return known
 
 
