@@ -146,6 +146,8 @@ def test_dask_blocks_take_groups():
         ),
         ({"column_groups": {"a": ["t0", "kind"]}}, "'kind' of the group 'a' holds categories"),
         ({"column_groups": {"a": []}}, "group 'a' of column_groups has no columns"),
+        ({"column_groups": {"a": slice(0, 2)}}, r"slice\(0, 2, None\) for the group 'a'.*a list"),
+        ({"missingness": {"t0": "ignorable"}}, "missingness is .*Give a list of the columns"),
         ({"column_groups": {3: ["t0"]}}, "a group named 3"),
         ({"column_groups": {"age": ["t0", "t1"]}}, "name of a column that is not in it"),
         ({"column_groups": SERIES, "group_weights": {"b": 1}}, "'b', which is no group.*'series'"),

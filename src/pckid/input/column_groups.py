@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Real
 from typing import Any, NamedTuple, Protocol
 
@@ -132,7 +132,12 @@ def _find_members(
     for name, asked in groups.items():
         if not isinstance(name, str):
             raise ValueError(f"column_groups has a group named {name!r}. Give a text as its name.")
-        columns = [asked] if isinstance(asked, str | int) else list(asked)
+        columns = [asked] if isinstance(asked, str | int) else asked
+        if isinstance(columns, Mapping) or not isinstance(columns, Iterable):
+            raise ValueError(
+                f"column_groups has {asked!r} for the group {name!r}. Give a list of columns, by "
+                "their names or indices."
+            )
         found = sorted(
             {find_column(each, names, n, f"column_groups[{name!r}]") for each in columns}
         )
@@ -187,6 +192,11 @@ def _find_informative(
     """Find the columns whose missingness tells (n,), bool."""
     if isinstance(missingness, str):
         return np.full(n, missingness == "informative")
+    if isinstance(missingness, Mapping):
+        raise ValueError(
+            f"missingness is {missingness!r}. Give a list of the columns or groups whose "
+            "missingness is informative; that of all others is ignorable."
+        )
     informative = np.zeros(n, dtype=bool)
     for each in missingness:
         is_group = isinstance(each, str) and each in members
