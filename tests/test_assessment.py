@@ -95,6 +95,22 @@ def test_groups_may_consist_of_several_clusters():
     assert found.without_gap(1) == [2]
 
 
+def test_clusters_of_too_few_rows_for_a_gap_are_noted_and_named():
+    p_values = np.full((4, 4), np.nan)
+    np.fill_diagonal(p_values, 1.0)
+    p_values[0, 1] = p_values[1, 0] = 0.001
+    found = replace(GROUPS, n_clusters=4, gaps=Gaps(p_values, np.array([0, 1, 1, 0])), small=[])
+    assert found.notes == [
+        "Clusters 2 and 3 have too few rows to show a gap, and count with the nearest cluster."
+    ]
+    p_values[0, 2] = p_values[2, 0] = p_values[1, 2] = p_values[2, 1] = 0.5
+    found = replace(found, cluster_names=["new", "loyal", None, "lost"])
+    assert found.notes == [
+        "There is no gap between new and cluster 2, loyal and cluster 2.",
+        "lost has too few rows to show a gap, and counts with the nearest cluster.",
+    ]
+
+
 def test_a_column_that_does_not_count_is_noted_and_shows_no_gap():
     X = np.column_stack([blobs(300), np.random.default_rng(1).integers(2, size=300)])
     found = assess(fitted(X, 6), X, n_resamples=0, random_state=0)

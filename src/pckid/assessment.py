@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from numbers import Integral
@@ -103,6 +104,8 @@ class Assessment:
     n_table : int or None
         Rows with a value in the table of which a sample was judged; None if it was no sample, or is
         not known.
+    cluster_names : list of str or None
+        Names of the clusters, for the words; None, or an empty list, where they have none.
     """
 
     n_clusters: int
@@ -121,6 +124,7 @@ class Assessment:
     uncounted: list[str] = field(default_factory=list)
     chosen: bool = False
     n_table: int | None = None
+    cluster_names: list[str | None] = field(default_factory=list)
 
     @property
     def answer(self) -> Answer:
@@ -194,7 +198,13 @@ class Assessment:
         least, worst = self.cluster_recovery.min(), int(self.cluster_recovery.argmin())
         if least >= CLEAR:
             return f"; each cluster is found again in {_share_of_resamples(least)}"
-        return f"; cluster {worst} is found again in only {least:.0%} of resamples"
+        return f"; {self._names([worst])} is found again in only {least:.0%} of resamples"
+
+    def _names(self, clusters: Sequence[int]) -> str:
+        """Name clusters, by numbers if none has a name: "clusters 0 and 2", "new and loyal"."""
+        if any(self.cluster_names):
+            return join_words([self.cluster_names[c] or f"cluster {c}" for c in clusters])
+        return f"cluster{'s' * (len(clusters) > 1)} {join_words(list(map(str, clusters)))}"
 
     @property
     def notes(self) -> list[str]:
@@ -203,10 +213,7 @@ class Assessment:
         if self.n_clusters > 1 and self.answer in (Answer.NONE, Answer.STRUCTURE):
             notes.append(self._worth())
         if self.answer is Answer.GROUPS and self.n_separated < self.n_clusters:
-            pairs = [
-                f"{a} and {b}" for a in range(self.n_clusters) for b in self.without_gap(a) if a < b
-            ]
-            notes.append(f"There is no gap between clusters {list_first(pairs)}.")
+            notes += self._note_gaps()
         if self.uncounted and self.has_groups:
             it = "it agrees" if len(self.uncounted) == 1 else "they agree"
             notes.append(
@@ -214,9 +221,8 @@ class Assessment:
                 "groups. Leave out what should not divide the rows."
             )
         if self.small:
-            listed = join_words(list(map(str, self.small)))
-            some = f"Cluster {listed} has" if len(self.small) == 1 else f"Clusters {listed} have"
-            notes.append(f"{some} fewer than {FEW_ROWS} rows: too few to describe a group.")
+            few = f"fewer than {FEW_ROWS} rows: too few to describe a group."
+            notes.append(f"{self._start_with(self.small)} {few}")
         notes += self.codes
         if self.follows:
             listed, them = ", ".join(self.follows[:3]), "it" if len(self.follows) == 1 else "them"
@@ -227,6 +233,31 @@ class Assessment:
             )
         if self.n_table is not None:
             notes.append(f"Judged on {self.n_rows:,} of {self.n_table:,} rows.")
+        return notes
+
+    def _start_with(self, clusters: Sequence[int]) -> str:
+        """Begin a sentence on what clusters have."""
+        named, has = self._names(clusters), "has" if len(clusters) == 1 else "have"
+        named = named if any(self.cluster_names) else named.capitalize()
+        return f"{named} {has}"
+
+    def _note_gaps(self) -> list[str]:
+        """Say which clusters have no gap between them, and which have too few rows to show one."""
+        clusters = range(self.n_clusters)
+        pairs = [self._names([a, b]) for a in clusters for b in self.without_gap(a) if a < b]
+        notes = []
+        if pairs:
+            # "clusters 0 and 1, 1 and 2": the word need not be said again.
+            listed = list_first([pairs[0], *(pair.removeprefix("clusters ") for pair in pairs[1:])])
+            notes.append(f"There is no gap between {listed}.")
+        few = []
+        if self.gaps is not None:
+            few = [c for c in clusters if np.isnan(np.delete(self.gaps.p_values[c], c)).all()]
+        if few:
+            notes.append(
+                f"{self._start_with(few)} too few rows to show a gap, and "
+                f"{'counts' if len(few) == 1 else 'count'} with the nearest cluster."
+            )
         return notes
 
     def _worth(self) -> str:
@@ -407,6 +438,7 @@ def assess_rows(
         uncounted=[column_name(estimator, j) for j in found.uncounted],
         chosen=hasattr(estimator, "choice_"),
         n_table=None if whole else n_filled,
+        cluster_names=list(estimator.cluster_names_),
     )
 
 

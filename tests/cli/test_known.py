@@ -44,8 +44,23 @@ def test_what_does_not_go_with_known_rows_is_refused(customers, pckid):
     assert told.code == 2
     assert "--known needs the table in memory" in told.err
     told = pckid("cluster", customers, "--known", "segment", "-k", "1")
-    assert told.code != 0
-    assert "known names 2 groups" in told.err
+    assert told.code == 2
+    assert "the column names 2 groups, more than -k 1" in told.err
+    told = pckid("cluster", customers, "--known", "segment", "--label", "segment")
+    assert told.code == 2
+    assert "they agree in any case" in told.err
+    told = pckid("cluster", customers, "-k", "2", "--names", "a,b,c")
+    assert told.code == 2
+    assert "3 names for 2 clusters." in told.err
+
+
+def test_names_that_replace_known_ones_are_told(customers, pckid):
+    options = ["--known", "segment", "--inits", "3", "--names", "few,lots"]
+    told = pckid("cluster", customers, *options, "--out", customers.with_name("out.csv"))
+    assert "--names takes the place of names in --known: " in told.err
+    # Every sentence names the clusters.
+    assert "Rows: few 3" in told.err
+    assert "cluster 0" not in told.err.partition("What next")[0]
 
 
 def test_files_are_clustered_by_known_rows(customers, tmp_path):

@@ -178,10 +178,14 @@ def summarise_run(
 
 def tell(found: Mapping[str, Any]) -> None:
     """Say in a line or two what was found."""
-    sizes = ", ".join(f"{size:,}" for size in found["cluster_sizes"])
-    last = len(found["cluster_sizes"]) - 1
-    if sizes:
-        say(f"Rows in {f'clusters 0 to {last}' if last else 'cluster 0'}: {sizes}.")
+    sizes = [f"{size:,}" for size in found["cluster_sizes"]]
+    last, names = len(sizes) - 1, found["cluster_names"]
+    if sizes and any(names):
+        pairs = [f"{name or f'cluster {c}'} {sizes[c]}" for c, name in enumerate(names)]
+        say(f"Rows: {', '.join(pairs)}.")
+    elif sizes:
+        of_all = f"clusters 0 to {last}" if last else "cluster 0"
+        say(f"Rows in {of_all}: {', '.join(sizes)}.")
     if found["accuracy"] is not None:
         say(f"Agreement with the known groups (accuracy): {found['accuracy']:.3f}")
 
@@ -213,7 +217,9 @@ def tell_differences(
         near = None
         if other is not None:
             near = other[0], [(names[item.feature], item) for item in other[1]]
-        text = str(describe_cluster(named, n_clusters, forms, near))
+        described = describe_cluster(named, n_clusters, forms, near)
+        nearest = described.nearest or 0
+        text = described.write(estimator.cluster_names_[nearest] or f"cluster {nearest}")
         say(f"{titles[number]}: {text[0].lower()}{text[1:]}")
 
 

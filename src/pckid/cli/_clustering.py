@@ -13,7 +13,7 @@ import numpy as np
 
 from pckid import streaming
 from pckid._utils.arrays import to_numpy
-from pckid._utils.text import counted
+from pckid._utils.text import counted, list_first
 from pckid.assessment import MAX_JUDGED
 from pckid.cli import _assessment, _cluster, _ending, _series, _words
 from pckid.cli._outputs import check_outputs, open_writer
@@ -120,8 +120,15 @@ def _check_use(source: str, outputs: Outputs, options: Mapping[str, Any]) -> Non
 
 def _split_names(text: str, n_clusters: int) -> list[str | None]:
     """Take the names of clusters apart."""
+    names = [name.strip() or None for name in text.split(",")]
+    if len(names) != n_clusters:
+        raise OptionError(
+            f"{counted(len(names), 'name')} for {counted(n_clusters, 'cluster')}. Give one for "
+            "each, from cluster 0 on, and nothing between two commas for one without a name.",
+            "names",
+        )
     try:
-        return check_cluster_names([name.strip() or None for name in text.split(",")], n_clusters)
+        return check_cluster_names(names, n_clusters)
     except ValueError as error:
         raise OptionError(str(error), "names") from None
 
@@ -227,11 +234,21 @@ class _Run(NamedTuple):
         say(f"{counted(n_rows, 'row')}, {counted(n_columns, 'column')}{kinds}.")
         for each in prepared.together if rows is None else ():
             _words.tell_note(each)
+        groups, asked = set(filter(None, prepared.known or ())), self.estimator.n_clusters
+        if isinstance(asked, int) and len(groups) > asked:
+            raise OptionError(
+                f"the column names {len(groups)} groups, more than -k {asked}. Give at least "
+                f"-k {len(groups)}, or leave it out.",
+                "known",
+            )
         with progress_bar(self.estimator, "Fitting mixture models"), without_own_words():
             streaming.fit_rows(self.estimator, prepared, rows)
         if self.options["names"]:
-            n_clusters = self.estimator.n_clusters_
-            self.estimator.cluster_names_ = _split_names(self.options["names"], n_clusters)
+            before, n_clusters = self.estimator.cluster_names_, self.estimator.n_clusters_
+            after = self.estimator.cluster_names_ = _split_names(self.options["names"], n_clusters)
+            changed = [f"{b} for {a}" for a, b in zip(before, after, strict=True) if a and a != b]
+            if changed:
+                note(f"--names takes the place of names in --known: {list_first(changed)}.")
 
     def _judged_rows(self) -> tuple[np.ndarray, np.ndarray, int]:
         """Give rows to judge the clusters by as numbers, their labels, and how many there are."""

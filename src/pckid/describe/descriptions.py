@@ -60,11 +60,15 @@ class ClusterDescription(NamedTuple):
     gist: list[Trait]
 
     def __str__(self) -> str:
+        return self.write(f"cluster {self.nearest}")
+
+    def write(self, nearest: str) -> str:
+        """Write it as a sentence, with a name of the nearest cluster."""
         said = f"{self.lead} {_list(self.traits)}." if self.traits else f"{self.lead}."
         if self.nearest is None:
             return said
         told = _list(self.differences) or "no single column differs clearly"
-        return f"{said} Compared with cluster {self.nearest}, the nearest: {told}."
+        return f"{said} Compared with {nearest}, the nearest: {told}."
 
 
 def describe_cluster(

@@ -445,6 +445,13 @@ def _choose_columns(table: OpenTable, options: ColumnOptions) -> tuple[list[str]
     for key, name in aside.items():
         if name is not None:
             _named_columns(table, [name], key, split=False)
+    if options.known is not None and options.known == options.labels:
+        raise OptionError(
+            f"column '{brief(options.known)}' is to be known for the fit and compared with its "
+            "result: they agree in any case. Name another column, or one of the two options.",
+            "known",
+            "labels",
+        )
     dropped = _named_columns(table, options.drop, "drop")
     wanted = _named_columns(table, options.columns, "columns") or table.names
     left_out = dict.fromkeys(dropped, "choice")
