@@ -297,7 +297,7 @@ def write_evidence(problem: Problem) -> str:
             )
         case "code for missing":
             clause = describe_codes({0: data["codes"]}, lambda _: f"'{brief(problem.column)}'")
-            return f"{clause}, far from its other values."
+            return f"{clause}, unlike its other values."
         case "outlier":
             far = "so far from its other values that these look all alike."
             return f"{column} holds {data['value']:g}, {far}"
@@ -370,7 +370,10 @@ def write_fix(problem: Problem, words: Dialect, settled: bool = False) -> str:
             return f"{leave} the column out ({drop}), or take it as categories ({category})."
         case "limits":
             others = "“half” reads half of them, “missing” nothing"
-            return f"Read limits as the numbers that they name: {write(fix)}; {others}."
+            codes = [each for each in fix if isinstance(each, Missing)]
+            rest = f" If other text means missing: {write(codes)}." if codes else ""
+            value = write([SetOption("limits", "value")])
+            return f"Read limits as the numbers that they name: {value}; {others}.{rest}"
         case "no numbers":
             return (
                 f"Write what tells rows apart as columns of numbers, leave it out ({drop}), or "
@@ -445,7 +448,7 @@ def _write_codes(coded: Sequence[Problem], words: Dialect) -> str:
     codes = {place: problem.data["codes"] for place, problem in enumerate(coded)}
     clause = describe_codes(codes, lambda place: brief(coded[place].column))
     fix = f"If these mean missing, add {words.write(advice(coded))}"
-    return f"{clause}, far from their other values. {fix}"
+    return f"{clause}, unlike their other values. {fix}"
 
 
 def write_refusal(

@@ -41,13 +41,13 @@ def test_codes_of_a_survey_are_asked_about_once(pckid, tmp_path, how, highest, c
     write(tmp_path / "t.csv", survey(highest, codes))
     advised = " ".join(f"--na-values {code}" for code in codes)
     asked = (
-        f"Columns q1, q2, q3, q4 and 2 more hold {says}, far from their other values. If these "
+        f"Columns q1, q2, q3, q4 and 2 more hold {says}, unlike their other values. If these "
         f"mean missing, add {advised}\n"
     )
     done = pckid("cluster", "t.csv", *CHEAP, how)
     assert done.code == 0, done.err
     assert f"Note: {asked}" in done.err
-    assert done.err.count("far from") == 1
+    assert done.err.count("unlike their other") == 1
     text = pckid("inspect", "t.csv").out.decode()
     assert f"  {asked}" in text
     assert f"  pckid cluster t.csv {advised} --out clusters.csv" in text
@@ -55,7 +55,7 @@ def test_codes_of_a_survey_are_asked_about_once(pckid, tmp_path, how, highest, c
     assert taken.code == 0, taken.err
     assert f"Advice taken: {advised}\n" in taken.err
     given = pckid("cluster", "t.csv", *CHEAP, how, *advised.split())
-    assert "far from" not in given.err
+    assert "unlike their other" not in given.err
     assert taken.out == given.out
 
 
@@ -67,7 +67,7 @@ def test_a_code_that_is_a_value_elsewhere_is_advised_by_column(pckid, tmp_path):
     )
     text = pckid("inspect", "t.csv").out.decode()
     assert (
-        "Columns q1 and q2 hold 99 in 4 cells, far from their other values. If these mean missing, "
+        "Columns q1 and q2 hold 99 in 4 cells, unlike their other values. If these mean missing, "
         "add --na-values q1=99 --na-values q2=99\n"
     ) in text
     assert "  pckid cluster t.csv --na-values q1=99 --na-values q2=99 --out clusters.csv" in text

@@ -40,6 +40,18 @@ LIKERT = [1, 2, 3, 4, 5] * 4
         ([1, 2, 4, 5, 9, 9, 9], []),
         ([0, 1, 2, 3, 4, 9, 9, 9], []),
         ([*range(1, 8), 9, 9, 9], []),
+        # Yes and no, with three who did not say.
+        ([0, 1] * 9 + [9] * 3, [(9, 3)]),
+        ([1, 2] * 9 + [9] * 2, []),
+        ([0, 1] * 9 + [-9] * 3, [(-9, 3)]),
+        ([0, 1] * 9 + [-1] * 3, []),
+        # The only negative ones, though near for a column that spreads as ages do.
+        ([*range(18, 85), -9, -9, -9], [(-9, 3)]),
+        ([*range(18, 85), -9, -9], []),
+        ([*range(0, 60, 11), -9, -9, -9], []),
+        # Changes, temperatures, amounts.
+        ([-1, -1, *range(5)], []),
+        ([-9, -9, -9, -3, *range(30)], []),
     ],
 )
 def test_codes_of_a_column(values, expected):
@@ -72,6 +84,10 @@ SEVEN = [*range(1, 8)] * 3
         ([[1, 2, 1, 2, -9], [*LIKERT, -9, -9]], {0: [(-9, 1)], 1: [(-9, 2)]}),
         # Once is enough then, far from the others.
         ([[34, 41, 28, -999, -999], [1200, 1350, 1100, -999]], {0: [(-999, 2)], 1: [(-999, 1)]}),
+        # Negative ones of a survey tell of each other, where no other number is negative.
+        ([[-1, *range(5)], [*LIKERT, -8, -8]], {0: [(-1, 1)], 1: [(-8, 2)]}),
+        ([[-1, *range(5)], [*LIKERT, -99, -99]], {1: [(-99, 2)]}),
+        ([[-1, -3, *range(5)], [*LIKERT, -8, -8]], {1: [(-8, 2)]}),
         # An age is not.
         ([range(18, 100), [*LIKERT, 99, 99]], {1: [(99, 2)]}),
         ([[1, 99, 1, 99], [*LIKERT, 99, 99]], {1: [(99, 2)]}),

@@ -105,6 +105,14 @@ def test_limits_are_read_as_asked(prepared, limits, expected):
     assert prepared(columns, take_advice=True).X[2, 0] == 0.6
 
 
+def test_limits_are_advised_below_a_row_of_units(prepared):
+    cells = ["mg/l", *("<5" if i % 5 == 2 else f"{11 + i % 9}.{i % 7}" for i in range(30))]
+    found = prepared({"crp": cells, "x": ["g/l", *map(str, range(7, 37))]})
+    assert [(p.code, p.column, p.fix) for p in found.problems if p.column == "crp"] == [
+        ("limits", "crp", (SetOption("limits", "value"), Missing("mg/l")))
+    ]
+
+
 @pytest.mark.parametrize(
     "units",
     [("JPY", "CNY"), ("USD", "NZD"), ("SEK", "DKK"), ("mW", "MW"), ("EUR", "USD")],

@@ -218,8 +218,8 @@ def tell_differences(
         if other is not None:
             near = other[0], [(names[item.feature], item) for item in other[1]]
         described = describe_cluster(named, n_clusters, forms, near)
-        nearest = described.nearest or 0
-        text = described.write(estimator.cluster_names_[nearest] or f"cluster {nearest}")
+        beside = described.nearest or 0
+        text = described.write(estimator.cluster_names_[beside] or f"cluster {beside}")
         say(f"{titles[number]}: {text[0].lower()}{text[1:]}")
 
 

@@ -22,6 +22,7 @@ _SCALE_CODES = (7.0, 8.0, 9.0)
 _ENDS = np.array([*SENTINELS, *_SCALE_CODES])
 _HIGHEST_STEP = 11.0  # of a scale of answers, 0 to 10 or 1 to 11
 _FEWEST_CODED, _MOST_CODES = 3, 5
+_HIGHEST_ALONE = -7.0  # of negative codes that need no other column; -1 may well be a change
 _SHARED = 3  # columns that make a code of a number that one of them leaves in doubt
 _NAMED = 5
 
@@ -37,9 +38,12 @@ def find_sentinels(values: np.ndarray) -> list[Sentinel]:
     """Find numbers of one column that look like codes for "missing", such as -9999 or 98 and 99.
 
     One or several known codes count when they are the lowest or the highest of the values (n,),
-    occur at least twice, and lie further from the other values than these spread. Once is enough
-    for a code that is hardly ever a measurement, if it lies ten times as far. A 9 beside a complete
-    scale from 1 up to 5 at most counts where it lies as far as the scale is long, in three rows.
+    occur at least twice, and lie further from the other values than these spread; or, from -7 down,
+    when they alone are negative, one of them in three rows, and lie further off than the values of
+    the lower half do from each other. Once is enough for a code that is hardly ever a measurement,
+    if it lies ten times as far as the others spread. A 9 beside a complete scale from 1 up to 5 at
+    most, or beside 0 and 1, counts where it lies as far as the scale is long, in three rows: if it
+    were a count, some rows would hold a number between.
     `find_codes` does the same for a table, whose columns confirm each other.
     """
     distinct, counts = np.unique(values[np.isfinite(values)], return_counts=True)
@@ -50,8 +54,10 @@ def find_sentinels(values: np.ndarray) -> list[Sentinel]:
             if n:
                 break
         else:
-            # Two values alone, 0 and -1 or 1 and 99, say nothing on what is usual.
-            return found if len(distinct) > 2 else []
+            # Two values alone, 0 and -1 or 1 and 99, say nothing on what is usual; yes and no do.
+            many = sum(code.n_cells for code in found) >= _FEWEST_CODED
+            answers = _is_yes_no(distinct) and many and all(code.value != -1 for code in found)
+            return found if len(distinct) > 2 or answers else []
         taken = slice(-n, None) if from_top else slice(0, n)
         found += map(Sentinel, distinct[taken].tolist(), counts[taken].tolist())
         kept = slice(0, -n) if from_top else slice(n, None)
@@ -72,9 +78,10 @@ def _count_codes(distinct: np.ndarray, counts: np.ndarray, from_top: bool) -> in
         if code in _SCALE_CODES:
             nine = from_top and distinct[0] == -9
             apart = nine and counts[:n].sum() >= _FEWEST_CODED and gap >= spread
-            apart = apart and _is_scale(-rest[::-1])
+            apart = apart and (_is_scale(-rest[::-1]) or _is_yes_no(-rest[::-1]))
         elif counts[:n].sum() > 1:
-            apart = gap > spread
+            alone = not from_top and counts[:n].max() >= _FEWEST_CODED
+            apart = gap > spread or (alone and _is_alone_negative(distinct[:n], rest))
         else:
             apart = abs(code) >= 888 and gap > 10 * spread
         best = n if apart else best
@@ -86,13 +93,27 @@ def _is_scale(steps: np.ndarray) -> bool:
     return 3 <= len(steps) <= 5 and bool(np.array_equal(steps, np.arange(1.0, len(steps) + 1)))
 
 
+def _is_yes_no(steps: np.ndarray) -> bool:
+    """Return whether sorted values are the two answers of a question: 0 and 1, or 1 and 2."""
+    return steps.tolist() in ([0.0, 1.0], [1.0, 2.0])
+
+
+def _is_alone_negative(codes: np.ndarray, rest: np.ndarray) -> bool:
+    """Return whether codes below -1 are the only negative ones of sorted values, and apart."""
+    if codes[-1] > _HIGHEST_ALONE or rest[0] < 0 or len(rest) < 3:
+        return False
+    lower = rest[: len(rest) // 2 + 1]
+    return bool(rest[0] - codes[-1] > np.diff(lower).max())
+
+
 def find_codes(X: np.ndarray, columns: Sequence[int] | None = None) -> dict[int, list[Sentinel]]:
     """Find numbers of a table that look like codes for "missing".
 
     Besides those that `find_sentinels` sees in single columns: a number beside the steps of a scale
     of answers, such as 9 beside 1 to 7 or 99 beside 1 and 2, or one that is far from the others but
     occurs once, if it is a code in another column, or stands so in at least three columns and
-    hardly ever otherwise.
+    hardly ever otherwise. And negative codes that are the only negative numbers of a column, if
+    they are codes in another column; surveys have several from -9 to -1, which tell of each other.
 
     Parameters
     ----------
@@ -120,6 +141,15 @@ def find_codes(X: np.ndarray, columns: Sequence[int] | None = None) -> dict[int,
         for j in shared:
             if value not in {code.value for code in found[j]}:
                 found[j] += [code for code in possible[j] if code.value == value]
+    sure = {code.value for codes in found.values() for code in codes if code.value < 0}
+    for j in suspects.tolist() if sure else ():
+        held = {code.value for code in found[j]}
+        found[j] += [
+            code
+            for code in _only_negatives(X[:, j])
+            if code.value not in held
+            and (code.value in sure or (code.value >= -9 and any(each >= -9 for each in sure)))
+        ]
     return {j: sorted(codes) for j, codes in found.items() if codes}
 
 
@@ -140,6 +170,15 @@ def _possible_codes(values: np.ndarray) -> list[Sentinel]:
             if is_code[codes].all() and (steps or far):
                 found = list(map(Sentinel, distinct[codes].tolist(), counts[codes].tolist()))
     return found
+
+
+def _only_negatives(values: np.ndarray) -> list[Sentinel]:
+    """List the negative numbers of a column if all of them are known codes, and few."""
+    distinct, counts = np.unique(values[np.isfinite(values)], return_counts=True)
+    n = int(np.count_nonzero(distinct < 0))
+    if not 0 < n <= _MOST_CODES or len(distinct) - n < 2 or not np.isin(distinct[:n], _ENDS).all():
+        return []
+    return list(map(Sentinel, distinct[:n].tolist(), counts[:n].tolist()))
 
 
 def _is_shared(X: np.ndarray, value: float, columns: Sequence[int]) -> bool:

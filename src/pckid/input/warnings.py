@@ -209,7 +209,7 @@ def warn_sentinels(X: np.ndarray, name: Callable[[int], str]) -> None:
     codes = find_codes(X)
     if codes:
         warn_caller(
-            f"{describe_codes(codes, name)}, far from all other values. If that is a code for "
+            f"{describe_codes(codes, name)}, unlike all other values. If that is a code for "
             "missing, replace it by NaN.",
             SentinelWarning,
         )

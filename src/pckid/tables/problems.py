@@ -209,16 +209,23 @@ def _text_among_numbers(
     few = (
         found.all_texts and len(found.texts) <= _MOST_CODES and 2 * found.n_cells < found.n_observed
     )
-    numbers = {text: re.sub(LIMIT, "", text) for text, _ in found.texts}
-    limits = all(number != text and split_number(number) for text, number in numbers.items())
-    if found.all_texts and limits:
-        fix = (SetOption("limits", "value"),)
+    others = [text for text, _ in found.texts if not _is_limit(text)]
+    codes = tuple(
+        Missing(text, name if any(text in each for each in counts.values()) else "")
+        for text in others
+    )
+    plain = len(others) <= _MOST_CODES and not any(map(number_hint, others))
+    if found.all_texts and plain and len(others) < len(found.texts):
+        fix: tuple[Fix, ...] = (SetOption("limits", "value"), *codes)
         return Problem("limits", name, (found.row,), data, fix, True)
-    codes: tuple[Fix, ...] = (Drop(name),)
-    if few and not any(number_hint(text) for text, _ in found.texts):
-        held = {text for text, _ in found.texts if any(text in each for each in counts.values())}
-        codes = tuple(Missing(text, name if text in held else "") for text, _ in found.texts)
-    return Problem("text among numbers", name, (found.row,), data, codes, True)
+    fix = codes if few and plain else (Drop(name),)
+    return Problem("text among numbers", name, (found.row,), data, fix, True)
+
+
+def _is_limit(text: str) -> bool:
+    """Whether a text is a limit such as "<0.5"."""
+    number = re.sub(LIMIT, "", text)
+    return number != text and split_number(number) is not None
 
 
 def _category_problems(name: str, counts: Counter[str], asked_for: bool) -> list[Problem]:
