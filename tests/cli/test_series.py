@@ -87,6 +87,22 @@ def test_visits_without_a_case_are_pointed_out(pckid, run, visits):
     assert "--case patient --time day" in pckid("cluster", "days.csv", "-k", 2, *QUICK).err
 
 
+def test_many_texts_stop_only_where_they_would_be_categories(pckid, visits):
+    codes = [f"code {i % 290}" for i in range(600)]
+    thrice = visits[["patient", "date", "hb"]].loc[visits.index.repeat(3)]
+    thrice.assign(test=codes).to_csv("values.csv", index=False)
+    told = pckid("cluster", "values.csv", *HOW, "-k", 2, *QUICK)
+    assert (told.code, "--variable test --value hb" in told.err) == (3, True)
+    many = pd.concat([visits.assign(patient=visits["patient"] + f"{i}") for i in range(8)])
+    many = many.assign(remark=[f"text {i % 300}" for i in range(1600)], ward=many["patient"])
+    many.drop(columns="ward").to_csv("visits.csv", index=False)
+    told = pckid("cluster", "visits.csv", *HOW, "-k", 2, *QUICK)
+    assert (told.code, "Not used: remark." in told.err) == (0, True)
+    many.to_csv("visits.csv", index=False)
+    told = pckid("cluster", "visits.csv", *HOW, "-k", 2, *QUICK)
+    assert (told.code, "too many for categories" in told.err) == (3, True)
+
+
 def test_other_files_of_the_same_lines_give_the_same_clusters(pckid, run, visits):
     assert run("--out", "out.csv").code == 0
     expected = labels_of("out.csv")

@@ -122,7 +122,8 @@ def _gather_cases(
 ) -> Prepared:
     """Make one row of the lines of each case; what is doubtful is found in the lines."""
     lines, times = _prepare_lines(table, columns, options.time, known)
-    if lines.stops:
+    # Texts that change within cases are no categories, however many they are.
+    if any(problem.stops and problem.code != "too many categories" for problem in lines.problems):
         return lines
     whole, texts = lines.rows_in_memory, set(lines.texts)
     frame = lines.frame
@@ -151,7 +152,12 @@ def _gather_cases(
     kept = {field.name: getattr(found, field.name) for field in fields(Prepared)}
     # Each case is one row.
     notes = tuple(note for note in lines.notes if note.code != "rows_together")
-    kept |= {"notes": notes, "problems": lines.problems}
+    problems = tuple(
+        problem
+        for problem in lines.problems
+        if problem.code != "too many categories" or problem.column in series.static
+    )
+    kept |= {"notes": notes, "problems": problems}
     return PreparedCases(**kept, series=series, lines=lines)
 
 
