@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 from pckid._utils.arrays import Array, to_numpy
 from pckid.cluster import PCKID
 from pckid.exceptions import PckidModelError
+from pckid.input.categories import UnseenCategoryWarning
 from pckid.input.warnings import without_own_words
 from pckid.series.files import PreparedCases
 from pckid.series.table import SeriesFormat
@@ -105,9 +107,11 @@ def assign_rows(
     The last only if asked for.
     """
     with without_own_words():
+        # Notes on the table say which categories the model does not know.
+        warnings.simplefilter("ignore", UnseenCategoryWarning)
         found: tuple[Array, ...] = tuple(estimator.assign(prepared.frame))
-    if outliers:
-        found += (estimator.outlier_score(prepared.frame),)
+        if outliers:
+            found += (estimator.outlier_score(prepared.frame),)
     return tuple(map(to_numpy, found))
 
 

@@ -218,9 +218,11 @@ def explain_reading(reading: Reading, words: Dialect) -> str:
     form = choice.format
     thousands = _THOUSANDS.get(form.thousands, f"thousands '{form.thousands}'")
     units = f", unit {' or '.join(map(repr, choice.units))}" if choice.units else ""
+    cells = counted(choice.n_observed, "cell")
+    fit = "fits" if choice.n_observed == 1 else "fit"
     return (
-        f"'{brief(choice.example)}': {choice.n_fitting:,} of {choice.n_observed:,} cells fit "
-        f"{thousands}, decimal '{form.decimal}'{units}"
+        f"'{brief(choice.example)}': {choice.n_fitting:,} of {cells} {fit} {thousands}, decimal "
+        f"'{form.decimal}'{units}"
     )
 
 
@@ -329,8 +331,9 @@ def describe_text(name: str, data: Mapping[str, Any]) -> str:
     if not data["texts"]:
         return f"Column '{brief(name)}' holds {data['example']}."
     return (
-        f"Column '{brief(name)}' holds text in {data['n_cells']} of {data['n_observed']} cells, "
-        f"first '{brief(data['example'])}' in {data['where']}. {number_hint(data['example'])}"
+        f"Column '{brief(name)}' holds text in {data['n_cells']:,} of "
+        f"{counted(data['n_observed'], 'cell')}, first '{brief(data['example'])}' in "
+        f"{data['where']}. {number_hint(data['example'])}"
     ).rstrip()
 
 
@@ -460,9 +463,11 @@ def write_refusal(
     if len(lines) > 1:
         what = "point" if any(problem.code == "extra rows" for problem in stops) else "column"
         many = counted(len(stops), what) + (" needs" if len(stops) == 1 else " need")
+        n_rest = len(lines) - len(stops)
+        rest = f", {counted(n_rest, 'more point')} to look at" if n_rest > 0 else ""
         more = [f"- and {counted(len(lines) - _SHOWN, 'more point')}"] * (len(lines) > _SHOWN)
         listed = [f"- {line}" for line in lines[:_SHOWN]]
-        lines = [f"{many} a decision in {brief(source)}:", *listed, *more]
+        lines = [f"{many} a decision in {brief(source)}{rest}:", *listed, *more]
     advised = advice(problems)
     written = words.write(advised)
     ways = [

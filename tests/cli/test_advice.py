@@ -39,12 +39,19 @@ def messy(tmp_path):
     return tmp_path
 
 
+def test_inspect_says_that_unread_columns_are_not_counted(pckid, messy):
+    said = "0.0% of the cells are missing (without 1 column that cannot be read yet); "
+    assert said in pckid("inspect", "t.csv").out.decode()
+
+
 def test_everything_is_said_at_once_with_its_fix(pckid, messy):
     done = pckid("cluster", "t.csv", "-k", 2, *QUICK)
     assert done.code == 3
     assert "Column 'score' holds text in 3 of 60 cells, first 'low' in row 4." in done.err
     assert "Column 'age' holds -999 in 4 rows" in done.err
-    assert "1 column needs a decision in t.csv:\n- Column 'score'" in done.err
+    assert (
+        "1 column needs a decision in t.csv, 1 more point to look at:\n- Column 'score'" in done.err
+    )
     assert "To take this advice: --yes, or --na-values low --na-values -999\n" in done.err
 
 

@@ -50,8 +50,9 @@ def test_new_rows_are_read_as_the_model_was(pckid, mixed):
     assert [row["colour"] for row in first] == [row["colour"] for row in again]
     (mixed / "new.csv").write_text("x,colour,code\n4.1,violet,3\n0.2,,7\n")
     done = pckid("predict", "m", "new.csv")
-    words = "Column 'colour' holds 'violet', which fit did not see: it is taken as missing."
+    words = "Column 'colour' holds 'violet' (1), which the model does not know: taken as missing."
     assert words in done.err
+    assert done.err.count("'violet'") == 1
     assert done.out.decode().splitlines()[0] == "x,colour,code,cluster,confidence"
 
 
@@ -60,7 +61,7 @@ def test_text_where_the_model_knows_numbers_is_refused(pckid, mixed):
     (mixed / "new.csv").write_text("x,colour,code,group\nhigh,red,3,g1\n")
     done = pckid("predict", "m", "new.csv")
     assert done.code == 3
-    assert "Column 'x' holds text in 1 of 1 cells, first 'high'" in done.err
+    assert "Column 'x' holds text in 1 of 1 cell, first 'high'" in done.err
 
 
 def test_texts_too_many_for_categories_are_refused(pckid, tmp_path):

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 
 import numpy as np
 import pytest
@@ -56,11 +57,15 @@ def test_what_does_not_go_with_known_rows_is_refused(customers, pckid):
 
 def test_names_that_replace_known_ones_are_told(customers, pckid):
     options = ["--known", "segment", "--inits", "3", "--names", "few,lots"]
-    told = pckid("cluster", customers, *options, "--out", customers.with_name("out.csv"))
+    model, out = customers.with_name("m"), customers.with_name("out.csv")
+    told = pckid("cluster", customers, *options, "--save", model, "--out", out)
     assert "--names takes the place of names in --known: " in told.err
     # Every sentence names the clusters.
     assert "Rows: few 3" in told.err
     assert "cluster 0" not in told.err.partition("What next")[0]
+    row = customers.with_name("row.csv")
+    row.write_text("id,visits,spend,age\nC1,0.1,0.2,0.1\n", "utf-8")
+    assert re.search(r"Rows: few \d, lots \d\.", pckid("predict", model, row, "--out", out).err)
 
 
 def test_files_are_clustered_by_known_rows(customers, tmp_path):

@@ -181,6 +181,8 @@ def tell(found: Mapping[str, Any]) -> None:
     sizes = [f"{size:,}" for size in found["cluster_sizes"]]
     last, names = len(sizes) - 1, found["cluster_names"]
     if sizes and any(names):
+        # The last clusters may hold none of the rows that a model places.
+        sizes += ["0"] * (len(names) - len(sizes))
         pairs = [f"{name or f'cluster {c}'} {sizes[c]}" for c, name in enumerate(names)]
         say(f"Rows: {', '.join(pairs)}.")
     elif sizes:

@@ -93,10 +93,12 @@ def print_page(found: TableInspection, command: str) -> None:
         "that cannot be read as numbers": kinds.count("text"),
     }
     told = "".join(f", {count} {what}" for what, count in some.items() if count)
+    unread = counted(kinds.count("text"), "column")
+    aside = f" (without {unread} that cannot be read yet)" * ("text" in kinds)
     console.print(Text(
         f"{brief(found.table.source, 80)}: {counted(found.table.n_rows or 0, 'row')}, "
         f"{counted(len(kinds), 'column')}{told}\n"
-        f"{found.share_missing:.1%} of the cells are missing; {counted(n_empty, 'row')} "
+        f"{found.share_missing:.1%} of the cells are missing{aside}; {counted(n_empty, 'row')} "
         f"{'holds' if n_empty == 1 else 'hold'} no value at all\n"
     ))  # fmt: skip
     console.print(_columns_table(found.columns[:_COLUMNS]))

@@ -72,7 +72,7 @@ class RowChange(NamedTuple):
     factor : float or None
         What all numbers of a column seem to be multiplied by, as in another unit.
     category : object
-        Which category the share is of.
+        Which category the share is of, or the name of the cluster if it has one.
     """
 
     kind: str
@@ -102,7 +102,7 @@ class RowChange(NamedTuple):
             "category": f"{name} is {brief(str(self.category), 20)!r}",
             "missing": f"missing in {name}",
             "unseen": f"unseen categories in {name}",
-            "cluster": f"cluster {self.name}",
+            "cluster": f"cluster {self.name if self.category is None else self.category!r}",
         }[self.kind]
 
     @property
@@ -119,7 +119,7 @@ class RowChange(NamedTuple):
             return told
         times = write_number(float(f"{max(self.factor, 1 / self.factor):.2g}"))
         times = f"{times} times" if self.factor > 1 else f"1/{times} of"
-        return f"{told}, about {times} the values there: another unit?"
+        return f"{told}, about {times} the values there (another unit?)"
 
 
 class RowComparison(NamedTuple):
@@ -254,7 +254,14 @@ def _compare_table(model: Any, table: Table, unseen: Mapping[int, int]) -> RowCo
     known = {names[j]: model._categories[j] for j in kernel.scaling.categorical.tolist()}
     used = [names[j] for j in kernel.scaling.used]
     others = {names[j]: count for j, count in unseen.items()}
-    return compare_summaries(fit, new, used, kernel.scaling, known, others)
+    found = compare_summaries(fit, new, used, kernel.scaling, known, others)
+    titles = model.cluster_names_
+    return found._replace(
+        changes=tuple(
+            c._replace(category=titles[int(c.name)]) if c.kind == "cluster" else c
+            for c in found.changes
+        )
+    )
 
 
 def compare_summaries(
