@@ -561,7 +561,7 @@ ROWS = [
     Row(
         "times that are texts",
         refused("holds 'Monday' in row 0, where a time should be", lambda: series("Monday")),
-        of_lines(3, "holds 'Monday' in row 0, where a time should be", lambda: lines("Monday")),
+        of_lines(3, "holds 'Monday' in row 1, where a time should be", lambda: lines("Monday")),
     ),
     Row(
         "times written in two ways",
