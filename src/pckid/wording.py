@@ -203,7 +203,7 @@ def explain_reading(reading: Reading, words: Dialect) -> str:
     """Write why a column is taken as what it is; nothing where that is plain."""
     choice = reading.choice
     if reading.kind == "row name":
-        return "no two rows have the same: it names the rows and is left out"
+        return "rows have one of their own each: it names the rows and is left out"
     if reading.kind == "free text":
         text = "most rows have a text of their own: free text, left out"
         if reading.several:
@@ -297,6 +297,9 @@ def write_evidence(problem: Problem) -> str:
                 f"{column} holds {n_distinct:,} different values in {n_observed:,} rows: it seems "
                 "to tell which rows belong together, not what they are like."
             )
+        case "repeated names":
+            listed = list_first([f"'{brief(t, 30)}' ({n:,})" for t, n in data["names"].items()])
+            return f"{column} names the rows, but several have the same: {listed}."
         case "code for missing":
             clause = describe_codes({0: data["codes"]}, lambda _: f"'{brief(problem.column)}'")
             return f"{clause}, unlike its other values."
@@ -393,6 +396,8 @@ def write_fix(problem: Problem, words: Dialect, settled: bool = False) -> str:
                 return f"{out} {words.names['together']}"
             lines = words.lines(name, data["time"])
             return f"{out} {words.names['together']} {lines} gives each '{brief(name)}' one label."
+        case "repeated names":
+            return "Check whether such rows were entered twice."
         case "several answers":
             return "Make each answer a column of 0 and 1."
         case "spelling variants":

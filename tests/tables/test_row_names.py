@@ -3,7 +3,12 @@
 import numpy as np
 import pytest
 
-from pckid.tables.row_names import name_tells_rows, name_tells_units, numbers_name_rows
+from pckid.tables.row_names import (
+    name_tells_rows,
+    name_tells_units,
+    numbers_name_rows,
+    texts_name_rows,
+)
 
 
 @pytest.mark.parametrize(
@@ -38,6 +43,15 @@ def test_a_few_rows_without_a_number_may_be_there(name):
         some = numbers.copy()
         some[:n_missing] = np.nan
         assert numbers_name_rows(some, name) is named
+
+
+def test_texts_that_say_so_name_rows_in_spite_of_blanks_and_repeats():
+    assert texts_name_rows("town", 30, 30, 30)
+    for counts in ((30, 29, 29), (30, 27, 27), (30, 30, 29), (300, 295, 293)):
+        assert texts_name_rows("Pat-Nr", *counts)
+        assert not texts_name_rows("town", *counts)
+    for counts in ((30, 26, 26), (30, 30, 28), (20, 20, 19), (300, 300, 296)):
+        assert not texts_name_rows("Pat-Nr", *counts)
 
 
 def test_measurements_are_seldom_taken_for_names():

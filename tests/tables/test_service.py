@@ -105,6 +105,18 @@ def test_limits_are_read_as_asked(prepared, limits, expected):
     assert prepared(columns, take_advice=True).X[2, 0] == 0.6
 
 
+def test_a_name_that_two_rows_share_is_told(prepared):
+    ids = [f"P{i:03}" for i in range(40)]
+    found = prepared(
+        {"Pat-Nr": [*ids[:30], "P007", *ids[31:]], "x": [f"{i * 7 % 11}.5" for i in range(40)]}
+    )
+    assert found.row_names == "Pat-Nr"
+    assert found.left_out == {"Pat-Nr": "row name"}
+    assert [(p.code, p.data) for p in found.problems if p.column == "Pat-Nr"] == [
+        ("repeated names", {"names": {"P007": 2}})
+    ]
+
+
 def test_limits_are_advised_below_a_row_of_units(prepared):
     cells = ["mg/l", *("<5" if i % 5 == 2 else f"{11 + i % 9}.{i % 7}" for i in range(30))]
     found = prepared({"crp": cells, "x": ["g/l", *map(str, range(7, 37))]})

@@ -250,7 +250,7 @@ def _text(cells: Any, name: str, rules: ReadingRules) -> Reading:
     """Tell categories from free text and names of rows, by the first rows (null where missing)."""
     n_observed = len(cells) - cells.null_count
     n_distinct = pc.count_distinct(cells).as_py()
-    named = name not in rules.kept and texts_name_rows(len(cells), n_observed, n_distinct)
+    named = name not in rules.kept and texts_name_rows(name, len(cells), n_observed, n_distinct)
     named = named and not (n_distinct < 100 and are_booleans(cells.unique().to_pylist()))
     if named:
         return Reading("row name")

@@ -23,6 +23,8 @@ _FEWEST_ROWS = 10
 _FEW_TEXTS = 20
 # A few rows of an export, such as its totals, have no number of their own.
 _MOST_MISSING = 0.1
+# Rows that were entered twice.
+_MOST_REPEATED = 0.01
 # Repeats that chance would give on average: the probability of none is then below 0.001.
 _REPEATS = 7.0
 
@@ -69,9 +71,20 @@ def numbers_name_rows(values: np.ndarray, name: str) -> bool:
     return n >= _FEWEST_ROWS and n * (n - 1) / (2 * spread) > _REPEATS
 
 
-def texts_name_rows(n_rows: int, n_observed: int, n_distinct: int) -> bool:
-    """Tell whether the texts of a column name the rows: each has one, and no two agree."""
-    return 1 < n_rows == n_observed == n_distinct
+def texts_name_rows(name: str, n_rows: int, n_observed: int, n_distinct: int) -> bool:
+    """Tell whether the texts of a column name the rows: each has one, and no two agree.
+
+    A tenth may be missing and one in a hundred a repeat where the column's name says so, too.
+    """
+    if 1 < n_rows == n_observed == n_distinct:
+        return True
+    n_repeats = n_observed - n_distinct
+    return (
+        name_tells_rows(name)
+        and n_distinct > _FEW_TEXTS
+        and n_rows - n_observed <= _MOST_MISSING * n_rows
+        and n_repeats <= max(1, _MOST_REPEATED * n_observed)
+    )
 
 
 def texts_are_free(n_observed: int, n_distinct: int) -> bool:

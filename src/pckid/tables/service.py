@@ -45,6 +45,7 @@ from pckid.tables.options import ColumnOptions
 from pckid.tables.problems import (
     ABOUT_USE,
     find_problems,
+    find_repeated_names,
     infinite_number,
     merge_transposed,
     other_units,
@@ -245,6 +246,8 @@ def _prepare_once(
         row_names = next((n for n, each in readings.items() if each.kind == "row name"), None)
     read = _read(table, used, missing, rules, readings, unread)
     problems = _with_times(read.problems, readings)
+    if options.row_names is None and row_names is not None and table.whole is not None:
+        problems = [*problems, *find_repeated_names(table.whole.data.column(row_names), row_names)]
     if not used:
         problems = [Problem("nothing left", names[0], stops=True)]
     if known is None:
