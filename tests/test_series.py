@@ -324,7 +324,7 @@ def test_new_cases_with_other_times_or_variables_are_refused(block):
         tables["long"].like(long.assign(day="2020-01-01"))
     with pytest.raises(ValueError, match="up to 9 times, where there are 8"):
         tables["array"].like(np.zeros((2, 9, 2)))
-    with pytest.raises(ValueError, match="3 variables, where 2 are named: pulse, pressure"):
+    with pytest.raises(ValueError, match="3 variables, but 2 names for them: pulse, pressure"):
         tables["array"].like(np.zeros((2, 8, 3)))
     names = [f"{name}_{t}" for name in VARIABLES for t in range(7)]
     with pytest.raises(ValueError, match="no columns of the times 7"):

@@ -76,7 +76,11 @@ def test_another_unit_is_named_with_its_factor(model, tables):
     assert values.before == pytest.approx(tables[0]["creatinine"].mean(), rel=1e-5)
     assert values.low < values.now < values.high
     assert "about 8" in found.sentence
-    assert "another unit?" in found.sentence
+    assert "(another unit?)" in found.sentence
+    (cluster,) = [change for change in found.changes if change.name == "1"]
+    assert cluster.label == "cluster 1"
+    assert cluster._replace(category="ill").label == "cluster 'ill'"
+    assert found._replace(n_rows=1).sentence.startswith("The 1 new row does not look like")
     assert len(str(found).splitlines()) == 2 + len(found.moved)
     order = [["outliers", "values", "cluster"].index(change.kind) for change in found.moved]
     assert order == sorted(order)

@@ -17,6 +17,9 @@ from pckid.tables.row_names import (
 def test_names_that_tell(name):
     assert name_tells_rows(name)
     assert numbers_name_rows(np.array([52134.0, 80331.0, 10115.0]), name)
+    # A single new row has the columns of the table that it belongs to.
+    assert numbers_name_rows(np.array([52134.0]), name)
+    assert texts_name_rows(name, 1, 1, 1)
     assert not numbers_name_rows(np.array([52134.0, 80331.0, 52134.0]), name)
     assert not numbers_name_rows(np.array([52134.0, np.nan, 10115.0]), name)
 
@@ -47,6 +50,7 @@ def test_a_few_rows_without_a_number_may_be_there(name):
 
 def test_texts_that_say_so_name_rows_in_spite_of_blanks_and_repeats():
     assert texts_name_rows("town", 30, 30, 30)
+    assert not texts_name_rows("town", 1, 1, 1)
     for counts in ((30, 29, 29), (30, 27, 27), (30, 30, 29), (300, 295, 293)):
         assert texts_name_rows("Pat-Nr", *counts)
         assert not texts_name_rows("town", *counts)

@@ -73,8 +73,8 @@ def from_array(
         variables = [f"variable{j}" for j in range(*widths)] if widths != {1} else ["value"]
     if widths != {len(variables)}:
         raise ValueError(
-            f"The cases have {series[0].shape[1]} variables, where {len(variables)} are named: "
-            f"{list_first(list(variables))}."
+            f"The cases have {counted(series[0].shape[1], 'variable')}, but "
+            f"{counted(len(variables), 'name')} for them: {list_first(list(variables))}."
         )
     bins = _make_bins(times, longest) if like is None else like.bins
     if len(bins.edges) < longest:

@@ -197,7 +197,7 @@ def _read_objects(cells: list[Any], name: str) -> np.ndarray:
     raise LineError(
         f"Column {name!r} holds ", *(shown or ["nothing"]),
         f", where a time should be. {two_ways}Give numbers, or dates, in texts as 2024-03-31; "
-        "`pandas.to_datetime` and `pckid cluster` read other ways of writing them.",
+        "`pandas.to_datetime` reads other ways of writing them.",
     )  # fmt: skip
 
 

@@ -102,7 +102,7 @@ class RowChange(NamedTuple):
             "category": f"{name} is {brief(str(self.category), 20)!r}",
             "missing": f"missing in {name}",
             "unseen": f"unseen categories in {name}",
-            "cluster": f"cluster {self.name if self.category is None else self.category!r}",
+            "cluster": f"cluster {self.name if self.category is None else repr(self.category)}",
         }[self.kind]
 
     @property
@@ -146,10 +146,12 @@ class RowComparison(NamedTuple):
     def sentence(self) -> str:
         """Say in one sentence whether the new rows look like those of the fit."""
         new = f"The {counted(self.n_rows, 'new row')}"
+        look = "looks" if self.n_rows == 1 else "look"
         if not self.moved:
-            return f"{new} look like those of the fit."
+            return f"{new} {look} like those of the fit."
         told = join_words([str(change) for change in self.moved], _MOST_TOLD)
-        return f"{new} do not look like those of the fit: {told}."
+        do = "does" if self.n_rows == 1 else "do"
+        return f"{new} {do} not look like those of the fit: {told}."
 
     def table(self) -> list[tuple[str, ...]]:
         """Lay out what differs as cells of a table below `HEADS`."""

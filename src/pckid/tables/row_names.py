@@ -61,7 +61,7 @@ def numbers_name_rows(values: np.ndarray, name: str) -> bool:
     """
     seen = values[~np.isnan(values)]
     n = len(seen)
-    if n < 3 or len(values) - n > _MOST_MISSING * len(values):
+    if n == 0 or len(values) - n > _MOST_MISSING * len(values):
         return False
     if not bool(np.all(seen == np.round(seen))) or len(np.unique(seen)) < n:
         return False
@@ -76,8 +76,8 @@ def texts_name_rows(name: str, n_rows: int, n_observed: int, n_distinct: int) ->
 
     A tenth may be missing and one in a hundred a repeat where the column's name says so, too.
     """
-    if 1 < n_rows == n_observed == n_distinct:
-        return True
+    if n_rows == n_observed == n_distinct:
+        return n_rows > 1 or name_tells_rows(name)
     n_repeats = n_observed - n_distinct
     return (
         name_tells_rows(name)
