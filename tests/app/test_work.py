@@ -91,6 +91,7 @@ def test_names_of_groups_are_in_every_file(made):
     assert named.found["cluster_names"] == ["a", None, "c"]
     assert load(io.BytesIO(named.files["model.pckid"])).cluster_names_ == ["a", None, "c"]
     assert named.summary.titles == ["a", "Cluster 1", "c"]
+    assert named.summary.assessment.cluster_names == ["a", None, "c"]
     sheet = Upload("t.xlsx", named.files["clusters.xlsx"], ReadOptions(sheet="profiles")).open()
     assert sheet.names == ["column", "figure", "a", "Cluster 1", "c"]
     model = Upload("m.pckid", named.files["model.pckid"])

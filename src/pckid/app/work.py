@@ -142,7 +142,11 @@ def name_groups(settings: Settings, made: Made, names: Sequence[str | None], tel
     prepared = prepare(settings.upload.open(), settings.options)
     titles = cluster_titles(estimator)
     profiles = [[*made.profiles[0][:2], *titles], *made.profiles[1:]]
-    renamed = made._replace(summary=replace(made.summary, titles=titles), profiles=profiles)
+    summary = replace(made.summary, titles=titles)
+    if summary.assessment is not None:
+        found = replace(summary.assessment, cluster_names=list(names))
+        summary = replace(summary, assessment=found, verdict=found.sentence)
+    renamed = made._replace(summary=summary, profiles=profiles)
     return _write(settings, prepared, estimator, renamed, tell)._replace(notes=made.notes)
 
 
