@@ -11,9 +11,8 @@ SMALL = 1 << 24  # what the smallest file may take
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize(
-    "kind", [KINDS[0], *(pytest.param(kind, marks=pytest.mark.slow) for kind in KINDS[1:])]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
 def test_loading_takes_no_more_than_three_times_the_file_in_memory(kind, tmp_path):
     path = tmp_path / "m.pckid"
     pckid.save(large_model(kind, 1_000_000), path)

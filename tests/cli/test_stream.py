@@ -160,6 +160,7 @@ def test_wrong_use(pckid, parquet, tmp_path, arguments, says):
     assert says in result.err
 
 
+@pytest.mark.slow
 def test_the_size_unpacked_decides(pckid, tmp_path):
     rows = np.tile([[0.0, 1.0, 5.0], [9.0, 7.0, 1.0]], (20_000, 1))
     pq.write_table(pa.table(dict(zip("abc", rows.T, strict=True))), tmp_path / "t.parquet")

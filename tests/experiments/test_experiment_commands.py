@@ -114,6 +114,7 @@ def test_a_half_of_the_benchmark(tmp_path):
     assert " heart," not in said[0]
 
 
+@pytest.mark.slow
 def test_commands(folder_of_tables, small_images, tmp_path):
     from experiments.commands import compare as compare_command
     from experiments.commands import reproduce

@@ -1,6 +1,7 @@
 """The experiment on new rows runs, and its figures are what they say."""
 
 import numpy as np
+import pytest
 from click.testing import CliRunner
 
 from experiments import new_rows
@@ -31,6 +32,7 @@ def test_the_command_writes_its_figures(tmp_path, monkeypatch):
     assert (tmp_path / "new-rows.csv").read_text().splitlines()[0] == "part,setting,run,value"
 
 
+@pytest.mark.slow
 def test_the_parts_give_their_figures(monkeypatch):
     monkeypatch.setattr(new_rows, "N_FIT", 60)
     monkeypatch.setattr(new_rows, "N_NEW", 40)

@@ -218,6 +218,7 @@ def test_one_cluster_and_many_columns_fit(tmp_path):
         assert "90 columns that tell less are not in this page." in page
 
 
+@pytest.mark.slow
 def test_ten_thousand_rows_stay_small():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(10_000, 30)) + 4 * (np.arange(10_000) % 4)[:, None]

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 import xlsxwriter
 from open_tables import scan_table
+from tiers import one_in
 
 from pckid.cli._words import SHELL
 from pckid.exceptions import TableError
@@ -411,7 +412,7 @@ def test_parts_of_different_kinds_are_text_together(tmp_path, monkeypatch):
         assert parsed(path).to_pydict() == {"a": ["1", "2.5", "x", "TRUE"]}
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", one_in(5, range(40)))
 def test_mutated_workbooks_are_read_or_refused(tmp_path, seed):
     name = ("title-rows.xlsx", "title-rows.ods")[seed % 2]
     content = bytearray((FILES / name).read_bytes())
