@@ -11,10 +11,6 @@ from sklearn.metrics import adjusted_rand_score
 import pckid
 
 pytestmark = pytest.mark.slow
-NEAR = pytest.mark.xfail(
-    reason="-9 is found in two of four columns only: near other values it stays a number",
-    strict=True,
-)
 
 
 def through_shell(path):
@@ -64,9 +60,7 @@ def through_app(path):
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize(
-    "kind", [pytest.param(kind, marks=NEAR if "codes" in kind else ()) for kind in KINDS]
-)
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("way", [through_shell, through_python, through_app])
 def test_the_groups_of_a_workbook_are_found(way, kind, tmp_path):
     truth = write_workbook(tmp_path / "book.xlsx", kind)
