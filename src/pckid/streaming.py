@@ -31,7 +31,7 @@ from pckid.outofcore.files import FileRows, Found
 from pckid.outofcore.rows import Survey
 from pckid.outofcore.stored import StoredLabels
 from pckid.series.files import prepare_table
-from pckid.spectral.assignment import FittedClusters, place_rows, score_rows
+from pckid.spectral.assignment import FittedClusters, place_rows
 from pckid.tables.categories import Columns
 from pckid.tables.findings import Problem
 from pckid.tables.kinds import numbers_in_text
@@ -244,7 +244,7 @@ def drawn_rows(model: PCKID, rows: FileRows, size: int) -> tuple[np.ndarray, np.
     of the file have a value."""
     drawn = rows.surveyed
     sample = drawn.sample(size)
-    return sample, to_numpy(place_rows(model._fitted, sample)[0].labels), drawn.n_filled
+    return sample, place_rows(model._fitted, sample)[0], drawn.n_filled
 
 
 def share_missing(model: PCKID, prepared: Prepared, rows: FileRows | None) -> float:
@@ -384,9 +384,7 @@ def _label(
     known = None if stored is None else stored.recall(len(X))
     if known is not None:
         return known
-    found = tuple(place_rows(fitted, X, jobs)[0])
-    if outliers:
-        found += (score_rows(fitted, X, jobs),)
+    found = place_rows(fitted, X, jobs, outliers)
     if stored is not None:
-        stored.keep(*map(to_numpy, found))
+        stored.keep(*found)
     return found

@@ -129,9 +129,9 @@ def test_batches_go_to_the_device_of_the_model(parquet, tmp_path, monkeypatch, e
     torch = pytest.importorskip("torch")
     homes, place_rows = [], streaming.place_rows
 
-    def placed(fitted, block, jobs):
+    def placed(fitted, block, *more):
         homes.append(type(fitted.centers))
-        return place_rows(fitted, block, jobs)
+        return place_rows(fitted, block, *more)
 
     monkeypatch.setattr(streaming, "place_rows", placed)
     monkeypatch.setattr(files, "_MOST_ROWS", 64)

@@ -10,7 +10,7 @@ import numpy as np
 from pckid._utils.arrays import Array, clip_min, device_of, namespace, to_numpy
 from pckid.ensemble.feature_map import Kernel, Projection, project
 from pckid.ensemble.imputation import Expected, draw_values, fill_in
-from pckid.ensemble.outliers import outlier_score
+from pckid.ensemble.outliers import outlier_score, project_and_score
 from pckid.input.reading import standardise_at_home
 from pckid.input.table import Table, row_slices
 from pckid.outofcore import BlockedRows
@@ -106,16 +106,15 @@ def silhouettes(fitted: FittedClusters, table: Table, jobs: int = 1) -> Array:
 
 
 def place_rows(
-    fitted: FittedClusters, X: np.ndarray, jobs: int = 1
-) -> tuple[Assignment, np.ndarray]:
-    """Find the clusters and coordinates of a block of rows (n_samples, n_features), on the host."""
-    labels, confidence, embedding = _compute_rows("placement", fitted, X, jobs)
-    return Assignment(labels, confidence), embedding
+    fitted: FittedClusters, X: np.ndarray, jobs: int = 1, outliers: bool = False
+) -> tuple[np.ndarray, ...]:
+    """Find labels and confidence of a block of rows (n_samples, n_features), on the host.
 
-
-def score_rows(fitted: FittedClusters, X: np.ndarray, jobs: int = 1) -> np.ndarray:
-    """Compute how unusual the rows of a block (n_samples, n_features) are, on the host."""
-    return _compute_rows("outlier_score", fitted, X, jobs)[0]
+    With `outliers` the outlier scores come with them, from the same pass over the rows.
+    """
+    if outliers:
+        return _compute_rows("scored placement", fitted, X, jobs)
+    return _compute_rows("placement", fitted, X, jobs)[:2]
 
 
 def compute_blocks(name: str, fitted: FittedClusters, rows: BlockedRows) -> tuple[Array, ...]:
@@ -156,8 +155,15 @@ def _place(fitted: FittedClusters, table: Table, jobs: int) -> tuple[Array, ...]
     return *assign(embedding, fitted.centers, table, fitted.sharpness), embedding
 
 
+def _place_and_score(fitted: FittedClusters, table: Table, jobs: int) -> tuple[Array, ...]:
+    """Find labels, confidence and outlier scores of the rows of a table."""
+    embedding, scores = project_and_score(fitted.kernel, fitted.projection, table, jobs)
+    return *assign(embedding, fitted.centers, table, fitted.sharpness), scores
+
+
 _QUANTITIES: dict[str, tuple[Callable[..., tuple[Array, ...]], tuple[str, ...]]] = {
     "placement": (_place, ("label", "number", "numbers")),
+    "scored placement": (_place_and_score, ("label", "number", "number")),
     "memberships": (lambda *rows: (memberships(*rows),), ("numbers",)),
     "silhouettes": (lambda *rows: (silhouettes(*rows),), ("number",)),
     "outlier_score": (
