@@ -188,11 +188,12 @@ def choose_or_none(
         drawn = drawn.without(units.columns_of(found))
         kernel = estimator._train(drawn.sample)
     choice = choice._replace(uncounted=tuple(sorted(drawn.sampling.skipped)))
-    tested = drawn.sample
-    if _count_distinct(tested) < MIN_ROWS:
+    tested, n_distinct = drawn.sample, _count_distinct(drawn.sample)
+    if n_distinct < MIN_ROWS and choice.uncounted:
         # Columns that are nearly constant may be constant in null tables.
         tested = all_columns[1].sample
-    n_rows, n_distinct = tested.X.shape[0], _count_distinct(tested)
+        n_distinct = _count_distinct(tested)
+    n_rows = tested.X.shape[0]
     if n_distinct >= MIN_ROWS or (n_rows >= MIN_REPEATED and n_distinct > choice.n_clusters):
         compared = _compare_sample(estimator, tested, categorical, jobs, n_null)
         n_clusters = choice.n_clusters if compared.p_value <= ALPHA else 1
