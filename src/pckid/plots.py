@@ -441,6 +441,7 @@ class ProfileDisplay(_Display):
         return self
 
 
+@dataclass(eq=False, repr=False)
 class SeriesDisplay(_Display):
     """Each cluster's median of each variable over time, with quartiles, and the share observed.
 
@@ -463,10 +464,9 @@ class SeriesDisplay(_Display):
     (2, 4, 2)
     """
 
-    def __init__(self, trajectories: Trajectories, times: np.ndarray, variables: list[str]) -> None:
-        self.trajectories = trajectories
-        self.times = times
-        self.variables = variables
+    trajectories: Trajectories
+    times: np.ndarray
+    variables: list[str]
 
     @classmethod
     def from_estimator(cls, estimator: Any, table: SeriesTable) -> SeriesDisplay:
