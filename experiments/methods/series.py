@@ -31,13 +31,7 @@ def run_grouped(
 
 @method("interpolation+kmeans", grouped=True, kmeans_n_init=100)
 def interpolate_and_cluster(
-    X: NDArray,
-    n_clusters: int,
-    *,
-    groups: Groups,
-    seed: int,
-    device: str | None,
-    kmeans_n_init: int,
+    X: NDArray, n_clusters: int, *, groups: Groups, **parameters: Any
 ) -> NDArray:
     """Interpolate each series over time, ends by the nearest value; then mean and k-means."""
     filled = X.copy()
@@ -48,9 +42,7 @@ def interpolate_and_cluster(
             seen = ~np.isnan(series)
             if seen.any():
                 row[columns] = np.interp(times, times[seen], series[seen])
-    return impute_mean_and_cluster(
-        filled, n_clusters, groups=groups, seed=seed, device=device, kmeans_n_init=kmeans_n_init
-    )
+    return impute_mean_and_cluster(filled, n_clusters, groups=groups, **parameters)
 
 
 @method("column mean+kmeans", grouped=True, kmeans_n_init=100)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Real
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeGuard
 
 import numpy as np
 
@@ -23,7 +23,7 @@ class GroupedFrame(Protocol):
     column_groups: Mapping[str, Sequence[Any]]
 
 
-def has_groups(X: Any) -> bool:
+def has_groups(X: Any) -> TypeGuard[GroupedFrame]:
     """Return whether `X` is a `GroupedFrame`."""
     return isinstance(getattr(X, "column_groups", None), Mapping) and hasattr(X, "frame")
 
