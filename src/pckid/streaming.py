@@ -18,7 +18,7 @@ import pyarrow as pa
 from sklearn.utils import check_random_state
 
 from pckid._utils.arrays import Array, to_numpy
-from pckid._utils.files import atomic_file
+from pckid._utils.files import atomic_file, check_target
 from pckid._utils.parallel import n_threads
 from pckid._version import __version__
 from pckid.cluster import PCKID
@@ -141,6 +141,7 @@ def cluster_file(
     """
     kept = tuple(keep or ())
     kind, codec = table_format(out)
+    check_target(out, [source])
     unknown = options.keys() - signature(read_table).parameters.keys()
     if unknown:
         raise TypeError(f"cluster_file() got an unexpected keyword argument {min(unknown)!r}")

@@ -148,6 +148,15 @@ def test_batches_go_to_the_device_of_the_model(parquet, tmp_path, monkeypatch, e
     np.testing.assert_allclose(*confidence, atol=1e-4)
 
 
+def test_neither_the_table_nor_what_a_link_points_to_is_overwritten(csv, folder, tmp_path):
+    (tmp_path / "link.csv").symlink_to(csv)
+    before = Path(csv).read_bytes()
+    for source, out in ((csv, csv), (csv, tmp_path / "link.csv"), (folder, f"{folder}/o.parquet")):
+        with pytest.raises(OSError, match="is the input|is a link|lies in the input"):
+            cluster_file(PCKID(3, **SMALL), source, str(out), columns=NAMES)
+    assert Path(csv).read_bytes() == before
+
+
 def test_rows_are_numbered_where_no_column_is_kept(parquet, tmp_path):
     cluster_file(PCKID(3, **SMALL), parquet, str(tmp_path / "out.csv"), columns=NAMES)
     lines = (tmp_path / "out.csv").read_text().splitlines()

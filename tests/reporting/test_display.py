@@ -54,7 +54,7 @@ def test_displays_for_papers_share_its_data(fitted, table):
 
 def test_what_would_fail_in_the_end_fails_before_the_work(fitted, table, tmp_path, monkeypatch):
     monkeypatch.setattr("pckid.reporting.display.assess", lambda *_, **__: pytest.fail("assessed"))
-    with pytest.raises(FileNotFoundError, match=r"There is no folder to write into: .*nowhere'"):
+    with pytest.raises(FileNotFoundError, match=r"There is no folder '.*nowhere' to write"):
         pckid.report(fitted, table, tmp_path / "nowhere" / "report.html")
     with pytest.raises(ValueError, match="known has 1 entries"):
         pckid.report(fitted, table, background=Background(known=["a"]))

@@ -35,7 +35,7 @@ def test_an_error_leaves_the_old_file(tmp_path, error):
 
 def test_a_folder_that_is_not_there_is_named(tmp_path):
     with (
-        pytest.raises(FileNotFoundError, match=r"There is no folder to write into.*nowhere'"),
+        pytest.raises(FileNotFoundError, match=r"There is no folder '.*nowhere' to write into"),
         atomic_file(tmp_path / "nowhere" / "f"),
     ):
         pass
@@ -67,14 +67,24 @@ def test_a_file_being_written_is_as_private_as_the_one_it_replaces(tmp_path, mod
     assert path.stat().st_mode & 0o777 == mode
 
 
-def test_a_link_is_followed(tmp_path):
-    target, link = tmp_path / "target", tmp_path / "link"
-    target.write_bytes(b"old")
-    link.symlink_to(target)
-    with atomic_file(link) as file:
+@pytest.mark.parametrize("target", ["old", "nothing"])
+def test_a_link_is_not_followed(tmp_path, target):
+    (tmp_path / "old").write_bytes(b"old")
+    (tmp_path / "link").symlink_to(tmp_path / target)
+    with (
+        pytest.raises(OSError, match="is a link, which is not followed"),
+        atomic_file(tmp_path / "link") as file,
+    ):
         file.write(b"new")
-    assert link.is_symlink()
-    assert target.read_bytes() == b"new"
+    assert (tmp_path / "old").read_bytes() == b"old"
+    assert not (tmp_path / "nothing").exists()
+
+
+def test_a_link_to_a_device_is_written_to(tmp_path):
+    (tmp_path / "link").symlink_to(os.devnull)
+    with atomic_file(tmp_path / "link") as file:
+        file.write(b"new")
+    assert (tmp_path / "link").is_symlink()
 
 
 def test_text_for_a_line():

@@ -4,7 +4,7 @@ import contextlib
 import errno
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import BinaryIO
@@ -23,18 +23,18 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     Parameters
     ----------
     path : str or path-like
-        The name the finished file gets. A symbolic link is followed, not replaced.
+        The name the finished file gets. A symbolic link is refused.
 
     Yields
     ------
     file : binary file
     """
-    target = Path(os.path.realpath(path))
+    check_target(path)
+    target = Path(path)
     if target.exists() and not target.is_file():
         with open(target, "wb") as stream:
             yield stream
         return
-    check_folder(path)
     temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(4)}.tmp")
     try:
         with open(temporary, "xb", opener=partial(os.open, mode=_mode(target))) as file:
@@ -49,11 +49,26 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     _sync_folder(target.parent)
 
 
-def check_folder(path: str | os.PathLike[str]) -> None:
-    """Raise unless there is a folder that a file of this name can be written into."""
-    folder = Path(os.path.realpath(path)).parent
-    if not folder.is_dir():
-        raise FileNotFoundError(errno.ENOENT, "There is no folder to write into", str(folder))
+def check_target(path: str | os.PathLike[str], sources: Sequence[str] = ()) -> None:
+    """Raise an OSError if a path is a link, in no folder, or a file that is read or beside one.
+
+    A device or a pipe is written to, however it is called.
+    """
+    path = os.fspath(path)
+    folder, is_there = os.path.dirname(os.path.abspath(path)), os.path.exists(path)
+    if os.path.islink(path) and not (is_there and not os.path.isfile(path)):
+        raise OSError(
+            errno.ELOOP, f"{path!r} is a link, which is not followed. Give the file itself."
+        )
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(errno.ENOENT, f"There is no folder {folder!r} to write into.")
+    for source in filter(os.path.exists, sources):
+        if is_there and os.path.samefile(path, source):
+            raise FileExistsError(
+                errno.EEXIST, f"{path!r} is the input. Give the output another name."
+            )
+        if os.path.isdir(source) and os.path.samefile(folder, source):
+            raise FileExistsError(errno.EEXIST, f"{path!r} lies in the input. Write elsewhere.")
 
 
 def _mode(target: Path) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from pckid._utils.files import atomic_file
+from pckid._utils.files import atomic_file, check_target
 from pckid.tables.workbook_writing import Sheets
 from pckid.tables.writing import TableWriter, table_format
 
@@ -17,24 +17,15 @@ def check_outputs(sources: Sequence[str], *paths: str | None) -> None:
     """Refuse outputs that would overwrite an input or each other, or that cannot be written."""
     targets = [path for path in paths if path]
     for path in targets:
-        folder, is_there = os.path.dirname(os.path.abspath(path)), os.path.exists(path)
-        # A device or a pipe is written to, however it is called.
-        is_device = is_there and not os.path.isfile(path)
-        if os.path.islink(path) and not is_device:
-            raise click.UsageError(
-                f"{path!r} is a link, which is not followed. Give the file itself."
-            )
-        if not os.path.isdir(folder):
-            raise click.UsageError(f"There is no folder {folder!r} to write into.")
-        folder_open = is_device or os.access(folder, os.W_OK | os.X_OK)
+        try:
+            check_target(path, [source for source in sources if source != "-"])
+        except OSError as error:
+            raise click.UsageError(error.strerror or str(error)) from None
+        is_there, is_file = os.path.exists(path), os.path.isfile(path)
+        folder = os.path.dirname(os.path.abspath(path))
+        folder_open = (is_there and not is_file) or os.access(folder, os.W_OK | os.X_OK)
         if not folder_open or (is_there and not os.access(path, os.W_OK)):
             raise click.UsageError(f"{path!r} cannot be written: permission denied.")
-        for source in sources:
-            both = source != "-" and is_there and os.path.exists(source)
-            if both and os.path.samefile(path, source):
-                raise click.UsageError(f"{path!r} is the input. Give the output another name.")
-            if os.path.isdir(source) and os.path.samefile(folder, source):
-                raise click.UsageError(f"{path!r} lies in the input. Write somewhere else.")
     if len({os.path.realpath(path) for path in targets}) < len(targets):
         raise click.UsageError("Two outputs have the same name. Give each its own.")
     for source in sources:

@@ -7,7 +7,7 @@ from functools import cached_property
 from html import escape
 from typing import Any
 
-from pckid._utils.files import atomic_file, check_folder
+from pckid._utils.files import atomic_file, check_target
 from pckid.assessment import N_NULL, N_RESAMPLES, Assessment, assess
 from pckid.describe.rows import own_labels
 from pckid.reporting.page import render
@@ -102,7 +102,7 @@ def report(
     # What would fail in the end fails before the work.
     describe_rows(background, X, len(own_labels(estimator)))
     if path is not None:
-        check_folder(path)
+        check_target(path)
     if assessment is True:
         assessment = assess(estimator, X, n_null=N_NULL, n_resamples=N_RESAMPLES)
     made = Report(summarise(estimator, X, background, assessment or None))
