@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from string import Formatter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,14 +26,189 @@ from pckid.tables.kinds import Reading
 
 _SHOWN, _LONGEST_ADVICE, _MOST_NAMED = 12, 500, 5
 _THOUSANDS = {"": "no thousands sign", " ": "thousands ' '"}
-_LEFT_OUT = {
-    "row name": "because they name the rows ({columns} takes them)",
-    "free text": "because they hold free text ({categorical} takes them as categories)",
-    "several answers": "because they hold several answers in a cell (make each answer a column of "
-    "0 and 1; {categorical} takes each combination as a category)",
-    "date": "because they hold dates ({dates} takes them as days)",
-    "duration": "because they hold durations ({dates} takes them as hours)",
+
+NOTES = {
+    "left_out/row name": "Left out, because they name the rows ({say[columns]} takes them): "
+    "{columns!l}.",
+    "left_out/free text": "Left out, because they hold free text ({say[categorical]} takes them as "
+    "categories): {columns!l}.",
+    "left_out/several answers": "Left out, because they hold several answers in a cell (make each "
+    "answer a column of 0 and 1; {say[categorical]} takes each combination as a category): "
+    "{columns!l}.",
+    "left_out/date": "Left out, because they hold dates ({say[dates]} takes them as days): "
+    "{columns!l}.",
+    "left_out/duration": "Left out, because they hold durations ({say[dates]} takes them as "
+    "hours): {columns!l}.",
+    "numbers_read": "Numbers read in {columns!l}: {how}.",
+    "advice_taken": "Advice taken: {fixes}",
+    "rows_above": "The names of the columns are in line {row:d}; what stands above them is left "
+    "out ({say[skip_first]} takes it).",
+    "rows_above/sheet": "The names of the columns are in row {row:d} of sheet {sheet!q}; what "
+    "stands above them is left out.",
+    "words_kept": "Column {column!q} holds {held}, which is taken as a category. If it means "
+    "missing: {fixes}.",
+    "same_answers": "{columns!l} hold the same answers ({answers!q}), taken as categories without "
+    "an order. If they have one, write them as numbers in that order.",
+    "rows_together": "Rows that share a {column!q} are judged together: {n_names} in {n_rows} "
+    "rows.",
+    "categories_matched": "Column {column!q}: {pairs}, as the model knows it.",
+    "categories_unknown": "Column {column!q} holds {texts!c}, which the model does not know: taken "
+    "as missing.",
+    "header_in_doubt": "The names of the columns are taken from {unit} {row:d}; those in "
+    "{rival:d} may be the right ones ({skip} takes them).",
+    "header_in_doubt/data": "The names of the columns are taken from {unit} {row:d}, which looks "
+    "like data ({say[header]} takes it as such).",
+    "code_unmatched": "No cell of the table is {text!q}, which was to mean missing.",
+    "same_columns": "Sheet {sheet!q} is read; {others!q} has the same columns and is not ({all} "
+    "takes all).",
+    "hidden_rows": "{n_rows:+row} {n_rows:is|are} hidden in the sheet, and taken, too "
+    "({say[visible_only]} leaves them out).",
+    "formulas_without_results": "{n_cells:+formula} in the sheet: no result is stored with them, "
+    "so they count as missing. Open the workbook in a spreadsheet program once, and save it.",
+    "renamed": "Two columns named {old!q}: the second is now {new!q}.",
+    "other_sheets": "Sheet {sheet!q} is read, not {others!q}; {say[sheet]} chooses another.",
+    "notes_below": "Below the table, {n_rows:+row} of notes {n_rows:is|are} left out.",
+    "numbers_as_names": "The first row holds only numbers and is taken for names; {say[header]} if "
+    "it is data.",
+    "dropped/texts": "Left out, because no two texts agree: {columns!l}.",
+    "dropped/values": "Left out, because no two values differ: {columns!l}.",
+    "empty_clusters": "Only {n_found} of the {n_clusters} clusters asked for hold rows: the rows "
+    "are too alike for more. Give a smaller {say[n_clusters]}.",
+    "most_clusters": "{n_clusters} clusters are the most that are tried: there may be more. Give a "
+    "larger {say[n_clusters]}.",
+    "unclustered": "{n_unclustered} of {n_rows} rows {n_unclustered:holds|hold} no value in a "
+    "column that counts: label -1.",
+    "known_rows": "{n_rows:+known row} of {n_groups:+group}: none of them clearly looks like "
+    "another cluster.",
+    "known_rows/conflicts": "{n_rows:+known row} of {n_groups:+group}: {n_wrong} of them may be "
+    "wrong, {wrong}.",
+    "replaced": "The result takes the place of the table's own column '{column}'.",
 }
+"""What was decided about a table, by code; behind a stroke, by a variant of it."""
+
+_TEXT = (
+    "{column} holds text in {n_cells} of {n_observed:+cell}, first {example!q} in {where}. {hint}"
+)
+PROBLEMS = {
+    "transposed": (
+        "{n_columns} columns hold numbers, with text in the same row: the table looks transposed, "
+        "with rows where columns should be.",
+        "Turn it round: copy it, and in a spreadsheet paste it transposed.",
+    ),
+    "nothing left": (
+        "No column is left to cluster: all hold dates, free text or names of rows.",
+        "Take some of them: {say[dates]} or {say[columns]}.",
+    ),
+    "earlier result": (
+        "The table already has a column '{name}', as an earlier result would.",
+        "Leave it out ({drop}); the new result then takes its place.",
+    ),
+    "ambiguous dates": (
+        "{column} holds dates in which day and month could be either way round.",
+        "Say which: {first}, or {second}.",
+    ),
+    "mixed dates": (
+        "{column} holds dates with the day first, such as 25/01/2024, and dates with the month "
+        "first, such as 01/25/2024.",
+        "Write all of them in one way, or leave the column out: {drop}.",
+    ),
+    "mixed units": (
+        "{column} holds numbers in different units: {listed}.",
+        "Convert them to one unit, or leave the column out: {drop}.",
+    ),
+    "ambiguous numbers": (
+        "{column}: {example!q} is {told}; all cells can be read either way.",
+        "Say which: {first} (thousands) or {second} (decimal sign).",
+    ),
+    "unit left out": (
+        "{column} has no {unit} in {n_bare} of {n_cells} cells; they are taken as {unit} too.",
+        "Check them.",
+    ),
+    "text among numbers": (
+        _TEXT,
+        "{leave} the column out ({drop}), or take it as categories ({category}).",
+    ),
+    "limits": (
+        _TEXT,
+        "Read limits as the numbers that they name: {value}; “half” reads half of them, “missing” "
+        "nothing.{rest}",
+    ),
+    "no numbers": (
+        "{column} holds {example}.",
+        "Write what tells rows apart as columns of numbers, leave it out ({drop}), or take it as "
+        "categories ({category}).",
+    ),
+    "too many categories": (
+        "{column} holds {n_distinct} different texts in {n_observed} rows, too many for categories "
+        f"(at most {MAX_CATEGORIES}).",
+        "Leave it out ({drop}){aside}.",
+    ),
+    "free text": (
+        "{column} holds {n_distinct} different texts in {n_observed} rows: it looks like free "
+        "text, which says little about groups.",
+        "Leave it out: {drop}.",
+    ),
+    "several answers": (
+        "{column} holds several answers in a cell, such as {example!q}: each combination counts as "
+        "a category of its own.",
+        "Make each answer a column of 0 and 1.",
+    ),
+    "spelling variants": (
+        "{column} holds {listed} which differ only in capitals or blanks: they count as different "
+        "categories.",
+        "If they mean the same, write them alike.",
+    ),
+    "split category": (
+        "Columns {listed} seem to hold one category, but some rows have a 1 in none or in two of "
+        "them.{others}",
+        "Each counts as a column of its own. If they are one category, correct these rows, or "
+        "write it as one column of text, empty where it is missing.",
+    ),
+    "repeated ids": (
+        "{column} holds {n_distinct} different values in {n_observed} rows: it seems to tell which "
+        "rows belong together, not what they are like.",
+        "If so, leave it out: {aside_or_drop}. {say[together]}{lines}",
+    ),
+    "repeated names": (
+        "{column} names the rows, but several have the same: {names!c}.",
+        "Check whether such rows were entered twice.",
+    ),
+    "code for missing": (
+        "{clause}, unlike its other values.",
+        "If that means missing, add {fix}",
+    ),
+    "outlier": (
+        "{column} holds {value:g}, so far from its other values that these look all alike.",
+        "If it is a mistake, fix it or leave the cell empty.",
+    ),
+    "infinite numbers": (
+        "{column} holds an infinite number in {where}.",
+        "Replace it, or leave the cell empty to treat it as missing, as with {fix}.",
+    ),
+    "may name the rows": (
+        "{column} holds a whole number in every row, no two alike: it may name the rows rather "
+        "than describe them.",
+        "If so, leave it out: {aside_or_drop}.",
+    ),
+    "codes with zeros": (
+        "{column} holds numbers that begin with 0{such}: they look like codes.",
+        "Take them as categories ({category}), or leave the column out ({drop}).",
+    ),
+    "may be a code": (
+        "{column} is used as a measurement, but its name suggests a code.",
+        "If so, take it as categories ({category}), or leave it out ({drop}).",
+    ),
+    "other unit": (
+        "{column} is in {here} here, but was in {there} where the model was fitted.",
+        "If that is not the same, convert it.",
+    ),
+    "extra rows": (
+        "The last {labels:row|rows} ({labels!q}) {labels:looks like a total or a note|look like "
+        "totals or notes}, not like data.",
+        "If so, leave {labels:it|them} out: {fix}{below}.",
+    ),
+}
+"""What is wrong or doubtful about a table, and what to do, by code."""
 
 # What to do with cells where the columns are settled, of problems that else concern the column.
 _OF_COLUMNS = {
@@ -43,6 +219,39 @@ _OF_COLUMNS = {
     "too many categories": "Correct such cells.",
     "infinite numbers": "Correct such cells.",
 }
+
+
+class _Sentences(Formatter):
+    """Fills values into sentences; whole numbers have thousands signs.
+
+    `!q` puts a text, or the first of several, into quotes, `!l` lists the first of some names, and
+    `!c` texts with how often each is there. `:a|b` is "a" for one thing and "b" for several, and
+    `:+row` counts rows.
+    """
+
+    def convert_field(self, value: Any, conversion: str | None) -> Any:
+        """Write names and cells."""
+        if conversion == "q" and isinstance(value, str):
+            return f"'{brief(value)}'"
+        if conversion == "q":
+            return list_first([f"'{brief(each, 40)}'" for each in value])
+        if conversion == "l":
+            return list_first([brief(each) for each in value])
+        if conversion == "c":
+            return list_first([f"'{brief(text, 30)}' ({n:,})" for text, n in value.items()])
+        return value
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        """Write numbers, and what depends on them."""
+        one, _, several = format_spec.partition("|")
+        if several:
+            return one if (value if isinstance(value, int) else len(value)) == 1 else several
+        if one.startswith("+"):
+            return counted(value, one[1:])
+        return format(value, one or ("," if isinstance(value, int) else ""))
+
+
+_fill = _Sentences().vformat
 
 
 class Dialect(NamedTuple):
@@ -59,124 +268,35 @@ class Dialect(NamedTuple):
 def write_note(note: Fact, words: Dialect) -> str:
     """Write what was decided about a table."""
     data: Any = note.data
-    if note.code == "left_out":
-        listed = list_first([brief(name) for name in data["columns"]])
-        return f"Left out, {_LEFT_OUT[data['why']].format(**words.names)}: {listed}."
-    if note.code == "numbers_read":
-        listed = list_first([brief(name) for name in data["columns"]])
-        return f"Numbers read in {listed}: {explain_reading(data['reading'], words)}."
-    if note.code == "advice_taken":
-        return f"Advice taken: {words.write(data['fixes'])}"
-    if note.code == "rows_above" and "sheet" in data:
-        return (
-            f"The names of the columns are in row {data['row']} of sheet '{brief(data['sheet'])}'; "
-            "what stands above them is left out."
-        )
-    if note.code == "rows_above":
-        return (
-            f"The names of the columns are in line {data['row']}; what stands above them is left "
-            f"out ({words.names['skip_first']} takes it)."
-        )
-    if note.code == "words_kept":
-        held = ", ".join(f"'{brief(text)}' in {n:,} cells" for text, n in data["words"].items())
-        column = data["column"]
-        fixes = words.write([Missing(text, column) for text in data["words"]])
-        return (
-            f"Column '{brief(column)}' holds {held}, which is taken as a category. If it means "
-            f"missing: {fixes}."
-        )
-    if note.code == "same_answers":
-        listed = list_first([brief(name) for name in data["columns"]])
-        answers = list_first([f"'{brief(text, 30)}'" for text in data["answers"]])
-        return (
-            f"{listed} hold the same answers ({answers}), taken as categories without an order. If "
-            "they have one, write them as numbers in that order."
-        )
-    if note.code == "rows_together":
-        return (
-            f"Rows that share a '{brief(data['column'])}' are judged together: {data['n_names']:,} "
-            f"in {data['n_rows']:,} rows."
-        )
-    if note.code == "categories_matched":
-        pairs = [f"'{brief(a, 30)}' as '{brief(b, 30)}'" for a, b in data["texts"].items()]
-        return f"Column '{brief(data['column'])}': {list_first(pairs)}, as the model knows it."
-    if note.code == "categories_unknown":
-        listed = list_first([f"'{brief(t, 30)}' ({n:,})" for t, n in data["texts"].items()])
-        return (
-            f"Column '{brief(data['column'])}' holds {listed}, which the model does not know: "
-            "taken as missing."
-        )
-    if note.code == "header_in_doubt":
-        taken = f"The names of the columns are taken from {data['unit']} {data['row']}"
-        if data["row"] == data["rival"]:
-            return f"{taken}, which looks like data ({words.names['header']} takes it as such)."
-        skip = words.write([SkipFirst(data["rival"] - 1)])
-        return f"{taken}; those in {data['rival']} may be the right ones ({skip} takes them)."
-    if note.code == "code_unmatched":
-        return f"No cell of the table is '{brief(data['text'])}', which was to mean missing."
-    if note.code == "same_columns":
-        others = ", ".join(f"'{brief(other)}'" for other in data["others"][:5])
-        takes = words.write([SetOption("sheet", "all")])
-        return (
-            f"Sheet '{brief(data['sheet'])}' is read; {others} has the same columns and is not "
-            f"({takes} takes all)."
-        )
-    if note.code == "hidden_rows":
-        is_are = "is" if data["n_rows"] == 1 else "are"
-        many, leaves = counted(data["n_rows"], "row"), words.names["visible_only"]
-        return f"{many} {is_are} hidden in the sheet, and taken, too ({leaves} leaves them out)."
-    if note.code == "formulas_without_results":
-        return (
-            f"{counted(data['n_cells'], 'formula')} in the sheet: no result is stored with them, "
-            "so they count as missing. Open the workbook in a spreadsheet program once, and save "
-            "it."
-        )
-    if note.code == "renamed":
-        old, new = brief(data["old"]), brief(data["new"])
-        return f"Two columns named '{old}': the second is now '{new}'."
-    if note.code == "other_sheets":
-        others = ", ".join(f"'{brief(other)}'" for other in data["others"][:5])
-        chooses = f"{words.names['sheet']} chooses another"
-        return f"Sheet '{brief(data['sheet'])}' is read, not {others}; {chooses}."
-    if note.code == "notes_below":
-        is_are = "is" if data["n_rows"] == 1 else "are"
-        return f"Below the table, {counted(data['n_rows'], 'row')} of notes {is_are} left out."
-    if note.code == "numbers_as_names":
-        no_header = words.names["header"]
-        return (
-            f"The first row holds only numbers and is taken for names; {no_header} if it is data."
-        )
-    if note.code == "dropped":
-        listed = list_first([brief(name) for name in data["columns"]])
-        why = "no two texts agree" if data["alike"] == "texts" else "no two values differ"
-        return f"Left out, because {why}: {listed}."
-    if note.code == "empty_clusters":
-        return (
-            f"Only {data['n_found']} of the {data['n_clusters']} clusters asked for hold rows: the "
-            f"rows are too alike for more. Give a smaller {words.names['n_clusters']}."
-        )
-    if note.code == "most_clusters":
-        return (
-            f"{data['n_clusters']} clusters are the most that are tried: there may be more. Give a "
-            f"larger {words.names['n_clusters']}."
-        )
-    if note.code == "unclustered":
-        hold = "holds" if data["n_unclustered"] == 1 else "hold"
-        return (
-            f"{data['n_unclustered']:,} of {data['n_rows']:,} rows {hold} no value in a column "
-            "that counts: label -1."
-        )
-    if note.code == "known_rows":
-        text = f"{counted(data['n_rows'], 'known row')} of {counted(data['n_groups'], 'group')}"
-        if not data["conflicts"]:
-            return f"{text}: none of them clearly looks like another cluster."
-        pairs = [
-            f"row {row} ({brief(a)}, looks like {brief(b)})" for row, a, b in data["conflicts"]
-        ]
-        return f"{text}: {len(pairs):,} of them may be wrong, {list_first(pairs)}."
-    if note.code == "replaced":
-        return f"The result takes the place of the table's own column '{data['column']}'."
-    raise ValueError(f"No sentence for the note {note.code!r}.")
+    key, more = note.code, dict[str, Any]()
+    match note.code:
+        case "left_out" | "dropped":
+            key += f"/{data['why' if 'why' in data else 'alike']}"
+        case "numbers_read":
+            more["how"] = explain_reading(data["reading"], words)
+        case "advice_taken":
+            more["fixes"] = words.write(data["fixes"])
+        case "rows_above" if "sheet" in data:
+            key += "/sheet"
+        case "words_kept":
+            found = data["words"]
+            more["held"] = ", ".join(f"'{brief(text)}' in {n:,} cells" for text, n in found.items())
+            more["fixes"] = words.write([Missing(text, data["column"]) for text in found])
+        case "categories_matched":
+            pairs = [f"'{brief(a, 30)}' as '{brief(b, 30)}'" for a, b in data["texts"].items()]
+            more["pairs"] = list_first(pairs)
+        case "header_in_doubt" if data["row"] == data["rival"]:
+            key += "/data"
+        case "header_in_doubt":
+            more["skip"] = words.write([SkipFirst(data["rival"] - 1)])
+        case "same_columns":
+            more["all"] = words.write([SetOption("sheet", "all")])
+        case "known_rows" if data["conflicts"]:
+            wrong = [
+                f"row {r} ({brief(a)}, looks like {brief(b)})" for r, a, b in data["conflicts"]
+            ]
+            key, more = f"{key}/conflicts", {"n_wrong": len(wrong), "wrong": list_first(wrong)}
+    return _fill(NOTES[key], (), {**data, **more, "say": words.names})
 
 
 def write_instability(shares: np.ndarray, n_partial: int | None = None) -> str:
@@ -229,205 +349,69 @@ def explain_reading(reading: Reading, words: Dialect) -> str:
 def write_evidence(problem: Problem) -> str:
     """Write what was found."""
     data: Any = problem.data
-    column = f"Column '{brief(problem.column)}'"
+    sentence, more = PROBLEMS[problem.code][0], {}
     match problem.code:
-        case "transposed":
-            return (
-                f"{data['n_columns']:,} columns hold numbers, with text in the same row: the table "
-                "looks transposed, with rows where columns should be."
-            )
-        case "nothing left":
-            return "No column is left to cluster: all hold dates, free text or names of rows."
-        case "earlier result":
-            name = problem.column
-            return f"The table already has a column '{name}', as an earlier result would."
-        case "ambiguous dates":
-            return f"{column} holds dates in which day and month could be either way round."
-        case "mixed dates":
-            return (
-                f"{column} holds dates with the day first, such as 25/01/2024, and dates with the "
-                "month first, such as 01/25/2024."
-            )
         case "mixed units":
-            listed = ", ".join(f"'{unit}' in {n:,}" for unit, n in data["units"].items())
-            listed += f", none in {data['n_bare']:,}" if data["n_bare"] else ""
-            return f"{column} holds numbers in different units: {listed}."
+            listed = [f"'{unit}' in {n:,}" for unit, n in data["units"].items()]
+            listed += [f"none in {data['n_bare']:,}"] if data["n_bare"] else []
+            more["listed"] = ", ".join(listed)
         case "ambiguous numbers":
-            told = " or ".join(f"{number:,.10g}" for number in data["numbers"])
-            example = brief(data["example"])
-            return f"{column}: '{example}' is {told}; all cells can be read either way."
-        case "unit left out":
-            unit, cells = data["unit"], f"{data['n_bare']:,} of {data['n_cells']:,} cells"
-            return f"{column} has no {unit} in {cells}; they are taken as {unit} too."
+            more["told"] = " or ".join(f"{number:,.10g}" for number in data["numbers"])
         case "text among numbers" | "limits" | "no numbers":
-            return describe_text(problem.column, data)
-        case "too many categories" | "free text":
-            held = f"{data['n_distinct']:,} different texts in {data['n_observed']:,} rows"
-            if problem.code == "free text":
-                looks = "it looks like free text, which says little about groups."
-                return f"{column} holds {held}: {looks}"
-            return f"{column} holds {held}, too many for categories (at most {MAX_CATEGORIES})."
-        case "several answers":
-            return (
-                f"{column} holds several answers in a cell, such as '{brief(data['example'])}': "
-                "each combination counts as a category of its own."
-            )
+            sentence = _TEXT if data["texts"] else "{column} holds {example}."
+            more["hint"] = number_hint(data["example"])
         case "spelling variants":
             variants = data["variants"]
-            listed = " and ".join(f"'{brief(t, 40)}' ({n:,})" for t, n in variants[0][:2])
             n_more = sum(map(len, variants)) - 2
-            more = f", and {n_more} more such," if n_more else ""
-            return (
-                f"{column} holds {listed}{more} which differ only in capitals or blanks: they "
-                "count as different categories."
-            )
+            more["listed"] = " and ".join(f"'{brief(t, 40)}' ({n:,})" for t, n in variants[0][:2])
+            more["listed"] += f", and {n_more} more such," if n_more else ""
         case "split category":
-            groups = [[f"'{brief(name, 40)}'" for name in group] for group in data["groups"]]
-            text = (
-                f"Columns {join_words(groups[0], _MOST_NAMED)} seem to hold one category, but some "
-                "rows have a 1 in none or in two of them."
-            )
-            if len(groups) > 1:
-                starts = join_words([group[0] for group in groups[1:]], _MOST_NAMED)
-                text += f" So do those that begin with {starts}."
-            return text
-        case "repeated ids":
-            n_distinct, n_observed = data["n_distinct"], data["n_observed"]
-            return (
-                f"{column} holds {n_distinct:,} different values in {n_observed:,} rows: it seems "
-                "to tell which rows belong together, not what they are like."
-            )
-        case "repeated names":
-            listed = list_first([f"'{brief(t, 30)}' ({n:,})" for t, n in data["names"].items()])
-            return f"{column} names the rows, but several have the same: {listed}."
+            first, *others = [[f"'{brief(name, 40)}'" for name in each] for each in data["groups"]]
+            more["listed"] = join_words(first, _MOST_NAMED)
+            starts = join_words([each[0] for each in others], _MOST_NAMED)
+            more["others"] = f" So do those that begin with {starts}." if others else ""
         case "code for missing":
-            clause = describe_codes({0: data["codes"]}, lambda _: f"'{brief(problem.column)}'")
-            return f"{clause}, unlike its other values."
-        case "outlier":
-            far = "so far from its other values that these look all alike."
-            return f"{column} holds {data['value']:g}, {far}"
-        case "infinite numbers":
-            return f"{column} holds an infinite number in {data['where']}."
-        case "may name the rows":
-            return (
-                f"{column} holds a whole number in every row, no two alike: it may name the rows "
-                "rather than describe them."
-            )
+            codes = {0: data["codes"]}
+            more["clause"] = describe_codes(codes, lambda _: f"'{brief(problem.column)}'")
         case "codes with zeros":
-            such = f", such as {brief(data['example'])}" if data["example"] else ""
-            return f"{column} holds numbers that begin with 0{such}: they look like codes."
-        case "may be a code":
-            return f"{column} is used as a measurement, but its name suggests a code."
+            more["such"] = f", such as {brief(data['example'])}" if data["example"] else ""
         case "other unit":
-            here, there = (brief(data[key]) or "no unit" for key in ("unit", "expected"))
-            return f"{column} is in {here} here, but was in {there} where the model was fitted."
-        case "extra rows":
-            listed = ", ".join(f"'{brief(label, 40)}'" for label in data["labels"])
-            if len(data["labels"]) == 1:
-                return f"The last row ({listed}) looks like a total or a note, not like data."
-            return f"The last rows ({listed}) look like totals or notes, not like data."
-    raise ValueError(f"No sentence for the problem {problem.code!r}.")
-
-
-def describe_text(name: str, data: Mapping[str, Any]) -> str:
-    """Write what a column holds instead of numbers, and how to make numbers of it."""
-    if not data["texts"]:
-        return f"Column '{brief(name)}' holds {data['example']}."
-    return (
-        f"Column '{brief(name)}' holds text in {data['n_cells']:,} of "
-        f"{counted(data['n_observed'], 'cell')}, first '{brief(data['example'])}' in "
-        f"{data['where']}. {number_hint(data['example'])}"
-    ).rstrip()
+            more["here"], more["there"] = (
+                brief(data[key]) or "no unit" for key in ("unit", "expected")
+            )
+    column = f"Column '{brief(problem.column)}'"
+    names = {"column": column, "name": problem.column}
+    return _fill(sentence, (), {**data, **more, **names}).rstrip()
 
 
 def write_fix(problem: Problem, words: Dialect, settled: bool = False) -> str:
     """Write what to do; where a model has `settled` the columns, only what cells can be."""
-    name, fix, data = problem.column, problem.fix, problem.data
-    write, drop = words.write, words.write([Drop(problem.column)])
-    category = words.write([ReadAs(name, "category")])
+    name, fix, data, write = problem.column, problem.fix, problem.data, words.write
+    sentence, more = PROBLEMS[problem.code][1], {}
     if settled and problem.code in _OF_COLUMNS and not fix:
         return _OF_COLUMNS[problem.code]
     match problem.code:
-        case "transposed":
-            return "Turn it round: copy it, and in a spreadsheet paste it transposed."
-        case "nothing left":
-            ways = [words.names["dates"], words.names["columns"]]
-            return f"Take some of them: {' or '.join(ways)}."
-        case "earlier result":
-            return f"Leave it out ({drop}); the new result then takes its place."
-        case "ambiguous dates":
-            return f"Say which: {write(data['ways'][:1])}, or {write(data['ways'][1:])}."
-        case "mixed dates":
-            return f"Write all of them in one way, or leave the column out: {drop}."
-        case "mixed units":
-            return f"Convert them to one unit, or leave the column out: {drop}."
-        case "ambiguous numbers":
-            first, second = write(data["ways"][:1]), write(data["ways"][1:])
-            return f"Say which: {first} (thousands) or {second} (decimal sign)."
-        case "unit left out":
-            return "Check them."
+        case "ambiguous dates" | "ambiguous numbers":
+            more = {"first": write(data["ways"][:1]), "second": write(data["ways"][1:])}
         case "text among numbers" if isinstance(fix[0], Missing):
-            begin = f"If the text means missing: {write(fix)}. Otherwise"
+            more["leave"] = f"If the text means missing: {write(fix)}. Otherwise leave"
             if settled:
-                return f"{begin} correct such cells, or leave them empty."
-            return f"{begin} leave the column out ({drop}), or take it as categories ({category})."
+                return f"{more['leave'][:-6]} correct such cells, or leave them empty."
         case "text among numbers":
-            leave = "Otherwise leave" if number_hint(data["example"]) else "Leave"
-            return f"{leave} the column out ({drop}), or take it as categories ({category})."
+            more["leave"] = "Otherwise leave" if number_hint(data["example"]) else "Leave"
         case "limits":
-            others = "“half” reads half of them, “missing” nothing"
             codes = [each for each in fix if isinstance(each, Missing)]
-            rest = f" If other text means missing: {write(codes)}." if codes else ""
-            value = write([SetOption("limits", "value")])
-            return f"Read limits as the numbers that they name: {value}; {others}.{rest}"
-        case "no numbers":
-            return (
-                f"Write what tells rows apart as columns of numbers, leave it out ({drop}), or "
-                f"take it as categories ({category})."
-            )
-        case "too many categories":
-            return f"Leave it out ({drop}){words.aside}."
-        case "free text":
-            return f"Leave it out: {drop}."
+            more["rest"] = f" If other text means missing: {write(codes)}." if codes else ""
+            more["value"] = write([SetOption("limits", "value")])
         case "repeated ids":
-            ways = [words.row_names(name), drop]
-            out = f"If so, leave it out: {' or '.join(filter(None, ways))}."
-            if "time" not in data:
-                return f"{out} {words.names['together']}"
-            lines = words.lines(name, data["time"])
-            return f"{out} {words.names['together']} {lines} gives each '{brief(name)}' one label."
-        case "repeated names":
-            return "Check whether such rows were entered twice."
-        case "several answers":
-            return "Make each answer a column of 0 and 1."
-        case "spelling variants":
-            return "If they mean the same, write them alike."
-        case "split category":
-            return (
-                "Each counts as a column of its own. If they are one category, correct these rows, "
-                "or write it as one column of text, empty where it is missing."
-            )
-        case "code for missing":
-            return f"If that means missing, add {write(fix)}"
-        case "outlier":
-            return "If it is a mistake, fix it or leave the cell empty."
-        case "infinite numbers":
-            empty = "Replace it, or leave the cell empty to treat it as missing"
-            return f"{empty}, as with {write(fix)}."
-        case "may name the rows":
-            ways = [words.row_names(name), drop]
-            return f"If so, leave it out: {' or '.join(filter(None, ways))}."
-        case "codes with zeros":
-            return f"Take them as categories ({category}), or leave the column out ({drop})."
-        case "may be a code":
-            return f"If so, take it as categories ({category}), or leave it out ({drop})."
-        case "other unit":
-            return "If that is not the same, convert it."
+            gives = f"gives each '{brief(name)}' one label."
+            more["lines"] = f" {words.lines(name, data['time'])} {gives}" if "time" in data else ""
         case "extra rows":
-            it = "it" if len(data["labels"]) == 1 else "them"
-            more = " (with what is left out below already)" * data["more"]
-            return f"If so, leave {it} out: {write(fix)}{more}."
-    raise ValueError(f"No sentence for the problem {problem.code!r}.")
+            more["below"] = " (with what is left out below already)" * data["more"]
+    drop = write([Drop(name)])
+    more |= {"drop": drop, "category": write([ReadAs(name, "category")]), "fix": write(fix)}
+    more["aside_or_drop"] = " or ".join(filter(None, [words.row_names(name), drop]))
+    return _fill(sentence, (), {**data, **more, "say": words.names, "aside": words.aside})
 
 
 def write_problems(problems: Sequence[Problem], words: Dialect, settled: bool = False) -> list[str]:

@@ -4,7 +4,6 @@ The first example of each code is taken from the stored and messy tables; what n
 itself is listed here.
 """
 
-import re
 import sys
 import tempfile
 from pathlib import Path
@@ -88,10 +87,7 @@ def find_examples():
 
 def codes_with_words():
     """List the codes that there are sentences for."""
-    source = Path(wording.__file__).read_text("utf-8")
-    cases = re.findall(r"^ +case (.*?):?$", source, re.MULTILINE)
-    problems = {code for case in cases for code in re.findall(r'"([^"]+)"', case)}
-    return problems, set(re.findall(r'note\.code == "(\w+)"', source))
+    return set(wording.PROBLEMS), {key.partition("/")[0] for key in wording.NOTES}
 
 
 def render(words, problems, notes):
