@@ -152,7 +152,7 @@ def test_neither_the_table_nor_what_a_link_points_to_is_overwritten(csv, folder,
     (tmp_path / "link.csv").symlink_to(csv)
     before = Path(csv).read_bytes()
     for source, out in ((csv, csv), (csv, tmp_path / "link.csv"), (folder, f"{folder}/o.parquet")):
-        with pytest.raises(OSError, match="is the input|is a link|lies in the input"):
+        with pytest.raises(OSError, match=r"is (the input|a link)|lies in the input"):
             cluster_file(PCKID(3, **SMALL), source, str(out), columns=NAMES)
     assert Path(csv).read_bytes() == before
 

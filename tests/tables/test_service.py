@@ -171,6 +171,12 @@ def test_categories_are_compared_as_the_model_knows_them(prepared, known, cells,
     )
 
 
+@BOTH
+def test_ids_with_a_blank_name_the_rows(prepared, at_most):
+    ids = ["", *(f"P{i:03}" for i in range(1, 30))]
+    assert prepared({"id": ids, "x": NUMBERS}, at_most=at_most).row_names == "id"
+
+
 def test_unknown_categories_are_counted(prepared):
     found = prepared({"a": ["yes", "no", "perhaps"] * 3, "x": NUMBERS[:9]}, known=KNOWN)
     assert facts_of(found, "categories_unknown") == [{"column": "a", "texts": {"perhaps": 3}}]

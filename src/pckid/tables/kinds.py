@@ -249,13 +249,12 @@ def _kind_of_numbers(values: np.ndarray, name: str, rules: ReadingRules) -> Read
 def _text(cells: Any, name: str, rules: ReadingRules) -> Reading:
     """Tell categories from free text and names of rows, by the first rows (null where missing)."""
     n_observed = len(cells) - cells.null_count
-    n_distinct = pc.count_distinct(cells).as_py()
+    distinct = cells.drop_null().unique().to_pylist()
+    n_distinct = len(distinct)
     named = name not in rules.kept and texts_name_rows(name, len(cells), n_observed, n_distinct)
-    named = named and not (n_distinct < 100 and are_booleans(cells.unique().to_pylist()))
-    if named:
+    if named and not (n_distinct < 100 and are_booleans(distinct)):
         return Reading("row name")
     free = name not in rules.kept and texts_are_free(n_observed, n_distinct)
-    distinct = [text for text in cells.unique().to_pylist() if text is not None]
     return Reading("free text" if free else "category", several=has_several_answers(distinct))
 
 
