@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pckid._utils.arrays import to_numpy
-from pckid.mixture.elimination import solve
+from pckid.mixture.completion import solve
 
 
 def draw(seed, size, n_right, batch):

@@ -9,7 +9,7 @@ from oracles import initial
 
 from pckid._utils.arrays import to_numpy
 from pckid.input.table import measure, standardise
-from pckid.mixture import full, initialise, product
+from pckid.mixture import full, product, starts
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -74,7 +74,7 @@ def test_the_floor_holds_from_the_start(family):
 @pytest.mark.parametrize("n_values", [3, 10**6])
 def test_the_highest_score_takes_the_row_and_the_first_of_equal_ones(backend, n_values):
     scores = np.random.default_rng(0).integers(0, n_values, (2, 5, 40)).astype(float)
-    found = to_numpy(initialise.winner(backend.asarray(scores)))
+    found = to_numpy(starts.winner(backend.asarray(scores)))
     expected = np.zeros(scores.shape)
     for mixture, row in np.ndindex(2, 40):
         expected[mixture, np.argmax(scores[mixture, :, row]), row] = 1.0

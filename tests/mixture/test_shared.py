@@ -13,10 +13,10 @@ import pckid.metrics
 from pckid import PCKID, IncompleteGaussianMixture
 from pckid.input.table import Scaling, measure, standardise
 from pckid.mixture import em, full, product
-from pckid.mixture.component_weights import pool
-from pckid.mixture.shared import spherical, tied, tied_diag
+from pckid.mixture.families import FAMILIES as ALL
+from pckid.mixture.families import pool
 
-FAMILIES = {"tied": tied, "tied_diag": tied_diag, "spherical": spherical}
+FAMILIES = {kind: ALL[kind] for kind in ("tied", "tied_diag", "spherical")}
 PLAIN = {"tied": full, "tied_diag": product, "spherical": product}
 seeds = st.integers(0, 10_000)
 

@@ -57,7 +57,7 @@ def test_a_partition_of_complete_rows_gives_its_moments(kind):
     rows = make_rows(X)
     family = FAMILIES[kind]
     stats = family.statistics(standardise(X, measure(X), "float64"))
-    params = starts.from_partition(family, stats, rows, np.eye(2)[labels].T, 1e-9)
+    params = starts.start_from_partition(family, stats, rows, np.eye(2)[labels].T, 1e-9)
     parts = [rows.values[labels == k] for k in range(2)]
     close(params.means[0], [part.mean(axis=0) for part in parts])
     each = np.stack([np.cov(part.T, bias=True) for part in parts])

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from pckid.mixture import em, initialise
+from pckid.mixture import em
+from pckid.mixture.starts import start_from_rows
 
 # Two ways to the same number may differ by this much, said here once.
 TOLERANCE = {"float64": 1e-10, "float32": 2e-4}
@@ -35,7 +36,7 @@ def groups(seed=0, n_samples=90, n_features=4, n_groups=3, share=0.3, gap=6.0):
 
 def begin(family, stats, chosen, floor):
     """Start mixtures from the rows `chosen` (m, g)."""
-    return initialise.from_rows(family, stats, chosen, floor)
+    return start_from_rows(family, stats, chosen, floor)
 
 
 def steps(family, stats, params, n_iter, floor):

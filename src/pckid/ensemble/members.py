@@ -24,8 +24,9 @@ from pckid._utils.parallel import is_remote, run_in_threads, run_remote
 from pckid._utils.progress import Advance
 from pckid._utils.seeds import Stream, generator
 from pckid.input.table import Table, take
-from pckid.mixture import em, initialise, side_by_side
+from pckid.mixture import em, side_by_side
 from pckid.mixture.families import FAMILIES
+from pckid.mixture.starts import start_from_rows
 
 # Statistics of the mixtures trained in one call: small stacks stay in the cache of a CPU core,
 # large ones fill a GPU.
@@ -298,7 +299,7 @@ def _train_run(table: Table, plan: Plan, run: Run, subsamples: Subsamples) -> An
     stats = family.statistics(table, asarray_like(subsamples.rows, home))
     first = asarray_like(np.tile(np.arange(run.size), (run.n_members, 1)), home)
     weights = None if shares is None else asarray_like(shares[:, None, :], home)
-    params = initialise.from_rows(family, stats, first, plan.floor, weights)
+    params = start_from_rows(family, stats, first, plan.floor, weights)
     return em.iterate(
         family,
         stats,
@@ -342,7 +343,7 @@ def _train_on_shared_rows(
         return (layout.posteriors(log_joint[0, ...]) * weights)[None, ...]
 
     stats = family.statistics(table)._replace(n_counted=plan.n_rows)
-    params = initialise.from_rows(family, stats, chosen[None, :], plan.floor, assign=assign)
+    params = start_from_rows(family, stats, chosen[None, :], plan.floor, assign=assign)
     n_iter, floor = plan.max_iter, plan.floor
     params = em.iterate(family, stats, params, n_iter=n_iter, floor=floor, share=share)
     return zip(runs, side_by_side.split(params, shapes), strict=True)

@@ -11,7 +11,9 @@ mean, zero elsewhere, m the missing and o the observed features:
   between two Σ once, so that δ̂ is not needed row by row.
 
 Either way a pattern and a component need one small inverse, which all rows of the pattern share.
-Components are the last axis of the arrays that meet in the elimination.
+Patterns and components are the last axes of the arrays that meet in the elimination, so that each
+of its steps is one operation on long vectors: for matrices of ten rows that is far faster than a
+call of LAPACK for each of them.
 """
 
 from __future__ import annotations
@@ -21,7 +23,6 @@ from typing import NamedTuple
 
 from pckid._utils.arrays import Array, clip_min, contiguous, device_of, namespace
 from pckid.mixture.batches import PatternBatch
-from pckid.mixture.elimination import solve
 
 _LOG_2PI = math.log(2 * math.pi)
 
@@ -157,3 +158,42 @@ def _gather_padded(rows: Array, positions: Array) -> Array:
     )
     flat = xp.take(padded, xp.reshape(positions, (-1,)), axis=0)
     return xp.reshape(flat, (*positions.shape, rows.shape[1]))
+
+
+class Solved(NamedTuple):
+    """What the elimination finds of a batch of matrices A (s, s, ...)."""
+
+    inverse: Array  # (s, s, ...), A⁻¹
+    solutions: Array  # (s, r, ...), A⁻¹ B
+    log_det: Array  # (...), log|A|
+
+
+def solve(matrices: Array, right: Array) -> Solved:
+    """Invert positive definite matrices by Gauss–Jordan elimination.
+
+    No pivots are searched for: on positive definite matrices the elimination is stable without
+    (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., section 14.4).
+
+    Parameters
+    ----------
+    matrices : array of shape (s, s, ...)
+        A, positive definite.
+    right : array of shape (s, r, ...)
+        B, the right-hand sides.
+    """
+    xp = namespace(matrices)
+    s = matrices.shape[0]
+    work = xp.concat([matrices, right], axis=1)
+    log_det = xp.zeros_like(work[0, 0, ...]) if s else xp.sum(matrices, axis=(0, 1))
+    for k in range(s):
+        column = xp.asarray(work[:, k, ...], copy=True)
+        pivot = xp.asarray(column[k, ...], copy=True)
+        log_det = log_det + xp.log(pivot)
+        # With the unit vector in place of column k and one less at the pivot, a single rank-one
+        # update leaves the row divided by the pivot, and the inverse where the column was.
+        work[:, k, ...] = 0.0
+        work[k, k, ...] = 1.0
+        row = work[k, ...] / pivot
+        column[k, ...] -= 1.0
+        work -= column[:, None, ...] * row
+    return Solved(work[:, :s, ...], work[:, s:, ...], log_det)

@@ -9,7 +9,10 @@ import numpy as np
 
 from pckid._utils.arrays import Array, exponential, fused_softmax, namespace
 from pckid.input.table import Table
-from pckid.mixture.component_weights import Share
+
+# Takes the log-joint (m, g, n) of some rows, and which rows of the table these are (None: all of
+# them, in order), to their responsibilities (m, g, n).
+Share = Callable[[Array, Array | None], Array]
 
 
 class Family(Protocol):
@@ -54,6 +57,17 @@ class FittedMixtures(NamedTuple):
     n_iter: int
     converged: bool
     log_likelihoods: tuple[float, ...] = ()  # after each iteration
+
+
+def log_weights(total: Array, n_samples: int) -> Array:
+    """Turn sums of responsibilities (..., g) into log-weights that are never −inf."""
+    xp = namespace(total)
+    return xp.log(total / n_samples + float(xp.finfo(total.dtype).smallest_normal))
+
+
+def holds_rows(total: Array) -> Array:
+    """Return whether rows can be averaged by sums of responsibilities (..., g)."""
+    return total > 10 * namespace(total).finfo(total.dtype).smallest_normal
 
 
 def posterior(log_joint: Array, weights: Array | None = None) -> Array:

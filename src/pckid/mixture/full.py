@@ -22,7 +22,7 @@ from pckid.mixture.completion import (
     conditional_diagonal,
     sum_inverses,
 )
-from pckid.mixture.component_weights import Share, holds_rows, log_weights
+from pckid.mixture.em import Share, holds_rows, log_weights
 
 STACKABLE = False
 MIXED = False

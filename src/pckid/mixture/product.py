@@ -44,7 +44,7 @@ from pckid._utils.arrays import (
     times_transposed,
 )
 from pckid.input.table import Margins, Table, gather, take
-from pckid.mixture.component_weights import Share, holds_rows, log_weights
+from pckid.mixture.em import Share, holds_rows, log_weights
 
 STACKABLE = True
 MIXED = True

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from pckid._utils.arrays import Array, asarray_like, device_of, namespace, take_along
-from pckid.mixture import em, initialise
+from pckid.mixture import em
+from pckid.mixture.starts import winner
 
 Shape = tuple[int, int]  # how many mixtures, of how many components
 
@@ -51,7 +52,7 @@ class SideBySide:
 
     def winners(self, scores: Array) -> Array:
         """Give each row wholly to the highest score (n_components, n) of each mixture."""
-        return self._flat(initialise.winner(self._apart(scores)))
+        return self._flat(winner(self._apart(scores)))
 
     def _apart(self, X: Array) -> Array:
         """Set mixtures apart (n_mixtures, most, n), smaller ones filled up with −∞."""

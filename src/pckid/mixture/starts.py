@@ -1,13 +1,14 @@
-"""How a single mixture starts: scikit-learn's four ways, on what is observed.
+"""Where EM starts: the paper's way for the mixtures of an ensemble, four for a single mixture.
 
-Distances count the observed values of a row, centres are means of observed values. A partition of
-the rows becomes parameters by one M-step, in which a missing value counts as the mean of its part,
-with the part's variance. With nothing missing these are the starts of scikit-learn's mixtures.
+A single mixture starts in scikit-learn's ways, on what is observed: distances count the observed
+values of a row, centres are means of observed values. A partition of the rows becomes parameters by
+one M-step, in which a missing value counts as the mean of its part, with the part's variance.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,12 +20,12 @@ from pckid._utils.arrays import (
     device_of,
     namespace,
     take_along,
+    times_transposed,
     to_numpy,
 )
 from pckid.input.table import Table
 from pckid.input.weights import canonical_order, draw_rows
-from pckid.mixture import em, initialise
-from pckid.mixture.em import Family, weights_of
+from pckid.mixture.em import Family, best_start, weights_of
 
 WAYS = ("kmeans", "k-means++", "random", "random_from_data")
 _MOST_STEPS = 300
@@ -70,24 +71,11 @@ def make_start(
     floor: float,
     rng: np.random.RandomState,
 ) -> Any:
-    """Compute the parameters that EM starts from.
-
-    Parameters
-    ----------
-    way : str
-        One of `WAYS`. "random_from_data" is the paper's: see `initialise.from_rows`.
-    family, stats
-        A family of components and its statistics of the rows.
-    rows : Rows
-    n_components : int
-    floor : float
-        The smallest variance.
-    rng : RandomState
-    """
+    """Compute the parameters that EM starts from, in one of the `WAYS`."""
     if way == "random_from_data":
         chosen = draw_rows(rows.order, rows.counts, n_components, rng)
         first = asarray_like(chosen[None, :], rows.values)
-        return initialise.from_rows(family, stats, first, floor, rows.weights)
+        return start_from_rows(family, stats, first, floor, rows.weights)
     if way == "random":
         drawn = np.empty((n_components, len(rows.order)))
         drawn[:, rows.order] = rng.uniform(size=(len(rows.order), n_components)).T
@@ -96,12 +84,47 @@ def make_start(
         resp = _sorted(rows, _nearest(rows, _seeds(rows, n_components, rng)))
     else:
         tries = [lloyd_observed(rows, _seeds(rows, n_components, rng)) for _ in range(_SEEDINGS)]
-        best = em.best_start([-each.cost for each in tries], rows.values.dtype)
+        best = best_start([-each.cost for each in tries], rows.values.dtype)
         resp = _sorted(rows, tries[best].resp)
-    return from_partition(family, stats, rows, resp, floor)
+    return start_from_partition(family, stats, rows, resp, floor)
 
 
-def from_partition(family: Family, stats: Any, rows: Rows, resp: Array, floor: float) -> Any:
+def start_from_rows(
+    family: Family,
+    stats: Any,
+    chosen: Array,
+    floor: float,
+    weights: Array | None = None,
+    assign: Callable[[Array], Array] | None = None,
+) -> Any:
+    """Start from random rows, one k-means step and the empirical moments, as the paper does.
+
+    Missing values count as the feature's observed mean, here and only here. Of a stack of m
+    mixtures, the rows `chosen` (m, g) of each are its first centres. Rows may have `weights`, (n,)
+    or (m, 1, n), of mean 1. `assign` takes scores of rows, highest for the nearest centre, to
+    responsibilities, both (m, g, n); None gives each row to the nearest.
+    """
+    X, centers = family.filled(stats), family.pick(stats, chosen)
+    squares = namespace(X).sum(centers**2, axis=-1)
+    resp = (assign or winner)(times_transposed(centers, X) - 0.5 * squares[..., None])
+    resp = resp if weights is None else resp * weights
+    return family.constrain(family.start(stats, resp, centers), floor)
+
+
+def winner(scores: Array) -> Array:
+    """Give each row wholly to its highest score (m, g, n), the first of equal ones."""
+    xp = namespace(scores)
+    if isinstance(scores, np.ndarray):
+        highest = scores == np.max(scores, axis=1, keepdims=True)
+        # Equal ones are rare, and looking for the first takes several times as long.
+        if np.count_nonzero(highest) == scores.shape[0] * scores.shape[2]:
+            return highest.astype(scores.dtype)
+    best = xp.argmax(scores, axis=1, keepdims=True)
+    index = xp.arange(scores.shape[1], dtype=best.dtype, device=device_of(scores))
+    return xp.astype(best == index[None, :, None], scores.dtype)
+
+
+def start_from_partition(family: Family, stats: Any, rows: Rows, resp: Array, floor: float) -> Any:
     """Turn a partition of the rows, `resp` of shape (g, n_samples), into parameters."""
     weighted = rows.weighted(resp)
     centers, variances = _moments(rows, weighted)
@@ -178,7 +201,7 @@ def _closeness(rows: Rows, centers: Array) -> Array:
 
 def _nearest(rows: Rows, centers: Array) -> Array:
     """Give each row to its nearest centre (g, n_samples)."""
-    return initialise.winner(_closeness(rows, centers)[None, ...])[0, ...]
+    return winner(_closeness(rows, centers)[None, ...])[0, ...]
 
 
 def _sorted(rows: Rows, resp: Array) -> Array:
