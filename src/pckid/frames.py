@@ -68,6 +68,7 @@ def read_table(
     sheet: str | None = None,
     skip_first: int | None = None,
     skip_last: int = 0,
+    units_row: bool = False,
     visible_only: bool = False,
 ) -> TableFrame:
     """Read a table as the command line does.
@@ -113,6 +114,8 @@ def read_table(
     skip_last : int, default=0
         Rows at the end of a text file or sheet to leave out, such as totals and notes; blank ones
         are not counted.
+    units_row : bool, default=False
+        Leave out the row below the names, which holds units.
     visible_only : bool, default=False
         Leave out rows that a sheet hides, as a filter does.
 

@@ -36,6 +36,7 @@ def describe_reading(prepared: Prepared, options: ReadOptions) -> dict[str, list
     kept = {key: list(getattr(chosen, key)) for key in ("na_values", "not_missing")}
     kept["limits"] = [chosen.limits] if chosen.limits else []
     kept["skip_last"] = ["yes"] if prepared.table.parts[-1].n_below else []
+    kept["units_row"] = ["yes"] if prepared.table.units_row else []
     for key in ("numbers", "dates"):
         values = getattr(chosen, key)
         kept[key] = [v for v in values if v.rpartition("=")[0] in ("", *prepared.names)]
@@ -53,7 +54,7 @@ def known_reading(description: Mapping[str, Any]) -> dict[str, list[str]]:
     """Read how the table of a model was read from what its file says of itself."""
     reading = description.get("reading")
     reading = reading if isinstance(reading, Mapping) else {}
-    keys = *_LISTS, *_KEPT, "units", "no_header", "limits", "skip_last", "series"
+    keys = *_LISTS, *_KEPT, "units", "no_header", "limits", "skip_last", "units_row", "series"
     known = {key: reading.get(key, []) for key in keys}
     for values in known.values():
         if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
@@ -94,8 +95,8 @@ def as_known(
         read = replace(read, header=False)
     if reading["limits"] and not columns.limits:
         more["limits"] = reading["limits"][-1]
-    # Rows that look like totals are left out where those of the model's table were.
-    more["take_advice"] = bool(reading["skip_last"])
+    # Rows that look like totals or units are left out where those of the model's table were.
+    more["take_advice"] = bool(reading["skip_last"] or reading["units_row"])
     return known, replace(columns, decimal=read.decimal, **more), read
 
 

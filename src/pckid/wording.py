@@ -20,6 +20,7 @@ from pckid.tables.findings import (
     ReadAs,
     SetOption,
     SkipFirst,
+    SkipUnits,
     advice,
 )
 from pckid.tables.kinds import Reading
@@ -93,7 +94,7 @@ PROBLEMS = {
     "transposed": (
         "{n_columns} columns hold numbers, with text in the same row: the table looks transposed, "
         "with rows where columns should be.",
-        "Turn it round: copy it, and in a spreadsheet paste it transposed.",
+        "Turn it round: copy it, and in a spreadsheet paste it transposed.{units}",
     ),
     "nothing left": (
         "No column is left to cluster: all hold dates, free text or names of rows.",
@@ -127,6 +128,11 @@ PROBLEMS = {
     "text among numbers": (
         _TEXT,
         "{leave} the column out ({drop}), or take it as categories ({category}).",
+    ),
+    "units row": (
+        "{n_columns} columns of numbers hold text in {where}, such as {texts!q}: it may hold "
+        "units.",
+        "If so, leave that row out: {fix}.",
     ),
     "limits": (
         _TEXT,
@@ -403,6 +409,9 @@ def write_fix(problem: Problem, words: Dialect, settled: bool = False) -> str:
             codes = [each for each in fix if isinstance(each, Missing)]
             more["rest"] = f" If other text means missing: {write(codes)}." if codes else ""
             more["value"] = write([SetOption("limits", "value")])
+        case "transposed":
+            of_units = f" If that row holds units, leave it out: {write([SkipUnits()])}."
+            more["units"] = of_units * (problem.rows == (1,))
         case "repeated ids":
             gives = f"gives each '{brief(name)}' one label."
             more["lines"] = f" {words.lines(name, data['time'])} {gives}" if "time" in data else ""
@@ -450,7 +459,8 @@ def write_refusal(
     stops = [problem for problem in problems if problem.stops]
     lines = write_problems(problems, words, settled)
     if len(lines) > 1:
-        what = "point" if any(problem.code == "extra rows" for problem in stops) else "column"
+        rows = any(problem.code in ("extra rows", "units row") for problem in stops)
+        what = "point" if rows else "column"
         many = counted(len(stops), what) + (" needs" if len(stops) == 1 else " need")
         n_rest = len(lines) - len(stops)
         rest = f", {counted(n_rest, 'more point')} to look at" if n_rest > 0 else ""

@@ -117,6 +117,14 @@ def test_rows_that_a_sheet_hides_are_left_out_by_a_tick():
     assert "visible_only=True" in as_python(settings)
 
 
+def test_a_row_of_units_is_left_out_by_a_tick():
+    app = page("units.csv", b"a,b\nkg,cm\n1,2\n3,4\n5,6\n")
+    next(box for box in app.checkbox if "units" in box.label).check().run()
+    found = app.session_state["found"]
+    assert found.table.n_rows == 3
+    assert " --units-row " in as_command(Settings(found.upload, 2, ColumnOptions()))
+
+
 @pytest.mark.parametrize("place", ["table", "new"])
 def test_totals_at_the_end_are_asked_about_and_left_out_by_a_button(place):
     content = b"name,a\n" + b"".join(b"n%d,%d\n" % (i, i) for i in range(5)) + b"Total,10\n"

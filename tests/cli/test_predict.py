@@ -130,6 +130,16 @@ def test_new_rows_are_read_as_the_table_of_the_model(pckid, tmp_path):
     assert "'divers' (20)" in other.err
 
 
+def test_a_row_of_units_is_left_out_of_new_rows_as_of_the_models_own(pckid, tmp_path):
+    rows = [f"{1 + 5 * (i % 2) + i / 100},{3 + 6 * (i % 2) - i / 70}" for i in range(40)]
+    for name, units in (("t.csv", ["kg,cm"]), ("with.csv", ["kg,cm"]), ("without.csv", [])):
+        (tmp_path / name).write_text("\n".join(["a,b", *units, *rows]))
+    done = pckid("cluster", "t.csv", "-k", "2", *QUICK, "--units-row", "--save", "m", "--json")
+    assert json.loads(done.out)["cluster_sizes"] == [20, 20], done.err
+    for name in ("with.csv", "without.csv"):
+        assert json.loads(pckid("predict", "m", name, "--json").out)["cluster_sizes"] == [20, 20]
+
+
 @pytest.mark.parametrize("as_text", [True, False])
 def test_an_id_that_repeats_is_pointed_out_and_its_rows_belong_together(pckid, tmp_path, as_text):
     rng = np.random.default_rng(0)

@@ -14,7 +14,7 @@ from pckid import wording
 from pckid.app.wording import PAGE
 from pckid.cli._words import SHELL
 from pckid.frames import PYTHON
-from pckid.tables.findings import Drop, Fact, Missing, Problem, ReadAs, SkipLast
+from pckid.tables.findings import Drop, Fact, Missing, Problem, ReadAs, SkipLast, SkipUnits
 from pckid.tables.options import ColumnOptions
 from pckid.tables.scanning import open_table
 from pckid.tables.service import prepare
@@ -41,6 +41,8 @@ PROBLEMS = [
     Problem("repeated ids", "patient", (), {"n_distinct": 20, "n_observed": 80, "time": "date"},
             (Drop("patient"),)),
     Problem("repeated names", "id", (), {"names": {"P7": 2}}),
+    Problem("units row", "sbp", (1,), {"texts": ["mmHg", "kg"], "n_columns": 2, "where": "row 1"},
+            (SkipUnits(),), True),
     Problem("extra rows", "name", (), {"labels": ("Total",), "more": False}, (SkipLast(1),)),
 ]  # fmt: skip
 NOTES = [

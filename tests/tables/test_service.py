@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from pckid.exceptions import OptionError
-from pckid.inspection.tables import inspect_table
-from pckid.tables.findings import Missing, ReadAs, SetOption
+from pckid.tables.findings import Missing, ReadAs, SetOption, SkipUnits
 from pckid.tables.options import ColumnOptions
 from pckid.tables.scanning import open_table
 from pckid.tables.service import Known, prepare
@@ -182,15 +181,20 @@ def test_unknown_categories_are_counted(prepared):
     assert facts_of(found, "categories_unknown") == [{"column": "a", "texts": {"perhaps": 3}}]
 
 
-def test_what_a_line_of_units_hides_is_found_by_further_advice(prepared):
-    pressure = ["mmHg", *("999" if i % 10 == 3 else str(100 + i * 7 % 41) for i in range(30))]
-    age = ["Jahre", *(str(20 + i * 3 % 50) for i in range(30))]
-    weight = ["kg", *(str(50 + i * 11 % 37) for i in range(30))]
-    columns = {"sbp": pressure, "age": age, "weight": weight, "ldl": ["mg/dl", *age[1:]]}
-    found = prepared(columns)
-    assert codes_of(found) == ["text among numbers"] * 4
-    inspected = inspect_table(found.table)
-    assert [problem.code for problem in inspected.problems] == codes_of(found)
-    taken = prepared(columns, take_advice=True)
-    assert codes_of(taken) == []
-    assert {"999", "mmHg", "Jahre"} <= set(taken.options.na_values)
+@BOTH
+def test_what_a_row_of_units_hides_is_found_at_once(prepared, at_most):
+    pressure = ["mmHg", *("999" if i % 10 == 3 else str(100 + i * 7 % 23) for i in range(30))]
+    age = ["Jahre", *(str(20 + i * 3 % 19) for i in range(30))]
+    sex = ["", *"FM" * 15]
+    columns = {"sbp": pressure, "age": age, "sex": sex, "ldl": ["mg/dl", *age[1:]]}
+    found = prepared(columns, at_most=at_most)
+    assert [problem.fix for problem in found.problems] == [(SkipUnits(),), (Missing("999"),)]
+    taken = prepared(columns, at_most=at_most, take_advice=True)
+    assert (codes_of(taken), taken.options.na_values) == ([], ("999",))
+    assert next(taken.table.batches(["age"])).table.data["age"].to_pylist() == age[1:]
+
+
+@BOTH
+def test_text_beside_a_number_is_no_row_of_units(prepared, at_most):
+    columns = {"a": ["unknown", *NUMBERS], "b": ["not done", *NUMBERS], "c": ["5", *NUMBERS]}
+    assert codes_of(prepared(columns, at_most=at_most)) == ["text among numbers"] * 2

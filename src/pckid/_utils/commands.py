@@ -16,6 +16,7 @@ _SINGLE = (
     "header",
     "limits",
     "visible_only",
+    "units_row",
 )
 
 

@@ -9,10 +9,10 @@ from pckid._utils.quantities import write_number
 from pckid.app.kept import kept
 from pckid.app.run import ask_to_run
 from pckid.app.text import escape
-from pckid.app.upload import Opened
+from pckid.app.upload import Opened, reading_key
 from pckid.app.wording import LIMITS, PAGE, ROLES, name_fixes
 from pckid.inspection.tables import ColumnInspection, TableInspection, inspect_table
-from pckid.tables.findings import Drop, Missing, ReadAs, SetOption, advice
+from pckid.tables.findings import Drop, Missing, ReadAs, SetOption, SkipUnits, advice
 from pckid.tables.formats import FORMATS
 from pckid.tables.options import CaseOptions, ColumnOptions, option_of
 from pckid.wording import explain_reading, write_evidence
@@ -66,7 +66,7 @@ def ask_for_columns(opened: Opened, questions: Any) -> ColumnOptions:
     kinds = {column.name: column.kind for column in found.columns}
     options = replace(_as_options(choices, kinds, told), lines=_ask_for_lines(opened))
     with questions:
-        _offer_fixes(found, options, opened.key)
+        _offer_fixes(found, options, opened)
     return options
 
 
@@ -93,15 +93,16 @@ def _ask_for_lines(opened: Opened) -> CaseOptions | None:
     return CaseOptions(case, time)
 
 
-def _offer_fixes(found: TableInspection, options: ColumnOptions, key: str) -> None:
+def _offer_fixes(found: TableInspection, options: ColumnOptions, opened: Opened) -> None:
     """Point out problems that the choices do not fix, each with a button that does.
 
     Where there is a result already, the button finds the groups anew.
     """
+    key = opened.key
     apply = ask_to_run if "made" in kept() else st.session_state.update
     place = {column.name: index for index, column in enumerate(found.columns)}
     for number, problem in enumerate(found.problems):
-        if options.with_fixes(problem.fix) == options:
+        if options.with_fixes(problem.fix) == options and problem.code != "units row":
             continue
         changes: dict[str, Any] = {}
         for fix in problem.fix:
@@ -112,6 +113,8 @@ def _offer_fixes(found: TableInspection, options: ColumnOptions, key: str) -> No
                 changes[f"use-{place[fix.column]}-{key}"] = False
             elif isinstance(fix, ReadAs):
                 changes[f"role-{place[fix.column]}-{key}"] = fix.way
+            elif isinstance(fix, SkipUnits):
+                changes[f"units-{reading_key(opened.upload, 'table')}"] = True
             elif isinstance(fix, SetOption):
                 changes[f"{fix.name}-{key}"] = fix.value
         st.warning(escape(write_evidence(problem), 300))

@@ -21,8 +21,8 @@ SECONDS_KEPT = 30
 
 _KEY = "page"
 _WIDGETS = (
-    "header-", "sheet-", "skip-", "delimiter-", "encoding-", "encoded-", "na-", "kept-", "limits-",
-    "use-", "role-", "how-", "n-groups-",
+    "header-", "units-", "sheet-", "skip-", "delimiter-", "encoding-", "encoded-", "na-", "kept-",
+    "limits-", "use-", "role-", "how-", "n-groups-",
 )  # fmt: skip
 
 

@@ -14,7 +14,15 @@ from pckid.app.work import Made, Settings, name_groups, write_workbook
 from pckid.describe.cluster_names import check_cluster_names
 
 _COLUMNS = ("columns", "drop", "categorical", "na_values", "not_missing", "numbers", "dates")
-_READING = ("sheet", "skip_first", "skip_last", "visible_only", "delimiter", "encoding")
+_READING = (
+    "sheet",
+    "skip_first",
+    "skip_last",
+    "units_row",
+    "visible_only",
+    "delimiter",
+    "encoding",
+)
 _KINDS = {
     "clusters.xlsx": ("Table with clusters (Excel)", "application/vnd.ms-excel"),
     "clusters.csv": ("Table with clusters (CSV)", "text/csv"),

@@ -54,7 +54,7 @@ class Opened(NamedTuple):
         how = self.upload.reading
         chosen = how.header, how.sheet, how.skip_first, how.skip_last, how.delimiter, how.encoding
         # The hash comes last: a key that ends with None counts as none to Streamlit.
-        return "-".join(map(str, (*chosen, how.visible_only, self.table.sha256)))
+        return "-".join(map(str, (*chosen, how.units_row, how.visible_only, self.table.sha256)))
 
 
 def ask_for_table() -> Opened | None:
@@ -86,7 +86,7 @@ def ask_for_file(
 
 def open_as_asked(upload: Upload, place: str) -> Opened | None:
     """Ask how a file is to be read, read it and show its first rows; None if it cannot be read."""
-    key = f"{place}-{upload.name}-{len(upload.content)}"
+    key = reading_key(upload, place)
     upload = upload._replace(reading=_ask_for_reading(upload, key))
     reading = upload.reading
     try:
@@ -115,6 +115,11 @@ def open_as_asked(upload: Upload, place: str) -> Opened | None:
     return opened
 
 
+def reading_key(upload: Upload, place: str) -> str:
+    """Say what sets the widgets apart that ask how a file is to be read."""
+    return f"{place}-{upload.name}-{len(upload.content)}"
+
+
 def _ask_for_reading(upload: Upload, key: str) -> ReadOptions:
     """Ask how a file is to be read."""
     header = st.checkbox("The columns have names", value=True, key=f"header-{key}")
@@ -128,6 +133,8 @@ def _ask_for_reading(upload: Upload, key: str) -> ReadOptions:
                 label = "Row with the names; 0: find it"
                 row = st.number_input(label, 0, 1000, key=f"skip-first-{key}", width=300)
                 reading = replace(reading, skip_first=row - 1 if row else None)
+                units = st.checkbox("The row below the names holds units", key=f"units-{key}")
+                reading = replace(reading, units_row=units)
             label = "Rows at the end to leave out, such as totals"
             skip_last = st.number_input(label, 0, 1000, key=f"skip-last-{key}", width=300)
             reading = replace(reading, skip_last=skip_last)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from pckid._utils.text import counted, join_words
-from pckid.tables.findings import Drop, Fix, Missing, ReadAs, SetOption
+from pckid.tables.findings import Drop, Fix, Missing, ReadAs, SetOption, SkipUnits
 from pckid.tables.formats import FORMATS
 from pckid.wording import Dialect
 
@@ -38,6 +38,8 @@ def name_fix(fix: Fix) -> str:
         return f"read limits as {LIMITS[fix.value]}" if fix.name == "limits" else "the menu"
     if isinstance(fix, Missing):
         return f"treat “{fix.text}” as missing"
+    if isinstance(fix, SkipUnits):
+        return "leave out the row of units"
     return f"leave out {counted(fix.n_rows, 'row')}"
 
 

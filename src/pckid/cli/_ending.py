@@ -18,7 +18,8 @@ _READERS = {
 }  # fmt: skip
 _READING = (
     "sheet", "skip_first", "delimiter", "decimal", "encoding", "max_unpacked", "no_header",
-    "visible_only", "na_values", "not_missing", "limits", "numbers", "dates", "skip_last",
+    "visible_only", "units_row", "na_values", "not_missing", "limits", "numbers", "dates",
+    "skip_last",
 )  # fmt: skip
 
 

@@ -83,6 +83,9 @@ reading_options = stack_options(
         "Blank ones are not counted.",
     ),
     click.option(
+        "--units-row", is_flag=True, help="Leave out the row below the names, which holds units."
+    ),
+    click.option(
         "--visible-only", is_flag=True, help="Leave out rows that a sheet hides, as a filter does."
     ),
     click.option("--no-header", is_flag=True, help="The first row holds data, not names."),

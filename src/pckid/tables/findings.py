@@ -38,6 +38,10 @@ class SkipLast(NamedTuple):
     n_rows: int
 
 
+class SkipUnits(NamedTuple):
+    """Leave out the row of units below the names."""
+
+
 class SetOption(NamedTuple):
     """Set an option of reading by hand: one of `ReadOptions`; None is any other value."""
 
@@ -45,9 +49,10 @@ class SetOption(NamedTuple):
     value: Any = None
 
 
-Fix = Drop | Missing | ReadAs | SkipFirst | SkipLast | SetOption
+Fix = Drop | Missing | ReadAs | SkipFirst | SkipLast | SkipUnits | SetOption
 FIXES: dict[str, Any] = {
-    kind.__name__: kind for kind in (Drop, Missing, ReadAs, SkipFirst, SkipLast, SetOption)
+    kind.__name__: kind
+    for kind in (Drop, Missing, ReadAs, SkipFirst, SkipLast, SkipUnits, SetOption)
 }
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
 
-from pckid.tables.findings import Drop, Fix, Missing, ReadAs, SetOption, SkipFirst
+from pckid.tables.findings import Drop, Fix, Missing, ReadAs, SetOption, SkipFirst, SkipUnits
 from pckid.tables.formats import FORMATS
 
 
@@ -21,6 +21,7 @@ class ReadOptions:
     sheet: str | None = None  # its name, its number from 1, or "all" with the same columns
     skip_first: int | None = None  # lines of a text file, or rows of a sheet, above the table
     skip_last: int = 0  # rows at the end of a text file or sheet; blank ones do not count
+    units_row: bool = False  # whether the row below the names holds units, and is left out
     visible_only: bool = False  # leave out rows that a sheet hides
     # Gigabytes that a table may take unpacked; by default 4, and no limit for Parquet in batches.
     max_unpacked: float | None = None
@@ -86,6 +87,8 @@ def option_of(fix: Fix) -> tuple[str, Any]:
         return "numbers" if fix.way in FORMATS else "dates", f"{fix.column}={fix.way}"
     if isinstance(fix, SetOption):
         return fix.name, True if fix.value is None else fix.value
+    if isinstance(fix, SkipUnits):
+        return "units_row", True
     return "skip_first" if isinstance(fix, SkipFirst) else "skip_last", fix.n_rows
 
 

@@ -24,6 +24,7 @@ from pckid.tables.findings import (
     ReadAs,
     SetOption,
     SkipLast,
+    SkipUnits,
 )
 from pckid.tables.formats import CURRENCIES, NumberFormat, split_number
 from pckid.tables.kinds import LEADING_ZEROS, Reading, ReadingRules, is_used
@@ -63,6 +64,33 @@ def merge_transposed(problems: list[Problem], n_columns: int) -> list[Problem]:
     others = [problem for problem in problems if problem not in texts]
     row = rows.most_common(1)[0][0]
     return [Problem("transposed", texts[0].column, row, {"n_columns": n_alike}, (), True), *others]
+
+
+def find_units_row(
+    problems: Sequence[Problem], columns: Columns, names: Sequence[str]
+) -> Problem | None:
+    """Take text in the first row of several columns of numbers for one problem: a row of units.
+
+    It holds no number; `names` are the columns of `columns.X`. Most of many columns may be a
+    transposed table.
+    """
+    numeric = [columns.readings[name].kind == "number" for name in names]
+    if len(columns.X) == 0 or np.isfinite(columns.X[0, numeric]).any():
+        return None
+    texts = [
+        problem.data
+        for problem in problems
+        if problem.code == "text among numbers" and problem.rows == (1,)
+    ]
+    alone = [data for data in texts if data["n_cells"] == 1]
+    if len(alone) < 2 or len(alone) >= max(MANY_COLUMNS, 2 / 3 * len(names)):
+        return None
+    data = {
+        "texts": [each["example"] for each in texts],
+        "n_columns": len(texts),
+        "where": texts[0]["where"],
+    }
+    return Problem("units row", problems[0].column, (1,), data, (SkipUnits(),), True)
 
 
 def find_problems(

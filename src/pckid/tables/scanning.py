@@ -90,6 +90,7 @@ class OpenTable:
     is_sheet: bool = False
     facts: tuple[Fact, ...] = ()  # what was decided and might have been decided otherwise
     whole: FileTable | None = None  # all rows, where they were read into memory
+    units_row: bool = False  # whether the row below the names is left out
 
     @property
     def rows(self) -> FileTable | OpenTable:
@@ -143,6 +144,20 @@ class OpenTable:
             whole = whole._replace(data=data, parts=parts)
         return replace(self, parts=parts, loaded=loaded, whole=whole)
 
+    def without_units(self) -> OpenTable:
+        """Leave out the row below the names of a text file, or of each sheet."""
+        if self.units_row:
+            return self
+        starts = {part.start for part in self.parts}
+        parts = tuple(_below_units(part, place) for place, part in enumerate(self.parts))
+
+        def rest(data: Any) -> Any:
+            return data.filter(pa.array([i not in starts for i in range(data.num_rows)]))
+
+        loaded = None if self.loaded is None else rest(self.loaded)
+        whole = self.whole and self.whole._replace(data=rest(self.whole.data), parts=parts)
+        return replace(self, units_row=True, parts=parts, loaded=loaded, whole=whole)
+
     def batches(self, columns: Sequence[str], n_rows: int = _ROWS_AT_ONCE) -> Iterator[Batch]:
         """Read columns from the file, at most `n_rows` rows at a time."""
         here, row = None, 0
@@ -174,7 +189,8 @@ def open_table(
         table = _open_file(found._replace(max_bytes=most), given)
     if (given.sheet is not None or given.visible_only) and not table.is_sheet:
         raise TableError(f"{table.source} has no sheets: it is not a spreadsheet. Name none.")
-    if table.text is None and not table.is_sheet and (given.skip_first or given.skip_last):
+    skips = given.skip_first or given.skip_last or given.units_row
+    if table.text is None and not table.is_sheet and skips:
         raise TableError(
             f"{table.source} is neither a text file nor a spreadsheet: no rows can be skipped."
         )
@@ -182,6 +198,8 @@ def open_table(
         table = table.without_last(given.skip_last)
     elif limit is not None:
         refuse_large(table.n_bytes, table.source, limit)
+    if given.units_row:
+        table = table.without_units()
     _check_names(table)
     facts = table.facts
     if table.header_is_numbers:  # which leaves no doubt, and is asked about by itself
@@ -317,10 +335,17 @@ def _tables(table: OpenTable, names: list[str], n_rows: int) -> Iterator[tuple[P
     else:
         index = {name: j for j, name in enumerate(table.names)}
         wanted = [index[name] for name in names]
-        skipped = int(table.header)
+        skipped = table.header + table.units_row
         for data in text_tables(part.source, table.encoding, table.text, wanted, part.n_below):
             yield part, data.slice(skipped).rename_columns(names)
-            skipped = 0
+            skipped = max(skipped - data.num_rows, 0)
+
+
+def _below_units(part: Part, n_before: int) -> Part:
+    """Leave out the first row of a part, as of `n_before` parts before it."""
+    n_rows = None if part.n_rows is None else max(part.n_rows - 1, 0)
+    sheet = part.sheet and part.sheet._replace(first=part.sheet.first + 1)
+    return part._replace(start=part.start - n_before, n_rows=n_rows, sheet=sheet)
 
 
 def _read_up_to(table: OpenTable, limit: float) -> FileTable | None:

@@ -28,7 +28,7 @@ from pckid.tables.categories import (
     read_columns,
     text_column,
 )
-from pckid.tables.findings import Fact, Fix, Missing, Problem, SkipLast, advice
+from pckid.tables.findings import Fact, Fix, Missing, Problem, SkipLast, SkipUnits, advice
 from pckid.tables.formats import FORMATS
 from pckid.tables.kinds import (
     DATE_CHOICES,
@@ -46,6 +46,7 @@ from pckid.tables.problems import (
     ABOUT_USE,
     find_problems,
     find_repeated_names,
+    find_units_row,
     infinite_number,
     merge_transposed,
     other_units,
@@ -60,7 +61,7 @@ _MOST_ROUNDS = 5
 _MOST_TEXTS = 10_000
 # Columns of more answers are no questions of a survey.
 _MOST_ANSWERS = 11
-_FOR_CELLS = (Missing, SkipLast)
+_FOR_CELLS = (Missing, SkipLast, SkipUnits)
 _WEIGHTS = "Weights are numbers from 0 on; 0 is for rows that should not count."
 
 
@@ -206,6 +207,7 @@ def prepare(
         options = options.with_fixes(fresh)
         for fix in fresh:
             table = table.without_last(fix.n_rows) if isinstance(fix, SkipLast) else table
+            table = table.without_units() if isinstance(fix, SkipUnits) else table
         found = _prepare_once(table, options, known, unread)
     return replace(found, notes=(*taken, *found.notes, *unmatched))
 
@@ -214,6 +216,8 @@ def _changes(fix: Fix, table: OpenTable, options: ColumnOptions) -> bool:
     """Tell whether a fix changes anything that was not fixed before."""
     if isinstance(fix, SkipLast):
         return fix.n_rows > table.parts[-1].n_below
+    if isinstance(fix, SkipUnits):
+        return not table.units_row
     return options.with_fixes([fix]) != options
 
 
@@ -250,6 +254,10 @@ def _prepare_once(
         problems = [*problems, *find_repeated_names(table.whole.data.column(row_names), row_names)]
     if not used:
         problems = [Problem("nothing left", names[0], stops=True)]
+    units = find_units_row(problems, read.columns, used)
+    if units is not None:  # What it hides shows at once.
+        below = _prepare_once(table.without_units(), options, known, unread)
+        return replace(below, problems=(units, *below.problems))
     if known is None:
         problems = merge_transposed(problems, len(used))
     else:
