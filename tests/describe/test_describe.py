@@ -10,9 +10,9 @@ from scipy.stats import chi2_contingency
 from pckid.describe.clusters import (
     confidence_by_observed,
     distinguishing_features,
-    missingness_links,
     standardised_medians,
 )
+from pckid.describe.missingness import missingness_links
 from pckid.inspection.columns import missing_patterns, observed_bands, summarise_column
 from pckid.tables.problems import find_outlier
 from pckid.tables.row_names import looks_like_identifier

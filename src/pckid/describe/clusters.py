@@ -1,10 +1,10 @@
-"""What sets clusters apart, and whether they merely follow its missing values."""
+"""What sets clusters apart, column by column."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.stats import chi2, rankdata
+from scipy.stats import rankdata
 
 from pckid.describe.categories import CategoryFeature, compare_categories
 
@@ -73,17 +73,6 @@ class ClusterFeature(NamedTuple):
 
 
 Feature = ClusterFeature | CategoryFeature
-
-
-class MissingnessLink(NamedTuple):
-    """How strongly the missing values of a column are associated with the clusters."""
-
-    feature: int
-    strength: float  # Cramér's V of "observed" and the cluster, corrected for chance: 0 none, 1 all
-    missing_shares: np.ndarray  # (n_clusters,), the share missing in each cluster
-    n_missing: int  # rows without a value
-    # Of a chi-square test, times the number of columns with missing values (Bonferroni), at most 1
-    p_value: float
 
 
 def distinguishing_features(
@@ -263,46 +252,6 @@ def standardised_medians(X: np.ndarray, labels: np.ndarray) -> np.ndarray:
             if len(values):
                 medians[cluster, feature] = (np.median(values) - centre) / (spread or 1.0)
     return medians
-
-
-def missingness_links(observed: np.ndarray, labels: np.ndarray) -> list[MissingnessLink]:
-    """Measure the association of each column's missing values with the clusters, strongest first.
-
-    Of the rows (n_samples, n_features) those with a negative label (n_samples,) are left out.
-    """
-    observed, labels = observed[labels >= 0], labels[labels >= 0]
-    sizes = np.bincount(labels)
-    missing = np.zeros((len(sizes), observed.shape[1]))
-    np.add.at(missing, labels, ~observed)
-    shares = missing / np.maximum(sizes, 1)[:, None]
-    statistics, strengths = _chi_square(missing, sizes), _cramers_v(missing, sizes)
-    n_missing = missing.sum(axis=0).astype(int)
-    n_tests = max(int(((n_missing > 0) & (n_missing < len(labels))).sum()), 1)
-    chances = np.minimum(n_tests * chi2.sf(statistics, max(int((sizes > 0).sum()) - 1, 1)), 1.0)
-    links = [
-        MissingnessLink(j, float(strengths[j]), shares[:, j], int(n_missing[j]), float(chances[j]))
-        for j in range(observed.shape[1])
-    ]
-    return sorted(links, key=lambda link: -link.strength)
-
-
-def _chi_square(missing: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Chi-square statistics of 2 × k tables, given missing cells (k, d) and sizes (k,)."""
-    overall = missing.sum(axis=0) / max(sizes.sum(), 1)
-    expected = sizes[:, None] * overall
-    variance = np.maximum(expected * (1 - overall), 1e-12)
-    statistics = ((missing - expected) ** 2 / variance).sum(axis=0)
-    return np.where((overall > 0) & (overall < 1), statistics, 0.0)
-
-
-def _cramers_v(missing: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Bias-corrected Cramér's V of 2 × k tables, given missing cells (k, d) and sizes (k,)."""
-    n_samples, n_clusters = sizes.sum(), int((sizes > 0).sum())
-    phi2 = _chi_square(missing, sizes) / max(n_samples, 1)
-    if n_samples < 3 or n_clusters < 2:
-        return np.zeros_like(phi2)
-    phi2 = np.maximum(phi2 - (n_clusters - 1) / (n_samples - 1), 0)
-    return np.sqrt(np.minimum(phi2 / (1 - 1 / (n_samples - 1)), 1.0))
 
 
 def confidence_by_observed(

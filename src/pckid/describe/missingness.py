@@ -4,9 +4,7 @@ from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import entr
-
-from pckid.describe.clusters import MissingnessLink, missingness_links
+from scipy.stats import chi2
 
 MAX_ROWS = 5_000
 
@@ -23,20 +21,15 @@ _N_STRATA = 8
 _ROWS_PER_COLUMN = 20
 
 
-class MissingnessInformation(NamedTuple):
-    """How much information missing cells carry about the clusters.
+class MissingnessLink(NamedTuple):
+    """How strongly the missing values of a column are associated with the clusters."""
 
-    The share is the mutual information between "observed or missing" and the cluster, above what
-    shuffled clusters give, by the most there could be: the mean over columns with missing cells.
-    """
-
-    share: float  # from 0, nothing, to 1
-    chance: float  # how often shuffled clusters give as much: a permutation test's p-value
-
-    @property
-    def tells(self) -> bool:
-        """Whether it is more than chance allows, and enough to matter."""
-        return self.chance <= 0.01 and self.share >= 0.01
+    feature: int
+    strength: float  # Cramér's V of "observed" and the cluster, corrected for chance: 0 none, 1 all
+    missing_shares: np.ndarray  # (n_clusters,), the share missing in each cluster
+    n_missing: int  # rows without a value
+    # Of a chi-square test, times the number of columns with missing values (Bonferroni), at most 1
+    p_value: float
 
 
 class MissingnessFindings(NamedTuple):
@@ -85,6 +78,36 @@ def find_followed_missingness(
             left = np.minimum(left, stratified_strength(missing, labels, strata))
     followed = [column for column, much in zip(together, left, strict=True) if much >= STRONG]
     return MissingnessFindings(links, together, followed)
+
+
+def missingness_links(observed: np.ndarray, labels: np.ndarray) -> list[MissingnessLink]:
+    """Measure the association of each column's missing values with the clusters, strongest first.
+
+    Of the rows (n_samples, n_features) those with a negative label (n_samples,) are left out.
+    """
+    observed, labels = observed[labels >= 0], labels[labels >= 0]
+    sizes, n_rows = np.bincount(labels), len(labels)
+    missing = np.zeros((len(sizes), observed.shape[1]))
+    np.add.at(missing, labels, ~observed)
+    overall = missing.sum(axis=0) / max(n_rows, 1)
+    varies = (overall > 0) & (overall < 1)
+    expected = sizes[:, None] * overall
+    squares = (missing - expected) ** 2 / np.maximum(expected * (1 - overall), 1e-12)
+    statistics = np.where(varies, squares.sum(axis=0), 0.0)
+    freedom = max(np.count_nonzero(sizes) - 1, 1)
+    p_values = np.minimum(max(varies.sum(), 1) * chi2.sf(statistics, freedom), 1.0)
+    strengths = np.zeros(len(overall))
+    if n_rows > 2 and np.count_nonzero(sizes) > 1:
+        # Cramér's V of 2 × k tables, corrected for bias (Bergsma 2013).
+        phi2 = np.maximum(statistics / n_rows - freedom / (n_rows - 1), 0)
+        strengths = np.sqrt(np.minimum(phi2 / (1 - 1 / (n_rows - 1)), 1.0))
+    shares = (missing / np.maximum(sizes, 1)[:, None]).T
+    columns = zip(strengths.tolist(), shares, missing.sum(axis=0), p_values.tolist(), strict=True)
+    links = [
+        MissingnessLink(j, strength, share, int(n_missing), p_value)
+        for j, (strength, share, n_missing, p_value) in enumerate(columns)
+    ]
+    return sorted(links, key=lambda link: -link.strength)
 
 
 def stratified_strength(missing: np.ndarray, labels: np.ndarray, strata: np.ndarray) -> np.ndarray:
@@ -169,64 +192,3 @@ def _suggested_clusters(columns: list[np.ndarray], labels: np.ndarray) -> np.nda
     coefficients = np.linalg.lstsq(design, targets, rcond=None)[0]
     shares = np.bincount(labels) / len(labels)
     return np.argmax(design @ coefficients + shares, axis=1)
-
-
-def missingness_information(
-    observed: np.ndarray, labels: np.ndarray, *, n_shuffles: int = 199, random_state: int = 0
-) -> MissingnessInformation:
-    """Test whether what is missing goes with the clusters.
-
-    Parameters
-    ----------
-    observed : ndarray of shape (n_samples, n_features), bool
-    labels : ndarray of shape (n_samples,)
-        Rows with a negative label are left out.
-    n_shuffles : int, default=199
-        Times that the clusters are shuffled among the rows.
-    random_state : int, default=0
-        Chooses at most 5,000 rows, and shuffles.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from pckid.describe.missingness import missingness_information
-    >>> labels = np.arange(200) % 2
-    >>> observed = np.stack([np.arange(200) % 4 > 1, labels == 0], axis=1)
-    >>> found = missingness_information(observed, labels)
-    >>> found.tells, round(found.share, 1)
-    (True, 0.5)
-    """
-    rng = np.random.default_rng(random_state)
-    rows = np.flatnonzero(labels >= 0)
-    rows = rng.permutation(rows)[:MAX_ROWS]
-    missing, groups = ~observed[rows], labels[rows]
-    missing = missing[:, missing.any(axis=0) & ~missing.all(axis=0)].astype(np.float64)
-    if missing.shape[1] == 0 or len(np.unique(groups)) < 2:
-        return MissingnessInformation(0.0, 1.0)
-    found = mutual_information(missing, groups)
-    shuffled = np.array(
-        [mutual_information(missing, rng.permutation(groups)) for _ in range(n_shuffles)]
-    )
-    chance = (1 + (shuffled.sum(axis=1) >= found.sum()).sum()) / (1 + n_shuffles)
-    share = missing.mean(axis=0)
-    most = np.minimum(entr(np.bincount(groups) / len(groups)).sum(), entr(share) + entr(1 - share))
-    gain = np.maximum(found - shuffled.mean(axis=0), 0.0) / most
-    return MissingnessInformation(float(gain.mean()), float(chance))
-
-
-def mutual_information(missing: np.ndarray, groups: np.ndarray) -> np.ndarray:
-    """Compute I(missing; group) of each column, in nats, of shape (n_features,).
-
-    `missing` (n_samples, n_features) is of 0 and 1, `groups` (n_samples,) of whole numbers.
-    """
-    member = (groups[:, None] == np.unique(groups)).astype(np.float64)
-    both = member.T @ missing / len(groups)
-    share = member.mean(axis=0)[:, None]
-    overall = missing.mean(axis=0)
-    return _terms(both, share * overall) + _terms(share - both, share * (1 - overall))
-
-
-def _terms(joint: np.ndarray, product: np.ndarray) -> np.ndarray:
-    """Sum p log(p / q) over the groups, 0 log 0 being 0."""
-    ratio = np.where(joint > 0, joint / np.where(product > 0, product, 1.0), 1.0)
-    return (np.maximum(joint, 0.0) * np.log(ratio)).sum(axis=0)

@@ -7,12 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pckid.describe.clusters import MissingnessLink
-from pckid.describe.missingness import (
-    MissingnessInformation,
-    find_followed_missingness,
-    missingness_information,
-)
+from pckid.describe.missingness import MissingnessLink, find_followed_missingness
 from pckid.inspection.columns import missing_patterns
 
 MAX_PATTERNS = 10
@@ -49,8 +44,6 @@ class MissingCells:
         Columns whose holes go with the clusters closely, and more than by chance.
     follow : list of str
         Those of them for which the values do not explain it, which a reader is warned of.
-    information : MissingnessInformation
-        How much all missing cells together say about the clusters, compared with chance.
     """
 
     n_patterns: int
@@ -58,7 +51,6 @@ class MissingCells:
     links: list[tuple[str, MissingnessLink]]
     together: list[str]
     follow: list[str]
-    information: MissingnessInformation
 
 
 def summarise_missing_cells(
@@ -96,5 +88,4 @@ def summarise_missing_cells(
     found = find_followed_missingness(values, labels, categorical)
     shown = [(names[link.feature], link) for link in found.links[:MAX_LINKS] if link.strength > 0]
     together, follow = ([names[j] for j in part] for part in (found.together, found.followed))
-    information = missingness_information(observed, labels)
-    return MissingCells(len(patterns.counts), rows, shown, together, follow, information)
+    return MissingCells(len(patterns.counts), rows, shown, together, follow)
