@@ -94,8 +94,8 @@ def missingness_links(observed: np.ndarray, labels: np.ndarray) -> list[Missingn
     expected = sizes[:, None] * overall
     squares = (missing - expected) ** 2 / np.maximum(expected * (1 - overall), 1e-12)
     statistics = np.where(varies, squares.sum(axis=0), 0.0)
-    freedom = max(np.count_nonzero(sizes) - 1, 1)
-    p_values = np.minimum(max(varies.sum(), 1) * chi2.sf(statistics, freedom), 1.0)
+    freedom = max(int(np.count_nonzero(sizes)) - 1, 1)
+    p_values = np.minimum(max(int(varies.sum()), 1) * chi2.sf(statistics, freedom), 1.0)
     strengths = np.zeros(len(overall))
     if n_rows > 2 and np.count_nonzero(sizes) > 1:
         # Cramér's V of 2 × k tables, corrected for bias (Bergsma 2013).

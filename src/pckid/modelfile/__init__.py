@@ -22,6 +22,7 @@ from pckid._version import __version__
 from pckid.exceptions import PckidModelError
 from pckid.input.column_groups import list_group_columns
 from pckid.modelfile import checking, container
+from pckid.modelfile.checking import require
 from pckid.modelfile.kinds import KINDS, cluster_sizes
 
 FORMAT = 1
@@ -223,12 +224,11 @@ def _construct(content: container.Content) -> Any:
     """Build an estimator from parts, checking each."""
     description = content.description
     for key, expected in _PARTS.items():
-        if type(description.get(key)) is not expected:
-            raise PckidModelError(f"its {key} is {'no text' if expected is str else 'no object'}.")
-    kind = KINDS.get(str(description["class"]))
-    if kind is None:
-        raise PckidModelError(f"it holds a {str(description['class'])[:40]!r}, which is not known.")
-    parameters = description["parameters"]
+        missing = "no text" if expected is str else "no object"
+        require(type(description.get(key)) is expected, f"its {key} is {missing}.")
+    name = str(description["class"])
+    require(name in KINDS, f"it holds a {name[:40]!r}, which is not known.")
+    kind, parameters = KINDS[name], description["parameters"]
     if parameters.get("embedding") == "local_walk":
         # An embedding of early files: such a model places rows as it did, and is fitted anew by the
         # embedding that took its place.
@@ -236,35 +236,30 @@ def _construct(content: container.Content) -> Any:
     estimator = kind.estimator(**parameters)
     estimator._validate_params()
     n_jobs = getattr(estimator, "n_jobs", None)
-    if n_jobs is not None and not 0 < abs(n_jobs) <= _MAX_JOBS:
-        raise PckidModelError("n_jobs is out of range.")
-    estimator.n_features_in_ = checking.integer(description, "n_features", 1, _MAX_FEATURES)
+    require(n_jobs is None or 0 < abs(n_jobs) <= _MAX_JOBS, "n_jobs is out of range.")
+    n_features = checking.integer(description["n_features"], "n_features", 1, _MAX_FEATURES)
+    estimator.n_features_in_ = n_features
     reader = checking.ArrayReader(content.arrays)
     kind.unpack(estimator, description["state"], reader)
     reader.refuse_rest()
     scaling = estimator._scaling if hasattr(estimator, "_scaling") else estimator._kernel.scaling
-    used = scaling.used
-    left_out = estimator.n_features_in_ - len(used)
-    if _BYTES_PER_INDEX * left_out > max(container.FREE_BYTES, content.n_bytes):
-        raise PckidModelError("it leaves out more columns than so small a file can.")
-    _restore_names(estimator, description["feature_names"], used)
+    require(
+        _BYTES_PER_INDEX * (n_features - len(scaling.used))
+        <= max(container.FREE_BYTES, content.n_bytes),
+        "it leaves out more columns than so small a file can.",
+    )
+    _restore_names(estimator, description["feature_names"], scaling.used)
     return estimator
 
 
 def _restore_names(estimator: Any, names: Any, used: np.ndarray) -> None:
     """Put the columns' names back, and the list of those left out."""
     n_features = estimator.n_features_in_
-    left_out = np.ones(n_features, dtype=bool)
-    left_out[used] = False
-    dropped: list[Any] = np.flatnonzero(left_out).tolist()
+    dropped: list[Any] = np.delete(np.arange(n_features), used).tolist()
     if names is not None:
-        if (
-            type(names) is not list
-            or len(names) != n_features
-            or not all(isinstance(name, str) for name in names)
-            or len(set(names)) < len(names)
-        ):
-            raise PckidModelError("its names do not fit its columns.")
+        are_texts = type(names) is list and all(isinstance(name, str) for name in names)
+        fit = are_texts and len(set(names)) == len(names) == n_features
+        require(fit, "its names do not fit its columns.")
         estimator.feature_names_in_ = np.asarray(names, dtype=object)
         dropped = [names[index] for index in dropped]
     estimator.dropped_features_ = dropped

@@ -8,8 +8,7 @@ To save more of an estimator, return it from its `pack` function and take it bac
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -19,19 +18,20 @@ from pckid.describe.row_summary import N_BINS, RowSummary
 from pckid.ensemble.base import EnsembleEstimator
 from pckid.ensemble.feature_map import Kernel, Projection
 from pckid.ensemble.members import Ensemble, largest_size
-from pckid.exceptions import PckidModelError
 from pckid.input.table import Margins, Scaling
 from pckid.input.validation import column_name, is_blocked
 from pckid.kernel import ProbabilisticClusterKernel
 from pckid.mixture import IncompleteGaussianMixture
 from pckid.mixture.families import FAMILIES
 from pckid.modelfile import checking
-from pckid.modelfile.checking import ArrayReader
+from pckid.modelfile.checking import FLOATS, ArrayReader, Spec, require
 
 Facts = dict[str, Any]
 Named = dict[str, Any]
-_FLOATS = ("float32", "float64")
-_LIMITS = np.finfo(np.float64)
+_FLOAT64 = ("float64",)
+_LARGEST, _LEAST_NORMAL = float(np.finfo(np.float64).max), float(np.finfo(np.float64).tiny)
+_LEAST = float(np.finfo(np.float64).smallest_subnormal)
+_SMALLEST_VARIANCE, _LARGEST_VARIANCE = 1e-16, 1e20
 
 
 class ModelKind(NamedTuple):
@@ -60,28 +60,21 @@ def _unpack_kernel(estimator: EnsembleEstimator, facts: Facts, reader: ArrayRead
     """Restore an ensemble: one stack for each number of components, ascending."""
     estimator._categories = checking.categories(facts, estimator.n_features_in_)
     estimator._groups = checking.column_groups(facts, estimator.n_features_in_)
-    scaling = _scaling(reader, estimator.n_features_in_, estimator._categories)
-    has_shares = scaling.margins is not None and scaling.margins.observed.shape[0] > 0
-    if has_shares != estimator._informative:
-        raise PckidModelError("its shares of observed cells do not fit its missingness.")
-    dtype = checking.choice(facts, "dtype", _FLOATS)
-    stacks, kind = [], estimator.covariance_type
-    for index, n_components in enumerate(_read_sizes(estimator, facts)):
-        size = (estimator.n_inits, n_components)
-        stacks.append(_mixtures(reader, f"stack{index}", kind, size, scaling, dtype))
-    ensemble = Ensemble(estimator.covariance_type, tuple(stacks))
-    estimator._kernel = Kernel(scaling, ensemble, dtype, estimator.weighting)
-    estimator._n_features_out = ensemble.n_columns
+    scaling = _read_scaling(reader, estimator.n_features_in_, estimator._categories)
+    has_shares = cast(Margins, scaling.margins).observed.shape[0] > 0
+    fit = has_shares == estimator._informative
+    require(fit, "its shares of observed cells do not fit its missingness.")
+    sizes, largest = checking.counts(facts, "sizes"), largest_size(estimator.max_components, 2**62)
+    ascend = bool(sizes) and sizes == sorted(set(sizes)) and 2 <= sizes[0] <= sizes[-1] <= largest
+    require(ascend, "its numbers of components do not ascend from 2.")
+    dtype, kind = _read_dtype(facts), estimator.covariance_type
+    stacks = tuple(
+        _read_mixtures(reader, f"stack{index}", kind, (estimator.n_inits, size), scaling, dtype)
+        for index, size in enumerate(sizes)
+    )
+    estimator._kernel = Kernel(scaling, Ensemble(kind, stacks), dtype, estimator.weighting)
+    estimator._n_features_out = estimator._kernel.ensemble.n_columns
     estimator.n_iter_ = estimator.max_iter
-
-
-def _read_sizes(estimator: EnsembleEstimator, facts: Facts) -> list[int]:
-    """Read the numbers of components of the stacks."""
-    sizes = checking.counts(facts, "sizes")
-    largest = largest_size(estimator.max_components, 2**62)
-    if not sizes or sizes[0] < 2 or sizes[-1] > largest or any(a >= b for a, b in pairwise(sizes)):
-        raise PckidModelError("its numbers of components do not ascend from 2.")
-    return sizes
 
 
 def _pack_clusters(estimator: PCKID) -> tuple[Facts, Named]:
@@ -113,54 +106,56 @@ def cluster_sizes(estimator: PCKID) -> list[int] | None:
 def _unpack_clusters(estimator: PCKID, facts: Facts, reader: ArrayReader) -> None:
     """Restore a clustering."""
     _unpack_kernel(estimator, facts, reader)
-    k, n_columns = _count_clusters(estimator, reader), estimator._kernel.ensemble.n_columns
-    basis = reader.floats("projection.basis", (n_columns, k))
-    degree = None
-    if "projection.degree" in reader:
-        degree = reader.floats("projection.degree", (n_columns,), low=0.0, high=np.inf)
-        if not 0 < degree.sum() < np.inf:
-            raise PckidModelError("the rows of its embedding have no degree.")
-    eigenvalues = reader.floats("projection.eigenvalues", (k,))
-    estimator._projection = Projection(basis, degree, eigenvalues)
-    estimator._centers = estimator.cluster_centers_ = reader.floats("centers", (k, k))
-    estimator.eigenvalues_ = eigenvalues
+    kernel, k = estimator._kernel, estimator.n_clusters
+    if isinstance(k, str):
+        k = reader.length("centers")
+        require(k > 0, "it has no clusters.")
+    n_columns = kernel.ensemble.n_columns
+    schema = {
+        "basis": Spec((n_columns, k)),
+        "degree": Spec((n_columns,), low=0.0, high=np.inf, optional=True),
+        "eigenvalues": Spec((k,)),
+    }
+    found = reader.take_all("projection", schema)
+    has_degree = found["degree"] is None or 0 < found["degree"].sum() < np.inf
+    require(has_degree, "the rows of its embedding have no degree.")
+    estimator._projection = Projection(**found)
+    estimator._centers = estimator.cluster_centers_ = reader.take("centers", Spec((k, k)))
+    estimator.eigenvalues_ = found["eigenvalues"]
     estimator.inertia_ = checking.number(facts, "inertia")
     estimator._sharpness = checking.number(facts, "sharpness")
-    if not 0 < estimator._sharpness < np.inf:
-        raise PckidModelError("the sharpness of its memberships is not positive.")
+    require(estimator._sharpness > 0, "the sharpness of its memberships is not positive.")
     estimator.n_clusters_ = estimator._n_features_out = k
     if "summary.n_rows" in reader:
-        estimator._summary = _read_summary(reader, estimator._kernel.scaling, k)
+        estimator._summary = _read_summary(reader, kernel.scaling, k)
     if "cluster_sizes" in facts:
         estimator._cluster_sizes = checking.counts(facts, "cluster_sizes", k)
     if "cluster_names" in facts:
-        estimator.cluster_names_ = checking.texts(facts, "cluster_names")
+        names = facts["cluster_names"]
+        are_texts = type(names) is list and all(name is None or type(name) is str for name in names)
+        require(are_texts, "cluster_names is no list of texts.")
+        estimator.cluster_names_ = names
 
 
 def _read_summary(reader: ArrayReader, scaling: Scaling, n_clusters: int) -> RowSummary:
     """Take the summary of the rows of a fit."""
-    d, c = len(scaling.kept), len(scaling.categorical)
+    d, n_columns = len(scaling.kept), len(scaling.used)
     n_categories = 0 if scaling.margins is None else scaling.margins.column.shape[0]
-    shapes: list[tuple[int, ...]] = [
-        (1,), (d + c,), (d,), (d,), (d, N_BINS - 1), (d, N_BINS), (n_categories,), (n_clusters,),
-        (2,),
-    ]  # fmt: skip
-    found: dict[str, Any] = {
-        key: reader.floats(f"summary.{key}", shape, "float64")
-        for key, shape in zip(RowSummary._fields, shapes, strict=True)
+    shapes: dict[str, tuple[int, ...]] = {
+        "n_rows": (1,),
+        "observed": (n_columns,),
+        "means": (d,),
+        "spreads": (d,),
+        "deciles": (d, N_BINS - 1),
+        "counts": (d, N_BINS),
+        "categories": (n_categories,),
+        "clusters": (n_clusters,),
+        "scored": (2,),
     }
-    if any((found[key] < 0).any() for key in found if key not in ("means", "deciles")):
-        raise PckidModelError("the summary of its rows holds negative counts.")
+    schema = {key: Spec(shape, _FLOAT64, low=0.0) for key, shape in shapes.items()}
+    schema |= {key: Spec(shapes[key], _FLOAT64) for key in ("means", "deciles")}
+    found = reader.take_all("summary", schema)
     return RowSummary(**found | {"n_rows": float(found["n_rows"][0])})
-
-
-def _count_clusters(estimator: PCKID, reader: ArrayReader) -> int:
-    """Return the number of clusters: that asked for, or that of the centres."""
-    if not isinstance(estimator.n_clusters, str):
-        return estimator.n_clusters
-    if (found := reader.length("centers")) < 1:
-        raise PckidModelError("it has no clusters.")
-    return found
 
 
 def _pack_mixture(estimator: IncompleteGaussianMixture) -> tuple[Facts, Named]:
@@ -182,18 +177,17 @@ def _unpack_mixture(
     estimator: IncompleteGaussianMixture, facts: Facts, reader: ArrayReader
 ) -> None:
     """Restore one mixture."""
-    estimator._scaling = scaling = _scaling(reader, estimator.n_features_in_)
-    estimator._dtype = dtype = checking.choice(facts, "dtype", _FLOATS)
-    size = (1, estimator.n_components)
-    kind = estimator.covariance_type
-    estimator._params = _mixtures(reader, "mixture", kind, size, scaling, dtype)
-    constants = reader.take("constants", (estimator.n_features_in_,), "float64")
-    if np.isinf(constants).any():
-        raise PckidModelError("the array constants holds values out of range.")
+    estimator._scaling = scaling = _read_scaling(reader, estimator.n_features_in_, {})
+    estimator._dtype = dtype = _read_dtype(facts)
+    size, kind = (1, estimator.n_components), estimator.covariance_type
+    estimator._params = _read_mixtures(reader, "mixture", kind, size, scaling, dtype)
+    # NaN for columns that vary.
+    constants = reader.take("constants", Spec((estimator.n_features_in_,), _FLOAT64, low=None))
+    require(not np.isinf(constants).any(), "the array constants holds values out of range.")
     estimator._constants = constants
     estimator.weights_ = np.exp(estimator._params.log_weights[0])
     estimator.converged_ = bool(facts["converged"])
-    estimator.n_iter_ = checking.integer(facts, "n_iter", 0, 2**31)
+    estimator.n_iter_ = checking.integer(facts["n_iter"], "n_iter", 0, 2**31)
     estimator.lower_bound_ = checking.number(facts, "lower_bound")
 
 
@@ -238,83 +232,81 @@ def _category_facts(estimator: EnsembleEstimator) -> Facts:
     return {"categories": facts} if facts else {}
 
 
-def _scaling(
-    reader: ArrayReader, n_features: int, known: dict[int, list[Any]] | None = None
-) -> Scaling:
+def _read_dtype(facts: Facts) -> str:
+    """Read the type of the numbers that a model computes with."""
+    require(facts["dtype"] in FLOATS, f"dtype is none of {', '.join(FLOATS)}.")
+    return facts["dtype"]
+
+
+def _read_scaling(reader: ArrayReader, n_features: int, known: dict[int, list[Any]]) -> Scaling:
     """Take the scaling of the columns used; `known` are the categories of columns."""
     n_kept, n_categorical = reader.length("scaling.kept"), reader.length("scaling.categorical")
-    kept = _indices(reader, "scaling.kept", n_kept, n_features)
-    categorical = _indices(reader, "scaling.categorical", n_categorical, n_features)
-    named = np.array(sorted(known or ()), dtype=np.int64)
-    if not n_kept + n_categorical or np.isin(kept, named).any():
-        raise PckidModelError("the list of used columns does not fit the columns.")
-    if not np.isin(categorical, named).all():
-        raise PckidModelError("a column of categories lacks its categories.")
-    largest, smallest = _LIMITS.max, _LIMITS.smallest_subnormal
-    center = reader.floats("scaling.center", (n_kept,), "float64", low=-largest, high=largest)
-    scale = reader.floats("scaling.scale", (n_kept,), "float64", low=smallest, high=largest)
-    sizes = [len((known or {})[j]) for j in categorical]
-    unit = None
-    if "scaling.unit" in reader:
-        unit = reader.floats("scaling.unit", (n_kept,), "float64", low=1.0, high=2.0**1022)
-    return Scaling(center, scale, kept, categorical, _read_margins(reader, sizes, n_kept), unit)
-
-
-def _indices(reader: ArrayReader, name: str, length: int, n_features: int) -> np.ndarray:
-    """Take ascending indices of columns."""
-    indices = reader.take(name, (length,), "int64")
-    outside = (indices < 0) | (indices >= n_features)
-    if outside.any() or (np.diff(indices) <= 0).any():
-        raise PckidModelError("the list of used columns does not fit the columns.")
-    return indices
+    column = Spec((n_kept,), ("int64",), 0, n_features - 1)
+    schema = {
+        "kept": column,
+        "categorical": column._replace(shape=(n_categorical,)),
+        "center": Spec((n_kept,), _FLOAT64, -_LARGEST, _LARGEST),
+        "scale": Spec((n_kept,), _FLOAT64, _LEAST, _LARGEST),
+        "unit": Spec((n_kept,), _FLOAT64, 1.0, 2.0**1022, optional=True),
+    }
+    found = reader.take_all("scaling", schema)
+    kept, categorical = found["kept"], found["categorical"].tolist()
+    ascend = all((np.diff(part) > 0).all() for part in (kept, categorical))
+    fit = ascend and n_kept + n_categorical > 0 and not set(kept.tolist()) & set(known)
+    require(fit, "the list of used columns does not fit the columns.")
+    require(set(categorical) <= set(known), "a column of categories lacks its categories.")
+    margins = _read_margins(reader, [len(known[j]) for j in categorical], n_kept)
+    return Scaling(**found, margins=margins)
 
 
 def _read_margins(reader: ArrayReader, sizes: list[int], n_kept: int) -> Margins:
     """Take the shares of categories and of observed cells over all rows."""
-    column = np.repeat(np.arange(len(sizes)), sizes)
-    if len(column) and (reader.take("margins.column", column.shape, "int64") != column).any():
-        raise PckidModelError("its categories do not fit its columns.")
-    share, positive = {"low": 0.0, "high": 1.0}, {"low": _LIMITS.tiny, "high": _LIMITS.max}
-    frequencies = reader.floats("margins.frequencies", column.shape, "float64", **share)
-    checking.add_up(frequencies[None, :], sizes, "margins.frequencies")
-    n_columns = n_kept + len(sizes)
-    return Margins(
-        column,
-        frequencies,
-        reader.optional("margins.observed", n_columns, **share),
-        reader.optional("margins.higher", n_kept, **share),
-        reader.optional("margins.one_hot", n_kept, **share),
-        reader.optional("margins.weights", n_columns, **positive),
-    )
+    column, n_columns = np.repeat(np.arange(len(sizes)), sizes), n_kept + len(sizes)
+    share = Spec((n_kept,), _FLOAT64, 0.0, 1.0, optional=True)
+    schema = {
+        "column": Spec(column.shape, ("int64",)),
+        "frequencies": Spec(column.shape, _FLOAT64, 0.0, 1.0),
+        "observed": share._replace(shape=(n_columns,)),
+        "higher": share,
+        "one_hot": share,
+        "weights": Spec((n_columns,), _FLOAT64, _LEAST_NORMAL, _LARGEST, optional=True),
+    }
+    found = reader.take_all("margins", schema)
+    require((found["column"] == column).all(), "its categories do not fit its columns.")
+    checking.check_shares(found["frequencies"][None, :], sizes, "margins.frequencies")
+    return Margins(**{key: np.zeros(0) if part is None else part for key, part in found.items()})
 
 
-def _mixtures(
+def _read_mixtures(
     reader: ArrayReader, prefix: str, kind: str, size: tuple[int, int], scaling: Scaling, dtype: str
 ) -> Any:
     """Take the parameters of a stack of mixtures, `size` = (n_mixtures, n_components)."""
-    n_kept, family = len(scaling.kept), FAMILIES[kind]
+    margins = cast(Margins, scaling.margins)
+    n_categories = margins.column.shape[0]
+    n_kept, family, dtypes = len(scaling.kept), FAMILIES[kind], (dtype,)
     spread = (n_kept, n_kept) if family.MATRICES else (n_kept,)
-    parts = [
-        checking.check_log_weights(reader, f"{prefix}.log_weights", size, dtype),
-        reader.floats(f"{prefix}.means", (*size, n_kept), dtype),
-        checking.covariances(reader, f"{prefix}.covariances", (*size, *spread), dtype),
-    ]
+    least = -_LARGEST_VARIANCE if family.MATRICES else _SMALLEST_VARIANCE
+    schema = {
+        "log_weights": Spec(size, dtypes, -np.inf, 1e-3),
+        "means": Spec((*size, n_kept), dtypes),
+        "covariances": Spec((*size, *spread), dtypes, least, _LARGEST_VARIANCE),
+    }
     if family.MIXED:
-        parts += _probabilities(reader, prefix, size, scaling.margins, dtype)
-    return family.Parameters(*parts)
-
-
-def _probabilities(
-    reader: ArrayReader, prefix: str, size: tuple[int, int], margins: Margins | None, dtype: str
-) -> list[np.ndarray]:
-    """Take the probabilities of categories, and those of being observed."""
-    n_categories = 0 if margins is None else margins.column.shape[0]
-    n_observed = 0 if margins is None else margins.observed.shape[0]
-    least = float(np.finfo(dtype).smallest_normal)
-    name = f"{prefix}.categories"
-    chances = reader.floats(name, (*size, n_categories), dtype, low=least, high=1.001)
-    if margins is not None and n_categories:
-        sizes = np.bincount(to_numpy(margins.column)).tolist()
-        checking.add_up(chances.reshape(-1, n_categories), sizes, name)
-    name = f"{prefix}.observed"
-    return [chances, reader.floats(name, (*size, n_observed), dtype, low=0.0, high=1.001)]
+        rarest = float(np.finfo(dtype).smallest_normal)
+        schema |= {
+            "categories": Spec((*size, n_categories), dtypes, rarest, 1.001),
+            "observed": Spec((*size, margins.observed.shape[0]), dtypes, 0.0, 1.001),
+        }
+    found = reader.take_all(prefix, schema)
+    # Row by row: a copy of all would take more memory than the file.
+    totals = [np.exp(row, dtype=np.float64).sum() for row in found["log_weights"]]
+    require(
+        np.allclose(totals, 1, rtol=0, atol=1e-3),
+        f"the array {prefix}.log_weights holds no weights.",
+    )
+    if family.MATRICES:
+        checking.check_covariances(found["covariances"], f"{prefix}.covariances")
+    if family.MIXED and n_categories:
+        chances, sizes = found["categories"], np.bincount(to_numpy(margins.column)).tolist()
+        checking.check_shares(chances.reshape(-1, n_categories), sizes, f"{prefix}.categories")
+    return family.Parameters(**found)
