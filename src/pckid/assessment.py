@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -18,15 +18,16 @@ from pckid._utils.parallel import n_threads
 from pckid._utils.progress import Advance
 from pckid._utils.text import counted, join_words, list_first, write_p
 from pckid.describe.missingness import find_followed_missingness
+from pckid.describe.row_summary import some_rows
 from pckid.describe.rows import keeps_labels, own_labels, to_matrix, used_columns
 from pckid.input.groups import read_groups
 from pckid.input.sentinels import describe_codes, find_codes
 from pckid.input.validation import categorical_mask, column_name, validate_table
 from pckid.n_clusters import Choice, judge_rows
-from pckid.significance.comparison import ALPHA, MIN_ROWS, N_NULL, Comparison
+from pckid.significance.comparison import ALPHA, MIN_ROWS, N_NULL
 from pckid.significance.ensemble import with_few_mixtures
 from pckid.significance.gaps import GAP_ALPHA, Gaps, find_gaps
-from pckid.significance.stability import Stability, measure_stability, resample_clusters
+from pckid.significance.stability import measure_stability, resample_clusters
 from pckid.significance.units import find_units
 
 MAX_JUDGED = 3000
@@ -111,9 +112,9 @@ class Assessment:
     n_clusters: int
     n_rows: int
     n_distinct: int
-    statistic: float
-    null_statistics: np.ndarray
-    p_value: float | None
+    statistic: float = np.nan
+    null_statistics: np.ndarray = field(default_factory=lambda: np.empty(0))
+    p_value: float | None = None
     gaps: Gaps | None = None
     cluster_stability: np.ndarray | None = None
     cluster_recovery: np.ndarray | None = None
@@ -389,10 +390,8 @@ def assess_rows(
     n_filled = getattr(estimator, "_n_filled", None)
     whole = keeps_labels(estimator) or n_rows == n_filled
     n_distinct = len(np.unique(np.nan_to_num(values[rows], nan=np.inf), axis=0))
-    tested = n_rows >= MIN_ROWS and n_distinct > n_clusters
-    small, codes, follows = find_caveats(estimator, values, labels, whole=whole)
-    found = _Evidence(None)
-    if tested:
+    evidence: dict[str, Any] = {}
+    if n_rows >= MIN_ROWS and n_distinct > n_clusters:
         if random_state is None and isinstance(estimator.random_state, Integral):
             random_state = estimator.random_state
         own = getattr(estimator, "choice_", None)
@@ -400,62 +399,29 @@ def assess_rows(
             own = None
         seed = random_state
         if not isinstance(seed, Integral):
-            seed = int(check_random_state(random_state).randint(2**31))
+            seed = check_random_state(random_state).randint(2**31)
+        how = n_null, n_resamples, int(seed), n_threads(n_jobs), advance, groups
         with warnings.catch_warnings():
             # The model's own fit has told them.
             warnings.simplefilter("ignore")
-            found = _gather_evidence(
-                estimator,
-                values[rows],
-                labels[rows],
-                own,
-                n_null,
-                n_resamples,
-                int(seed),
-                n_threads(n_jobs),
-                advance,
-                None if groups is None else groups[rows],
-            )
-    compared = found.compared or Comparison(float("nan"), np.empty(0))
-    stability, each = found.stability, None
-    if stability is not None:
-        each = np.full(len(labels), np.nan)
-        each[rows[found.judged]] = stability.rows
+            evidence = _gather_evidence(estimator, values, labels, rows, own, *how)
     return Assessment(
         n_clusters=n_clusters,
         n_rows=n_rows,
         n_distinct=n_distinct,
-        statistic=compared.statistic,
-        null_statistics=compared.null_statistics,
-        p_value=None if found.compared is None else compared.p_value,
-        gaps=found.gaps,
-        cluster_stability=None if stability is None else stability.clusters,
-        cluster_recovery=None if stability is None else stability.recovery,
-        row_stability=each,
-        small=small,
-        codes=codes,
-        follows=follows,
-        uncounted=[column_name(estimator, j) for j in found.uncounted],
         chosen=hasattr(estimator, "choice_"),
         n_table=None if whole else n_filled,
         cluster_names=list(estimator.cluster_names_),
+        **find_caveats(estimator, values, labels, whole=whole),
+        **evidence,
     )
-
-
-class _Evidence(NamedTuple):
-    """What the rows of a table show."""
-
-    compared: Comparison | None  # None: there are too few different rows
-    uncounted: tuple[int, ...] = ()
-    gaps: Gaps | None = None
-    stability: Stability | None = None
-    judged: np.ndarray = np.arange(0)  # (n_judged,), the rows that stability comes from
 
 
 def _gather_evidence(
     estimator: Any,
     values: np.ndarray,
     labels: np.ndarray,
+    rows: np.ndarray,
     choice: Choice | None,
     n_null: int,
     n_resamples: int,
@@ -463,39 +429,55 @@ def _gather_evidence(
     jobs: int,
     advance: Advance,
     groups: np.ndarray | None,
-) -> _Evidence:
-    """Compare rows with null tables, unless a choice did, and look for gaps; cluster resamples.
+) -> dict[str, Any]:
+    """Compare rows with null tables, unless a choice did, look for gaps, and cluster resamples.
 
     Rows that belong together are like each other without any cluster: one of each group counts.
+    The result has fields of `Assessment`; there are none where too few rows differ.
     """
-    single = np.arange(len(values))
+    single, n_clusters = rows, len(estimator.cluster_centers_)
     if groups is not None:
-        order = np.random.default_rng(seed).permutation(len(values))
+        order = np.random.default_rng(seed).permutation(rows)
         single = np.sort(order[np.unique(groups[order], return_index=True)[1]])
     if choice is None or choice.compared is None:
         choice = judge_rows(estimator, values[single], seed, jobs, n_null)
     advance(n_null)
-    if choice.compared is None:
-        return _Evidence(None)
-    gaps, n_clusters = None, len(estimator.cluster_centers_)
-    if n_clusters > 1:
-        counted = single[_rows_to_judge(len(single), seed)]
-        counting = values[counted]
-        counting[:, list(choice.uncounted)] = np.nan
-        units = find_units(counting, categorical_mask(estimator))
-        gaps = find_gaps(units, labels[counted], seed, n_clusters)
-    judged = _rows_to_judge(len(values), seed)
+    compared = choice.compared
+    if compared is None:
+        return {}
+    found: dict[str, Any] = compared._asdict() | {
+        "p_value": compared.p_value,
+        "uncounted": [column_name(estimator, j) for j in choice.uncounted],
+    }
+    if n_clusters == 1:
+        return found
+    counted = some_rows(single, MAX_JUDGED, seed)
+    counting = values[counted]
+    counting[:, list(choice.uncounted)] = np.nan
+    units = find_units(counting, categorical_mask(estimator))
+    found["gaps"] = find_gaps(units, labels[counted], seed, n_clusters)
+    judged = some_rows(rows, MAX_JUDGED, seed)
+    if n_resamples == 0 or len(judged) < 4 * n_clusters:
+        return found
+
+    def labels_of(drawn: np.ndarray, seed: int) -> np.ndarray:
+        model = with_few_mixtures(
+            estimator, n_clusters=n_clusters, kmeans_n_init=10, random_state=seed
+        )
+        again = np.asarray(model.fit(values[judged[drawn]]).predict(values[judged]))
+        # A row with values only in columns that do not vary in the resample.
+        return np.maximum(again, 0)
+
     together = None if groups is None else groups[judged]
     how = n_resamples, seed, jobs, advance, together
-    stability = _resample(estimator, values[judged], labels[judged], *how)
-    return _Evidence(choice.compared, choice.uncounted, gaps, stability, judged)
-
-
-def _rows_to_judge(n_rows: int, entropy: int) -> np.ndarray:
-    """Draw the rows whose clusters are judged, ascending; all of them if there are up to 3,000."""
-    if n_rows <= MAX_JUDGED:
-        return np.arange(n_rows)
-    return np.sort(np.random.default_rng(entropy).choice(n_rows, size=MAX_JUDGED, replace=False))
+    resamples = resample_clusters(labels_of, len(judged), *how)
+    stability = measure_stability(labels[judged], resamples, n_clusters)
+    found["row_stability"] = np.full(len(labels), np.nan)
+    found["row_stability"][judged] = stability.rows
+    return found | {
+        "cluster_stability": stability.clusters,
+        "cluster_recovery": stability.recovery,
+    }
 
 
 def _labelled_rows(estimator: Any, X: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -513,26 +495,13 @@ def _labelled_rows(estimator: Any, X: Any) -> tuple[np.ndarray, np.ndarray]:
         return values, to_numpy(estimator.predict(X))
 
 
-class Caveats(NamedTuple):
-    """What else to know of a clustering, as in `Assessment`."""
-
-    small: list[int]
-    codes: list[str]
-    follows: list[str]
-
-
 def find_caveats(
     estimator: Any, values: np.ndarray, labels: np.ndarray, *, whole: bool = True
-) -> Caveats:
+) -> dict[str, Any]:
     """Find small clusters, codes for missing values, and columns whose missing cells matter.
 
-    Parameters
-    ----------
-    estimator : fitted PCKID
-    values : ndarray of shape (n_samples, n_features)
-    labels : ndarray of shape (n_samples,)
-    whole : bool, default=True
-        Whether these are all rows of the table: a sample tells no small clusters.
+    Rows (n_samples, n_features) and labels (n_samples,) are those of the `whole` table, or of a
+    sample, which tells no small clusters. The result has fields of `Assessment`.
     """
     used, categorical = used_columns(estimator), categorical_mask(estimator)
     sizes = np.bincount(labels[labels >= 0], minlength=1)
@@ -546,34 +515,8 @@ def find_caveats(
         ]
     places = np.flatnonzero(categorical[used]).tolist()
     followed = find_followed_missingness(values[:, used], labels, places).followed
-    follows = [column_name(estimator, used[j]) for j in followed]
-    small = np.flatnonzero(sizes < FEW_ROWS).tolist() if whole else []
-    return Caveats(small, codes, follows)
-
-
-def _resample(
-    estimator: Any,
-    values: np.ndarray,
-    labels: np.ndarray,
-    n_resamples: int,
-    entropy: int,
-    jobs: int,
-    advance: Advance,
-    groups: np.ndarray | None,
-) -> Stability | None:
-    """Cluster random halves of the rows; None where there is nothing to compare."""
-    n_clusters = len(estimator.cluster_centers_)
-    if n_resamples == 0 or n_clusters == 1 or len(values) < 4 * n_clusters:
-        return None
-
-    def labels_of(rows: np.ndarray, seed: int) -> np.ndarray:
-        model = with_few_mixtures(
-            estimator, n_clusters=n_clusters, kmeans_n_init=10, random_state=seed
-        )
-        found = np.asarray(model.fit(values[rows]).predict(values))
-        # A row with values only in columns that do not vary in the resample.
-        return np.maximum(found, 0)
-
-    how = n_resamples, entropy, jobs, advance, groups
-    resamples = resample_clusters(labels_of, len(values), *how)
-    return measure_stability(labels, resamples, n_clusters)
+    return {
+        "small": np.flatnonzero(sizes < FEW_ROWS).tolist() if whole else [],
+        "codes": codes,
+        "follows": [column_name(estimator, used[j]) for j in followed],
+    }

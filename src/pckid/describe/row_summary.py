@@ -85,11 +85,11 @@ def count_outliers(scores: Array, weights: np.ndarray | None = None) -> np.ndarr
     return np.rint([each.sum(), each[found > _OUTLIER].sum()])
 
 
-def some_rows(rows: np.ndarray, size: int) -> np.ndarray:
-    """Draw at most `size` of some rows, always the same ones; ascending."""
+def some_rows(rows: np.ndarray, size: int, seed: int | np.random.Generator = 0) -> np.ndarray:
+    """Draw at most `size` of some rows, always the same ones for a seed; ascending."""
     if len(rows) <= size:
         return rows
-    return np.sort(np.random.default_rng(0).choice(rows, size, replace=False))
+    return np.sort(np.random.default_rng(seed).choice(rows, size, replace=False))
 
 
 def _as_equal_rows(weights: np.ndarray) -> np.ndarray:

@@ -10,6 +10,7 @@ from scipy import stats
 
 from pckid._utils.parallel import run_in_threads
 from pckid._utils.seeds import Stream, generator
+from pckid.describe.row_summary import some_rows
 from pckid.significance.null_tables import draw_null_table, fit_null_model
 from pckid.significance.structure import Structure, measure_structure
 
@@ -126,10 +127,7 @@ def _without_many_columns(X: np.ndarray, entropy: int) -> np.ndarray:
 
 def rows_to_compare(n_rows: int, entropy: int) -> np.ndarray:
     """Draw the rows of a table that are compared, ascending; all of them if there are up to 500."""
-    if n_rows <= MAX_COMPARED:
-        return np.arange(n_rows)
-    rng = generator(entropy, Stream.NULL_TABLES)
-    return np.sort(rng.choice(n_rows, size=MAX_COMPARED, replace=False))
+    return some_rows(np.arange(n_rows), MAX_COMPARED, generator(entropy, Stream.NULL_TABLES))
 
 
 def compare_structures(own: Sequence[Structure], null: Sequence[Structure]) -> Comparison:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.stats import binomtest, chi2, hypergeom
+from scipy.stats import binomtest, chi2, chi2_contingency, hypergeom
 from sklearn.utils.validation import check_is_fitted
 
 from pckid._utils.arrays import take_along, to_numpy
@@ -248,47 +248,28 @@ def warn_of_shift(model: Any, table: Table) -> None:
 
 def _compare_table(model: Any, table: Table, unseen: Mapping[int, int]) -> RowComparison:
     """Compare standardised rows; `unseen` counts cells with unseen categories by column."""
-    kernel, names, fit = model._kernel, feature_names(model), model._summary
-    points, scores = project_and_score(kernel, model._projection, table, n_threads(model.n_jobs))
+    scaling, names, fit = model._kernel.scaling, feature_names(model), model._summary
+    jobs = n_threads(model.n_jobs)
+    points, scores = project_and_score(model._kernel, model._projection, table, jobs)
     labels = assign(points, model._centers, table, model._sharpness).labels
-    scored, k = count_outliers(scores), len(fit.clusters)
-    new = summarise_rows(table, labels, k, scored, deciles=fit.deciles)
-    known = {names[j]: model._categories[j] for j in kernel.scaling.categorical.tolist()}
-    used = [names[j] for j in kernel.scaling.used]
-    others = {names[j]: count for j, count in unseen.items()}
-    found = compare_summaries(fit, new, used, kernel.scaling, known, others)
-    titles = model.cluster_names_
-    return found._replace(
-        changes=tuple(
-            c._replace(category=titles[int(c.name)]) if c.kind == "cluster" else c
-            for c in found.changes
-        )
-    )
-
-
-def compare_summaries(
-    fit: RowSummary,
-    new: RowSummary,
-    names: Sequence[str],
-    scaling: Scaling,
-    categories: Mapping[str, list[Any]],
-    unseen: Mapping[str, int],
-) -> RowComparison:
-    """Compare a summary of new rows, counted between the deciles of the fit, with the fit's own.
-
-    `names` are those of the columns used, numbers before categories; `categories` the known ones of
-    the latter; `unseen` says how many cells of the new rows hold another one.
-    """
-    found = list(_compare_outliers(tuple(fit.scored), tuple(new.scored)))
-    found += _compare_numbers(fit, new, names, scaling)
-    found += _compare_categories(fit.categories, new.categories, categories, unseen)
+    scored, n_clusters = count_outliers(scores), len(fit.clusters)
+    new = summarise_rows(table, labels, n_clusters, scored, deciles=fit.deciles)
+    used = [names[j] for j in scaling.used]
+    categories = [
+        (names[j], model._categories[j], unseen.get(j, 0)) for j in scaling.categorical.tolist()
+    ]
+    found = list(_compare_outliers(fit.scored.tolist(), scored.tolist()))
+    found += _compare_numbers(fit, new, used, scaling)
+    found += _compare_categories(fit.categories, new.categories, categories)
     n, m = fit.n_rows, new.n_rows
     found += [
         _compare_shares("missing", name, (n, n - a), (m, m - b))
-        for name, a, b in zip(names, fit.observed, new.observed, strict=True)
+        for name, a, b in zip(used, fit.observed, new.observed, strict=True)
     ]
-    for number, (a, b) in enumerate(zip(fit.clusters, new.clusters, strict=True)):
-        found.append(_compare_shares("cluster", f"{number}", (n, a), (m, b), _MOVING))
+    clusters = zip(model.cluster_names_, fit.clusters, new.clusters, strict=True)
+    for number, (title, a, b) in enumerate(clusters):
+        change = _compare_shares("cluster", f"{number}", (n, a), (m, b), _MOVING)
+        found.append(change._replace(category=title))
     corrected = _holm(np.array([change.p_value for change in found])).tolist()
     found = [c._replace(p_value=p) for c, p in zip(found, corrected, strict=True)]
     first = {"outliers": 0, "cluster": 2}
@@ -297,7 +278,7 @@ def compare_summaries(
 
 
 def _compare_shares(
-    kind: str, name: str, fit: tuple[float, ...], new: tuple[float, ...], part: float = 1.0
+    kind: str, name: str, fit: Sequence[float], new: Sequence[float], part: float = 1.0
 ) -> RowChange:
     """Compare shares, each given as (rows, those that count), by Fisher's exact test.
 
@@ -312,7 +293,7 @@ def _compare_shares(
     return RowChange(kind, name, before, now, low, high, shift, abs(shift), p_value)
 
 
-def _compare_outliers(fit: tuple[float, ...], new: tuple[float, ...]) -> Iterator[RowChange]:
+def _compare_outliers(fit: Sequence[float], new: Sequence[float]) -> Iterator[RowChange]:
     """Compare the shares of outliers, where they are known; only more of them is a change."""
     if min(fit[0], new[0]) > 0:
         change = _compare_shares("outliers", "", fit, new)
@@ -346,13 +327,16 @@ def _compare_numbers(
 
 
 def _compare_categories(
-    fit: np.ndarray, new: np.ndarray, categories: Mapping[str, list[Any]], unseen: Mapping[str, int]
+    fit: np.ndarray, new: np.ndarray, columns: Sequence[tuple[str, list[Any], int]]
 ) -> Iterator[RowChange]:
-    """Compare the columns of categories by counts (n_categories,), and cells with other ones."""
+    """Compare categories by their counts (n_categories,).
+
+    A column is given as its name, its known categories, and how many new cells hold another one.
+    """
     first = 0
-    for name, known in categories.items():
+    for name, known, others in columns:
         mine = slice(first, first := first + len(known))
-        a, b, others = fit[mine], new[mine], unseen.get(name, 0)
+        a, b = fit[mine], new[mine]
         n, m = a.sum(), b.sum()
         if min(n, m) >= 1:
             most = int(np.abs(a / n - b / m).argmax())
@@ -388,10 +372,8 @@ def homogeneity(a: np.ndarray, b: np.ndarray) -> float:
     n, m = a.sum(), b.sum()
     rare = (a + b) * min(n, m) / (n + m) < 5
     a, b = (np.append(each[~rare], each[rare].sum()) for each in (a, b))
-    a, b = a[a + b > 0], b[a + b > 0]
-    expected = (a + b) * m / (n + m)
-    statistic = ((b - expected) ** 2 / expected).sum() * (n + m) / n
-    return float(chi2.sf(statistic, len(a) - 1)) if len(a) > 1 else 1.0
+    table = np.stack([a, b])[:, a + b > 0]
+    return float(chi2_contingency(table, correction=False).pvalue) if table.shape[1] > 1 else 1.0
 
 
 def _holm(p_values: np.ndarray) -> np.ndarray:
