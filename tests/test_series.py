@@ -2,6 +2,7 @@
 
 import ast
 import re
+import tracemalloc
 from datetime import UTC, date, datetime
 
 import numpy as np
@@ -153,6 +154,34 @@ def test_a_table_of_single_values_is_not_averaged_over_its_variables(block):
     from_long(pd.concat([lines, lines[:9].assign(ward="b")]), "patient", "day")
     twice = pd.concat([lines, lines], ignore_index=True)
     from_long(twice.assign(ward=[f"remark {i}" for i in twice.index]), "patient", "day")
+
+
+def test_whole_numbers_that_may_name_what_was_measured_are_pointed_out(block):
+    values = values_of(block)
+    codes = values.assign(test=values["test"].map({"pulse": 8867, "pressure": 8480}))
+    told = "--variable test --value result, in Python variable='test', value='result'"
+    assert any(told in note for note in from_long(codes, "patient", "day").notes)
+    named = from_long(codes, "patient", "day", variable="test", value="result")
+    assert named.variables == ["8867", "8480"]
+    # A measurement that was made twice is another whole number, too, but one of many.
+    rng = np.random.default_rng(0)
+    twice = pd.concat([lines_of(block)] * 2, ignore_index=True)
+    twice["rate"] = rng.integers(50, 150, len(twice))
+    for frame in (twice, twice.assign(rate=twice["rate"] % 3), twice.assign(rate=1)):
+        assert not any("--variable" in note for note in from_long(frame, "patient", "day").notes)
+
+
+def test_lines_are_put_into_the_table_without_a_copy_too_many():
+    case, time = (each.ravel() for each in np.indices((2_000, 24)))
+    values = np.random.default_rng(0).normal(size=(len(case), 5))
+    frame = pd.DataFrame(values).assign(case=case, time=time).rename(columns=str)
+    tracemalloc.start()
+    try:
+        table = from_long(frame, "case", "time")
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 3.2 * table.frame.to_numpy().nbytes
 
 
 def test_values_at_the_same_time_are_averaged_and_told():

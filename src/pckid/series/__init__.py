@@ -5,9 +5,8 @@ with one row for each case and one column for each variable at each time, which 
 takes a dataframe: the columns of a variable share one scale.
 """
 
-from pckid.series.arrays import from_array
 from pckid.series.long import from_long
 from pckid.series.table import SeriesFormat, SeriesTable
-from pckid.series.wide import find_series, from_wide
+from pckid.series.wide import find_series, from_array, from_wide
 
 __all__ = ["SeriesFormat", "SeriesTable", "find_series", "from_array", "from_long", "from_wide"]

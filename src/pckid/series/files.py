@@ -9,9 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pckid.series.frames import LineError, read_static
+from pckid.series.columns import read_static
 from pckid.series.long import from_long
 from pckid.series.table import SeriesFormat, SeriesTable
+from pckid.series.times import LineError
 from pckid.tables.options import CaseOptions, ColumnOptions
 from pckid.tables.scanning import OpenTable
 from pckid.tables.service import Known, Prepared, prepare

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from pckid._utils.commands import as_argument, as_arguments
 from pckid._utils.text import brief, counted, list_first
-from pckid.series.frames import (
-    LineError,
-    column_names_of,
-    number_cells,
-    read_floats,
-    read_static,
-)
+from pckid.series.columns import column_names_of, number_cells, read_floats, read_static
 from pckid.series.table import SeriesFormat, SeriesTable, assemble
-from pckid.series.times import choose_bins, locate_times, read_times
+from pckid.series.times import LineError, choose_bins, locate_times, read_times
 
-# Where more than this share of visits has several lines, these may be single values.
-_SHARE_SEVERAL = 0.1
+# Where more than this share of visits has several lines, these may be single values. A text that
+# names them differs within this share of such visits.
+_SHARE_SEVERAL, _SHARE_APART = 0.1, 0.5
+# A whole number may name them if it is another one in each line of this share of such visits, and
+# has at most so many times as many values as a typical one of them has lines.
+_SHARE_ONCE, _MOST_CODES = 0.9, 10
 # Where more than this share of cases starts after the first bin of dates, it is pointed out.
 _SHARE_LATE = 0.1
 # A mean is written with no more digits than are sure.
@@ -107,68 +104,57 @@ def from_long(
     chosen = () if variable else tuple(variables or ())
     others = column_names_of(frame, [*names.values(), *(static or ()), *chosen])
     others = [name for name in others if name not in names.values()]
-    rows, cases = _read_cases(frame, case)
+    rows, cases = number_cells(frame, case)
+    if len(rows) == 0 or rows.min() < 0:
+        where = ("in ", int(np.argmin(rows))) if len(rows) else ("because there is no line",)
+        advice = ". Give every line its case, or leave it out."
+        raise LineError(f"Column {case!r} names no case ", *where, advice)
     times, dates = read_times(frame[time], time)
     first = np.full(len(cases), np.inf)
     np.minimum.at(first, rows, times)
     if from_first:
         times, dates = times - first[rows], False
-    visits = _number_visits(rows, times)
-    n_times = np.bincount(rows[np.unique(visits, return_index=True)[1]])
+    visits, n_times = _number_visits(rows, times)
     bins = choose_bins(times, float(np.median(n_times)), bins, dates)
     cells = locate_times(bins, times) * len(cases) + rows
+    del times  # long tables fill much of the memory
     free = [name for name in others if name not in chosen]
     if static is not None and (like is not None or not static):
         free = list(static)
-    kept, slips = _read_static_columns(frame, free, rows, static)
+    kept, notes = _read_static_columns(frame, free, rows, static)
     left_out = [name for name in others if name not in kept]
-    series, n_averaged, shape = {}, 0, (len(bins.names), len(cases))
-    for name, index, values in (
-        _read_values(frame, variable, value, variables, new=like is not None)
-        if variable and value
-        else _read_variables(frame, left_out, variables)
-    ):
-        series[name], n_repeated = _average(cells[index], values, shape)
-        n_averaged += n_repeated
-    if variables is not None:
-        left_out += [name for name in series if name not in variables]
-        series = {name: series[name] for name in variables}
-    if not series:
-        raise ValueError(
-            "The table has no column of numbers that change within a case, but for those of the "
-            "case and the time."
-        )
-    unused = [name for name in left_out if name not in series]
+    measured: Sequence[str] = left_out if variables is None else variables
+    series = _read_variables(frame, measured, given=variables is not None)
+    if variable and value:
+        lines = _find_lines(frame, variable, variables, new=like is not None)
+        measured = list(lines) if variables is None else variables
+        left_out += [name for name in lines if name not in measured]
+        values = read_floats(frame, [value])[:, 0]
+        series = ((name, lines[name], values[lines[name]]) for name in measured)
+    found, block, n_averaged = _average(series, cells, (len(measured), len(bins.names), len(cases)))
+    unused = [name for name in left_out if name not in found]
     if like is None and not variable:
-        _check_unused(frame, unused, list(series), visits)
-    options = {**names, "from_first": from_first}
-    form = SeriesFormat("from_long", options, tuple(series), tuple(kept), bins)
-    table = assemble(form, series, kept, cases, frame, rows)
-    more = _describe_lines(n_times, n_averaged, unused)
+        notes += _find_names_of_values(frame, unused, found, visits, int(n_times.sum()))
+    single = int((n_times == 1).sum())
+    notes += [f"{n_averaged:,} values share a cell with another: averaged."] * bool(n_averaged)
+    notes += [f"{counted(single, 'case')} with one time only."] * bool(single)
+    notes += [f"Not used: {list_first(unused)}."] * bool(unused)
     if dates and like is None and (bins.locate(first) > 0).mean() > _SHARE_LATE:
-        more.append(
+        notes.append(
             "Cases start at different dates: from_first=True (--from-first) counts days from the "
             "first line of each case, if that is what they have in common."
         )
-    return replace(table, notes=table.notes + slips + more)
+    options = {**names, "from_first": from_first}
+    form = SeriesFormat("from_long", options, tuple(found), tuple(kept), bins)
+    return assemble(form, block, kept, cases, notes, frame, rows)
 
 
-def _read_cases(frame: Any, name: str) -> tuple[np.ndarray, list[Any]]:
-    """Number the cases of all lines (n_lines,), and list them; raises if a line has none."""
-    rows, cases = number_cells(frame, name)
-    if len(rows) == 0 or rows.min() < 0:
-        where = ("in ", int(np.argmin(rows))) if len(rows) else ("because there is no line",)
-        raise LineError(
-            f"Column {name!r} names no case ", *where,
-            ". Give every line its case, or leave it out.",
-        )  # fmt: skip
-    return rows, cases
-
-
-def _number_visits(rows: np.ndarray, times: np.ndarray) -> np.ndarray:
-    """Number the lines (n_lines,) so that those of the same case and time have the same number."""
+def _number_visits(rows: np.ndarray, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Number the lines (n_lines,), those of one case and time alike; count the times of cases."""
     distinct, index = np.unique(times, return_inverse=True)
-    return rows * np.int64(len(distinct)) + index
+    visits = rows * np.int64(len(distinct)) + index
+    each = np.sort(visits)
+    return visits, np.bincount(each[np.diff(each, prepend=-1) > 0] // len(distinct))
 
 
 def _read_static_columns(
@@ -188,83 +174,117 @@ def _read_static_columns(
     return kept, notes
 
 
-def _check_unused(frame: Any, unused: Sequence[str], series: list[str], visits: np.ndarray) -> None:
-    """Raise if a column that is not used says what was measured in each line of a visit."""
-    _, visits, n_lines = np.unique(visits, return_inverse=True, return_counts=True)
-    several = n_lines > 1
-    # A visit that was entered twice now and then is no sign of it, nor are remarks.
-    for name in unused if several.mean() > _SHARE_SEVERAL else ():
-        codes, texts = number_cells(frame, name)
-        pairs = np.unique((visits * len(texts) + codes)[codes >= 0])
-        differs = np.bincount(pairs // max(len(texts), 1)) > 1
-        named = len(texts) <= len(visits) / 2 and all(isinstance(text, str) for text in texts)
-        if named and differs.sum() >= several.sum() / 2:
-            value = series[0] if len(series) == 1 else "COLUMN"
-            raise ValueError(
-                f"Column {name!r} is not used, and tells lines of the same case and time apart: "
-                f"{list_first([brief(str(text)) for text in texts])}. If it says what was "
-                f"measured, name it and the column of the values: "
-                f"{as_arguments([('variable', name), ('value', value)])}, in Python "
-                f"variable={name!r}, value={value!r}. If not, leave it out of the table "
-                f"({as_argument('drop', name)}), and lines of the same time are averaged."
-            )
-
-
 def _read_variables(
-    frame: Any, others: Sequence[str], chosen: Sequence[str] | None
+    frame: Any, names: Sequence[str], given: bool
 ) -> Iterator[tuple[str, Any, np.ndarray]]:
-    """Yield each variable of a table of visits: its name, its lines, its values there."""
-    for name in others if chosen is None else chosen:
+    """Yield the columns of numbers of a table of visits: name, lines, and values there."""
+    for name in names:
         try:
-            yield name, slice(None), read_floats(frame, name)
+            yield name, slice(None), read_floats(frame, [name])[:, 0]
         except ValueError as error:
-            if chosen is not None:
+            if given:
                 raise ValueError(
                     f"{error} Only numbers can change with time; what is the same in all lines of "
                     "a case may be static."
                 ) from None
 
 
-def _read_values(
-    frame: Any, variable: str, value: str, chosen: Sequence[str] | None, new: bool
-) -> Iterator[tuple[str, Any, np.ndarray]]:
-    """Yield each variable of a table of single values: its name, its lines, its values there."""
+def _find_lines(
+    frame: Any, variable: str, chosen: Sequence[str] | None, new: bool
+) -> dict[str, np.ndarray]:
+    """Find the lines (n,) of each variable of a table of single values, by its name."""
     codes, found = number_cells(frame, variable)
     if codes.min() < 0:
-        raise LineError(
-            f"Column {variable!r} names no variable in ", int(np.argmin(codes)),
-            ". Give every line one, or leave it out.",
-        )  # fmt: skip
-    names, values = [str(name) for name in found], read_floats(frame, value)
-    absent = [name for name in chosen or () if name not in names]
+        advice = ". Give every line one, or leave it out."
+        where = int(np.argmin(codes))
+        raise LineError(f"Column {variable!r} names no variable in ", where, advice)
+    lines = {str(name): np.flatnonzero(codes == number) for number, name in enumerate(found)}
+    absent = [name for name in chosen or () if name not in lines]
     if absent and not new:
         raise ValueError(
             f"Column {variable!r} never says {', '.join(map(repr, absent))}. It says: "
-            f"{list_first(names, 12)}."
+            f"{list_first(list(lines), 12)}."
         )
-    for number, name in enumerate([*names, *absent]):
-        index = np.flatnonzero(codes == number)
-        yield name, index, values[index]
+    return lines | dict.fromkeys(absent, np.empty(0, np.intp))
 
 
 def _average(
-    cells: np.ndarray, values: np.ndarray, shape: tuple[int, int]
-) -> tuple[np.ndarray, int]:
-    """Average values (n,) in cells (n,) of a grid (n_times, n_cases); count those that meet."""
-    seen, size = ~np.isnan(values), shape[0] * shape[1]
-    count = np.bincount(cells[seen], minlength=size)
-    total = np.bincount(cells[seen], weights=values[seen], minlength=size)
-    with np.errstate(invalid="ignore"):
-        means, several = total / count, count > 1
-    means[several] = [float(f"{mean:.{_DIGITS}g}") for mean in means[several].tolist()]
-    return means.reshape(shape), int(count[several].sum())
+    series: Iterable[tuple[str, Any, np.ndarray]], cells: np.ndarray, shape: tuple[int, int, int]
+) -> tuple[list[str], np.ndarray, int]:
+    """Average values in the same cell (n_lines,) of times and cases; count those that meet.
+
+    Returns names and means (n_variables, n_times, n_cases), of at most the variables in `shape`.
+    """
+    names: list[str] = []
+    block, n_averaged, size = np.empty(shape), 0, shape[1] * shape[2]
+    for name, lines, values in series:
+        seen = ~np.isnan(values)
+        mine, values = cells[lines][seen], values[seen]
+        count, means = np.bincount(mine, minlength=size), block[len(names)].reshape(-1)
+        with np.errstate(invalid="ignore"):
+            np.divide(np.bincount(mine, weights=values, minlength=size), count, out=means)
+        several = count > 1
+        means[several] = [float(f"{mean:.{_DIGITS}g}") for mean in means[several].tolist()]
+        names.append(name)
+        n_averaged += int(count[several].sum())
+    if not names:
+        raise ValueError(
+            "The table has no column of numbers that change within a case, but for those of the "
+            "case and the time."
+        )
+    return names, block[: len(names)], n_averaged
 
 
-def _describe_lines(visits: np.ndarray, n_averaged: int, left_out: list[str]) -> list[str]:
-    """Say what became of lines, by the number of times of each case (n_cases,)."""
-    single = int((visits == 1).sum())
-    return [
-        *[f"{n_averaged:,} values share a cell with another: averaged."] * bool(n_averaged),
-        *[f"{counted(single, 'case')} with one time only."] * bool(single),
-        *[f"Not used: {list_first(left_out)}."] * bool(left_out),
-    ]
+def _find_names_of_values(
+    frame: Any, unused: Sequence[str], series: Sequence[str], visits: np.ndarray, n_visits: int
+) -> list[str]:
+    """Look for a column that says what was measured in each line of a visit (n_lines,).
+
+    Raises for a text, which is not used. A whole number may be a variable, and gets a note.
+    """
+    # A visit that was entered twice now and then is no sign of it.
+    if len(visits) - n_visits <= _SHARE_SEVERAL * n_visits:
+        return []
+    _, visits, n_lines = np.unique(visits, return_inverse=True, return_counts=True)
+    several = n_lines > 1
+    if several.mean() <= _SHARE_SEVERAL:
+        return []
+
+    def count_different(codes: np.ndarray) -> np.ndarray:
+        """Count the codes (n_lines,) in each visit with several lines; -1 is none."""
+        size = codes.max(initial=0) + 1
+        pairs = np.unique((visits * size + codes)[codes >= 0])
+        return np.bincount(pairs // size, minlength=len(n_lines))[several]
+
+    for name in unused:
+        codes, texts = number_cells(frame, name)
+        # Remarks are no names.
+        named = len(texts) <= len(visits) / 2 and all(isinstance(text, str) for text in texts)
+        if named and (count_different(codes) > 1).mean() >= _SHARE_APART:
+            raise ValueError(
+                f"Column {name!r} is not used, and tells lines of the same case and time apart: "
+                f"{list_first([brief(str(text)) for text in texts])}. {_advise_names(name, series)}"
+                f" If not, leave it out of the table ({as_argument('drop', name)}), and lines of "
+                "the same time are averaged."
+            )
+    notes = []
+    for name in series if len(series) > 1 else ():
+        distinct, codes = np.unique(read_floats(frame, [name]), return_inverse=True)
+        few = len(distinct) <= _MOST_CODES * np.median(n_lines[several])
+        once = few and count_different(codes.ravel()) == n_lines[several]
+        if few and (distinct % 1 == 0).all() and np.mean(once) >= _SHARE_ONCE:
+            others = [other for other in series if other != name]
+            notes.append(
+                f"{name} is another whole number in each line of the same case and time, and "
+                f"these lines are averaged. {_advise_names(name, others)}"
+            )
+    return notes
+
+
+def _advise_names(name: str, series: Sequence[str]) -> str:
+    value = series[0] if len(series) == 1 else "COLUMN"
+    options = as_arguments([("variable", name), ("value", value)])
+    return (
+        "If it says what was measured, name it and the column of the values: "
+        f"{options}, in Python variable={name!r}, value={value!r}."
+    )

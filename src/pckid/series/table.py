@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
 from pckid._utils.text import counted, list_first
-from pckid.series.frames import make_frame, read_floats
+from pckid.series.columns import read_floats
 from pckid.series.times import TimeBins
 
 _OPTIONS: dict[str, frozenset[str]] = {
@@ -150,10 +151,9 @@ class SeriesTable:
     @property
     def values(self) -> np.ndarray:
         """The numbers of the series (n_cases, n_times, n_variables), NaN where missing."""
-        groups = [
-            [read_floats(self.frame, name) for name in g] for g in self.column_groups.values()
-        ]
-        return np.transpose(groups, (2, 1, 0))
+        names = [name for group in self.column_groups.values() for name in group]
+        shape = len(self), len(self.column_groups), -1
+        return read_floats(self.frame, names).reshape(shape).transpose(0, 2, 1)
 
     def like(self, data: Any) -> SeriesTable:
         """Make a table of new cases, with the variables, times and bins of this one.
@@ -193,33 +193,54 @@ class SeriesTable:
 
 def assemble(
     form: SeriesFormat,
-    series: Mapping[str, np.ndarray],
+    block: np.ndarray,
     static: Mapping[str, Any],
     cases: list[Any],
+    notes: Sequence[str] = (),
     source: Any = None,
     rows: np.ndarray | None = None,
 ) -> SeriesTable:
-    """Put series, each (n_times, n_cases), and static columns into a frame such as the source's."""
-    names = form.bins.names
-    groups = {variable: [f"{variable}_{name}" for name in names] for variable in series}
-    columns = {
-        name: values
-        for variable, group in groups.items()
-        for name, values in zip(group, series[variable], strict=True)
-    } | dict(static)
-    if len(columns) < len(series) * len(names) + len(static):
+    """Make the table of series (n_variables, n_times, n_cases) and static columns of each case.
+
+    Its frame is of the library of `source`. `block` is its memory from then on.
+    """
+    times = form.bins.names
+    groups = {variable: [f"{variable}_{time}" for time in times] for variable in form.variables}
+    names = [*(name for group in groups.values() for name in group), *static]
+    if len(set(names)) < len(names):
         raise ValueError(
-            f"Of the columns {list_first(list(columns))} two would have the same name. Rename a "
-            "variable or a static column."
+            f"Of the columns {list_first(list(dict.fromkeys(names)))} two would have the same "
+            "name. Rename a variable or a static column."
         )
-    frame = make_frame(columns, source, cases, form.options.get("case"))
-    never = [name for name, block in series.items() if np.isnan(block).all()]
-    what = "time" if form.bins.exact else "bin"
-    notes = [
-        f"{counted(len(cases), 'case')}, {counted(len(series), 'variable')} "
-        f"({list_first(list(series))}) at {counted(len(names), what)} ({list_first(names)})."
+    frame = _make_frame(names, block, static, source, (cases, form.options.get("case")))
+    variables = list(form.variables)
+    never = [v for v, values in zip(variables, block, strict=True) if np.isnan(values).all()]
+    told = [
+        f"{counted(len(cases), 'case')}, {counted(len(variables), 'variable')} "
+        f"({list_first(variables)}) at "
+        f"{counted(len(times), 'time' if form.bins.exact else 'bin')} ({list_first(times)})."
     ]
-    notes += [f"Static: {list_first(list(static))}."] * bool(static)
-    notes += [f"Never observed: {list_first(never)}."] * bool(never)
+    told += [f"Static: {list_first(list(static))}."] * bool(static)
+    told += [f"Never observed: {list_first(never)}."] * bool(never)
     rows = np.arange(len(cases)) if rows is None else rows
-    return SeriesTable(frame, groups, cases, notes, form, rows)
+    return SeriesTable(frame, groups, cases, [*told, *notes], form, rows)
+
+
+def _make_frame(
+    names: list[str], block: np.ndarray, static: Mapping[str, Any], source: Any, index: Any
+) -> Any:
+    """Make a frame of the source's library; of pandas, or of Arrow, where that is no frame."""
+    columns = block.reshape(-1, block.shape[-1])
+    library = type(source).__module__.partition(".")[0]
+    if library == "pandas" or (library not in ("polars", "pyarrow") and find_spec("pandas")):
+        import pandas as pd
+
+        rows = pd.Index(index[0], name=index[1])
+        frame = pd.DataFrame(columns.T, rows, names[: len(columns)], copy=False)
+        return pd.concat([frame, pd.DataFrame(static, rows)], axis=1) if static else frame
+    data = dict(zip(names, [*columns, *static.values()], strict=True))
+    if library == "polars":
+        return type(source)(data)
+    import pyarrow as pa
+
+    return pa.table(data)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -13,13 +13,24 @@ import numpy as np
 from pckid._utils.commands import as_argument
 from pckid._utils.text import brief, counted, list_first
 from pckid.input.cells import is_missing, is_number_text
-from pckid.series.frames import LineError
 
 _ISO = re.compile(r"\d{4}-\d\d(-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?)?)?")
 _DAY = np.timedelta64(1, "D")
 # Up to so many distinct times, of which a typical case has this share, each is a column by itself.
 _MOST_BINS, _SHARE_SEEN = 50, 0.5
 _MOST_ADVISED = 8
+
+
+class LineError(ValueError):
+    """Something wrong with lines: texts, and between them rows, counted from 0."""
+
+    def __init__(self, *parts: str | int) -> None:
+        self.parts = parts
+        super().__init__(self.write(lambda row: f"row {row}"))
+
+    def write(self, name_row: Callable[[int], str]) -> str:
+        """Write the message, with rows named in another way."""
+        return "".join(part if isinstance(part, str) else name_row(part) for part in self.parts)
 
 
 class TimeBins(NamedTuple):
@@ -56,26 +67,23 @@ class TimeBins(NamedTuple):
         texts = write_times(self.edges, self.dates)
         if self.exact:
             return texts
-        return [_write_bin(low, high) for low, high in pairwise(texts)]
+        open_ended = {"-inf": f"before {texts[1]}", "inf": f"{texts[-2]} and later"}
+        if texts == ["-inf", "inf"]:
+            return ["all times"]
+        return [
+            open_ended.get(low) or open_ended.get(high) or f"{low} to {high}"
+            for low, high in pairwise(texts)
+        ]
 
     @property
     def positions(self) -> np.ndarray:
         """Where each bin is drawn (n_bins,): its time, or its middle; dates as datetime64."""
         edges = np.asarray(self.edges)
         if not self.exact:
-            low, high = edges[:-1], edges[1:]
-            if np.isinf(edges).all():
-                low, high = np.zeros(1), np.zeros(1)
-            low, high = np.where(np.isinf(low), high, low), np.where(np.isinf(high), low, high)
-            edges = (low + high) / 2
+            finite = edges[np.isfinite(edges)]
+            edges = np.clip(edges, finite[0], finite[-1]) if len(finite) else np.zeros(2)
+            edges = (edges[:-1] + edges[1:]) / 2
         return np.asarray(edges * 86_400_000).astype("M8[ms]") if self.dates else edges
-
-
-def _write_bin(low: str, high: str) -> str:
-    """Write a bin by its edges; "-inf" and "inf" are none."""
-    if low == "-inf":
-        return "all times" if high == "inf" else f"before {high}"
-    return f"{low} and later" if high == "inf" else f"{low} to {high}"
 
 
 def choose_bins(times: np.ndarray, typical: float, bins: Any, dates: bool) -> TimeBins:
@@ -99,19 +107,22 @@ def choose_bins(times: np.ndarray, typical: float, bins: Any, dates: bool) -> Ti
             f"bins is {bins!r}. Give 'auto', 'each' (every time is a column), a number of bins, or "
             "their edges in ascending order."
         )
-    texts = [str(edge) for edge in bins]
-    inner = [edge for edge, text in zip(bins, texts, strict=True) if text not in ("-inf", "inf")]
+    return TimeBins(tuple(_read_edges(list(bins), dates).tolist()), False, dates)
+
+
+def _read_edges(bins: list[Any], dates: bool) -> np.ndarray:
+    """Read the edges of bins (n_bins + 1,): times, and perhaps infinity at the ends."""
+    from_ever, for_ever = str(bins[0]) == "-inf", str(bins[-1]) == "inf"
+    inner = bins[from_ever : len(bins) - for_ever]
     try:
-        finite, are_dates = read_times(inner, "bins") if inner else (np.empty(0), dates)
+        times, are_dates = read_times(inner, "bins") if inner else (np.empty(0), dates)
+        edges = np.concatenate([[-np.inf] * from_ever, times, [np.inf] * for_ever])
+        if are_dates == dates and (np.diff(edges) > 0).all():
+            return edges
     except ValueError:
-        finite, are_dates = np.empty(0), dates
-    edges = np.concatenate(
-        [[-np.inf] * (texts[0] == "-inf"), finite, [np.inf] * (texts[-1] == "inf")]
-    )
-    if len(edges) < len(texts) or are_dates != dates or (np.diff(edges) <= 0).any():
-        what = "dates" if dates else "numbers"
-        raise ValueError(f"The edges of bins must be {what} in ascending order, as the times are.")
-    return TimeBins(tuple(edges.tolist()), False, dates)
+        pass
+    what = "dates" if dates else "numbers"
+    raise ValueError(f"The edges of bins must be {what} in ascending order, as the times are.")
 
 
 def locate_times(bins: TimeBins, times: np.ndarray) -> np.ndarray:
@@ -148,10 +159,8 @@ def read_times(cells: Any, name: str) -> tuple[np.ndarray, bool]:
     values = np.asarray(cells)
     if values.dtype.kind == "m":
         values = values / _DAY
-    if values.dtype.kind not in "biufMO":
-        values = values.astype(object)
-    if values.dtype.kind == "O":
-        values = _read_objects(values.tolist(), name)
+    if values.dtype.kind not in "biufM":
+        values = _read_objects(values.astype(object).tolist(), name)
     dates = values.dtype.kind == "M"
     missing = np.isnat(values) if dates else ~np.isfinite(values)
     if missing.any():
@@ -168,8 +177,8 @@ def read_times(cells: Any, name: str) -> tuple[np.ndarray, bool]:
 def write_times(times: Sequence[float] | np.ndarray, dates: bool) -> list[str]:
     """Write dates as in ISO 8601, numbers with four digits or as many as tell them apart."""
     values = np.asarray(times, dtype=np.float64)
-    whole = (values == np.floor(values)).all()
     if dates:
+        whole = (values == np.floor(values)).all()
         stamps = np.round(np.where(np.isinf(values), 0, values) * 86_400).astype("M8[s]")
         written = (stamps.astype("M8[D]") if whole else stamps).astype(str)
         return np.where(np.isinf(values), values.astype(str), written).tolist()
@@ -183,11 +192,10 @@ def write_times(times: Sequence[float] | np.ndarray, dates: bool) -> list[str]:
 
 def _read_objects(cells: list[Any], name: str) -> np.ndarray:
     """Read cells of any type as numbers or as datetime64, all in one way."""
-    kinds = {cell: _kind(cell) for cell in dict.fromkeys(cells) if not is_missing(cell)}
-    first = {kind: cell for cell, kind in reversed(kinds.items())}
-    if len(first) == 1 and "text" not in first:
-        dates = "date" in first
-        read = {cell: _read_date(cell) if dates else float(cell) for cell in kinds}
+    read = {cell: _read_cell(cell) for cell in dict.fromkeys(cells) if not is_missing(cell)}
+    first = {type(time): cell for cell, time in reversed(read.items())}
+    if len(first) == 1 and str not in first:
+        dates = np.datetime64 in first
         gap = np.datetime64("NaT") if dates else np.nan
         return np.array([read.get(c, gap) for c in cells], "M8[us]" if dates else np.float64)
     shown: list[str | int] = []
@@ -201,22 +209,16 @@ def _read_objects(cells: list[Any], name: str) -> np.ndarray:
     )  # fmt: skip
 
 
-def _kind(cell: Any) -> str:
-    """Tell whether a cell is a number, a date, or neither."""
-    if isinstance(cell, str) and _ISO.fullmatch(cell.strip()):
-        try:
-            return "date" if _read_date(cell) else "text"
-        except ValueError:
-            return "text"
-    if isinstance(cell, str):
-        return "number" if is_number_text(cell) else "text"
-    if isinstance(cell, (date, np.datetime64)):
-        return "date"
-    return "number" if isinstance(cell, (int, float, np.number)) else "text"
-
-
-def _read_date(cell: Any) -> np.datetime64:
-    """Read one date; where a time zone is given, as it is in UTC."""
+def _read_cell(cell: Any) -> float | np.datetime64 | str:
+    """Read a number, or a date (with a time zone: in UTC); what is neither stays a text."""
     if isinstance(cell, datetime) and cell.tzinfo is not None:
         cell = cell.astimezone(UTC).replace(tzinfo=None)
-    return np.datetime64(cell.strip() if isinstance(cell, str) else cell, "us")
+    text = cell.strip() if isinstance(cell, str) else None
+    if isinstance(cell, (int, float, np.number)) or (text and is_number_text(text)):
+        return float(cell)
+    try:
+        if isinstance(cell, (date, np.datetime64)) or (text and _ISO.fullmatch(text)):
+            return np.datetime64(cell if text is None else text, "us")
+    except ValueError:
+        pass
+    return str(cell)

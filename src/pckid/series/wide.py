@@ -1,4 +1,4 @@
-"""Wide tables with columns whose names are a series: the same words, then a date or a number."""
+"""Series with a column for each time: arrays, lists of arrays, and names such as t1 to t24."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from pckid._utils.text import list_first
-from pckid.series.frames import column_names_of, read_floats, read_static
+from pckid._utils.arrays import to_numpy
+from pckid._utils.text import counted, join_words, list_first
+from pckid.series.columns import column_names_of, read_floats, read_static
 from pckid.series.table import SeriesFormat, SeriesTable, assemble
 from pckid.series.times import TimeBins, read_times, write_times
 
@@ -17,6 +18,116 @@ _DATE = r"\d{4}[-_.]?[01]\d[-_.]?[0-3]\d"
 _TIME = re.compile(rf"(?P<stem>.*?)(?P<sign>[\s_.:-]*)(?P<time>{_DATE}|\d+(?:\.\d+)?)", re.DOTALL)
 # Two or three numbered columns are often anything else.
 _FEWEST = 4
+
+
+def from_array(
+    X: Any,
+    axes: str,
+    *,
+    variables: Sequence[str] | None = None,
+    times: Any = None,
+    cases: Sequence[Any] | None = None,
+    like: SeriesFormat | None = None,
+) -> SeriesTable:
+    """Make a table of series from an array of three axes, or from a list of arrays.
+
+    Parameters
+    ----------
+    X : array of three axes, or list of arrays
+        NaN where a value is missing. The arrays of a list may have unequal numbers of times: the
+        shorter ones are missing at the end.
+    axes : str
+        What the axes are, in their order: "case time variable" as in tslearn, "case variable time"
+        as in aeon; "case time" where there is one variable. A list is the axis of cases itself.
+    variables : sequence of str, default=None
+        Names of the variables.
+    times : sequence, default=None
+        Numbers or dates in ascending order; None counts from 0.
+    cases : sequence, default=None
+        What names each case; None counts from 0.
+    like : SeriesFormat, default=None
+        Variables and times of another table, as `SeriesTable.like` gives it.
+
+    Returns
+    -------
+    table : SeriesTable
+        One row for each case.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pckid.series import from_array
+    >>> series = [np.array([[1.0, 2.0, 3.0]]), np.array([[4.0, 5.0]])]
+    >>> from_array(series, axes="case variable time", variables=["pulse"]).frame
+       pulse_0  pulse_1  pulse_2
+    0      1.0      2.0      3.0
+    1      4.0      5.0      NaN
+    """
+    order = axes.split()
+    if sorted(order) not in (["case", "time", "variable"], ["case", "time"]):
+        raise ValueError(f"axes is {axes!r}. Give the words case, time and variable in order.")
+    series = _list_cases(X, order)
+    widths = {len(each) for each in series}
+    longest = max((each.shape[1] for each in series), default=0)
+    if len(widths) != 1 or 0 in widths or longest == 0:
+        raise ValueError(
+            f"The cases have {join_words(sorted(map(str, widths))) or 'no'} variables, and at most "
+            f"{longest} times. Give every case the same variables, and some time."
+        )
+    if like is not None:
+        variables = like.variables
+    elif variables is None:
+        variables = [f"variable{j}" for j in range(*widths)] if widths != {1} else ["value"]
+    if widths != {len(variables)}:
+        raise ValueError(
+            f"The cases have {counted(len(series[0]), 'variable')}, but "
+            f"{counted(len(variables), 'name')} for them: {list_first(list(variables))}."
+        )
+    bins = _make_bins(times, longest) if like is None else like.bins
+    if len(bins.edges) < longest:
+        raise ValueError(
+            f"The cases have up to {longest} times, where there are {len(bins.edges)}: "
+            f"{list_first(bins.names)}. Leave out what comes later."
+        )
+    block = np.full((len(variables), len(bins.edges), len(series)), np.nan)
+    for number, each in enumerate(series):
+        block[:, : each.shape[1], number] = each
+    short = sum(each.shape[1] < len(bins.edges) for each in series)
+    notes = [f"{counted(short, 'case')} with fewer times: missing at the end."] * bool(short)
+    named = list(range(len(series))) if cases is None else list(cases)
+    form = SeriesFormat("from_array", {"axes": axes}, tuple(variables), (), bins)
+    return assemble(form, block, {}, named, notes)
+
+
+def _make_bins(times: Any, n_times: int) -> TimeBins:
+    """Take times as given, or count them from 0."""
+    values, dates = (np.arange(float(n_times)), False)
+    if times is not None:
+        values, dates = read_times(times, "times")
+    if (np.diff(values) <= 0).any():
+        raise ValueError("times must be in ascending order, each once.")
+    return TimeBins(tuple(values.tolist()), True, dates)
+
+
+def _list_cases(X: Any, axes: list[str]) -> list[np.ndarray]:
+    """List the series of all cases as floats, each (n_variables, n_times)."""
+    inner, asked = [axis for axis in axes if axis != "case"], " ".join(axes)
+    if not isinstance(X, (list, tuple)):
+        X = np.ma.filled(X.astype(np.float64), np.nan) if np.ma.isMA(X) else to_numpy(X)
+        if X.ndim != len(axes):
+            raise ValueError(f"The array has the shape {X.shape}, and axes={asked!r}.")
+        X = np.moveaxis(X, axes.index("case"), 0)
+    series = []
+    for number, each in enumerate(X):
+        values = np.asarray(each if isinstance(each, (list, tuple)) else to_numpy(each), np.float64)
+        if values.ndim != len(inner):
+            raise ValueError(
+                f"Case {number} is an array of shape {values.shape}, where axes={asked!r} says "
+                f"that a case has {' and '.join(inner)}."
+            )
+        values = values[None] if len(inner) == 1 else values
+        series.append(values.T if inner == ["time", "variable"] else values)
+    return series
 
 
 def from_wide(
@@ -78,30 +189,28 @@ def from_wide(
         used = {name for times in series.values() for name in times}
         static = [name for name in column_names_of(frame) if name not in used]
     rows = np.arange(len(frame))
-    blocks = {variable: np.full((len(distinct), len(rows)), np.nan) for variable in series}
-    for variable, times in series.items():
+    block = np.full((len(series), len(distinct), len(rows)), np.nan)
+    for values, times in zip(block, series.values(), strict=True):
         for name, time in times.items():
-            blocks[variable][distinct.index(time)] = read_floats(frame, name)
+            values[distinct.index(time)] = read_floats(frame, [name])[:, 0]
     columns = {name: read_static(frame, name, rows, given=True) for name in static}
     kept = {name: column.values for name, column in columns.items() if column}
     form = SeriesFormat("from_wide", {}, tuple(series), tuple(kept), bins)
-    return assemble(form, blocks, kept, list(getattr(frame, "index", rows)), frame)
+    return assemble(form, block, kept, list(getattr(frame, "index", rows)), source=frame)
 
 
 def _check_times(bins: TimeBins, known: TimeBins) -> TimeBins:
     """Raise if the times of new cases are not those of a table."""
     lacking = sorted(set(known.edges) - set(bins.edges))
     if bins.dates != known.dates or lacking:
-        texts = write_times(lacking, known.dates)
         raise ValueError(
-            f"The table has no columns of the times {list_first(texts)}. Add them; their cells may "
-            "be empty."
+            f"The table has no columns of the times {list_first(write_times(lacking, known.dates))}"
+            ". Add them; their cells may be empty."
         )
-    further = sorted(set(bins.edges) - set(known.edges))
+    further = write_times(sorted(set(bins.edges) - set(known.edges)), known.dates)
     if further:
-        texts = write_times(further, known.dates)
         raise ValueError(
-            f"The table has columns of further times: {list_first(texts)}. Leave them out."
+            f"The table has columns of further times: {list_first(further)}. Leave them out."
         )
     return known
 

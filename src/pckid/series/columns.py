@@ -1,10 +1,9 @@
-"""Columns of frames of pandas, polars or Arrow, and frames made of columns."""
+"""Columns of frames of pandas, polars or Arrow."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from importlib.util import find_spec
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,21 +11,10 @@ import numpy as np
 from pckid._utils.text import brief, counted, list_first
 from pckid.input.cells import is_missing
 from pckid.input.validation import block_values
+from pckid.series.times import LineError
 
 # A column that changes within at most this share of cases is static, but for slips.
 _SLIPS = 0.1
-
-
-class LineError(ValueError):
-    """Something wrong with lines: texts, and between them rows, counted from 0."""
-
-    def __init__(self, *parts: str | int) -> None:
-        self.parts = parts
-        super().__init__(self.write(lambda row: f"row {row}"))
-
-    def write(self, name_row: Callable[[int], str]) -> str:
-        """Write the message, with rows named in another way."""
-        return "".join(part if isinstance(part, str) else name_row(part) for part in self.parts)
 
 
 class StaticColumn(NamedTuple):
@@ -60,16 +48,9 @@ def column_names_of(frame: Any, needed: Sequence[str] = ()) -> list[str]:
     return list(names)
 
 
-def read_cells(frame: Any, name: str) -> list[Any]:
-    """Read a column as a list."""
-    column = frame[name]
-    return column.to_pylist() if hasattr(column, "to_pylist") else column.to_list()
-
-
-def read_floats(frame: Any, name: str) -> np.ndarray:
-    """Read a column as floats (n_rows,), NaN where missing; raises where it holds text."""
-    one = frame.select([name]) if hasattr(frame, "select") else frame[[name]]
-    return block_values(one)[:, 0]
+def read_floats(frame: Any, names: list[str]) -> np.ndarray:
+    """Read columns as floats (n_rows, n_names), NaN where missing; raises where one holds text."""
+    return block_values(frame.select(names) if hasattr(frame, "select") else frame[names])
 
 
 def number_cells(frame: Any, name: str) -> tuple[np.ndarray, list[Any]]:
@@ -79,7 +60,8 @@ def number_cells(frame: Any, name: str) -> tuple[np.ndarray, list[Any]]:
         distinct, first, codes = np.unique(values, return_index=True, return_inverse=True)
         order = np.argsort(first)
         return np.argsort(order)[codes], distinct[order].tolist()
-    cells = read_cells(frame, name)
+    column = frame[name]
+    cells = column.to_pylist() if hasattr(column, "to_pylist") else column.to_list()
     kept = [cell for cell in dict.fromkeys(cells) if not is_missing(cell)]
     number = {cell: code for code, cell in enumerate(kept)}
     return np.fromiter((number.get(cell, -1) for cell in cells), np.int64, len(cells)), kept
@@ -94,7 +76,7 @@ def read_static(frame: Any, name: str, rows: np.ndarray, *, given: bool) -> Stat
     """
     texts: list[Any] = []
     try:
-        values = read_floats(frame, name)
+        values = read_floats(frame, [name])[:, 0]
     except ValueError:
         codes, texts = number_cells(frame, name)
         values = np.where(codes < 0, np.nan, codes)
@@ -121,19 +103,3 @@ def read_static(frame: Any, name: str, rows: np.ndarray, *, given: bool) -> Stat
         first[case] = count.most_common(1)[0][0]
     kept = [None if np.isnan(c) else str(texts[int(c)]) for c in first] if texts else first
     return StaticColumn(kept, len(changed))
-
-
-def make_frame(
-    columns: Mapping[str, Any], source: Any, index: Sequence[Any], name: str | None
-) -> Any:
-    """Make a frame of the library of the source; where that is no frame, of pandas or of Arrow."""
-    library = type(source).__module__.partition(".")[0]
-    if library == "polars":
-        return type(source)(dict(columns))
-    if library == "pandas" or (library != "pyarrow" and find_spec("pandas")):
-        import pandas as pd
-
-        return pd.DataFrame(dict(columns), index=pd.Index(index, name=name))
-    import pyarrow as pa
-
-    return pa.table(dict(columns))
