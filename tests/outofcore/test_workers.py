@@ -26,8 +26,12 @@ OPTIONS = {**SMALL, "max_samples": 150}
 @pytest.fixture(scope="module")
 def workers(tmp_path_factory):
     folder = str(tmp_path_factory.mktemp("workers"))
-    # On a busy machine a worker takes its time to come back.
-    patience = {"distributed.deploy.lost-worker-timeout": "600s"}
+    # On a busy machine a worker takes its time to start, to answer and to come back.
+    patience = {
+        "distributed.comm.timeouts.connect": "600s",
+        "distributed.comm.timeouts.tcp": "600s",
+        "distributed.deploy.lost-worker-timeout": "600s",
+    }
     with (
         dask.config.set(patience),
         distributed.LocalCluster(
@@ -91,7 +95,8 @@ def test_members_of_the_ensemble_are_trained_by_the_workers(client, expected):
     assert after > before
 
 
-def test_files_are_read_by_the_workers(workers, tmp_path, expected):
+def test_files_are_read_by_the_workers(workers, tmp_path, expected, monkeypatch):
+    monkeypatch.setattr(daskrows, "_PATIENCE", 600)
     columns = {name: pa.array(X[:, j], from_pandas=True) for j, name in enumerate("abcde")}
     pq.write_table(pa.table({"id": range(400), **columns}), tmp_path / "t.parquet",
                    row_group_size=50)  # fmt: skip

@@ -82,7 +82,9 @@ if __name__ == "__main__":
     X = np.random.default_rng(0).normal(size=(20000, 4))
     pq.write_table(pa.table({n: X[:, j] for j, n in enumerate("abcd")}), "t.parquet",
                    row_group_size=500)
-    dask.config.set({"distributed.deploy.lost-worker-timeout": "600s"})
+    dask.config.set({"distributed.deploy.lost-worker-timeout": "600s",
+                     "distributed.comm.timeouts.connect": "600s",
+                     "distributed.comm.timeouts.tcp": "600s"})
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0",
                                   local_directory=".", silence_logs=50, memory_limit=None) as local:
         striker = threading.Thread(target=strike, args=(local,))
