@@ -22,6 +22,7 @@ from sklearn.base import clone
 from pckid._utils.arrays import take_along, to_numpy
 from pckid._utils.markup import html_table
 from pckid._utils.parallel import blas_threads_for, n_threads
+from pckid._utils.progress import training_progress
 from pckid._utils.seeds import Stream, generator
 from pckid.ensemble.base import EnsembleEstimator, FitInput
 from pckid.ensemble.feature_map import Kernel, feature_matrix
@@ -45,6 +46,8 @@ from pckid.spectral.numbers import cluster_by_numbers
 
 MAX_CLUSTERS = 15
 MAX_ROWS = 1000
+CHOOSING = "choose_n_clusters"
+"""The phase of a fit that chooses k."""
 
 
 class Choice(NamedTuple):
@@ -229,11 +232,14 @@ def _compare_sample(
     """Compare rows of a sample with tables without groups."""
     rows = rows_to_compare(sample.X.shape[0], sample.entropy)
     values = to_numpy(take_along(sample.X, rows)).astype(np.float64)
-    with warnings.catch_warnings():
+    with (
+        warnings.catch_warnings(),
+        training_progress(estimator, n_null, "null tables", estimator.verbose, CHOOSING) as advance,
+    ):
         # The table itself has been warned of.
         warnings.simplefilter("ignore")
         return compare_with_null_tables(
-            values, categorical, kernel_maker(estimator), sample.entropy, jobs, n_null
+            values, categorical, kernel_maker(estimator), sample.entropy, jobs, n_null, advance
         )
 
 

@@ -8,7 +8,7 @@ from helpers import groups
 
 pytest.importorskip("streamlit")
 
-from pckid import load
+from pckid import PCKID, load
 from pckid.app.result import as_command, as_python
 from pckid.app.work import (
     Settings,
@@ -32,20 +32,23 @@ def made(monkeypatch):
     rows = "\n".join(",".join(f"{x:.3f}" for x in row) for row in X).replace("nan", "")
     upload = Upload("t.csv", f"a,b,c,d\n{rows}\n".encode())
 
-    def run(upload=upload, **options):
+    def run(upload=upload, k=3, **options):
         stages = []
         return find_groups(
-            Settings(upload, 3, ColumnOptions(**options)), lambda *stage: stages.append(stage)
+            Settings(upload, k, ColumnOptions(**options)), lambda *stage: stages.append(stage)
         ), stages
 
     return run
 
 
-def test_progress_rises_to_the_end(made):
-    result, stages = made()
+@pytest.mark.parametrize("k", [3, "auto"])
+def test_progress_rises_to_the_end(made, k):
+    result, stages = made(k=k)
     shares = [share for share, _ in stages]
     assert shares == sorted(shares)
     assert shares[-1] == 1
+    chosen = {share for share, what in stages if what == "Choosing the number of groups"}
+    assert (len(chosen) > 3) == (k == "auto" and hasattr(PCKID, "set_callbacks"))
     # What comes after the verdict has its share.
     judged = [share for share, what in stages if what == "Comparing with tables without groups"]
     assert max(judged) <= 0.75

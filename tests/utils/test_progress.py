@@ -7,6 +7,7 @@ from helpers import groups
 
 from pckid import PCKID, ProbabilisticClusterKernel
 from pckid._utils import progress as _progress
+from pckid.n_clusters import CHOOSING, N_NULL
 
 X = groups()[0]
 PLAN = {"n_inits": 4, "max_components": 5, "random_state": 0}
@@ -114,3 +115,14 @@ class TestCallbacks:
         (line,) = capsys.readouterr().out.splitlines()
         assert line.startswith(f"{estimator.__name__} - fit ")
         assert " 100% " in line
+
+
+def test_a_fit_that_chooses_k_is_one_fit_to_callbacks_and_two_phases_to_a_counter():
+    pytest.importorskip("sklearn.callback")
+    listener, told = Listener(), []
+    counter = _progress.StepCounter(lambda *step: told.append(step))
+    model = PCKID("auto", **PLAN).set_callbacks(listener, counter).fit(X)
+    assert [h[0] for h in listener.heard].count("setup") == 1
+    chosen = [(n_done, n_steps) for n_done, n_steps, phase in told if phase == CHOOSING]
+    n_null = len(model.choice_.compared.null_statistics)
+    assert chosen == [(i, N_NULL) for i in (*range(1, n_null + 1), N_NULL)]

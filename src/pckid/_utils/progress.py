@@ -14,21 +14,28 @@ Advance = Callable[[int], None]
 
 
 @contextmanager
-def training_progress(estimator: Any, n_tasks: int, what: str, verbose: int) -> Iterator[Advance]:
+def training_progress(
+    estimator: Any, n_tasks: int, what: str, verbose: int, phase: str = "fit"
+) -> Iterator[Advance]:
     """Yield a function to call with the number of mixtures whenever a task is done.
 
     Parameters
     ----------
     estimator : estimator with CallbackSupportMixin
-        Its callbacks hear of the fit and of every task.
+        Its callbacks hear of the first phase of a fit and of its tasks, as scikit-learn has it;
+        a `StepCounter` hears of all phases.
     n_tasks : int
         How often the function will be called.
     what : str
         What is counted, for `verbose`.
     verbose : int
         0 is silent, 1 prints about ten lines, 2 one for every task.
+    phase : str, default="fit"
+        The part of the fit that the tasks belong to.
     """
-    context = _open(estimator, n_tasks)
+    is_first = not hasattr(estimator, "_callback_fit_ctx")
+    context = _open(estimator, n_tasks) if is_first else None
+    counters = [] if is_first else _step_counters(estimator)
     begin, done, n_counted = time.perf_counter(), 0, 0
 
     def advance(count: int) -> None:
@@ -39,6 +46,8 @@ def training_progress(estimator: Any, n_tasks: int, what: str, verbose: int) -> 
             task = context.subcontext(task_name=what)
             task.call_on_fit_task_begin(estimator=estimator)
             task.call_on_fit_task_end(estimator=estimator)
+        for counter in counters:
+            counter.tell(done, n_tasks, phase)
         if verbose and (verbose > 1 or done * 10 // n_tasks > (done - 1) * 10 // n_tasks):
             seconds = time.perf_counter() - begin
             print(f"[{type(estimator).__name__}] {n_counted} {what}, {seconds:.1f} s")
@@ -46,6 +55,14 @@ def training_progress(estimator: Any, n_tasks: int, what: str, verbose: int) -> 
     yield advance
     if context is not None:
         context.call_on_fit_task_end(estimator=estimator)
+    for counter in counters:
+        counter.tell(n_tasks, n_tasks, phase)
+
+
+def _step_counters(estimator: Any) -> list[StepCounter]:
+    """List the callbacks that hear of every phase of a fit."""
+    callbacks = getattr(estimator, "_skl_callbacks", ())
+    return [callback for callback in callbacks if isinstance(callback, StepCounter)]
 
 
 def _open(estimator: Any, n_tasks: int) -> Any:
@@ -63,17 +80,17 @@ class StepCounter:
     Parameters
     ----------
     tell : callable
-        Called with the number of steps done and the number of all steps, None if unknown, when
-        the fit begins and after every step.
+        Called with the number of steps done, the number of all steps, None if unknown, and the
+        phase of the fit: when the fit begins and after every step.
     """
 
-    def __init__(self, tell: Callable[[int, int | None], None]) -> None:
+    def __init__(self, tell: Callable[[int, int | None, str], None]) -> None:
         self.tell = tell
 
     def setup(self, estimator: Any, context: Any) -> None:
         """Report that nothing is done yet."""
         self._n_done, self._n_steps = 0, context.max_subtasks
-        self.tell(0, self._n_steps)
+        self.tell(0, self._n_steps, "fit")
 
     def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
         """Count nothing before a step is done."""
@@ -82,7 +99,7 @@ class StepCounter:
         """Count one of the fit's own steps."""
         if context.parent is not None and context.parent.parent is None:
             self._n_done += 1
-            self.tell(self._n_done, self._n_steps)
+            self.tell(self._n_done, self._n_steps, "fit")
 
     def teardown(self, estimator: Any, context: Any) -> None:
         """Do nothing more at the end."""

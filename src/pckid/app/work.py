@@ -20,6 +20,7 @@ from pckid.describe.cluster_names import cluster_titles
 from pckid.exceptions import TableError, UndecidedError
 from pckid.input.warnings import without_own_words
 from pckid.modelfile import load_with_description, save
+from pckid.n_clusters import CHOOSING
 from pckid.placing import (
     as_known,
     assign_rows,
@@ -257,13 +258,14 @@ def _write_tables(
 
 def _watch_fit(tell: Tell, n_clusters: int | str) -> Callable[..., Any]:
     """Make what `fit` calls to have its progress told: up to two fifths of a run."""
-    after = "Placing the rows"
-    if n_clusters == "auto":
-        after = "Choosing the number of groups"
+    fitted = 0.25 if n_clusters == "auto" else 0.4
 
-    def told(n_done: int, n_steps: int | None) -> None:
-        share = min(n_done / (n_steps or 1), 1.0)
-        tell(0.05 + 0.35 * share, "Fitting mixture models" if share < 1 else after)
+    def told(n_done: int, n_steps: int | None, phase: str) -> None:
+        begin, end, doing = 0.05, fitted, "Fitting mixture models"
+        if phase == CHOOSING:
+            begin, end, doing = fitted, 0.4, "Choosing the number of groups"
+        share = begin + (end - begin) * min(n_done / (n_steps or 1), 1.0)
+        tell(share, doing if share < 0.4 else "Placing the rows")
 
     @contextmanager
     def watch(estimator: Any) -> Iterator[None]:

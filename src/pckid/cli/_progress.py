@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 from pckid._utils.progress import StepCounter
+from pckid.n_clusters import CHOOSING
 
 
 @contextmanager
@@ -20,6 +21,9 @@ def draw_progress(what: str) -> Iterator[StepCounter]:
     )
     with Progress(*columns, console=Console(stderr=True)) as drawn:
         task = drawn.add_task(what, total=None)
-        yield StepCounter(
-            lambda n_done, n_steps: drawn.update(task, completed=n_done, total=n_steps)
-        )
+
+        def tell(n_done: int, n_steps: int | None, phase: str) -> None:
+            shown = "Choosing the number of clusters" if phase == CHOOSING else what
+            drawn.update(task, completed=n_done, total=n_steps, description=shown)
+
+        yield StepCounter(tell)

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import stats
 
 from pckid._utils.parallel import run_in_threads
+from pckid._utils.progress import Advance
 from pckid._utils.seeds import Stream, generator
 from pckid.describe.row_summary import some_rows
 from pckid.significance.null_tables import draw_null_table, fit_null_model
@@ -79,6 +80,7 @@ def compare_with_null_tables(
     entropy: int,
     jobs: int = 1,
     n_null: int = N_NULL,
+    advance: Advance = lambda count: None,
 ) -> Comparison:
     """Compare how clearly a table and null tables fall into clusters.
 
@@ -95,6 +97,8 @@ def compare_with_null_tables(
     jobs : int, default=1
         Threads.
     n_null : int, default=49
+    advance : callable
+        Called with 1 for every null table.
     """
     X = _without_many_columns(X, entropy)
     model = fit_null_model(X, categorical)
@@ -107,7 +111,8 @@ def compare_with_null_tables(
     own: list[Structure] = run_in_threads(measure, [(0, i) for i in range(_N_OWN)], jobs)
     null: list[Structure] = []
     for look in (*(look for look in _LOOKS if look < n_null), n_null):
-        null += run_in_threads(measure, [(1, i) for i in range(len(null), look)], jobs)
+        numbers = [(1, i) for i in range(len(null), look)]
+        null += run_in_threads(measure, numbers, jobs, lambda _: advance(1))
         found = compare_structures(own, null)
         if not _UNCLEAR[0] <= found.p_value <= _UNCLEAR[1]:
             break
