@@ -87,6 +87,24 @@ def test_visits_without_a_case_are_pointed_out(pckid, run, visits):
     assert "--case patient --time day" in pckid("cluster", "days.csv", "-k", 2, *QUICK).err
 
 
+def test_lines_are_inspected_as_they_are_clustered(pckid, run, visits):
+    bins = ["--bins", "2024-01-01,2024-03-01,inf"]
+    told, page = run("--json", *bins), pckid("inspect", "visits.csv", *HOW, *bins)
+    found = json.loads(pckid("inspect", "visits.csv", *HOW, *bins, "--json").out)
+    used = [column["name"] for column in found["columns"] if column["used"]]
+    assert (found["n_rows"], used) == (40, json.loads(told.out)["columns"])
+    assert "Not used: ward." in found["cases"]
+    assert all(note in page.out.decode() for note in found["cases"])
+    assert found["row_names"] == "patient"
+    command = shlex.split(found["command"])
+    assert command[3:9] == [*HOW, *bins]
+    assert pckid(*command[1:], "-k", 2, *QUICK).code == 0
+    assert labels_of("clusters.csv").index.tolist() == visits["patient"].unique().tolist()
+    assert "--case needs --time" in pckid("inspect", "visits.csv", "--case", "patient").err
+    visits.assign(date="soon").to_csv("visits.csv", index=False)
+    assert "'soon' in row 1, where a time" in pckid("inspect", "visits.csv", *HOW).err
+
+
 def test_many_texts_stop_only_where_they_would_be_categories(pckid, visits):
     codes = [f"code {i % 290}" for i in range(600)]
     thrice = visits[["patient", "date", "hb"]].loc[visits.index.repeat(3)]

@@ -19,7 +19,7 @@ _READERS = {
 _READING = (
     "sheet", "skip_first", "delimiter", "decimal", "encoding", "max_unpacked", "no_header",
     "visible_only", "units_row", "na_values", "not_missing", "limits", "numbers", "dates",
-    "skip_last",
+    "skip_last", "case", "time", "variable", "value", "static", "bins", "from_first",
 )  # fmt: skip
 
 
@@ -91,4 +91,5 @@ def reading_given(options: Mapping[str, Any]) -> dict[str, Any]:
     """Pick the options that say how a table is read."""
     given = {key: options.get(key) for key in _READING}
     # Of lines above the table, 0 says that there are none; below it, that is the default.
-    return given | {"skip_last": given["skip_last"] or None}
+    bins = None if given["bins"] == "auto" else given["bins"]
+    return given | {"skip_last": given["skip_last"] or None, "bins": bins}

@@ -36,6 +36,7 @@ def as_json_data(found: TableInspection, command: str) -> dict[str, Any]:
         "n_patterns": found.n_patterns,
         "patterns": [{"n_rows": n, "missing": list(names)} for n, names in found.patterns],
         "series": found.series,
+        "cases": list(found.notes),
         "command": command,
     }
 
@@ -111,6 +112,7 @@ def print_page(found: TableInspection, command: str) -> None:
     console.print(_patterns_table(found.patterns))
     # As they are: a line that is not wrapped can be copied.
     lines = [
+        *_section("How lines make cases:", [f"  {note}" for note in found.notes]),
         *_section("How columns are read:", _readings(found)),
         *_section("Columns that look like a series:", _series(found)),
         *_section("To look at:", [f"  {line}" for line in write_problems(found.problems, SHELL)]),

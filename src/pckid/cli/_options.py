@@ -210,7 +210,7 @@ long_output = click.option(
 )  # fmt: skip
 """Where the lines of a long table go."""
 
-series_options = stack_options(
+case_options = stack_options(
     click.option(
         "--case", metavar="NAME",
         help="The table has several lines for each case, such as the visits of a patient; this "
@@ -243,6 +243,11 @@ series_options = stack_options(
         "--from-first", is_flag=True,
         help="With --case, count time from the first line of each case.",
     ),
+)  # fmt: skip
+"""Tables with several lines for each case."""
+
+series_options = stack_options(
+    case_options,
     long_output,
     click.option(
         "--group", "groups", multiple=True, metavar="NAME=PATTERN",

@@ -23,7 +23,7 @@ _NOT_LONG = {"row_names": "id", "stream": "stream", "scheduler": "scheduler", "r
 def check_series(options: Mapping[str, Any]) -> None:
     """Refuse options that do not go together."""
     if not options["case"]:
-        asked = [key for key in _NEED_CASE if options[key]]
+        asked = [key for key in _NEED_CASE if options.get(key)]
         if asked or options["bins"] != "auto":
             name = (asked or ["bins"])[0].replace("_", "-")
             raise click.UsageError(f"--{name} is about lines of cases: add --case and --time.")
@@ -32,7 +32,7 @@ def check_series(options: Mapping[str, Any]) -> None:
         raise click.UsageError("--case needs --time, the column with the time of each line.")
     if bool(options["variable"]) != bool(options["value"]):
         raise click.UsageError("--variable and --value go together.")
-    asked = [name for key, name in _NOT_LONG.items() if options[key]]
+    asked = [name for key, name in _NOT_LONG.items() if options.get(key)]
     if asked:
         raise click.UsageError(f"--{asked[0]} does not go with --case.")
 
@@ -44,7 +44,7 @@ def case_options(options: Mapping[str, Any]) -> CaseOptions | None:
     static = tuple(name.strip() for names in options["static"] for name in names.split(","))
     return CaseOptions(
         options["case"], options["time"], options["variable"], options["value"], static or None,
-        _read_bins(options["bins"]), options["from_first"], bool(options["out_long"]),
+        _read_bins(options["bins"]), options["from_first"], bool(options.get("out_long")),
     )  # fmt: skip
 
 

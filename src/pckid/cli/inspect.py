@@ -4,12 +4,13 @@ from typing import Any
 
 import click
 
-from pckid.cli._options import reading_options
+from pckid.cli._options import case_options, reading_options
 
 
 @click.command(short_help="Show what a table holds and what is missing.")
 @click.argument("table")
 @reading_options
+@case_options
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a page of text.")
 def inspect(table: str, as_json: bool, **options: Any) -> None:
     """Show what TABLE holds: its columns, how their numbers are written, the share missing, which
@@ -24,18 +25,23 @@ def inspect(table: str, as_json: bool, **options: Any) -> None:
       pckid inspect table.csv
       pckid inspect table.xlsx --sheet 2
       pckid inspect table.csv.gz --na-values -9999
+      pckid inspect visits.csv --case patient --time day
       pckid inspect table.parquet --json
     """
-    from pckid.cli import _words
+    from dataclasses import replace
+
+    from pckid.cli import _series, _words
     from pckid.cli._inspection import as_json_data, cluster_command, print_page
     from pckid.cli._say import print_json
     from pckid.inspection.tables import inspect_table
     from pckid.tables.scanning import open_table
 
+    _series.check_series(options)
     with _words.option_errors():
         opened = open_table(table, _words.read_options(options))
         _words.tell_opened(opened)
-        found = inspect_table(opened, _words.column_options(options))
+        columns = replace(_words.column_options(options), lines=_series.case_options(options))
+        found = inspect_table(opened, columns)
     command = cluster_command(table, options, found)
     if as_json:
         print_json(as_json_data(found, command))

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pckid.inspection.columns import missing_patterns, summarise_column
+from pckid.series.files import PreparedCases, prepare_table
 from pckid.series.wide import find_series
 from pckid.tables.categories import count_texts, read_columns
 from pckid.tables.findings import Fix, Missing, Problem, advice
 from pckid.tables.kinds import Reading
 from pckid.tables.options import ColumnOptions
 from pckid.tables.scanning import OpenTable
-from pckid.tables.service import prepare
 
 _PATTERNS, _COMMON = 8, 3
 _QUARTILES = ("minimum", "lower_quartile", "median", "upper_quartile", "maximum")
@@ -53,7 +53,7 @@ class ColumnInspection(NamedTuple):
 
 
 class TableInspection(NamedTuple):
-    """What is known of a table."""
+    """What is known of a table; where it has lines of cases, of the table of cases."""
 
     table: OpenTable
     columns: tuple[ColumnInspection, ...]
@@ -63,6 +63,7 @@ class TableInspection(NamedTuple):
     n_empty_rows: int
     n_patterns: int
     patterns: tuple[tuple[int, tuple[str, ...]], ...]  # how many rows lack which columns
+    notes: tuple[str, ...] = ()  # how lines made cases
 
     @property
     def series(self) -> dict[str, list[str]]:
@@ -77,9 +78,12 @@ class TableInspection(NamedTuple):
 
 def inspect_table(table: OpenTable, options: ColumnOptions | None = None) -> TableInspection:
     """Find out what a table in memory holds, and all that is wrong or doubtful about it."""
-    found = prepare(table, options)
+    found = prepare_table(table, options)
+    table = found.table
     used = dict.fromkeys(found.names)
-    others = [name for name in table.names if name not in used]
+    # The columns of case and time are not read as others are.
+    names = [name for name in table.names if name in found.readings]
+    others = [name for name in names if name not in used]
     # What is not used is read for its figures alone.
     rest = read_columns(found.rows_in_memory, others, found.missing, found.rules, found.readings)
     numbers = dict(zip(used, found.X.T, strict=True)) | dict(zip(others, rest.X.T, strict=True))
@@ -89,7 +93,7 @@ def inspect_table(table: OpenTable, options: ColumnOptions | None = None) -> Tab
     for problem in found.problems:
         problems[problem.column].append(problem)
     columns = []
-    for name in table.names:
+    for name in names:
         reading, summary = found.readings[name], summarise_column(name, numbers[name])
         kind = "text" if name in wrong else reading.kind
         if kind not in ("text", "date", "duration") and summary.n_distinct <= 1:
@@ -108,6 +112,7 @@ def inspect_table(table: OpenTable, options: ColumnOptions | None = None) -> Tab
         table, tuple(columns), found.problems, found.row_names,
         float(np.isnan(X).mean()) if X.size else 0.0,
         int(np.isnan(X).all(axis=1).sum()) if X.size else 0, *_patterns(X, read),
+        tuple(found.series.notes) if isinstance(found, PreparedCases) else (),
     )  # fmt: skip
 
 
