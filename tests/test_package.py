@@ -58,7 +58,7 @@ def test_importing_the_package_loads_no_other_module_of_it():
 def test_an_estimator_loads_no_more_than_scikit_learn_does():
     theirs = "from sklearn.cluster import SpectralClustering"
     ours = packages_after("from pckid import PCKID", before=theirs)
-    known = {"joblib", "numpy", "scipy", "sklearn", "threadpoolctl"}
+    known = {"joblib", "narwhals", "numpy", "scipy", "sklearn", "threadpoolctl"}
     assert ours - known == {"pckid", "array_api_compat"}
 
 

@@ -28,8 +28,9 @@ from pckid.describe.rows import (
 )
 from pckid.ensemble.feature_map import Kernel, Projection, feature_blocks, project
 from pckid.input.column_groups import plain_table
+from pckid.input.columns import as_frame
 from pckid.input.table import Table
-from pckid.input.validation import feature_names, frame_kind
+from pckid.input.validation import feature_names
 from pckid.spectral.numbers import cluster_by_numbers
 
 MAX_ROWS = 1000
@@ -296,7 +297,9 @@ def doubtful_rows(estimator: Any, n_wanted: int) -> list[DoubtfulRow]:
 def _row_names(X: Any, n_samples: int) -> Sequence[Any]:
     """Name rows by the index of a pandas frame, or number them."""
     X = plain_table(X)
-    return X.index.tolist() if frame_kind(X) == "pandas" else range(n_samples)
+    frame = as_frame(X)
+    is_pandas = frame is not None and frame.implementation.is_pandas()
+    return X.index.tolist() if is_pandas else range(n_samples)
 
 
 def _record(number: int, name: str, item: ClusterFeature | CategoryFeature) -> dict[str, Any]:

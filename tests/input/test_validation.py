@@ -416,6 +416,10 @@ class TestRefusals:
         with pytest.raises((TypeError, ValueError), match="Column 'bad' holds"):
             read(frame)
 
+    def test_arrow_runs_of_numbers_are_numbers(self):
+        runs = pa.RunEndEncodedArray.from_arrays([2, 3], [1.0, None])
+        np.testing.assert_array_equal(read(pa.table({"a": runs}))[:, 0], [1.0, 1.0, np.nan])
+
     @pytest.mark.parametrize(
         "column",
         [
@@ -427,7 +431,6 @@ class TestRefusals:
             pa.array([[1.0], [2.0], [3.0]], pa.large_list(pa.float64())),
             pa.array([[1.0], [2.0], [3.0]], pa.list_(pa.float64(), 1)),
             pa.array([(1, 2, 3)] * 3, pa.month_day_nano_interval()),
-            pa.RunEndEncodedArray.from_arrays([2, 3], [1.0, 2.0]),
             pa.UnionArray.from_sparse(
                 pa.array([0, 1, 0], pa.int8()), [pa.array([1.0, 2, 3]), pa.array(["a", "b", "c"])]
             ),

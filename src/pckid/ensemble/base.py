@@ -35,7 +35,7 @@ from pckid.input.column_groups import (
     list_group_columns,
     plain_table,
 )
-from pckid.input.filling import fill_table, keep_categories
+from pckid.input.columns import fill_table, keep_categories
 from pckid.input.learning_rows import pool_size
 from pckid.input.reading import read_new, standardise_at_home
 from pckid.input.sample import RowsInMemory, Sample, Sampling, draw_sample

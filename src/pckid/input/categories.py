@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from datetime import date, timedelta
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from pckid.input.cells import is_missing, is_number_text
+from pckid.input.cells import is_missing
+from pckid.input.columns import Column, holds_categories, holds_words
 from pckid.input.warnings import warn_caller
 
 MAX_CATEGORIES = 255
-_KINDS = {
-    "pandas": ("category", "bool", "string", "str", "large_string", "dictionary"),
-    "polars": ("String", "Categorical", "Enum", "Boolean"),
-    "pyarrow": ("string", "large_string", "dictionary", "bool"),
-}
-
-_CATEGORY_TYPES = ("category", "Categorical", "Enum")
-_DATES = date | timedelta | np.datetime64 | np.timedelta64
 
 
 class UnseenCategoryWarning(UserWarning):
@@ -41,29 +33,20 @@ class UnseenCategoryWarning(UserWarning):
 
 
 def chosen_columns(
-    features: Any, names: Sequence[Any] | None, by_dtype: Callable[[], list[int]], n: int
+    features: Any, names: Sequence[Any] | None, columns: Sequence[Column | np.ndarray]
 ) -> list[int]:
-    """Find the columns that `categorical_features` stands for.
+    """Find the columns that `categorical_features` stands for, ascending; None: by their content.
 
-    Parameters
-    ----------
-    features : None, "from_dtype", or array-like of names, indices or booleans
-    names : sequence or None
-        Names of the columns.
-    by_dtype : function
-        Returns the columns whose type is one of categories.
-    n : int
-        Number of columns.
-
-    Returns
-    -------
-    columns : list of int, ascending
+    Arrays say nothing of their columns, so that none of them are categories unless asked for.
     """
-    if features is None or n == 0:
+    n = len(columns)
+    if features is None:
+        return [j for j, column in enumerate(columns) if holds_words(column)]
+    if n == 0:
         return []
     if isinstance(features, str):
         if features == "from_dtype":
-            return sorted(by_dtype())
+            return [j for j, column in enumerate(columns) if holds_categories(column)]
         raise ValueError(
             f"categorical_features={features!r} is not known. Give None, 'from_dtype', or a list "
             "of names, indices or booleans."
@@ -98,44 +81,6 @@ def find_column(asked: Any, names: Sequence[Any] | None, n: int, parameter: str)
     raise ValueError(
         f"{parameter} holds {asked!r}, which is no column of X: it has {n}, counted from 0."
     )
-
-
-def by_frame_dtype(kind: str, dtypes: Sequence[Any], values: Callable[[int], list]) -> list[int]:
-    """Find which columns of a dataframe hold categories: category, text and boolean types.
-
-    A pandas column of objects does so if one of them is a text or a boolean.
-    """
-    found = []
-    for j, dtype in enumerate(dtypes):
-        name = str(dtype)
-        if name.startswith(_KINDS[kind]) or (
-            name in ("object", "Object") and any(isinstance(v, str | bool) for v in values(j))
-        ):
-            found.append(j)
-    return found
-
-
-def by_frame_content(kind: str, dtypes: Sequence[Any], values: Callable[[int], list]) -> list[int]:
-    """Find which columns of a dataframe hold categories: those of a category type, and of text.
-
-    Of the cells of a column of text at least half are no numbers; otherwise it is a column of
-    numbers in which something is wrong.
-    """
-    found = []
-    for j in by_frame_dtype(kind, dtypes, values):
-        name = str(dtypes[j])
-        if name.lower().startswith("bool"):
-            continue
-        cells = [cell for cell in values(j) if not is_missing(cell)]
-        if name.startswith(_CATEGORY_TYPES):
-            # These are refused later.
-            taken = not any(isinstance(cell, _DATES | complex) for cell in cells)
-        else:
-            n_texts = sum(isinstance(cell, str) and not is_number_text(cell) for cell in cells)
-            taken = 0 < len(cells) <= 2 * n_texts
-        if taken:
-            found.append(j)
-    return found
 
 
 def learn(values: list[Any], name: str) -> list[Any]:

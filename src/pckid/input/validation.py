@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from functools import wraps
 from inspect import signature
 from numbers import Integral
-from types import MappingProxyType
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils import check_array
@@ -17,18 +16,19 @@ from sklearn.utils.validation import validate_data
 from pckid._utils.arrays import Array, asarray_like, detach, is_foreign, namespace, to_numpy
 from pckid._utils.sklearn_compat import Interval, InvalidParameterError
 from pckid.input import categories
-from pckid.input.cells import is_number_text, numbers
+from pckid.input.cells import numbers
 from pckid.input.column_groups import plain_table
-
-_NONE: Mapping[int, np.ndarray] = MappingProxyType({})
+from pckid.input.columns import (
+    Column,
+    as_frame,
+    as_objects,
+    cells_of,
+    frame_columns,
+    convert_columns,
+)
 
 # Libraries whose arrays and dataframes are collections of blocks.
 _BLOCKED = ("dask", "dask_expr")
-# Types of Arrow columns that are read cell by cell.
-_ARROW_OBJECTS = (
-    "string", "large_string", "dictionary", "decimal",
-    "binary", "large_binary", "fixed_size_binary",
-)  # fmt: skip
 
 
 def validate_table(estimator: Any, X: Any, *, reset: bool) -> Array:
@@ -53,20 +53,21 @@ def validate_table(estimator: Any, X: Any, *, reset: bool) -> Array:
     _refuse_other_things(X)
     if is_blocked(X):
         raise TypeError("X comes in blocks, which only PCKID takes. Give X.compute() if it fits.")
-    kind = frame_kind(X)
-    if kind is not None:
-        _refuse_twins(X, kind)
+    frame, columns = as_frame(X), frame_columns(X)
+    labels = [] if frame is None else list(frame.columns)
+    if frame is not None:
+        _refuse_twins(labels)
         # Before any column is read, so that columns out of order are what the error is about.
         validate_data(estimator, X, reset=reset, skip_check_array=True)
-    _check_labels(estimator, X, kind, reset)
-    coded = _categories(estimator, X, kind, reset)
+    _check_labels(estimator, labels, reset)
+    coded = _categories(estimator, X, columns, reset)
     if is_foreign(X):
         values = _foreign(X, coded)
-    elif kind is not None:
-        values = _frame(X, kind, coded)
+    elif columns is not None:
+        values = convert_columns(columns, coded)
     else:
         values = _array(estimator, X, coded)
-    if kind is None:
+    if columns is None:
         validate_data(estimator, values, reset=reset, skip_check_array=True)
     _refuse_infinity(estimator, values)
     return values
@@ -79,10 +80,10 @@ def is_blocked(X: Any) -> bool:
 
 def block_values(X: Any) -> np.ndarray:
     """Turn one block of a larger table (n_samples, n_features) into floats; it may have no rows."""
-    kind = frame_kind(X)
     if X.shape[0] == 0:
         return np.empty(X.shape, dtype=np.float64)
-    values = _array(None, X) if kind is None else _frame(X, kind)
+    columns = frame_columns(X)
+    values = _array(None, X) if columns is None else convert_columns(columns)
     return values.astype(np.float64, copy=False)
 
 
@@ -190,91 +191,29 @@ def categorical_mask(estimator: Any) -> np.ndarray:
     return mask
 
 
-def _categories(estimator: Any, X: Any, kind: str | None, reset: bool) -> dict[int, np.ndarray]:
+def _categories(
+    estimator: Any, X: Any, columns: Sequence[Column | np.ndarray] | None, reset: bool
+) -> dict[int, np.ndarray]:
     """Number the cells of the columns of categories, learning the categories if `reset`."""
-    features = getattr(estimator, "categorical_features", None)
-    if reset and hasattr(estimator, "categorical_features"):
-        estimator._categories, estimator.categories_ = {}, {}
-    by_content = reset and features is None and kind is not None
-    by_content = by_content and hasattr(estimator, "categorical_features")
-    if features is None and not by_content and not getattr(estimator, "_categories", None):
+    learns = reset and hasattr(estimator, "categorical_features")
+    if not learns and not getattr(estimator, "_categories", None):
         return {}
-    columns, names = table_columns(X, kind), column_names(estimator)
-    if reset:
-        chosen = (
-            columns.by_content()
-            if by_content
-            else categories.chosen_columns(
-                features, columns.names, columns.by_dtype, columns.number
-            )
-        )
-        for j in chosen:
+    columns = list(as_objects(X).T) if columns is None else columns
+    if learns:
+        estimator._categories, estimator.categories_ = {}, {}
+        names = column_names(estimator)
+        for j in categories.chosen_columns(estimator.categorical_features, names, columns):
             name = j if names is None else names[j]
-            known = categories.learn(columns.cells(j), repr(name))
+            known = categories.learn(cells_of(columns[j]), repr(name))
             estimator._categories[j] = estimator.categories_[name] = known
     found = {
-        j: categories.encode(columns.cells(j), known)
+        j: categories.encode(cells_of(columns[j]), known)
         for j, known in estimator._categories.items()
-        if j < columns.number
+        if j < len(columns)
     }
     unseen = {column_name(estimator, j): other for j, (_, other) in found.items() if other}
     categories.warn_unseen(unseen)
     return {j: codes for j, (codes, _) in found.items()}
-
-
-class _Columns(NamedTuple):
-    """How to read a table's columns as lists, and what is known of them."""
-
-    number: int
-    names: list[Any] | None
-    cells: Callable[[int], list[Any]]
-    by_dtype: Callable[[], list[int]]  # which of them hold categories, by their type
-    by_content: Callable[[], list[int]]  # the same where nothing was said about them
-
-
-def table_columns(X: Any, kind: str | None) -> _Columns:
-    """Look at a table's columns one by one; what is no table has none, and is refused later."""
-    readers: dict[str, Callable[[int], list[Any]]] = {
-        "pandas": lambda j: X.iloc[:, j].astype(object).tolist(),
-        "polars": lambda j: X.to_series(j).to_list(),
-        "pyarrow": lambda j: X.column(j).to_pylist(),
-    }
-    if kind is None:
-        objects = _objects(X)
-        return _Columns(
-            objects.shape[1],
-            None,
-            lambda j: objects[:, j].tolist(),
-            lambda: [j for j in range(objects.shape[1]) if _holds_text(objects[:, j].tolist())],
-            list,
-        )
-    names = X.column_names if kind == "pyarrow" else list(X.columns)
-    dtypes = X.schema.types if kind == "pyarrow" else list(X.dtypes)
-    cells = readers[kind]
-    return _Columns(
-        len(names),
-        names,
-        cells,
-        lambda: categories.by_frame_dtype(kind, dtypes, cells),
-        lambda: categories.by_frame_content(kind, dtypes, cells),
-    )
-
-
-def _objects(X: Any) -> np.ndarray:
-    """Make a 2-D array of objects, None where masked; without columns if `X` is no table."""
-    if isinstance(X, np.ma.MaskedArray):
-        values = X.data.astype(object)
-        values[np.ma.getmaskarray(X)] = None
-    elif is_foreign(X):
-        values = to_numpy(X)
-    else:
-        values = X if isinstance(X, np.ndarray) else np.asarray(X, dtype=object)
-    return values if values.ndim == 2 else np.empty((0, 0), dtype=object)
-
-
-def _holds_text(cells: list[Any]) -> bool:
-    """Return whether a column holds a text that is no number."""
-    return any(isinstance(cell, str) and not is_number_text(cell) for cell in cells)
 
 
 def _refuse_other_things(X: Any) -> None:
@@ -298,22 +237,21 @@ def _refuse_other_things(X: Any) -> None:
         )
 
 
-def _refuse_twins(X: Any, kind: str) -> None:
+def _refuse_twins(labels: list[Any]) -> None:
     """Raise if two columns of a dataframe have the same name."""
     seen = set()
-    for name in X.column_names if kind == "pyarrow" else X.columns:
+    for name in labels:
         if name in seen:
             raise ValueError(f"X has two columns named {name!r}. Rename one of them.")
         seen.add(name)
 
 
-def _check_labels(estimator: Any, X: Any, kind: str | None, reset: bool) -> None:
+def _check_labels(estimator: Any, labels: list[Any], reset: bool) -> None:
     """Keep the labels of a pandas frame's columns that are not texts, or compare them with fit's.
 
     scikit-learn keeps texts alone; years or labels of several levels tell as much. Labels that only
     number the columns are none.
     """
-    labels = list(X.columns) if kind == "pandas" else []
     if labels == list(range(len(labels))) or isinstance(labels[0], str):
         labels = []
     if reset:
@@ -327,10 +265,10 @@ def _check_labels(estimator: Any, X: Any, kind: str | None, reset: bool) -> None
         )
 
 
-def _array(estimator: Any, X: Any, coded: Mapping[int, np.ndarray] = _NONE) -> np.ndarray:
+def _array(estimator: Any, X: Any, coded: Mapping[int, np.ndarray] | None = None) -> np.ndarray:
     """Check lists, NumPy arrays and masked arrays; `coded` columns are numbers already."""
     if coded:
-        X = _objects(X).astype(object)
+        X = as_objects(X).astype(object)
         for j, codes in coded.items():
             X[:, j] = codes
     if isinstance(X, np.ma.MaskedArray):
@@ -413,79 +351,6 @@ def _foreign(X: Array, coded: Mapping[int, np.ndarray]) -> Array:
             values[:, j] = codes
         X = asarray_like(values, X, dtype=X.dtype)
     return X
-
-
-def frame_kind(X: Any) -> str | None:
-    """Find which library made a dataframe, without importing any."""
-    for kind in type(X).__mro__:
-        root = kind.__module__.partition(".")[0]
-        if root in ("pandas", "polars", "pyarrow") and kind.__name__ in ("DataFrame", "Table"):
-            return root
-    return None
-
-
-def _frame(X: Any, kind: str, coded: Mapping[int, np.ndarray] = _NONE) -> np.ndarray:
-    """Convert a dataframe column by column, so that an error can name its column."""
-    if X.shape[0] == 0 or X.shape[1] == 0:
-        raise ValueError(
-            f"Found array with {X.shape[0]} sample(s) and {X.shape[1]} feature(s) "
-            f"(shape={tuple(X.shape)}) while a minimum of 1 is required."
-        )
-    read = {"pandas": _pandas_column, "polars": _polars_column, "pyarrow": _arrow_column}[kind]
-    columns = [coded[j] if j in coded else read(X, j) for j in range(X.shape[1])]
-    return np.stack(columns, axis=1)
-
-
-def _pandas_column(X: Any, j: int) -> np.ndarray:
-    """Convert column `j` of a pandas frame, nullable and Arrow types included."""
-    column, name = X.iloc[:, j], f"{str(X.columns[j])!r}"
-    dtype = column.dtype
-    if hasattr(dtype, "categories"):
-        dtype = dtype.categories.dtype
-    kind = getattr(dtype, "kind", "O")
-    if kind in "Mm":
-        raise _not_numbers(name, dtype)
-    if kind == "c":
-        raise ValueError(f"Complex data not supported, as in column {name}.")
-    if kind in "biuf":
-        return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
-    return numbers(column.tolist(), name)
-
-
-def _polars_column(X: Any, j: int) -> np.ndarray:
-    """Convert column `j` of a polars frame."""
-    column, name = X.to_series(j), f"{X.columns[j]!r}"
-    kind = str(column.dtype)
-    if kind == "String" or kind.startswith(("Object", "Categorical", "Enum")):
-        return numbers(column.to_list(), name)
-    if not (column.dtype.is_numeric() or kind in ("Boolean", "Null")):
-        raise _not_numbers(name, column.dtype)
-    return column.cast(type(column)([0.0]).dtype).to_numpy().astype(np.float64)
-
-
-def _arrow_column(X: Any, j: int) -> np.ndarray:
-    """Convert column `j` of an Arrow table."""
-    # All names together are made anew each time they are asked for.
-    column, name = X.column(j), f"{X.field(j).name!r}"
-    kind = str(column.type)
-    if kind == "null":
-        return np.full(len(column), np.nan)
-    if kind.startswith(("int", "uint", "float", "double", "halffloat", "bool")):
-        return column.cast("float64", safe=False).to_numpy(zero_copy_only=False)
-    if kind.startswith(_ARROW_OBJECTS):
-        return numbers(column.to_pylist(), name)
-    raise _not_numbers(name, kind)
-
-
-def _not_numbers(name: str, dtype: Any) -> ValueError:
-    """Build the error for a column of dates and the like."""
-    hint = ""
-    if str(dtype).lower().startswith(("date", "time", "duration")):
-        hint = ', for example days since a fixed date; pckid.read_table does so with dates=["use"]'
-    return ValueError(
-        f"Column {name} holds values of type {dtype}, which are not numbers. Leave the column "
-        f"out, or turn it into numbers{hint}."
-    )
 
 
 def _refuse_infinity(estimator: Any, X: Array) -> None:

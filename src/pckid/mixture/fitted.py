@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils.validation import check_is_fitted
 
 from pckid._utils.arrays import Array, asarray_like, namespace, restorer, to_numpy
-from pckid.input.filling import fill_table
+from pckid.input.columns import fill_table
 from pckid.input.reading import read_new, standardise_at_home
 from pckid.input.table import Scaling, Table, block
 from pckid.input.validation import IncompleteInputMixin, validate_table

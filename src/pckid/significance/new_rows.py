@@ -25,7 +25,7 @@ from pckid.describe.row_summary import (
 from pckid.ensemble.outliers import outlier_score, project_and_score
 from pckid.input.categories import UnseenCategoryWarning
 from pckid.input.column_groups import plain_table
-from pckid.input.filling import find_unseen
+from pckid.input.columns import find_unseen
 from pckid.input.reading import standardise_at_home
 from pckid.input.table import Scaling, Table, take
 from pckid.input.validation import feature_names, validate_table

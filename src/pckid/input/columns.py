@@ -1,0 +1,185 @@
+"""The columns of tables, which narwhals reads whatever library made a dataframe."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import date, timedelta
+from types import MappingProxyType
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from pckid._utils.arrays import is_foreign, restorer, to_numpy
+from pckid.input.cells import is_missing, is_number_text, numbers
+
+_CATEGORY_TYPES = ("category", "Categorical", "Enum")
+_DATES = date | timedelta | np.datetime64 | np.timedelta64
+_NONE: Mapping[int, np.ndarray] = MappingProxyType({})
+
+Column = nw.Series[Any]
+
+
+def as_frame(X: Any) -> nw.DataFrame[Any] | None:
+    """Wrap a dataframe of pandas, polars or Arrow; None if `X` is none."""
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    return frame if isinstance(frame, nw.DataFrame) else None
+
+
+def frame_columns(X: Any) -> list[Column] | None:
+    """List the columns of a dataframe; None if `X` is none."""
+    frame = as_frame(X)
+    return None if frame is None else list(frame.iter_columns())
+
+
+def columns_of(X: Any) -> Sequence[Column | np.ndarray]:
+    """List the columns of a dataframe, or of an array (n_samples,); none if `X` is no table."""
+    columns = frame_columns(X)
+    return list(as_objects(X).T) if columns is None else columns
+
+
+def cells_of(column: Column | np.ndarray) -> list[Any]:
+    """List the cells of a column."""
+    return column.tolist() if isinstance(column, np.ndarray) else column.to_list()
+
+
+def as_objects(X: Any) -> np.ndarray:
+    """Make a 2-D array of objects, None where masked; without columns if `X` is no table."""
+    if isinstance(X, np.ma.MaskedArray):
+        values = X.data.astype(object)
+        values[np.ma.getmaskarray(X)] = None
+    elif is_foreign(X):
+        values = to_numpy(X)
+    else:
+        values = X if isinstance(X, np.ndarray) else np.asarray(X, dtype=object)
+    return values if values.ndim == 2 else np.empty((0, 0), dtype=object)
+
+
+def convert_columns(
+    columns: Sequence[Column], coded: Mapping[int, np.ndarray] = _NONE
+) -> np.ndarray:
+    """Convert the columns of a dataframe one by one; those `coded` are numbers already."""
+    n_rows, n_columns = len(columns[0]) if columns else 0, len(columns)
+    if n_rows == 0 or n_columns == 0:
+        raise ValueError(
+            f"Found array with {n_rows} sample(s) and {n_columns} feature(s) "
+            f"(shape={(n_rows, n_columns)}) while a minimum of 1 is required."
+        )
+    numbers = [coded[j] if j in coded else _read_column(column) for j, column in enumerate(columns)]
+    return np.stack(numbers, axis=1)
+
+
+def _read_column(column: Column) -> np.ndarray:
+    """Convert a column to floats (n_rows,); an error names it."""
+    kind, name = column.dtype, repr(str(column.name))
+    if kind.is_numeric() and kind != nw.Decimal:
+        return column.to_numpy().astype(np.float64)
+    dtype = _native_type(column)
+    # Categories are read as what they are.
+    dtype = getattr(getattr(dtype, "categories", None), "dtype", dtype)
+    letter = getattr(dtype, "kind", "O")
+    if letter == "c":
+        raise ValueError(f"Complex data not supported, as in column {name}.")
+    if not (kind.is_temporal() or kind.is_nested() or letter in "mM"):
+        return numbers(column.to_list(), name)
+    hint = ""
+    if str(dtype).lower().startswith(("date", "time", "duration")):
+        hint = ', for example days since a fixed date; pckid.read_table does so with dates=["use"]'
+    raise ValueError(
+        f"Column {name} holds values of type {dtype}, which are not numbers. Leave the column "
+        f"out, or turn it into numbers{hint}."
+    )
+
+
+def holds_categories(column: Column | np.ndarray) -> bool:
+    """Return whether a column is of category, text or boolean type.
+
+    One of objects is so if one of them is a text or a boolean; one of an array if it holds a text
+    that is no number.
+    """
+    if isinstance(column, np.ndarray):
+        return any(map(_is_word, column.tolist()))
+    if str(_native_type(column)).lower() == "object":
+        return any(isinstance(cell, str | bool) for cell in column.to_list())
+    return column.dtype in (nw.String, nw.Categorical, nw.Enum, nw.Boolean)
+
+
+def holds_words(column: Column | np.ndarray) -> bool:
+    """Return whether a column of a dataframe is of a category type, or holds texts.
+
+    Of the cells of a column of text at least half are no numbers; otherwise it is a column of
+    numbers in which something is wrong.
+    """
+    if isinstance(column, np.ndarray):
+        return False
+    kind = column.dtype
+    if kind.is_numeric() or kind == nw.Boolean or not holds_categories(column):
+        return False
+    cells = [cell for cell in column.to_list() if not is_missing(cell)]
+    if str(_native_type(column)).startswith(_CATEGORY_TYPES):
+        # These are refused later.
+        return not any(isinstance(cell, _DATES | complex) for cell in cells)
+    return 0 < len(cells) <= 2 * sum(map(_is_word, cells))
+
+
+def _is_word(cell: Any) -> bool:
+    """Return whether a cell is a text that is no number."""
+    return isinstance(cell, str) and not is_number_text(cell)
+
+
+def keep_categories(X: Any, values: np.ndarray, spread: np.ndarray, columns: Iterable[int]) -> None:
+    """Put the categories of a table (n_samples, n_features) back where it has one.
+
+    A category that the fit did not see, or a column that it left out, counts as missing there.
+    """
+    found = columns_of(X)
+    for j in columns:
+        for row, cell in enumerate(cells_of(found[j])):
+            if not is_missing(cell):
+                values[row, j], spread[row, j] = cell, 0.0
+
+
+def find_unseen(X: Any, column: int, codes: np.ndarray) -> np.ndarray:
+    """Find the cells of a column that hold a category without a code (n_samples,), bool."""
+    return np.isnan(codes) & [not is_missing(cell) for cell in cells_of(columns_of(X)[column])]
+
+
+def fill_table(X: Any, values: np.ndarray, replaced: Iterable[int], texts: Collection[int]) -> Any:
+    """Make a table like `X` with the columns `replaced` taken from values (n_samples, n_features).
+
+    Names and index are those of `X`, and so are the types of floats and of categories, whose
+    columns are `texts`; other numbers become floats. What is no dataframe gives an array.
+    """
+    frame = as_frame(X)
+    if frame is None:
+        return values if texts else restorer(X)(values)
+    for j in replaced:
+        cells = values[:, j] if j in texts and values.dtype == object else None
+        numbers = values[:, j].astype(np.float64) if cells is None else None
+        if frame.implementation.is_pandas():
+            old = X.iloc[:, j]
+            same = cells is not None or getattr(old.dtype, "kind", "O") == "f"
+            X = X.copy(deep=False)
+            new = numbers if cells is None else cells
+            X.isetitem(j, type(old)(new, index=X.index, dtype=old.dtype if same else None))
+        elif frame.implementation.is_polars():
+            old = X.to_series(j)
+            if cells is not None:
+                new = type(old)(old.name, cells.tolist(), dtype=old.dtype)
+            else:
+                new = type(old)(old.name, numbers, nan_to_null=True)
+            X = X.with_columns(new)
+        else:
+            import pyarrow as pa
+
+            kept = None if cells is None else X.column(j).type
+            new = pa.array(numbers if cells is None else cells, kept, from_pandas=True)
+            # What pandas noted of the old types would refuse the new ones.
+            X = X.set_column(j, X.field(j).name, new).replace_schema_metadata(None)
+    return X
+
+
+def _native_type(column: Column) -> Any:
+    """Return the type of a column, as the library that made it names it."""
+    native = column.to_native()
+    return getattr(native, "dtype", getattr(native, "type", None))
