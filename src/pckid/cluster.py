@@ -29,9 +29,9 @@ from pckid._utils.sklearn_compat import (
 from pckid.describe.cluster_names import check_cluster_names
 from pckid.describe.profiles import profile_clusters
 from pckid.describe.row_summary import count_outliers, some_rows, summarise_rows
-from pckid.ensemble.base import EnsembleEstimator, FitInput
+from pckid.ensemble.base import EnsembleEstimator, Training
 from pckid.ensemble.feature_map import project
-from pckid.ensemble.outliers import held_out_scores, outlier_score, project_and_score
+from pckid.ensemble.outliers import outlier_score, project_and_score
 from pckid.input.column_groups import plain_table
 from pckid.input.groups import read_groups
 from pckid.input.known import KnownMembers, read_known
@@ -369,18 +369,18 @@ class PCKID(
         members = None
         if known is not None:
             members = read_known(known, drawn.rows, self.n_clusters)
-        self._kernel = self._train(drawn.sample)
-        rows, sample, _ = self._choose_n_clusters(
-            drawn, 0 if members is None else len(members.names)
+        training = self._choose_n_clusters(
+            self._train(drawn), 0 if members is None else len(members.names)
         )
+        self._kernel, (rows, sample, _) = training.kernel, training.drawn
         self._n_filled = sample.n_rows - sample.n_empty
         seeds = None
         if members is not None and isinstance(rows, RowsInMemory):
             seeds = members.standardise(rows.X, sample)
         grouping = group(
-            self._kernel,
-            sample,
+            training,
             self.n_clusters_,
+            scored=some_rows(np.arange(sample.table.n_samples), _MOST_SCORED),
             embedding=self.embedding,
             n_landmarks=max(self._n_landmarks(), self.n_clusters_),
             n_init=self.kmeans_n_init,
@@ -739,7 +739,7 @@ class PCKID(
             )
         return read_groups(groups, rows.X.shape[0])[sample.origin]
 
-    def _choose_n_clusters(self, drawn: FitInput, at_least: int = 0) -> FitInput:
+    def _choose_n_clusters(self, training: Training, at_least: int = 0) -> Training:
         """Take the number of clusters that was given, or choose one and the columns that count.
 
         Groups that are known to be there are clusters, whatever the table says.
@@ -747,14 +747,14 @@ class PCKID(
         self.__dict__.pop("choice_", None)
         if not isinstance(self.n_clusters, str):
             self.n_clusters_ = int(self.n_clusters)
-            return drawn
-        n_empty = drawn.sample.n_empty
-        self.choice_, self._kernel, drawn = choose_or_none(self, self._kernel, drawn)
+            return training
+        n_empty = training.drawn.sample.n_empty
+        self.choice_, training = choose_or_none(self, training)
         self.n_clusters_ = max(self.choice_.n_clusters, at_least)
         warn_cluster_limit(self.n_clusters_, MAX_CLUSTERS)
         uncounted = [column_name(self, j) for j in self.choice_.uncounted]
-        warn_uncounted(uncounted, drawn.sample.n_empty - n_empty)
-        return drawn
+        warn_uncounted(uncounted, training.drawn.sample.n_empty - n_empty)
+        return training
 
     def _place_rows(
         self,
@@ -769,7 +769,7 @@ class PCKID(
         found = assign(embedding, self._centers, table, self._sharpness)
         if groups is not None:
             found = self._hold_known(groups, grouping.order, embedding, found)
-        self._describe(table, found, sample, rows.weights)
+        self._describe(table, found, sample, grouping, rows.weights)
         self.labels_, self.confidence_ = map(restore, found)
         self.embedding_ = restore(embedding)
         self.outlier_score_ = restore(scores)
@@ -778,7 +778,7 @@ class PCKID(
         """Describe the clusters by the sample; those of all rows are found when asked for."""
         table, embedding, _ = self._locate(sample.X, sample, grouping)
         found = assign(embedding, self._centers, table, self._sharpness)
-        self._describe(table, found, sample, None)
+        self._describe(table, found, sample, grouping, None)
         if rows.lazy:
             results = self._compute_blocks("placement", rows)
             self.labels_, self.confidence_, self.embedding_ = results
@@ -820,7 +820,12 @@ class PCKID(
         )
 
     def _describe(
-        self, table: Table, found: Assignment, sample: Sample, weights: np.ndarray | None
+        self,
+        table: Table,
+        found: Assignment,
+        sample: Sample,
+        grouping: Grouping,
+        weights: np.ndarray | None,
     ) -> None:
         """Describe the clusters by rows and their labels."""
         warn_empty_clusters(to_numpy(found.labels), self.n_clusters_)
@@ -833,10 +838,8 @@ class PCKID(
             weights,
             self._categories,
         )
-        rows = some_rows(np.arange(sample.table.n_samples), _MOST_SCORED)
-        plan, jobs = self._plan(sample), n_threads(self.n_jobs)
-        scores = held_out_scores(self._kernel, plan, sample.table, rows, jobs)
-        scored = count_outliers(scores, None if sample.weights is None else sample.weights[rows])
+        own = None if sample.weights is None else sample.weights[grouping.scored]
+        scored = count_outliers(grouping.held_out, own)
         self._summary = summarise_rows(table, found.labels, self.n_clusters_, scored, weights)
         importances = self.cluster_profiles_.importances
         self.feature_importances_ = np.array(

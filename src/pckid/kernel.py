@@ -201,7 +201,7 @@ class ProbabilisticClusterKernel(
         self : ProbabilisticClusterKernel
             The fitted estimator.
         """
-        self._kernel = self._train(self._draw(X, sample_weight).sample)
+        self._kernel = self._train(self._draw(X, sample_weight)).kernel
         self.n_iter_ = self.max_iter
         self._n_features_out = self._kernel.ensemble.n_columns
         return self

@@ -24,7 +24,7 @@ from pckid._utils.markup import html_table
 from pckid._utils.parallel import blas_threads_for, n_threads
 from pckid._utils.progress import training_progress
 from pckid._utils.seeds import Stream, generator
-from pckid.ensemble.base import EnsembleEstimator, FitInput
+from pckid.ensemble.base import EnsembleEstimator, Training
 from pckid.ensemble.feature_map import Kernel, feature_matrix
 from pckid.input.sample import Sample, merge_duplicates
 from pckid.input.table import standardise, take
@@ -135,8 +135,8 @@ def choose_n_clusters(
     if max_clusters < 2:
         raise ValueError(f"max_clusters={max_clusters}, but there is no choice below 2.")
     model = clone(estimator)
-    drawn = model._draw(X, sample_weight)
-    return choose_or_none(model, model._train(drawn.sample), drawn, max_clusters).choice
+    training = model._train(model._draw(X, sample_weight))
+    return choose_or_none(model, training, max_clusters)[0]
 
 
 def judge_rows(
@@ -155,46 +155,37 @@ def judge_rows(
     """
     own = {name: getattr(estimator, name) for name in ("n_inits", "n_sizes", "dtype")}
     model = with_few_mixtures(estimator, **own, n_clusters="auto", n_jobs=jobs, random_state=seed)
-    drawn = model._draw(X, **model._needs())
-    return choose_or_none(model, model._train(drawn.sample), drawn, n_null=n_null).choice
-
-
-class Chosen(NamedTuple):
-    """A number of clusters, and the ensemble of the columns that count."""
-
-    choice: Choice
-    kernel: Kernel
-    drawn: FitInput
+    training = model._train(model._draw(X, **model._needs()))
+    return choose_or_none(model, training, n_null=n_null)[0]
 
 
 def choose_or_none(
     estimator: EnsembleEstimator,
-    kernel: Kernel,
-    drawn: FitInput,
+    training: Training,
     max_clusters: int = MAX_CLUSTERS,
     n_null: int = N_NULL,
-) -> Chosen:
+) -> tuple[Choice, Training]:
     """Choose the number of clusters of a table; 1 where tables without groups look the same.
 
     Columns that show no groups are left out, and the ensemble is trained again without them, see
-    `significance.single_columns`; with one cluster all columns stay. The kernel is that of the
-    estimator, trained on the sample.
+    `significance.single_columns`; with one cluster all columns stay. Returned with the ensemble of
+    the columns that count.
     """
     jobs, categorical = n_threads(estimator.n_jobs), categorical_mask(estimator)
-    all_columns = kernel, drawn
+    all_columns = training
     while True:
+        kernel, drawn = training.kernel, training.drawn
         choice = choose_by_kernel(kernel, drawn.sample, jobs, max_clusters)
         units, labels = _cluster_rows(kernel, drawn.sample, categorical, choice.n_clusters, jobs)
         found = find_single_columns(units, labels)
         if not len(found):
             break
-        drawn = drawn.without(units.columns_of(found))
-        kernel = estimator._train(drawn.sample)
+        training = estimator._train(drawn.without(units.columns_of(found)))
     choice = choice._replace(uncounted=tuple(sorted(drawn.sampling.skipped)))
     tested, n_distinct = drawn.sample, _count_distinct(drawn.sample)
     if n_distinct < MIN_ROWS and choice.uncounted:
         # Columns that are nearly constant may be constant in null tables.
-        tested = all_columns[1].sample
+        tested = all_columns.drawn.sample
         n_distinct = _count_distinct(tested)
     n_rows = tested.X.shape[0]
     if n_distinct >= MIN_ROWS or (n_rows >= MIN_REPEATED and n_distinct > choice.n_clusters):
@@ -202,8 +193,8 @@ def choose_or_none(
         n_clusters = choice.n_clusters if compared.p_value <= ALPHA else 1
         choice = choice._replace(n_clusters=n_clusters, compared=compared)
     if choice.n_clusters == 1:
-        return Chosen(choice._replace(uncounted=()), *all_columns)
-    return Chosen(choice, kernel, drawn)
+        return choice._replace(uncounted=()), all_columns
+    return choice, training
 
 
 def _count_distinct(sample: Sample) -> int:

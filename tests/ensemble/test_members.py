@@ -33,8 +33,11 @@ def make_plan(kind="diag", **changes):
 
 
 def train(plan, n_threads=1, order=slice(None), table=TABLE, weights=None):
-    tasks = ensemble.schedule(table, plan)[order]
-    return ensemble.train(table, plan, tasks, n_threads, lambda count: None, weights)
+    tasks, draw = (
+        ensemble.schedule(table, plan)[order],
+        partial(ensemble.draw_members, plan, len(X)),
+    )
+    return ensemble.train(table, plan, draw, tasks, n_threads, lambda count: None, weights)
 
 
 def members(plan):
@@ -234,7 +237,8 @@ class TestWeights:
 
 def test_progress_counts_every_mixture():
     plan, told = make_plan(), []
-    ensemble.train(TABLE, plan, ensemble.schedule(TABLE, plan), 1, told.append)
+    draw = partial(ensemble.draw_members, plan, len(X))
+    ensemble.train(TABLE, plan, draw, ensemble.schedule(TABLE, plan), 1, told.append)
     assert sum(told) == 12
 
 

@@ -13,7 +13,14 @@ from pckid import PCKID, EmptyRowWarning, load, save
 from pckid.describe.rows import standardised_rows
 from pckid.ensemble import outliers
 from pckid.ensemble.feature_map import feature_blocks, feature_matrix, mixture_scales, project
-from pckid.ensemble.outliers import outlier_score, project_and_score, score_features, surprise
+from pckid.ensemble.outliers import (
+    outlier_score,
+    project_and_score,
+    score_features,
+    score_held_out,
+    surprise,
+)
+from pckid.input.table import take
 
 X, _ = groups(share=0.2)
 
@@ -71,6 +78,35 @@ def test_scores_of_one_gaussian_are_standard_normal_whatever_is_observed():
     kept = model.outlier_score_
     few = np.isnan(X[~np.isnan(X).all(axis=1)]).sum(axis=1) > 5
     assert abs(np.median(kept[few]) - np.median(kept[~few])) < 0.5
+
+
+def test_rows_held_out_are_scored_by_the_mixtures_that_did_not_learn_from_them():
+    training = PCKID(3, **SMALL)._train(PCKID(3, **SMALL)._draw(X))
+    kernel, table = training.kernel, training.drawn.sample.table
+    rows = np.array([0, 7, 31, 89])
+    some = take(table, rows)
+    features = feature_matrix(kernel, some, 1)
+    found = score_held_out(kernel, features, training.learnt, rows, some)
+    for i, row in enumerate(rows):
+        stacks = []
+        for stack in kernel.ensemble.stacks:
+            n_components = stack.log_weights.shape[1]
+            others = (training.members(n_components) != row).all(axis=1)
+            if others.any():
+                stacks.append(type(stack)(*(part[others] for part in stack)))
+        ensemble = kernel.ensemble._replace(stacks=tuple(stacks))
+        alone = take(table, rows[i : i + 1])
+        close(found[i], outlier_score(kernel._replace(ensemble=ensemble), alone, 1)[0])
+
+
+def test_a_row_that_all_mixtures_learnt_from_has_no_score_as_a_new_one():
+    training = PCKID(3, **SMALL)._train(PCKID(3, **SMALL)._draw(X))
+    rows, learnt = np.array([0, 1]), training.learnt.copy()
+    learnt[:, 0], learnt[learnt == 1] = 0, 2
+    some = take(training.drawn.sample.table, rows)
+    features = feature_matrix(training.kernel, some, 1)
+    found = score_held_out(training.kernel, features, learnt, rows, some)
+    assert np.isnan(found).tolist() == [True, False]
 
 
 def test_rows_unlike_every_cluster_score_highest():

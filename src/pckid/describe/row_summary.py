@@ -104,9 +104,11 @@ def _find_deciles(values: np.ndarray, shares: np.ndarray) -> np.ndarray:
     """Find the nine deciles of columns (n, d) by the shares of their cells, of shape (d, 9)."""
     if len(values) == 0:
         return np.zeros((values.shape[1], len(_LEVELS)))
-    order = np.argsort(np.where(shares > 0, values, np.inf), axis=0, kind="stable")
-    ordered = np.take_along_axis(values, order, axis=0)
-    summed = np.cumsum(np.take_along_axis(shares, order, axis=0), axis=0)
-    places = [(summed < level - _ROUNDING).sum(axis=0) for level in _LEVELS]
-    places = np.minimum(np.stack(places), np.maximum((shares > 0).sum(axis=0) - 1, 0))
-    return np.take_along_axis(ordered, places, axis=0).T
+    # Columns as rows: adjacent numbers are sorted faster.
+    values, shares = np.ascontiguousarray(values.T), np.ascontiguousarray(shares.T)
+    order = np.argsort(np.where(shares > 0, values, np.inf), axis=1)
+    summed = np.cumsum(np.take_along_axis(shares, order, axis=1), axis=1)
+    places = np.stack([(summed < level - _ROUNDING).sum(axis=1) for level in _LEVELS], axis=1)
+    last = np.maximum((shares > 0).sum(axis=1) - 1, 0)
+    chosen = np.take_along_axis(order, np.minimum(places, last[:, None]), axis=1)
+    return np.take_along_axis(values, chosen, axis=1)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
 from numbers import Integral, Real
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
@@ -21,6 +22,7 @@ from pckid.ensemble.imputation import Imputation, expected_values, fill_in
 from pckid.ensemble.members import (
     Plan,
     automatic_floor,
+    draw_members,
     largest_size,
     schedule,
     spread_sizes,
@@ -64,11 +66,23 @@ class FitInput(NamedTuple):
 
     def without(self, columns: Sequence[int]) -> FitInput:
         """Draw again, without columns of the table."""
-        if not columns:
-            return self
         skipped = (*self.sampling.skipped, *columns)
         sampling = self.sampling._replace(skipped=skipped)
         return FitInput(self.rows, draw_sample(self.rows, sampling), sampling)
+
+
+class Training(NamedTuple):
+    """A trained kernel, and what it was trained on."""
+
+    kernel: Kernel
+    drawn: FitInput
+    members: Callable[[int], np.ndarray]  # `draw_members` of a size, each drawn once
+
+    @property
+    def learnt(self) -> np.ndarray:
+        """The rows of the sample that each mixture learnt from (n_mixtures, n_rows)."""
+        shapes = [stack.log_weights.shape for stack in self.kernel.ensemble.stacks]
+        return np.concatenate([self.members(n_components) for _, n_components in shapes])
 
 
 class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimator):
@@ -293,8 +307,9 @@ class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimato
         is_share = isinstance(self.max_samples, float)
         return 0 if is_share else 2 * subsample_size(self.max_samples, 10**18)
 
-    def _train(self, sample: Sample) -> Kernel:
+    def _train(self, drawn: FitInput) -> Training:
         """Train the ensemble on a sample; `verbose` prints what it is and how far."""
+        sample = drawn.sample
         plan = self._plan(sample)
         if self.verbose:
             print(
@@ -302,10 +317,12 @@ class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimato
                 f"columns, {plan.n_inits * len(plan.sizes):,} mixtures with "
                 f"{plan.n_inits * sum(plan.sizes):,} components on {plan.n_rows:,} rows each"
             )
+        members = cache(partial(draw_members, plan, sample.table.n_samples))
         tasks, jobs = schedule(sample.table, plan), n_threads(self.n_jobs)
         with training_progress(self, len(tasks), "mixtures", self.verbose) as advance:
-            ensemble = train(sample.table, plan, tasks, jobs, advance, sample.weights)
-        return Kernel(sample.scaling, ensemble, sample.dtype, self.weighting)
+            ensemble = train(sample.table, plan, members, tasks, jobs, advance, sample.weights)
+        kernel = Kernel(sample.scaling, ensemble, sample.dtype, self.weighting)
+        return Training(kernel, drawn, members)
 
     def _plan(self, sample: Sample) -> Plan:
         """Resolve the parameters for a table: no mixture has more components than rows.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache, partial
 from numbers import Integral
 from threading import Lock
 from typing import Any, NamedTuple, Protocol
@@ -209,14 +208,17 @@ def schedule(table: Table, plan: Plan) -> list[Task]:
 def train(
     table: Table,
     plan: Plan,
+    draw: Callable[[int], np.ndarray],
     tasks: list[Task],
     n_threads: int,
     advance: Advance,
     weights: np.ndarray | None = None,
 ) -> Ensemble:
-    """Train all mixtures of the plan on the table, whose rows may have `weights` (n_samples,)."""
+    """Train all mixtures of the plan on the table, whose rows may have `weights` (n_samples,).
+
+    `draw` is `draw_members` for the plan and the table.
+    """
     stacks = _Stacks(plan.n_inits)
-    draw = cache(partial(draw_members, plan, table.n_samples))
 
     def train_one(*task: Run) -> int:
         if _shares_rows(table, plan):

@@ -8,19 +8,25 @@ from typing import Any
 
 import numpy as np
 
-from pckid._utils.arrays import Array, asarray_like, clip_min, device_of, is_host, namespace
+from pckid._utils.arrays import (
+    Array,
+    asarray_like,
+    clip_min,
+    device_of,
+    is_host,
+    namespace,
+    take_along,
+)
 from pckid.ensemble.feature_map import (
     HOST_BLOCK,
     Kernel,
     Projection,
     apply_functionals,
     column_scales,
-    feature_matrix,
     for_row_blocks,
     mixture_scales,
 )
-from pckid.ensemble.members import Plan, draw_members
-from pckid.input.table import Margins, Table, block, take
+from pckid.input.table import Margins, Table, block
 
 # What is taken of posteriors is three numbers a column: of a wide table, few rows or columns of
 # them are held at a time.
@@ -96,39 +102,40 @@ def score_features(kernel: Kernel, features: Array, table: Table, jobs: int) -> 
     return namespace(features).concat(for_row_blocks(compute, kernel, table, jobs), axis=0)
 
 
-def held_out_scores(kernel: Kernel, plan: Plan, table: Table, rows: np.ndarray, jobs: int) -> Array:
-    """Compute the outlier scores of rows of the fit by the mixtures that did not learn from them.
+def score_held_out(
+    kernel: Kernel, features: Array, learnt: np.ndarray, rows: np.ndarray, table: Table
+) -> Array:
+    """Compute outlier scores of rows of a fit by the mixtures that did not learn from them.
 
     A mixture fits its own rows more closely than others, so that new rows compare with these.
 
     Parameters
     ----------
     kernel : Kernel
-    plan : Plan
-        By which the mixtures were trained.
-    table : Table
-        That they were trained on.
+    features : array of shape (n_columns, n_rows)
+        Φᵀ of the rows; overwritten.
+    learnt : ndarray of shape (n_mixtures, n_learnt)
+        The rows that each mixture learnt from.
     rows : ndarray of shape (n_rows,)
-    jobs : int
+        Which the rows are.
+    table : Table
+        The rows.
 
     Returns
     -------
     scores : array of shape (n_rows,)
         NaN for a row that all mixtures learnt from.
     """
-    apart, counted = [], np.zeros(len(rows))
-    for size, scale in zip(plan.sizes, mixture_scales(kernel), strict=True):
-        learnt = draw_members(plan, table.n_samples, size)
-        unlearnt = np.ones((len(learnt), table.n_samples), dtype=bool)
-        for own, mine in zip(unlearnt, learnt, strict=True):
-            own[mine] = False
-        unseen = unlearnt[:, rows].astype(np.float64)
-        apart.append(np.repeat(unseen, size, axis=0))
-        counted += scale**2 * unseen.sum(axis=0)
-    chosen = take(table, rows)
-    features = feature_matrix(kernel, chosen, jobs)
-    weights = np.concatenate(apart) / np.where(counted > 0, counted, np.nan)
-    return score_features(kernel, features * asarray_like(weights, features), chosen, jobs)
+    unseen = np.ones((len(learnt), 1 + max(learnt.max(), rows.max())), dtype=bool)
+    unseen[np.arange(len(learnt))[:, None], learnt] = False
+    unseen = unseen[:, rows]
+    shapes = [stack.log_weights.shape for stack in kernel.ensemble.stacks]
+    n_mixtures, n_components = zip(*shapes, strict=True)
+    counted = np.repeat(np.square(mixture_scales(kernel)), n_mixtures) @ unseen
+    weights = asarray_like(unseen / np.where(counted > 0, counted, np.nan), features)
+    mixture = np.repeat(np.arange(len(learnt)), np.repeat(n_components, n_mixtures))
+    features *= take_along(weights, mixture)
+    return score_features(kernel, features, table, 1)
 
 
 def _score(surprises: Array, table: Table) -> Array:

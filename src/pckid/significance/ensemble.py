@@ -67,7 +67,7 @@ def kernel_maker(estimator: EnsembleEstimator) -> KernelOf:
     def kernel_of(X: np.ndarray, seed: int) -> np.ndarray:
         n_inits = n_starts(estimator.n_inits, *X.shape)
         model = with_few_mixtures(estimator, random_state=seed, n_inits=n_inits)
-        kernel = model._train(model._draw(X).sample)
+        kernel = model._train(model._draw(X)).kernel
         table = standardise(X, kernel.scaling, kernel.dtype)
         features = to_numpy(feature_matrix(kernel, table, 1))
         return features.T @ features

@@ -9,9 +9,9 @@ import numpy as np
 from pckid._utils.arrays import Array, asarray_like, namespace, take_along, to_numpy
 from pckid._utils.parallel import blas_threads_for
 from pckid._utils.seeds import Stream, generator
-from pckid.ensemble.feature_map import Kernel, Projection, feature_matrix, project, project_features
-from pckid.ensemble.outliers import project_and_score, score_features
-from pckid.input.sample import Sample
+from pckid.ensemble.base import Training
+from pckid.ensemble.feature_map import Projection, feature_matrix, project, project_features
+from pckid.ensemble.outliers import project_and_score, score_features, score_held_out
 from pckid.input.table import Table, take
 from pckid.spectral.embedding import fit_embedding
 from pckid.spectral.kmeans import distances_to, first_of_nearest, kmeans, lloyd
@@ -31,13 +31,15 @@ class Grouping(NamedTuple):
     points: Array  # (n_samples, n_clusters), the coordinates of the rows of the sample
     scores: Array | None  # (n_samples,), their outlier scores; None where it is no whole table
     order: np.ndarray  # (n_clusters,), which centre each cluster had; those of known groups first
+    scored: np.ndarray  # (n_scored,), some rows of the sample
+    held_out: Array  # (n_scored,), their outlier scores by mixtures that did not learn from them
 
 
 def group(
-    kernel: Kernel,
-    sample: Sample,
+    training: Training,
     n_clusters: int,
     *,
+    scored: np.ndarray,
     embedding: str,
     n_landmarks: int,
     n_init: int,
@@ -49,9 +51,10 @@ def group(
 
     Parameters
     ----------
-    kernel : Kernel
-    sample : Sample
+    training : Training
     n_clusters : int
+    scored : ndarray of shape (n_scored,)
+        Rows of the sample that get outlier scores as if they were new.
     embedding : str
         A name in `EMBEDDINGS`.
     n_landmarks : int
@@ -68,6 +71,7 @@ def group(
     -------
     grouping : Grouping
     """
+    kernel, sample = training.kernel, training.drawn.sample
     seeds = None
     if known is not None:
         seeds = KnownRows(feature_matrix(kernel, known[0], jobs), known[1])
@@ -75,8 +79,17 @@ def group(
     landmarks, weights = sample.draw(n_landmarks, rng)
     are_all = landmarks.shape[0] == sample.table.n_samples
     together = None if groups is None else groups[to_numpy(landmarks)]
-    projection, points, scores, parts = _embed_landmarks(
-        kernel, sample, landmarks, weights, n_clusters, embedding, rng, jobs, seeds, together
+    projection, points, scores, held_out, parts = _embed_landmarks(
+        training,
+        scored,
+        landmarks,
+        weights,
+        n_clusters,
+        embedding,
+        rng,
+        jobs,
+        seeds,
+        together,
     )
     if points is None and sample.places is None:
         points = project(kernel, projection, sample.table, jobs)
@@ -103,12 +116,14 @@ def group(
             distances = take_along(distances, landmarks, axis=1)
         n_groups = None if together is None else len(np.unique(together))
         sharpness = sharpness_of(distances, centers, parts, weights, n_groups)
-    return Grouping(projection, centers, found.inertia, sharpness, points, scores, order)
+    return Grouping(
+        projection, centers, found.inertia, sharpness, points, scores, order, scored, held_out
+    )
 
 
 def _embed_landmarks(
-    kernel: Kernel,
-    sample: Sample,
+    training: Training,
+    scored: np.ndarray,
     landmarks: Array,
     weights: Array | None,
     n_clusters: int,
@@ -117,7 +132,7 @@ def _embed_landmarks(
     jobs: int,
     known: KnownRows | None,
     groups: np.ndarray | None,
-) -> tuple[Projection, Array | None, Array | None, np.ndarray]:
+) -> tuple[Projection, Array | None, Array | None, Array, np.ndarray]:
     """Take the landmarks through the mixtures, once for all that is asked of their features.
 
     Only the eigenvectors wait for a GPU, so that scores and parts come before them: it still trains
@@ -130,14 +145,20 @@ def _embed_landmarks(
         Coordinates, if the landmarks are all rows of the sample.
     scores : array of shape (n_samples,) or None
         Outlier scores, if the landmarks are also all rows of the table.
+    held_out : array of shape (n_scored,)
+        Outlier scores of the rows `scored`, as if they were new.
     parts : ndarray of shape (n_draws, n_landmarks)
         Labels by parts of the ensemble, see `launch_parts`.
     """
+    kernel, sample = training.kernel, training.drawn.sample
     features = feature_matrix(kernel, take(sample.table, landmarks), jobs)
     points = scores = None
     are_all = landmarks.shape[0] == sample.table.n_samples
     if are_all and sample.places is not None:
         scores = score_features(kernel, features, sample.table, jobs)
+    some = take(sample.table, scored)
+    mine = take_along(features, scored, 1) if are_all else feature_matrix(kernel, some, jobs)
+    held_out = score_held_out(kernel, mine, training.learnt, scored, some)
     own_rng = generator(sample.entropy, Stream.MEMBERSHIP)
     launched = launch_parts(
         kernel, features, n_clusters, embedding, own_rng, weights, known, groups
@@ -149,7 +170,7 @@ def _embed_landmarks(
         projection = fit_embedding(embedding, features, width, rng, weights)
         if are_all:
             points = project_features(features, projection)
-        return projection, points, scores, np.stack(list(launched))
+        return projection, points, scores, held_out, np.stack(list(launched))
 
 
 def largest_first(
