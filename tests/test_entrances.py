@@ -1,5 +1,6 @@
 """One table through Python, the shell, the app and a large file: one answer by all of them."""
 
+import csv
 from pathlib import Path
 
 import numpy as np
@@ -82,3 +83,44 @@ def test_messy_tables_are_the_same_by_every_entrance(name, tmp_path):
 @pytest.mark.parametrize("path", one_in(3, FILES), ids=lambda path: path.name)
 def test_office_files_are_the_same_by_every_entrance(path, tmp_path):
     check_entrances(str(path), tmp_path)
+
+
+KINDS = {
+    "counts": lambda rng, n: [str(x) for x in rng.integers(0, 40, n)],
+    "decimals": lambda rng, n: [f"{x:.2f}" for x in rng.normal(20, 5, n)],
+    "thousands": lambda rng, n: [f"{x:,.2f}" for x in rng.normal(5000, 900, n)],
+    "money": lambda rng, n: [f"$ {x:.2f}" for x in rng.normal(50, 9, n)],
+    "percent": lambda rng, n: [f"{x:.1f}%" for x in rng.uniform(0, 100, n)],
+    "powers": lambda rng, n: [f"{x:.3e}" for x in rng.lognormal(0, 9, n)],
+    "truth": lambda rng, n: rng.choice(["TRUE", "FALSE"], n).tolist(),
+    "answers": lambda rng, n: rng.choice(["yes", "No", "y"], n).tolist(),
+    "towns": lambda rng, n: rng.choice(['Bath, "Spa"', "Tromsø", " Ely "], n).tolist(),
+    "dates": lambda rng, n: [f"2024-{x:02}-{x + 9}" for x in rng.integers(1, 13, n)],
+    "ids": lambda rng, n: [f"P{x:05}" for x in rng.permutation(n)],
+}
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_tables_are_the_same_whole_and_in_batches(seed, tmp_path, monkeypatch):
+    rng = np.random.default_rng(seed)
+    kinds = ["decimals", *rng.choice(list(KINDS), rng.integers(1, 6), replace=False)]
+    n_rows = int(rng.integers(30, 150))
+    columns = [KINDS[kind](rng, n_rows) for kind in kinds]
+    blank, delimiter = rng.choice(["", "NA", "k.A.", " "]), rng.choice([",", ";", "\t"])
+    for column in columns:
+        for i in np.flatnonzero(rng.random(len(column)) < 0.1):
+            column[i] = blank
+    path = tmp_path / "t.csv"
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, delimiter=delimiter)
+        writer.writerow([f"{kind} {j}" for j, kind in enumerate(kinds)])
+        writer.writerows(zip(*columns, strict=True))
+    options = ColumnOptions(dates=("use",), take_advice=True)
+    whole = prepare(open_table(str(path)), options)
+    monkeypatch.setattr("pckid.outofcore.files.batch_rows", lambda n_columns: 7)
+    in_file, rows = prepare_rows(PCKID(2, **CHEAP), open_table(str(path), at_most=0), options)
+    assert described(in_file) == described(whole)
+    assert in_file.counts == whole.counts
+    blocks = [X for _, X in rows.blocks()]
+    assert len(blocks) > 4
+    np.testing.assert_array_equal(np.concatenate(blocks), whole.X)
