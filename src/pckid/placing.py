@@ -9,14 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from pckid._utils.arrays import Array, to_numpy
+from pckid._utils.arrays import to_numpy
+from pckid._utils.parallel import n_threads
 from pckid.cluster import PCKID
 from pckid.exceptions import PckidModelError
 from pckid.input.categories import UnseenCategoryWarning
+from pckid.input.column_groups import plain_table
+from pckid.input.validation import validate_table
 from pckid.input.warnings import without_own_words
 from pckid.series.files import PreparedCases
 from pckid.series.table import SeriesFormat
 from pckid.significance.new_rows import RowComparison, compare_rows
+from pckid.spectral.assignment import place_rows
 from pckid.tables.options import ColumnOptions, ReadOptions
 from pckid.tables.service import Known, Prepared
 
@@ -110,10 +114,8 @@ def assign_rows(
     with without_own_words():
         # Notes on the table say which categories the model does not know.
         warnings.simplefilter("ignore", UnseenCategoryWarning)
-        found: tuple[Array, ...] = tuple(estimator.assign(prepared.frame))
-        if outliers:
-            found += (estimator.outlier_score(prepared.frame),)
-    return tuple(map(to_numpy, found))
+        X = validate_table(estimator, plain_table(prepared.frame), reset=False)
+    return place_rows(estimator._fitted, to_numpy(X), n_threads(estimator.n_jobs), outliers)
 
 
 def compare_with_fit(estimator: PCKID, prepared: Prepared) -> RowComparison | None:
