@@ -22,7 +22,7 @@ from joblib import parallel_config
 from pckid.exceptions import TableError
 from pckid.input.validation import block_values
 from pckid.outofcore.files import FileRows, Found, batch_rows
-from pckid.outofcore.rows import BlockedRows, BlockResult, Survey, add, survey_block
+from pckid.outofcore.rows import BlockedRows, Survey, add, survey_block
 from pckid.tables.service import Prepared, Unread
 
 # How many more rows than needed the first pass asks the workers for, in case some are empty.
@@ -68,22 +68,20 @@ class DaskRows(BlockedRows):
             for i, block in enumerate(self.blocks)
         ]
 
-    def arrays(
-        self, function: Callable, state: Any, kinds: tuple[BlockResult, ...]
-    ) -> tuple[Any, ...]:
+    def arrays(self, function: Callable, state: Any) -> tuple[Any, ...]:
         """Apply `function(state, X)` to each block X lazily; return dask arrays."""
+        kinds = function(state, np.empty((0, self.n_features)))
         # In the graph, not scattered: it must survive the worker that first received it.
         shared = dask.delayed(state, traverse=False)
+        apply = dask.delayed(_apply, nout=len(kinds))
         results = [
-            dask.delayed(_apply, nout=len(kinds))(
-                function, shared, block, self.template, f"block {i}"
-            )
+            apply(function, shared, block, self.template, f"block {i}")
             for i, block in enumerate(self.blocks)
         ]
         return tuple(
             da.concatenate(
                 [
-                    da.from_delayed(result[j], shape=kind.shape(length), dtype=kind.dtype)
+                    da.from_delayed(result[j], shape=(length, *kind.shape[1:]), dtype=kind.dtype)
                     for result, length in zip(results, self.lengths, strict=True)
                 ]
             )
@@ -133,7 +131,7 @@ class ClusterRows(FileRows):
         coming = iter(self.alone)
         for rows in self.alone:
             for each in islice(coming, ahead - len(waiting)):
-                task = self.client.submit(FileRows.arrays, each, function, shared, (), pure=False)
+                task = self.client.submit(FileRows.arrays, each, function, shared, pure=False)
                 waiting.append(task)
             results = waiting.popleft().result()
             if not others:

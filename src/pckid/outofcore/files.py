@@ -13,7 +13,7 @@ from sklearn import get_config
 
 from pckid._utils.parallel import one_ahead
 from pckid.exceptions import TableError
-from pckid.outofcore.rows import BlockedRows, BlockResult, Survey, add, survey_block
+from pckid.outofcore.rows import BlockedRows, Survey, add, survey_block
 from pckid.tables.categories import text_column
 from pckid.tables.kinds import numbers_in_text
 from pckid.tables.numbers import NotNumbers, try_columns
@@ -161,9 +161,7 @@ class FileRows(BlockedRows):
                 numbers = {name: X[:, place[name]] for name in written}
                 yield Found(table if others else None, batch.start, function(state, X), numbers)
 
-    def arrays(
-        self, function: Callable, state: Any, kinds: tuple[BlockResult, ...]
-    ) -> tuple[Any, ...]:
+    def arrays(self, function: Callable, state: Any) -> tuple[Any, ...]:
         """Apply `function(state, X)` to each block X; return NumPy arrays for all rows."""
         with closing(self.results(function, state)) as results:
             found = [found.results for found in results]

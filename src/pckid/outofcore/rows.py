@@ -23,7 +23,6 @@ class Survey(NamedTuple):
 
     n_rows: int
     n_filled: int  # rows with at least one observed value
-    n_missing: int  # entries
     moments: Moments
     rows: np.ndarray  # (n_chosen, n_features), those of smallest keys among the filled ones
     keys: np.ndarray  # (n_chosen,)
@@ -44,17 +43,6 @@ class Survey(NamedTuple):
     def sample(self, size: int) -> np.ndarray:
         """Take at most `size` of the chosen rows, of shape (n_taken, n_features): random ones."""
         return self.rows[smallest(self.keys, size)]
-
-
-class BlockResult(NamedTuple):
-    """What a function gives for the rows of a block."""
-
-    dtype: Any
-    width: int | None  # columns; None is one number for each row
-
-    def shape(self, n_rows: Any) -> tuple[Any, ...]:
-        """Return the shape for a number of rows."""
-        return (n_rows,) if self.width is None else (n_rows, self.width)
 
 
 class BlockedRows(ABC):
@@ -85,9 +73,7 @@ class BlockedRows(ABC):
         """Pass over all rows; choose `size` of them."""
 
     @abstractmethod
-    def arrays(
-        self, function: Callable, state: Any, kinds: tuple[BlockResult, ...]
-    ) -> tuple[Any, ...]:
+    def arrays(self, function: Callable, state: Any) -> tuple[Any, ...]:
         """Apply `function(state, X)` to each block X, and join each of the arrays it returns."""
 
 
@@ -100,14 +86,12 @@ def survey_block(
     categories: Mapping[int, np.ndarray] = MappingProxyType({}),
 ) -> Survey:
     """Survey rows (n_samples, n_features) from `start` on, choosing among keys below `limit`."""
-    observed = ~np.isnan(X)
-    filled = observed.any(axis=1)
+    filled = (~np.isnan(X)).any(axis=1)
     mine = keys(entropy, start, start + len(X))
     candidates = np.flatnonzero(filled & (mine < limit))
     chosen = candidates[smallest(mine[candidates], size)]
-    missing = X.size - int(observed.sum())
     n_filled = int(filled.sum())
-    return Survey(len(X), n_filled, missing, moments(X), X[chosen], mine[chosen], categories)
+    return Survey(len(X), n_filled, moments(X), X[chosen], mine[chosen], categories)
 
 
 def add(surveys: Iterable[Survey], size: int) -> Survey:
@@ -122,7 +106,6 @@ def add(surveys: Iterable[Survey], size: int) -> Survey:
     return Survey(
         sum(survey.n_rows for survey in surveys),
         sum(survey.n_filled for survey in surveys),
-        sum(survey.n_missing for survey in surveys),
         total,
         rows,
         every[chosen],

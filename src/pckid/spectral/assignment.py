@@ -14,7 +14,6 @@ from pckid.ensemble.outliers import outlier_score, project_and_score
 from pckid.input.reading import standardise_at_home
 from pckid.input.table import Table, row_slices
 from pckid.outofcore import BlockedRows
-from pckid.outofcore.rows import BlockResult
 from pckid.spectral.kmeans import distances_to, first_of_nearest
 from pckid.spectral.membership import membership
 
@@ -113,40 +112,24 @@ def place_rows(
     With `outliers` the outlier scores come with them, from the same pass over the rows.
     """
     if outliers:
-        return _compute_rows("scored placement", fitted, X, jobs)
-    return _compute_rows("placement", fitted, X, jobs)[:2]
+        return _compute_rows(("scored placement", fitted), X, jobs)
+    return _compute_rows(("placement", fitted), X, jobs)[:2]
 
 
 def compute_blocks(name: str, fitted: FittedClusters, rows: BlockedRows) -> tuple[Array, ...]:
     """Compute the entry `name` of `_QUANTITIES` for the rows of all blocks, when asked for."""
-    return rows.arrays(_compute_block, (name, fitted), _results(name, fitted))
-
-
-def _compute_block(state: tuple[str, FittedClusters], X: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Compute an entry of `_QUANTITIES` for a block of rows."""
-    return _compute_rows(*state, X)
+    return rows.arrays(_compute_rows, (name, fitted))
 
 
 def _compute_rows(
-    name: str, fitted: FittedClusters, X: np.ndarray, jobs: int = 1
+    state: tuple[str, FittedClusters], X: np.ndarray, jobs: int = 1
 ) -> tuple[np.ndarray, ...]:
     """Compute an entry of `_QUANTITIES` for rows (n_samples, n_features), on the host."""
-    if len(X) == 0:
-        return tuple(np.empty(each.shape(0), each.dtype) for each in _results(name, fitted))
-    table = standardise_at_home(X, fitted.kernel.scaling, fitted.kernel.dtype)
-    compute, _ = _QUANTITIES[name]
-    return tuple(map(to_numpy, compute(fitted, table, jobs)))
-
-
-def _results(name: str, fitted: FittedClusters) -> tuple[BlockResult, ...]:
-    """Return the dtypes and widths of an entry of `_QUANTITIES`."""
-    dtype, width = fitted.kernel.dtype, fitted.centers.shape[0]
-    known = {
-        "label": BlockResult("int64", None),
-        "number": BlockResult(dtype, None),
-        "numbers": BlockResult(dtype, width),  # one for each cluster
-    }
-    return tuple(known[kind] for kind in _QUANTITIES[name][1])
+    name, fitted = state
+    # Of no row the results are those of an empty one, cut off.
+    some = X if len(X) else np.full((1, X.shape[1]), np.nan)
+    table = standardise_at_home(some, fitted.kernel.scaling, fitted.kernel.dtype)
+    return tuple(to_numpy(found)[: len(X)] for found in _QUANTITIES[name](fitted, table, jobs))
 
 
 def _place(fitted: FittedClusters, table: Table, jobs: int) -> tuple[Array, ...]:
@@ -161,14 +144,11 @@ def _place_and_score(fitted: FittedClusters, table: Table, jobs: int) -> tuple[A
     return *assign(embedding, fitted.centers, table, fitted.sharpness), scores
 
 
-_QUANTITIES: dict[str, tuple[Callable[..., tuple[Array, ...]], tuple[str, ...]]] = {
-    "placement": (_place, ("label", "number", "numbers")),
-    "scored placement": (_place_and_score, ("label", "number", "number")),
-    "memberships": (lambda *rows: (memberships(*rows),), ("numbers",)),
-    "silhouettes": (lambda *rows: (silhouettes(*rows),), ("number",)),
-    "outlier_score": (
-        lambda fitted, table, jobs: (outlier_score(fitted.kernel, table, jobs),),
-        ("number",),
-    ),
+_QUANTITIES: dict[str, Callable[..., tuple[Array, ...]]] = {
+    "placement": _place,
+    "scored placement": _place_and_score,
+    "memberships": lambda *rows: (memberships(*rows),),
+    "silhouettes": lambda *rows: (silhouettes(*rows),),
+    "outlier_score": lambda fitted, *rows: (outlier_score(fitted.kernel, *rows),),
 }
-"""What can be computed for the rows of a block: the arrays, and what each holds of a row."""
+"""What can be computed for the rows of a block: a function of the clusters, a table and threads."""
