@@ -14,8 +14,8 @@ from pckid.describe.clusters import (
 )
 from pckid.describe.missingness import missingness_links
 from pckid.inspection.columns import missing_patterns, observed_bands, summarise_column
+from pckid.tables.meanings import looks_like_identifier
 from pckid.tables.problems import find_outlier
-from pckid.tables.row_names import looks_like_identifier
 
 rng = np.random.default_rng(0)
 

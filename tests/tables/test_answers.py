@@ -4,7 +4,7 @@ from itertools import combinations
 
 import pytest
 
-from pckid.tables.answers import has_several_answers
+from pckid.tables.meanings import has_several_answers
 
 TOOLS = ["Excel", "Word", "R", "Python", "SPSS"]
 TICKED = [some for n in (1, 2, 3) for some in combinations(TOOLS, n)]

@@ -93,7 +93,10 @@ def test_plain_numbers_are_read_as_all_others_are(cells, tokens, decimal):
     read = table(pa.array(cells, pa.string()), decimal)
     missing = MissingTokens.with_defaults(sorted(tokens))
     found = try_numbers(read, "a", missing)
-    with patch.object(module, "_parse_plain", lambda *_: None):
+    with (
+        patch.object(module, "parse_plain", lambda *_: None),
+        patch("pckid.tables.formats.parse_plain", lambda *_: None),
+    ):
         expected = try_numbers(read, "a", missing)
     if isinstance(expected, np.ndarray):
         np.testing.assert_array_equal(found, expected)
@@ -108,11 +111,12 @@ def test_plain_numbers_are_read_as_all_others_are(cells, tokens, decimal):
         (["1.5", " 2"], ".", False),
         (["1.5", "inf"], ".", False),
         (["1.5", "nan(1)"], ".", False),
-        (["1"], ",", False),
+        (["1", "-2,5", "NA"], ",", True),
+        (["1", "2.5"], ",", False),
     ],
 )
 def test_what_counts_as_plain(cells, decimal, plain):
-    found = module._parse_plain(pa.array(cells), DEFAULT, decimal)
+    found = module.parse_plain(module._usual_cells(pa.array(cells), DEFAULT), decimal)
     assert (found is not None) is plain
 
 

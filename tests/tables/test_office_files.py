@@ -68,7 +68,7 @@ def test_batches_read_the_same(name, monkeypatch):
     whole = prepare(table, options)
     streamed = prepare(stored, options)
     assert find_readings(stored, stored.names, streamed.missing, streamed.rules) == (
-        find_readings(table.whole, table.names, whole.missing, whole.rules)
+        find_readings(table, table.names, whole.missing, whole.rules)
     )
     found = [(problem.code, problem.column) for problem in streamed.problems]
     assert found == [(problem.code, problem.column) for problem in whole.problems]
@@ -159,6 +159,6 @@ def test_too_many_categories_and_nothing_to_cluster_by_are_said_for_python(tmp_p
 def test_facts_of_a_workbook_name_parameters_too():
     path = str(FOLDER / "several-sheets.xlsx")
     facts = (("other_sheets", {"sheet": "Data", "others": ["Empty", "Codes"]}),)
-    assert scan_table(path).facts == facts
+    assert scan_table(path).notes == facts
     said = read_table(path).notes
     assert said[0] == "Sheet 'Data' is read, not 'Empty', 'Codes'; sheet=... chooses another."

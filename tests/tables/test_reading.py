@@ -98,7 +98,7 @@ def test_long_and_odd_names_are_counted_right(tmp_path):
 def test_names_may_be_absent(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("1,2\n3,4\n")
-    assert scan_table(str(path)).header_is_numbers
+    assert scan_table(str(path)).notes[-1].code == "numbers_as_names"
     table = read_source(str(path), header=False)
     assert table.names == ["column 1", "column 2"]
     assert table.data.num_rows == 2
@@ -137,7 +137,7 @@ def test_binary_rubbish_is_refused(tmp_path):
     ],
 )
 def test_delimiter_and_decimal_sign_are_found(text, delimiter, decimal):
-    assert sniff(text)[:2] == (delimiter, decimal)
+    assert sniff(text)[0][:2] == (delimiter, decimal)
 
 
 @pytest.mark.parametrize(
@@ -181,18 +181,18 @@ def test_the_first_line_is_the_header_unless_it_cannot_be(tmp_path, lines, names
     scan = scan_table(str(tmp_path / "t.csv"), delimiter=None if names != ["name"] else ",")
     assert scan.names == names
     assert scan.read().whole.data.num_rows == n_rows
-    assert [fact.code.replace("header_in_", "") for fact in scan.facts] == facts
+    assert [fact.code.replace("header_in_", "") for fact in scan.notes] == facts
 
 
 def test_a_doubtful_header_says_what_to_do(tmp_path):
     (tmp_path / "t.csv").write_text("# by me,on,x\nid,a,b\n" + "s,1,2\n" * 9)
-    facts = scan_table(str(tmp_path / "t.csv")).facts
+    facts = scan_table(str(tmp_path / "t.csv")).notes
     assert write_note(facts[1], SHELL) == (
         "The names of the columns are taken from line 2; those in 1 may be the right ones "
         "(--skip-first 0 takes them)."
     )
     (tmp_path / "t.csv").write_text("5.1,3.5,setosa\n" * 9)
-    (fact,) = scan_table(str(tmp_path / "t.csv")).facts
+    (fact,) = scan_table(str(tmp_path / "t.csv")).notes
     assert write_note(fact, SHELL) == (
         "The names of the columns are taken from line 1, which looks like data (--no-header takes "
         "it as such)."

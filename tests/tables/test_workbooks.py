@@ -116,7 +116,7 @@ def with_cells(tmp_path, cells: bytes):
 def test_sheets_are_read_as_offices_write_them(name):
     scan = scan_table(str(FILES / name))
     assert scan.read().whole.data.to_pydict() == EXPECTED[name]
-    assert list(scan.facts) == FACTS.get(name, [])
+    assert list(scan.notes) == FACTS.get(name, [])
 
 
 def test_a_sheet_is_chosen_by_its_name_or_number():
@@ -125,7 +125,7 @@ def test_a_sheet_is_chosen_by_its_name_or_number():
     for sheet in ("Codes", " codes ", "4"):
         scan = scan_table(str(path), sheet=sheet)
         assert scan.read().whole.data.to_pydict() == codes
-        assert scan.facts == ()
+        assert scan.notes == ()
     with pytest.raises(TableError, match=r"no sheet 'Data2'.*: 1 'Cover', 2 'Empty', 3 'Data'"):
         read(path, sheet="Data2")
     with pytest.raises(TableError, match=r"Sheet 'Empty' of .* is empty"):
@@ -141,7 +141,7 @@ def test_only_spreadsheets_have_sheets(tmp_path):
 
 def test_names_may_be_absent(tmp_path):
     path = written(tmp_path / "t.xlsx", [[1.5, 2], [3, 4]])
-    assert scan_table(str(path)).header_is_numbers
+    assert scan_table(str(path)).notes[-1].code == "numbers_as_names"
     assert read(path, header=False).to_pydict() == {"column 1": [1.5, 3.0], "column 2": [2, 4]}
 
 
@@ -464,11 +464,11 @@ def months(tmp_path):
 def test_sheets_with_the_same_columns_are_told_of_and_read_together(tmp_path):
     path = months(tmp_path)
     scan = scan_table(path)
-    assert scan.facts == (
+    assert scan.notes == (
         ("other_sheets", {"sheet": "May", "others": ["Codes"]}),
         ("same_columns", {"sheet": "May", "others": ["June"]}),
     )
-    said = write_note(scan.facts[1], SHELL)
+    said = write_note(scan.notes[1], SHELL)
     assert "'June' has the same columns and is not (--sheet all takes all)." in said
     assert scan.read().whole.data.num_rows == 20
     every = scan_table(path, sheet="all")
@@ -477,7 +477,7 @@ def test_sheets_with_the_same_columns_are_told_of_and_read_together(tmp_path):
         f"b{i}" for i in range(11)
     ]
     assert table.data["x"].to_pylist()[-2:] == ["2.25", "n/a"]
-    assert [fact.code for fact in every.facts] == ["other_sheets"]
+    assert [fact.code for fact in every.notes] == ["other_sheets"]
     assert every.n_rows == 31
     assert name_row(table.parts, 20) == "row 21 of sheet 'May'"
     assert name_row(table.parts, 21) == "row 2 of sheet 'June'"
@@ -495,14 +495,14 @@ def test_rows_that_a_filter_hides_are_told_of_and_left_out(tmp_path):
         for i in (3, 4, 8):
             sheet.set_row(i, options={"hidden": True})
     scan = scan_table(path)
-    assert scan.facts == (("hidden_rows", {"n_rows": 3}),)
+    assert scan.notes == (("hidden_rows", {"n_rows": 3}),)
     said = "3 rows are hidden in the sheet, and taken, too (--visible-only leaves them out)."
-    assert write_note(scan.facts[0], SHELL) == said
+    assert write_note(scan.notes[0], SHELL) == said
     assert scan.read().whole.data.num_rows == 9
     visible = scan_table(path, visible_only=True)
     table = visible.read().whole
     assert table.data["a"].to_pylist() == [0, 1, 4, 5, 6, 8]
-    assert visible.facts == ()
+    assert visible.notes == ()
     assert name_row(table.parts, 3) == "row 6 of the sheet"
     with pytest.raises(TableError, match="it is not a spreadsheet"):
         scan_table(str(FILES / "us-money.csv"), visible_only=True)
@@ -530,8 +530,8 @@ def test_formulas_without_results_are_told_of(tmp_path):
         new = b'<c r="\\1">' + form + b"</c>"
         path = changed(plain, tmp_path / "t.xlsx", SHEET, lambda xml, new=new: cells.sub(new, xml))
         scan = scan_table(str(path))
-        told = [fact.data["n_cells"] for fact in scan.facts]
+        told = [fact.data["n_cells"] for fact in scan.notes]
         assert told == [n_cells] * bool(n_cells)
     solved = b'<c r="B2" t="str"><f>""</f><v></v></c>'
     path = changed(plain, tmp_path / "t.xlsx", SHEET, lambda xml: cells.sub(solved, xml))
-    assert scan_table(str(path)).facts == ()
+    assert scan_table(str(path)).notes == ()

@@ -21,7 +21,6 @@ from pckid.tables.options import ReadOptions
 from pckid.tables.problems import extra_rows_problem
 from pckid.tables.scanning import OpenTable
 from pckid.tables.sources import Source
-from pckid.tables.table import FileTable
 from pckid.wording import write_evidence, write_note
 
 SPREADSHEETS = ("xlsx", "xls", "ods")
@@ -102,16 +101,15 @@ def open_as_asked(upload: Upload, place: str) -> Opened | None:
         st.error(escape_lines("\n".join(filter(None, [str(error), *said]))))
         _offer_to_leave_out_rows(fixes, key)
         return None
-    rows = opened.table.rows
-    assert isinstance(rows, FileTable)
-    n_rows, n_columns = rows.data.shape
+    rows = opened.table.in_memory
+    n_rows, n_columns = rows.shape
     st.markdown(
         f"**{escape(upload.name)}**: {counted(n_rows, 'row')}, {counted(n_columns, 'column')}"
     )
     for note in opened.table.notes:
         st.caption(escape(write_note(note, PAGE), 300))
-    _offer_to_leave_out_extra_rows(rows, key)
-    st.dataframe(rows.data.slice(0, _SHOWN), height=215)
+    _offer_to_leave_out_extra_rows(opened.table, key)
+    st.dataframe(rows.slice(0, _SHOWN), height=215)
     return opened
 
 
@@ -163,7 +161,7 @@ def _offer_to_leave_out_rows(fixes: Sequence[Fix], key: str) -> None:
         )  # fmt: skip
 
 
-def _offer_to_leave_out_extra_rows(table: FileTable, key: str) -> None:
+def _offer_to_leave_out_extra_rows(table: OpenTable, key: str) -> None:
     """Point out totals and notes at the end, with a button that leaves them out."""
     extra = find_extra_rows(table)
     if extra is None:

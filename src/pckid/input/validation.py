@@ -23,8 +23,8 @@ from pckid.input.columns import (
     as_frame,
     as_objects,
     cells_of,
-    frame_columns,
     convert_columns,
+    frame_columns,
 )
 
 # Libraries whose arrays and dataframes are collections of blocks.

@@ -10,7 +10,7 @@ import numpy as np
 from pckid.inspection.columns import missing_patterns, summarise_column
 from pckid.series.files import PreparedCases, prepare_table
 from pckid.series.wide import find_series
-from pckid.tables.categories import count_texts, read_columns
+from pckid.tables.categories import read_columns
 from pckid.tables.findings import Fix, Missing, Problem, advice
 from pckid.tables.kinds import Reading
 from pckid.tables.options import ColumnOptions
@@ -87,7 +87,7 @@ def inspect_table(table: OpenTable, options: ColumnOptions | None = None) -> Tab
     # What is not used is read for its figures alone.
     rest = read_columns(found.rows_in_memory, others, found.missing, found.rules, found.readings)
     numbers = dict(zip(used, found.X.T, strict=True)) | dict(zip(others, rest.X.T, strict=True))
-    counts = {name: count_texts(cells) for name, cells in rest.texts.items()} | dict(found.counts)
+    counts = rest.counts | dict(found.counts)
     wrong = {*found.columns.wrong, *rest.wrong} if found.columns else set()
     problems: defaultdict[str, list[Problem]] = defaultdict(list)
     for problem in found.problems:

@@ -138,7 +138,8 @@ class ClusterRows(FileRows):
                 yield Found(None, rows.table.parts[0].start, results)
                 continue
             for batch in rows.table.batches(others, batch_rows(len(others))):
-                mine = slice(batch.row, batch.row + batch.table.data.num_rows)
+                row = batch.start - rows.table.parts[0].start
+                mine = slice(row, row + batch.table.data.num_rows)
                 yield Found(batch.table, batch.start, tuple(array[mine] for array in results))
 
 

@@ -14,7 +14,7 @@ from sklearn import get_config
 from pckid._utils.parallel import one_ahead
 from pckid.exceptions import TableError
 from pckid.outofcore.rows import BlockedRows, Survey, add, survey_block
-from pckid.tables.categories import text_column
+from pckid.tables.categories import encode_texts, text_column
 from pckid.tables.kinds import numbers_in_text
 from pckid.tables.numbers import NotNumbers, try_columns
 from pckid.tables.scanning import Batch
@@ -134,7 +134,7 @@ class FileRows(BlockedRows):
             else:
                 X[:, place[name]] = values
         for name, codes in self._codes.items():
-            X[:, place[name]] = _encode(text_column(batch.table, name, missing), codes)
+            X[:, place[name]] = encode_texts(text_column(batch.table, name, missing), codes)
         found: dict[str, tuple[int, Any]] = {}
         infinite = np.isinf(X) if not wrong else np.zeros((1, 1), dtype=bool)
         for j in np.flatnonzero(infinite.any(axis=0)).tolist():
@@ -166,16 +166,6 @@ class FileRows(BlockedRows):
         with closing(self.results(function, state)) as results:
             found = [found.results for found in results]
         return tuple(np.concatenate(parts) for parts in zip(*found, strict=True))
-
-
-def _encode(cells: Any, codes: dict[str, float]) -> np.ndarray:
-    """Number the texts of an Arrow array by their categories; NaN where one is missing."""
-    if isinstance(cells, pa.ChunkedArray):
-        cells = cells.combine_chunks()
-    coded = cells.dictionary_encode()
-    values = [codes.get(text, np.nan) for text in coded.dictionary.to_pylist()]
-    places = coded.indices.fill_null(len(values)).to_numpy(zero_copy_only=False)
-    return np.array([*values, np.nan])[places]
 
 
 def batch_rows(n_columns: int) -> int:

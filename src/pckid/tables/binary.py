@@ -1,7 +1,7 @@
 """Parquet files, folders of them, and Arrow files: opened, compared and read in batches."""
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, islice
 from pathlib import Path
 from typing import Any
 
@@ -50,24 +50,12 @@ def scan_parquet(sources: Sequence[Source]) -> tuple[list[str], tuple[Part, ...]
     return first["names"], tuple(part for part in parts if part.n_rows), n_bytes
 
 
-def parquet_tables(
-    parts: Sequence[Part], columns: Sequence[str], n_rows: int
-) -> Iterator[tuple[Part, Any]]:
-    """Yield tables of at most `n_rows` rows from row groups, with the part they come from."""
-    for source, group in groupby(parts, key=lambda part: part.source):
-        mine = list(group)
-        tables = read_apart(
-            parse_parquet, source,
-            groups=[part.row_group for part in mine], columns=list(columns), n_rows=n_rows,
-        )  # fmt: skip
-        next(tables)
-        left = [part.n_rows or 0 for part in mine]
-        for table in tables:
-            # Tables come in the order of the groups, and none is of two of them.
-            while not left[0] and len(left) > 1:
-                del left[0]
-            left[0] -= table.num_rows
-            yield mine[len(mine) - len(left)], table
+def parquet_tables(parts: Sequence[Part], columns: Sequence[str], n_rows: int) -> Iterator[Any]:
+    """Yield tables of at most `n_rows` rows from row groups."""
+    for source, mine in groupby(parts, key=lambda part: part.source):
+        groups = [part.row_group for part in mine]
+        how = {"groups": groups, "columns": list(columns), "n_rows": n_rows}
+        yield from islice(read_apart(parse_parquet, source, **how), 1, None)
 
 
 def arrow_names(source: Source) -> list[str]:
@@ -78,10 +66,9 @@ def arrow_names(source: Source) -> list[str]:
 
 def arrow_tables(source: Source, columns: Sequence[str], n_rows: int) -> Iterator[Any]:
     """Yield tables of at most `n_rows` rows of an Arrow file or stream."""
-    tables = read_apart(parse_arrow, source, columns=list(columns), n_rows=n_rows)
-    next(tables)
     n_bytes = 0
-    for table in tables:
+    tables = read_apart(parse_arrow, source, columns=list(columns), n_rows=n_rows)
+    for table in islice(tables, 1, None):
         n_bytes += table.nbytes
         refuse_large(n_bytes, source.name, source.max_bytes)
         yield table

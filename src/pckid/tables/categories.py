@@ -2,13 +2,14 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from pckid.tables.booleans import answer_of, are_booleans, unify_answers
 from pckid.tables.kinds import Reading, ReadingRules, find_reading_anew
+from pckid.tables.meanings import answer_of, are_booleans, unify_answers
 from pckid.tables.numbers import (
     MissingTokens,
     NotNumbers,
@@ -32,6 +33,14 @@ class Columns(NamedTuple):
     readings: dict[str, Reading]
     wrong: dict[str, NotNumbers]  # what could not be read
 
+    @property
+    def counts(self) -> dict[str, Counter[str]]:
+        """How often each category stands in its column."""
+        return {
+            name: Counter(cell for cell in cells if cell is not None)
+            for name, cells in self.texts.items()
+        }
+
 
 def read_columns(
     table: FileTable,
@@ -45,36 +54,29 @@ def read_columns(
     texts: dict[str, list[str | None]] = {}
     columns: dict[str, np.ndarray] = {}
     wrong: dict[str, NotNumbers] = {}
-    numeric = [name for name in names if _is_number(found[name])]
+    numeric = [name for name in names if found[name].is_number]
     forms = {name: found[name].form for name in numeric}
     for name, values in zip(numeric, try_columns(table, numeric, missing, forms), strict=True):
         plainly = found[name].kind == "number" and forms[name] is None
         if isinstance(values, NotNumbers) and plainly and is_text(table.data.column(name).type):
             found[name] = find_reading_anew(table, name, missing, rules)
-            if _is_number(found[name]):
-                values = try_numbers(table, name, missing, found[name].form)
-        if isinstance(values, np.ndarray):
-            columns[name] = values
-        elif _is_number(found[name]):
-            wrong[name] = values
-            columns[name] = np.full(table.data.num_rows, np.nan)
+            if not found[name].is_number:
+                continue
+            values = try_numbers(table, name, missing, found[name].form)
+        if isinstance(values, NotNumbers):
+            wrong[name], values = values, np.full(table.data.num_rows, np.nan)
+        columns[name] = values
     for name in names:
         if name not in columns:
-            cells = text_column(table, name, missing).to_pylist()
-            answers = unify_answers({cell for cell in cells if cell is not None})
-            texts[name] = [None if cell is None else answers[cell] for cell in cells]
-            places = {
-                text: float(place) for place, text in enumerate(sorted(set(answers.values())))
-            }
-            codes = [np.nan if cell is None else places[cell] for cell in texts[name]]
-            columns[name] = np.array(codes, dtype=np.float64)
+            cells = text_column(table, name, missing)
+            answers = unify_answers(
+                [text for text in cells.unique().to_pylist() if text is not None]
+            )
+            places = {text: float(j) for j, text in enumerate(sorted(set(answers.values())))}
+            columns[name] = encode_texts(cells, {text: places[answers[text]] for text in answers})
+            texts[name] = encode_texts(cells, answers, None).tolist()
     X = np.column_stack([columns[name] for name in names] or [np.empty((table.data.num_rows, 0))])
     return Columns(X, texts, found, wrong)
-
-
-def count_texts(cells: Iterable[str | None]) -> Counter[str]:
-    """Count the different texts of a column that are not missing."""
-    return Counter(cell for cell in cells if cell is not None)
 
 
 def text_column(table: FileTable, name: str, missing: MissingTokens) -> Any:
@@ -90,6 +92,16 @@ def text_column(table: FileTable, name: str, missing: MissingTokens) -> Any:
     return pa.array(texts, pa.string()).take(coded.indices)
 
 
+def encode_texts(cells: Any, codes: Mapping[str, Any], missing: Any = np.nan) -> np.ndarray:
+    """Replace the texts of an Arrow array by their codes (n_rows,); `missing` for those without."""
+    if isinstance(cells, pa.ChunkedArray):
+        cells = cells.combine_chunks()
+    coded = cells.dictionary_encode()
+    values = [codes.get(text, missing) for text in coded.dictionary.to_pylist()]
+    places = coded.indices.fill_null(len(values)).to_numpy(zero_copy_only=False)
+    return np.array([*values, missing])[places]
+
+
 def match_categories(texts: Iterable[str], known: Sequence[Any]) -> dict[str, str]:
     """Find the categories of a model that texts stand for, if not as they are written.
 
@@ -97,37 +109,24 @@ def match_categories(texts: Iterable[str], known: Sequence[Any]) -> dict[str, st
     languages), or the same but for capitals and blanks; one that several match is none of them.
     """
     exact = set(map(str, known))
+    answers_count = are_booleans(exact)
+
+    def forms_of(text: str) -> list[str]:
+        plain = "".join(text.casefold().split())
+        with suppress(ValueError):
+            plain = f"{float(plain):g}"
+        return [plain, *filter(None, [answer_of(text) if answers_count else ""])]
+
     forms: dict[str, set[str]] = {}
-    answers = unify_answers(exact) if are_booleans(exact) else {}
     for category in exact:
-        for form in {_plain_form(category), *filter(None, [_answer(category, answers)])}:
+        for form in forms_of(category):
             forms.setdefault(form, set()).add(category)
     found = {}
     for text in texts:
-        ways = [_plain_form(text), _answer(text, answers)]
-        matches = next((forms[way] for way in ways if way in forms), set())
+        matches = next((forms[form] for form in forms_of(text) if form in forms), set())
         if text not in exact and len(matches) == 1:
-            found[text] = next(iter(matches))
+            [found[text]] = matches
     return found
-
-
-def _plain_form(text: str) -> str:
-    """Write a text without blanks and capitals, and a number as its shortest form."""
-    plain = "".join(text.casefold().split())
-    try:
-        return f"{float(plain):g}"
-    except ValueError:
-        return plain
-
-
-def _answer(text: str, answers: Mapping[str, str]) -> str:
-    """Say whether a text means yes or no, where the categories do."""
-    return answer_of(text) if answers else ""
-
-
-def _is_number(reading: Reading) -> bool:
-    """Tell whether a column is to be read as numbers."""
-    return reading.kind in ("number", "date", "duration", "text")
 
 
 def _as_text(cell: Any, missing: MissingTokens) -> str | None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections import Counter
 from typing import Any, NamedTuple
 
 from pckid.tables.kinds import first_rows
 from pckid.tables.numbers import NotNumbers
 from pckid.tables.scanning import OpenTable
-from pckid.tables.table import FileTable
+from pckid.tables.sniffing import TextFormat
 from pckid.tables.text import last_text
 
 _MOST_ROWS = 10
@@ -44,14 +45,14 @@ class ExtraRows(NamedTuple):
         return found.all_texts and {text for text, _ in found.texts} <= set(self.labels)
 
 
-def find_extra_rows(source: FileTable | OpenTable) -> ExtraRows | None:
+def find_extra_rows(table: OpenTable) -> ExtraRows | None:
     """Find totals and notes among the last rows of a text file or sheet.
 
     Such a row begins with a word for a total or an average that no other row begins with, or holds
     nothing but a text such as "Source: …".
     """
-    names, rows = source.names, _last_rows(source)
-    labels: list[tuple[int, str]] = []  # column and text, from bottom to top
+    names, rows = table.names, _last_rows(table)
+    labels: list[tuple[str, str]] = []  # column and text, from bottom to top
     n_rows = n_blank = 0
     for row in reversed(rows):
         filled = [j for j, cell in enumerate(row) if cell]
@@ -60,61 +61,48 @@ def find_extra_rows(source: FileTable | OpenTable) -> ExtraRows | None:
             continue
         text = row[filled[0]]
         is_note = len(filled) == 1 < len(row) and _NOTE.fullmatch(text.strip())
-        if is_note or _TOTAL.fullmatch(text.strip(_SIGNS_AROUND)):
-            n_rows, n_blank = n_rows + n_blank + 1, 0
-            labels.append((filled[0], text))
-        else:
+        if not is_note and not _TOTAL.fullmatch(text.strip(_SIGNS_AROUND)):
             break
-    if not labels or n_rows == len(rows) or _occurs_above(source, labels):
+        n_rows, n_blank = n_rows + n_blank + 1, 0
+        labels.append((names[filled[0]], text))
+    if not labels or n_rows == len(rows):
         return None
-    n_rows += n_blank
-    texts = tuple(text for _, text in reversed(labels))
-    return ExtraRows(texts, names[labels[-1][0]], source.parts[-1].n_below + n_rows)
-
-
-def _occurs_above(source: FileTable | OpenTable, labels: list[tuple[int, str]]) -> bool:
-    """Tell whether one of the first rows begins as one of the last does, as categories do."""
-    columns = sorted({source.names[j] for j, _ in labels})
-    head = first_rows(source, columns, len(source.names)).data
-    last = {source.names[j]: [t.casefold() for k, t in labels if k == j] for j, _ in labels}
-    for name, texts in last.items():
+    # Where one of the first rows begins so, too, the texts are categories.
+    head = first_rows(table, sorted({name for name, _ in labels})).data
+    last = Counter((name, text.casefold()) for name, text in labels)
+    for (name, text), count in last.items():
         cells = [_trimmed(cell).casefold() for cell in head.column(name).to_pylist()]
-        if any(cells.count(text) > texts.count(text) for text in texts):
-            return True
-    return False
+        if cells.count(text) > count:
+            return None
+    texts = tuple(text for _, text in reversed(labels))
+    return ExtraRows(texts, labels[-1][0], table.parts[-1].n_below + n_rows + n_blank)
 
 
-def _last_rows(source: FileTable | OpenTable) -> list[list[str]]:
+def _last_rows(table: OpenTable) -> list[list[str]]:
     """Read the last rows of a text file or sheet as texts, "" where a cell is empty."""
-    if not source.parts or source.parts[0].row_group is not None:
+    if not table.parts or (table.text is None and table.parts[0].sheet is None):
         return []
-    if isinstance(source, OpenTable) and source.loaded is None:
-        return _last_records(source) if source.text else []
-    data: Any = source.loaded if isinstance(source, OpenTable) else source.data
-    is_text = source.text is not None or source.parts[0].sheet is not None
-    if not is_text:
-        return []
-    rows = data.slice(max(data.num_rows - _MOST_ROWS, 0))
-    columns = [list(map(_trimmed, column.to_pylist())) for column in rows.columns]
+    if table.in_memory is None:
+        return _last_records(table, table.text) if table.text else []
+    rows = table.in_memory.slice(max(table.in_memory.num_rows - _MOST_ROWS, 0))
+    columns = [map(_trimmed, column.to_pylist()) for column in rows.columns]
     return [list(row) for row in zip(*columns, strict=True)]
 
 
 def _trimmed(cell: Any) -> str:
-    """Write a cell without the blanks around it."""
     return "" if cell is None else str(cell).strip()
 
 
-def _last_records(scan: OpenTable) -> list[list[str]]:
+def _last_records(table: OpenTable, kind: TextFormat) -> list[list[str]]:
     """Read the last records of a text file from its end."""
-    assert scan.text is not None
-    part, kind = scan.parts[0], scan.text
-    text, is_all = last_text(part.source, scan.encoding, kind)
+    part = table.parts[0]
+    text, is_all = last_text(part.source, table.encoding, kind)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=kind.delimiter)
     try:
         records = [record for record in reader if record]
     except csv.Error:
         return []
-    records = records[scan.header :] if is_all else records
+    records = records[table.header :] if is_all else records
     records = records[: len(records) - part.n_below]
     rows = [record for record in records if len(record) == kind.n_columns][-_MOST_ROWS:]
     return [list(map(_trimmed, row)) for row in rows]

@@ -16,6 +16,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pckid.tables.dates import to_floats
+
 _CURRENCIES = {
     "$": "$ US$ USD", "A$": "A$ AUD", "C$": "C$ CAD", "NZ$": "NZ$ NZD", "€": "€ EUR Euro",
     "£": "£ GBP", "¥": "¥ JPY", "CNY": "CNY RMB", "kr": "kr. kr", "SEK": "SEK", "NOK": "NOK",
@@ -34,24 +36,10 @@ _UNITS = frozenset({
     "ans", "años", "days", "tage", "jours", "months", "monate", "mois",
 })  # fmt: skip
 # Without them a number is another one: 1.2k and 950.
-_MULTIPLIERS = frozenset(
-    [
-        "k",
-        "tsd",
-        "tsd.",
-        "m",
-        "mn",
-        "mln",
-        "mio",
-        "mio.",
-        "mrd",
-        "mrd.",
-        "bn",
-        "bil",
-        "crore",
-        "lakh",
-    ]
-)
+_MULTIPLIERS = frozenset({
+    "k", "tsd", "tsd.", "m", "mn", "mln", "mio", "mio.", "mrd", "mrd.", "bn", "bil", "crore",
+    "lakh",
+})  # fmt: skip
 _MEANING = {text.lower(): sign for sign, texts in _CURRENCIES.items() for text in texts.split()}
 CURRENCIES = frozenset(_MEANING)
 # Longer ones first: "Rs." before "Rs".
@@ -245,24 +233,41 @@ def read_numbers(cells: Any, form: NumberFormat) -> tuple[np.ndarray, np.ndarray
     Returns values (n_rows,), NaN where a cell is missing or cannot be read, and whether it cannot
     be read (n_rows,).
     """
-    cells = normalise(cells)
+    plain = parse_plain(cells, form.decimal) if form.is_plain else None
+    if plain is not None:
+        return plain, np.zeros(len(plain), dtype=bool)
     if isinstance(cells, pa.ChunkedArray):
         cells = cells.combine_chunks()
-    parts = pc.extract_regex(cells, _pattern(form))
-    wrong = np.asarray(
-        pc.and_(pc.is_valid(cells), pc.is_null(parts)).to_numpy(zero_copy_only=False)
-    )
+    # Each different text is read once.
+    coded = cells.dictionary_encode()
+    parts = pc.extract_regex(normalise(coded.dictionary), _pattern(form))
     core = pc.struct_field(parts, "core")
     if form.thousands:
         core = pc.replace_substring(core, form.thousands, "")
     if form.decimal != ".":
         core = pc.replace_substring(core, form.decimal, ".")
-    values = pc.fill_null(core.cast(pa.float64()), np.nan).to_numpy(zero_copy_only=False)
+    values = pc.fill_null(core.cast(pa.float64()), np.nan).to_numpy()
     signs = [pc.struct_field(parts, name) for name in ("open", "sign", "inner", "minus")]
-    signs = pc.binary_join_element_wise(*signs, "")
+    signs = pc.binary_join_element_wise(*signs, pa.scalar("", core.type))
     negative = pc.fill_null(pc.match_substring_regex(signs, "[(-]"), False)
-    negative = negative.to_numpy(zero_copy_only=False)
-    return np.where(negative, -values, values), wrong
+    values = np.where(negative.to_numpy(zero_copy_only=False), -values, values)
+    wrong = parts.is_null().to_numpy(zero_copy_only=False)
+    index = coded.indices.fill_null(len(values)).to_numpy()
+    return np.append(values, np.nan)[index], np.append(wrong, False)[index]
+
+
+def parse_plain(cells: Any, decimal: str) -> np.ndarray | None:
+    """Parse finite numbers with nothing but a decimal sign; None if any other cell is found."""
+    if decimal != ".":
+        if pc.any(pc.match_substring(cells, ".")).as_py():
+            return None
+        cells = pc.replace_substring(cells, decimal, ".")
+    try:
+        to_floats(cells.slice(0, 100))  # Other texts mostly show at once.
+        values = to_floats(cells)
+    except pa.ArrowInvalid:
+        return None
+    return values if np.isfinite(values).sum() == len(cells) - cells.null_count else None
 
 
 @cache
@@ -270,8 +275,9 @@ def _pattern(form: NumberFormat) -> str:
     """Write the pattern of a whole cell for Arrow."""
     unit = "|".join(re.escape(unit) for unit in sorted(form.units, key=len, reverse=True))
     unit = f"(?i:{unit})?" if unit else ""
+    core = rf"{_core(form)}|(?i:inf|infinity)"
     return (
-        rf"^(?P<open>\(?) *(?P<sign>[+-]?) *{unit} *(?P<inner>[+-]?) *(?P<core>{_core(form)}) *"
+        rf"^(?P<open>\(?) *(?P<sign>[+-]?) *{unit} *(?P<inner>[+-]?) *(?P<core>{core}) *"
         rf"{unit} *(?P<minus>-?) *\)?$"
     )
 

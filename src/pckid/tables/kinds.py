@@ -8,7 +8,7 @@ answer as one that is read whole.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -16,10 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pckid._utils.text import UNREAD_NUMBER, brief
-from pckid.exceptions import OptionError
-from pckid.tables.answers import has_several_answers
-from pckid.tables.booleans import are_booleans
+from pckid._utils.text import UNREAD_NUMBER
 from pckid.tables.dates import EITHER_ORDER, DateFormat, count_dates, is_duration, is_temporal
 from pckid.tables.formats import (
     FormatChoice,
@@ -29,6 +26,13 @@ from pckid.tables.formats import (
     decimal_sign,
     is_ambiguous_plain,
 )
+from pckid.tables.meanings import (
+    are_booleans,
+    has_several_answers,
+    numbers_name_rows,
+    texts_are_free,
+    texts_name_rows,
+)
 from pckid.tables.numbers import (
     MissingTokens,
     NotNumbers,
@@ -37,7 +41,6 @@ from pckid.tables.numbers import (
     try_columns,
     without_limits,
 )
-from pckid.tables.row_names import numbers_name_rows, texts_are_free, texts_name_rows
 from pckid.tables.scanning import OpenTable
 from pckid.tables.table import FileTable
 
@@ -70,25 +73,6 @@ class ReadingRules(NamedTuple):
         return self.numbers.get(name, self.numbers.get(""))
 
 
-def parse_by_column(
-    names: Sequence[str], values: Sequence[str], choices: Sequence[str], what: str
-) -> dict[str, str]:
-    """Read texts such as "1.234,56" for all columns or "visit=use" for one; the last one holds."""
-    found: dict[str, str] = {}
-    for value in values:
-        name, _, choice = value.rpartition("=")
-        if choice not in choices:
-            raise OptionError(
-                f"{choice!r} is none of {', '.join(choices)}. Give one of them for all columns, or "
-                "NAME=ONE for a column.",
-                what,
-            )
-        if name and name not in names:
-            raise OptionError(f"the table has no column '{brief(name)}'.", what)
-        found[name] = choice
-    return found
-
-
 class Reading(NamedTuple):
     """How a column is to be read."""
 
@@ -109,6 +93,11 @@ class Reading(NamedTuple):
         """The format of the cells."""
         return self.date or self.number
 
+    @property
+    def is_number(self) -> bool:
+        """Whether the column is to be read as numbers."""
+        return self.kind in ("number", "text", *_TIMES)
+
 
 def is_used(reading: Reading, rules: ReadingRules, name: str) -> bool:
     """Tell whether a column is clustered by: names of rows and free text never, dates if asked."""
@@ -125,21 +114,26 @@ def find_readings(
 ) -> dict[str, Reading]:
     """Find out what columns hold and how they are written."""
     rules = rules or ReadingRules()
-    n_columns = len(source.names)
-    head = first_rows(source, names, n_columns)
+    head = first_rows(source, names)
     found = {
         name: _glance(head, name, values, missing, rules)
         for name, values in zip(names, try_columns(head, names, missing), strict=True)
     }
     unsettled = [name for name in names if found[name] is None]
     counts = count_cells(source, unsettled, missing)
-    choices = (
-        choose_format(counts[name].shapes, decimal=rules.decimal, form=rules.format_of(name))
+    choices = [
+        choose_format(counts[name], decimal=rules.decimal, form=rules.format_of(name))
         for name in unsettled
-    )
+    ]
     evidence = None
     if any(choice and choice.rival for choice in choices):
-        evidence = _decimal_evidence(head, names, missing)
+        # The decimal sign that the columns of text show beyond doubt.
+        seen = Shapes()
+        for name in names:
+            column = head.data.column(name)
+            if is_text(column.type):
+                seen.add(observed_cells(column.slice(0, 1000), missing.of(name)))
+        evidence = decimal_sign(seen.counts)
     for name in unsettled:
         found[name] = _decide(name, counts[name], head, missing, rules, evidence)
     return {name: reading for name, reading in found.items() if reading is not None}
@@ -149,21 +143,28 @@ def find_reading_anew(
     source: FileTable | OpenTable, name: str, missing: MissingTokens, rules: ReadingRules
 ) -> Reading:
     """Find out how a column is written by all of its rows, where the first did not tell."""
-    head = first_rows(source, [name], len(source.names))
+    head = first_rows(source, [name])
     counts = count_cells(source, [name], missing)[name]
     return _decide(name, counts, head, missing, rules, None)
 
 
-class CellCounts:
-    """Counts of the cells of a column; they add up over batches."""
+class CellCounts(Shapes):
+    """Counts of the cells of a column by shape, and of dates; they add up over batches."""
 
     def __init__(self) -> None:
-        self.shapes, self.dates = Shapes(), Counter[str]()
+        super().__init__()
+        self.dates = Counter[str]()
+
+    @property
+    def n_dates(self) -> int:
+        """Cells that are dates in any layout, or else durations."""
+        written = sum(self.dates[layout] for layout in (*_OTHER_ORDERS, EITHER_ORDER))
+        return max(written, self.dates["hours:minutes"])
 
     def add(self, cells: Any) -> None:
         """Count an Arrow column of texts, null where missing."""
         # A limit shows how its column writes numbers, whatever becomes of it.
-        self.shapes.add(without_limits(cells))
+        super().add(without_limits(cells))
         self.dates.update(count_dates(cells))
 
 
@@ -172,22 +173,15 @@ def count_cells(
 ) -> dict[str, CellCounts]:
     """Count the cells of columns of text, in all rows."""
     counts = {name: CellCounts() for name in names}
-    tables: Iterable[FileTable] = ()
-    if isinstance(source, FileTable):
-        tables = [source]
-    elif names:
-        tables = (batch.table for batch in source.batches(names))
-    for table in tables:
+    for batch in source.batches(names) if names else ():
         for name in names:
-            counts[name].add(observed_cells(table.data.column(name), missing.of(name)))
+            counts[name].add(observed_cells(batch.table.data.column(name), missing.of(name)))
     return counts
 
 
-def first_rows(source: FileTable | OpenTable, names: Sequence[str], n_columns: int) -> FileTable:
+def first_rows(source: FileTable | OpenTable, names: Sequence[str]) -> FileTable:
     """Read the first rows; as many from a table in memory as from its file."""
-    n_rows = max(1, min(_HEAD_ROWS, _HEAD_CELLS // n_columns))
-    if isinstance(source, FileTable):
-        return source._replace(data=source.data.select(list(names)).slice(0, n_rows))
+    n_rows = max(1, min(_HEAD_ROWS, _HEAD_CELLS // len(source.names)))
     kept: list[Any] = []
     for batch in source.batches(names, n_rows):
         kept.append(batch.table.data)
@@ -227,17 +221,15 @@ def _glance(
         found = _kind_of_numbers(values, name, rules)
         zeros = found.kind == "number" and pc.match_substring_regex(column, LEADING_ZEROS)
         return found._replace(has_zeros=bool(zeros and pc.any(zeros).as_py()))
-    cells = observed_cells(column, missing.of(name))
-    counts = CellCounts()
+    cells, counts = observed_cells(column, missing.of(name)), CellCounts()
     counts.add(cells)
-    choice = choose_format(counts.shapes, decimal=rules.decimal)
-    most = max(_count_all_dates(counts.dates), choice.n_fitting if choice else 0)
-    if 2 * most > counts.shapes.n_observed:
+    choice = choose_format(counts, decimal=rules.decimal)
+    if 2 * max(counts.n_dates, choice.n_fitting if choice else 0) > counts.n_observed:
         return None
     unread = pc.sum(pc.match_substring_regex(cells, UNREAD_NUMBER)).as_py() or 0
-    if 2 * unread > counts.shapes.n_observed:
+    if 2 * unread > counts.n_observed:
         return Reading("text")
-    return _text(observed_cells(column, missing.of(name).among_texts), name, rules)
+    return _text(column, name, missing, rules)
 
 
 def _kind_of_numbers(values: np.ndarray, name: str, rules: ReadingRules) -> Reading:
@@ -246,28 +238,19 @@ def _kind_of_numbers(values: np.ndarray, name: str, rules: ReadingRules) -> Read
     return Reading("row name" if named else "number")
 
 
-def _text(cells: Any, name: str, rules: ReadingRules) -> Reading:
-    """Tell categories from free text and names of rows, by the first rows (null where missing)."""
+def _text(column: Any, name: str, missing: MissingTokens, rules: ReadingRules) -> Reading:
+    """Tell categories from free text and names of rows, by the first rows."""
+    cells = observed_cells(column, missing.of(name).among_texts)
     n_observed = len(cells) - cells.null_count
     distinct = cells.drop_null().unique().to_pylist()
-    n_distinct = len(distinct)
-    named = name not in rules.kept and texts_name_rows(name, len(cells), n_observed, n_distinct)
-    if named and not (n_distinct < 100 and are_booleans(distinct)):
+    several = has_several_answers(distinct)
+    if name in rules.kept:
+        return Reading("category", several=several)
+    named = texts_name_rows(name, len(cells), n_observed, len(distinct))
+    if named and not (len(distinct) < 100 and are_booleans(distinct)):
         return Reading("row name")
-    free = name not in rules.kept and texts_are_free(n_observed, n_distinct)
-    return Reading("free text" if free else "category", several=has_several_answers(distinct))
-
-
-def _decimal_evidence(head: FileTable, names: Sequence[str], missing: MissingTokens) -> str | None:
-    """Find the decimal sign that the columns of text show beyond doubt."""
-    shapes: set[str] = set()
-    for name in names:
-        column = head.data.column(name)
-        if is_text(column.type):
-            seen = Shapes()
-            seen.add(observed_cells(column.slice(0, 1000), missing.of(name)))
-            shapes.update(seen.counts)
-    return decimal_sign(shapes)
+    free = texts_are_free(n_observed, len(distinct))
+    return Reading("free text" if free else "category", several=several)
 
 
 def _decide(
@@ -279,17 +262,14 @@ def _decide(
     evidence: str | None,
 ) -> Reading:
     """Tell how a column of text is written by the counts of its cells."""
-    n_observed = counts.shapes.n_observed
     choice = choose_format(
-        counts.shapes, decimal=rules.decimal, evidence=evidence, form=rules.format_of(name)
+        counts, decimal=rules.decimal, evidence=evidence, form=rules.format_of(name)
     )
     n_numbers = choice.n_fitting if choice else 0
-    n_dates = _count_all_dates(counts.dates)
-    if 2 * n_dates > n_observed and n_dates > n_numbers:
-        return _date(name, counts.dates, rules)
-    if choice is None or 2 * n_numbers <= n_observed:
-        cells = observed_cells(head.data.column(name), missing.of(name).among_texts)
-        return _text(cells, name, rules)
+    if 2 * counts.n_dates > counts.n_observed and counts.n_dates > n_numbers:
+        return _date(counts, rules.dates_of(name))
+    if choice is None or 2 * n_numbers <= counts.n_observed:
+        return _text(head.data.column(name), name, missing, rules)
     if choice.mixes_units:
         return Reading("text", choice=choice, doubt="units")
     if choice.format == NumberFormat(head.decimal) and not choice.rival:
@@ -299,16 +279,10 @@ def _decide(
     )
 
 
-def _count_all_dates(dates: Mapping[str, int]) -> int:
-    """Count the cells that are dates in any layout, or else the durations."""
-    written = sum(dates[layout] for layout in _OTHER_ORDERS) + dates[EITHER_ORDER]
-    return max(written, dates["hours:minutes"])
-
-
-def _date(name: str, dates: Mapping[str, int], rules: ReadingRules) -> Reading:
+def _date(counts: CellCounts, asked: str) -> Reading:
     """Tell how a column of dates is read; cells may be written in several layouts."""
-    asked = rules.dates_of(name)
-    if dates["hours:minutes"] == _count_all_dates(dates):
+    dates = counts.dates
+    if dates["hours:minutes"] == counts.n_dates:
         return Reading("duration", date=DateFormat("hours:minutes"))
     n_either = dates[EITHER_ORDER]
     fitting = [order for order in _DATE_ORDERS if dates[order] == n_either]
@@ -330,10 +304,10 @@ def numbers_in_text(
 
     They are to be stored as numbers; dates, and numbers that begin with zeros, stay as they are.
     """
-    known = {name: readings[name] for name in names if name in readings}
-    kept = {name for name, found in known.items() if found.kind in _TIMES or found.has_zeros}
-    return [
-        name
-        for name in names
-        if name not in kept and (table.text or is_text(table.data.column(name).type))
-    ]
+    found = []
+    for name in names:
+        reading = readings.get(name)
+        stays = reading and (reading.kind in _TIMES or reading.has_zeros)
+        if not stays and (table.text or is_text(table.data.column(name).type)):
+            found.append(name)
+    return found

@@ -1,7 +1,6 @@
 """Turn a table's columns into numbers, with NaN where a cell is missing."""
 
 import math
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
@@ -12,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pckid.tables.dates import DateFormat, is_temporal, read_dates, read_temporal, to_floats
-from pckid.tables.formats import NumberFormat, read_numbers
+from pckid.tables.formats import NumberFormat, parse_plain, read_numbers
 from pckid.tables.table import FileTable
 
 MISSING_TOKENS = (
@@ -36,15 +35,6 @@ LIMIT = r"^[<>≤≥]=? *"
 
 MAX_TEXTS = 20
 _CELLS_AT_ONCE, _BYTES_AT_ONCE = 1 << 16, 1 << 28
-_NUMBER = r"^[+-]?(\d+DECIMAL?\d*|DECIMAL\d+)([eE][+-]?\d+)?$|^[+-]?(?i:inf|infinity)$"
-
-
-_HOLDS = (
-    (pa.types.is_struct, "several named values in each cell (a struct)"),
-    (pa.types.is_nested, "a list in each cell"),
-    (pa.types.is_binary, "bytes in each cell"),
-    (pa.types.is_large_binary, "bytes in each cell"),
-)
 
 
 class MissingTokens(NamedTuple):
@@ -80,11 +70,8 @@ class MissingTokens(NamedTuple):
     def _with(self, extra: Sequence[str]) -> "MissingTokens":
         """Add tokens that were given."""
         texts = {token.strip().lower() for token in extra}
-        numbers = [value for value in map(_as_number, extra) if math.isfinite(value)]
-        all_numbers = *self.numbers, *numbers
-        return self._replace(
-            texts=self.texts | texts, numbers=all_numbers, words=self.words - texts
-        )
+        numbers = *self.numbers, *filter(math.isfinite, map(_as_number, extra))
+        return self._replace(texts=self.texts | texts, numbers=numbers, words=self.words - texts)
 
     def of(self, name: str) -> "MissingTokens":
         """Give what counts as missing in one column."""
@@ -144,7 +131,7 @@ def try_numbers(
         column = column.cast(column.type.value_type)
     kind = column.type
     if is_text(kind):
-        values = _parse_texts(column, missing, table.decimal, form)
+        values = _parse_texts(column, missing, form or NumberFormat(table.decimal))
     elif pa.types.is_boolean(kind):
         values = to_floats(column.cast(pa.uint8()))
     elif pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_decimal(kind):
@@ -154,7 +141,16 @@ def try_numbers(
     elif isinstance(form, DateFormat) and is_temporal(kind):
         values = read_temporal(column, form.part)
     else:
-        holds = next((what for is_one, what in _HOLDS if is_one(kind)), f"values of type {kind}")
+        holds = f"values of type {kind}"
+        if pa.types.is_nested(kind):
+            is_struct = pa.types.is_struct(kind)
+            holds = (
+                "several named values in each cell (a struct)"
+                if is_struct
+                else "a list in each cell"
+            )
+        elif pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+            holds = "bytes in each cell"
         return NotNumbers(len(column) - column.null_count, len(column), holds, 1)
     if isinstance(values, np.ndarray) and missing.numbers:
         values[np.isin(values, missing.numbers)] = np.nan
@@ -240,32 +236,28 @@ def without_limits(cells: Any) -> Any:
 
 
 def _parse_texts(
-    column: Any, missing: MissingTokens, decimal: str, form: NumberFormat | DateFormat | None
+    column: Any, missing: MissingTokens, form: NumberFormat | DateFormat
 ) -> np.ndarray | NotNumbers:
     """Parse a column of text."""
-    if form is None or (not isinstance(form, DateFormat) and form.is_plain):
-        plain = _parse_plain(column, missing, form.decimal if form else decimal)
+    if isinstance(form, NumberFormat) and form.is_plain:
+        plain = parse_plain(_usual_cells(column, missing), form.decimal)
         if plain is not None:
             return plain
-    if missing.limits == "half":
-        return _parse_halves(column, missing, decimal, form)
     observed = observed_cells(column, missing)
     if isinstance(form, DateFormat):
         values, wrong = read_dates(observed, form)
-    elif form is not None and not form.is_plain:
-        values, wrong = read_numbers(observed, form)
     else:
-        decimal = form.decimal if form else decimal
-        cells = pc.replace_substring(observed, "\N{MINUS SIGN}", "-")
-        pattern = _NUMBER.replace("DECIMAL", "," if decimal == "," else r"\.")
-        wrong = pc.fill_null(pc.invert(pc.match_substring_regex(cells, pattern)), False).to_numpy()
-        if not wrong.any():
-            if decimal == ",":
-                cells = pc.replace_substring(cells, ",", ".")
-            return to_floats(pc.utf8_ltrim(cells, "+"))
-        values, not_truth = _read_truth(observed)
-        if not_truth.sum() < wrong.sum():
-            wrong = not_truth
+        values, wrong = read_numbers(observed, form)
+        if form.is_plain and wrong.any():
+            # Parquet files hold True and False as such, and dataframes read them as such.
+            words = pc.utf8_lower(observed)
+            known = pc.is_in(words, value_set=pa.array(["true", "false", None], words.type))
+            is_other = ~known.to_numpy()
+            if is_other.sum() < wrong.sum():
+                values, wrong = to_floats(pc.equal(words, "true").cast(pa.uint8())), is_other
+    if missing.limits == "half":
+        below = pc.fill_null(pc.match_substring_regex(column, r"^\s*[<≤]"), False)
+        values = np.where(below.to_numpy(), values / 2, values)
     if not wrong.any():
         return values
     row, texts = int(np.argmax(wrong)), Counter(observed.filter(pa.array(wrong)).to_pylist())
@@ -275,46 +267,13 @@ def _parse_texts(
     )  # fmt: skip
 
 
-def _parse_halves(
-    column: Any, missing: MissingTokens, decimal: str, form: NumberFormat | DateFormat | None
-) -> np.ndarray | NotNumbers:
-    """Parse a column of text with half of the limits from above, such as 0.25 for "<0.5"."""
-    values = _parse_texts(column, missing._replace(limits="value"), decimal, form)
-    if isinstance(values, NotNumbers):
-        return values
-    below = pc.fill_null(pc.match_substring_regex(column, r"^\s*[<≤]"), False)
-    return np.where(below.to_numpy(zero_copy_only=False), values / 2, values)
-
-
-def _parse_plain(column: Any, missing: MissingTokens, decimal: str) -> np.ndarray | None:
-    """Parse finite numbers with a decimal point, and missing values as usually spelled.
-
-    None if any other cell is found; those that it reads, `_parse_texts` reads alike in several
-    times the time.
-    """
-    if decimal != ".":
-        return None
+def _usual_cells(column: Any, missing: MissingTokens) -> Any:
+    """Take the texts that mean missing away if they are spelled as usual, without blanks."""
     spelled = {token for token in MISSING_TOKENS if token.lower() in missing.texts}
     tokens = pa.array(sorted(missing.texts | spelled), column.type)
-    cells = pc.if_else(pc.is_in(column, value_set=tokens), pa.scalar(None, column.type), column)
-    try:
-        values = to_floats(cells)
-    except pa.ArrowInvalid:
-        return None
-    return values if np.isfinite(values).sum() == len(cells) - cells.null_count else None
-
-
-def _read_truth(observed: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Read True and False, in upper or lower case, as 1 and 0; say which cells are neither.
-
-    Parquet files hold them as such, and dataframes read them from text as such.
-    """
-    words = pc.utf8_lower(observed)
-    known = pc.is_in(words, value_set=pa.array(["true", "false", None], words.type))
-    return to_floats(pc.equal(words, "true").cast(pa.uint8())), ~known.to_numpy()
+    return pc.if_else(pc.is_in(column, value_set=tokens), pa.scalar(None, column.type), column)
 
 
 def _as_number(token: str) -> float:
     """Read a token as a cell with a decimal point is read; NaN where it is no number."""
-    number = re.fullmatch(_NUMBER.replace("DECIMAL", r"\."), token.strip(), re.ASCII)
-    return float(token) if number else math.nan
+    return float(read_numbers(pa.array([token.strip()]), NumberFormat())[0][0])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,15 +26,15 @@ from pckid.tables.findings import (
     SkipLast,
     SkipUnits,
 )
-from pckid.tables.formats import CURRENCIES, NumberFormat, split_number
+from pckid.tables.formats import CURRENCIES, read_numbers, split_number
 from pckid.tables.kinds import LEADING_ZEROS, Reading, ReadingRules, is_used
-from pckid.tables.numbers import LIMIT, NotNumbers
-from pckid.tables.row_names import (
+from pckid.tables.meanings import (
     looks_like_identifier,
     name_tells_rows,
     name_tells_units,
     texts_are_free,
 )
+from pckid.tables.numbers import LIMIT, NotNumbers
 from pckid.tables.scanning import OpenTable
 from pckid.tables.table import FileTable, Part, name_row
 
@@ -96,38 +96,38 @@ def find_units_row(
 def find_problems(
     columns: Columns,
     names: Sequence[str],
-    table: FileTable,
+    rows: FileTable,
     rules: ReadingRules,
     counts: Mapping[str, Counter[str]],
-    source: OpenTable | None = None,
+    table: OpenTable,
 ) -> list[Problem]:
     """List all that is wrong or doubtful about columns that were read.
 
-    `names` are the columns of `columns.X`, `counts` the categories of columns in all rows. `source`
-    is the whole table, where `table` has only some of its rows.
+    `names` are the columns of `columns.X`, `rows` their cells, `counts` the categories of columns
+    in all rows of the table.
     """
-    extra = find_extra_rows(table if source is None else source)
     found: list[Problem] = []
-    others = {*columns.wrong, *counts}
+    extra, stops = find_extra_rows(table), False
     measured = [
         j
         for j, name in enumerate(names)
-        if columns.readings[name].kind == "number" and name not in others
+        if columns.readings[name].kind == "number" and name not in {*columns.wrong, *counts}
     ]
-    codes, stops = find_codes(columns.X, measured), False
-    holders = _holders(columns.X, measured, codes)
+    codes = find_codes(columns.X, measured)
+    elsewhere = _codes_elsewhere(columns.X, measured, codes)
     for j, name in enumerate(names):
         reading = columns.readings[name]
         if not is_used(reading, rules, name):
             continue
-        doubts = _doubts(name, reading)
-        found += doubts
-        if any(doubt.stops for doubt in doubts):
-            continue
+        doubt = _find_doubt(name, reading)
+        if doubt is not None:
+            found.append(doubt)
+            if doubt.stops:
+                continue
         if name in columns.wrong and extra and extra.explains(columns.wrong[name]):
             stops = True
         elif name in columns.wrong:
-            found.append(_text_among_numbers(name, columns.wrong[name], table, counts))
+            found.append(_text_among_numbers(name, columns.wrong[name], rows, counts))
         elif name in counts:
             found += _category_problems(name, counts[name], name in rules.categorical)
             if reading.several:
@@ -136,16 +136,16 @@ def find_problems(
         else:
             values = columns.X[:, j]
             if j in codes:
-                plain = set().union(*(holders[code.value] for code in codes[j]))
-                where = name if plain else ""
+                where = name if any(code.value in elsewhere for code in codes[j]) else ""
                 fix = tuple(Missing(f"{code.value:g}", where) for code in codes[j])
                 found.append(Problem("code for missing", name, (), {"codes": codes[j]}, fix))
             elif (outlier := find_outlier(values)) is not None:
                 found.append(Problem("outlier", name, (), {"value": outlier}))
-            found += _number_problems(name, values, reading, table)
-            if reading.kind == "number" and not reading.choice:
-                found += _code_problems(name, values, reading, table)
-    found += _split_categories(columns.X[:, measured], [names[j] for j in measured])
+            found += _number_problems(name, values, reading, rows)
+    split = [names[j] for j in measured]
+    groups = [list(split[group]) for group in incomplete_groups(columns.X[:, measured])]
+    if groups:
+        found.append(Problem("split category", groups[0][0], (), {"groups": groups}))
     return [extra_rows_problem(extra, stops), *found] if extra else found
 
 
@@ -201,49 +201,41 @@ def extra_rows_problem(extra: ExtraRows, stops: bool = False) -> Problem:
     return Problem("extra rows", extra.column, (), data, (SkipLast(extra.n_below),), stops)
 
 
-def _doubts(name: str, reading: Reading) -> list[Problem]:
+def _find_doubt(name: str, reading: Reading) -> Problem | None:
     """Say what must be asked about the way a column is written."""
     choice = reading.choice
     if name in RESULT_COLUMNS:
-        return [Problem("earlier result", name, fix=(Drop(name),), stops=True)]
+        return Problem("earlier result", name, fix=(Drop(name),), stops=True)
     if reading.doubt == "order":
         ways = tuple(ReadAs(name, way) for way in ("day-first", "month-first"))
-        return [Problem("ambiguous dates", name, (), {"ways": ways}, ways[:1], True)]
+        return Problem("ambiguous dates", name, (), {"ways": ways}, ways[:1], True)
     if reading.doubt == "orders":
-        return [Problem("mixed dates", name, fix=(Drop(name),), stops=True)]
+        return Problem("mixed dates", name, fix=(Drop(name),), stops=True)
     if reading.doubt == "units" and choice:
         data = {"units": dict(choice.units), "n_bare": choice.n_bare}
-        return [Problem("mixed units", name, (), data, (Drop(name),), True)]
+        return Problem("mixed units", name, (), data, (Drop(name),), True)
     if reading.doubt == "format" and choice and choice.rival:
-        both = sorted((choice.format, choice.rival), key=lambda form: not form.thousands)
+        rival = choice.rival._replace(units=choice.format.units)
+        both = sorted((choice.format, rival), key=lambda form: not form.thousands)
         ways = tuple(ReadAs(name, form.name) for form in both)
-        numbers = tuple(_read_example(choice.example, form) for form in both)
+        cell = pa.array([choice.example])
+        numbers = tuple(float(read_numbers(cell, form)[0][0]) for form in both)
         data = {"example": choice.example, "numbers": numbers, "ways": ways}
-        return [Problem("ambiguous numbers", name, (), data, ways[:1], True)]
+        return Problem("ambiguous numbers", name, (), data, ways[:1], True)
     if choice and choice.n_bare and CURRENCIES.isdisjoint(choice.units):
         data = {"unit": next(iter(choice.units)), "n_bare": choice.n_bare}
-        return [Problem("unit left out", name, (), data | {"n_cells": choice.n_fitting})]
-    return []
-
-
-def _read_example(example: str, form: NumberFormat) -> float:
-    """Read an example in one of two formats."""
-    digits = "".join(sign for sign in example if sign.isdigit() or sign in ".,' -")
-    if form.thousands:
-        digits = digits.replace(form.thousands, "")
-    return float(digits.replace(form.decimal, ".").replace(" ", ""))
+        return Problem("unit left out", name, (), data | {"n_cells": choice.n_fitting})
+    return None
 
 
 def _text_among_numbers(
-    name: str, found: NotNumbers, table: FileTable, counts: Mapping[str, Counter[str]]
+    name: str, found: NotNumbers, rows: FileTable, counts: Mapping[str, Counter[str]]
 ) -> Problem:
     """Say that some cells of a column of numbers are none; `counts` are texts of other columns."""
-    data = found._asdict() | {"where": "" if found.by_type else name_row(table.parts, found.row)}
+    data = found._asdict() | {"where": "" if found.by_type else name_row(rows.parts, found.row)}
     if found.by_type:
         return Problem("no numbers", name, (), data, (Drop(name),), True)
-    few = (
-        found.all_texts and len(found.texts) <= _MOST_CODES and 2 * found.n_cells < found.n_observed
-    )
+    few = len(found.texts) <= _MOST_CODES and 2 * found.n_cells < found.n_observed
     others = [text for text, _ in found.texts if not _is_limit(text)]
     codes = tuple(
         Missing(text, name if any(text in each for each in counts.values()) else "")
@@ -253,7 +245,7 @@ def _text_among_numbers(
     if found.all_texts and plain and len(others) < len(found.texts):
         fix: tuple[Fix, ...] = (SetOption("limits", "value"), *codes)
         return Problem("limits", name, (found.row,), data, fix, True)
-    fix = codes if few and plain else (Drop(name),)
+    fix = codes if found.all_texts and few and plain else (Drop(name),)
     return Problem("text among numbers", name, (found.row,), data, fix, True)
 
 
@@ -283,65 +275,50 @@ def _category_problems(name: str, counts: Counter[str], asked_for: bool) -> list
     return [Problem("spelling variants", name, (), {"variants": variants})] if variants else []
 
 
-def _split_categories(X: np.ndarray, names: Sequence[str]) -> list[Problem]:
-    """Say that columns of 0 and 1 seem to hold one category, though not in all rows."""
-    found = incomplete_groups(X)
-    groups = [list(names[group]) for group in found]
-    return [Problem("split category", groups[0][0], (), {"groups": groups})] if groups else []
-
-
-def _holders(
+def _codes_elsewhere(
     X: np.ndarray, columns: Sequence[int], codes: Mapping[int, Sequence[Sentinel]]
-) -> dict[float, set[int]]:
-    """Find, for each code, the columns of X (n_rows, n_columns) that hold it as a plain value."""
+) -> set[float]:
+    """Find the codes that other columns of X (n_rows, n_columns) hold as plain values."""
     coded: dict[float, set[int]] = {}
     for j, found in codes.items():
         for code in found:
             coded.setdefault(code.value, set()).add(j)
-    measured = X[:, columns]
     return {
-        value: {columns[i] for i in np.flatnonzero((measured == value).any(axis=0)).tolist()} - own
+        value
         for value, own in coded.items()
+        if (X[:, [j for j in columns if j not in own]] == value).any()
     }
 
 
 def _number_problems(
-    name: str, values: np.ndarray, reading: Reading, table: FileTable
-) -> list[Problem]:
-    """Say what looks wrong in a column of numbers."""
-    found = []
+    name: str, values: np.ndarray, reading: Reading, rows: FileTable
+) -> Iterator[Problem]:
+    """Say what looks wrong in a column of numbers, which may name the rows, or be codes."""
     infinite = np.flatnonzero(np.isinf(values))
     if len(infinite):
         row = int(infinite[0])
-        found.append(
-            infinite_number(name, row + 1, table.parts, table.data.column(name)[row].as_py())
-        )
-    plain = reading.kind == "number" and reading.number is None
-    if plain and looks_like_identifier(values):
-        found.append(Problem("may name the rows", name))
-    return found
-
-
-def _code_problems(
-    name: str, values: np.ndarray, reading: Reading, table: FileTable
-) -> list[Problem]:
-    """Say that numbers may be codes: by zeros in front, or else by the column's name."""
+        yield infinite_number(name, row + 1, rows.parts, rows.data.column(name)[row].as_py())
+    counts_rows = looks_like_identifier(values)
+    if reading.kind == "number" and reading.number is None and counts_rows:
+        yield Problem("may name the rows", name)
+    if reading.kind != "number" or reading.choice:
+        return
     n_distinct = len(np.unique(values[~np.isnan(values)]))
     few = n_distinct <= min(MAX_CATEGORIES, len(values) // 2)
     fix = ReadAs(name, "category") if few else Drop(name)
-    if reading.has_zeros:
-        cells = table.data.column(name).cast(pa.string())
-        codes = cells.filter(pc.match_substring_regex(cells, LEADING_ZEROS))
-        example = codes[0].as_py().strip() if len(codes) else ""
-        return [Problem("codes with zeros", name, (), {"example": example}, (fix,))]
     seen = values[np.isfinite(values)]
-    whole = len(seen) > 0 and bool(np.all(seen == np.round(seen)))
-    if not (whole and name_tells_rows(name)) or looks_like_identifier(values):
-        return []
-    if _are_repeated_ids(name, n_distinct, len(seen)):
+    if reading.has_zeros:
+        cells = rows.data.column(name).cast(pa.string())
+        zeros = cells.filter(pc.match_substring_regex(cells, LEADING_ZEROS))
+        example = zeros[0].as_py().strip() if len(zeros) else ""
+        yield Problem("codes with zeros", name, (), {"example": example}, (fix,))
+    elif counts_rows or not name_tells_rows(name) or len(seen) == 0 or (seen % 1).any():
+        return
+    elif _are_repeated_ids(name, n_distinct, len(seen)):
         data = {"n_distinct": n_distinct, "n_observed": len(seen)}
-        return [Problem("repeated ids", name, (), data, (Drop(name),))]
-    return [Problem("may be a code", name, fix=(fix,))]
+        yield Problem("repeated ids", name, (), data, (Drop(name),))
+    else:
+        yield Problem("may be a code", name, fix=(fix,))
 
 
 def _are_repeated_ids(name: str, n_distinct: int, n_observed: int) -> bool:

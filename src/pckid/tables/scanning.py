@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 import pyarrow as pa
 
@@ -33,7 +33,7 @@ from pckid.tables.binary import (
 from pckid.tables.findings import Fact
 from pckid.tables.isolation import allowed_memory
 from pckid.tables.options import ReadOptions
-from pckid.tables.sniffing import TextFormat, after_lines, first_record, sniff
+from pckid.tables.sniffing import TextFormat, after_lines, sniff
 from pckid.tables.sources import (
     MAX_UNPACKED,
     Source,
@@ -43,7 +43,7 @@ from pckid.tables.sources import (
     refuse_wide,
 )
 from pckid.tables.statfiles import is_statistics, read_statistics
-from pckid.tables.table import FileTable, Part
+from pckid.tables.table import Batch, FileTable, Part
 from pckid.tables.text import find_encoding, text_tables, utf8_pieces
 from pckid.tables.workbooks import OLE, ZIP, read_sheet
 
@@ -59,19 +59,7 @@ _ROWS_AT_ONCE = 1 << 14
 # From this size on a compressed text is measured before more of it is kept.
 _MEASURED_FROM = 1 << 28
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-
-
-class Batch(NamedTuple):
-    """Some rows of a part."""
-
-    table: FileTable
-    start: int  # number of the first row in the whole table
-    part: Part
-
-    @property
-    def row(self) -> int:
-        """Number of the first row in the part."""
-        return self.start - self.part.start
+_NUMBERS_AS_NAMES = Fact("numbers_as_names", {})
 
 
 @dataclass(frozen=True)
@@ -88,20 +76,20 @@ class OpenTable:
     max_bytes: int = MAX_UNPACKED  # the most that it may take when it is read whole
     loaded: Any = None  # all rows (pyarrow.Table) of a format that is always read whole
     is_sheet: bool = False
-    facts: tuple[Fact, ...] = ()  # what was decided and might have been decided otherwise
+    notes: tuple[Fact, ...] = ()  # what was decided and might have been decided otherwise
     whole: FileTable | None = None  # all rows, where they were read into memory
     units_row: bool = False  # whether the row below the names is left out
 
     @property
-    def rows(self) -> FileTable | OpenTable:
-        """The rows in memory, or else this table, in its file."""
-        return self if self.whole is None else self.whole
+    def in_memory(self) -> Any:
+        """All rows (pyarrow.Table) if they are in memory, for whatever reason; None otherwise."""
+        return self.loaded if self.whole is None else self.whole.data
 
     @property
     def n_rows(self) -> int | None:
         """The number of rows, where it is known."""
-        if self.whole is not None:
-            return self.whole.data.num_rows
+        if self.in_memory is not None:
+            return self.in_memory.num_rows
         last = self.parts[-1]
         return None if last.n_rows is None else last.start + last.n_rows
 
@@ -109,17 +97,6 @@ class OpenTable:
     def decimal(self) -> str:
         """The sign between a number's whole part and its fraction."""
         return self.text.decimal if self.text else "."
-
-    @property
-    def header_is_numbers(self) -> bool:
-        """Whether a header may be none: every name in a text or spreadsheet is a number."""
-        named_by_row = bool(self.text) or self.is_sheet
-        return named_by_row and self.header and all(map(_NUMBER.fullmatch, self.names))
-
-    @property
-    def notes(self) -> tuple[Fact, ...]:
-        """What was decided when it was opened."""
-        return (*self.facts, *(Fact("numbers_as_names", {}),) * self.header_is_numbers)
 
     @cached_property
     def sha256(self) -> str:
@@ -133,8 +110,8 @@ class OpenTable:
     def without_last(self, n_rows: int) -> OpenTable:
         """Leave out the last rows of a text file or sheet; those left out already count."""
         *before, part = self.parts
-        more = max(n_rows - part.n_below, 0)
-        part, loaded, whole = part._replace(n_below=part.n_below + more), self.loaded, self.whole
+        more, loaded, whole = max(n_rows - part.n_below, 0), self.loaded, self.whole
+        part = part._replace(n_below=part.n_below + more)
         if loaded is not None:
             loaded = loaded.slice(0, max(loaded.num_rows - more, 0))
             part = part._replace(n_rows=loaded.num_rows - part.start)
@@ -159,15 +136,14 @@ class OpenTable:
         return replace(self, units_row=True, parts=parts, loaded=loaded, whole=whole)
 
     def batches(self, columns: Sequence[str], n_rows: int = _ROWS_AT_ONCE) -> Iterator[Batch]:
-        """Read columns from the file, at most `n_rows` rows at a time."""
-        here, row = None, 0
-        for part, data in _tables(self, list(columns), n_rows):
-            here, row = part, row if part is here else part.start
+        """Read columns, from memory or from the file, at most `n_rows` rows at a time."""
+        row = first = self.parts[0].start
+        for data in _tables(self, list(columns), n_rows):
             for start in range(0, data.num_rows, n_rows):
                 rows = data.slice(start, n_rows)
-                yield Batch(FileTable(rows, self.text, self.source, self.parts), row + start, part)
+                yield Batch(FileTable(rows, self.text, self.source, self.parts), row + start)
             row += data.num_rows
-        if row == 0:
+        if row == first:
             raise TableError(_no_rows(self))
 
 
@@ -189,8 +165,8 @@ def open_table(
         table = _open_file(found._replace(max_bytes=most), given)
     if (given.sheet is not None or given.visible_only) and not table.is_sheet:
         raise TableError(f"{table.source} has no sheets: it is not a spreadsheet. Name none.")
-    skips = given.skip_first or given.skip_last or given.units_row
-    if table.text is None and not table.is_sheet and skips:
+    named_by_row = table.text is not None or table.is_sheet
+    if not named_by_row and (given.skip_first or given.skip_last or given.units_row):
         raise TableError(
             f"{table.source} is neither a text file nor a spreadsheet: no rows can be skipped."
         )
@@ -200,11 +176,18 @@ def open_table(
         refuse_large(table.n_bytes, table.source, limit)
     if given.units_row:
         table = table.without_units()
-    _check_names(table)
-    facts = table.facts
-    if table.header_is_numbers:  # which leaves no doubt, and is asked about by itself
-        facts = tuple(fact for fact in facts if fact.code != "header_in_doubt")
-    table = replace(table, facts=facts, max_bytes=most)
+    if not table.names or not table.parts:
+        raise TableError(_no_rows(table))
+    twice = next((name for name, n in Counter(table.names).items() if n > 1), None)
+    if twice is not None:
+        raise TableError(
+            f"{table.source} has two columns named '{brief(twice)}'. Rename one of them."
+        )
+    notes = table.notes
+    if named_by_row and table.header and all(map(_NUMBER.fullmatch, table.names)):
+        # A header of numbers may be none, whichever row it is.
+        notes = *(note for note in notes if note.code != "header_in_doubt"), _NUMBERS_AS_NAMES
+    table = replace(table, notes=notes, max_bytes=most)
     return table.read(at_most) if at_most else table
 
 
@@ -224,28 +207,23 @@ def _open_file(source: Source, given: ReadOptions) -> OpenTable:
         data = read_statistics(source)
         parts = (Part(source, None, 0, data.num_rows),)
     else:
-        _refuse_documents(start, source.name)
         return _open_text(source, start, given)
     names, renamed = unique_names(data.column_names)
     return OpenTable(
         source.name, names, parts, data.nbytes, header=given.header,
-        loaded=data.rename_columns(names), is_sheet=is_sheet, facts=(*facts, *renamed),
+        loaded=data.rename_columns(names), is_sheet=is_sheet, notes=(*facts, *renamed),
     )  # fmt: skip
-
-
-def _refuse_documents(start: bytes, name: str) -> None:
-    """Raise if the first bytes of a file are those of a document or picture."""
-    begins = start.removeprefix(codecs.BOM_UTF8).lstrip().lower()
-    what = next((what for sign, what in _NO_TABLES.items() if begins.startswith(sign)), None)
-    if what is not None:
-        raise TableError(
-            f"{name} is {what}, whatever its name says. Open it in the program that it comes from "
-            "and save the table as .xlsx or .csv."
-        )
 
 
 def _open_text(source: Source, start: bytes, given: ReadOptions) -> OpenTable:
     """Open a text file: find out how it is written, and the names of its columns."""
+    begins = start.removeprefix(codecs.BOM_UTF8).lstrip().lower()
+    what = next((what for sign, what in _NO_TABLES.items() if begins.startswith(sign)), None)
+    if what is not None:
+        raise TableError(
+            f"{source.name} is {what}, whatever its name says. Open it in the program that it "
+            "comes from and save the table as .xlsx or .csv."
+        )
     delimiter, skip_first = _check_delimiter(given.delimiter), given.skip_first
     encoding = find_encoding(start, given.encoding)
     text = ""
@@ -258,19 +236,19 @@ def _open_text(source: Source, start: bytes, given: ReadOptions) -> OpenTable:
         raise TableError(
             f"{source.name} is empty. Give a table with a header and at least one row."
         )
-    kind = sniff(text, delimiter, given.decimal, header=given.header, skip_first=skip_first)
+    kind, cells = sniff(text, delimiter, given.decimal, header=given.header, skip_first=skip_first)
     refuse_wide(kind.n_columns, source.name)
-    cells = first_record(text, kind) if given.header else [""] * kind.n_columns
-    names, facts = unique_names([cell.strip() or f"column {j}" for j, cell in enumerate(cells, 1)])
+    named = [(given.header and cell.strip()) or f"column {j}" for j, cell in enumerate(cells, 1)]
+    names, notes = unique_names(named)
     above_table = text[: len(text) - len(after_lines(text, kind.n_above))]
     if skip_first is None and above_table.strip():
-        facts = (Fact("rows_above", {"row": kind.n_above + 1}), *facts)
+        notes = Fact("rows_above", {"row": kind.n_above + 1}), *notes
     if given.header and kind.rival is not None:
         doubt = {"row": kind.n_above + 1, "rival": kind.rival + 1, "unit": "line"}
-        facts = (*facts, Fact("header_in_doubt", doubt))
+        notes = *notes, Fact("header_in_doubt", doubt)
     parts = (Part(source, None, 0, None),)
     return OpenTable(
-        source.name, names, parts, source.n_bytes, kind, given.header, encoding, facts=facts
+        source.name, names, parts, source.n_bytes, kind, given.header, encoding, notes=notes
     )
 
 
@@ -306,38 +284,26 @@ def unique_names(names: Sequence[str]) -> tuple[list[str], tuple[Fact, ...]]:
     return found, tuple(facts[:_MOST_NOTES])
 
 
-def _check_names(table: OpenTable) -> None:
-    """Refuse a table without rows or columns, or with two columns of one name."""
-    if not table.names or not table.parts:
-        raise TableError(_no_rows(table))
-    twice = next((name for name, n in Counter(table.names).items() if n > 1), None)
-    if twice is not None:
-        raise TableError(
-            f"{table.source} has two columns named '{brief(twice)}'. Rename one of them."
-        )
-
-
 def _no_rows(table: OpenTable) -> str:
     """Say that there is nothing to cluster."""
     return f"{table.source} has no rows below its header. There is nothing to cluster."
 
 
-def _tables(table: OpenTable, names: list[str], n_rows: int) -> Iterator[tuple[Part, Any]]:
-    """Yield Arrow tables in order, with the part each belongs to."""
+def _tables(table: OpenTable, names: list[str], n_rows: int) -> Iterator[Any]:
+    """Yield Arrow tables in order."""
     part = table.parts[0]
-    if part.row_group is not None:
+    if table.in_memory is not None:
+        yield table.in_memory.select(names)
+    elif part.row_group is not None:
         yield from parquet_tables(table.parts, names, n_rows)
-    elif table.loaded is not None:
-        yield part, table.loaded.select(names)
     elif table.text is None:
-        for data in arrow_tables(part.source, names, n_rows):
-            yield part, data
+        yield from arrow_tables(part.source, names, n_rows)
     else:
         index = {name: j for j, name in enumerate(table.names)}
         wanted = [index[name] for name in names]
         skipped = table.header + table.units_row
         for data in text_tables(part.source, table.encoding, table.text, wanted, part.n_below):
-            yield part, data.slice(skipped).rename_columns(names)
+            yield data.slice(skipped).rename_columns(names)
             skipped = max(skipped - data.num_rows, 0)
 
 

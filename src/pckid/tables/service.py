@@ -20,14 +20,7 @@ import pyarrow.compute as pc
 
 from pckid._utils.text import brief
 from pckid.exceptions import OptionError, TableError
-from pckid.tables.booleans import unify_answers
-from pckid.tables.categories import (
-    Columns,
-    count_texts,
-    match_categories,
-    read_columns,
-    text_column,
-)
+from pckid.tables.categories import Columns, match_categories, read_columns, text_column
 from pckid.tables.findings import Fact, Fix, Missing, Problem, SkipLast, SkipUnits, advice
 from pckid.tables.formats import FORMATS
 from pckid.tables.kinds import (
@@ -38,8 +31,8 @@ from pckid.tables.kinds import (
     find_readings,
     first_rows,
     is_used,
-    parse_by_column,
 )
+from pckid.tables.meanings import name_tells_time, unify_answers
 from pckid.tables.numbers import WORDS, MissingTokens, NotNumbers, count_text, holds_token
 from pckid.tables.options import ColumnOptions
 from pckid.tables.problems import (
@@ -51,7 +44,6 @@ from pckid.tables.problems import (
     merge_transposed,
     other_units,
 )
-from pckid.tables.row_names import name_tells_time
 from pckid.tables.scanning import OpenTable
 from pckid.tables.table import FileTable, name_row
 
@@ -231,51 +223,56 @@ def _prepare_once(
             options, columns=known.names, drop=(), categorical=tuple(known.categories)
         )
     names, left_out = _choose_columns(table, options)
-    missing, rules = _read_missing(table, options), _read_rules(table, options)
+    if options.limits not in ("", "value", "half", "missing"):
+        raise OptionError(f"{options.limits!r} is none of value, half, missing.", "limits")
+    missing = MissingTokens.with_defaults(
+        options.na_values, options.not_missing, table.names, options.limits
+    )
+    rules = _read_rules(table, options)
     if known is not None:
         rules = rules._replace(kept=frozenset(names))
-    readings = find_readings(table.rows, names, missing, rules)
+    readings = find_readings(table, names, missing, rules)
     if all(readings[name].kind in ("row name", "free text") for name in names):
         rules = rules._replace(kept=frozenset(names))
-        readings = find_readings(table.rows, names, missing, rules)
+        readings = find_readings(table, names, missing, rules)
     for name in unread.names.intersection(names):
-        readings[name] = find_reading_anew(table.rows, name, missing, rules)
+        readings[name] = find_reading_anew(table, name, missing, rules)
     if known is not None:
         readings = {name: _expect_numbers(each, name, rules) for name, each in readings.items()}
     used = [name for name in names if is_used(readings[name], rules, name)]
-    kept = set(used)
+    kept, chosen = set(used), set(names)
     left_out |= {name: readings[name].kind for name in names if name not in kept}
     row_names = options.row_names
     if row_names is None and known is None:
         row_names = next((n for n, each in readings.items() if each.kind == "row name"), None)
-    read = _read(table, used, missing, rules, readings, unread)
-    problems = _with_times(read.problems, readings)
+    columns, counts, answers, problems = _read(table, used, missing, rules, readings, unread)
+    problems = _with_times(problems, readings)
     if options.row_names is None and row_names is not None and table.whole is not None:
-        problems = [*problems, *find_repeated_names(table.whole.data.column(row_names), row_names)]
+        problems += find_repeated_names(table.whole.data.column(row_names), row_names)
     if not used:
         problems = [Problem("nothing left", names[0], stops=True)]
-    units = find_units_row(problems, read.columns, used)
+    units = find_units_row(problems, columns, used)
     if units is not None:  # What it hides shows at once.
         below = _prepare_once(table.without_units(), options, known, unread)
         return replace(below, problems=(units, *below.problems))
     if known is None:
+        facts = list(_kept_words(counts))
         problems = merge_transposed(problems, len(used))
     else:
-        read = _as_known(read, known)
+        columns, facts = _as_known(columns, counts, known)
         problems = [
             problem._replace(fix=tuple(fix for fix in problem.fix if isinstance(fix, _FOR_CELLS)))
             for problem in problems
             if problem.code not in ABOUT_USE
         ]
-        problems += other_units(known.units, read.columns.readings)
-        chosen = set(names)
+        problems += other_units(known.units, columns.readings)
         left_out = {name: "unknown" for name in table.names if name not in chosen}
-    readings = {**readings, **read.columns.readings}
+    readings = {**readings, **columns.readings}
     return Prepared(
         table, options, tuple(used), left_out, readings, rules, missing, row_names,
-        (*_notes(left_out, readings), *_same_answers(read.counts), *read.facts), tuple(problems),
-        _read_weights(table, options.weights, missing), read.counts, read.answers,
-        None if table.whole is None else read.columns,
+        (*_notes(left_out, readings), *_same_answers(counts), *facts), tuple(problems),
+        _read_weights(table, options.weights, missing), counts, answers,
+        None if table.whole is None else columns,
     )  # fmt: skip
 
 
@@ -295,16 +292,6 @@ def _with_times(problems: list[Problem], readings: Mapping[str, Reading]) -> lis
     ]
 
 
-class _Read(NamedTuple):
-    """Columns that were read, of all rows in memory or of the first ones, and what was found."""
-
-    columns: Columns
-    counts: dict[str, Counter[str]]
-    answers: dict[str, dict[str, str]]
-    problems: list[Problem]
-    facts: tuple[Fact, ...]
-
-
 def _read(
     table: OpenTable,
     names: Sequence[str],
@@ -312,49 +299,49 @@ def _read(
     rules: ReadingRules,
     readings: Mapping[str, Reading],
     unread: Unread,
-) -> _Read:
+) -> tuple[Columns, dict[str, Counter[str]], dict[str, dict[str, str]], list[Problem]]:
     """Read columns and list what is doubtful: of all rows in memory, or of the first in a file.
 
-    Categories, and texts among numbers, are counted in all rows of a file, too.
+    Categories, and texts among numbers, are counted in all rows of a file, too. Gives the columns,
+    the counts of categories, which text stands for which category, and the problems.
     """
     if not names:
-        return _Read(Columns(np.empty((table.n_rows or 0, 0)), {}, {}, {}), {}, {}, [], ())
-    if table.whole is not None:
-        columns = read_columns(table.whole, names, missing, rules, readings)
-        counts = {name: count_texts(cells) for name, cells in columns.texts.items()}
-        problems = find_problems(columns, names, table.whole, rules, counts)
-        return _Read(columns, counts, {}, problems, tuple(_kept_words(counts)))
-    head = first_rows(table, names, len(table.names))
-    columns = read_columns(head, names, missing, rules, readings)
-    answers, counts = _count_answers(table, list(columns.texts), missing)
-    doubtful = [name for name in names if name in columns.wrong or name in unread.names]
-    columns.wrong.update(_count_wrong(table, doubtful, missing, columns.readings))
-    problems = find_problems(columns, names, head, rules, counts, table)
+        return Columns(np.empty((table.n_rows or 0, 0)), {}, {}, {}), {}, {}, []
+    rows = first_rows(table, names) if table.whole is None else table.whole
+    columns = read_columns(rows, names, missing, rules, readings)
+    counts = columns.counts
+    answers: dict[str, dict[str, str]] = {}
+    if table.whole is None:
+        answers, counts = _count_answers(table, list(columns.texts), missing)
+        doubtful = [name for name in names if name in columns.wrong or name in unread.names]
+        columns.wrong.update(_count_wrong(table, doubtful, missing, columns.readings))
+    problems = find_problems(columns, names, rows, rules, counts, table)
     stopped = {problem.column for problem in problems if problem.stops}
     problems += [
         infinite_number(name, row, table.parts, cell)
         for name, (row, cell) in unread.infinite.items()
         if name in names and name not in stopped
     ]
-    return _Read(columns, counts, answers, problems, tuple(_kept_words(counts)))
+    return columns, counts, answers, problems
 
 
-def _as_known(read: _Read, known: Known) -> _Read:
+def _as_known(
+    columns: Columns, counts: Mapping[str, Counter[str]], known: Known
+) -> tuple[Columns, list[Fact]]:
     """Write categories as a model knows them; say which were written otherwise, or are unknown."""
-    columns, facts = read.columns, []
+    texts, facts = dict(columns.texts), []
     for name, categories in known.categories.items():
-        if name not in read.counts or not categories:
+        if name not in counts or not categories:
             continue
-        counts = read.counts[name]
-        matched = match_categories(counts, categories)
-        unknown = {t: n for t, n in counts.items() if t not in {*matched, *map(str, categories)}}
+        matched = match_categories(counts[name], categories)
+        expected = {*matched, *map(str, categories)}
+        unknown = {text: n for text, n in counts[name].items() if text not in expected}
         if matched:
             facts.append(Fact("categories_matched", {"column": name, "texts": matched}))
-            cells = [matched.get(c, c) if c is not None else c for c in columns.texts[name]]
-            columns = columns._replace(texts={**columns.texts, name: cells})
+            texts[name] = [matched.get(c, c) if c is not None else c for c in texts[name]]
         if unknown:
             facts.append(Fact("categories_unknown", {"column": name, "texts": unknown}))
-    return read._replace(columns=columns, facts=tuple(facts))
+    return columns._replace(texts=texts), facts
 
 
 def _count_answers(
@@ -366,11 +353,13 @@ def _count_answers(
         for name in names:
             if len(texts[name]) < _MOST_TEXTS:
                 found = pc.value_counts(text_column(batch.table, name, missing)).to_pylist()
-                texts[name].update({each["values"]: each["counts"] for each in found})
-    answers, counts = {}, {name: Counter[str]() for name in names}
+                seen = {
+                    each["values"]: each["counts"] for each in found if each["values"] is not None
+                }
+                texts[name].update(seen)
+    answers = {name: unify_answers(counted) for name, counted in texts.items()}
+    counts = {name: Counter[str]() for name in names}
     for name, counted in texts.items():
-        counted.pop(None, None)  # type: ignore[call-overload]
-        answers[name] = unify_answers(counted)
         for text, count in counted.items():
             counts[name][answers[name][text]] += count
     return answers, counts
@@ -399,15 +388,6 @@ def _expect_numbers(reading: Reading, name: str, rules: ReadingRules) -> Reading
     return reading
 
 
-def _read_missing(table: OpenTable, options: ColumnOptions) -> MissingTokens:
-    """Put together what the options say about missing values."""
-    if options.limits not in ("", "value", "half", "missing"):
-        raise OptionError(f"{options.limits!r} is none of value, half, missing.", "limits")
-    return MissingTokens.with_defaults(
-        options.na_values, options.not_missing, table.names, options.limits
-    )
-
-
 def _find_unmatched(table: OpenTable, options: ColumnOptions) -> Iterator[Fact]:
     """List contents that are to mean missing and are those of no cell.
 
@@ -419,10 +399,10 @@ def _find_unmatched(table: OpenTable, options: ColumnOptions) -> Iterator[Fact]:
         waiting[token] = (name, code) if name in table.names else ("", token)
     if not waiting:
         return
-    whole = [] if table.whole is None else [table.whole]
-    for rows in whole or (batch.table for batch in table.batches(table.names)):
+    for batch in table.batches(table.names):
         for token, (name, text) in list(waiting.items()):
-            if any(holds_token(rows, each, text) for each in ([name] if name else rows.names)):
+            searched = [name] if name else table.names
+            if any(holds_token(batch.table, each, text) for each in searched):
                 del waiting[token]
         if not waiting:
             return
@@ -440,14 +420,33 @@ def _find_unmatched(table: OpenTable, options: ColumnOptions) -> Iterator[Fact]:
 
 def _read_rules(table: OpenTable, options: ColumnOptions) -> ReadingRules:
     """Put together what the options say about how columns are written."""
-    numbers = parse_by_column(table.names, options.numbers, tuple(FORMATS), "numbers")
+    numbers = _parse_by_column(table, options.numbers, tuple(FORMATS), "numbers")
     return ReadingRules(
         {name: FORMATS[form] for name, form in numbers.items()},
-        parse_by_column(table.names, options.dates, DATE_CHOICES, "dates"),
+        _parse_by_column(table, options.dates, DATE_CHOICES, "dates"),
         options.decimal,
         frozenset(_named_columns(table, options.categorical, "categorical")),
         frozenset(_named_columns(table, options.columns, "columns")),
     )
+
+
+def _parse_by_column(
+    table: OpenTable, values: Sequence[str], choices: Sequence[str], option: str
+) -> dict[str, str]:
+    """Read texts such as "1.234,56" for all columns or "visit=use" for one; the last one holds."""
+    found: dict[str, str] = {}
+    for value in values:
+        name, _, choice = value.rpartition("=")
+        if choice not in choices:
+            raise OptionError(
+                f"{choice!r} is none of {', '.join(choices)}. Give one of them for all columns, or "
+                "NAME=ONE for a column.",
+                option,
+            )
+        if name and name not in table.names:
+            raise OptionError(_no_such_column(name, table.names), option)
+        found[name] = choice
+    return found
 
 
 def _choose_columns(table: OpenTable, options: ColumnOptions) -> tuple[list[str], dict[str, str]]:

@@ -37,10 +37,11 @@ def sniff(
     *,
     header: bool = True,
     skip_first: int | None = None,
-) -> TextFormat:
+) -> tuple[TextFormat, list[str]]:
     """Find the delimiter and the decimal sign of a text table, or its beginning; and its start.
 
-    What is given is taken as it is. Titles are found only above names, which the `header` has.
+    Gives the cells of its first record, too. What is given is taken as it is. Titles are found only
+    above names, which the `header` has.
     """
     body = after_lines(text, skip_first or 0)
     sample = body[:_SAMPLE_CHARACTERS]
@@ -53,12 +54,13 @@ def sniff(
     chosen = max(begins, key=lambda sign: _score_delimiter(*begins[sign][:2]))
     records, first, rival = begins[chosen]
     if decimal is None:
-        cells = [cell.strip() for record in _cells_from(records, first + 1) for cell in record]
-        decimal = _decimal_sign(cells)
+        decimal = _decimal_sign(
+            [cell.strip() for _, cells in records[first + 1 :] for cell in cells]
+        )
     # The record counts whole, however long it is.
     line, names = _records(body, chosen, first + 1)[first]
     rival = None if rival is None else records[rival][0]
-    return TextFormat(chosen, decimal, len(names), (skip_first or 0) + line, rival)
+    return TextFormat(chosen, decimal, len(names), (skip_first or 0) + line, rival), names
 
 
 def after_lines(text: str, n_lines: int) -> str:
@@ -67,16 +69,6 @@ def after_lines(text: str, n_lines: int) -> str:
     for _ in range(n_lines):
         lines.readline()
     return lines.read()
-
-
-def first_record(text: str, kind: TextFormat) -> list[str]:
-    """Split the first record of a table into cells; it counts whole, however long it is."""
-    return _records(after_lines(text, kind.n_above), kind.delimiter, 1)[0][1]
-
-
-def _cells_from(records: list[tuple[int, list[str]]], first: int) -> list[list[str]]:
-    """Take the cells of the records from one on."""
-    return [cells for _, cells in records[first:]]
 
 
 def _first_of_table(records: list[list[str]]) -> tuple[int, int | None]:
@@ -117,7 +109,7 @@ def _records(
 
 def _score_delimiter(records: list[tuple[int, list[str]]], first: int) -> tuple[float, bool, int]:
     """Score a delimiter: rows as long as the first, of several cells; no titles; then cells."""
-    widths = [len(cells) for cells in _cells_from(records, first)]
+    widths = [len(cells) for _, cells in records[first:]]
     if widths[0] < 2:
         return 0.0, True, 1
     # The last record may be cut off by the sample.

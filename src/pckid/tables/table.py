@@ -1,6 +1,8 @@
 """A table as it was read, and where in its files its rows are."""
 
-from collections.abc import Sequence
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -59,6 +61,17 @@ class FileTable(NamedTuple):
     def decimal(self) -> str:
         """The sign between a number's whole part and its fraction."""
         return self.text.decimal if self.text else "."
+
+    def batches(self, columns: Sequence[str], n_rows: int = 0) -> Iterator[Batch]:
+        """Give all rows of some columns at once, as `OpenTable.batches` reads them."""
+        yield Batch(self._replace(data=self.data.select(list(columns))), 0)
+
+
+class Batch(NamedTuple):
+    """Some rows of a table."""
+
+    table: FileTable
+    start: int  # number of the first row in the whole table
 
 
 def name_row(parts: Sequence[Part], row: int) -> str:

@@ -104,7 +104,11 @@ def parse_workbook(
     rest = [other for other in others if other not in alike]
     if rest:
         facts.insert(0, Fact("other_sheets", {"sheet": name, "others": rest}))
-    data = _put_together([read.data for read in found])
+    data = found[0].data
+    if len(found) > 1:
+        parts = zip(*(read.data.columns for read in found), strict=True)
+        columns = [_join([part.combine_chunks() for part in each]) for each in parts]
+        data = pa.Table.from_arrays(columns, names=data.column_names)
     refuse_wide(data.num_columns, source.name)
     yield {
         "sheets": [(read.data.num_rows, read.n_below, read.rows) for read in found],
@@ -118,33 +122,20 @@ def _find_alike(
 ) -> list[str]:
     """Find sheets with the columns of a first one; not all are looked at where that takes long."""
     alike, left = [], _MOST_LOOKED_AT
+    names = find_header(_first_rows(cells)).names
     for other in others:
         left -= stored.size(other)
         if left < 0:
             break
         more = workbook.get_sheet_by_name(other)
-        if more.height and _holds_table(more) and _names(more) == _names(cells):
+        if more.height and _holds_table(more) and find_header(_first_rows(more)).names == names:
             alike.append(other)
     return alike
-
-
-def _names(cells: Any) -> list[str]:
-    """List the names of a sheet's columns."""
-    return find_header(_first_rows(cells)).names
 
 
 def _first_rows(cells: Any) -> list[list[Any]]:
     """Read the first rows of a sheet, from the first cell on."""
     return list(islice(cells.iter_rows(), cells.start[0], cells.start[0] + _HEADER_ROWS))
-
-
-def _put_together(tables: Sequence[Any]) -> Any:
-    """Put tables of the same columns below each other."""
-    if len(tables) == 1:
-        return tables[0]
-    names = tables[0].column_names
-    columns = [[table.column(j).combine_chunks() for table in tables] for j in range(len(names))]
-    return pa.Table.from_arrays([_join(parts) for parts in columns], names=names)
 
 
 def _parse_sheet(
@@ -334,49 +325,42 @@ def _read_rows(
     first: int,
     skipped: frozenset[int],
 ) -> SheetTable:
-    """Read rows, the first of which is the sheet's row `first`; blank ones and notes left out."""
+    """Read rows, the first of which is the sheet's row `first`; blank ones are left out.
+
+    So are notes, the last rows if these are single texts apart from the table: after a blank row.
+    """
     blocks: list[list[Any]] = []
+    block: list[list[Any]] = []
     notes: list[list[Any]] = []
     blank: list[int] = []
-    numbered: Iterable[tuple[int, list[Any]]] = enumerate(rows, first)
-    if skipped:
-        numbered = ((i, [""] * width if i in skipped else row) for i, row in numbered)
-    body = _without_notes(numbered, width, notes, blank)
-    while block := list(islice(body, _ROWS_AT_ONCE)):
-        blocks.append([_sheet_column(cells) for cells in zip(*block, strict=True)])
-    columns = [_join(parts) for parts in zip(*blocks, strict=True)] or [pa.nulls(0)] * width
+    after_blank = False
+
+    def finish() -> None:
+        columns = [_sheet_column(cells) for cells in zip(*block, strict=True)]
+        blocks.append(columns or [pa.nulls(0)] * width)
+        block.clear()
+
+    for number, row in enumerate(rows, first):
+        filled = 0 if number in skipped else width - row.count("")
+        if not filled:
+            after_blank = True
+            blank.append(number)
+            continue
+        alone = after_blank and filled == 1 < width - 1 and len(notes) < _MOST_NOTES
+        if alone and any(isinstance(cell, str) and cell for cell in row):
+            notes.append(row)
+            continue
+        block += [*notes, row]
+        notes, after_blank = [], False
+        if len(block) >= _ROWS_AT_ONCE:
+            finish()
+    finish()
+    columns = [_join(parts) for parts in zip(*blocks, strict=True)]
     named = names or [""] * width
     shown = [j for j in range(width) if named[j] or columns[j].null_count < len(columns[j])]
     labels = [named[j] or f"column {place}" for place, j in enumerate(shown, 1)]
     data = pa.Table.from_arrays([columns[j] for j in shown], names=labels)
     return SheetTable(data, SheetRows(first, tuple(blank)), len(notes))
-
-
-def _without_notes(
-    rows: Iterable[tuple[int, list[Any]]], width: int, notes: list[list[Any]], blank: list[int]
-) -> Iterator[list[Any]]:
-    """Yield the rows that hold something; `notes` gets the last ones, if these are single texts.
-
-    A note stands apart from the table: after a blank row. `blank` gets the numbers of such rows.
-    """
-    after_blank = False
-    for number, row in rows:
-        filled = width - row.count("")
-        if not filled:
-            after_blank = True
-            blank.append(number)
-        elif (
-            after_blank
-            and filled == 1 < width - 1
-            and len(notes) < _MOST_NOTES
-            and any(isinstance(cell, str) and cell for cell in row)
-        ):
-            notes.append(row)
-        else:
-            yield from notes
-            notes.clear()
-            after_blank = False
-            yield row
 
 
 def _sheet_column(cells: Sequence[Any]) -> Any:

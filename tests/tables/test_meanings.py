@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pckid.tables.row_names import (
+from pckid.tables.meanings import (
     name_tells_rows,
     name_tells_units,
     numbers_name_rows,

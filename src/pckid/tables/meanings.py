@@ -1,6 +1,8 @@
-"""Columns that name the rows, such as a customer number, rather than measure something."""
+"""What the names and the cells of a column tell: names of the rows, yes and no, several answers."""
 
 import re
+from collections import Counter
+from collections.abc import Collection
 
 import numpy as np
 
@@ -28,6 +30,22 @@ _MOST_REPEATED = 0.01
 # Repeats that chance would give on average: the probability of none is then below 0.001.
 _REPEATS = 7.0
 
+_YES = frozenset({
+    "y", "yes", "true", "t", "ja", "j", "wahr", "oui", "o", "vrai", "v", "sí", "si", "s",
+    "verdadero", "sim", "verdadeiro", "sì", "vero", "tak", "ano", "evet", "kyllä", "igen", "да",
+    "是", "はい", "हाँ", "نعم",
+})  # fmt: skip
+_NO = frozenset({
+    "n", "no", "false", "f", "nein", "falsch", "non", "faux", "falso", "não", "nao", "nie", "ne",
+    "hayır", "ei", "nee", "nej", "nem", "нет", "否", "いいえ", "नहीं", "لا",
+})  # fmt: skip
+# Letters of one pair of words: "t" beside "y" and "n" is a third answer.
+_LETTERS = [frozenset(pair) for pair in ("yn", "tf", "jn", "on", "vf", "sn")]
+
+# A question offers so many answers at most; names and addresses have more different parts.
+_MOST_ANSWERS = 30
+_WITH_SEVERAL, _FOUND_AGAIN = 0.2, 0.8
+
 
 def name_tells_rows(name: str) -> bool:
     """Tell whether a column is called as what names rows is: "customer_no", "PLZ", "PatientID"."""
@@ -47,9 +65,8 @@ def name_tells_time(name: str) -> bool:
 
 
 def _words_of(name: str) -> list[str]:
-    """Split the name of a column into its words, in small letters."""
     words = re.sub(r"([a-z])([A-Z])", r"\1 \2", name)
-    return [part for part in re.split(r"[\W_]+", words.lower()) if part] or [""]
+    return re.findall(r"[^\W_]+", words.lower()) or [""]
 
 
 def numbers_name_rows(values: np.ndarray, name: str) -> bool:
@@ -65,10 +82,9 @@ def numbers_name_rows(values: np.ndarray, name: str) -> bool:
         return False
     if not bool(np.all(seen == np.round(seen))) or len(np.unique(seen)) < n:
         return False
-    if name_tells_rows(name):
-        return True
     spread = float(np.ptp(seen)) + 1
-    return n >= _FEWEST_ROWS and n * (n - 1) / (2 * spread) > _REPEATS
+    by_chance = n < _FEWEST_ROWS or n * (n - 1) / (2 * spread) <= _REPEATS
+    return name_tells_rows(name) or not by_chance
 
 
 def texts_name_rows(name: str, n_rows: int, n_observed: int, n_distinct: int) -> bool:
@@ -98,3 +114,45 @@ def looks_like_identifier(values: np.ndarray) -> bool:
         return True
     whole = bool(np.all(values == np.round(values)))  # False for a column with NaN
     return whole and len(values) >= 50 and len(np.unique(values)) == len(values)
+
+
+def are_booleans(texts: Collection[str]) -> bool:
+    """Tell whether different texts all mean yes or no, and both are among them.
+
+    Words may be those of several languages, letters only those of one pair of words.
+    """
+    words = {text.lower() for text in texts}
+    letters = words & set("ynftjovs")
+    one_pair = any(letters <= pair for pair in _LETTERS)
+    return one_pair and words <= _YES | _NO and bool(words & _YES) and bool(words & _NO)
+
+
+def unify_answers(texts: Collection[str]) -> dict[str, str]:
+    """Write yes and no in one way where a column writes them in several, such as Yes, y and TRUE.
+
+    Returns the category of each text. A column with one text for each keeps them.
+    """
+    several = 2 < len(texts) < 100 and are_booleans(texts)
+    return {text: answer_of(text) if several else text for text in texts}
+
+
+def answer_of(text: str) -> str:
+    """Tell whether a text means yes or no; "" for other texts."""
+    word = text.strip().lower()
+    return "yes" if word in _YES else "no" if word in _NO else ""
+
+
+def has_several_answers(texts: Collection[str]) -> bool:
+    """Tell whether the different texts of a column are combinations of a few answers: "a;b;c".
+
+    There are fewer answers than texts, and nearly all answers stand in several texts.
+    """
+    for sign in ";|,":
+        if sum(sign in text for text in texts) < _WITH_SEVERAL * len(texts):
+            continue
+        parts = Counter(part for text in texts for part in {p.strip() for p in text.split(sign)})
+        again = {part: n for part, n in parts.items() if n > 1}
+        few = 1 < len(again) < min(len(texts), _MOST_ANSWERS + 1)
+        if few and sum(again.values()) >= _FOUND_AGAIN * parts.total():
+            return True
+    return False
