@@ -154,6 +154,12 @@ class Assessment:
         return [other for other in np.flatnonzero(near).tolist() if other != cluster]
 
     @property
+    def pairs_without_gap(self) -> list[list[int]]:
+        """The pairs of clusters that have no gap between them."""
+        clusters = range(self.n_clusters)
+        return [[a, b] for a in clusters for b in self.without_gap(a) if a < b]
+
+    @property
     def sentence(self) -> str:
         """The verdict in one sentence."""
         if self.answer is Answer.UNKNOWN:
@@ -244,16 +250,13 @@ class Assessment:
 
     def _note_gaps(self) -> list[str]:
         """Say which clusters have no gap between them, and which have too few rows to show one."""
-        clusters = range(self.n_clusters)
-        pairs = [self._names([a, b]) for a in clusters for b in self.without_gap(a) if a < b]
-        notes = []
+        pairs, notes = [self._names(pair) for pair in self.pairs_without_gap], []
         if pairs:
             # "clusters 0 and 1, 1 and 2": the word need not be said again.
             listed = list_first([pairs[0], *(pair.removeprefix("clusters ") for pair in pairs[1:])])
             notes.append(f"There is no gap between {listed}.")
-        few = []
-        if self.gaps is not None:
-            few = [c for c in clusters if np.isnan(np.delete(self.gaps.p_values[c], c)).all()]
+        p_values = np.empty((0, 0)) if self.gaps is None else self.gaps.p_values
+        few = [c for c, row in enumerate(p_values) if np.isnan(np.delete(row, c)).all()]
         if few:
             notes.append(
                 f"{self._start_with(few)} too few rows to show a gap, and "

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from pckid._utils.arrays import to_numpy
-from pckid.describe.clusters import distinguishing_features, standardised_medians
+from pckid.describe.clusters import ClusterFeature, distinguishing_features, rank_columns
 from pckid.describe.layout import map_coordinates
 from pckid.describe.rows import (
     own_labels,
@@ -416,15 +416,17 @@ class ProfileDisplay(_Display):
         display : ProfileDisplay
         """
         values, labels = to_matrix(estimator, X), own_labels(estimator)
-        numbers = estimator._kernel.scaling.kept
-        best = np.zeros(values.shape[1])
-        for ranked in distinguishing_features(values, labels, features=numbers):
-            for item in ranked:
-                best[item.feature] = max(best[item.feature], item.distinctness)
-        shown = numbers[np.argsort(-best[numbers], kind="stable")[:max_features]]
-        names = feature_names(estimator)
-        medians = standardised_medians(values[:, shown], labels)
-        return cls(medians, [names[index] for index in shown])
+        numbers, names = estimator._kernel.scaling.kept, feature_names(estimator)
+        ranked = distinguishing_features(values, labels, features=numbers.tolist())
+        shown = rank_columns(ranked)[:max_features]
+        own = [
+            {item.feature: item.median for item in features if isinstance(item, ClusterFeature)}
+            for features in ranked
+        ]
+        medians = np.array([[median[j] for j in shown] for median in own])
+        columns = values[:, shown]
+        medians = (medians - np.nanmedian(columns, axis=0)) / np.nanstd(columns, axis=0)
+        return cls(medians, [names[j] for j in shown])
 
     def plot(self, ax: Any = None) -> ProfileDisplay:
         """Draw; a new figure is made where no axes are given."""

@@ -10,7 +10,6 @@ from scipy.stats import chi2_contingency
 from pckid.describe.clusters import (
     confidence_by_observed,
     distinguishing_features,
-    standardised_medians,
 )
 from pckid.describe.missingness import missingness_links
 from pckid.inspection.columns import missing_patterns, observed_bands, summarise_column
@@ -85,7 +84,6 @@ def test_a_cluster_without_values_says_nothing():
     ranked = distinguishing_features(X, np.array([0, 0, 1, 1]))
     assert ranked[1][0].distinctness == 0
     assert np.isnan(ranked[1][0].median)
-    assert np.isnan(standardised_medians(X, np.array([0, 0, 1, 1]))[1, 0])
 
 
 def test_hole_links_are_corrected_cramers_v():

@@ -11,11 +11,12 @@ import pandas as pd
 import pytest
 
 from pckid import PCKID
+from pckid.describe.clusters import rank_columns
 from pckid.explanation import explain
 from pckid.plots import KernelDisplay
 from pckid.reporting import Background, summarise
 from pckid.reporting.payload import block_means, chart_data, observed_range, pack_charts
-from pckid.reporting.rows import MAX_CELLS, rank_columns
+from pckid.reporting.rows import MAX_CELLS
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +70,8 @@ def test_the_column_that_tells_most_comes_first_and_the_known_group_last(data, f
         )
         for j in used.tolist()
     }
-    ranked = [best[j] for j in rank_columns(explained, used)]
+    found = rank_columns([[item for _, item in each.features] for each in explained.clusters])
+    ranked = [best[j] for j in found]
     assert ranked == sorted(best.values(), reverse=True)
 
 

@@ -1,6 +1,7 @@
 """What sets clusters apart, column by column."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,42 +19,25 @@ N_COMPARED = 10
 class ClusterFeature(NamedTuple):
     """How one feature looks inside one cluster, from observed values alone.
 
-    Attributes
-    ----------
-    feature : int
-    n_observed : int
-        Rows of the cluster with a value.
-    n_missing : int
-        Rows of the cluster without.
-    lower_quartile, median, upper_quartile : float
-        NaN where nothing is observed.
-    median_outside : float
-        Median of the rows in other clusters.
-    chance_higher : float
-        Chance that a row of the cluster has a higher value than a row outside it, ties counting
-        half; 0.5 is no difference, 0 and 1 separate completely.
-    median_below, median_above : float
-        Median of the rows in clusters of lower, and of higher, median; NaN where there are none.
-    chance_between : float
-        The smaller of the chances that a row of the cluster has a higher value than a row of the
-        clusters of lower median, and a lower one than a row of those of higher median; 0 where
-        there are no such clusters on both sides. Not computed, and 0, where the cluster stands out
-        by high or low values already.
-    higher : (value, share, share outside) or None
-        Of a column that takes two values, the higher one and how common it is; None for others.
+    `chance_higher` is the chance that a row of the cluster has a higher value than a row outside
+    it, ties counting half: 0.5 is no difference, 0 and 1 separate completely. `chance_between` is
+    the smaller of the chances that a row of the cluster has a higher value than a row of the
+    clusters of lower median, and a lower one than a row of those of higher median; it is 0 where
+    there are no such clusters on both sides, or where high or low values set the cluster apart.
     """
 
     feature: int
-    n_observed: int
-    n_missing: int
-    lower_quartile: float
+    n_observed: int  # rows of the cluster with a value
+    n_missing: int  # rows of the cluster without
+    lower_quartile: float  # NaN where nothing is observed, and so are the next two
     median: float
     upper_quartile: float
-    median_outside: float
+    median_outside: float  # of the rows in other clusters
     chance_higher: float
-    median_below: float = np.nan
+    median_below: float = np.nan  # of the rows in clusters of lower median; NaN: there are none
     median_above: float = np.nan
     chance_between: float = 0.0
+    # Of a column that takes two values: the higher one, its share, and its share outside
     higher: tuple[float, float, float] | None = None
 
     @property
@@ -81,7 +65,7 @@ def distinguishing_features(
     categories: Mapping[int, list[Any]] | None = None,
     features: Iterable[int] | None = None,
 ) -> list[list[Feature]]:
-    """Rank, for each cluster, the features that set it apart from the other rows.
+    """Rank, for each cluster 0…k−1, the features that set it apart from the other rows.
 
     Parameters
     ----------
@@ -93,11 +77,6 @@ def distinguishing_features(
         The categories of the columns that hold such.
     features : iterable of int, optional
         The columns to rank; all by default.
-
-    Returns
-    -------
-    ranked : list of list of ClusterFeature or CategoryFeature
-        One list per cluster 0…k−1, the most distinct feature first.
     """
     X, labels = X[labels >= 0], labels[labels >= 0]
     n_clusters = int(labels.max(initial=-1)) + 1
@@ -180,19 +159,9 @@ def differences_to_nearest(
     The nearest is the one whose values lie nearest in the order of each column, and whose shares of
     categories are most alike, over all columns.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-    labels : ndarray of shape (n_samples,)
-    ranked : list of list of ClusterFeature or CategoryFeature
-        As `distinguishing_features` gives them.
-    categories : mapping of int to list, optional
-
-    Returns
-    -------
-    found : list of (int, list of ClusterFeature or CategoryFeature) or None
-        The other cluster, and the few columns that differ most. None where there are no more than
-        two clusters, or no row.
+    Of the rows (n_samples, n_features) with their labels (n_samples,), ranked as by
+    `distinguishing_features`. The columns are the few that differ most. None where there are no
+    more than two clusters, or no row.
     """
     apart = _distances(ranked)
     n_features, n_clusters = apart.shape[:2]
@@ -235,23 +204,12 @@ def _distances(ranked: Sequence[Sequence[Feature]]) -> np.ndarray:
     return apart
 
 
-def standardised_medians(X: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Median of each feature in each cluster, in spreads from the table's median.
-
-    Of shape (n_clusters, n_features); NaN where a cluster has no observed value. The rows have the
-    shape (n_samples, n_features), their labels (n_samples,).
-    """
-    n_clusters = int(labels.max(initial=-1)) + 1
-    medians = np.full((n_clusters, X.shape[1]), np.nan)
-    for feature, column in enumerate(X.T):
-        seen = ~np.isnan(column)
-        spread = np.std(column[seen]) if seen.any() else 0.0
-        centre = np.median(column[seen]) if seen.any() else 0.0
-        for cluster in range(n_clusters):
-            values = column[seen & (labels == cluster)]
-            if len(values):
-                medians[cluster, feature] = (np.median(values) - centre) / (spread or 1.0)
-    return medians
+def rank_columns(ranked: Iterable[Iterable[Feature]]) -> list[int]:
+    """Order columns by how clearly any cluster stands out by them, the clearest first."""
+    best: dict[int, float] = {}
+    for item in chain.from_iterable(ranked):
+        best[item.feature] = max(best.get(item.feature, 0.0), item.distinctness)
+    return sorted(sorted(best), key=lambda column: -best[column])
 
 
 def confidence_by_observed(
@@ -259,15 +217,8 @@ def confidence_by_observed(
 ) -> list[tuple[float, float, int, float, float, float]]:
     """Summarise confidence for rows grouped by how much of them was observed.
 
-    Parameters
-    ----------
-    confidence, share_observed : ndarray of shape (n_samples,)
-    max_groups : int, default=8
-
-    Returns
-    -------
-    groups : list of (lowest share, highest share, n_rows, lower quartile, median, upper quartile)
-        From the emptiest rows to the fullest.
+    From the emptiest rows to the fullest: lowest share, highest share, number of rows, lower
+    quartile, median and upper quartile of each group.
     """
     shares = np.unique(share_observed)
     if len(shares) <= max_groups:

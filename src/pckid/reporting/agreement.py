@@ -13,22 +13,12 @@ MAX_GROUPS = 20
 
 @dataclass(frozen=True)
 class KnownGroups:
-    """Clusters against groups that were known beforehand.
-
-    Attributes
-    ----------
-    groups : list of str
-    counts : ndarray of shape (n_groups, n_clusters)
-    accuracy : float
-        Share of rows in the right cluster under the best matching of clusters and groups.
-    n_rows : int
-        Rows that have both.
-    """
+    """Clusters against groups that were known beforehand."""
 
     groups: list[str]
-    counts: np.ndarray
-    accuracy: float
-    n_rows: int
+    counts: np.ndarray  # (n_groups, n_clusters)
+    accuracy: float  # share of rows in the right cluster under the best matching with the groups
+    n_rows: int  # rows that have both
 
 
 def compare_known(known: list[str] | None, labels: np.ndarray) -> KnownGroups | None:

@@ -31,26 +31,13 @@ class PatternRow:
 
 @dataclass(frozen=True)
 class MissingCells:
-    """Patterns of missing cells against clusters.
-
-    Attributes
-    ----------
-    n_patterns : int
-    patterns : list of PatternRow
-        The commonest.
-    links : list of (name, MissingnessLink)
-        The columns whose holes go most with the clusters.
-    together : list of str
-        Columns whose holes go with the clusters closely, and more than by chance.
-    follow : list of str
-        Those of them for which the values do not explain it, which a reader is warned of.
-    """
+    """Patterns of missing cells against clusters."""
 
     n_patterns: int
-    patterns: list[PatternRow]
-    links: list[tuple[str, MissingnessLink]]
-    together: list[str]
-    follow: list[str]
+    patterns: list[PatternRow]  # the commonest
+    links: list[tuple[str, MissingnessLink]]  # the columns whose holes go most with the clusters
+    together: list[str]  # columns whose holes go with the clusters closely, more than by chance
+    follow: list[str]  # those for which the values do not explain it, which a reader is warned of
 
 
 def summarise_missing_cells(
@@ -61,18 +48,8 @@ def summarise_missing_cells(
 ) -> MissingCells:
     """Set patterns of missing cells against clusters.
 
-    Parameters
-    ----------
-    values : ndarray of shape (n_samples, n_features)
-        NaN where missing; categories as numbers from 0.
-    labels : ndarray of shape (n_samples,)
-    names : list of str
-    categorical : collection of int
-        The columns that hold categories.
-
-    Returns
-    -------
-    missing_cells : MissingCells
+    Of rows (n_samples, n_features) with NaN where missing, the labels (n_samples,), the names of
+    the columns, and which of them hold `categorical` numbers.
     """
     observed = ~np.isnan(values)
     patterns = missing_patterns(observed)

@@ -44,7 +44,7 @@ def chart_data(summary: Summary) -> dict[str, Any]:
             for low, high, n_rows, *quartiles in summary.confidence
         ],
         "null": _null(summary.assessment),
-        "without_gap": _pairs_without_gap(summary.assessment),
+        "without_gap": summary.assessment.pairs_without_gap if summary.assessment else [],
         "likeness": _to_lists(block_means(summary.kernel, n_clusters), 6),
         "chosen": summary.choice is not None,
         "numbers": _bars(summary),
@@ -83,14 +83,8 @@ def _rows(table: RowTable) -> dict[str, Any]:
         "y": _to_lists(table.points[:, 1], 4),
         "dots": dots.tolist(),
         "columns": [
-            {
-                "name": column.name,
-                "values": _to_lists(column.values, 10 if column.form in DATE_KINDS else 5),
-                "categories": column.categories,
-                "ordered": column.ordered,
-                "used": column.used,
-                "form": column.form,
-            }
+            column._asdict()
+            | {"values": _to_lists(column.values, 10 if column.form in DATE_KINDS else 5)}
             for column in table.columns
         ],
     }
@@ -115,14 +109,6 @@ def _null(found: Assessment | None) -> dict[str, Any] | None:
     if found is None or found.p_value is None:
         return None
     return {"table": round(found.statistic, 3), "others": _to_lists(found.null_statistics, 4)}
-
-
-def _pairs_without_gap(found: Assessment | None) -> list[list[int]]:
-    """List the pairs of clusters that have no gap between them."""
-    if found is None or found.gaps is None:
-        return []
-    near = [(a, b) for a in range(found.n_clusters) for b in found.without_gap(a)]
-    return [[a, b] for a, b in near if a < b]
 
 
 def _bars(summary: Summary) -> list[dict[str, Any]]:

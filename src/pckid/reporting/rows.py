@@ -12,7 +12,8 @@ import numpy as np
 
 from pckid._utils.arrays import to_numpy
 from pckid._utils.text import brief
-from pckid.describe.rows import own_labels, used_columns
+from pckid.describe.clusters import rank_columns
+from pckid.describe.rows import own_labels
 from pckid.explanation import Explanation
 from pckid.input.validation import feature_names
 from pckid.plots import EmbeddingDisplay
@@ -26,57 +27,28 @@ KNOWN_GROUP = "Known group"
 
 
 class RowColumn(NamedTuple):
-    """One column of the rows.
-
-    Attributes
-    ----------
-    name : str
-    values : ndarray of shape (n_rows,)
-        NaN where missing; indices into `categories` for a column of categories.
-    categories : list of str or None
-    used : bool
-        Whether the clusters rest on it.
-    form : str or None
-        How its numbers are written, as in `write_quantity`; None as plain numbers.
-    ordered : bool
-        Whether the categories come in an order of their own.
-    """
+    """One column of the rows."""
 
     name: str
-    values: np.ndarray
+    values: np.ndarray  # (n_rows,), NaN where missing; indices into `categories` if there are any
     categories: list[str] | None
-    used: bool
-    form: str | None = None
-    ordered: bool = False
+    used: bool  # whether the clusters rest on it
+    form: str | None = None  # how its numbers are written, as in `write_quantity`
+    ordered: bool = False  # whether the categories come in an order of their own
 
 
 @dataclass(frozen=True)
 class RowTable:
-    """Rows with their clusters, their places on the map and their values.
+    """Rows with their clusters, their places on the map and their values."""
 
-    Attributes
-    ----------
-    rows : ndarray of shape (n_rows,)
-        Which rows of the table these are, ascending.
-    names : list of str or None
-    labels : ndarray of shape (n_rows,)
-    confidence, outlier_score : ndarray of shape (n_rows,)
-    points : ndarray of shape (n_rows, 2)
-        NaN for rows without a cluster.
-    columns : list of RowColumn
-        The column that sets clusters apart most comes first.
-    n_columns_left_out : int
-        Columns used by the clusters for which there is no space.
-    """
-
-    rows: np.ndarray
+    rows: np.ndarray  # (n_rows,), which rows of the table these are, ascending
     names: list[str] | None
-    labels: np.ndarray
-    confidence: np.ndarray
-    outlier_score: np.ndarray
-    points: np.ndarray
-    columns: list[RowColumn]
-    n_columns_left_out: int
+    labels: np.ndarray  # (n_rows,)
+    confidence: np.ndarray  # (n_rows,)
+    outlier_score: np.ndarray  # (n_rows,)
+    points: np.ndarray  # (n_rows, 2), NaN for rows without a cluster
+    columns: list[RowColumn]  # the column that sets clusters apart most comes first
+    n_columns_left_out: int  # columns used by the clusters for which there is no space
 
 
 def collect_rows(
@@ -91,32 +63,15 @@ def collect_rows(
 ) -> RowTable:
     """Collect rows for a reader to look through: all of them, or a sample of a long table.
 
-    Parameters
-    ----------
-    estimator : fitted PCKID
-    values : ndarray of shape (n_samples, n_features)
-        NaN where missing.
-    display : EmbeddingDisplay
-        Its rows are the sample.
-    explained : Explanation
-    names : list of str or None
-        Of all rows.
-    known : list of str or None
-        Known groups of all rows, "" where unknown.
-    forms : mapping of column name to str
-        How numbers are written, as in `write_quantity`.
-    orders : mapping of column name to list of str
-        Categories that have an order.
-
-    Returns
-    -------
-    table : RowTable
+    The sample is that of the `display`. `values` are those of all rows (n_samples, n_features),
+    and so are their `names` and `known` groups, "" where unknown. By the names of columns, `forms`
+    says how numbers are written and `orders` lists categories that have an order.
     """
     labels = own_labels(estimator)
     rows = np.arange(len(labels)) if len(labels) <= MAX_ROWS else display.rows
     points = np.full((len(labels), 2), np.nan)
     points[display.rows] = display.points
-    order = rank_columns(explained, used_columns(estimator))
+    order = rank_columns([[item for _, item in each.features] for each in explained.clusters])
     shown = order[: min(MAX_COLUMNS, MAX_CELLS // max(len(rows), 1))]
     columns = [_row_column(estimator, values[rows], j, forms) for j in shown]
     columns = [_put_in_order(column, orders.get(column.name)) for column in columns]
@@ -132,15 +87,6 @@ def collect_rows(
         columns=columns,
         n_columns_left_out=len(order) - len(shown),
     )
-
-
-def rank_columns(explained: Explanation, used: np.ndarray) -> list[int]:
-    """Order the columns used by how clearly any cluster stands out by them, the clearest first."""
-    best = dict.fromkeys(used.tolist(), 0.0)
-    for cluster in explained.clusters:
-        for _, item in cluster.features:
-            best[item.feature] = max(best[item.feature], item.distinctness)
-    return sorted(best, key=lambda column: -best[column])
 
 
 def _row_column(estimator: Any, values: np.ndarray, j: int, forms: Mapping[str, str]) -> RowColumn:

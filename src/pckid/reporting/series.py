@@ -18,26 +18,15 @@ MAX_VARIABLES = 12
 
 @dataclass(frozen=True)
 class SeriesSummary:
-    """What a report shows of series.
+    """What a report shows of series."""
 
-    Attributes
-    ----------
-    variables, times : list of str
-        Names of the first variables, and of the times.
-    positions : ndarray of shape (n_times,)
-        Where times are drawn: numbers, or milliseconds since 1970 where they are dates.
-    dates : bool
-    trajectories : Trajectories
-        Of the variables that are shown.
-    values : dict of int to ndarray of shape (n_times, n_variables)
-        The series of rows, by their place in the report's rows; of a sample where there are many.
-    """
-
-    variables: list[str]
+    variables: list[str]  # names of the first variables
     times: list[str]
-    positions: np.ndarray
+    positions: np.ndarray  # (n_times,), numbers, or milliseconds since 1970 where times are dates
     dates: bool
-    trajectories: Trajectories
+    trajectories: Trajectories  # of the variables that are shown
+    # The series of rows (n_times, n_variables), by their place in the report's rows; of a sample
+    # where there are many.
     values: dict[int, np.ndarray]
 
     def figures(self, cluster: int, time: int, variable: int) -> list[float]:

@@ -117,73 +117,39 @@ class ClusterSummary:
 class Summary:
     """Everything that a report shows; columns are those used, unless they are said to be left out.
 
-    Attributes
-    ----------
-    verdict : str
-        How far the clusters can be trusted, in one sentence.
-    n_rows, n_columns, n_unclustered, n_complete : int
-    share_missing : float
-    columns : list of ColumnSummary
-        Those of numbers.
-    categories : list of CategoryColumn
-        Those of categories.
-    clusters : list of ClusterSummary
-    map, kernel, missingness, spectrum, profile : displays
-    choice : Choice or None
-        What spoke for each number of clusters, where the number was chosen automatically.
-    rows : RowTable
-        What a reader may look through, sort and search.
-    series : SeriesSummary or None
-        Of a table of series.
-    missing_cells : MissingCells
-    confidence : list of (lowest share, highest share, n_rows, lower quartile, median, upper
-        quartile)
-        Confidence against the share of a row that was observed.
-    if_known : str
-        How many rows would change cluster if their missing values were known; "" where that is no
-        question.
-    assessment : Assessment or None
-        Whether there are groups at all, and how stable; None where that was not assessed.
-    doubtful : list of (name, DoubtfulRow)
-        The rows that are least sure of their cluster.
-    known : KnownGroups or None
-    known_rows : list of (KnownGroup, list of (name, Conflict))
-        Groups of rows that were known for the fit, with those that look like another cluster.
-    left_out : list of (name, reason)
-    forms : dict of column name to str
-        How numbers are written that are dates, hours, or have a unit.
-    titles : list of str
-        Of the clusters.
-    parameters, provenance : dict of str to str
+    `map`, `kernel`, `missingness`, `spectrum` and `profile` are displays of `pckid.plots`.
     """
 
-    verdict: str
+    verdict: str  # how far the clusters can be trusted, in one sentence
     n_rows: int
     n_columns: int
     n_unclustered: int
     n_complete: int
     share_missing: float
-    columns: list[ColumnSummary]
-    categories: list[CategoryColumn]
+    columns: list[ColumnSummary]  # those of numbers
+    categories: list[CategoryColumn]  # those of categories
     clusters: list[ClusterSummary]
     map: EmbeddingDisplay
-    rows: RowTable
-    series: SeriesSummary | None
+    rows: RowTable  # what a reader may look through, sort and search
+    series: SeriesSummary | None  # of a table of series
     kernel: KernelDisplay
     missingness: MissingnessDisplay
     spectrum: SpectrumDisplay
     profile: ProfileDisplay
-    choice: Choice | None
+    choice: Choice | None  # what spoke for each number of clusters, where the number was chosen
     missing_cells: MissingCells
+    # By the share of a row that was observed: lowest and highest share, rows, quartiles
     confidence: list[tuple[float, float, int, float, float, float]]
+    # How many rows would change cluster if their missing values were known; "" if no question
     if_known: str
-    assessment: Assessment | None
-    doubtful: list[tuple[str, DoubtfulRow]]
+    assessment: Assessment | None  # None where it was not assessed
+    doubtful: list[tuple[str, DoubtfulRow]]  # the rows that are least sure of their cluster
     known: KnownGroups | None
+    # Groups of rows that were known for the fit, with those that look like another cluster
     known_rows: list[tuple[KnownGroup, list[tuple[str, Conflict]]]]
-    left_out: list[tuple[str, str]]
-    forms: dict[str, str]
-    titles: list[str]
+    left_out: list[tuple[str, str]]  # names and reasons
+    forms: dict[str, str]  # how numbers are written that are dates, hours, or have a unit
+    titles: list[str]  # of the clusters
     parameters: dict[str, str]
     provenance: dict[str, str]
 
@@ -203,25 +169,18 @@ def summarise(
     background: Background | None = None,
     assessment: Assessment | None = None,
 ) -> Summary:
-    """Compute everything that a report shows.
+    """Compute everything that a report shows, of a fitted PCKID and the table it was fitted on.
 
-    Parameters
-    ----------
-    estimator : fitted PCKID
-    X : array-like of shape (n_samples, n_features)
-        The table it was fitted on.
-    background : Background, optional
-    assessment : Assessment, optional
-        As from `pckid.assess`; it is not computed here, since that takes some seconds.
-
-    Returns
-    -------
-    summary : Summary
+    The `assessment` is not computed here, since that takes some seconds.
     """
     row_names, known = describe_rows(background, X, len(own_labels(estimator)))
     background = background or Background()
     values, labels = to_matrix(estimator, X), own_labels(estimator)
-    names, used = feature_names(estimator), used_columns(estimator)
+    names, used, categories = (
+        feature_names(estimator),
+        used_columns(estimator),
+        estimator._categories,
+    )
     observed = ~np.isnan(values[:, used])
     confidence = to_numpy(estimator.confidence_)
     clustered = labels >= 0
@@ -231,19 +190,19 @@ def summarise(
         estimator, values, embedding, explained, row_names, known, background.forms, _orders(X)
     )
     return Summary(
-        verdict=_verdict(assessment, len(explained.clusters)),
+        verdict=assessment.sentence
+        if assessment
+        else f"{counted(len(explained.clusters), 'cluster')}; how clear they are was not assessed.",
         n_rows=len(values),
         n_columns=len(used),
         n_unclustered=int((~clustered).sum()),
         n_complete=int(observed.all(axis=1).sum()),
         share_missing=float(1 - observed.mean()),
-        columns=[
-            summarise_column(names[j], values[:, j]) for j in used if j not in estimator._categories
-        ],
+        columns=[summarise_column(names[j], values[:, j]) for j in used if j not in categories],
         categories=[
-            summarise_categories(names[j], values[:, j], estimator._categories[j])
+            summarise_categories(names[j], values[:, j], categories[j])
             for j in used
-            if j in estimator._categories
+            if j in categories
         ],
         clusters=_clusters(explained, labels, confidence, row_names, assessment, background.forms),
         map=embedding,
@@ -258,7 +217,7 @@ def summarise(
             values[:, used],
             labels,
             [names[j] for j in used],
-            [place for place, j in enumerate(used) if j in estimator._categories],
+            np.flatnonzero(np.isin(used, [*categories])).tolist(),
         ),
         confidence=confidence_by_observed(confidence[clustered], observed[clustered].mean(axis=1)),
         if_known=_foresee_changes(estimator, values, observed),
@@ -284,13 +243,6 @@ def summarise(
         parameters={name: str(value) for name, value in sorted(estimator.get_params().items())},
         provenance=_provenance(values, background),
     )
-
-
-def _verdict(assessment: Assessment | None, n_clusters: int) -> str:
-    """Write in one sentence how far the clusters can be trusted."""
-    if assessment is not None:
-        return assessment.sentence
-    return f"{counted(n_clusters, 'cluster')}; how clear they are was not assessed."
 
 
 def _foresee_changes(estimator: Any, values: np.ndarray, observed: np.ndarray) -> str:
