@@ -6,27 +6,14 @@ import numpy as np
 
 
 class CategoryFeature(NamedTuple):
-    """How one column of categories looks inside one cluster.
-
-    Attributes
-    ----------
-    feature : int
-    n_observed : int
-        Rows of the cluster with a category.
-    n_missing : int
-        Rows of the cluster without.
-    categories : list of str
-    shares, shares_outside : ndarray of shape (n_categories,)
-        Share of each category inside the cluster, and in all the others together; zero where
-        nothing is observed.
-    """
+    """How one column of categories looks inside one cluster."""
 
     feature: int
-    n_observed: int
-    n_missing: int
+    n_observed: int  # rows of the cluster with a category
+    n_missing: int  # rows of the cluster without
     categories: list[str]
-    shares: np.ndarray
-    shares_outside: np.ndarray
+    shares: np.ndarray  # (n_categories,), inside the cluster; zero where nothing is observed
+    shares_outside: np.ndarray  # (n_categories,), in all the others together
 
     @property
     def distinctness(self) -> float:
@@ -63,22 +50,10 @@ class CategoryColumn(NamedTuple):
 def compare_categories(
     feature: int, codes: np.ndarray, labels: np.ndarray, categories: list[Any], n_clusters: int
 ) -> list[CategoryFeature]:
-    """Set each cluster's categories against those of the others.
+    """Set each cluster's categories against those of the others; one result per cluster.
 
-    Parameters
-    ----------
-    feature : int
-        Which column it is.
-    codes : ndarray of shape (n_samples,)
-        Indices into `categories`; NaN where missing.
-    labels : ndarray of shape (n_samples,)
-        None of them negative.
-    categories : list
-    n_clusters : int
-
-    Returns
-    -------
-    found : list of CategoryFeature, one per cluster
+    Codes (n_samples,) are indices into `categories`, NaN where missing; no label (n_samples,) is
+    negative.
     """
     seen = ~np.isnan(codes)
     counts = np.zeros((n_clusters, len(categories)))

@@ -36,27 +36,14 @@ class Trait(NamedTuple):
 
 
 class ClusterDescription(NamedTuple):
-    """What sets a cluster apart, or else what is typical of it.
+    """What sets a cluster apart, or else what is typical of it."""
 
-    Attributes
-    ----------
-    lead : str
-        How the sentence begins.
-    traits : list of Trait
-        What follows, one for each column.
-    nearest : int or None
-        The cluster that is most like it; None where there are no more than two.
-    differences : list of Trait
-        What tells it from that one.
-    gist : list of Trait
-        The cluster in a few words. What tells it from the nearest is among them: two clusters
-        that differ in one column do not read alike.
-    """
-
-    lead: str
-    traits: list[Trait]
-    nearest: int | None
-    differences: list[Trait]
+    lead: str  # how the sentence begins
+    traits: list[Trait]  # what follows, one for each column
+    nearest: int | None  # the cluster that is most like it; None if there are no more than two
+    differences: list[Trait]  # what tells it from that one
+    # The cluster in a few words. What tells it from the nearest is among them: two clusters that
+    # differ in one column do not read alike.
     gist: list[Trait]
 
     def __str__(self) -> str:
@@ -79,15 +66,9 @@ def describe_cluster(
 ) -> ClusterDescription:
     """Describe a cluster by the columns that set it apart, or else by its typical values.
 
-    Parameters
-    ----------
-    features : sequence of (name, ClusterFeature or CategoryFeature)
-        The column that sets it apart most comes first.
-    n_clusters : int
-    forms : mapping of name to str
-        How values are written, as in `write_quantity`; others are plain numbers.
-    nearest : (int, sequence of (name, ClusterFeature or CategoryFeature)), optional
-        The cluster that is most like it, and the columns that tell the two apart.
+    Of its columns (`features`) the one that sets it apart most comes first. `forms` says how the
+    values of a column are written, as in `write_quantity`. `nearest` is the cluster that is most
+    like it, with the columns that tell the two apart.
     """
     strong = [pair for pair in features if pair[1].distinctness >= CLEAR][:N_SHOWN]
     told = [pair for pair in nearest[1] if pair[1].distinctness >= _NOTABLE] if nearest else []

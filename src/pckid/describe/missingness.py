@@ -51,14 +51,8 @@ def find_followed_missingness(
     and by the cluster that all values together suggest, and the least association that is left
     within strata counts, on at most 5,000 rows.
 
-    Parameters
-    ----------
-    values : ndarray of shape (n_samples, n_features)
-        NaN where missing; categories as numbers from 0.
-    labels : ndarray of shape (n_samples,)
-        Rows with a negative label are left out.
-    categorical : collection of int
-        The columns that hold categories.
+    Of rows (n_samples, n_features) with NaN where missing, those with a negative label
+    (n_samples,) are left out; `categorical` are the columns that hold categories.
     """
     values, labels = values[labels >= 0], labels[labels >= 0]
     links = missingness_links(~np.isnan(values), labels)
@@ -117,16 +111,8 @@ def stratified_strength(missing: np.ndarray, labels: np.ndarray, strata: np.ndar
     less what chance would give, (k − 1) times the variance within a stratum of k clusters; its
     root is on the scale of Cramér's V, and the same where there is one stratum.
 
-    Parameters
-    ----------
-    missing : ndarray of shape (n_samples, n_features), bool
-    labels : ndarray of shape (n_samples,)
-    strata : ndarray of shape (n_samples,), int
-
-    Returns
-    -------
-    strengths : ndarray of shape (n_features,)
-        From 0 to 1.
+    Of missing cells (n_samples, n_features), labels and strata (n_samples,); of shape
+    (n_features,), from 0 to 1.
     """
     flags = missing.astype(np.float64)
     between = np.zeros(flags.shape[1])

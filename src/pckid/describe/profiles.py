@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -101,37 +101,34 @@ class ClusterProfiles(NamedTuple):
 
     def records(self) -> list[dict[str, Any]]:
         """One dict for each row of `to_frame`, as `pandas.DataFrame` and others take them."""
-        clusters = range(len(self.n_rows))
-        return [record for k in clusters for record in (*self._numbers(k), *self._categories(k))]
-
-    def _numbers(self, cluster: int) -> Iterator[dict[str, Any]]:
-        """Write down the columns of numbers in a cluster."""
-        share = self.share_missing
-        for j, name in enumerate(self.feature_names):
-            yield {
-                "cluster": cluster,
-                "feature": name,
-                "n_observed": int(self.n_observed[cluster, j]),
-                "share_missing": float(share[cluster, j]),
-                "center": float(self.centers[cluster, j]),
-                "spread": float(self.spreads[cluster, j]),
-                "separation": float(self.separation[cluster, j]),
-            }
-
-    def _categories(self, cluster: int) -> Iterator[dict[str, Any]]:
-        """Write down the columns of categories in a cluster."""
-        n_rows = max(int(self.n_rows[cluster]), 1)
-        for name, known in self.categories.items():
-            n_observed = int(self.category_counts[name][cluster].sum())
-            for category, share in zip(known, self.category_shares[name][cluster], strict=True):
-                yield {
+        found: list[dict[str, Any]] = []
+        for cluster, n_rows in enumerate(self.n_rows.tolist()):
+            found += [
+                {
                     "cluster": cluster,
                     "feature": name,
-                    "n_observed": n_observed,
-                    "share_missing": 1 - n_observed / n_rows,
-                    "category": category,
-                    "share": float(share),
+                    "n_observed": int(self.n_observed[cluster, j]),
+                    "share_missing": float(self.share_missing[cluster, j]),
+                    "center": float(self.centers[cluster, j]),
+                    "spread": float(self.spreads[cluster, j]),
+                    "separation": float(self.separation[cluster, j]),
                 }
+                for j, name in enumerate(self.feature_names)
+            ]
+            for name, shares in self.category_shares.items():
+                n_observed = int(self.category_counts[name][cluster].sum())
+                found += [
+                    {
+                        "cluster": cluster,
+                        "feature": name,
+                        "n_observed": n_observed,
+                        "share_missing": 1 - n_observed / max(n_rows, 1),
+                        "category": category,
+                        "share": float(share),
+                    }
+                    for category, share in zip(self.categories[name], shares[cluster], strict=True)
+                ]
+        return found
 
 
 def profile_clusters(
@@ -145,21 +142,10 @@ def profile_clusters(
 ) -> ClusterProfiles:
     """Summarise the observed values of each cluster by a few sums over the rows.
 
-    Parameters
-    ----------
-    table : Table
-        Standardised rows, n_samples of them with d columns.
-    scaling : Scaling
-        Leads back to the units of the table.
-    labels : array of shape (n_samples,)
-        Rows with a negative label are left out.
-    n_clusters : int
-    names : list of str
-        Of all columns of the input.
-    weights : array of shape (n_samples,), default=None
-        How much each row counts in all but the numbers of rows.
-    categories : dict of int to list, default=None
-        The categories of columns of the input, by index; not needed if there are none.
+    Of standardised rows, which `scaling` leads back to the units of the table; those with a
+    negative label (n_samples,) are left out. `names` are those of all columns of the input, and
+    `categories` has those of some by index. `weights` (n_samples,) say how much each row counts in
+    all but the numbers of rows.
     """
     xp, dtype = namespace(table.values), table.values.dtype
     index = xp.arange(n_clusters, dtype=labels.dtype, device=device_of(labels))
@@ -232,14 +218,7 @@ def separation(counts: np.ndarray, means: np.ndarray, spreads: np.ndarray) -> np
     were the values normal: the chance that a row inside has the higher value, stretched from
     0 … 1 to −1 … 1.
 
-    Parameters
-    ----------
-    counts, means, spreads : ndarray of shape (n_clusters, n_features)
-
-    Returns
-    -------
-    separation : ndarray of shape (n_clusters, n_features)
-        0 where a side has no value.
+    All figures have the shape (n_clusters, n_features); 0 where a side has no value.
     """
     found = np.zeros_like(means)
     for cluster in range(len(means)):

@@ -20,18 +20,9 @@ _MOST_MOVED = 0.1
 
 
 def sample_by_cluster(labels: np.ndarray, max_rows: int, random_state: int = 0) -> np.ndarray:
-    """Choose rows at random, each cluster in proportion but none left out.
+    """Choose about `max_rows` rows at random by labels (n_samples,), ordered by cluster.
 
-    Parameters
-    ----------
-    labels : ndarray of shape (n_samples,)
-        Rows with a negative label are never chosen.
-    max_rows : int
-    random_state : int, default=0
-
-    Returns
-    -------
-    rows : ndarray of int, at most about `max_rows`, by cluster
+    Each cluster in proportion but none left out; rows with a negative label are never chosen.
     """
     clustered = np.flatnonzero(labels >= 0)
     rng = np.random.default_rng(random_state)

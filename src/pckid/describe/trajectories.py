@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import NamedTuple
 
 import numpy as np
@@ -48,14 +49,13 @@ def describe_trajectories(values: np.ndarray, labels: np.ndarray) -> Trajectorie
     [1.0, 0.33]
     """
     n_clusters = int(labels.max(initial=-1)) + 1
-    quartiles = np.full((3, n_clusters, *values.shape[1:]), np.nan)
-    observed = np.zeros((n_clusters, *values.shape[1:]))
+    quartiles = np.empty((3, n_clusters, *values.shape[1:]))
+    observed = np.empty((n_clusters, *values.shape[1:]))
     for cluster in range(n_clusters):
-        # Sorting puts NaN last, so that the values seen come first.
-        inside = np.sort(values[labels == cluster], axis=0)
-        seen = (~np.isnan(inside)).sum(axis=0)
-        observed[cluster] = seen / max(len(inside), 1)
-        for time, variable in np.argwhere(seen):
-            column = inside[: seen[time, variable], time, variable]
-            quartiles[:, cluster, time, variable] = np.quantile(column, [0.25, 0.5, 0.75])
+        inside = values[labels == cluster]
+        observed[cluster] = (~np.isnan(inside)).sum(axis=0) / max(len(inside), 1)
+        with warnings.catch_warnings():
+            # Nothing is observed at some times.
+            warnings.simplefilter("ignore", RuntimeWarning)
+            quartiles[:, cluster] = np.nanquantile(inside, [0.25, 0.5, 0.75], axis=0)
     return Trajectories(quartiles, observed)
