@@ -9,15 +9,16 @@ from scipy import stats
 from pckid.significance import comparison
 from pckid.significance.comparison import (
     Comparison,
+    Structure,
     compare_structures,
     compare_with_null_tables,
     leave_one_out,
+    measure_structure,
     rows_to_compare,
 )
 from pckid.significance.ensemble import n_starts
 from pckid.significance.margins import dip
 from pckid.significance.stability import measure_stability
-from pckid.significance.structure import Structure, measure_structure
 
 
 def test_the_p_value_is_that_of_a_further_draw():

@@ -187,7 +187,7 @@ def test_unimodal_is_convex_then_concave_and_next_to_the_column():
     rng = np.random.default_rng(2)
     values = np.sort(np.concatenate([rng.normal(size=30), rng.normal(3, 0.5, size=20)]))
     shares = np.full(50, 1 / 50)
-    knots, cumulative = unimodal(values, shares)
+    knots, cumulative, _ = unimodal(values, shares)
     jump = int(np.flatnonzero(np.diff(knots) == 0)[0])
     mode = int(np.searchsorted(values, knots[jump]))
     before, after = np.arange(50) / 50, np.arange(1, 51) / 50

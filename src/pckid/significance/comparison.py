@@ -12,8 +12,9 @@ from pckid._utils.parallel import run_in_threads
 from pckid._utils.progress import Advance
 from pckid._utils.seeds import Stream, generator
 from pckid.describe.row_summary import some_rows
+from pckid.significance.margins import dip
 from pckid.significance.null_tables import draw_null_table, fit_null_model
-from pckid.significance.structure import Structure, measure_structure
+from pckid.spectral.embedding import walk_coordinates
 
 ALPHA = 0.03
 """Clusters count as groups up to this p-value.
@@ -52,6 +53,27 @@ _WEIGHTS = (0.5, 0.25, 0.25)
 _N_OWN = 3
 # Smaller spreads of null tables are rounding.
 _LEAST_SPREAD = 1e-6
+_N_LEADING = 7
+_N_SHARED = 13
+_N_DIPS = 3
+# Eigenvalues below this are rounding.
+_LEAST_EIGENVALUE = 1e-9
+
+
+class Structure(NamedTuple):
+    """How clearly rows fall into clusters, by the random walk on their kernel.
+
+    With λ_1 = 1 ≥ λ_2 ≥ … its eigenvalues, k separated groups make λ_2, …, λ_k large.
+    """
+
+    # (2,), λ_2, which two groups make large, and the mean of λ_2, …, λ_8, which many make large
+    eigenvalues: np.ndarray
+    # (7,), (λ_2 + … + λ_i) / (λ_2 + … + λ_14) for i = 2, …, 8: how far the first ones stand out
+    # from those after them. They show groups where all eigenvalues are low or high.
+    shares: np.ndarray
+    # (3,), how far the rows are from unimodal along the eigenvectors of λ_2, λ_3 and λ_4. They
+    # separate groups from rows along one broad direction, where eigenvalues are high too.
+    dips: np.ndarray
 
 
 class Comparison(NamedTuple):
@@ -84,21 +106,10 @@ def compare_with_null_tables(
 ) -> Comparison:
     """Compare how clearly a table and null tables fall into clusters.
 
-    As many null tables are drawn as a clear answer takes: 7, 9, 17 or 33, or at last `n_null`.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-        With NaN where a value is missing.
-    categorical : ndarray of shape (n_features,), bool
-    kernel_of : callable
-    entropy : int
-        The seed of everything.
-    jobs : int, default=1
-        Threads.
-    n_null : int, default=49
-    advance : callable
-        Called with 1 for every null table.
+    Of a table (n_samples, n_features) with NaN where a value is missing, whose `categorical`
+    columns (n_features,) hold categories as numbers; `entropy` is the seed of everything. As many
+    null tables are drawn as a clear answer takes: 7, 9, 17 or 33, or at last `n_null`; `advance` is
+    called with 1 for every one.
     """
     X = _without_many_columns(X, entropy)
     model = fit_null_model(X, categorical)
@@ -135,6 +146,20 @@ def rows_to_compare(n_rows: int, entropy: int) -> np.ndarray:
     return some_rows(np.arange(n_rows), MAX_COMPARED, generator(entropy, Stream.NULL_TABLES))
 
 
+def measure_structure(kernel: np.ndarray) -> Structure:
+    """Measure how clearly rows fall into clusters by their kernel (n, n), of 20 rows at least."""
+    n_rows = len(kernel)
+    guess = np.eye(n_rows, dtype=kernel.dtype)
+    if n_rows > 4 * _N_SHARED:
+        guess = np.random.default_rng(0).standard_normal((n_rows, _N_SHARED)).astype(kernel.dtype)
+    values, coordinates = walk_coordinates(kernel, guess, _N_SHARED)
+    values = np.maximum(values.astype(np.float64), _LEAST_EIGENVALUE)
+    leading = np.array([values[0], values[:_N_LEADING].mean()])
+    shares = np.cumsum(values) / values.sum()
+    dips = np.array([dip(x) for x in coordinates.T[:_N_DIPS]])
+    return Structure(leading, shares[:_N_LEADING], dips)
+
+
 def compare_structures(own: Sequence[Structure], null: Sequence[Structure]) -> Comparison:
     """Compare a table, as several ensembles show it, with null tables.
 
@@ -142,14 +167,7 @@ def compare_structures(own: Sequence[Structure], null: Sequence[Structure]) -> C
     twice, its highest share and its highest dip, in standard deviations from the mean of the null
     tables; that of the table is the mean over its ensembles. A null table is measured by the mean
     and standard deviation of the *other* null tables, as the table itself is: else few null tables
-    would seem closer to each other than a further one is.
-
-    Parameters
-    ----------
-    own : sequence of Structure
-        Of the table, one of each ensemble.
-    null : sequence of Structure
-        Of the null tables; three at least.
+    would seem closer to each other than a further one is. There are three of them at least.
     """
     statistic, null_statistics = 0.0, np.zeros(len(null))
     for kind, weight in enumerate(_WEIGHTS):
@@ -162,19 +180,10 @@ def compare_structures(own: Sequence[Structure], null: Sequence[Structure]) -> C
 
 
 def leave_one_out(values: np.ndarray) -> np.ndarray:
-    """Standardise each row by the mean and the standard deviation of the other rows.
+    """Standardise each row (n, n_measures) by the mean and standard deviation of the other rows.
 
-    With m and s² the mean and the variance of all n rows, the others have the mean
+    With m and s² the mean and the variance of all n rows, three at least, the others have the mean
     m − (x − m) / (n − 1) and the variance ((n − 1) s² − (x − m)² n / (n − 1)) / (n − 2).
-
-    Parameters
-    ----------
-    values : ndarray of shape (n, n_measures)
-        n is three at least.
-
-    Returns
-    -------
-    standardised : ndarray of shape (n, n_measures)
     """
     n = len(values)
     apart = values - values.mean(axis=0)

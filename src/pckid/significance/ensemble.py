@@ -23,13 +23,9 @@ _N_SIZES = 4
 
 
 def with_few_mixtures(estimator: EnsembleEstimator, **changes: Any) -> EnsembleEstimator:
-    """Copy an estimator with few mixtures, for a matrix of its columns, on one thread.
+    """Copy a fitted estimator with few mixtures, for a matrix of its columns, on one thread.
 
-    Parameters
-    ----------
-    estimator : fitted PCKID or ProbabilisticClusterKernel
-    **changes
-        Further parameters of the copy.
+    `changes` are further parameters of the copy.
     """
     # The columns of a matrix have no names.
     roles = find_roles(estimator, estimator._groups, column_names(estimator))

@@ -50,19 +50,13 @@ _LEAST_VARIANCE = 0.02
 
 
 class Gaps(NamedTuple):
-    """Which clusters have a gap between them.
+    """Which clusters have a gap between them."""
 
-    Attributes
-    ----------
-    p_values : ndarray of shape (n_clusters, n_clusters)
-        How likely a cloud without a gap looks so for each pair; 1 on the diagonal, and NaN where a
-        cluster has fewer than 20 rows: too few to show a gap.
-    groups : ndarray of shape (n_clusters,)
-        Clusters without a gap between them, directly or through others, are of one group, from 0.
-        One of too few rows is of the group of the closest cluster.
-    """
-
+    # (n_clusters, n_clusters), how likely a cloud without a gap looks so for each pair; 1 on the
+    # diagonal, and NaN where a cluster has fewer than 20 rows: too few to show a gap
     p_values: np.ndarray
+    # (n_clusters,), clusters without a gap between them, directly or through others, are of one
+    # group, from 0. One of too few rows is of the group of the closest cluster.
     groups: np.ndarray
 
     @property
@@ -72,17 +66,9 @@ class Gaps(NamedTuple):
 
 
 def find_gaps(units: Units, labels: np.ndarray, entropy: int, n_clusters: int = 0) -> Gaps:
-    """Test each pair of clusters for a gap.
+    """Test each pair of clusters for a gap; labels (n_samples,) count from 0.
 
-    Parameters
-    ----------
-    units : Units
-    labels : ndarray of shape (n_samples,)
-        Clusters from 0.
-    entropy : int
-        The seed of the halves.
-    n_clusters : int, default=0
-        Where the last clusters may have no rows, the number of clusters.
+    Of `n_clusters` the last may have no rows. `entropy` is the seed of the halves.
     """
     rng = generator(entropy, Stream.GAPS)
     values = units.values.copy()
@@ -140,14 +126,8 @@ def _pair_statistic(
 ) -> float:
     """Measure the gap between two clusters: √n (dip − 0.04), the mean over halves.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n_rows, n_units)
-        Of both clusters.
-    categorical, discrete : ndarrays of shape (n_units,), bool
-    second : ndarray of shape (n_rows,), bool
-        Whether a row belongs to the second cluster.
-    rng : Generator
+    Of the rows (n_rows, n_units) of both, `second` (n_rows,) are those of the second; units
+    (n_units,) may be `categorical` or `discrete`.
     """
     found = []
     for _ in range(_N_SPLITS):
@@ -176,12 +156,8 @@ def _place_between(
     position of a row is Σ Δ (x − mean of the first) / v by Σ Δ² / v, over its observed columns: a
     missing value does not pull it to either side.
 
-    Returns
-    -------
-    positions : ndarray of shape (n_placed,)
-        Of the other rows that have half of Σ Δ² / v observed.
-    smooth : float
-        Which part of Σ Δ² / v comes from columns that are not discrete.
+    Returns the positions of the other rows that have half of Σ Δ² / v observed, and which part of
+    Σ Δ² / v comes from columns that are not discrete.
     """
     n_placed = int((~learn).sum())
     placed, observed, by_kind = np.zeros(n_placed), np.zeros(n_placed), np.zeros(2)

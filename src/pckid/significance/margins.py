@@ -38,14 +38,10 @@ class Margin(NamedTuple):
 
 
 def fit_margin(column: np.ndarray, order: np.ndarray | None = None) -> Margin:
-    """Fit the distribution of a column without groups.
+    """Fit the distribution of a column (n_samples,) without groups, NaN where a value is missing.
 
-    Parameters
-    ----------
-    column : ndarray of shape (n_samples,)
-        With NaN where a value is missing; at least two distinct values.
-    order : ndarray of shape (n_levels,), default=None
-        Of a column of categories, these from first to last; None for a column of numbers.
+    It has at least two distinct values. Of a column of categories, `order` (n_levels,) has these
+    from first to last.
     """
     observed = ~np.isnan(column)
     levels, place, counts = np.unique(column[observed], return_inverse=True, return_counts=True)
@@ -60,21 +56,15 @@ def fit_margin(column: np.ndarray, order: np.ndarray | None = None) -> Margin:
     few = len(levels) <= FEW_LEVELS and 2 * len(levels) <= counts.sum()
     if few or order is not None:
         return Margin(levels, np.cumsum(shares), True, scores, hermite)
-    return Margin(*unimodal(levels, shares), False, scores, hermite)
+    return Margin(*unimodal(levels, shares)[:2], False, scores, hermite)
 
 
 def gaussian_scores(shares: np.ndarray) -> tuple[np.ndarray, float, np.ndarray]:
     """Cut a standard Gaussian into levels of given shares (n_levels,).
 
-    Returns
-    -------
-    means : ndarray of shape (n_levels,)
-        Of the Gaussian within each level.
-    variance : float
-        Of these means over the levels.
-    hermite : ndarray of shape (24,)
-        Coefficients of the means / √variance in the normalised Hermite polynomials h_m,
-        m = 1, 2, …; their squares add up to 1 but for higher degrees.
+    Returns its means within the levels (n_levels,), their variance over the levels, and the
+    coefficients (24,) of the means / √variance in the normalised Hermite polynomials h_m,
+    m = 1, 2, …, whose squares add up to 1 but for higher degrees.
     """
     cuts = ndtri(np.clip(np.cumsum(shares)[:-1], 1e-12, 1 - 1e-12))
     density = np.exp(-(cuts**2) / 2) / np.sqrt(2 * np.pi)
@@ -95,40 +85,15 @@ def _hermite_polynomials(x: np.ndarray, count: int) -> list[np.ndarray]:
     return found[:count]
 
 
-def unimodal(levels: np.ndarray, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def unimodal(levels: np.ndarray, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
     """Find the unimodal distribution closest to that of a column, as a piecewise linear CDF.
 
     Left of its mode it is the greatest convex minorant of the empirical distribution function,
     right of it the least concave majorant, as in the dip test (Hartigan and Hartigan 1985); at the
     mode it may jump. Of 25 modes at quantiles of the column, that of the smallest largest
-    difference is taken.
-
-    Parameters
-    ----------
-    levels : ndarray of shape (n_levels,)
-        Distinct values, ascending.
-    shares : ndarray of shape (n_levels,)
-
-    Returns
-    -------
-    knots, cumulative : ndarrays of shape (n_knots,)
-        Values, and the probability up to each.
+    difference is taken. From distinct values, ascending, and their shares (n_levels,), returns
+    values and the probability up to each (n_knots,), and that difference.
     """
-    return _closest_unimodal(levels, shares)[0]
-
-
-def dip(values: np.ndarray) -> float:
-    """Measure how far values (n,) are from unimodal: the largest difference between their middle
-    empirical distribution function and that of `unimodal`, from 0 to 1/4.
-    """
-    levels, counts = np.unique(values, return_counts=True)
-    return _closest_unimodal(levels, counts / len(values))[1]
-
-
-def _closest_unimodal(
-    levels: np.ndarray, shares: np.ndarray
-) -> tuple[tuple[np.ndarray, np.ndarray], float]:
-    """Find the closest unimodal distribution, and its largest difference."""
     after = np.cumsum(shares) / shares.sum()
     before = np.concatenate([[0.0], after[:-1]])
     middle, last = (before + after) / 2, len(levels) - 1
@@ -142,17 +107,22 @@ def _closest_unimodal(
         knots = np.concatenate([levels[rising], levels[falling]])
         cumulative = np.concatenate([before[rising], after[falling]])
         error = float(np.abs(np.interp(levels, knots, cumulative) - middle).max())
-        fits.append(((knots, cumulative), error))
-    return min(fits, key=lambda fit: fit[1])
+        fits.append((knots, cumulative, error))
+    return min(fits, key=lambda fit: fit[2])
+
+
+def dip(values: np.ndarray) -> float:
+    """Measure how far values (n,) are from unimodal: the largest difference between their middle
+    empirical distribution function and that of `unimodal`, from 0 to 1/4.
+    """
+    levels, counts = np.unique(values, return_counts=True)
+    return unimodal(levels, counts / len(values))[2]
 
 
 def _convex_minorants(x: np.ndarray, y: np.ndarray, ends: np.ndarray) -> dict[int, np.ndarray]:
     """Find the corners of the greatest convex function under the points 0, …, end (x ascending).
 
-    Returns
-    -------
-    corners : dict of int to ndarray
-        Indices of points, by `end`.
+    They are indices of points, by `end`.
     """
     wanted, found = set(ends.tolist()), {}
     corners: list[tuple[int, float, float]] = []

@@ -33,15 +33,11 @@ class NullModel(NamedTuple):
 
 
 def fit_null_model(X: np.ndarray, categorical: np.ndarray) -> NullModel:
-    """Fit a Gaussian copula whose columns are discrete, as in the table, or unimodal.
+    """Fit a Gaussian copula to a table (n_samples, n_features), NaN where a value is missing.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-        With NaN where a value is missing.
-    categorical : ndarray of shape (n_features,), bool
-        Columns of categories, as numbers without an order. They get one: by where their rows lie
-        along the direction in which the table varies most.
+    Its columns are discrete, as in the table, or unimodal. `categorical` (n_features,) are columns
+    of categories, as numbers without an order. They get one: by where their rows lie along the
+    direction in which the table varies most.
     """
     units = find_units(X, categorical)
     table = units.values
@@ -76,15 +72,8 @@ def copula_correlations(margins: list[Margin], observed: np.ndarray) -> np.ndarr
     For a discrete column solving magnifies chance, which is removed by eigenvalues, see
     `denoise_correlations`; between other columns one by one, see `without_chance`.
 
-    Parameters
-    ----------
-    margins : list of Margin, one for each column
-    observed : ndarray of shape (n_samples, n_columns), bool
-
-    Returns
-    -------
-    correlations : ndarray of shape (n_columns, n_columns)
-        Not necessarily positive semidefinite.
+    The cells observed have the shape (n_samples, n_columns); the correlations (n_columns,
+    n_columns) are not necessarily positive semidefinite.
     """
     scores = np.column_stack([np.nan_to_num(margin.scores) for margin in margins])
     hermite = np.stack([margin.hermite for margin in margins])
@@ -113,12 +102,8 @@ def pairwise_correlations(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Correlate columns (n, d), zero where not observed, over the rows that both are observed in.
 
-    Returns
-    -------
-    correlations : ndarray of shape (d, d)
-        0 where a column does not vary in these rows.
-    counts : ndarray of shape (d, d)
-        The number of these rows.
+    Returns the correlations (d, d), 0 where a column does not vary in these rows, and the numbers
+    of these rows (d, d).
     """
     seen = observed.astype(np.float64)
     counts = seen.T @ seen
@@ -137,15 +122,7 @@ def without_chance(correlations: np.ndarray, counts: np.ndarray) -> np.ndarray:
     The correlation r of n rows has the variance v = (1 − r²)² / (n − 1), and r² exceeds the squared
     correlation of all rows by v on average. Null tables drawn with r would add chance of their own
     to it, and be more correlated than the table. They are drawn with √(r² − v), or 0 if r² < v.
-
-    Parameters
-    ----------
-    correlations, counts : ndarrays of shape (d, d)
-        As `pairwise_correlations` returns them.
-
-    Returns
-    -------
-    correlations : ndarray of shape (d, d)
+    All arrays are (d, d), as `pairwise_correlations` returns them.
     """
     shrunk = correlations * counts / (counts + _PRIOR_ROWS)
     variances = (1 - shrunk**2) ** 2 / np.maximum(counts - 1, 1.0)
@@ -159,16 +136,7 @@ def denoise_correlations(correlations: np.ndarray, counts: np.ndarray) -> np.nda
     s their mean: chance alone (Marchenko and Pastur 1967). These become s. An eigenvalue λ outside
     comes from one of all rows, ℓ, that chance moved away from s, λ = ℓ (1 + g s / (ℓ − s)), which
     is solved for ℓ (Baik and Silverstein 2006). 1 / n is the mean variance of the correlations
-    by chance, since columns share different numbers of rows.
-
-    Parameters
-    ----------
-    correlations, counts : ndarrays of shape (d, d)
-        As `pairwise_correlations` returns them.
-
-    Returns
-    -------
-    correlations : ndarray of shape (d, d)
+    by chance, since columns share different numbers of rows. All arrays are (d, d).
     """
     n_columns = len(counts)
     trust = counts / (counts + _PRIOR_ROWS)
@@ -186,17 +154,7 @@ def denoise_correlations(correlations: np.ndarray, counts: np.ndarray) -> np.nda
 def denoise_eigenvalues(values: np.ndarray, ratio: float) -> np.ndarray:
     """Estimate the eigenvalues of all rows from those of a sample, see `denoise_correlations`.
 
-    Parameters
-    ----------
-    values : ndarray of shape (d,)
-        Eigenvalues of correlations, of mean 1.
-    ratio : float
-        g, the number of columns by that of rows.
-
-    Returns
-    -------
-    values : ndarray of shape (d,)
-        In the same order.
+    Those of correlations (d,), of mean 1, in the same order; `ratio` is g, columns by rows.
     """
     low, high = max(0.0, 1 - np.sqrt(ratio)) ** 2, (1 + np.sqrt(ratio)) ** 2
     level, chance = 1.0, np.ones(len(values), dtype=bool)
@@ -216,12 +174,8 @@ def order_categories(X: np.ndarray, categorical: np.ndarray) -> list[np.ndarray 
     """Order the categories of each column by the table's direction of largest variance.
 
     The direction is the first left singular vector of the standardised numbers and the centred
-    indicators of the categories, zeros where missing.
-
-    Returns
-    -------
-    orders : list of ndarray or None
-        The categories of a column, first to last; None for a column of numbers.
+    indicators of the categories, zeros where missing. Categories come first to last; None for a
+    column of numbers.
     """
     if not categorical.any():
         return [None] * len(categorical)

@@ -35,20 +35,11 @@ _LEAST_VARIANCE = 0.02
 
 
 def find_single_columns(units: Units, labels: np.ndarray) -> np.ndarray:
-    """Find the units that show no groups.
+    """Find the units that show no groups, by labels (n_samples,) from 0.
 
-    Parameters
-    ----------
-    units : Units
-    labels : ndarray of shape (n_samples,)
-        Clusters from 0.
-
-    Returns
-    -------
-    found : ndarray of int
-        Those that split clusters by themselves, and those that go with no other unit. At least
-        two units are left, else the latter stay, and then all. None of fewer than three, or of
-        more than 1,000.
+    Those that split clusters by themselves, and those that go with no other unit. At least two
+    units are left, else the latter stay, and then all. None of fewer than three, or of more than
+    1,000.
     """
     none = np.arange(0)
     n_units = len(units.columns)
@@ -64,16 +55,8 @@ def find_single_columns(units: Units, labels: np.ndarray) -> np.ndarray:
 
 
 def split_alone(distances: np.ndarray) -> np.ndarray:
-    """Find the columns that alone separate some pair of clusters.
-
-    Parameters
-    ----------
-    distances : ndarray of shape (n_clusters, n_clusters, n_units)
-        See `cluster_distances`.
-
-    Returns
-    -------
-    alone : ndarray of shape (n_units,), bool
+    """Find the units (n_units,) that alone separate some pair of clusters, by their distances
+    (n_clusters, n_clusters, n_units), see `cluster_distances`.
     """
     largest = distances.max(axis=2)
     others = distances.sum(axis=2) - largest
@@ -91,18 +74,8 @@ def cluster_distances(units: Units, labels: np.ndarray, n_clusters: int = 0) -> 
     clusters, 4 v / (1 − v), which is the same for numbers. Less what chance adds on average, in
     rows in which the column is observed.
 
-    Parameters
-    ----------
-    units : Units
-    labels : ndarray of shape (n_samples,)
-        Clusters from 0.
-    n_clusters : int, default=0
-        Where the last clusters may have no rows, the number of clusters.
-
-    Returns
-    -------
-    distances : ndarray of shape (n_clusters, n_clusters, n_units)
-        0 where a cluster has fewer than two observed values.
+    Labels (n_samples,) count from 0; of `n_clusters` the last may have no rows. The distances
+    (n_clusters, n_clusters, n_units) are 0 where a cluster has fewer than two observed values.
     """
     members = np.eye(max(n_clusters, labels.max() + 1))[labels]
     found = []

@@ -38,20 +38,10 @@ def resample_clusters(
     advance: Advance,
     groups: np.ndarray | None = None,
 ) -> list[np.ndarray]:
-    """Cluster random halves of the rows, and label all rows by each.
+    """Cluster random halves of the rows, and label all rows (n_samples,) by each.
 
-    Parameters
-    ----------
-    labels_of : callable
-    n_samples, n_resamples, entropy, jobs : int
-    advance : callable
-        Called with 1 whenever a resample is done.
-    groups : ndarray of shape (n_samples,), default=None
-        Rows of one group are drawn together.
-
-    Returns
-    -------
-    resamples : list of ndarray of shape (n_samples,)
+    Rows of one of the `groups` (n_samples,) are drawn together. `advance` is called with 1
+    whenever a resample is done.
     """
 
     def resample(number: int) -> np.ndarray:
@@ -67,15 +57,9 @@ def resample_clusters(
 def measure_stability(
     labels: np.ndarray, resamples: Sequence[np.ndarray], n_clusters: int
 ) -> Stability:
-    """Compare clusters with those of resamples.
+    """Compare clusters with those of resamples, by labels (n_samples,) of the same rows from 0.
 
-    Parameters
-    ----------
-    labels : ndarray of shape (n_samples,)
-        Clusters from 0, none negative.
-    resamples : sequence of ndarray of shape (n_samples,)
-        Labels of the same rows; their numbers need not agree.
-    n_clusters : int
+    The numbers of the resamples' clusters need not agree.
     """
     overlaps, kept = [], []
     for other in resamples:

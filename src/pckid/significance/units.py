@@ -23,14 +23,9 @@ class Units(NamedTuple):
 
 
 def find_units(X: np.ndarray, categorical: np.ndarray) -> Units:
-    """Find what counts as one column.
+    """Find what counts as one column in a table (n_samples, n_features), NaN where missing.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-        With NaN where a value is missing.
-    categorical : ndarray of shape (n_features,), bool
-        Columns of categories, as numbers.
+    `categorical` (n_features,) are columns of categories, as numbers.
     """
     ends = np.stack([np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)])
     columns = _split_columns(X, ends, categorical)
