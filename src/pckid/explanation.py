@@ -11,9 +11,9 @@ from scipy.spatial.distance import cdist
 from pckid._utils.arrays import asarray_like, namespace, to_numpy
 from pckid._utils.markup import html_table
 from pckid._utils.parallel import n_threads
-from pckid.describe.categories import CategoryFeature
 from pckid.describe.clusters import (
     ClusterFeature,
+    Feature,
     differences_to_nearest,
     distinguishing_features,
 )
@@ -38,6 +38,8 @@ MAX_ROWS = 1000
 
 _DOUBTFUL = 0.8
 
+NamedFeatures = list[tuple[str, Feature]]
+
 
 class ClusterExplanation(NamedTuple):
     """One cluster: what sets it apart, and its most typical rows.
@@ -61,10 +63,10 @@ class ClusterExplanation(NamedTuple):
 
     number: int
     n_rows: int
-    features: list[tuple[str, ClusterFeature | CategoryFeature]]
+    features: NamedFeatures
     representatives: np.ndarray
     names: list[Any]
-    nearest: tuple[int, list[tuple[str, ClusterFeature | CategoryFeature]]] | None = None
+    nearest: tuple[int, NamedFeatures] | None = None
 
     def describe(self, n_clusters: int = 2) -> str:
         """Describe in words what sets the cluster apart, or else what is typical of it.
@@ -189,19 +191,23 @@ def explain(
     known, used = estimator._categories, used_columns(estimator)
     ranked = distinguishing_features(values, labels, known, used)
     nearest = differences_to_nearest(values, labels, ranked, known)
+
+    def named(features: Sequence[Feature]) -> NamedFeatures:
+        return [(names[item.feature], item) for item in features]
+
     clusters = []
     for number, (features, other) in enumerate(zip(ranked, nearest, strict=True)):
-        typical = rows[_highest(closeness[:, number], labels[rows] == number, n_examples)]
+        inside = np.flatnonzero(labels[rows] == number)
+        order = np.argsort(-closeness[inside, number], kind="stable")
+        typical = rows[inside[order[:n_examples]]]
         clusters.append(
             ClusterExplanation(
                 number,
                 int((labels == number).sum()),
-                [(names[item.feature], item) for item in features],
+                named(features),
                 typical,
                 [index[row] for row in typical],
-                other
-                if other is None
-                else (other[0], [(names[item.feature], item) for item in other[1]]),
+                None if other is None else (other[0], named(other[1])),
             )
         )
     doubtful = doubtful_rows(estimator, n_examples * n_clusters)
@@ -302,7 +308,7 @@ def _row_names(X: Any, n_samples: int) -> Sequence[Any]:
     return X.index.tolist() if is_pandas else range(n_samples)
 
 
-def _record(number: int, name: str, item: ClusterFeature | CategoryFeature) -> dict[str, Any]:
+def _record(number: int, name: str, item: Feature) -> dict[str, Any]:
     """Write down how a column looks inside a cluster."""
     record: dict[str, Any] = {
         "cluster": number,
@@ -317,9 +323,3 @@ def _record(number: int, name: str, item: ClusterFeature | CategoryFeature) -> d
         return record | {field: getattr(item, field) for field in wanted}
     fields = ("category", "share", "share_outside")
     return record | dict(zip(fields, item.common[0] if item.common else (None,) * 3, strict=True))
-
-
-def _highest(scores: np.ndarray, inside: np.ndarray, n_wanted: int) -> np.ndarray:
-    """Find the positions of the highest scores among those inside."""
-    places = np.flatnonzero(inside)
-    return places[np.argsort(-scores[places], kind="stable")][:n_wanted]

@@ -361,16 +361,13 @@ def _intercept(scores: NDArray, share: float) -> float:
 
 def _standardise(table: NDArray) -> NDArray:
     """Centre and scale each column by its observed part, NaN → 0; (n_samples, n_features)."""
-    table = table.astype(np.float64)
-    observed = ~np.isnan(table)
-    lowest = np.where(observed, table, inf).min(axis=0)
-    highest = np.where(observed, table, -inf).max(axis=0)
-    varying = observed & (lowest < highest)
-    count = np.maximum(varying.sum(axis=0), 1)
-    mean = np.where(varying, table, 0.0).sum(axis=0) / count
-    centred = np.where(varying, table - mean, 0.0)
-    spread = np.sqrt((centred**2).sum(axis=0) / count)
-    return centred / np.where(spread > 0, spread, 1.0)
+    table, scores = table.astype(np.float64), np.zeros(table.shape)
+    varying = np.fmin.reduce(table, axis=0) < np.fmax.reduce(table, axis=0)
+    columns = table[:, varying]
+    spread = np.nanstd(columns, axis=0)
+    centred = columns - np.nanmean(columns, axis=0)
+    scores[:, varying] = np.nan_to_num(centred / np.where(spread > 0, spread, 1.0))
+    return scores
 
 
 def _share_outside(share: float, observed: Mask, removable: Mask) -> float:

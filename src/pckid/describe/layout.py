@@ -26,27 +26,10 @@ def map_coordinates(embedding: np.ndarray, labels: np.ndarray, centers: np.ndarr
     So the map shows which clusters are near each other and which rows lie between clusters. The
     directions of the axes, areas, and small distances within a cluster mean nothing.
 
-    Parameters
-    ----------
-    embedding : ndarray of shape (n_samples, n_components)
-    labels : ndarray of shape (n_samples,)
-        The cluster of each row. A negative one stands for that of the nearest centre.
-    centers : ndarray of shape (n_clusters, n_components)
-        Centres in the embedding; those without rows get no place.
-
-    Returns
-    -------
-    points : ndarray of shape (n_samples, 2)
-        The same for the same input, and in the same places if the rows come in another order.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from pckid.describe.layout import map_coordinates
-    >>> points = map_coordinates(np.eye(4), np.arange(4), np.eye(4))
-    >>> gaps = [np.hypot(*(points[i] - points[j])) for i in range(4) for j in range(i)]
-    >>> bool(min(gaps) > 0.5 * max(gaps))
-    True
+    Of the embedding (n_samples, n_components), labels (n_samples,) and centres (n_clusters,
+    n_components), of which those without rows get no place. A negative label stands for that of
+    the nearest centre. The points (n_samples, 2) are the same for the same input, and in the same
+    places if the rows come in another order.
     """
     embedding, centers = np.asarray(embedding, np.float64), np.asarray(centers, np.float64)
     labels = np.asarray(labels)
@@ -66,15 +49,8 @@ def place_centers(distances: np.ndarray) -> np.ndarray:
     The sum of squared relative errors Σ (|p_i − p_j| / d_ij − 1)² is made small by majorisation
     (SMACOF; de Leeuw 1977), from two starts: classical scaling, and a circle in its order.
 
-    Parameters
-    ----------
-    distances : ndarray of shape (n_clusters, n_clusters)
-        Symmetric; those under three tenths of the largest count as these.
-
-    Returns
-    -------
-    places : ndarray of shape (n_clusters, 2)
-        Around the origin.
+    The distances (n_clusters, n_clusters) are symmetric; those under three tenths of the largest
+    count as these. The places (n_clusters, 2) lie around the origin.
     """
     n_clusters, largest = len(distances), distances.max(initial=0.0) or 1.0
     if n_clusters < 3:

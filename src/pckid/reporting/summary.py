@@ -16,12 +16,12 @@ from pckid._utils.arrays import to_numpy
 from pckid._utils.quantities import DATE_KINDS
 from pckid._utils.text import brief, counted
 from pckid.assessment import Answer, Assessment
-from pckid.describe.categories import CategoryColumn, CategoryFeature, summarise_categories
+from pckid.describe.categories import CategoryColumn, summarise_categories
 from pckid.describe.cluster_names import cluster_titles
-from pckid.describe.clusters import ClusterFeature, confidence_by_observed
+from pckid.describe.clusters import confidence_by_observed
 from pckid.describe.descriptions import ClusterDescription, describe_cluster
 from pckid.describe.rows import own_labels, to_matrix, used_columns
-from pckid.explanation import DoubtfulRow, Explanation, explain
+from pckid.explanation import DoubtfulRow, Explanation, NamedFeatures, explain
 from pckid.input.cells import is_missing
 from pckid.input.column_groups import plain_table
 from pckid.input.validation import feature_names
@@ -108,7 +108,7 @@ class ClusterSummary:
     share: float
     median_confidence: float
     stability: float | None
-    features: list[tuple[str, ClusterFeature | CategoryFeature]]
+    features: NamedFeatures
     description: ClusterDescription
     representatives: list[str]
 
