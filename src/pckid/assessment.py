@@ -30,20 +30,11 @@ from pckid.significance.gaps import GAP_ALPHA, Gaps, find_gaps
 from pckid.significance.stability import measure_stability, resample_clusters
 from pckid.significance.units import find_units
 
-MAX_JUDGED = 3000
-"""The stability of so many rows is judged."""
-
-N_RESAMPLES = 20
-"""Resamples of a verdict."""
-
-FEW_ROWS = 10
-"""Clusters of fewer rows than this are named."""
-
-CLEAR = 0.8
-"""Clusters that are found again in this share of the resamples count as stable."""
-
-MANY_ALIKE = 0.1
-"""Up to this share of null tables as clear, the verdict "no groups" is a close one."""
+MAX_JUDGED = 3000  # the stability of so many rows is judged
+N_RESAMPLES = 20  # resamples of a verdict
+FEW_ROWS = 10  # clusters of fewer rows than this are named
+CLEAR = 0.8  # clusters that are found again in this share of the resamples count as stable
+MANY_ALIKE = 0.1  # up to this share of null tables as clear, the verdict "no groups" is a close one
 
 
 class Answer(StrEnum):

@@ -33,9 +33,7 @@ from pckid.input.table import Table
 from pckid.input.validation import feature_names
 from pckid.spectral.numbers import cluster_by_numbers
 
-MAX_ROWS = 1000
-"""Likeness is judged on a sample of so many rows, unless told otherwise."""
-
+MAX_ROWS = 1000  # likeness is judged on a sample of so many rows, unless told otherwise
 _DOUBTFUL = 0.8
 
 NamedFeatures = list[tuple[str, Feature]]

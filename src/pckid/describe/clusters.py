@@ -9,11 +9,8 @@ from scipy.stats import rankdata
 
 from pckid.describe.categories import CategoryFeature, compare_categories
 
-CLEAR = 0.5
-"""From this distinctness on, a feature sets a cluster clearly apart."""
-
-N_COMPARED = 10
-"""So many columns are compared between a cluster and the nearest one."""
+CLEAR = 0.5  # from this distinctness on, a feature sets a cluster clearly apart
+N_COMPARED = 10  # so many columns are compared between a cluster and the nearest one
 
 
 class ClusterFeature(NamedTuple):

@@ -8,15 +8,10 @@ from scipy.stats import chi2
 
 MAX_ROWS = 5_000
 
-STRONG = 0.3
-"""From this Cramér's V on, clusters follow the missing values of a column."""
-
-MIN_CELLS = 10
-"""Fewer missing cells than this, or fewer observed ones, are too few to tell."""
-
+STRONG = 0.3  # from this Cramér's V on, clusters follow the missing values of a column
+MIN_CELLS = 10  # fewer missing cells than this, or fewer observed ones, are too few to tell
+# Up to this p-value, missing values are associated with the clusters more than by chance.
 MAX_CHANCE = 0.01
-"""Up to this p-value, missing values are associated with the clusters more than by chance."""
-
 _N_STRATA = 8
 _ROWS_PER_COLUMN = 20
 

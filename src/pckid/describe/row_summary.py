@@ -10,8 +10,7 @@ from pckid._utils.arrays import Array, to_numpy
 from pckid.input.table import Table, take
 
 N_BINS = 10
-MOST_ROWS = 5_000
-"""Of longer tables so many random rows tell enough."""
+MOST_ROWS = 5_000  # of longer tables so many random rows tell enough
 _MOST_CELLS = 1 << 22
 _OUTLIER = 3.0
 _ROUNDING = 1e-4

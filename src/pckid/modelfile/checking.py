@@ -13,9 +13,7 @@ from pckid.modelfile.container import Arrays
 
 FLOATS = ("float32", "float64")
 
-CATEGORY_TYPES = (str, bool, int, float)
-"""What a category may be in a file."""
-
+CATEGORY_TYPES = (str, bool, int, float)  # what a category may be in a file
 # Standardised values are clipped at 1e9; nothing computed from them lies beyond this.
 _FARTHEST = 1e10
 _ROWS = 64

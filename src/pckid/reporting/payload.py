@@ -17,8 +17,7 @@ from pckid.reporting.rows import RowTable
 from pckid.reporting.series import SeriesSummary
 from pckid.reporting.summary import MAX_PICTURE_COLUMNS, Summary
 
-MAX_DOTS = 3000
-"""Dots on the map: browsers become slow with more."""
+MAX_DOTS = 3000  # dots on the map: browsers become slow with more
 
 
 def pack_charts(summary: Summary) -> str:

@@ -20,8 +20,7 @@ from pckid.plots import EmbeddingDisplay
 
 MAX_ROWS = 10_000
 MAX_COLUMNS = 60
-MAX_CELLS = 300_000
-"""Rows times columns in a page: more would make the file larger than 2 MB."""
+MAX_CELLS = 300_000  # rows times columns in a page: more would make the file larger than 2 MB
 
 KNOWN_GROUP = "Known group"
 

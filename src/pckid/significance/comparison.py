@@ -23,30 +23,15 @@ In small tables p-values are too low: of those of 60 to 130 rows without groups,
 0.05.
 """
 
-MAX_COLUMNS = 1000
-"""Of wider tables so many random columns are compared."""
-
-MIN_ROWS = 20
-"""Fewer rows than this are too few to test."""
-
-MIN_REPEATED = 60
-"""Where there are few distinct rows, fewer rows than this are too few to test."""
-
-MAX_COMPARED = 500
-"""Of longer tables so many random rows are compared."""
-
-_LOOKS = (7, 9, 17, 33)
-"""After so many null tables the answer may be clear."""
-
-N_NULL = 49
-"""No more null tables are drawn."""
-
-_UNCLEAR = (ALPHA / 10, 0.3)
-"""Between these p-values further null tables are drawn."""
-
+MAX_COLUMNS = 1000  # of wider tables so many random columns are compared
+MIN_ROWS = 20  # fewer rows than this are too few to test
+MIN_REPEATED = 60  # where there are few distinct rows, fewer rows than this are too few to test
+MAX_COMPARED = 500  # of longer tables so many random rows are compared
+_LOOKS = (7, 9, 17, 33)  # after so many null tables the answer may be clear
+N_NULL = 49  # no more null tables are drawn
+_UNCLEAR = (ALPHA / 10, 0.3)  # between these p-values further null tables are drawn
+# Trains a kernel on a table (n, d) by a seed and returns it between its rows (n, n).
 KernelOf = Callable[[np.ndarray, int], np.ndarray]
-"""Trains a kernel on a table (n, d) by a seed and returns it between its rows (n, n)."""
-
 # What the eigenvalues, shares and dips of a structure count in the statistic.
 _WEIGHTS = (0.5, 0.25, 0.25)
 # The table's own statistic is the mean over so many ensembles: the chance of one does not decide.

@@ -33,9 +33,7 @@ from pckid.significance.margins import dip
 from pckid.significance.single_columns import cluster_distances
 from pckid.significance.units import Units
 
-GAP_ALPHA = 0.05
-"""Two clusters count as separated up to this p-value."""
-
+GAP_ALPHA = 0.05  # two clusters count as separated up to this p-value
 _N_SPLITS = 4
 # Of √n times the dip of Gaussian clouds, the mean over the halves.
 _MEAN, _SPREAD = 0.49, 0.055

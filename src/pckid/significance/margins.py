@@ -7,11 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtri
 
+# A column of so few distinct values, each of which comes twice on average, is discrete.
 FEW_LEVELS = 10
-"""A column of so few distinct values, each of which comes twice on average, is discrete."""
-
-N_HERMITE = 24
-"""How many Hermite polynomials describe how a column was cut from a Gaussian."""
+N_HERMITE = 24  # how many Hermite polynomials describe how a column was cut from a Gaussian
 
 _N_MODES = 25
 

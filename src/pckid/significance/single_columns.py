@@ -15,12 +15,8 @@ from scipy import stats
 from pckid.significance.null_tables import pairwise_correlations
 from pckid.significance.units import Units
 
-LEAST_COLUMNS = 3
-"""With fewer columns, one column is too large a part of the table to be set aside."""
-
-MOST_COLUMNS = 1000
-"""With more columns, a single one hardly changes the clusters."""
-
+LEAST_COLUMNS = 3  # with fewer columns, one column is too large a part of the table to be set aside
+MOST_COLUMNS = 1000  # with more columns, a single one hardly changes the clusters
 # Two clusters differ by a column if its means are two standard deviations apart, and are alike in
 # the other columns if these together separate them by no more than half of one.
 _DIFFERENT, _ALIKE = 4.0, 0.25

@@ -13,11 +13,10 @@ from pckid._utils.progress import Advance
 from pckid._utils.seeds import Stream, generator
 from pckid.input.groups import draw_together
 
+# A cluster is found again in a resample that has one of this Jaccard index with it (Hennig).
 FOUND_AGAIN = 0.75
-"""A cluster is found again in a resample that has one of this Jaccard index with it (Hennig)."""
-
+# Clusters the rows (n_drawn,) of a table by a seed and returns labels of all rows (n,).
 LabelsOf = Callable[[np.ndarray, int], np.ndarray]
-"""Clusters the rows (n_drawn,) of a table by a seed and returns labels of all rows (n,)."""
 
 
 class Stability(NamedTuple):
