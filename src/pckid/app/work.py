@@ -146,7 +146,7 @@ def name_groups(settings: Settings, made: Made, names: Sequence[str | None], tel
     summary = replace(made.summary, titles=titles)
     if summary.assessment is not None:
         found = replace(summary.assessment, cluster_names=list(names))
-        summary = replace(summary, assessment=found, verdict=found.sentence)
+        summary = replace(summary, assessment=found)
     renamed = made._replace(summary=summary, profiles=profiles)
     return _write(settings, prepared, estimator, renamed, tell)._replace(notes=made.notes)
 

@@ -6,7 +6,6 @@ import base64
 import hashlib
 from functools import cache
 from importlib.resources import files
-from typing import Any
 
 import numpy as np
 
@@ -51,7 +50,7 @@ def render(summary: Summary) -> str:
         lstrip_blocks=True,
     )
     environment.filters |= {
-        "brief": _brief,
+        "brief": lambda text, width=60: brief(str(text), width),
         "counted": counted,
         "percent": _percent,
         "quantity": lambda value, name: write_quantity(value, summary.forms.get(name)),
@@ -89,17 +88,16 @@ def _read_installed(name: str) -> str:
 
 
 def _policy(scripts: tuple[str, ...], styles: tuple[str, ...]) -> str:
-    """Allow these scripts and styles, and nothing else."""
+    """Allow these scripts and styles, by their hashes, and nothing else."""
+
+    def hashes(texts: tuple[str, ...]) -> str:
+        digests = (base64.b64encode(hashlib.sha256(text.encode()).digest()) for text in texts)
+        return " ".join(f"'sha256-{digest.decode()}'" for digest in digests)
+
     return (
-        f"default-src 'none'; script-src {_hashes(scripts)}; style-src {_hashes(styles)}; "
+        f"default-src 'none'; script-src {hashes(scripts)}; style-src {hashes(styles)}; "
         "base-uri 'none'; form-action 'none'"
     )
-
-
-def _hashes(texts: tuple[str, ...]) -> str:
-    """Write hashes as a content security policy wants them."""
-    digests = (base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in texts)
-    return " ".join(f"'sha256-{digest}'" for digest in digests)
 
 
 def _largest_gap(eigenvalues: np.ndarray) -> int:
@@ -112,11 +110,6 @@ def _second(choice: Choice | None) -> int | None:
     if choice is None or len(choice.candidates) < 2:
         return None
     return int(next(number for number in choice.ranked if number != choice.n_clusters))
-
-
-def _brief(text: Any, width: int = 60) -> str:
-    """Fit a name into the page."""
-    return brief(str(text), width)
 
 
 def _percent(share: float) -> str:

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from pckid._utils.quantities import DATE_KINDS
-from pckid.assessment import Assessment
 from pckid.describe.rows import sample_by_cluster
 from pckid.plots import KernelDisplay
 from pckid.reporting.rows import RowTable
@@ -28,7 +27,7 @@ def pack_charts(summary: Summary) -> str:
 
 def chart_data(summary: Summary) -> dict[str, Any]:
     """Write everything that is drawn as lists, numbers and texts; missing values are None."""
-    n_clusters = len(summary.clusters)
+    n_clusters, found = len(summary.clusters), summary.assessment
     return {
         "clusters": [cluster.n_rows for cluster in summary.clusters],
         "names": summary.titles,
@@ -42,8 +41,10 @@ def chart_data(summary: Summary) -> dict[str, Any]:
             }
             for low, high, n_rows, *quartiles in summary.confidence
         ],
-        "null": _null(summary.assessment),
-        "without_gap": summary.assessment.pairs_without_gap if summary.assessment else [],
+        "null": None
+        if found is None or found.p_value is None
+        else {"table": round(found.statistic, 3), "others": _to_lists(found.null_statistics, 4)},
+        "without_gap": found.pairs_without_gap if found else [],
         "likeness": _to_lists(block_means(summary.kernel, n_clusters), 6),
         "chosen": summary.choice is not None,
         "numbers": _bars(summary),
@@ -101,13 +102,6 @@ def _series(found: SeriesSummary | None) -> dict[str, Any] | None:
         "observed": _to_lists(found.trajectories.observed, 3),
         "values": {str(place): _to_lists(values, 4) for place, values in found.values.items()},
     }
-
-
-def _null(found: Assessment | None) -> dict[str, Any] | None:
-    """Write how clear the clusters are, and those of tables without groups."""
-    if found is None or found.p_value is None:
-        return None
-    return {"table": round(found.statistic, 3), "others": _to_lists(found.null_statistics, 4)}
 
 
 def _bars(summary: Summary) -> list[dict[str, Any]]:

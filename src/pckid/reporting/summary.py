@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import platform
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -120,7 +120,6 @@ class Summary:
     `map`, `kernel`, `missingness`, `spectrum` and `profile` are displays of `pckid.plots`.
     """
 
-    verdict: str  # how far the clusters can be trusted, in one sentence
     n_rows: int
     n_columns: int
     n_unclustered: int
@@ -154,6 +153,13 @@ class Summary:
     provenance: dict[str, str]
 
     @property
+    def verdict(self) -> str:
+        """How far the clusters can be trusted, in one sentence."""
+        if self.assessment:
+            return self.assessment.sentence
+        return f"{counted(len(self.clusters), 'cluster')}; how clear they are was not assessed."
+
+    @property
     def headline(self) -> str:
         """How many groups there are, or clusters where they are no groups with gaps between."""
         found, n_clusters = self.assessment, len(self.clusters)
@@ -176,11 +182,8 @@ def summarise(
     row_names, known = describe_rows(background, X, len(own_labels(estimator)))
     background = background or Background()
     values, labels = to_matrix(estimator, X), own_labels(estimator)
-    names, used, categories = (
-        feature_names(estimator),
-        used_columns(estimator),
-        estimator._categories,
-    )
+    names, used = feature_names(estimator), used_columns(estimator)
+    categories = {j: known for j, known in estimator._categories.items() if j in used}
     observed = ~np.isnan(values[:, used])
     confidence = to_numpy(estimator.confidence_)
     clustered = labels >= 0
@@ -189,10 +192,11 @@ def summarise(
     rows = collect_rows(
         estimator, values, embedding, explained, row_names, known, background.forms, _orders(X)
     )
+
+    def with_names(found: Iterable[Any]) -> list[tuple[str, Any]]:
+        return [(_row_name(each.row, row_names), each) for each in found]
+
     return Summary(
-        verdict=assessment.sentence
-        if assessment
-        else f"{counted(len(explained.clusters), 'cluster')}; how clear they are was not assessed.",
         n_rows=len(values),
         n_columns=len(used),
         n_unclustered=int((~clustered).sum()),
@@ -200,9 +204,7 @@ def summarise(
         share_missing=float(1 - observed.mean()),
         columns=[summarise_column(names[j], values[:, j]) for j in used if j not in categories],
         categories=[
-            summarise_categories(names[j], values[:, j], categories[j])
-            for j in used
-            if j in categories
+            summarise_categories(names[j], values[:, j], categories[j]) for j in sorted(categories)
         ],
         clusters=_clusters(explained, labels, confidence, row_names, assessment, background.forms),
         map=embedding,
@@ -222,19 +224,10 @@ def summarise(
         confidence=confidence_by_observed(confidence[clustered], observed[clustered].mean(axis=1)),
         if_known=_foresee_changes(estimator, values, observed),
         assessment=assessment,
-        doubtful=[
-            (_row_name(item.row, row_names), item) for item in explained.doubtful[:MAX_DOUBTFUL]
-        ],
+        doubtful=with_names(explained.doubtful[:MAX_DOUBTFUL]),
         known=compare_known(known, labels),
         known_rows=[
-            (
-                group,
-                [
-                    (_row_name(each.row, row_names), each)
-                    for each in estimator.known_conflicts_
-                    if each.group == group.name
-                ],
-            )
+            (group, with_names(c for c in estimator.known_conflicts_ if c.group == group.name))
             for group in getattr(estimator, "known_groups_", [])
         ],
         left_out=_left_out(estimator, background, names),

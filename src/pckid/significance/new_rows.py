@@ -258,7 +258,13 @@ def _compare_table(model: Any, table: Table, unseen: Mapping[int, int]) -> RowCo
     categories = [
         (names[j], model._categories[j], unseen.get(j, 0)) for j in scaling.categorical.tolist()
     ]
-    found = list(_compare_outliers(fit.scored.tolist(), scored.tolist()))
+    found: list[RowChange] = []
+    if min(fit.scored[0], scored[0]) > 0:
+        (n, a), (m, b) = fit.scored.tolist(), scored.tolist()
+        change = _compare_shares("outliers", "", (n, a), (m, b))
+        # Only more of them is a change.
+        p_value = float(hypergeom.sf(b - 1, n + m, a + b, m))
+        found.append(change._replace(p_value=p_value, distance=max(change.shift, 0.0)))
     found += _compare_numbers(fit, new, used, scaling)
     found += _compare_categories(fit.categories, new.categories, categories)
     n, m = fit.n_rows, new.n_rows
@@ -291,14 +297,6 @@ def _compare_shares(
     low, high = binomtest(b, max(m, 1)).proportion_ci(method="wilson")
     shift = now - before
     return RowChange(kind, name, before, now, low, high, shift, abs(shift), p_value)
-
-
-def _compare_outliers(fit: Sequence[float], new: Sequence[float]) -> Iterator[RowChange]:
-    """Compare the shares of outliers, where they are known; only more of them is a change."""
-    if min(fit[0], new[0]) > 0:
-        change = _compare_shares("outliers", "", fit, new)
-        p_value = float(hypergeom.sf(new[1] - 1, fit[0] + new[0], fit[1] + new[1], new[0]))
-        yield change._replace(p_value=p_value, distance=max(change.shift, 0.0))
 
 
 def _compare_numbers(
