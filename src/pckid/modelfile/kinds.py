@@ -250,12 +250,12 @@ def _read_scaling(reader: ArrayReader, n_features: int, known: dict[int, list[An
         "unit": Spec((n_kept,), _FLOAT64, 1.0, 2.0**1022, optional=True),
     }
     found = reader.take_all("scaling", schema)
-    kept, categorical = found["kept"], found["categorical"].tolist()
+    kept, categorical, named = found["kept"], found["categorical"], np.array([*known], np.int64)
     ascend = all((np.diff(part) > 0).all() for part in (kept, categorical))
-    fit = ascend and n_kept + n_categorical > 0 and not set(kept.tolist()) & set(known)
+    fit = ascend and n_kept + n_categorical > 0 and not np.isin(kept, named).any()
     require(fit, "the list of used columns does not fit the columns.")
-    require(set(categorical) <= set(known), "a column of categories lacks its categories.")
-    margins = _read_margins(reader, [len(known[j]) for j in categorical], n_kept)
+    require(bool(np.isin(categorical, named).all()), "a column of categories lacks its categories.")
+    margins = _read_margins(reader, [len(known[j]) for j in categorical.tolist()], n_kept)
     return Scaling(**found, margins=margins)
 
 
