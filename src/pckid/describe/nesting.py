@@ -88,17 +88,8 @@ class Nesting(NamedTuple):
 def nest(labels: Sequence[np.ndarray], first: int = 2) -> list[NestedCluster]:
     """Find, for each cluster, the cluster of the level before that holds most of its rows.
 
-    Parameters
-    ----------
-    labels : sequence of ndarrays of shape (n_rows,)
-        Levels, each with one cluster more; numbers from 0.
-    first : int, default=2
-        The number of clusters of the first level.
-
-    Returns
-    -------
-    clusters : list of NestedCluster
-        Clusters without rows are left out.
+    Levels (n_rows,) each have one cluster more, the first one `first` of them, numbered from 0.
+    Clusters without rows are left out.
     """
     found = []
     for level, mine in enumerate(labels):
