@@ -61,6 +61,22 @@ def test_dataframes_serve_as_arrays_do(frame):
         display(name, model, X)
 
 
+def test_profiles_are_medians_in_spreads_from_the_median_of_the_table(model):
+    table = X.copy()
+    table[model.labels_ == 1, 2] = np.nan
+    clusters = PCKID(3, n_inits=4, max_components=6, random_state=0).fit(table)
+    found = plots.ProfileDisplay.from_estimator(clusters, table)
+    for column, name in enumerate(found.feature_names):
+        values = table[:, int(name.removeprefix("feature "))]
+        for cluster in range(3):
+            inside = values[(clusters.labels_ == cluster) & ~np.isnan(values)]
+            expected = np.nan
+            if len(inside):
+                expected = (np.median(inside) - np.nanmedian(values)) / np.nanstd(values)
+            np.testing.assert_allclose(found.medians[cluster, column], expected)
+    assert np.isnan(found.medians).sum() == 1
+
+
 def test_a_choice_is_drawn_with_every_candidate(model):
     found = plots.ChoiceDisplay.from_estimator(model, X, max_clusters=5)
     bars = found.plot().ax_.patches

@@ -165,11 +165,9 @@ def profile_clusters(
         deviations = (table.values[rows, :] - own) * _seen(table, rows)
         squares = squares + member[:, rows] @ deviations**2
     counts, means, sums = _host(xp.stack([count, mean, squares]))
-    n_observed = (
-        counts
-        if weights is None
-        else _host(sum(counted[:, rows] @ _seen(table, rows) for rows in blocks))
-    )
+    n_observed = counts
+    if weights is not None:
+        n_observed = _host(sum(counted[:, rows] @ _seen(table, rows) for rows in blocks))
     spreads = np.sqrt(sums / np.where(counts > 0, counts, 1))
     # Where all rows of a cluster have one value, rounding leaves a little of its spread.
     least = _ROUNDING * float(xp.finfo(dtype).eps)
@@ -177,9 +175,14 @@ def profile_clusters(
     seen, unit = counts > 0, 1.0 if scaling.unit is None else _host(scaling.unit)
     center, scale = _host(xp.stack([scaling.center, scaling.scale]))
     places = center + scale * means
-    shares, explained = _profile_categories(table, scaling, member, names)
-    kept = [names[column] for column in scaling.kept]
+    kept, shares = [names[column] for column in scaling.kept], {}
     between = variance_between(counts, means, spreads**2).tolist()
+    importances = dict(zip(kept, between, strict=True))
+    for name, held in _category_counts(table, scaling, member, names).items():
+        total = held.sum(axis=1, keepdims=True)
+        found = held / np.where(total > 0, total, 1)
+        shares[name] = np.where(total > 0, found, np.nan)
+        importances[name] = float(variance_between(total, found, found * (1 - found), axis=(0,)))
     return ClusterProfiles(
         feature_names=kept,
         n_rows=np.rint(_host(xp.sum(counted, axis=1))).astype(np.int64),
@@ -192,20 +195,23 @@ def profile_clusters(
         category_shares=shares,
         category_counts=_category_counts(table, scaling, counted, names),
         categories={names[j]: list((categories or {})[j]) for j in scaling.categorical.tolist()},
-        importances=dict(zip(kept, between, strict=True)) | explained,
+        importances=importances,
     )
 
 
-def variance_between(counts: np.ndarray, means: np.ndarray, variances: np.ndarray) -> np.ndarray:
+def variance_between(
+    counts: np.ndarray, means: np.ndarray, variances: np.ndarray, axis: tuple[int, ...] = ()
+) -> np.ndarray:
     """Compute the share of each column's variance that lies between clusters (correlation ratio).
 
-    From figures (n_clusters, n_features) to (n_features,); 0 where a column does not vary.
+    From figures (n_clusters, n_features) to (n_features,); 0 where a column does not vary. With
+    axis=(0,) the columns are the indicators of one of categories, whose variances add up.
     """
     total = np.maximum(counts.sum(axis=0), np.finfo(float).tiny)
     middle = (counts * means).sum(axis=0) / total
     between = (counts * (means - middle) ** 2).sum(axis=0)
-    whole = between + (counts * variances).sum(axis=0)
-    return np.where(whole > 0, between / np.where(whole > 0, whole, 1), 0.0)
+    whole = (between + (counts * variances).sum(axis=0)).sum(axis=axis)
+    return np.where(whole > 0, between.sum(axis=axis) / np.where(whole > 0, whole, 1), 0.0)
 
 
 def separation(counts: np.ndarray, means: np.ndarray, spreads: np.ndarray) -> np.ndarray:
@@ -234,26 +240,6 @@ def separation(counts: np.ndarray, means: np.ndarray, spreads: np.ndarray) -> np
         known = (counts[cluster] > 0) & (n.sum(axis=0) > 0) & (apart != 0)
         found[cluster] = np.where(known, erf(np.where(known, z, 0)), 0)
     return found
-
-
-def _profile_categories(
-    table: Table, scaling: Scaling, member: Array, names: list[str]
-) -> tuple[dict[str, np.ndarray], dict[str, float]]:
-    """Share out the observed cells of each cluster, `member` (k, n), among the categories.
-
-    With the share of the indicators' variance that lies between clusters, by name.
-    """
-    shares, explained = {}, {}
-    for name, counts in _category_counts(table, scaling, member, names).items():
-        total = counts.sum(axis=1, keepdims=True)
-        found = counts / np.where(total > 0, total, 1)
-        shares[name] = np.where(total > 0, found, np.nan)
-        # The variances of the indicators of one column add up.
-        middle = counts.sum(axis=0) / max(counts.sum(), np.finfo(float).tiny)
-        between = float((total * (found - middle) ** 2).sum())
-        whole = between + float((total * found * (1 - found)).sum())
-        explained[name] = between / whole if whole > 0 else 0.0
-    return shares, explained
 
 
 def _category_counts(
