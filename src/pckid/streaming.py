@@ -6,9 +6,10 @@ import json
 import math
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
+from functools import partial
 from inspect import signature
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -146,14 +147,14 @@ def cluster_file(
     if unknown:
         raise TypeError(f"cluster_file() got an unexpected keyword argument {min(unknown)!r}")
     reading, chosen = pick_options({**options, "columns": columns or (), "known": known})
-    with parameter_errors(source), workers_of(scheduler) as client:
+    with parameter_errors(source), workers_of(scheduler) as read_rows:
         table = open_table(source, reading, at_most=0 if known is None else math.inf)
         for name in kept:
             if name not in table.names:
                 raise TableError(f"{source} has no column '{name}'.")
         if not columns:
             chosen = replace(chosen, drop=(*chosen.drop, *kept))
-        prepared, rows = prepare_rows(model, table, chosen, client)
+        prepared, rows = prepare_rows(model, table, chosen, read_rows)
         refuse_undecided(prepared)
         fit_rows(model, prepared, rows)
         made_by = json.dumps(origin(model, table))
@@ -165,25 +166,28 @@ def cluster_file(
 
 
 @contextmanager
-def workers_of(scheduler: str | None) -> Iterator[Any]:
-    """Connect to the workers of a scheduler; None where there is none."""
+def workers_of(scheduler: str | None) -> Iterator[Callable[[Prepared], FileRows]]:
+    """Say who reads the rows of a file: this process, or the workers of a scheduler."""
     if scheduler is None:
-        yield None
+        yield FileRows
         return
-    from pckid.outofcore.daskrows import connected
+    from pckid.outofcore.daskrows import ClusterRows, connected
 
     with connected(scheduler) as client:
-        yield client
+        yield partial(ClusterRows, client=client)
 
 
 def prepare_rows(
-    model: PCKID, table: OpenTable, options: ColumnOptions, client: Any = None
+    model: PCKID,
+    table: OpenTable,
+    options: ColumnOptions,
+    read_rows: Callable[[Prepared], FileRows] = FileRows,
 ) -> tuple[Prepared, FileRows | None]:
     """Prepare a table, and draw the rows that a fit learns from where it stays in its file.
 
-    The model, which is not fitted yet, says which rows are drawn; the workers of a client read the
-    file. Where a later row is not written as the first ones are, the column is looked at anew, in
-    all rows. No rows are drawn of a table in memory, nor where something must be decided first.
+    The model, which is not fitted yet, says which rows are drawn. Where a later row is not written
+    as the first ones are, the column is looked at anew, in all rows. No rows are drawn of a table
+    in memory, nor where something must be decided first.
     """
     unread = Unread()
     while True:
@@ -192,20 +196,13 @@ def prepare_rows(
         prepared = prepare(table, options, unread=unread)
         if prepared.stops:
             return prepared, None
-        rows = FileRows(prepared) if client is None else _rows_of_workers(prepared, client)
+        rows = read_rows(prepared)
         found = rows.draw(*_drawing(model, len(prepared.names)))
         if isinstance(found, Survey):
             return replace(prepared, problems=_problems_in(prepared, found)), rows
         if found.names <= unread.names and found.infinite.keys() <= unread.infinite.keys():
-            raise TableError(f"{table.source} changed while it was read. Cluster it again.")
+            raise rows.changed_error()
         unread = Unread(unread.names | found.names, {**unread.infinite, **found.infinite})
-
-
-def _rows_of_workers(prepared: Prepared, client: Any) -> FileRows:
-    """Give the rows of a file that the workers of a scheduler read."""
-    from pckid.outofcore.daskrows import ClusterRows
-
-    return ClusterRows(prepared, client)
 
 
 def _drawing(model: PCKID, n_features: int) -> tuple[int, int]:
@@ -269,47 +266,6 @@ def origin(model: PCKID, table: OpenTable) -> dict[str, Any]:
     }
 
 
-class _Tally:
-    """Counts of labels, and of known groups with them, as they come."""
-
-    def __init__(self, n_clusters: int) -> None:
-        self.sizes = np.zeros(n_clusters, dtype=np.int64)
-        self.n_rows, self.confident = 0, 0.0
-        self.groups: Counter[tuple[str, int]] = Counter()
-
-    def add(self, found: Found, known: str | None) -> None:
-        """Count some rows."""
-        labels, confidence, *_ = found.results
-        self.sizes += np.bincount(labels[labels >= 0], minlength=len(self.sizes))
-        self.n_rows += len(labels)
-        self.confident += float(confidence.sum(dtype=np.float64))
-        if known and found.table:
-            names = found.table.data.column(known).to_pylist()
-            pairs = zip(names, labels.tolist(), strict=True)
-            self.groups.update(
-                (str(name), j) for name, j in pairs if j >= 0 and name not in (None, "")
-            )
-
-    def totals(self) -> Totals:
-        """Sum up."""
-        clustered = int(self.sizes.sum())
-        last = int(np.flatnonzero(self.sizes).max(initial=-1)) + 1
-        mean = self.confident / clustered if clustered else None
-        return Totals(
-            self.n_rows, self.sizes[:last].tolist(), self.n_rows - clustered, mean, self._accuracy()
-        )
-
-    def _accuracy(self) -> float | None:
-        """Compare clusters with the known groups."""
-        if not self.groups:
-            return None
-        names = sorted({name for name, _ in self.groups})
-        counts = np.zeros((len(names), len(self.sizes)), dtype=np.int64)
-        for (name, label), count in self.groups.items():
-            counts[names.index(name), label] = count
-        return accuracy_of_counts(counts)
-
-
 def write_labels(
     model: PCKID,
     prepared: Prepared,
@@ -331,12 +287,13 @@ def write_labels(
     jobs = n_threads(model.n_jobs) if rows.local else 1
     state = model._fitted, jobs, layout.outliers, stored
     with closing(rows.results(_label, state, layout.read)) as placed:
-        tally = _write_batches(model, placed, writer, layout)
-    if rows.surveyed.n_rows != tally.n_rows:
-        raise TableError(f"{rows.table.source} changed while it was read. Cluster it again.")
+        totals = _write_batches(model, placed, writer, layout)
+    if rows.surveyed.n_rows != totals.n_rows:
+        raise rows.changed_error()
     # For the model's file: a model that was fitted to blocks has no labels to count.
-    model._cluster_sizes = tally.sizes.tolist()
-    return tally.totals()
+    n_more = model.cluster_centers_.shape[0] - len(totals.cluster_sizes)
+    model._cluster_sizes = totals.cluster_sizes + [0] * n_more
+    return totals
 
 
 def write_placed(
@@ -353,28 +310,56 @@ def write_placed(
     numbers = {n: prepared.X[:, place[n]] for n in numbers_in_text(whole, read, prepared.readings)}
     table = whole._replace(data=whole.data.select(layout.read)) if layout.read else None
     found = Found(table, 0, results, numbers)
-    return _write_batches(model, [found], writer, layout).totals()
+    return _write_batches(model, [found], writer, layout)
 
 
 def _write_batches(
     model: PCKID, batches: Iterable[Found], writer: TableWriter, layout: Layout
-) -> _Tally:
+) -> Totals:
     """Write batches of rows with what was found for them, and count it."""
-    tally = _Tally(model.cluster_centers_.shape[0])
+    n_clusters = model.cluster_centers_.shape[0]
+    # A row without a cluster has the last of the counts, and of the names.
+    sizes = np.zeros(n_clusters + 1, dtype=np.int64)
+    titles = np.array([*cluster_titles(model), ""], dtype=object)
+    confident, groups = 0.0, Counter[tuple[str, int]]()
     for found in batches:
         new = dict(zip(layout.new_columns, found.results, strict=True))
+        labels = new["cluster"]
         if any(model.cluster_names_):
-            # A row without a cluster has the last of the names.
-            titles = np.array([*cluster_titles(model), ""], dtype=object)
-            new = {"cluster": new["cluster"], NAME_COLUMN: titles[new["cluster"]]} | new
+            new = {"cluster": labels, NAME_COLUMN: titles[labels]} | new
         if layout.kept and found.table:
             data = found.table.data.select(list(layout.kept))
             writer.write(found.table._replace(data=data), new, found.numbers)
         else:
-            rows = np.arange(found.start + 1, found.start + len(new["cluster"]) + 1)
+            rows = np.arange(found.start + 1, found.start + len(labels) + 1)
             writer.write(FileTable(pa.table({"row": rows})), new)
-        tally.add(found, layout.known)
-    return tally
+        sizes += np.bincount(labels % len(sizes), minlength=len(sizes))
+        confident += float(new["confidence"].sum(dtype=np.float64))
+        if layout.known and found.table:
+            names = found.table.data.column(layout.known).to_pylist()
+            pairs = zip(names, labels.tolist(), strict=True)
+            groups.update((str(g), j) for g, j in pairs if j >= 0 and g not in (None, ""))
+    clustered = int(sizes[:-1].sum())
+    last = int(np.flatnonzero(sizes[:-1]).max(initial=-1)) + 1
+    mean = confident / clustered if clustered else None
+    return Totals(
+        int(sizes.sum()),
+        sizes[:last].tolist(),
+        int(sizes[-1]),
+        mean,
+        _agreement(groups, n_clusters),
+    )
+
+
+def _agreement(groups: Counter[tuple[str, int]], n_clusters: int) -> float | None:
+    """Compare clusters with known groups, by how many rows have a name and a label."""
+    if not groups:
+        return None
+    names = sorted({name for name, _ in groups})
+    counts = np.zeros((len(names), n_clusters), dtype=np.int64)
+    for (name, label), count in groups.items():
+        counts[names.index(name), label] = count
+    return accuracy_of_counts(counts)
 
 
 def _label(

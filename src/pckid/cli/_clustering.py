@@ -72,9 +72,9 @@ def run_cluster(
         many = f"{table.n_rows:,} rows" if table.n_rows else _write_size(table.n_bytes)
         say(f"{table.source} ({many}) is read in batches; it need not fit in memory.")
     estimator = _cluster.make_estimator(n_clusters, options)
-    with streaming.workers_of(options["scheduler"]) as client:
+    with streaming.workers_of(options["scheduler"]) as read_rows:
         columns = replace(_words.column_options(options), lines=_series.case_options(options))
-        prepared, rows = streaming.prepare_rows(estimator, table, columns, client)
+        prepared, rows = streaming.prepare_rows(estimator, table, columns, read_rows)
         table = prepared.table  # lines of cases need not stay in memory
         _words.tell_prepared(prepared)
         _series.tell_series(prepared)

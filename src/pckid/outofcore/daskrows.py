@@ -57,16 +57,15 @@ class DaskRows(BlockedRows):
         """Pass over all rows; choose `size` of them."""
         if any(math.isnan(length) for length in self.lengths):
             self.lengths = list(dask.compute(*[dask.delayed(len)(block) for block in self.blocks]))
-        return _ask(lambda limit: self._surveys(entropy, size, limit), int(sum(self.lengths)), size)
-
-    def _surveys(self, entropy: int, size: int, limit: float) -> list[Any]:
-        """List the tasks that survey the blocks."""
         starts = np.concatenate([[0], np.cumsum(self.lengths)]).astype(int).tolist()
-        given = entropy, size, limit
-        return [
-            dask.delayed(_survey)(block, self.template, starts[i], i, self.names, *given)
-            for i, block in enumerate(self.blocks)
-        ]
+
+        def surveys(limit: float) -> list[Any]:
+            return [
+                dask.delayed(_survey)(block, self.template, i, start, entropy, size, limit)
+                for i, (block, start) in enumerate(zip(self.blocks, starts, strict=False))
+            ]
+
+        return _ask(surveys, starts[-1], size)
 
     def arrays(self, function: Callable, state: Any) -> tuple[Any, ...]:
         """Apply `function(state, X)` to each block X lazily; return dask arrays."""
@@ -176,26 +175,18 @@ def _same(state: Any) -> Any:
     return state
 
 
-def _survey(
-    values: Any,
-    template: Any,
-    start: int,
-    number: int,
-    names: Sequence[str],
-    entropy: int,
-    size: int,
-    limit: float,
-) -> Survey:
+def _survey(values: Any, template: Any, number: int, start: int, *drawing: Any) -> Survey:
     """Survey a block, on a worker; an infinite entry is an error that says where it is."""
     X = _read(values, template, f"block {number}")
     infinite = np.isinf(X)
     if infinite.any():
         row, column = (int(i) for i in np.argwhere(infinite)[0])
+        names = getattr(template, "columns", range(X.shape[1]))
         raise ValueError(
-            f"Column {names[column]} holds {X[row, column]} in row {start + row:,} (block "
+            f"Column {names[column]!r} holds {X[row, column]} in row {start + row:,} (block "
             f"{number}, row {row:,} of it). Replace it by NaN to treat it as missing."
         )
-    return survey_block(X, start, entropy, size, limit)
+    return survey_block(X, start, *drawing)
 
 
 def _apply(

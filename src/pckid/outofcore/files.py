@@ -65,15 +65,10 @@ class FileRows(BlockedRows):
                 }
         self.drawn: dict[tuple[int, int], Survey] = {}  # by seed and size
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The columns as errors name them."""
-        return tuple(f"'{name}'" for name in self.columns)
-
     def survey(self, entropy: int, size: int) -> Survey:
         """Pass over all rows, unless that was done; choose `size` of them."""
         if (entropy, size) not in self.drawn and isinstance(self.draw(entropy, size), Unread):
-            raise self._changed()
+            raise self.changed_error()
         return self.drawn[entropy, size]
 
     @property
@@ -116,7 +111,7 @@ class FileRows(BlockedRows):
         batches = self.table.batches(wanted, batch_rows(len(wanted)))
         return one_ahead((batch, self._numbers(batch)) for batch in batches)
 
-    def _changed(self) -> TableError:
+    def changed_error(self) -> TableError:
         """Say that rows are not what they were."""
         return TableError(f"{self.table.source} changed while it was read. Cluster it again.")
 
@@ -154,7 +149,7 @@ class FileRows(BlockedRows):
         with closing(self.blocks(others)) as blocks:
             for batch, X in blocks:
                 if isinstance(X, Unread):
-                    raise self._changed()
+                    raise self.changed_error()
                 table = batch.table._replace(data=batch.table.data.select(list(others)))
                 read = [name for name in others if name in place]
                 written = numbers_in_text(batch.table, read, self.prepared.readings)

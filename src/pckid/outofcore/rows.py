@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
+from functools import reduce
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -58,12 +59,6 @@ class BlockedRows(ABC):
         return self.template.shape[1]
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """The columns as errors name them."""
-        names = getattr(self.template, "columns", range(self.n_features))
-        return tuple(repr(name) for name in names)
-
-    @property
     def categorical(self) -> np.ndarray:
         """Which columns hold categories (n_features,), bool."""
         return np.isin(np.arange(self.n_features), list(self.categories))
@@ -96,21 +91,11 @@ def survey_block(
 
 def add(surveys: Iterable[Survey], size: int) -> Survey:
     """Add up surveys of blocks that follow each other, and keep the `size` smallest keys."""
-    surveys = list(surveys)
-    total = surveys[0].moments
-    for other in surveys[1:]:
-        total = combine(total, other.moments)
-    every = np.concatenate([survey.keys for survey in surveys])
-    chosen = smallest(every, size)
-    rows = np.concatenate([survey.rows for survey in surveys])[chosen]
-    return Survey(
-        sum(survey.n_rows for survey in surveys),
-        sum(survey.n_filled for survey in surveys),
-        total,
-        rows,
-        every[chosen],
-        surveys[0].categories,
-    )
+    n_rows, n_filled, found, rows, every, categories = zip(*surveys, strict=True)
+    joined = np.concatenate(every)
+    chosen = smallest(joined, size)
+    kept = np.concatenate(rows)[chosen], joined[chosen]
+    return Survey(sum(n_rows), sum(n_filled), reduce(combine, found), *kept, categories[0])
 
 
 class Moments(NamedTuple):
