@@ -1,5 +1,7 @@
 """What a page works with is found again by its address, and dropped when nobody has it open."""
 
+from types import SimpleNamespace
+
 import pytest
 
 pytest.importorskip("streamlit")
@@ -60,6 +62,9 @@ def test_the_address_of_an_open_page_gives_a_second_window_nothing(monkeypatch):
 
 
 def test_closed_pages_are_forgotten_and_open_ones_are_not(monkeypatch):
+    pool = SimpleNamespace(release_unused=lambda: released.append(things()))
+    released = []
+    monkeypatch.setattr(room.pa, "default_memory_pool", lambda: pool)
     AppTest.from_function(script).run()
     (page,) = room._pages.values()
     monkeypatch.setattr(room, "_is_open", lambda session: True)
@@ -68,5 +73,7 @@ def test_closed_pages_are_forgotten_and_open_ones_are_not(monkeypatch):
     monkeypatch.setattr(room, "_is_open", lambda session: False)
     room.forget_closed_pages(page.seen + room.SECONDS_KEPT - 1)
     assert things()
+    assert released == []
     room.forget_closed_pages(page.seen + room.SECONDS_KEPT + 1)
-    assert not things()
+    # Their memory goes back to the system after they are gone.
+    assert released == [things()] == [[]]

@@ -12,6 +12,7 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
+import pyarrow as pa
 import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -80,6 +81,7 @@ def forget_closed_pages(now: float) -> None:
             del _pages[key]
     if closed:
         gc.collect()
+        pa.default_memory_pool().release_unused()
 
 
 def _is_open(session: str) -> bool:
