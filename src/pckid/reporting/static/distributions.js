@@ -121,7 +121,7 @@ function drawBars(store, bars, all, shown, width) {
   const clusters = d3.range(store.data.clusters.length);
   const labels = bars.labels && briefAll(bars.labels, 16);
   const longest = d3.max(labels ?? [], (label) => label.length) ?? 0;
-  const slanted = longest > width / (labels?.length ?? 1) / 7;
+  const slanted = longest > (width - 40) / (labels?.length ?? 1) / 7; // less the margins
   const bottom = slanted ? 22 + 3.4 * longest : 22; // for the axis
   const strip = Math.max(18, Math.min(34, 150 / clusters.length));
   const x = bars.labels
