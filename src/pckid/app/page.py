@@ -25,13 +25,21 @@ _STYLE = """<style>
     [data-testid="stBaseButton-primary"]:enabled { color: #14181c; }
 }
 </style>"""
+# On paper a result is its report, without what is clicked and typed.
+_STYLE_OF_RESULT = """<style>
+@media print {
+    .stApp :not(:has(iframe)):not(iframe) { display: none; }
+    .stMainBlockContainer { padding: 0; }
+}
+</style>"""
 
 
 def draw_page() -> None:
     """Draw the page."""
     st.set_page_config(page_title="pckid", page_icon=_ICON, layout="wide")
     restore_widgets()
-    st.html(_STYLE % (90 if "made" in kept() else 66))
+    has_result = "made" in kept()
+    st.html(_STYLE % (90 if has_result else 66) + _STYLE_OF_RESULT * has_result)
     st.title("Find groups in a table")
     st.markdown(
         "Rows that are alike come into one group, even where cells are empty. "

@@ -123,7 +123,10 @@ def offer_downloads(made: Made, name: str) -> None:
                 label, made.files[ending], f"{stem}-{ending}", kind, on_click="ignore",
                 icon=":material/download:", key=f"{ending}-{id(made)}",
             )  # fmt: skip
-    st.caption("Download what you want to keep: it is gone when this page is closed.")
+    st.caption(
+        "Download what you want to keep: it is gone when this page is closed. The report prints "
+        "best as a file."
+    )
 
 
 def as_command(settings: Settings, made: Made | None = None) -> str:

@@ -125,14 +125,16 @@ def _ask_for_reading(upload: Upload, key: str) -> ReadOptions:
     if upload.name.lower().endswith("xlsx"):
         visible = st.checkbox("Leave out rows that the sheet hides", key=f"visible-{key}")
         reading = replace(reading, visible_only=visible)
+    has_rows = _is_text(upload) or upload.name.lower().endswith(SPREADSHEETS)
+    if header and has_rows:
+        units = st.checkbox("The row below the names holds units", key=f"units-{key}")
+        reading = replace(reading, units_row=units)
     with st.container(horizontal=True):
-        if _is_text(upload) or upload.name.lower().endswith(SPREADSHEETS):
+        if has_rows:
             if header:
                 label = "Row with the names; 0: find it"
                 row = st.number_input(label, 0, 1000, key=f"skip-first-{key}", width=300)
                 reading = replace(reading, skip_first=row - 1 if row else None)
-                units = st.checkbox("The row below the names holds units", key=f"units-{key}")
-                reading = replace(reading, units_row=units)
             label = "Rows at the end to leave out, such as totals"
             skip_last = st.number_input(label, 0, 1000, key=f"skip-last-{key}", width=300)
             reading = replace(reading, skip_last=skip_last)
