@@ -39,9 +39,8 @@ from pckid.input.column_groups import (
 )
 from pckid.input.columns import fill_table, keep_categories
 from pckid.input.learning_rows import pool_size
-from pckid.input.reading import read_new, standardise_at_home
 from pckid.input.sample import RowsInMemory, Sample, Sampling, draw_sample
-from pckid.input.table import Table
+from pckid.input.table import Table, standardise_at_home
 from pckid.input.table import variance_floor as at_least_rounding
 from pckid.input.validation import (
     IncompleteInputMixin,
@@ -346,4 +345,5 @@ class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimato
 
     def _read(self, X: Any) -> Table:
         """Standardise rows for the fitted kernel."""
-        return read_new(self, X, self._kernel.scaling, self._kernel.dtype)
+        X = validate_table(self, X, reset=False)
+        return standardise_at_home(X, self._kernel.scaling, self._kernel.dtype)

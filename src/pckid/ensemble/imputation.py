@@ -160,7 +160,7 @@ def fill_in(
     numbers = (means[:, :n_numbers] * scale + center) / unit
     _put(values, missing, scaling.kept, numbers)
     _put(spread, missing, scaling.kept, spreads * scale / unit)
-    column = np.arange(0) if scaling.margins is None else to_numpy(scaling.margins.column)
+    column = to_numpy(scaling.margins.column)
     chances = means[:, n_numbers:]
     for place, source in enumerate(scaling.categorical):
         mine = chances[:, column == place]

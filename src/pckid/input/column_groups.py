@@ -73,7 +73,7 @@ class ColumnRoles(NamedTuple):
 def with_column_weights(scaling: Scaling, roles: ColumnRoles) -> Scaling:
     """Note how much the columns of a scaling count."""
     weights = roles.weigh(scaling.used)
-    if scaling.margins is None or len(weights) == 0:
+    if len(weights) == 0:
         return scaling
     home = scaling.margins.frequencies
     return scaling._replace(margins=scaling.margins._replace(weights=asarray_like(weights, home)))

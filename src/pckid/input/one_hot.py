@@ -34,7 +34,7 @@ def with_one_hot(scaling: Scaling, X: Array) -> Scaling:
         The rows to learn from, NaN where a value is missing.
     """
     margins = scaling.margins
-    if margins is None or margins.higher.shape[0] == 0:
+    if margins.higher.shape[0] == 0:
         return scaling
     higher = to_numpy(margins.higher)
     two = np.flatnonzero(higher > 0)

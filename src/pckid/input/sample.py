@@ -11,8 +11,16 @@ from pckid._utils.arrays import Array, asarray_like, namespace, place, take_alon
 from pckid.input.column_groups import ColumnRoles, with_column_weights
 from pckid.input.learning_rows import keys, smallest
 from pckid.input.one_hot import with_one_hot
-from pckid.input.reading import measure_columns, usable_rows
-from pckid.input.table import Scaling, Table, place_scaling, standardise, take, with_group_scales
+from pckid.input.table import (
+    Scaling,
+    Table,
+    measure,
+    place_scaling,
+    standardise,
+    take,
+    usable_rows,
+    with_group_scales,
+)
 from pckid.input.validation import check_columns_vary, check_row_count
 from pckid.input.weights import canonical_order
 
@@ -223,11 +231,11 @@ def _from_blocks(rows: RowsInBlocks, sampling: Sampling) -> _Measured:
 
 
 def _measure(
-    X: Array, weights: np.ndarray | None, categorical: np.ndarray | None, sampling: Sampling
+    X: Array, weights: np.ndarray | None, categorical: np.ndarray, sampling: Sampling
 ) -> Scaling:
-    """Measure the columns of rows that count alike or by weights."""
+    """Measure the columns of rows that count alike or by weights; raise if none varies."""
     shares = relative(weights)
-    return measure_columns(
+    scaling = measure(
         X,
         categorical,
         groups=sampling.roles.scales,
@@ -235,6 +243,8 @@ def _measure(
         two_values=True,
         weights=None if shares is None else asarray_like(shares, X),
     )
+    check_columns_vary(len(scaling.used), X.shape, categories=bool(categorical.any()))
+    return scaling
 
 
 def _without_columns(X: Array, columns: Sequence[int]) -> Array:

@@ -46,7 +46,7 @@ class Margins(NamedTuple):
     one_hot: Array
     # (n_columns,), how many times the log-density of a column counts; of length 0 where all count
     # once
-    weights: Array = np.zeros(0)
+    weights: Array
 
     @property
     def counts(self) -> Array:
@@ -57,6 +57,10 @@ class Margins(NamedTuple):
         return namespace(self.one_hot).where(self.one_hot > 0, self.one_hot**2, 1.0)
 
 
+# Neither categories nor informative missingness.
+NO_MARGINS = Margins(np.arange(0), *[np.zeros(0)] * 5)
+
+
 class Scaling(NamedTuple):
     """How the columns of the input are read: where numbers lie, how common categories are."""
 
@@ -64,7 +68,7 @@ class Scaling(NamedTuple):
     scale: Array  # (n_features,)
     kept: np.ndarray  # (n_features,) columns of numbers that vary, on the host
     categorical: np.ndarray = np.arange(0)  # (n_categorical,) those of categories, on the host
-    margins: Margins | None = None  # None: neither categories nor informative missingness
+    margins: Margins = NO_MARGINS
     # Powers of two (n_features,) by which columns of the smallest floats are multiplied before
     # anything else; centre and scale are in these units. None where no column needs it.
     unit: Array | None = None
@@ -135,28 +139,12 @@ def measure(
     groups: np.ndarray | None = None,
     weights: Array | None = None,
 ) -> Scaling:
-    """Compute the centre and spread of each feature from what is observed of it.
+    """Compute the centre and spread of the columns that vary; the others carry no information.
 
-    Parameters
-    ----------
-    X : array of shape (n_samples, n_features_in)
-        Rows with NaN where a value is missing; categories as numbers from 0.
-    categorical : array of shape (n_features_in,), bool, default=None
-        The columns of categories.
-    informative : bool or array of shape (n_features_in,), bool, default=False
-        Whether missingness itself carries information about the components.
-    two_values : bool, default=False
-        Whether columns of numbers that take only two values are counted like categories.
-    groups : array of shape (n_features_in,), int, default=None
-        Columns of numbers with the same group are divided by the same number, see
-        `with_group_scales`; −1 is none. None: no column is in a group.
-    weights : array of shape (n_samples,), default=None
-        How much each row counts.
-
-    Returns
-    -------
-    Scaling
-        Of the columns that take at least two values; the others carry no information.
+    Rows (n_samples, n_features_in) have NaN where a value is missing; of the `categorical` columns
+    they hold categories as numbers from 0. Columns of numbers that take only `two_values` may count
+    like categories. Missingness is `informative` or not, of all columns or of each. Numbers of one
+    of the `groups` have one scale, see `with_group_scales`. Each row may have a weight.
     """
     xp = namespace(X)
     if categorical is None:
@@ -208,15 +196,18 @@ def measure(
 
 def place_scaling(scaling: Scaling, home: Array) -> Scaling:
     """Put what was measured on the host where `home` lies, all numbers in one transfer."""
-    margins, unit = scaling.margins, scaling.unit
-    numbers: list[Any] = [scaling.center, scaling.scale, *(margins or ())[1:]]
+    column, *shares = scaling.margins
+    numbers: list[Any] = [scaling.center, scaling.scale, *shares]
     flat, stops = asarray_like(np.concatenate(numbers), home), np.cumsum(list(map(len, numbers)))
-    numbers = [flat[stop - len(part) : stop] for part, stop in zip(numbers, stops, strict=True)]
-    if margins is not None:
-        column = asarray_like(margins.column, home)
-        margins = Margins(column, *numbers[2:])
-    unit = None if unit is None else asarray_like(unit, home)
-    return scaling._replace(center=numbers[0], scale=numbers[1], margins=margins, unit=unit)
+    center, scale, *shares = (
+        flat[stop - len(part) : stop] for part, stop in zip(numbers, stops, strict=True)
+    )
+    return scaling._replace(
+        center=center,
+        scale=scale,
+        margins=Margins(asarray_like(column, home), *shares),
+        unit=None if scaling.unit is None else asarray_like(scaling.unit, home),
+    )
 
 
 def standardise(X: Array, scaling: Scaling, dtype: str, *, patterns: bool = True) -> Table:
@@ -243,22 +234,31 @@ def standardise(X: Array, scaling: Scaling, dtype: str, *, patterns: bool = True
     codes = _category_codes(X, scaling)
     if codes.shape[1]:
         observed = xp.concat([observed, codes >= 0], axis=1)
-    margins = _margins(scaling, values)
+    column, *shares = scaling.margins
+    margins = Margins(column, *(xp.astype(share, values.dtype, copy=False) for share in shares))
     shared = _shared_patterns(values, observed) if patterns else (None, None)
     return Table(values, observed, *shared, codes, margins)
+
+
+def standardise_at_home(X: Array, scaling: Scaling, dtype: str) -> Table:
+    """Standardise rows as from `validate_table`, moved to where the scaling lies."""
+    home = scaling.center
+    if namespace(X) is not namespace(home) or device_of(X) != device_of(home):
+        X = asarray_like(to_numpy(X), home)
+    return standardise(namespace(X).astype(X, home.dtype, copy=False), scaling, dtype)
+
+
+def usable_rows(X: Array, scaling: Scaling) -> Array:
+    """Find which rows have a value in a column that is used, of shape (n_samples,)."""
+    xp = namespace(X)
+    return xp.any(take_along(~xp.isnan(X), scaling.used, axis=1), axis=1)
 
 
 def with_group_scales(scaling: Scaling, groups: np.ndarray) -> Scaling:
     """Give the columns of numbers of each group one scale: the root mean square of their own.
 
-    Columns of a group that take two values count as numbers, not as categories.
-
-    Parameters
-    ----------
-    scaling : Scaling
-        On the host.
-    groups : ndarray of shape (n_features_in,), int
-        The number of the group of each column; −1 for one that stands alone.
+    Columns of a group that take two values count as numbers, not as categories. The scaling lies
+    on the host; `groups` (n_features_in,) number the group of each column, −1 is none.
     """
     mine, scale, margins = groups[scaling.kept], np.array(scaling.scale), scaling.margins
     unit = np.ones(len(scale)) if scaling.unit is None else scaling.unit
@@ -270,7 +270,7 @@ def with_group_scales(scaling: Scaling, groups: np.ndarray) -> Scaling:
         with np.errstate(over="ignore"):
             common = np.sqrt(np.mean((spread / largest) ** 2)) * largest * unit[columns]
         scale[columns] = np.minimum(common, np.finfo(np.float64).max)
-    if margins is not None and margins.higher.shape[0]:
+    if margins.higher.shape[0]:
         higher = np.where(mine >= 0, 0.0, to_numpy(margins.higher))
         margins = margins._replace(higher=higher if higher.any() else higher[:0])
     return scaling._replace(scale=scale, margins=margins)
@@ -283,11 +283,21 @@ def variance_floor(reg_covar: float, dtype: str) -> float:
 
 def take(table: Table, rows: Array) -> Table:
     """Gather the rows whose integer indices are `rows`, of shape (n_rows,)."""
+    return _select(table, lambda part: take_along(part, rows))
+
+
+def block(table: Table, start: int, stop: int) -> Table:
+    """Return rows `start` to `stop`, as a view where the arrays allow it."""
+    return _select(table, lambda part: part[start:stop, ...])
+
+
+def _select(table: Table, rows_of: Callable[[Array], Array]) -> Table:
+    """Apply a function to all that a table has for each row."""
     return table._replace(
-        values=take_along(table.values, rows),
-        observed=take_along(table.observed, rows),
-        pattern=None if table.pattern is None else take_along(table.pattern, rows),
-        codes=take_along(table.codes, rows),
+        values=rows_of(table.values),
+        observed=rows_of(table.observed),
+        pattern=None if table.pattern is None else rows_of(table.pattern),
+        codes=rows_of(table.codes),
     )
 
 
@@ -299,16 +309,6 @@ def gather(rows: Array, chosen: Array) -> Array:
     flat = xp.reshape(chosen + offset[:, None], (-1,))
     picked = take_along(xp.reshape(rows, (m * n, d)), flat)
     return xp.reshape(picked, (chosen.shape[0], -1, d))
-
-
-def block(table: Table, start: int, stop: int) -> Table:
-    """Return rows `start` to `stop`, as a view where the arrays allow it."""
-    return table._replace(
-        values=table.values[start:stop, :],
-        observed=table.observed[start:stop, :],
-        pattern=None if table.pattern is None else table.pattern[start:stop],
-        codes=table.codes[start:stop, :],
-    )
 
 
 def find_patterns(observed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -400,17 +400,10 @@ def _shares_observed(observed: Array, weights: Array | None) -> np.ndarray:
 
 
 def shares_of_higher(low: Array, high: Array, mean: Array, extreme: Array) -> Array:
-    """Compute how common the higher value is in columns of numbers that take two.
+    """Compute how common the higher value is in columns of numbers that take two; 0 in others.
 
-    Parameters
-    ----------
-    low, high, mean : arrays of shape (n_features,)
-    extreme : array of shape (n_features,), bool
-        Whether every value of a column is its lowest or its highest.
-
-    Returns
-    -------
-    shares : array of shape (n_features,), 0 for other columns; of length 0 if all are others
+    All arrays are (n_features,); `extreme` says whether every value of a column is its lowest or
+    its highest. What is returned is of length 0 if no column takes two values.
     """
     xp = namespace(mean)
     shares = (mean - low) / (high - low)
@@ -447,20 +440,10 @@ def _category_codes(X: Array, scaling: Scaling) -> Array:
     xp = namespace(X)
     if len(scaling.categorical) == 0:
         return xp.zeros((X.shape[0], 0), dtype=xp.int64, device=device_of(X))
-    sizes = np.bincount(to_numpy(_margins(scaling, X).column))
+    sizes = np.bincount(to_numpy(scaling.margins.column))
     local = _take_columns(X, scaling.categorical)
     offset = asarray_like(np.cumsum(sizes) - sizes, X, dtype=local.dtype)
     return xp.astype(xp.where(xp.isnan(local), -1.0, local + offset), xp.int64)
-
-
-def _margins(scaling: Scaling, home: Array) -> Margins:
-    """Give the margins in the dtype of `home`, empty ones where there are none."""
-    xp = namespace(home)
-    if scaling.margins is None:
-        none = xp.zeros(0, dtype=home.dtype, device=device_of(home))
-        return Margins(xp.astype(none, xp.int64), none, none, none, none, none)
-    column, *shares = scaling.margins
-    return Margins(column, *(xp.astype(share, home.dtype, copy=False) for share in shares))
 
 
 def unit_for(magnitude: Array) -> Array | None:

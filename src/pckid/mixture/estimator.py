@@ -12,9 +12,14 @@ from sklearn.utils import check_random_state
 
 from pckid._utils.arrays import Array, namespace, to_numpy
 from pckid._utils.sklearn_compat import Interval, StrOptions, fit_context
-from pckid.input.reading import measure_columns, usable_rows
-from pckid.input.table import Table, standardise, take, variance_floor
-from pckid.input.validation import all_or_nothing, column_name, dropped_features, validate_table
+from pckid.input.table import Table, measure, standardise, take, usable_rows, variance_floor
+from pckid.input.validation import (
+    all_or_nothing,
+    check_columns_vary,
+    column_name,
+    dropped_features,
+    validate_table,
+)
 from pckid.input.warnings import warn_caller, warn_empty_rows, warn_sentinels
 from pckid.input.weights import weighted_rows
 from pckid.mixture import em, starts, units
@@ -237,7 +242,8 @@ class IncompleteGaussianMixture(FittedMixture):
         X = namespace(values).astype(values, namespace(values).float64, copy=False)
         # One variance holds for all columns of a sphere, so they have one scale.
         one_group = np.zeros(X.shape[1]) if self.covariance_type == "spherical" else None
-        self._scaling = measure_columns(X, groups=one_group, weights=weights)
+        self._scaling = measure(X, groups=one_group, weights=weights)
+        check_columns_vary(len(self._scaling.used), X.shape)
         self.dropped_features_ = dropped_features(self, self._scaling.used)
         usable = namespace(X).nonzero(usable_rows(X, self._scaling))[0]
         warn_empty_rows(X.shape[0] - usable.shape[0], X.shape[0])

@@ -13,8 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pckid._utils.arrays import Array, asarray_like, namespace, restorer, to_numpy
 from pckid.input.columns import fill_table
-from pckid.input.reading import read_new, standardise_at_home
-from pckid.input.table import Scaling, Table, block
+from pckid.input.table import Scaling, Table, block, standardise_at_home
 from pckid.input.validation import IncompleteInputMixin, validate_table
 from pckid.mixture import em, units
 from pckid.mixture.families import FAMILIES
@@ -244,7 +243,8 @@ class FittedMixture(DensityMixin, IncompleteInputMixin, BaseEstimator):
         """Compute posteriors (g, n), log-densities (n,) in standardised units, and the table."""
         check_is_fitted(self)
         family = FAMILIES[self.covariance_type]
-        table = read_new(self, X, self._scaling, self._dtype)
+        X = validate_table(self, X, reset=False)
+        table = standardise_at_home(X, self._scaling, self._dtype)
         joint = family.log_joint(family.statistics(table), self._params)
         resp, log_density = em.responsibilities(joint)
         return resp[0, ...], log_density[0, :], table

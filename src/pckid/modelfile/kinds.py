@@ -8,7 +8,7 @@ To save more of an estimator, return it from its `pack` function and take it bac
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -61,7 +61,7 @@ def _unpack_kernel(estimator: EnsembleEstimator, facts: Facts, reader: ArrayRead
     estimator._categories = checking.categories(facts, estimator.n_features_in_)
     estimator._groups = checking.column_groups(facts, estimator.n_features_in_)
     scaling = _read_scaling(reader, estimator.n_features_in_, estimator._categories)
-    has_shares = cast(Margins, scaling.margins).observed.shape[0] > 0
+    has_shares = scaling.margins.observed.shape[0] > 0
     fit = has_shares == estimator._informative
     require(fit, "its shares of observed cells do not fit its missingness.")
     sizes, largest = checking.counts(facts, "sizes"), largest_size(estimator.max_components, 2**62)
@@ -140,7 +140,7 @@ def _unpack_clusters(estimator: PCKID, facts: Facts, reader: ArrayReader) -> Non
 def _read_summary(reader: ArrayReader, scaling: Scaling, n_clusters: int) -> RowSummary:
     """Take the summary of the rows of a fit."""
     d, n_columns = len(scaling.kept), len(scaling.used)
-    n_categories = 0 if scaling.margins is None else scaling.margins.column.shape[0]
+    n_categories = scaling.margins.column.shape[0]
     shapes: dict[str, tuple[int, ...]] = {
         "n_rows": (1,),
         "observed": (n_columns,),
@@ -204,20 +204,17 @@ KINDS = {
 
 
 def _fields(prefix: str, state: Any) -> Named:
-    """Name the fields of a tuple of arrays; what is None or holds nothing is not stored."""
+    """Name the arrays of a tuple; what is None, or holds nothing, is not stored."""
     return {
         f"{prefix}.{key}": v
         for key, v in state._asdict().items()
-        if v is not None and 0 not in v.shape
+        if 0 not in getattr(v, "shape", (0,))
     }
 
 
 def _scaling_fields(scaling: Scaling) -> Named:
     """Name the arrays of a scaling."""
-    named = _fields("scaling", scaling._replace(margins=None))
-    if scaling.margins is not None:
-        named |= _fields("margins", scaling.margins)
-    return named
+    return _fields("scaling", scaling) | _fields("margins", scaling.margins)
 
 
 def _category_facts(estimator: EnsembleEstimator) -> Facts:
@@ -281,7 +278,7 @@ def _read_mixtures(
     reader: ArrayReader, prefix: str, kind: str, size: tuple[int, int], scaling: Scaling, dtype: str
 ) -> Any:
     """Take the parameters of a stack of mixtures, `size` = (n_mixtures, n_components)."""
-    margins = cast(Margins, scaling.margins)
+    margins = scaling.margins
     n_categories = margins.column.shape[0]
     n_kept, family, dtypes = len(scaling.kept), FAMILIES[kind], (dtype,)
     spread = (n_kept, n_kept) if family.MATRICES else (n_kept,)

@@ -26,8 +26,7 @@ from pckid.ensemble.outliers import outlier_score, project_and_score
 from pckid.input.categories import UnseenCategoryWarning
 from pckid.input.column_groups import plain_table
 from pckid.input.columns import find_unseen
-from pckid.input.reading import standardise_at_home
-from pckid.input.table import Scaling, Table, take
+from pckid.input.table import Scaling, Table, standardise_at_home, take
 from pckid.input.validation import feature_names, validate_table
 from pckid.input.warnings import ShiftedRowsWarning, warn_caller
 from pckid.outofcore import blocked
