@@ -111,14 +111,10 @@ def learn(values: list[Any], name: str) -> list[Any]:
 
 
 def encode(values: list[Any], categories: list[Any]) -> tuple[np.ndarray, set[Any]]:
-    """Number the cells of a column by their categories.
+    """Number the cells of a column (n_samples,) by their categories; return others as a set.
 
-    Returns
-    -------
-    codes : array of shape (n_samples,)
-        NaN where a cell is missing or holds another category.
-    unseen : set
-        The other categories; none for a column that is left out.
+    NaN where a cell is missing or holds another category. A column without categories was left
+    out, and has no others.
     """
     index = {category: float(code) for code, category in enumerate(categories)}
     codes = np.array([np.nan if is_missing(v) else index.get(v, np.nan) for v in values])
@@ -127,22 +123,10 @@ def encode(values: list[Any], categories: list[Any]) -> tuple[np.ndarray, set[An
 
 
 def forget(known: list[Any], codes: np.ndarray, rows: np.ndarray) -> tuple[list[Any], np.ndarray]:
-    """Forget the categories of a column that none of `rows` holds.
+    """Forget the categories of a column that none of `rows` holds; all if fewer than two are left.
 
-    Parameters
-    ----------
-    known : list
-        The categories.
-    codes : array of shape (n_samples,)
-        As from `encode`.
-    rows : array of shape (n_rows,), int
-
-    Returns
-    -------
-    known : list
-        None if fewer than two are left.
-    codes : array of shape (n_samples,)
-        NaN where a cell holds a forgotten category.
+    Returns the categories that are `known` then, and the codes (n_samples,) of the cells, NaN where
+    a category was forgotten.
     """
     mine = codes[rows]
     seen = np.unique(mine[~np.isnan(mine)]).astype(np.int64)

@@ -84,13 +84,7 @@ def find_roles(
 ) -> ColumnRoles:
     """Find what the parameters of a kernel or a clusterer say of the columns of a table.
 
-    Parameters
-    ----------
-    estimator : PCKID or ProbabilisticClusterKernel
-        That has checked the table: `n_features_in_` and its categories are known.
-    groups : mapping of str to columns, or None
-    names : sequence of str or None
-        Of the columns.
+    The estimator has checked the table: the number of its columns and its categories are known.
     """
     n = estimator.n_features_in_
     members = _find_members(groups or {}, names, n, estimator._categories)
@@ -100,14 +94,9 @@ def find_roles(
         scales[columns] = number if len(columns) > 1 else -1
     if estimator.scaling == "common":
         scales = np.zeros(n, dtype=np.int64)
-    weights = None
-    if estimator.group_weights != "equal":
-        weights = np.ones(n)
-        for name, weight in (estimator.group_weights or {}).items():
-            weights[_find_group(name, members)] = _check_weight(name, weight)
-    return ColumnRoles(
-        members, scales, weights, _find_informative(estimator.missingness, members, names, n)
-    )
+    weights = _find_weights(estimator.group_weights, members, n)
+    informative = _find_informative(estimator.missingness, members, names, n)
+    return ColumnRoles(members, scales, weights, informative)
 
 
 def list_group_columns(
@@ -165,25 +154,26 @@ def _find_members(
     return members
 
 
-def _find_group(name: Any, members: Mapping[str, list[int]]) -> list[int]:
-    """Return the columns of a group of weights."""
-    if name not in members:
-        known = (
-            f"The groups are: {', '.join(map(repr, members))}." if members else "There are none."
-        )
-        raise ValueError(f"group_weights names {name!r}, which is no group of columns. {known}")
-    return members[name]
-
-
-def _check_weight(name: str, weight: Any) -> float:
-    """Return the weight of a group; raise unless it is a positive number."""
-    is_number = isinstance(weight, Real) and not isinstance(weight, bool | np.bool_)
-    if not is_number or not 0 < float(weight) < np.inf:
-        raise ValueError(
-            f"group_weights has {weight!r} for the group {name!r}. Give a number above 0; to leave "
-            "its columns out, drop them from the table."
-        )
-    return float(weight)
+def _find_weights(
+    group_weights: Mapping[str, Any] | str | None, members: Mapping[str, list[int]], n: int
+) -> np.ndarray | None:
+    """Find how much each column counts (n,) by the weights of groups; None: all groups alike."""
+    if isinstance(group_weights, str):
+        return None
+    weights = np.ones(n)
+    for name, weight in (group_weights or {}).items():
+        if name not in members:
+            known = f"The groups are: {', '.join(map(repr, members))}."
+            known = known if members else "There are none."
+            raise ValueError(f"group_weights names {name!r}, which is no group of columns. {known}")
+        is_number = isinstance(weight, Real) and not isinstance(weight, bool | np.bool_)
+        if not is_number or not 0 < float(weight) < np.inf:
+            raise ValueError(
+                f"group_weights has {weight!r} for the group {name!r}. Give a number above 0; to "
+                "leave its columns out, drop them from the table."
+            )
+        weights[members[name]] = float(weight)
+    return weights
 
 
 def _find_informative(

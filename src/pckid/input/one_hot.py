@@ -25,13 +25,8 @@ def with_one_hot(scaling: Scaling, X: Array) -> Scaling:
 
     Of the columns of a category with shares p, each gets the weight √(p (1 − p) / Σ p (1 − p)).
     Squared, these add up to 1 in each category, and two random rows are as far apart in
-    standardised columns so weighted as they are in one column of numbers.
-
-    Parameters
-    ----------
-    scaling : Scaling
-    X : array of shape (n_samples, n_features_in)
-        The rows to learn from, NaN where a value is missing.
+    standardised columns so weighted as they are in one column of numbers. `X` (n_samples,
+    n_features_in) are the rows to learn from, NaN where a value is missing.
     """
     margins = scaling.margins
     if margins.higher.shape[0] == 0:
@@ -47,23 +42,12 @@ def with_one_hot(scaling: Scaling, X: Array) -> Scaling:
 
 
 def one_hot_groups(X: np.ndarray, places: np.ndarray | None = None) -> list[slice]:
-    """Find neighbouring columns of which each row has the higher value in exactly one.
+    """Find runs of two or more columns of which each row has the higher value in exactly one.
 
-    Their cells are missing together, and at least ten rows have them. One row in a hundred may have
-    two, or none, or some cells missing, lest a slip in one row change what all others mean.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_columns)
-        Columns that take two values, NaN where one is missing.
-    places : ndarray of shape (n_columns,), default=None
-        Where they stand in a table, ascending: columns with another one between them are no
-        neighbours. None: side by side.
-
-    Returns
-    -------
-    groups : list of slice
-        Each of two columns at least.
+    The columns X (n_samples, n_columns) take two values, NaN where one is missing; those with
+    another one between their `places` (n_columns,) in a table are no neighbours. The cells of a run
+    are missing together, and at least ten rows have them. One row in a hundred may have two, or
+    none, or some cells missing, lest a slip in one row change what all others mean.
     """
     n_samples, n_columns = X.shape
     if n_samples < _LEAST_ROWS:
@@ -110,20 +94,11 @@ def _count_wrong(high: np.ndarray, seen: np.ndarray, run: slice) -> int:
 
 
 def incomplete_groups(X: np.ndarray) -> list[slice]:
-    """Find neighbouring columns of 0 and 1 of which rows have at most one, but not all have one.
+    """Find runs of columns of 0 and 1 of which rows have at most one, but not all have one.
 
-    Columns look like this if they were made of a category with missing values, or without a column
-    for its first value, or with mistakes in more rows than `one_hot_groups` forgives.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_columns)
-        With NaN where a value is missing.
-
-    Returns
-    -------
-    groups : list of slice
-        Each of two columns at least.
+    Columns of X (n_samples, n_columns) look like this if they were made of a category with missing
+    values, or without a column for its first value, or with mistakes in more rows than
+    `one_hot_groups` forgives.
     """
     n_samples, n_columns = X.shape
     ones, missing = X == 1, np.isnan(X)

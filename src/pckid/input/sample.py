@@ -109,13 +109,8 @@ class Sample(NamedTuple):
 
         Rows of unequal weights are drawn by priority sampling (Duffield, Lund and Thorup 2007):
         heavy ones surely and with their own weight, the others all with the same one, so that
-        sums over the rows drawn are right on average.
-
-        Returns
-        -------
-        rows : array of shape (n_drawn,), ascending
-        weights : array of shape (n_drawn,), or None
-            How many rows each counts for.
+        sums over the rows drawn are right on average. Returns the rows (n_drawn,), ascending, and
+        how many rows each counts for.
         """
         n_samples, weights = self.table.n_samples, self.weights
         rows = np.arange(n_samples)
@@ -275,15 +270,8 @@ def merge_duplicates(table: Table, weights: np.ndarray | None, least: int) -> Un
     """Merge rows that are the same, and sort them by their values.
 
     So a row that comes three times and one of weight 3 are the same to all that follows, in
-    whatever order the rows came.
-
-    Parameters
-    ----------
-    table : Table
-    weights : array of shape (n_samples,) or None
-    least : int
-        Rows are merged only if at least this many are left. Else those of whole weights come as
-        often as these say, if they are no more than tables that are searched.
+    whatever order the rows came. Rows are merged only if at least `least` are left. Else those of
+    whole weights come as often as these say, if they are no more than tables that are searched.
     """
     each = np.ones(table.n_samples) if weights is None else weights
     order = canonical_order(table, each)

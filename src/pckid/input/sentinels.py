@@ -114,18 +114,8 @@ def find_codes(X: np.ndarray, columns: Sequence[int] | None = None) -> dict[int,
     occurs once, if it is a code in another column, or stands so in at least three columns and
     hardly ever otherwise. And negative codes that are the only negative numbers of a column, if
     they are codes in another column; surveys have several from -9 to -1, which tell of each other.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-        NaN where a value is missing.
-    columns : sequence of int, optional
-        Where to look; everywhere by default.
-
-    Returns
-    -------
-    codes : dict of int to list of Sentinel
-        Those of each column that has some.
+    X (n_samples, n_features) has NaN where a value is missing; only `columns` are looked at, if
+    these are given. What is found is listed for each column that has some.
     """
     low, high = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
     suspects = np.flatnonzero(np.isin(low, _ENDS) | np.isin(high, _ENDS))
@@ -190,20 +180,10 @@ def _is_shared(X: np.ndarray, value: float, columns: Sequence[int]) -> bool:
 
 
 def describe_codes(codes: Mapping[int, Sequence[Sentinel]], name: Callable[[int], str]) -> str:
-    """Write in one clause which columns hold which codes, and how often.
+    """Write in one clause which columns, as `name` calls them, hold which codes, and how often.
 
-    Parameters
-    ----------
-    codes : mapping of int to sequence of Sentinel
-        At least one column, as from `find_codes`.
-    name : callable
-        Gives what to call column j.
-
-    Returns
-    -------
-    clause : str
-        Such as "Column q3 holds 99 in 41 rows", or "Columns q1, q2 and q3 hold 98 in 12 cells and
-        99 in 41".
+    Such as "Column q3 holds 99 in 41 rows", or "Columns q1, q2 and q3 hold 98 in 12 cells and 99 in
+    41".
     """
     totals: dict[float, int] = {}
     for value, n_cells in (code for found in codes.values() for code in found):

@@ -301,16 +301,6 @@ def _select(table: Table, rows_of: Callable[[Array], Array]) -> Table:
     )
 
 
-def gather(rows: Array, chosen: Array) -> Array:
-    """Pick rows `chosen` (m, g) of a stack (m, n, d), or of rows (1, n, d) that all share."""
-    xp = namespace(rows)
-    m, n, d = rows.shape
-    offset = n * xp.arange(m, dtype=chosen.dtype, device=device_of(rows))
-    flat = xp.reshape(chosen + offset[:, None], (-1,))
-    picked = take_along(xp.reshape(rows, (m * n, d)), flat)
-    return xp.reshape(picked, (chosen.shape[0], -1, d))
-
-
 def find_patterns(observed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the distinct rows of `observed` (n, d) and for each row which of them it is."""
     packed = np.packbits(observed, axis=1)

@@ -32,22 +32,13 @@ _BLOCKED = ("dask", "dask_expr")
 
 
 def validate_table(estimator: Any, X: Any, *, reset: bool) -> Array:
-    """Turn `X` into a float array with NaN where a value is missing.
+    """Turn a table into a float array (n_samples, n_features), NaN where a value is missing.
 
-    Parameters
-    ----------
-    estimator : object
-        Gets `n_features_in_` and `feature_names_in_` if `reset`, else `X` must match them.
-    X : array-like, dataframe, GroupedFrame or Array API array of shape (n_samples, n_features)
-        NaN, None, pd.NA, NaT, Arrow and polars nulls and masked entries are missing.
-    reset : bool
-        True in `fit`, which learns the categories of the columns that the estimator's
-        `categorical_features` stands for.
-
-    Returns
-    -------
-    X : array of shape (n_samples, n_features), float32 or float64
-        Categories are numbered from 0; one that `fit` did not see is missing.
+    It is an array-like, a dataframe, a GroupedFrame or an array of the Array API; NaN, None, pd.NA,
+    NaT, nulls and masked entries are missing. With `reset`, as in `fit`, the estimator gets
+    `n_features_in_`, `feature_names_in_` and the categories of the columns that its
+    `categorical_features` stands for; else `X` must match them. Categories are numbered from 0; one
+    that `fit` did not see is missing.
     """
     X = plain_table(X)
     _refuse_other_things(X)
@@ -89,8 +80,8 @@ def block_values(X: Any) -> np.ndarray:
 
 def column_name(estimator: Any, index: int) -> str:
     """Name a column as the user knows it."""
-    labels = _column_labels(estimator)
-    return f"{index}" if labels is None else repr(str(labels[index]))
+    names = column_names(estimator)
+    return f"{index}" if names is None else repr(names[index])
 
 
 def dropped_features(estimator: Any, kept: np.ndarray) -> list[Any]:
@@ -108,13 +99,8 @@ def feature_names(estimator: Any) -> list[str]:
 
 def column_names(estimator: Any) -> list[str] | None:
     """Names of the columns that an estimator was fitted on, as texts; None where they had none."""
-    labels = _column_labels(estimator)
+    labels = getattr(estimator, "feature_names_in_", getattr(estimator, "_labels_in", None))
     return None if labels is None else [str(label) for label in labels]
-
-
-def _column_labels(estimator: Any) -> Sequence[Any] | None:
-    """Labels of those columns as they were given."""
-    return getattr(estimator, "feature_names_in_", getattr(estimator, "_labels_in", None))
 
 
 def all_or_nothing(fit: Callable) -> Callable:
@@ -272,12 +258,8 @@ def _array(estimator: Any, X: Any, coded: Mapping[int, np.ndarray] | None = None
         for j, codes in coded.items():
             X[:, j] = codes
     if isinstance(X, np.ma.MaskedArray):
-        if X.dtype.kind in "biuf":
-            X = np.ma.filled(X.astype(np.float64), np.nan)
-        else:
-            values = X.data.astype(object)
-            values[np.ma.getmaskarray(X)] = None
-            X = values
+        is_numeric = X.dtype.kind in "biuf"
+        X = np.ma.filled(X.astype(np.float64), np.nan) if is_numeric else as_objects(X)
     elif not hasattr(X, "dtype") and isinstance(X, (list, tuple)):
         X = _from_rows(X)
     if isinstance(X, np.ndarray) and X.dtype.kind in "Mm":
@@ -297,7 +279,8 @@ def _array(estimator: Any, X: Any, coded: Mapping[int, np.ndarray] | None = None
             "in 'case time variable'."
         )
     if isinstance(X, np.ndarray) and X.dtype.kind in "OUS" and X.ndim == 2:
-        X = _from_objects(X)
+        columns = [numbers(X[:, j].tolist(), f"{j}") for j in range(X.shape[1])]
+        X = np.stack(columns, axis=1) if columns else np.empty(X.shape)
     return check_array(
         X,
         dtype=(np.float64, np.float32),
@@ -318,12 +301,6 @@ def _from_rows(X: Any) -> Any:
             f"Row {odd} holds {lengths[odd]} values where row 0 holds {lengths[0]}. "
             "All rows of X must have the same number of values."
         ) from None
-
-
-def _from_objects(X: np.ndarray) -> np.ndarray:
-    """Convert a 2-D object or string array cell by cell where it cannot be done at once."""
-    columns = [numbers(X[:, j].tolist(), f"{j}") for j in range(X.shape[1])]
-    return np.stack(columns, axis=1) if columns else np.empty(X.shape)
 
 
 def _foreign(X: Array, coded: Mapping[int, np.ndarray]) -> Array:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.utils.random import sample_without_replacement
 
-from pckid._utils.arrays import Array, asarray_like, is_host, namespace, take_along, to_numpy
+from pckid._utils.arrays import Array, asarray_like, is_host, namespace, to_numpy
 from pckid._utils.parallel import blas_threads
 from pckid._utils.sklearn_compat import check_sample_weight
 from pckid.input.table import Table
@@ -22,33 +22,6 @@ _MOST_PLACES = 1 << 40
 _HEAVIEST = 1e290
 # NumPy's own draw shuffles all places, in memory.
 _MOST_SHUFFLED = 1 << 20
-
-
-class RowMultiplicity(NamedTuple):
-    """Where rows stand that count more than once: a row of weight w has ⌈w⌉ places.
-
-    Drawing places without replacement draws a row of weight 3 just as three such rows. Where
-    weights are no whole numbers, each place of a row counts w / ⌈w⌉.
-    """
-
-    stops: np.ndarray  # (n_samples,), one past the last place of each row
-    shares: np.ndarray | None  # (n_samples,), what a place of each row counts; None: 1
-
-    @classmethod
-    def of(cls, weights: np.ndarray) -> RowMultiplicity:
-        """Number the places of rows with positive `weights` (n_samples,), in their order."""
-        sizes = np.ceil(weights)
-        whole = bool(np.all(sizes == weights))
-        return cls(np.cumsum(sizes.astype(np.int64)), None if whole else weights / sizes)
-
-    @property
-    def total(self) -> int:
-        """How many places there are."""
-        return int(self.stops[-1])
-
-    def rows(self, places: np.ndarray) -> np.ndarray:
-        """Find which rows some places belong to."""
-        return np.searchsorted(self.stops, places, side="right")
 
 
 def checked_weights(sample_weight: Any, n_samples: int) -> np.ndarray | None:
@@ -66,15 +39,6 @@ def checked_weights(sample_weight: Any, n_samples: int) -> np.ndarray | None:
     if weights.max() > _HEAVIEST:
         raise ValueError(f"sample_weight holds {weights.max():g}, too large to add up. Divide it.")
     return weights
-
-
-def weighted_rows(X: Array, sample_weight: Any) -> tuple[Array, Array | None]:
-    """Check weights (n_samples,), or None; leave out rows that count nothing, and their weights."""
-    weights = checked_weights(sample_weight, X.shape[0])
-    if weights is None:
-        return X, None
-    kept = np.flatnonzero(weights > 0)
-    return take_along(X, kept), asarray_like(weights[kept], X, dtype=namespace(X).float64)
 
 
 def canonical_order(table: Table, weights: np.ndarray | None = None) -> np.ndarray:
@@ -158,15 +122,18 @@ def draw_rows(
 ) -> np.ndarray:
     """Draw rows (size,) without replacement, a row of weight w as w rows would be.
 
-    `order` (n_samples,) is as from `canonical_order`; a fraction of the weights (n_samples,) counts
-    as one row.
+    `order` (n_samples,) is as from `canonical_order`. A row of weight w (n_samples,) has ⌈w⌉ places
+    there, which are drawn.
     """
     if weights is None:
         return order[rng.choice(len(order), size=size, replace=False)]
     weights = weights[order]
     if weights.sum() > _MOST_PLACES:
         weights = weights / weights.max() * (_MOST_PLACES / len(weights))
-    places = RowMultiplicity.of(weights)
-    if places.total > _MOST_SHUFFLED:
-        return order[places.rows(sample_without_replacement(places.total, size, random_state=rng))]
-    return order[places.rows(rng.choice(places.total, size=size, replace=False))]
+    stops = np.cumsum(np.ceil(weights).astype(np.int64))
+    total = int(stops[-1])
+    if total > _MOST_SHUFFLED:
+        places = sample_without_replacement(total, size, random_state=rng)
+    else:
+        places = rng.choice(total, size=size, replace=False)
+    return order[np.searchsorted(stops, places, side="right")]

@@ -46,14 +46,7 @@ class PatternBatch(NamedTuple):
 
 
 def sort_rows(table: Table) -> tuple[tuple[PatternBatch, ...], Array]:
-    """Divide a table into batches.
-
-    Returns
-    -------
-    batches : tuple of Batch
-    position : array of shape (n_samples,)
-        Where each row of the table lies among the rows of the batches, laid end to end.
-    """
+    """Divide a table into batches; return also where each row lies in these, laid end to end."""
     patterns, index = find_patterns(to_numpy(table.observed))
     batches = tuple(
         _batch(table, patterns[[pattern for pattern, _ in pieces]], [rows for _, rows in pieces])

@@ -169,17 +169,11 @@ class Solved(NamedTuple):
 
 
 def solve(matrices: Array, right: Array) -> Solved:
-    """Invert positive definite matrices by Gauss–Jordan elimination.
+    """Invert positive definite matrices A (s, s, ...) by Gauss–Jordan elimination, and A⁻¹ B.
 
     No pivots are searched for: on positive definite matrices the elimination is stable without
-    (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., section 14.4).
-
-    Parameters
-    ----------
-    matrices : array of shape (s, s, ...)
-        A, positive definite.
-    right : array of shape (s, r, ...)
-        B, the right-hand sides.
+    (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., section 14.4). The right-hand
+    sides B are (s, r, ...).
     """
     xp = namespace(matrices)
     s = matrices.shape[0]

@@ -32,8 +32,6 @@ class Family(Protocol):
 
     def filled(self, stats: Any) -> Array: ...
 
-    def pick(self, stats: Any, chosen: Array) -> Array: ...
-
     def start(self, stats: Any, resp: Array, centers: Array) -> Any: ...
 
     def log_joint(self, stats: Any, params: Any) -> Array: ...
@@ -91,18 +89,9 @@ def posterior(log_joint: Array, weights: Array | None = None) -> Array:
 
 
 def responsibilities(log_joint: Array) -> tuple[Array, Array]:
-    """Normalise over the components of one mixture.
+    """Normalise (m, g, n) over the components of each mixture: the posteriors γ (m, g, n).
 
-    Parameters
-    ----------
-    log_joint : array of shape (m, n_components, n_samples)
-
-    Returns
-    -------
-    resp : array of shape (m, n_components, n_samples)
-        The posteriors γ.
-    log_density : array of shape (m, n_samples)
-        The log of the mixture's density at what is observed of each row.
+    And the log of the mixture's density at what is observed of each row (m, n).
     """
     xp = namespace(log_joint)
     top = xp.max(log_joint, axis=1, keepdims=True)

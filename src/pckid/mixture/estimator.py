@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from pckid._utils.arrays import Array, namespace, to_numpy
+from pckid._utils.arrays import Array, asarray_like, namespace, take_along, to_numpy
 from pckid._utils.sklearn_compat import Interval, StrOptions, fit_context
 from pckid.input.table import Table, measure, standardise, take, usable_rows, variance_floor
 from pckid.input.validation import (
@@ -21,7 +21,7 @@ from pckid.input.validation import (
     validate_table,
 )
 from pckid.input.warnings import warn_caller, warn_empty_rows, warn_sentinels
-from pckid.input.weights import weighted_rows
+from pckid.input.weights import checked_weights
 from pckid.mixture import em, starts, units
 from pckid.mixture.families import FAMILIES
 from pckid.mixture.fitted import FittedMixture
@@ -232,9 +232,16 @@ class IncompleteGaussianMixture(FittedMixture):
         return self.fit(X, sample_weight=sample_weight).predict(X)
 
     def _fit(self, X: Any, sample_weight: Any) -> None:
-        before = self._before()
+        # With `warm_start`, what an earlier fit found.
+        before = None
+        if self.warm_start and hasattr(self, "converged_"):
+            before = Given(self.weights_, self.means_, None, self.covariances_)
         values = validate_table(self, X, reset=True)
-        values, weights = weighted_rows(values, sample_weight)
+        weights: Any = checked_weights(sample_weight, values.shape[0])
+        if weights is not None:
+            counted = np.flatnonzero(weights)
+            values = take_along(values, counted)
+            weights = asarray_like(weights[counted], values, dtype=namespace(values).float64)
         # The determinant of a covariance matrix near its floor has no digit left in float32.
         single = values.dtype == namespace(values).float32
         single = single and not FAMILIES[self.covariance_type].MATRICES
@@ -250,27 +257,18 @@ class IncompleteGaussianMixture(FittedMixture):
         if isinstance(X, np.ndarray):
             warn_sentinels(X, lambda j: column_name(self, j))
         table = standardise(X, self._scaling, self._dtype)
-        self._refuse_too_few(usable.shape[0])
-        if usable.shape[0] < table.n_samples:
-            table = take(table, usable)
-            weights = None if weights is None else namespace(values).take(weights, usable, axis=0)
-        fit = self._best(table, weights, before)
-        self._keep(fit, table, weights, units.only_values(to_numpy(values)))
-
-    def _before(self) -> Given | None:
-        """Take what an earlier fit found as the start of this one, with `warm_start`."""
-        if not (self.warm_start and hasattr(self, "converged_")):
-            return None
-        return Given(self.weights_, self.means_, None, self.covariances_)
-
-    def _refuse_too_few(self, n_samples: int) -> None:
-        """Raise if there are fewer usable rows than components, or than two."""
-        if n_samples < max(2, self.n_components):
+        n_samples, needed = usable.shape[0], max(2, self.n_components)
+        if n_samples < needed:
             raise ValueError(
                 f"Expected n_samples >= n_components but got n_components = {self.n_components}, "
                 f"n_samples = {n_samples} with at least one observed value. Give at least "
-                f"{max(2, self.n_components)} rows, or ask for fewer components."
+                f"{needed} rows, or ask for fewer components."
             )
+        if n_samples < table.n_samples:
+            table = take(table, usable)
+            weights = None if weights is None else take_along(weights, usable)
+        fit = self._best(table, weights, before)
+        self._keep(fit, table, weights, units.only_values(to_numpy(values)))
 
     def _best(self, table: Table, weights: Array | None, before: Given | None) -> em.FittedMixtures:
         """Run EM from every start and keep the fit of highest likelihood."""

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from pckid._utils.arrays import Array, clip_min, contiguous, device_of, namespace
-from pckid.input.table import Table, gather, take
+from pckid.input.table import Table, take
 from pckid.mixture.batches import WIDTH, PatternBatch, sort_rows
 from pckid.mixture.completion import (
     Completed,
@@ -64,11 +64,6 @@ def statistics(table: Table, rows: Array | None = None) -> Statistics:
 def filled(stats: Statistics) -> Array:
     """Return the rows with zero, the observed mean, where nothing was observed (1, n, d)."""
     return stats.values
-
-
-def pick(stats: Statistics, chosen: Array) -> Array:
-    """Pick the rows `chosen` (1, g), mean-imputed (1, g, d)."""
-    return gather(stats.values, chosen)
 
 
 def start(stats: Statistics, resp: Array, centers: Array) -> Parameters:

@@ -15,19 +15,8 @@ _ROUNDING = 1e-6
 
 
 def read_array(values: Any, name: str, what: str, shape: tuple[int, ...]) -> np.ndarray:
-    """Bring an array of a shape to the host, from wherever it lies.
-
-    Parameters
-    ----------
-    values : array-like
-    name : str
-        The constructor's argument.
-    what : str
-        What scikit-learn calls it.
-    shape : tuple of int
-    """
-    values = to_numpy(values) if is_foreign(values) else values
-    values = np.asarray(values, dtype=np.float64)
+    """Bring the parameter `name`, which scikit-learn calls `what`, to the host; check its shape."""
+    values = np.asarray(to_numpy(values) if is_foreign(values) else values, dtype=np.float64)
     if values.shape != shape:
         raise ValueError(
             f"The parameter '{what}' should have the shape of {shape}, but got {values.shape} as "
@@ -112,7 +101,7 @@ class Given(NamedTuple):
         what, shape = f"{kind} {what}", units.public_shape(kind, g, d)
         values = read_array(self.precisions if precise else self.covariances, name, what, shape)
         each = units.for_each(values, kind, g, d)
-        inside = (units.precisions_in if precise else units.covariances_in)(each, scaling)
+        inside = units.spread_in(each, scaling, precisions=precise)
         check_finite(inside, name)
         check_definite(inside, what)
         if not precise:

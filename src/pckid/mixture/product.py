@@ -43,7 +43,7 @@ from pckid._utils.arrays import (
     times_shared,
     times_transposed,
 )
-from pckid.input.table import Margins, Table, gather, take
+from pckid.input.table import Margins, Table, take
 from pckid.mixture.em import Share, holds_rows, log_weights
 
 STACKABLE = True
@@ -116,13 +116,29 @@ def statistics(table: Table, rows: Array | None = None) -> Statistics:
 
 
 def filled(stats: Statistics) -> Array:
-    """Return the rows, means where nothing was observed (m, n, n_features + n_categories)."""
-    return _filled(stats.rows, stats)
+    """Return the rows, means where nothing was observed (m, n, n_features + n_categories).
 
-
-def pick(stats: Statistics, chosen: Array) -> Array:
-    """Pick the rows `chosen` (m, g) of each subsample, mean-imputed as by `filled`."""
-    return _filled(gather(stats.rows, chosen), stats)
+    Squared distances count as many times as the log-densities of their columns, which else count
+    alike: two rows drawn at random are at a squared distance of 2 on average in a standardised
+    column of numbers, and in the indicators of a column of categories divided by √(1 − Σ p²).
+    """
+    xp, rows = namespace(stats.rows), stats.rows
+    d, tail = stats.n_features, _tail(stats)
+    numbers, one_hot = rows[..., d : 2 * d], stats.margins.one_hot
+    roots = xp.sqrt(stats.margins.weights)
+    if one_hot.shape[0]:
+        numbers = numbers * xp.where(one_hot > 0, one_hot, 1.0)
+    if roots.shape[0]:
+        numbers = numbers * roots[:d]
+    if tail == 2 * d:
+        return numbers
+    column, shares = stats.margins.column, stats.margins.frequencies
+    same = xp.astype(column[:, None] == column, rows.dtype)
+    scale = 1 / xp.sqrt(1 - same @ (shares * shares))
+    if roots.shape[0]:
+        scale = scale * take_along(roots[d:], column)
+    e = rows[..., 2 * d : tail]
+    return xp.concat([numbers, (e + (1 - e @ same) * shares) * scale], axis=-1)
 
 
 def start(stats: Statistics, resp: Array, centers: Array) -> Parameters:
@@ -208,14 +224,11 @@ def component_variances(params: Parameters, margins: Margins) -> Array:
     In a column that takes two values, with probability p of the higher one, it is p (1 − p) times
     the square of the gap between them.
     """
-    xp = namespace(params.means)
     if margins.higher.shape[0] == 0:
         return params.covariances
-    two = margins.higher > 0
-    share = xp.where(two, margins.higher, 0.5)
-    gap = 1 / xp.sqrt(share * (1 - share))
-    chance = xp.clip(share + params.means / gap, 0.0, 1.0)
-    return xp.where(two, chance * (1 - chance) * gap**2, params.covariances)
+    _, gap, chance = _two_values(params.means, margins.higher)
+    variances = chance * (1 - chance) * gap**2
+    return namespace(variances).where(margins.higher > 0, variances, params.covariances)
 
 
 def n_parameters(n_components: int, n_features: int) -> int:
@@ -261,19 +274,23 @@ def _of_two_values(means: Array, margins: Margins, others: list[Array]) -> list[
     In columns that hold one category together, the one of the higher value tells all: the lower
     values count nothing, and what is left is the logarithm of the category's probability.
     """
-    xp, higher = namespace(means), margins.higher
-    two = higher > 0
-    share = xp.where(two, higher, 0.5)
-    gap = 1 / xp.sqrt(share * (1 - share))
-    eps = float(xp.finfo(means.dtype).eps)
-    chance = xp.clip(share + means / gap, eps, 1 - eps)
+    xp = namespace(means)
+    share, gap, chance = _two_values(means, margins.higher, float(xp.finfo(means.dtype).eps))
     lower = xp.log(1 - chance)
     if margins.one_hot.shape[0]:
         lower = xp.where(margins.one_hot > 0, 0.0, lower)
     slope = (xp.log(chance) - lower) / gap
     constant = lower + slope * gap * share
     mine = (xp.zeros_like(means), slope, constant)
-    return [xp.where(two, new, old) for new, old in zip(mine, others, strict=True)]
+    return [xp.where(margins.higher > 0, *each) for each in zip(mine, others, strict=True)]
+
+
+def _two_values(means: Array, higher: Array, eps: float = 0.0) -> tuple[Array, Array, Array]:
+    """Compute the share of the higher value (d,), the gap (d,) and its probabilities (m, g, d)."""
+    xp = namespace(means)
+    share = xp.where(higher > 0, higher, 0.5)
+    gap = 1 / xp.sqrt(share * (1 - share))
+    return share, gap, xp.clip(share + means / gap, eps, 1 - eps)
 
 
 def _with_prior(means: Array, total: Array, stats: Statistics) -> Array:
@@ -323,33 +340,6 @@ def _one_hot(table: Table) -> list[Array]:
     index = xp.arange(n_categories, dtype=table.codes.dtype, device=device_of(table.values))
     own = xp.take(table.codes, table.margins.column, axis=1)
     return [xp.astype(own == index, table.values.dtype)]
-
-
-def _filled(rows: Array, stats: Statistics) -> Array:
-    """Impute means in rows of F, and scale categories so that every column counts alike.
-
-    Squared distances count as many times as the log-densities of their columns.
-
-    Two rows drawn at random are at a squared distance of 2 on average in a standardised column of
-    numbers; so they are in the indicators of a column of categories divided by √(1 − Σ p²).
-    """
-    xp = namespace(rows)
-    d, tail = stats.n_features, _tail(stats)
-    numbers, one_hot = rows[..., d : 2 * d], stats.margins.one_hot
-    roots = xp.sqrt(stats.margins.weights)
-    if one_hot.shape[0]:
-        numbers = numbers * xp.where(one_hot > 0, one_hot, 1.0)
-    if roots.shape[0]:
-        numbers = numbers * roots[:d]
-    if tail == 2 * d:
-        return numbers
-    column, shares = stats.margins.column, stats.margins.frequencies
-    same = xp.astype(column[:, None] == column, rows.dtype)
-    scale = 1 / xp.sqrt(1 - same @ (shares * shares))
-    if roots.shape[0]:
-        scale = scale * take_along(roots[d:], column)
-    e = rows[..., 2 * d : tail]
-    return xp.concat([numbers, (e + (1 - e @ same) * shares) * scale], axis=-1)
 
 
 def _category_probabilities(

@@ -22,13 +22,8 @@ Shape = tuple[int, int]  # how many mixtures, of how many components
 class SideBySide:
     """Where the components of mixtures lie that come in stacks of some shapes.
 
-    Attributes
-    ----------
-    owner : array of shape (n_components,)
-        Which mixture each component is of.
-    slot : array of shape (n_components,)
-        Where it has its place in an array (n_mixtures · most), in which all mixtures have as many
-        components as the largest.
+    `owner` (n_components,) says which mixture each component is of; `slot` (n_components,) where it
+    lies in an array in which all mixtures have as many components as the largest.
     """
 
     def __init__(self, shapes: Sequence[Shape], home: Array) -> None:

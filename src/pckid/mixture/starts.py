@@ -104,11 +104,22 @@ def start_from_rows(
     or (m, 1, n), of mean 1. `assign` takes scores of rows, highest for the nearest centre, to
     responsibilities, both (m, g, n); None gives each row to the nearest.
     """
-    X, centers = family.filled(stats), family.pick(stats, chosen)
+    X = family.filled(stats)
+    centers = _gather(X, chosen)
     squares = namespace(X).sum(centers**2, axis=-1)
     resp = (assign or winner)(times_transposed(centers, X) - 0.5 * squares[..., None])
     resp = resp if weights is None else resp * weights
     return family.constrain(family.start(stats, resp, centers), floor)
+
+
+def _gather(rows: Array, chosen: Array) -> Array:
+    """Pick rows `chosen` (m, g) of a stack (m, n, d), or of rows (1, n, d) that all share."""
+    xp = namespace(rows)
+    m, n, d = rows.shape
+    offset = n * xp.arange(m, dtype=chosen.dtype, device=device_of(rows))
+    flat = xp.reshape(chosen + offset[:, None], (-1,))
+    picked = take_along(xp.reshape(rows, (m * n, d)), flat)
+    return xp.reshape(picked, (chosen.shape[0], -1, d))
 
 
 def winner(scores: Array) -> Array:

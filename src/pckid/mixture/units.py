@@ -15,19 +15,7 @@ _may_overflow = np.errstate(over="ignore")
 
 @_may_overflow
 def means_out(means: Array, scaling: Scaling, fill: np.ndarray) -> np.ndarray:
-    """Undo the scaling of means (g, d).
-
-    Parameters
-    ----------
-    means : array of shape (n_components, n_kept)
-    scaling : Scaling
-    fill : array of shape (n_features_in,)
-        What columns left out are set to: their one value, or NaN.
-
-    Returns
-    -------
-    means : array of shape (n_components, n_features_in)
-    """
+    """Undo the scaling of means (g, d); columns left out get what `fill` (n_features_in,) has."""
     result = np.tile(fill, (means.shape[0], 1))
     inside = to_numpy(means) * to_numpy(scaling.scale) + to_numpy(scaling.center)
     result[:, scaling.kept] = inside / _unit(scaling)
@@ -47,16 +35,11 @@ def means_in(means: Any, scaling: Scaling, like_array: Array) -> Array:
     return asarray_like((means - to_numpy(scaling.center)) / to_numpy(scaling.scale), like_array)
 
 
-def covariances_in(covariances: Any, scaling: Scaling) -> np.ndarray:
-    """Standardise variances (g, d) or covariances (g, d, d) given by the user."""
-    given = _of_kept(np.asarray(covariances, dtype=np.float64), scaling.kept)
-    return _times_twice(given, _unit(scaling) / to_numpy(scaling.scale))
-
-
-def precisions_in(precisions: Any, scaling: Scaling) -> np.ndarray:
-    """Standardise precisions (g, d), or matrices of them (g, d, d), given by the user."""
-    given = _of_kept(np.asarray(precisions, dtype=np.float64), scaling.kept)
-    return _times_twice(given, to_numpy(scaling.scale) / _unit(scaling))
+def spread_in(values: np.ndarray, scaling: Scaling, *, precisions: bool) -> np.ndarray:
+    """Standardise variances (g, d), covariances (g, d, d), or `precisions` given by the user."""
+    scale, unit = to_numpy(scaling.scale), _unit(scaling)
+    factor = scale / unit if precisions else unit / scale
+    return _times_twice(_of_kept(values, scaling.kept), factor)
 
 
 @_may_overflow
