@@ -21,7 +21,7 @@ from pckid.series.files import PreparedCases
 from pckid.series.table import SeriesFormat
 from pckid.significance.new_rows import RowComparison, compare_rows
 from pckid.spectral.assignment import place_rows
-from pckid.tables.options import ColumnOptions, ReadOptions
+from pckid.tables.options import CaseOptions, ColumnOptions, ReadOptions
 from pckid.tables.service import Known, Prepared
 
 _LISTS = ("na_values", "not_missing", "numbers", "dates")
@@ -66,14 +66,6 @@ def known_reading(description: Mapping[str, Any]) -> dict[str, list[str]]:
     return known
 
 
-def known_series(reading: Mapping[str, list[str]]) -> SeriesFormat | None:
-    """Tell how the lines of a model's cases were read; None where its rows were no cases."""
-    try:
-        return SeriesFormat.from_json(reading["series"][0]) if reading["series"] else None
-    except (AttributeError, KeyError, TypeError, ValueError):
-        raise PckidModelError("The model's notes on how to read series are not sound.") from None
-
-
 def as_known(
     estimator: Any, reading: Mapping[str, list[str]], columns: ColumnOptions, read: ReadOptions
 ) -> tuple[Known, ColumnOptions, ReadOptions]:
@@ -88,8 +80,13 @@ def as_known(
         raise PckidModelError(
             "The model does not know the names of its columns. Fit it on a table with names."
         )
+    try:
+        form = SeriesFormat.from_json(reading["series"][0]) if reading["series"] else None
+        lines = CaseOptions(**form.options) if form else None
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise PckidModelError("The model's notes on how to read series are not sound.") from None
     units = dict(text.rpartition("=")[::2] for text in reading["units"])
-    known = Known(tuple(map(str, names)), estimator.categories_, units)
+    known = Known(tuple(map(str, names)), estimator.categories_, units, form)
     more: dict[str, Any] = {key: (*reading[key], *getattr(columns, key)) for key in _LISTS}
     for key in _KEPT:
         if reading[key] and getattr(read, key) is None:
@@ -101,7 +98,7 @@ def as_known(
         more["limits"] = reading["limits"][-1]
     # Rows that look like totals or units are left out where those of the model's table were.
     more["take_advice"] = bool(reading["skip_last"] or reading["units_row"])
-    return known, replace(columns, decimal=read.decimal, **more), read
+    return known, replace(columns, decimal=read.decimal, lines=lines, **more), read
 
 
 def assign_rows(

@@ -27,7 +27,6 @@ from pckid.placing import (
     compare_with_fit,
     describe_reading,
     known_reading,
-    known_series,
 )
 from pckid.reporting import Report
 from pckid.series.files import PreparedCases
@@ -190,7 +189,7 @@ def place_new_rows(model: Upload, upload: Upload, tell: Tell) -> Made:
         kept = known_reading(description)
         known, columns, reading = as_known(estimator, kept, *given)
         table = upload._replace(reading=reading).open()
-        prepared = prepare(table, columns, known, known_series(kept))
+        prepared = prepare(table, columns, known)
         notes = _describe(prepared, settled=True)
         tell(0.5, "Placing rows")
         made = Made({}, [], {}, results=assign_rows(estimator, prepared))

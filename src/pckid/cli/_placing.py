@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from pckid import streaming
@@ -11,7 +10,7 @@ from pckid.cli import _cluster, _series, _words
 from pckid.cli._outputs import check_outputs, open_writer
 from pckid.cli._say import note, print_json, say
 from pckid.modelfile import load_with_description
-from pckid.placing import as_known, assign_rows, compare_with_fit, known_reading, known_series
+from pckid.placing import as_known, assign_rows, compare_with_fit, known_reading
 from pckid.series.files import prepare_table
 from pckid.tables.findings import Fact
 from pckid.tables.scanning import open_table
@@ -36,7 +35,6 @@ def run_predict(
     estimator, description = load_with_description(model)
     estimator.n_jobs = jobs
     reading = known_reading(description)
-    form = known_series(reading)
     given = _words.column_options(options), _words.read_options(options)
     known, columns, read = as_known(estimator, reading, *given)
     if reading["na_values"]:
@@ -44,8 +42,7 @@ def run_predict(
         say(f"Missing, as for the model's own table: {codes}.")
     table = open_table(source, read)
     _words.tell_opened(table)
-    columns = replace(columns, lines=_series.lines_of_model(form, options))
-    prepared = prepare_table(table, columns, known, form)
+    prepared = prepare_table(table, _series.with_lines_kept(columns, options), known)
     table = prepared.table
     _words.tell_prepared(prepared, settled=True)
     _series.tell_series(prepared)

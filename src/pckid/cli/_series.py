@@ -1,6 +1,7 @@
 """Long tables and groups of columns in the shell: what their options mean."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -11,9 +12,8 @@ from pckid.cli._outputs import open_writer
 from pckid.cli._say import say
 from pckid.cluster import PCKID
 from pckid.series.files import PreparedCases
-from pckid.series.table import SeriesFormat
 from pckid.streaming import Layout, write_placed
-from pckid.tables.options import CaseOptions
+from pckid.tables.options import CaseOptions, ColumnOptions
 from pckid.tables.service import Prepared
 
 _NEED_CASE = ("time", "variable", "value", "static", "from_first", "out_long")
@@ -48,12 +48,12 @@ def case_options(options: Mapping[str, Any]) -> CaseOptions | None:
     )  # fmt: skip
 
 
-def lines_of_model(form: SeriesFormat | None, options: Mapping[str, Any]) -> CaseOptions | None:
+def with_lines_kept(columns: ColumnOptions, options: Mapping[str, Any]) -> ColumnOptions:
     """Say whether new lines stay in memory, for a model of cases."""
-    keep = bool(options["out_long"])
-    if form is None and keep:
+    if options["out_long"] and columns.lines is None:
         raise click.UsageError("--out-long is about lines of cases, and the model has none.")
-    return None if form is None else CaseOptions(**form.options, keep=keep)
+    lines = columns.lines and columns.lines._replace(keep=bool(options["out_long"]))
+    return replace(columns, lines=lines)
 
 
 def tell_series(prepared: Prepared) -> None:

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from pckid.series.columns import read_static
 from pckid.series.long import from_long
-from pckid.series.table import SeriesFormat, SeriesTable
+from pckid.series.table import SeriesTable
 from pckid.series.times import LineError
 from pckid.tables.options import CaseOptions, ColumnOptions
 from pckid.tables.scanning import OpenTable
@@ -33,49 +33,30 @@ class PreparedCases(Prepared):
 
 
 def prepare_table(
-    table: OpenTable,
-    options: ColumnOptions | None = None,
-    known: Known | None = None,
-    form: SeriesFormat | None = None,
+    table: OpenTable, options: ColumnOptions | None = None, known: Known | None = None
 ) -> Prepared:
     """Prepare a table as `prepare` does; where it has several lines for each case, its cases.
 
-    Parameters
-    ----------
-    table : OpenTable
-        In memory, where it has lines of cases.
-    options : ColumnOptions, optional
-        With `lines`, if the rows are lines of cases.
-    known : Known, optional
-        What a model knows of its columns.
-    form : SeriesFormat, optional
-        How the lines of a model's cases were read.
-
-    Returns
-    -------
-    prepared : Prepared
-        Of the lines themselves if something about them must be decided first.
+    The lines are in memory. Where something about them must be decided first, they themselves are
+    what is prepared.
     """
     options = options or ColumnOptions()
     lines = options.lines
-    if form is not None:
-        keep = lines is not None and lines.keep
-        lines, known = CaseOptions(**form.options, keep=keep), _known_lines(known, form)
     if lines is None:
         return prepare(table, options, known)
     others = replace(options, lines=None, row_names=lines.case)
     if known is None:
         aside = [name for name in (lines.time, lines.variable) if name]
         others = replace(others, drop=(*options.drop, *aside))
-    return _gather_cases(table, others, lines, known, form)
+    return _gather_cases(table, others, lines, known)
 
 
-def _known_lines(known: Known | None, form: SeriesFormat) -> Known:
+def _known_lines(known: Known) -> Known:
     """Tell what a model knows of the lines of its cases."""
+    form = known.form
     measured = [form.options["value"]] if "value" in form.options else form.variables
-    categories = known.categories if known else {}
-    texts = {name: categories[name] for name in form.static if name in categories}
-    return Known((*measured, *form.static), texts, known.units if known else {})
+    texts = {name: each for name, each in known.categories.items() if name in form.static}
+    return Known((*measured, *form.static), texts, known.units)
 
 
 def _prepare_lines(
@@ -119,10 +100,10 @@ def _gather_cases(
     columns: ColumnOptions,
     options: CaseOptions,
     known: Known | None,
-    form: SeriesFormat | None,
 ) -> Prepared:
     """Make one row of the lines of each case; what is doubtful is found in the lines."""
-    lines, times = _prepare_lines(table, columns, options.time, known)
+    of_lines = known and _known_lines(known)
+    lines, times = _prepare_lines(table, columns, options.time, of_lines)
     # Texts that change within cases are no categories, however many they are.
     if any(problem.stops and problem.code != "too many categories" for problem in lines.problems):
         return lines
@@ -137,7 +118,7 @@ def _gather_cases(
     keys = {key: value for key, value in options._asdict().items() if key != "keep"}
     aside = {key: getattr(lines.options, key) for key in ("labels", "known", "weights")}
     try:
-        series = from_long(frame, **keys, like=form)
+        series = from_long(frame, **keys, like=known and known.form)
         del frame
         cells, slips = _case_columns(series, whole, texts, list(filter(None, aside.values())))
     except LineError as error:

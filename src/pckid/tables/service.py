@@ -63,6 +63,7 @@ class Known(NamedTuple):
     names: tuple[str, ...]
     categories: Mapping[str, Sequence[Any]]  # of the columns of categories
     units: Mapping[str, str]  # what the numbers of columns were in, where they had a unit
+    form: Any = None  # SeriesFormat: how the lines of its cases were read, if it has cases
 
 
 class Unread(NamedTuple):
