@@ -83,7 +83,10 @@ def from_array(
             f"The cases have {counted(len(series[0]), 'variable')}, but "
             f"{counted(len(variables), 'name')} for them: {list_first(list(variables))}."
         )
-    bins = _make_bins(times, longest) if like is None else like.bins
+    values, dates = read_times(np.arange(longest) if times is None else times, "times")
+    if (np.diff(values) <= 0).any():
+        raise ValueError("times must be in ascending order, each once.")
+    bins = TimeBins(tuple(values.tolist()), True, dates) if like is None else like.bins
     if len(bins.edges) < longest:
         raise ValueError(
             f"The cases have up to {longest} times, where there are {len(bins.edges)}: "
@@ -97,16 +100,6 @@ def from_array(
     named = list(range(len(series))) if cases is None else list(cases)
     form = SeriesFormat("from_array", {"axes": axes}, tuple(variables), (), bins)
     return assemble(form, block, {}, named, notes)
-
-
-def _make_bins(times: Any, n_times: int) -> TimeBins:
-    """Take times as given, or count them from 0."""
-    values, dates = (np.arange(float(n_times)), False)
-    if times is not None:
-        values, dates = read_times(times, "times")
-    if (np.diff(values) <= 0).any():
-        raise ValueError("times must be in ascending order, each once.")
-    return TimeBins(tuple(values.tolist()), True, dates)
 
 
 def _list_cases(X: Any, axes: list[str]) -> list[np.ndarray]:
@@ -264,8 +257,8 @@ def _read(text: str) -> tuple[bool, float]:
     digits = re.sub(r"[-_.]", "", text)
     if re.fullmatch(_DATE, text) and len(digits) == 8:
         try:
-            days, _ = read_times([f"{digits[:4]}-{digits[4:6]}-{digits[6:]}"], "name")
-            return True, float(days[0])
+            day = np.datetime64(f"{digits[:4]}-{digits[4:6]}-{digits[6:]}", "D")
+            return True, float(day.astype(int))
         except ValueError:
             return False, float(digits)
     return False, float(text)
