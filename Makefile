@@ -6,7 +6,8 @@ BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
 PYTEST_ARGS ?= -n auto --dist worksteal
 # Plugins by name: pytest rewrites all of Hypothesis in every process where it finds them itself.
-PYTEST = PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 $(BIN)/python -m pytest -p xdist -p hypothesispytest
+# Compiled modules are kept, else each process that tests start compiles the package again.
+PYTEST = PYTHONDONTWRITEBYTECODE= PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 $(BIN)/python -m pytest -p xdist -p hypothesispytest
 APT ?= --quiet=2 --yes -o Acquire::Retries=1 -o Acquire::http::Timeout=30
 PYTHONS ?= 3.11 3.12 3.13 3.14
 
