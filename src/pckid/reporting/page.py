@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +17,9 @@ from pckid.assessment import Answer
 from pckid.n_clusters import Choice
 from pckid.reporting.payload import MAX_DOTS, block_means, observed_range, pack_charts
 from pckid.reporting.summary import MAX_LISTED_COLUMNS, MAX_PICTURE_COLUMNS, Summary
+
+if TYPE_CHECKING:
+    import jinja2
 
 LIBRARIES = ("d3.min.js", "plot.min.js")
 SCRIPTS = (
@@ -40,26 +45,10 @@ _CHART_STYLE = """:where(.chart) {
 
 def render(summary: Summary) -> str:
     """Turn a summary into a page of HTML."""
-    import jinja2
-
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("pckid.reporting"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {
-        "brief": lambda text, width=60: brief(str(text), width),
-        "counted": counted,
-        "percent": _percent,
-        "quantity": lambda value, name: write_quantity(value, summary.forms.get(name)),
-        "p_value": write_p,
-    }
-    environment.globals["title"] = summary.titles.__getitem__
     style, scripts = _read_installed("templates/style.css"), _scripts()
-    return environment.get_template("report.html").render(
+    return _template().render(
         summary=summary,
+        title=summary.titles.__getitem__,
         mark=_MARKS[summary.assessment.answer if summary.assessment else Answer.UNKNOWN],
         data=pack_charts(summary),
         n_dots=min(MAX_DOTS, len(summary.map.rows)),
@@ -73,6 +62,33 @@ def render(summary: Summary) -> str:
         scripts=scripts,
         policy=_policy(scripts, (style, _CHART_STYLE)),
     )
+
+
+@cache
+def _template() -> jinja2.Template:
+    """Compile the page's template, and with it those that it includes, once."""
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("pckid.reporting"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "brief": lambda text, width=60: brief(str(text), width),
+        "counted": counted,
+        "percent": _percent,
+        "quantity": jinja2.pass_context(_quantity),
+        "p_value": write_p,
+    }
+    return environment.get_template("report.html")
+
+
+def _quantity(context: Mapping[str, Any], value: float, name: str) -> str:
+    """Write a value of a column as the table had it."""
+    return write_quantity(value, context["summary"].forms.get(name))
 
 
 @cache
