@@ -1,5 +1,7 @@
 """Fixtures for all tests: array libraries, and a small table with holes."""
 
+import functools
+import importlib.util
 import os
 from types import SimpleNamespace
 
@@ -27,6 +29,20 @@ def table():
     from helpers import groups
 
     return groups()[0]
+
+
+@pytest.fixture(scope="session")
+def components_sought_once():
+    """Look for Streamlit's components in all installed packages once, not for each page tested."""
+    if importlib.util.find_spec("streamlit") is None:
+        yield
+        return
+    from streamlit.components.v2 import manifest_scanner as scanner
+
+    once = functools.cache(scanner.scan_component_manifests)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(scanner, "scan_component_manifests", once)
+        yield
 
 
 def _numpy(X):

@@ -8,7 +8,7 @@ from running_app import running_app
 
 
 @pytest.fixture(autouse=True)
-def same_main(monkeypatch):
+def same_main(monkeypatch, components_sought_once):
     """Take back the module that streamlit's tester puts in the place of the main one.
 
     Processes that are started later would run its script, which is gone or lacks its arguments.
