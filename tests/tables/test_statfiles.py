@@ -9,7 +9,7 @@ import pytest
 from open_tables import scan_table
 
 from pckid.exceptions import TableError
-from pckid.tables import statfiles
+from pckid.tables import sources, statfiles
 from pckid.tables.sources import Source
 
 FILES = Path(__file__).parent / "files"
@@ -35,7 +35,7 @@ def test_labels_are_categories_and_declared_codes_are_missing(name):
 @pytest.mark.parametrize("name", ["survey.sav", "survey.dta"])
 def test_rows_come_in_parts(monkeypatch, name, at_once):
     monkeypatch.setattr(statfiles, "_ROWS_AT_ONCE", at_once)
-    _, table = statfiles.parse_statfile(Source(str(FILES / name)))
+    [table] = statfiles.parse_statfile(Source(str(FILES / name)))
     assert table.to_pydict() == SURVEY
 
 
@@ -89,7 +89,7 @@ def test_the_limit_holds():
 
 
 def test_what_is_not_installed_is_named(monkeypatch):
-    monkeypatch.setattr(statfiles.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(sources.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(
         ImportError, match=r"needs pyreadstat: python -m pip install 'pckid\[stats\]'"
     ):

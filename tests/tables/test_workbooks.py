@@ -18,7 +18,7 @@ from tiers import one_in
 
 from pckid.cli._words import SHELL
 from pckid.exceptions import TableError
-from pckid.tables import isolation, workbooks
+from pckid.tables import isolation, sources, workbooks
 from pckid.tables.headers import find_header
 from pckid.tables.sources import Source
 from pckid.tables.table import name_row
@@ -439,7 +439,7 @@ def test_the_longest_sheet_is_read(tmp_path):
 
 
 def test_what_is_not_installed_is_named(monkeypatch):
-    monkeypatch.setattr(workbooks.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(sources.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(
         ImportError, match=r"needs python_calamine: python -m pip install 'pckid\[excel\]'"
     ):

@@ -25,21 +25,11 @@ class ColumnSummary(NamedTuple):
 
 
 class Patterns(NamedTuple):
-    """Which sets of columns are observed together.
+    """Which sets of columns are observed together."""
 
-    Attributes
-    ----------
-    observed : ndarray of shape (n_patterns, n_features), bool
-        The patterns, the commonest first.
-    counts : ndarray of shape (n_patterns,)
-        How many rows have each.
-    row_pattern : ndarray of shape (n_samples,)
-        Index of each row's pattern.
-    """
-
-    observed: np.ndarray
-    counts: np.ndarray
-    row_pattern: np.ndarray
+    observed: np.ndarray  # (n_patterns, n_features), bool: the patterns, the commonest first
+    counts: np.ndarray  # (n_patterns,), how many rows have each
+    row_pattern: np.ndarray  # (n_samples,), index of each row's pattern
 
 
 def summarise_column(name: str, values: np.ndarray) -> ColumnSummary:

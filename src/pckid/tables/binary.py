@@ -1,7 +1,7 @@
 """Parquet files, folders of them, and Arrow files: opened, compared and read in batches."""
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby, islice
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +55,7 @@ def parquet_tables(parts: Sequence[Part], columns: Sequence[str], n_rows: int) -
     for source, mine in groupby(parts, key=lambda part: part.source):
         groups = [part.row_group for part in mine]
         how = {"groups": groups, "columns": list(columns), "n_rows": n_rows}
-        yield from islice(read_apart(parse_parquet, source, **how), 1, None)
+        yield from read_apart(parse_parquet, source, **how)
 
 
 def arrow_names(source: Source) -> list[str]:
@@ -67,8 +67,7 @@ def arrow_names(source: Source) -> list[str]:
 def arrow_tables(source: Source, columns: Sequence[str], n_rows: int) -> Iterator[Any]:
     """Yield tables of at most `n_rows` rows of an Arrow file or stream."""
     n_bytes = 0
-    tables = read_apart(parse_arrow, source, columns=list(columns), n_rows=n_rows)
-    for table in islice(tables, 1, None):
+    for table in read_apart(parse_arrow, source, columns=list(columns), n_rows=n_rows):
         n_bytes += table.nbytes
         refuse_large(n_bytes, source.name, source.max_bytes)
         yield table
@@ -106,8 +105,7 @@ def describe_parquet(source: Source) -> Iterator[Any]:
 def parse_parquet(
     source: Source, groups: list[int], columns: list[str], n_rows: int
 ) -> Iterator[Any]:
-    """Yield nothing worth knowing, then the rows of row groups."""
-    yield None
+    """Yield the rows of row groups."""
     file = _open_parquet(source)
     wanted = None if columns == file.schema_arrow.names else columns
     for group in groups:
@@ -150,8 +148,7 @@ def describe_arrow(source: Source) -> Iterator[Any]:
 
 
 def parse_arrow(source: Source, columns: list[str], n_rows: int) -> Iterator[Any]:
-    """Yield nothing worth knowing, then the rows."""
-    yield None
+    """Yield the rows, after a table without any."""
     schema, batches = _open_arrow(source)
     yield as_known_types(pa.Table.from_batches([], schema).select(columns))
     for batch in batches:
@@ -164,18 +161,13 @@ def as_known_types(table: Any) -> Any:
     """Make texts that are stored as views, as polars has them, plain texts."""
     for j, field in enumerate(table.schema):
         kind = field.type
-        if pa.types.is_dictionary(kind) and _is_view(kind.value_type):
+        if pa.types.is_dictionary(kind) and str(kind.value_type) == "string_view":
             kind = pa.dictionary(kind.index_type, pa.large_string(), kind.ordered)
-        elif _is_view(kind):
+        elif str(kind) == "string_view":
             kind = pa.large_string()
         if kind != field.type:
             table = table.set_column(j, field.with_type(kind), table.column(j).cast(kind))
     return table
-
-
-def _is_view(kind: Any) -> bool:
-    """Tell whether a type is that of views of texts."""
-    return str(kind) == "string_view"
 
 
 def _damaged_column(file: Any, group: int, columns: list[str]) -> str:

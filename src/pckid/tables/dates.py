@@ -28,9 +28,10 @@ _PATTERNS = {
     rf"(?P<a>\d{{4}}|\d{{2}}){_TIME}$",
     "month day year": r"^(?P<b>[^\d\s.,:;/-]{3,10})\.? (?P<c>\d{1,2})(?:st|nd|rd|th)?,? "
     rf"(?P<a>\d{{4}}){_TIME}$",
+    "hours:minutes": r"^(?P<sign>-?)(?P<hour>\d+):(?P<minute>[0-5]\d)"
+    r"(?::(?P<second>[0-5]\d(?:[.,]\d+)?))?$",
 }
-_DURATION = r"^(?P<sign>-?)(?P<hour>\d+):(?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d(?:[.,]\d+)?))?$"
-LAYOUTS = (*_PATTERNS, "hours:minutes")
+LAYOUTS = tuple(_PATTERNS)
 EITHER_ORDER = "day-month-year or month-day-year"
 # Years of two digits from here on are of the last century.
 _FIRST_SHORT_YEAR = 70
@@ -62,7 +63,7 @@ def count_dates(cells: Any) -> Counter[str]:
     if not pc.any(pc.match_substring_regex(cells, r"\d[-/. :]|[a-z] \d")).as_py():
         return found
     for layout in LAYOUTS:
-        if pc.any(pc.match_substring_regex(cells, _date_pattern(layout))).as_py():
+        if pc.any(pc.match_substring_regex(cells, _PATTERNS[layout])).as_py():
             found[layout] = _count_read(cells, layout)
     if any(found[layout] for layout in EITHER_ORDER.split(" or ")):
         found[EITHER_ORDER] = _count_read(cells, EITHER_ORDER)
@@ -75,11 +76,6 @@ def _count_read(cells: Any, layout: str) -> int:
     return int(np.count_nonzero(~np.isnan(values)))
 
 
-def _date_pattern(layout: str) -> str:
-    """Give the pattern of a layout."""
-    return _DURATION if layout == "hours:minutes" else _PATTERNS[layout]
-
-
 def read_dates(cells: Any, form: DateFormat) -> tuple[np.ndarray, np.ndarray]:
     """Read texts as dates or durations; returns as `formats.read_numbers` does."""
     first, _, others = form.layout.partition(" or ")
@@ -90,7 +86,7 @@ def read_dates(cells: Any, form: DateFormat) -> tuple[np.ndarray, np.ndarray]:
     if isinstance(cells, pa.ChunkedArray):
         cells = cells.combine_chunks()
     observed = pc.is_valid(cells).to_numpy(zero_copy_only=False)
-    parts = pc.extract_regex(cells, _date_pattern(form.layout))
+    parts = pc.extract_regex(cells, _PATTERNS[form.layout])
     hours = _part(parts, "hour", 0) + _part(parts, "minute", 0) / 60
     hours += _part(parts, "second", 0) / 3600
     matched = pc.is_valid(parts).to_numpy(zero_copy_only=False)

@@ -38,16 +38,17 @@ _idle: list["_Child"] = []
 def read_apart(function: Callable[..., Iterator[Any]], source: Source, **options: Any) -> Iterator:
     """Yield what `function(source, **options)` yields, in another process.
 
-    It is found by its module and name, and yields a value that JSON can hold, then Arrow tables of
-    one schema. A TableError is that of the function, or says that the file is damaged or takes too
-    much.
+    It is found by its module and name, and yields a value that JSON can hold, or Arrow tables of
+    one schema, or both in this order. A TableError is that of the function, or says that the file
+    is damaged or takes too much.
     """
     child, done = _take_child(), False
     try:
         called = f"{function.__module__}:{function.__name__}"
         child.send({"call": called, "options": options}, source)
         answer = child.answer(source)
-        yield answer["told"]
+        if "told" in answer:
+            yield answer["told"]
         if answer["more"]:
             yield from child.tables(source)
             answer = child.answer(source)
@@ -211,9 +212,10 @@ def _answer_request(request: dict[str, Any], source: Source) -> None:
             os.chdir(request["folder"])  # may have changed since this process was started
         _limit_process(request["memory"] + _LOADING, request["seconds"])
         found = getattr(import_module(module), name)(source, **request["options"])
-        told = next(found)
-        first = next(found, None)
-        answer = {"told": told, "more": first is not None, "stays": _is_small()}
+        first, answer = next(found), {}
+        if not isinstance(first, pa.Table):
+            answer, first = {"told": first}, next(found, None)
+        answer |= {"more": first is not None, "stays": _is_small()}
         if first is not None:
             sink.write(json.dumps(answer).encode() + b"\n")
             stream = pa.ipc.new_stream(pa.PythonFile(sink, "w"), first.schema)

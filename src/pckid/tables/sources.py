@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import hashlib
+import importlib.util
 import io
 import lzma
 import os
@@ -166,6 +167,12 @@ def refuse_wide(n_columns: int, name: str) -> None:
             f"{name} has {n_columns:,} columns; at most {MAX_COLUMNS:,} are read. Check its "
             "delimiter, or choose the columns that matter before."
         )
+
+
+def require_library(module: str, purpose: str, extra: str) -> None:
+    """Say how to install a library that is missing, before any work is done."""
+    if importlib.util.find_spec(module) is None:
+        raise ImportError(f"{purpose} needs {module}: python -m pip install 'pckid[{extra}]'")
 
 
 def hash_sources(sources: Iterable[Source]) -> str:

@@ -1,6 +1,5 @@
 """Files of statistics programs: Stata (.dta), SPSS (.sav, .zsav), SAS (.sas7bdat, .xpt)."""
 
-import importlib.util
 import io
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -8,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 
 from pckid.tables.isolation import read_apart
-from pckid.tables.sources import Source, refuse_large, refuse_wide
+from pckid.tables.sources import Source, refuse_large, refuse_wide, require_library
 from pckid.tables.table import as_whole
 
 SPSS = (b"$FL2", b"$FL3")
@@ -33,19 +32,14 @@ def read_statistics(source: Source) -> Any:
     A column all of whose values have labels is read as these labels, one in which some have none,
     such as a scale with its ends named, as numbers. What the file declares missing is missing.
     """
-    if importlib.util.find_spec("pyreadstat") is None:
-        raise ImportError(
-            "Reading Stata, SPSS and SAS needs pyreadstat: python -m pip install 'pckid[stats]'"
-        )
-    _, *tables = read_apart(parse_statfile, source)
-    return pa.concat_tables(tables)
+    require_library("pyreadstat", "Reading Stata, SPSS and SAS", "stats")
+    return pa.concat_tables(read_apart(parse_statfile, source))
 
 
 def parse_statfile(source: Source) -> Iterator[Any]:
-    """Yield nothing worth knowing, then the table."""
+    """Yield the table."""
     import pyreadstat
 
-    yield None
     content = b"".join(source.pieces())
     reader: Any = pyreadstat.read_dta
     if content.startswith(SPSS):

@@ -97,11 +97,10 @@ def text_tables(
     if n_below:
         blocks = _without_last(blocks, kind.delimiter, n_below)
     for block in blocks:
-        try:
-            table = _parse_block(block.text, kind, columns, source.name)
-        except _WrongRecord as found:
-            raise _wrong_length(found, block, blocks, kind, source.name) from None
-        yield table
+        found = _parse_block(block.text, kind, columns, source.name)
+        if not isinstance(found, pa.Table):
+            raise _wrong_length(found, block, blocks, kind, source.name)
+        yield found
 
 
 def last_text(source: Source, encoding: str, kind: TextFormat) -> tuple[str, bool]:
@@ -126,14 +125,6 @@ class _Records(NamedTuple):
 
     text: memoryview
     n_before: int  # lines of the file before them
-
-
-class _WrongRecord(Exception):
-    """A record has more or fewer cells than the first."""
-
-    def __init__(self, number: int, n_cells: int) -> None:
-        super().__init__(number)
-        self.number, self.n_cells = number, n_cells
 
 
 def _below_lines(pieces: Iterator[bytes], n_lines: int) -> Iterator[bytes]:
@@ -281,7 +272,7 @@ def _quoted(text: bytes, delimiter: str) -> tuple[np.ndarray, np.ndarray, list[i
 
 
 def _parse_block(block: memoryview, kind: TextFormat, columns: Sequence[int], name: str) -> Any:
-    """Parse whole records."""
+    """Parse whole records; give the first that is not as long as it should be, if one is not."""
     bad: list[Any] = []
 
     def remember(row: Any) -> str:
@@ -309,18 +300,18 @@ def _parse_block(block: memoryview, kind: TextFormat, columns: Sequence[int], na
             ),
         )
     except pa.ArrowInvalid as error:
-        if not bad:
-            reason = str(error).splitlines()[0]
-            raise TableError(f"{name} cannot be read as a table: {reason}") from None
-    raise _WrongRecord(bad[0].number, bad[0].actual_columns)
+        if bad:
+            return bad[0]
+        reason = str(error).splitlines()[0]
+        raise TableError(f"{name} cannot be read as a table: {reason}") from None
 
 
 def _wrong_length(
-    found: _WrongRecord, block: _Records, rest: Iterator[_Records], kind: TextFormat, name: str
+    found: Any, block: _Records, rest: Iterator[_Records], kind: TextFormat, name: str
 ) -> TableError:
     """Say which line has a wrong number of cells, and what to do, by where it stands."""
     starts = record_starts(bytes(block.text), kind.delimiter, blank=kind.n_columns == 1)
-    place = min(found.number, len(starts)) - 1
+    place, n_cells = min(found.number, len(starts)) - 1, found.actual_columns
     line = block.n_before + _count_lines(block.text[: starts[place]]) + 1
     n_left = len(starts) - place
     for others in rest:
@@ -329,15 +320,15 @@ def _wrong_length(
         n_left += len(record_starts(bytes(others.text), kind.delimiter))
     sign = {"\t": "tab"}.get(kind.delimiter, kind.delimiter)
     told = (
-        f"Line {line} of {name} has {counted(found.n_cells, 'cell')}, the first has "
+        f"Line {line} of {name} has {counted(n_cells, 'cell')}, the first has "
         f"{kind.n_columns} (delimiter {sign!r}). Fix the line, or say which sign stands between "
         "the cells."
     )
     fixes: list[Fix] = [SetOption("delimiter")]
-    if found.n_cells < kind.n_columns and n_left <= _MOST_EXTRA:
+    if n_cells < kind.n_columns and n_left <= _MOST_EXTRA:
         told += " If it stands below the table, leave it out."
         fixes.append(SkipLast(n_left))
-    elif found.n_cells > kind.n_columns and line <= kind.n_above + _MOST_EXTRA:
+    elif n_cells > kind.n_columns and line <= kind.n_above + _MOST_EXTRA:
         told += " If a title stands above the table, leave it out."
         fixes.append(SkipFirst(line - 1))
     return TableError(told, *fixes)

@@ -7,8 +7,10 @@ import math
 import os
 import tempfile
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from decimal import Decimal
+from numbers import Integral, Real
 from types import MappingProxyType
 from typing import Any, BinaryIO
 
@@ -25,17 +27,6 @@ _CREATED = datetime.datetime(2000, 1, 1)
 
 Sheets = Mapping[str, Sequence[Sequence[Any]]]
 """Further sheets by name: rows of cells, the first of them the header; a share is a `Share`."""
-
-
-def load_xlsxwriter() -> Any:
-    """Import the library that writes workbooks, or say how to install it."""
-    try:
-        import xlsxwriter
-    except ImportError:
-        raise ImportError(
-            "Writing .xlsx needs xlsxwriter: python -m pip install 'pckid[excel]'"
-        ) from None
-    return xlsxwriter
 
 
 def refuse_many_rows(n_rows: int) -> None:
@@ -89,7 +80,9 @@ class WorkbookWriter:
             "strings_to_numbers": False,
             "strings_to_urls": False,
         }
-        self._book = load_xlsxwriter().Workbook(file, options)
+        import xlsxwriter
+
+        self._book = xlsxwriter.Workbook(file, options)
         self._book.set_properties({"created": _CREATED, "comments": origin or ""})
         self._formats = {
             name: self._book.add_format(how)
@@ -123,7 +116,6 @@ class WorkbookWriter:
         if self._table is None:
             self._table = self._add_sheet("table", data.column_names)
         refuse_many_rows(self._n_rows + data.num_rows)
-        put = [self._writer(field) for field in data.schema]
         columns = [list_values(column) for column in data.columns]
         for name, column in texts.items():
             j, as_read = data.column_names.index(name), column.to_pylist()
@@ -131,10 +123,11 @@ class WorkbookWriter:
                 _as_it_was(text) if cell is None else cell
                 for cell, text in zip(columns[j], as_read, strict=True)
             ]
+        figures = [name == "confidence" for name in data.column_names]
+        shown = [self._formats["figure"] if figure else None for figure in figures]
         for row, cells in enumerate(zip(*columns, strict=True), self._n_rows + 1):
             for j, cell in enumerate(cells):
-                if cell is not None:
-                    put[j](self._table, row, j, cell)
+                self._put(self._table, row, j, cell, shown[j])
         self._n_rows += data.num_rows
 
     def _add_sheet(self, name: str, header: Sequence[str]) -> Any:
@@ -151,49 +144,36 @@ class WorkbookWriter:
             sheet.write_string(0, j, text[:_LONGEST_TEXT], self._formats["header"])
         return sheet
 
-    def _writer(self, field: Any) -> Callable[[Any, int, int, Any], None]:
-        """Choose how the cells of a column are written, by their type."""
-        kind = field.type
-        if pa.types.is_boolean(kind):
-            return lambda sheet, i, j, cell: sheet.write_boolean(i, j, cell)
-        if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
-            shown = self._formats["figure"] if field.name == "confidence" else None
-            return lambda sheet, i, j, cell: self._write_number(sheet, i, j, cell, shown)
-        if pa.types.is_temporal(kind):
-            return self._write_time
-        return lambda sheet, i, j, cell: self._write_text(sheet, i, j, str(cell))
-
-    def _write_number(self, sheet: Any, i: int, j: int, cell: Any, shown: Any) -> None:
-        """Write a number; one that Excel would round as text, none where it is no number."""
-        if isinstance(cell, str):
-            self._write_text(sheet, i, j, cell)
-        elif isinstance(cell, int) and abs(cell) > _LARGEST_WHOLE:
-            sheet.write_string(i, j, str(cell))
-        elif math.isfinite(cell):
+    def _put(self, sheet: Any, i: int, j: int, cell: Any, shown: Any = None) -> None:
+        """Write a cell; as text what Excel would round, or what lies before its first day."""
+        if cell is None or cell != cell or cell in (math.inf, -math.inf):
+            return
+        rounded = isinstance(cell, Integral) and abs(int(cell)) > _LARGEST_WHOLE
+        if isinstance(cell, bool):
+            sheet.write_boolean(i, j, cell)
+        elif isinstance(cell, Real | Decimal) and not rounded:
             sheet.write_number(i, j, cell, shown)
-
-    def _write_time(self, sheet: Any, i: int, j: int, cell: Any) -> None:
-        """Write a date, time or span; what lies before Excel's first day as text."""
-        kind = "span" if isinstance(cell, datetime.timedelta | datetime.time) else "date"
-        if isinstance(cell, datetime.datetime):
-            kind, cell = "datetime", cell.replace(tzinfo=None)
-        if isinstance(cell, datetime.date) and cell.year < 1900:
-            sheet.write_string(i, j, str(cell))
+        elif isinstance(cell, datetime.timedelta | datetime.time):
+            sheet.write_datetime(i, j, cell, self._formats["span"])
+        elif isinstance(cell, datetime.date) and cell.year >= 1900:
+            kind = "datetime" if isinstance(cell, datetime.datetime) else "date"
+            moment = cell.replace(tzinfo=None) if isinstance(cell, datetime.datetime) else cell
+            sheet.write_datetime(i, j, moment, self._formats[kind])
         else:
-            sheet.write_datetime(i, j, cell, self._formats[kind])
-
-    def _write_text(self, sheet: Any, i: int, j: int, text: str) -> None:
-        """Write a text as text, whatever it begins with."""
-        self._n_cut += len(text) > _LONGEST_TEXT
-        sheet.write_string(i, j, text[:_LONGEST_TEXT])
+            text = str(cell)  # as text, whatever it begins with
+            self._n_cut += len(text) > _LONGEST_TEXT
+            sheet.write_string(i, j, text[:_LONGEST_TEXT])
 
     def _finish(self) -> None:
         """Write the further sheets, and close the file."""
         if self._table is not None and self._n_rows:
-            n_columns = self._table.dim_colmax
-            self._table.autofilter(0, 0, self._n_rows, n_columns)
+            self._table.autofilter(0, 0, self._n_rows, self._table.dim_colmax)
         for name, rows in self._sheets.items():
-            self._write_sheet(self._add_sheet(name, rows[0]), rows[1:])
+            sheet = self._add_sheet(name, rows[0])
+            for i, cells in enumerate(rows[1:], 1):
+                for j, cell in enumerate(cells):
+                    share = self._formats["share"] if isinstance(cell, Share) else None
+                    self._put(sheet, i, j, cell, share)
         self._book.close()
         if self._n_cut:
             warnings.warn(
@@ -201,13 +181,3 @@ class WorkbookWriter:
                 "of .xlsx takes no more.",
                 stacklevel=2,
             )
-
-    def _write_sheet(self, sheet: Any, rows: Sequence[Sequence[Any]]) -> None:
-        """Write a sheet of texts, whole numbers, figures and shares."""
-        for i, cells in enumerate(rows, 1):
-            for j, cell in enumerate(cells):
-                if isinstance(cell, str):
-                    self._write_text(sheet, i, j, cell)
-                elif cell is not None:
-                    shown = self._formats["share"] if isinstance(cell, Share) else None
-                    self._write_number(sheet, i, j, cell, shown)

@@ -7,7 +7,6 @@ macros and links to other files are not looked at.
 from __future__ import annotations
 
 import datetime
-import importlib.util
 import io
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,7 +20,7 @@ from pckid.exceptions import TableError
 from pckid.tables.findings import Fact
 from pckid.tables.headers import Range, cell_text, find_header
 from pckid.tables.isolation import read_apart
-from pckid.tables.sources import Source, refuse_large, refuse_wide
+from pckid.tables.sources import Source, refuse_large, refuse_wide, require_library
 from pckid.tables.stored_sheets import StoredSheet, StoredSheets
 from pckid.tables.table import Part, SheetRows, as_whole
 
@@ -41,6 +40,10 @@ _NUMBERS = {int, float}
 _DATES = {datetime.date, datetime.datetime}
 _SPANS = {datetime.time, datetime.timedelta}
 _combine = datetime.datetime.combine
+_PROTECTED = (
+    " is protected by a password. Open it, save it without one (File, Info, Protect Workbook), and "
+    "give that file."
+)
 
 
 class SheetTable(NamedTuple):
@@ -56,7 +59,7 @@ def read_sheet(
     source: Source, given: ReadOptions
 ) -> tuple[Any, tuple[Part, ...], tuple[Fact, ...]]:
     """Read a sheet of a spreadsheet, or several: an Arrow table, and a part for each sheet."""
-    _check_installed()
+    require_library("python_calamine", "Reading spreadsheets", "excel")
     how = {key: getattr(given, key) for key in _OPTIONS}
     told, *tables = read_apart(parse_workbook, source, **how)
     parts: list[Part] = []
@@ -70,7 +73,7 @@ def read_sheet(
 
 def find_sheets(source: Source) -> tuple[list[str], int]:
     """List the sheets that a reader of a workbook sees, and the place of the one with the table."""
-    _check_installed()
+    require_library("python_calamine", "Reading spreadsheets", "excel")
     [(names, place)] = read_apart(parse_sheet_names, source)
     return names, place
 
@@ -181,14 +184,6 @@ def _parse_sheet(
     return SheetTable(data, place, read.n_below + more, tuple(facts))
 
 
-def _check_installed() -> None:
-    """Say what is missing before any work is done."""
-    if importlib.util.find_spec("python_calamine") is None:
-        raise ImportError(
-            "Reading spreadsheets needs python_calamine: python -m pip install 'pckid[excel]'"
-        )
-
-
 def open_workbook(source: Source) -> Any:
     """Open a workbook, or say why it is none."""
     import python_calamine
@@ -199,7 +194,7 @@ def open_workbook(source: Source) -> Any:
         try:
             return python_calamine.load_workbook(file)
         except python_calamine.PasswordError:
-            raise TableError(_protected(source.name)) from None
+            raise TableError(source.name + _PROTECTED) from None
 
 
 def _open_content(source: Source) -> BinaryIO:
@@ -210,9 +205,8 @@ def _open_content(source: Source) -> BinaryIO:
 def _check_archive(file: BinaryIO, source: Source) -> None:
     """Refuse what is no spreadsheet, or says itself that it takes too much memory."""
     if file.read(8) == OLE:
-        entries = file.read()
-        if "EncryptedPackage".encode("utf-16-le") in entries:
-            raise TableError(_protected(source.name))
+        if "EncryptedPackage".encode("utf-16-le") in file.read():
+            raise TableError(source.name + _PROTECTED)
         return
     with zipfile.ZipFile(file) as archive:
         refuse_large(
@@ -223,14 +217,6 @@ def _check_archive(file: BinaryIO, source: Source) -> None:
         raise TableError(f"{source.name} is a binary workbook (.xlsb). Save it as .xlsx.")
     if not any(name.startswith("xl/") or name == "content.xml" for name in members):
         raise TableError(f"{source.name} is a zip archive, not a table. Unpack it first.")
-
-
-def _protected(name: str) -> str:
-    """Say that a spreadsheet asks for a password."""
-    return (
-        f"{name} is protected by a password. Open it, save it without one (File, Info, Protect "
-        "Workbook), and give that file."
-    )
 
 
 def choose_sheet(workbook: Any, wanted: str | None, name: str) -> tuple[str, Any, list[str]]:

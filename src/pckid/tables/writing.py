@@ -21,14 +21,9 @@ from pckid._utils.text import brief
 from pckid.exceptions import TableError
 from pckid.tables.numbers import MISSING_TOKENS
 from pckid.tables.sniffing import TextFormat
+from pckid.tables.sources import require_library
 from pckid.tables.table import FileTable
-from pckid.tables.workbook_writing import (
-    Sheets,
-    WorkbookWriter,
-    list_values,
-    load_xlsxwriter,
-    refuse_many_rows,
-)
+from pckid.tables.workbook_writing import Sheets, WorkbookWriter, list_values, refuse_many_rows
 
 _BLOCK_ROWS = 8192
 _SUFFIXES = {
@@ -62,7 +57,7 @@ def table_format(path: str, n_rows: int | None = None) -> tuple[str, str | None]
         known = ", ".join(sorted(_SUFFIXES))
         raise TableError(f"The name {path!r} does not say a format. End it in one of {known}.")
     if kind == "xlsx":
-        load_xlsxwriter()
+        require_library("xlsxwriter", "Writing .xlsx", "excel")
         refuse_many_rows(n_rows or 0)
     return kind, codec
 
@@ -149,10 +144,9 @@ class TableWriter:
             told = {**(data.schema.metadata or {}), b"pckid": self.origin.encode()}
             data = data.replace_schema_metadata(told)
         if self._sink is None:
-            opener = (
-                pyarrow.parquet.ParquetWriter if self.kind == "parquet" else pyarrow.ipc.new_file
-            )
-            self._sink = self._open.enter_context(opener(self.file, data.schema))
+            parquet = self.kind == "parquet"
+            opened = pyarrow.parquet.ParquetWriter if parquet else pyarrow.ipc.new_file
+            self._sink = self._open.enter_context(opened(self.file, data.schema))
         self._sink.write_table(data)
 
     def _write_text(self, kept: Any, new: Mapping[str, np.ndarray], text: TextFormat) -> None:
