@@ -25,14 +25,14 @@ def table(values, decimal="."):
 
 def numbers(values, missing=DEFAULT, decimal="."):
     read, plainly = table(values, decimal), {"a": Reading("text")}
-    columns = read_columns(read, ["a"], missing, ReadingRules(), plainly)
+    columns = read_columns(read, ["a"], ReadingRules(missing), plainly)
     assert not columns.wrong, columns.wrong
     return columns.X[:, 0]
 
 
 def test_ways_to_write_a_number():
-    cells = ["1", " -2.5 ", "+3", "4e2", ".5", "6.", "-7E-1", "\N{MINUS SIGN}8"]
-    np.testing.assert_array_equal(numbers(cells), [1, -2.5, 3, 400, 0.5, 6, -0.7, -8])
+    cells = ["1", " -2.5 ", "+3", "4e2", ".5", "6.", "-7E-1", "\N{MINUS SIGN}8", "(9)", "10-"]
+    np.testing.assert_array_equal(numbers(cells), [1, -2.5, 3, 400, 0.5, 6, -0.7, -8, -9, -10])
 
 
 def test_decimal_comma():

@@ -45,12 +45,11 @@ class Columns(NamedTuple):
 def read_columns(
     table: FileTable,
     names: Sequence[str],
-    missing: MissingTokens,
     rules: ReadingRules,
     readings: Mapping[str, Reading],
 ) -> Columns:
     """Read columns as numbers or as categories; names of the rows are read as categories."""
-    found = {name: readings[name] for name in names}
+    found, missing = {name: readings[name] for name in names}, rules.missing
     texts: dict[str, list[str | None]] = {}
     columns: dict[str, np.ndarray] = {}
     wrong: dict[str, NotNumbers] = {}
@@ -59,7 +58,7 @@ def read_columns(
     for name, values in zip(numeric, try_columns(table, numeric, missing, forms), strict=True):
         plainly = found[name].kind == "number" and forms[name] is None
         if isinstance(values, NotNumbers) and plainly and is_text(table.data.column(name).type):
-            found[name] = find_reading_anew(table, name, missing, rules)
+            found[name] = find_reading_anew(table, name, rules)
             if not found[name].is_number:
                 continue
             values = try_numbers(table, name, missing, found[name].form)

@@ -58,6 +58,7 @@ _NOTHING: Mapping[str, Any] = MappingProxyType({})
 class ReadingRules(NamedTuple):
     """What is said about how columns are to be read; "" stands for all of them."""
 
+    missing: MissingTokens = MissingTokens.with_defaults()
     numbers: Mapping[str, NumberFormat] = _NOTHING  # set by hand; their units are found out
     dates: Mapping[str, str] = _NOTHING  # one of DATE_CHOICES
     decimal: str | None = None  # the decimal sign, where it is known for sure
@@ -109,14 +110,14 @@ def is_used(reading: Reading, rules: ReadingRules, name: str) -> bool:
 def find_readings(
     source: FileTable | OpenTable,
     names: Sequence[str],
-    missing: MissingTokens,
     rules: ReadingRules | None = None,
 ) -> dict[str, Reading]:
     """Find out what columns hold and how they are written."""
     rules = rules or ReadingRules()
+    missing = rules.missing
     head = first_rows(source, names)
     found = {
-        name: _glance(head, name, values, missing, rules)
+        name: _glance(head, name, values, rules)
         for name, values in zip(names, try_columns(head, names, missing), strict=True)
     }
     unsettled = [name for name in names if found[name] is None]
@@ -135,17 +136,15 @@ def find_readings(
                 seen.add(observed_cells(column.slice(0, 1000), missing.of(name)))
         evidence = decimal_sign(seen.counts)
     for name in unsettled:
-        found[name] = _decide(name, counts[name], head, missing, rules, evidence)
+        found[name] = _decide(name, counts[name], head, rules, evidence)
     return {name: reading for name, reading in found.items() if reading is not None}
 
 
-def find_reading_anew(
-    source: FileTable | OpenTable, name: str, missing: MissingTokens, rules: ReadingRules
-) -> Reading:
+def find_reading_anew(source: FileTable | OpenTable, name: str, rules: ReadingRules) -> Reading:
     """Find out how a column is written by all of its rows, where the first did not tell."""
     head = first_rows(source, [name])
-    counts = count_cells(source, [name], missing)[name]
-    return _decide(name, counts, head, missing, rules, None)
+    counts = count_cells(source, [name], rules.missing)[name]
+    return _decide(name, counts, head, rules, None)
 
 
 class CellCounts(Shapes):
@@ -191,11 +190,7 @@ def first_rows(source: FileTable | OpenTable, names: Sequence[str]) -> FileTable
 
 
 def _glance(
-    head: FileTable,
-    name: str,
-    values: np.ndarray | NotNumbers,
-    missing: MissingTokens,
-    rules: ReadingRules,
+    head: FileTable, name: str, values: np.ndarray | NotNumbers, rules: ReadingRules
 ) -> Reading | None:
     """Tell what a column holds by its first rows; None where all rows must be counted."""
     column = head.data.column(name)
@@ -216,12 +211,12 @@ def _glance(
         # Where commas are no delimiters they may be decimal signs, and points thousands signs.
         doubtful = head.text is not None and head.text.delimiter == ";" and head.decimal == "."
         doubtful = doubtful and rules.decimal is None
-        if doubtful and is_ambiguous_plain(observed_cells(column, missing.of(name))):
+        if doubtful and is_ambiguous_plain(observed_cells(column, rules.missing.of(name))):
             return None
         found = _kind_of_numbers(values, name, rules)
         zeros = found.kind == "number" and pc.match_substring_regex(column, LEADING_ZEROS)
         return found._replace(has_zeros=bool(zeros and pc.any(zeros).as_py()))
-    cells, counts = observed_cells(column, missing.of(name)), CellCounts()
+    cells, counts = observed_cells(column, rules.missing.of(name)), CellCounts()
     counts.add(cells)
     choice = choose_format(counts, decimal=rules.decimal)
     if 2 * max(counts.n_dates, choice.n_fitting if choice else 0) > counts.n_observed:
@@ -229,7 +224,7 @@ def _glance(
     unread = pc.sum(pc.match_substring_regex(cells, UNREAD_NUMBER)).as_py() or 0
     if 2 * unread > counts.n_observed:
         return Reading("text")
-    return _text(column, name, missing, rules)
+    return _text(column, name, rules)
 
 
 def _kind_of_numbers(values: np.ndarray, name: str, rules: ReadingRules) -> Reading:
@@ -238,9 +233,9 @@ def _kind_of_numbers(values: np.ndarray, name: str, rules: ReadingRules) -> Read
     return Reading("row name" if named else "number")
 
 
-def _text(column: Any, name: str, missing: MissingTokens, rules: ReadingRules) -> Reading:
+def _text(column: Any, name: str, rules: ReadingRules) -> Reading:
     """Tell categories from free text and names of rows, by the first rows."""
-    cells = observed_cells(column, missing.of(name).among_texts)
+    cells = observed_cells(column, rules.missing.of(name).among_texts)
     n_observed = len(cells) - cells.null_count
     distinct = cells.drop_null().unique().to_pylist()
     several = has_several_answers(distinct)
@@ -257,7 +252,6 @@ def _decide(
     name: str,
     counts: CellCounts,
     head: FileTable,
-    missing: MissingTokens,
     rules: ReadingRules,
     evidence: str | None,
 ) -> Reading:
@@ -269,7 +263,7 @@ def _decide(
     if 2 * counts.n_dates > counts.n_observed and counts.n_dates > n_numbers:
         return _date(counts, rules.dates_of(name))
     if choice is None or 2 * n_numbers <= counts.n_observed:
-        return _text(head.data.column(name), name, missing, rules)
+        return _text(head.data.column(name), name, rules)
     if choice.mixes_units:
         return Reading("text", choice=choice, doubt="units")
     if choice.format == NumberFormat(head.decimal) and not choice.rival:

@@ -85,7 +85,6 @@ class Prepared:
     left_out: Mapping[str, str]
     readings: Mapping[str, Reading]  # also of those left out by what they hold
     rules: ReadingRules
-    missing: MissingTokens
     row_names: str | None  # the column that names the rows
     notes: tuple[Fact, ...] = ()
     problems: tuple[Problem, ...] = ()
@@ -93,6 +92,11 @@ class Prepared:
     counts: Mapping[str, Counter[str]] = field(default_factory=dict)  # of categories, in all rows
     answers: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # text to category
     columns: Columns | None = field(default=None, repr=False)  # those used, of rows in memory
+
+    @property
+    def missing(self) -> MissingTokens:
+        """What counts as missing."""
+        return self.rules.missing
 
     @property
     def X(self) -> np.ndarray:
@@ -224,20 +228,15 @@ def _prepare_once(
             options, columns=known.names, drop=(), categorical=tuple(known.categories)
         )
     names, left_out = _choose_columns(table, options)
-    if options.limits not in ("", "value", "half", "missing"):
-        raise OptionError(f"{options.limits!r} is none of value, half, missing.", "limits")
-    missing = MissingTokens.with_defaults(
-        options.na_values, options.not_missing, table.names, options.limits
-    )
     rules = _read_rules(table, options)
     if known is not None:
         rules = rules._replace(kept=frozenset(names))
-    readings = find_readings(table, names, missing, rules)
+    readings = find_readings(table, names, rules)
     if all(readings[name].kind in ("row name", "free text") for name in names):
         rules = rules._replace(kept=frozenset(names))
-        readings = find_readings(table, names, missing, rules)
+        readings = find_readings(table, names, rules)
     for name in unread.names.intersection(names):
-        readings[name] = find_reading_anew(table, name, missing, rules)
+        readings[name] = find_reading_anew(table, name, rules)
     if known is not None:
         readings = {name: _expect_numbers(each, name, rules) for name, each in readings.items()}
     used = [name for name in names if is_used(readings[name], rules, name)]
@@ -246,7 +245,7 @@ def _prepare_once(
     row_names = options.row_names
     if row_names is None and known is None:
         row_names = next((n for n, each in readings.items() if each.kind == "row name"), None)
-    columns, counts, answers, problems = _read(table, used, missing, rules, readings, unread)
+    columns, counts, answers, problems = _read(table, used, rules, readings, unread)
     problems = _with_times(problems, readings)
     if options.row_names is None and row_names is not None and table.whole is not None:
         problems += find_repeated_names(table.whole.data.column(row_names), row_names)
@@ -270,9 +269,9 @@ def _prepare_once(
         left_out = {name: "unknown" for name in table.names if name not in chosen}
     readings = {**readings, **columns.readings}
     return Prepared(
-        table, options, tuple(used), left_out, readings, rules, missing, row_names,
+        table, options, tuple(used), left_out, readings, rules, row_names,
         (*_notes(left_out, readings), *_same_answers(counts), *facts), tuple(problems),
-        _read_weights(table, options.weights, missing), counts, answers,
+        _read_weights(table, options.weights, rules.missing), counts, answers,
         None if table.whole is None else columns,
     )  # fmt: skip
 
@@ -296,7 +295,6 @@ def _with_times(problems: list[Problem], readings: Mapping[str, Reading]) -> lis
 def _read(
     table: OpenTable,
     names: Sequence[str],
-    missing: MissingTokens,
     rules: ReadingRules,
     readings: Mapping[str, Reading],
     unread: Unread,
@@ -309,13 +307,13 @@ def _read(
     if not names:
         return Columns(np.empty((table.n_rows or 0, 0)), {}, {}, {}), {}, {}, []
     rows = first_rows(table, names) if table.whole is None else table.whole
-    columns = read_columns(rows, names, missing, rules, readings)
+    columns = read_columns(rows, names, rules, readings)
     counts = columns.counts
     answers: dict[str, dict[str, str]] = {}
     if table.whole is None:
-        answers, counts = _count_answers(table, list(columns.texts), missing)
+        answers, counts = _count_answers(table, list(columns.texts), rules.missing)
         doubtful = [name for name in names if name in columns.wrong or name in unread.names]
-        columns.wrong.update(_count_wrong(table, doubtful, missing, columns.readings))
+        columns.wrong.update(_count_wrong(table, doubtful, rules.missing, columns.readings))
     problems = find_problems(columns, names, rows, rules, counts, table)
     stopped = {problem.column for problem in problems if problem.stops}
     problems += [
@@ -421,8 +419,13 @@ def _find_unmatched(table: OpenTable, options: ColumnOptions) -> Iterator[Fact]:
 
 def _read_rules(table: OpenTable, options: ColumnOptions) -> ReadingRules:
     """Put together what the options say about how columns are written."""
+    if options.limits not in ("", "value", "half", "missing"):
+        raise OptionError(f"{options.limits!r} is none of value, half, missing.", "limits")
     numbers = _parse_by_column(table, options.numbers, tuple(FORMATS), "numbers")
     return ReadingRules(
+        MissingTokens.with_defaults(
+            options.na_values, options.not_missing, table.names, options.limits
+        ),
         {name: FORMATS[form] for name, form in numbers.items()},
         _parse_by_column(table, options.dates, DATE_CHOICES, "dates"),
         options.decimal,
@@ -543,9 +546,9 @@ def _read_weights(table: OpenTable, name: str | None, missing: MissingTokens) ->
         return None
     if table.whole is None:
         raise OptionError("weights need the table in memory.", "weights")
-    rules = ReadingRules(kept=frozenset([name]))
-    reading = _expect_numbers(find_readings(table.whole, [name], missing, rules)[name], name, rules)
-    columns = read_columns(table.whole, [name], missing, rules, {name: reading})
+    rules = ReadingRules(missing, kept=frozenset([name]))
+    reading = _expect_numbers(find_readings(table.whole, [name], rules)[name], name, rules)
+    columns = read_columns(table.whole, [name], rules, {name: reading})
     found = columns.X[:, 0]
     bad = np.flatnonzero(~((found >= 0) & np.isfinite(found)))
     where = "" if found.any() else "0 in all rows"
