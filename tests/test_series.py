@@ -175,6 +175,7 @@ def test_lines_are_put_into_the_table_without_a_copy_too_many():
     case, time = (each.ravel() for each in np.indices((2_000, 24)))
     values = np.random.default_rng(0).normal(size=(len(case), 5))
     frame = pd.DataFrame(values).assign(case=case, time=time).rename(columns=str)
+    frame = frame.assign(**dict.fromkeys([f"text {i}" for i in range(9)], np.where(time, "x", "y")))
     tracemalloc.start()
     try:
         table = from_long(frame, "case", "time")

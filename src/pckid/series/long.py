@@ -21,6 +21,7 @@ _SHARE_SEVERAL, _SHARE_APART = 0.1, 0.5
 _SHARE_ONCE, _MOST_CODES = 0.9, 10
 # Where more than this share of cases starts after the first bin of dates, it is pointed out.
 _SHARE_LATE = 0.1
+_FIRST_LINES = 1000
 # A mean is written with no more digits than are sure.
 _DIGITS = 10
 
@@ -123,7 +124,9 @@ def from_long(
         free = list(static)
     kept, notes = _read_static_columns(frame, free, rows, static)
     left_out = [name for name in others if name not in kept]
-    measured: Sequence[str] = left_out if variables is None else variables
+    measured = variables
+    if measured is None:
+        measured = [name for name in left_out if _may_be_numbers(frame[:_FIRST_LINES], name)]
     series = _read_variables(frame, measured, given=variables is not None)
     if variable and value:
         lines = _find_lines(frame, variable, variables, new=like is not None)
@@ -172,6 +175,15 @@ def _read_static_columns(
             kept[name] = column.values
             notes += column.describe(name)
     return kept, notes
+
+
+def _may_be_numbers(first_lines: Any, name: str) -> bool:
+    """Tell whether the first lines of a column hold no text, so that texts take no memory."""
+    try:
+        read_floats(first_lines, [name])
+    except ValueError:
+        return False
+    return True
 
 
 def _read_variables(
