@@ -138,8 +138,8 @@ class AppPage:
         path = self.browser.downloads / name
         path.unlink(missing_ok=True)
         self.click(text)
-        self.browser.wait(path.exists)
-        return path.read_bytes()
+        # The browser makes the file before it has its content.
+        return self.browser.wait(lambda: path.exists() and path.read_bytes())
 
     def code(self, language: str) -> str:
         """Return what a block of code holds, as its button copies it."""
