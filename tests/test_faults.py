@@ -12,7 +12,7 @@ import faults
 import pytest
 
 from pckid.cli import _interrupt
-from pckid.cli._limits import refuse_too_little_memory
+from pckid.cli._process import refuse_too_little_memory
 from pckid.cli._run import _exit_code
 
 

@@ -11,12 +11,7 @@ from scipy.spatial.distance import cdist
 from pckid._utils.arrays import asarray_like, namespace, to_numpy
 from pckid._utils.markup import html_table
 from pckid._utils.parallel import n_threads
-from pckid.describe.clusters import (
-    ClusterFeature,
-    Feature,
-    differences_to_nearest,
-    distinguishing_features,
-)
+from pckid.describe.clusters import ClusterFeature, Feature, NamedFeatures, name_differences
 from pckid.describe.descriptions import describe_cluster
 from pckid.describe.nesting import Nesting, nest
 from pckid.describe.rows import (
@@ -24,19 +19,15 @@ from pckid.describe.rows import (
     sample_by_cluster,
     standardised_rows,
     to_matrix,
-    used_columns,
 )
 from pckid.ensemble.feature_map import Kernel, Projection, feature_blocks, project
 from pckid.input.column_groups import plain_table
 from pckid.input.columns import as_frame
 from pckid.input.table import Table
-from pckid.input.validation import feature_names
 from pckid.spectral.numbers import cluster_by_numbers
 
 MAX_ROWS = 1000  # likeness is judged on a sample of so many rows, unless told otherwise
 _DOUBTFUL = 0.8
-
-NamedFeatures = list[tuple[str, Feature]]
 
 
 class ClusterExplanation(NamedTuple):
@@ -181,33 +172,18 @@ def explain(
     5
     """
     values, labels = to_matrix(estimator, X), own_labels(estimator)
-    names, index = feature_names(estimator), _row_names(X, len(labels))
+    index = _row_names(X, len(labels))
     rows = np.sort(sample_by_cluster(labels, max_rows))
     table, jobs = standardised_rows(estimator, values[rows]), n_threads(estimator.n_jobs)
     n_clusters = len(estimator.cluster_centers_)
     closeness = mean_kernel(estimator._kernel, table, labels[rows], n_clusters, jobs)
-    known, used = estimator._categories, used_columns(estimator)
-    ranked = distinguishing_features(values, labels, known, used)
-    nearest = differences_to_nearest(values, labels, ranked, known)
-
-    def named(features: Sequence[Feature]) -> NamedFeatures:
-        return [(names[item.feature], item) for item in features]
-
     clusters = []
-    for number, (features, other) in enumerate(zip(ranked, nearest, strict=True)):
+    for number, (features, nearest) in enumerate(name_differences(estimator, values, labels)):
         inside = np.flatnonzero(labels[rows] == number)
         order = np.argsort(-closeness[inside, number], kind="stable")
         typical = rows[inside[order[:n_examples]]]
-        clusters.append(
-            ClusterExplanation(
-                number,
-                int((labels == number).sum()),
-                named(features),
-                typical,
-                [index[row] for row in typical],
-                None if other is None else (other[0], named(other[1])),
-            )
-        )
+        n_rows, called = int((labels == number).sum()), [index[row] for row in typical]
+        clusters.append(ClusterExplanation(number, n_rows, features, typical, called, nearest))
     doubtful = doubtful_rows(estimator, n_examples * n_clusters)
     return Explanation(clusters, [each._replace(name=index[each.row]) for each in doubtful])
 

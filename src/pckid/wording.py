@@ -83,6 +83,7 @@ NOTES = {
     "another cluster.",
     "known_rows/conflicts": "{n_rows:+known row} of {n_groups:+group}: {n_wrong} of them may be "
     "wrong, {wrong}.",
+    "not_compared": "The model is of an earlier version: new rows cannot be compared with its own.",
     "replaced": "The result takes the place of the table's own column '{column}'.",
 }
 """What was decided about a table, by code; behind a stroke, by a variant of it."""

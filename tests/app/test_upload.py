@@ -149,4 +149,4 @@ def test_the_sign_between_cells_and_the_row_of_the_names_can_be_chosen():
     written = as_command(Settings(upload, 2, ColumnOptions()))
     assert " --skip-first 2 " in written
     assert " --delimiter '|' " in written
-    assert "skip_first=2, delimiter='|'" in as_python(Settings(upload, 2, ColumnOptions()))
+    assert "delimiter='|', skip_first=2" in as_python(Settings(upload, 2, ColumnOptions()))

@@ -8,7 +8,7 @@ from helpers import groups
 
 pytest.importorskip("streamlit")
 
-from pckid import PCKID, load
+from pckid import PCKID, load, runs
 from pckid.app.result import as_command, as_python
 from pckid.app.work import (
     Settings,
@@ -18,7 +18,6 @@ from pckid.app.work import (
     place_new_rows,
     write_workbook,
 )
-from pckid.cli import _assessment
 from pckid.tables import workbook_writing
 from pckid.tables.options import CaseOptions, ColumnOptions, ReadOptions
 
@@ -26,8 +25,8 @@ from pckid.tables.options import CaseOptions, ColumnOptions, ReadOptions
 @pytest.fixture
 def made(monkeypatch):
     """Cluster sixty rows, and remember what was told on the way."""
-    monkeypatch.setattr(_assessment, "N_NULL", 5)
-    monkeypatch.setattr(_assessment, "N_RESAMPLES", 2)
+    monkeypatch.setattr(runs, "N_NULL", 5)
+    monkeypatch.setattr(runs, "N_RESAMPLES", 2)
     X, _ = groups(n_samples=60)
     rows = "\n".join(",".join(f"{x:.3f}" for x in row) for row in X).replace("nan", "")
     upload = Upload("t.csv", f"a,b,c,d\n{rows}\n".encode())

@@ -22,15 +22,15 @@ class Result(NamedTuple):
 @pytest.fixture
 def pckid(monkeypatch, tmp_path):
     """Return a function that runs `pckid ARGS` in an empty folder."""
-    from pckid.cli import _assessment
+    from pckid import runs
     from pckid.cli._run import run_command
     from pckid.cli._say import be_quiet
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("pckid.reporting.display.N_NULL", 5)
     monkeypatch.setattr("pckid.reporting.display.N_RESAMPLES", 2)
-    monkeypatch.setattr(_assessment, "N_NULL", 5)
-    monkeypatch.setattr(_assessment, "N_RESAMPLES", 2)
+    monkeypatch.setattr(runs, "N_NULL", 5)
+    monkeypatch.setattr(runs, "N_RESAMPLES", 2)
 
     def call(*arguments, stdin=b""):
         be_quiet(False)

@@ -59,10 +59,10 @@ def test_predict_says_how_many_rows_hold_nothing(pckid, model, penguins):
     empty = b"," * header.count(b",")
     result = pckid("predict", model, stdin=b"\n".join([header, empty, empty]))
     assert result.code == 0
-    assert "2 of 2 rows have no observed value in the model's columns." in result.err
+    assert "2 of 2 rows hold no value in a column that counts: label -1." in result.err
     assert "Rows in clusters" not in result.err
     result = pckid("predict", model, stdin=b"\n".join([header, rows[0], empty]))
-    assert "1 of 2 rows has no observed value" in result.err
+    assert "1 of 2 rows holds no value in a column that counts" in result.err
 
 
 def test_predict_says_which_column_is_lacking(pckid, model):

@@ -5,12 +5,13 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import pytest
 
 from pckid.cli._ending import inspect_command, tell_open
 from pckid.cli._say import be_quiet
 from pckid.tables.findings import Drop, Problem
+from pckid.tables.options import ColumnOptions, ReadOptions
 
+NOTHING = ReadOptions(), ColumnOptions()
 QUICK = ["--inits", "4", "--max-components", "6", "--no-assess"]
 
 
@@ -42,21 +43,6 @@ def test_commands_run_as_they_are_printed(pckid, tmp_path):
     assert " " not in url
 
 
-@pytest.mark.parametrize(
-    ("out", "sep"),
-    [("c 1.csv", ","), ("c.csv", ";"), ("c.tsv", ","), ("c.parquet", ","), ("c.xlsx", ","),
-     ("c.csv.gz", ","), ("c.arrow", ",")],
-)  # fmt: skip
-def test_the_line_of_python_loads_the_clusters(pckid, out, sep):
-    write_numbers("t.csv", sep=sep)
-    result = pckid("cluster", "t.csv", "-k", 2, "--out", out, *QUICK)
-    line = printed(result, "Load the clusters in Python")
-    imports, _, loaded = line.partition("; ")
-    scope = {}
-    exec(imports, scope)
-    assert set(eval(loaded, scope)) == {0, 1}
-
-
 def test_without_files_the_options_that_write_them_are_named(pckid):
     write_numbers("t.csv")
     result = pckid("cluster", "t.csv", "-k", 2, *QUICK)
@@ -86,27 +72,29 @@ def test_open_questions_are_counted(pckid):
 def test_two_questions_are_two(capsys):
     be_quiet(False)
     problem = Problem("outlier", "a", data={"value": 1e9})
-    tell_open("-", {}, [problem, problem._replace(column="b", fix=(Drop("b"),))])
+    tell_open("-", *NOTHING, [problem, problem._replace(column="b", fix=(Drop("b"),))])
     assert capsys.readouterr().err == (
         "2 questions about the table are open; see them above, after 'Note:'. Add --yes to take "
         "the advice.\n"
     )
-    tell_open("-", {}, [problem])
+    tell_open("-", *NOTHING, [problem])
     assert capsys.readouterr().err == (
         "1 question about the table is open; see it above, after 'Note:'.\n"
     )
-    tell_open("t.csv", {}, [])
+    tell_open("t.csv", *NOTHING, [])
     assert capsys.readouterr().err == ""
 
 
 def test_a_table_is_inspected_as_it_was_read():
-    options = {"sheet": "Data 1", "na_values": ("-9",), "dates": ("d=use",), "no_header": True}
-    assert inspect_command("-t.xlsx", options) == (
-        "pckid inspect ./-t.xlsx --sheet 'Data 1' --no-header --na-values -9 --dates d=use"
+    reading = ReadOptions(sheet="Data 1", header=False)
+    columns = ColumnOptions(drop=("x",), na_values=("-9",), dates=("d=use",))
+    assert inspect_command("-t.xlsx", reading, columns) == (
+        "pckid inspect ./-t.xlsx --no-header --sheet 'Data 1' --na-values -9 --dates d=use"
     )
-    skipped = {"skip_first": 0, "skip_last": 2}
-    assert inspect_command("t.csv", skipped) == "pckid inspect t.csv --skip-first 0 --skip-last 2"
-    assert inspect_command("t.csv", {"skip_last": 0}) == "pckid inspect t.csv"
+    skipped = ReadOptions(skip_first=0, skip_last=2)
+    command = inspect_command("t.csv", skipped, ColumnOptions())
+    assert command == "pckid inspect t.csv --skip-first 0 --skip-last 2"
+    assert inspect_command("t.csv", ReadOptions(), ColumnOptions()) == "pckid inspect t.csv"
 
 
 def test_a_choice_at_the_limit_is_noted(pckid):

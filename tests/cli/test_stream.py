@@ -11,8 +11,7 @@ import sklearn
 from open_tables import read_source, scan_table
 from pyarrow.feather import write_feather
 
-from pckid import PCKID, load
-from pckid.cli import _clustering
+from pckid import PCKID, load, runs
 
 QUICK = ["--inits", "4", "--max-components", "6", "--no-assess"]
 
@@ -247,7 +246,7 @@ def test_the_verdict_is_that_of_memory(pckid, parquet):
 
 
 def test_the_verdict_on_a_sample_says_of_how_many_rows(pckid, parquet, monkeypatch):
-    monkeypatch.setattr(_clustering, "MAX_JUDGED", 100)
+    monkeypatch.setattr(runs, "MAX_JUDGED", 100)
     found, said = verdict_of(pckid, parquet, "--stream")
     assert found["notes"][-1] == "Judged on 100 of 342 rows."
     assert "Note: Judged on 100 of 342 rows." in said
@@ -258,7 +257,7 @@ def test_the_verdict_on_a_sample_says_of_how_many_rows(pckid, parquet, monkeypat
 def test_a_sample_is_named_where_clusters_are_described_by_it(
     pckid, parquet, monkeypatch, n_clusters, n_described
 ):
-    monkeypatch.setattr(_clustering, "MAX_JUDGED", 200)
+    monkeypatch.setattr(runs, "MAX_JUDGED", 200)
     result = pckid("cluster", parquet, "-k", n_clusters, "--drop", "label", "--stream", *QUICK)
     assert result.code == 0, result.err
     lines = result.err.splitlines()

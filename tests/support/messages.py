@@ -61,6 +61,7 @@ NOTES = [
     Fact("empty_clusters", {"n_found": 2, "n_clusters": 3}),
     Fact("most_clusters", {"n_clusters": 15}),
     Fact("unclustered", {"n_unclustered": 2, "n_rows": 90}),
+    Fact("not_compared", {}),
     Fact("replaced", {"column": "cluster"}),
     Fact("known_rows", {"n_rows": 12, "n_groups": 2, "conflicts": [(4, "ill", "well")]}),
 ]

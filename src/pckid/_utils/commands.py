@@ -4,8 +4,8 @@ import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-# Options of columns whose names in a shell are shorter.
-_SHORT = {"row_names": "id", "labels": "label"}
+# Options that have other names in a shell.
+_SHORT = {"row_names": "id", "labels": "label", "missingness": "informative"}
 # Parameters that take one value; all others take a list of texts.
 _SINGLE = (
     "skip_first",
@@ -28,8 +28,8 @@ def write_command(words: Sequence[str], *options: Mapping[str, Any]) -> str:
     words : sequence of str
         The command's name, and the files that it takes.
     *options : mappings of name to value
-        By the names that the commands have for them, in groups that follow each other. Several
-        values are given one by one, True is a flag; None and False are not given.
+        By their names in Python, in groups that follow each other. Several values are given one by
+        one, True is a flag; None and False are not given, but for `header`.
     """
     # A path is not taken for an option; the dash alone is standard input.
     plain = [f"./{word}" if word.startswith("-") and word != "-" else word for word in words]
@@ -40,6 +40,8 @@ def write_command(words: Sequence[str], *options: Mapping[str, Any]) -> str:
 def _given_pairs(options: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """List the options that are given, each value once."""
     for key, value in options.items():
+        if key == "header" and value is False:
+            yield "no_header", True
         values = dict.fromkeys(value) if isinstance(value, list | tuple) else [value]
         yield from ((key, each) for each in values if each is not None and each is not False)
 

@@ -12,17 +12,8 @@ from pckid.app.run import HOW, ask_to_run, start_job
 from pckid.app.text import escape
 from pckid.app.work import Made, Settings, name_groups, write_workbook
 from pckid.describe.cluster_names import check_cluster_names
+from pckid.tables.options import list_given
 
-_COLUMNS = ("columns", "drop", "categorical", "na_values", "not_missing", "numbers", "dates")
-_READING = (
-    "sheet",
-    "skip_first",
-    "skip_last",
-    "units_row",
-    "visible_only",
-    "delimiter",
-    "encoding",
-)
 _KINDS = {
     "clusters.xlsx": ("Table with clusters (Excel)", "application/vnd.ms-excel"),
     "clusters.csv": ("Table with clusters (CSV)", "text/csv"),
@@ -132,15 +123,10 @@ def offer_downloads(made: Made, name: str) -> None:
 def as_command(settings: Settings, made: Made | None = None) -> str:
     """Write the command that gives the same."""
     name, n_clusters = settings.upload.name, settings.n_clusters
-    chosen, reading = settings.options, settings.upload.reading
     given: dict[str, Any] = {"k": None if n_clusters == "auto" else n_clusters}
-    given |= {
-        key: getattr(chosen, key) or None for key in (*_COLUMNS, "row_names", "labels", "known")
-    }
-    if chosen.lines:
-        given |= {"case": chosen.lines.case, "time": chosen.lines.time, "row_names": None}
-    given |= {"limits": chosen.limits or None, "no_header": not reading.header}
-    given |= {key: getattr(reading, key) or None for key in _READING}
+    given |= list_given(settings.options, settings.upload.reading)
+    if "case" in given:
+        given["row_names"] = None
     stem = Path(name).stem
     if made is not None and any(made.found["cluster_names"]):
         given["names"] = ",".join(each or "" for each in made.found["cluster_names"])
@@ -151,15 +137,15 @@ def as_command(settings: Settings, made: Made | None = None) -> str:
 
 def as_python(settings: Settings, made: Made | None = None) -> str:
     """Write the program that gives the same clusters, report and model."""
-    chosen, reading, name = settings.options, settings.upload.reading, settings.upload.name
+    chosen, name = settings.options, settings.upload.name
     if chosen.lines:
         return "# Lines of cases: pckid.series.from_long makes a table of them, for PCKID.fit.\n"
-    given = {key: list(getattr(chosen, key)) for key in _COLUMNS}
-    if not chosen.columns:
-        given["drop"] += filter(None, (chosen.labels, chosen.known, chosen.row_names))
-    given |= {"limits": chosen.limits} | {key: getattr(reading, key) for key in _READING}
-    written = "".join(f", {key}={value!r}" for key, value in given.items() if value)
-    written += "" if reading.header else ", header=False"
+    given = list_given(chosen, settings.upload.reading)
+    aside = [given.pop(key) for key in ("labels", "known", "row_names") if key in given]
+    if aside and not chosen.columns:
+        given["drop"] = (*chosen.drop, *aside)
+    pairs = [(key, list(v) if isinstance(v, tuple) else v) for key, v in given.items()]
+    written = "".join(f", {key}={value!r}" for key, value in pairs)
     stem, known, fitted, named = Path(name).stem, "", "fit(frame)", ""
     if chosen.known:
         column = [chosen.known]

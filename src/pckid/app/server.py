@@ -19,7 +19,7 @@ from pckid._utils.jobs import preload
 
 ADDRESS = "127.0.0.1"
 _FOLDER = Path(__file__).parent
-_FIRST_PORT, _LAST_PORT = 8501, 8600
+_PORTS = range(8501, 8601)
 _POLICY = b"default-src 'self' data: blob: 'unsafe-inline'; frame-ancestors 'self'"
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -64,18 +64,13 @@ class OwnPagesOnly:
 
 def open_port(port: int | None) -> socket.socket:
     """Open a port, 0 for any; by default the first free one from 8501 on."""
-    for candidate in range(_FIRST_PORT, _LAST_PORT + 1) if port is None else [port]:
-        listener = socket.socket()
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    candidates = _PORTS if port is None else (port,)
+    for candidate in candidates:
         try:
-            listener.bind((ADDRESS, candidate))
+            return socket.create_server((ADDRESS, candidate))
         except OSError as error:
-            listener.close()
-            if error.errno != errno.EADDRINUSE or candidate in (port, _LAST_PORT):
+            if error.errno != errno.EADDRINUSE or candidate == candidates[-1]:
                 raise
-        else:
-            listener.listen()
-            return listener
     raise AssertionError
 
 

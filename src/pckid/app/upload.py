@@ -1,7 +1,7 @@
 """Step 1: a table, dropped on the page or built in."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import streamlit as st
@@ -9,7 +9,6 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pckid._utils.text import counted
 from pckid.app.kept import kept
-from pckid.app.sheets import list_sheets
 from pckid.app.text import escape, escape_lines
 from pckid.app.wording import ELSEWHERE, PAGE
 from pckid.app.work import MAX_UNPACKED, Upload
@@ -21,6 +20,7 @@ from pckid.tables.options import ReadOptions
 from pckid.tables.problems import extra_rows_problem
 from pckid.tables.scanning import OpenTable
 from pckid.tables.sources import Source
+from pckid.tables.workbooks import find_sheets
 from pckid.wording import write_evidence, write_note
 
 SPREADSHEETS = ("xlsx", "xls", "ods")
@@ -120,33 +120,38 @@ def reading_key(upload: Upload, place: str) -> str:
 
 def _ask_for_reading(upload: Upload, key: str) -> ReadOptions:
     """Ask how a file is to be read."""
+    is_text, is_sheet = _is_text(upload), upload.name.lower().endswith(SPREADSHEETS)
     header = st.checkbox("The columns have names", value=True, key=f"header-{key}")
-    reading = replace(upload.reading, header=header, sheet=_ask_for_sheet(upload, key))
+    chosen: dict[str, Any] = {"header": header}
+    if is_sheet:
+        chosen["sheet"] = _ask_for_sheet(upload, key)
     if upload.name.lower().endswith("xlsx"):
-        visible = st.checkbox("Leave out rows that the sheet hides", key=f"visible-{key}")
-        reading = replace(reading, visible_only=visible)
-    has_rows = _is_text(upload) or upload.name.lower().endswith(SPREADSHEETS)
-    if header and has_rows:
-        units = st.checkbox("The row below the names holds units", key=f"units-{key}")
-        reading = replace(reading, units_row=units)
+        label = "Leave out rows that the sheet hides"
+        chosen["visible_only"] = st.checkbox(label, key=f"visible-{key}")
+    if header and (is_text or is_sheet):
+        label = "The row below the names holds units"
+        chosen["units_row"] = st.checkbox(label, key=f"units-{key}")
     with st.container(horizontal=True):
-        if has_rows:
-            if header:
-                label = "Row with the names; 0: find it"
-                row = st.number_input(label, 0, 1000, key=f"skip-first-{key}", width=300)
-                reading = replace(reading, skip_first=row - 1 if row else None)
+        if header and (is_text or is_sheet):
+            label = "Row with the names; 0: find it"
+            row = st.number_input(label, 0, 1000, key=f"skip-first-{key}", width=300)
+            chosen["skip_first"] = row - 1 if row else None
+        if is_text or is_sheet:
             label = "Rows at the end to leave out, such as totals"
-            skip_last = st.number_input(label, 0, 1000, key=f"skip-last-{key}", width=300)
-            reading = replace(reading, skip_last=skip_last)
+            chosen["skip_last"] = st.number_input(label, 0, 1000, key=f"skip-last-{key}", width=300)
         if f"encoded-{key}" in st.session_state:
-            reading = replace(reading, encoding=_ask_for_encoding(key))
-        if _is_text(upload):
+            chosen["encoding"] = st.selectbox(
+                "The file was saved by", ENCODINGS, key=f"encoding-{key}", width=300,
+                format_func=ENCODINGS.__getitem__,
+                help="If letters such as ä or é look wrong below, choose another.",
+            )  # fmt: skip
+        if is_text:
             sign = st.selectbox(
                 "Sign between the cells", DELIMITERS, key=f"delimiter-{key}", width=200,
                 format_func=DELIMITERS.__getitem__,
             )  # fmt: skip
-            reading = replace(reading, delimiter=sign or None)
-    return reading
+            chosen["delimiter"] = sign or None
+    return ReadOptions(**chosen)
 
 
 def _offer_to_leave_out_rows(fixes: Sequence[Fix], key: str) -> None:
@@ -176,25 +181,15 @@ def _offer_to_leave_out_extra_rows(table: OpenTable, key: str) -> None:
 
 def _ask_for_sheet(upload: Upload, key: str) -> str | None:
     """Ask which sheet of a workbook to read, where there are several."""
-    if not upload.name.lower().endswith(SPREADSHEETS):
-        return None
     if f"sheets-{key}" not in st.session_state:
-        st.session_state[f"sheets-{key}"] = list_sheets(
-            Source(upload.name, MAX_UNPACKED, upload.content)
-        )
+        found: tuple[list[str], int] = [], 0
+        with suppress(TableError):  # Whoever reads the table says why.
+            found = find_sheets(Source(upload.name, MAX_UNPACKED, upload.content))
+        st.session_state[f"sheets-{key}"] = found
     sheets, first = st.session_state[f"sheets-{key}"]
     if len(sheets) < 2:
         return None
     return st.selectbox("Sheet of the workbook", sheets, first, key=f"sheet-{key}", width=300)
-
-
-def _ask_for_encoding(key: str) -> str:
-    """Ask how a text is encoded that is not UTF-8."""
-    return st.selectbox(
-        "The file was saved by", ENCODINGS, key=f"encoding-{key}", width=300,
-        format_func=ENCODINGS.__getitem__,
-        help="If letters such as ä or é look wrong below, choose another.",
-    )  # fmt: skip
 
 
 def _is_text(upload: Upload) -> bool:

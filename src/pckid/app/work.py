@@ -6,32 +6,23 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from pckid import streaming
-from pckid._utils.arrays import to_numpy
 from pckid._utils.jobs import Tell
-from pckid._utils.progress import StepCounter
 from pckid.app.wording import PAGE
-from pckid.cli import _assessment, _cluster
+from pckid.cluster import PCKID
 from pckid.describe.cluster_names import cluster_titles
 from pckid.exceptions import TableError, UndecidedError
-from pckid.input.warnings import without_own_words
-from pckid.modelfile import load_with_description, save
+from pckid.modelfile import load_with_description
 from pckid.n_clusters import CHOOSING
-from pckid.placing import (
-    as_known,
-    assign_rows,
-    compare_with_fit,
-    describe_reading,
-    known_reading,
-)
 from pckid.reporting import Report
-from pckid.series.files import PreparedCases
-from pckid.series.files import prepare_table as prepare
+from pckid.runs import FITTING, JUDGING, Clustering, fit_clusters, load_known
+from pckid.series.files import PreparedCases, prepare_table
 from pckid.significance.new_rows import RowComparison
+from pckid.streaming import Totals
 from pckid.tables.findings import Fact
 from pckid.tables.options import ColumnOptions, ReadOptions
 from pckid.tables.scanning import OpenTable, open_table
@@ -108,98 +99,69 @@ class Made(NamedTuple):
 
 def find_groups(settings: Settings, tell: Tell) -> Made:
     """Cluster a table as `pckid cluster` does."""
-    upload = settings.upload
+    watch = partial(_watch, tell, 0.25 if settings.n_clusters == "auto" else 0.4)
+    reading = settings.upload.reading
     with _warnings_kept() as said:
         tell(0.02, "Reading the table")
-        prepared = prepare(upload.open(), settings.options)
+        prepared = prepare_table(settings.upload.open(), settings.options)
         notes = _describe(prepared)
-        given = {"seed": 0, "jobs": None, "device": None}
-        estimator = _cluster.make_estimator(settings.n_clusters, given)
-        estimator.set_params(categorical_features=list(prepared.counts) or None)
-        with _watch_fit(tell, settings.n_clusters)(estimator), without_own_words():
-            streaming.fit_rows(estimator, prepared, None)
-        watch = _watch_steps(tell)
-        verdict = _assessment.assess_clusters(
-            estimator, prepared.frame, groups=prepared.groups, watch=watch
-        )
+        categories = list(prepared.counts) or None
+        model = PCKID(settings.n_clusters, categorical_features=categories, random_state=0)
+        found = fit_clusters(model, prepared, None, watch)
+        verdict = found.assess(watch)
         tell(0.75, "Writing the report")
-        page = _cluster.make_report(prepared, estimator, upload.reading, assessment=verdict)
-        results = to_numpy(estimator.labels_), to_numpy(estimator.confidence_)
-        dates = _cluster.find_dates(prepared.names, prepared.X, prepared.readings)
-        profiles = _cluster.profile_sheets(estimator, dates)["profiles"]
-        made = Made({}, [], {}, page.summary, results, profiles)
-        made = _write(settings, prepared, estimator, made, tell)
-    n_found = int(np.count_nonzero(made.found["cluster_sizes"]))
-    fitted = _cluster.list_notes(estimator, prepared.counts, n_found)
-    notes += [write_note(note, PAGE) for note in (*prepared.together, *fitted)]
+        summary = found.report(reading, verdict).summary
+        profiles = found.profile_sheets()["profiles"]
+        made = Made({}, [], {}, summary, found.results, profiles)
+        made, totals = _write_all(found, made, reading, tell)
+    notes += [write_note(note, PAGE) for note in (*prepared.together, *found.list_notes(totals))]
     return made._replace(notes=[*notes, *said, *made.notes])
 
 
 def name_groups(settings: Settings, made: Made, names: Sequence[str | None], tell: Tell) -> Made:
     """Give the groups of a run names: in the report, the tables and the model."""
-    estimator, _ = load_with_description(io.BytesIO(made.files["model.pckid"]))
-    estimator.cluster_names_ = names
-    prepared = prepare(settings.upload.open(), settings.options)
-    titles = cluster_titles(estimator)
+    found = _find_again(settings, made)
+    found.estimator.cluster_names_ = names
+    titles = cluster_titles(found.estimator)
     profiles = [[*made.profiles[0][:2], *titles], *made.profiles[1:]]
     summary = replace(made.summary, titles=titles)
     if summary.assessment is not None:
-        found = replace(summary.assessment, cluster_names=list(names))
-        summary = replace(summary, assessment=found)
+        judged = replace(summary.assessment, cluster_names=list(names))
+        summary = replace(summary, assessment=judged)
     renamed = made._replace(summary=summary, profiles=profiles)
-    return _write(settings, prepared, estimator, renamed, tell)._replace(notes=made.notes)
+    written, _ = _write_all(found, renamed, settings.upload.reading, tell)
+    return written._replace(notes=made.notes)
 
 
 def write_workbook(settings: Settings, made: Made, tell: Tell) -> Made:
     """Write the table of a run with its clusters as a workbook, too."""
     tell(0.1, "Writing the Excel file")
-    estimator, _ = load_with_description(io.BytesIO(made.files["model.pckid"]))
-    prepared = prepare(settings.upload.open(), settings.options)
-    files, _, notes = _write_tables(prepared, estimator, made, ["xlsx"])
-    return made._replace(files=made.files | files, notes=[*made.notes, *notes])
-
-
-def _write(
-    settings: Settings,
-    prepared: Prepared,
-    estimator: Any,
-    made: Made,
-    tell: Tell,
-) -> Made:
-    """Write the report, the model and the table of a run."""
-    tell(0.85, "Writing the files")
-    model = io.BytesIO()
-    save(estimator, model, reading=describe_reading(prepared, settings.upload.reading))
-    files = {"report.html": Report(made.summary).html.encode(), "model.pckid": model.getvalue()}
-    # A workbook takes many times as long as a text: a large one is written when it is asked for.
-    n_cells = len(prepared.X) * len(prepared.table.names)
-    kinds = ["xlsx", "csv"] if n_cells <= MOST_CELLS else ["csv"]
-    made = _sum_up(prepared, estimator, made, kinds)
-    tell(1.0, "Done")
-    return made._replace(files=files | made.files)
+    written, _ = _write_tables(_find_again(settings, made), made, ["xlsx"])
+    return made._replace(files=made.files | written.files, notes=[*made.notes, *written.notes])
 
 
 def place_new_rows(model: Upload, upload: Upload, tell: Tell) -> Made:
     """Put rows into the clusters of a model as `pckid predict` does."""
     content = io.BytesIO(model.content)
     content.name = model.name
+    notes: list[str] = []
     with _warnings_kept() as said:
-        estimator, description = load_with_description(content)
-        given = ColumnOptions(), upload.reading
-        kept = known_reading(description)
-        known, columns, reading = as_known(estimator, kept, *given)
-        table = upload._replace(reading=reading).open()
-        prepared = prepare(table, columns, known)
-        notes = _describe(prepared, settled=True)
+        known = load_known(content, ColumnOptions(), upload.reading)
+        table = upload._replace(reading=known.reading).open()
         tell(0.5, "Placing rows")
-        made = Made({}, [], {}, results=assign_rows(estimator, prepared))
-        made = _sum_up(prepared, estimator, made, ["xlsx", "csv"])
-        compared = compare_with_fit(estimator, prepared)
-    if compared is None:
-        notes.append(
-            "The model is of an earlier version: new rows cannot be compared with its own."
-        )
-    return made._replace(notes=[*notes, *said, *made.notes], compared=compared)
+        found = known.place(table, lambda each: notes.extend(_describe(each, settled=True)))
+        made, totals = _write_tables(found, Made({}, [], {}, None, found.results), ["xlsx", "csv"])
+        compared = found.compare()
+    facts = [*found.list_notes(totals), *([] if compared else [Fact("not_compared", {})])]
+    notes += [*said, *made.notes, *(write_note(fact, PAGE) for fact in facts)]
+    return made._replace(notes=notes, compared=compared)
+
+
+def _find_again(settings: Settings, made: Made) -> Clustering:
+    """Load the model of a run, and read its table once more."""
+    estimator, _ = load_with_description(io.BytesIO(made.files["model.pckid"]))
+    prepared = prepare_table(settings.upload.open(), settings.options)
+    return Clustering(estimator, prepared, None, made.results)
 
 
 @contextmanager
@@ -223,71 +185,52 @@ def _describe(prepared: Prepared, settled: bool = False) -> list[str]:
     return notes + write_problems(prepared.problems, PAGE, settled)
 
 
-def _sum_up(prepared: Prepared, estimator: Any, made: Made, kinds: Sequence[str]) -> Made:
-    """Sum up a run, and write its rows."""
-    files, totals, notes = _write_tables(prepared, estimator, made, kinds)
-    share = streaming.share_missing(estimator, prepared, None)
-    if totals.n_unclustered:
-        counts = {"n_unclustered": totals.n_unclustered, "n_rows": totals.n_rows}
-        notes.append(write_note(Fact("unclustered", counts), PAGE))
-    found = _cluster.summarise_run(estimator, prepared, share, totals)
-    return made._replace(found=found, notes=notes, files=files)
+def _write_all(
+    found: Clustering, made: Made, reading: ReadOptions, tell: Tell
+) -> tuple[Made, Totals]:
+    """Write the report, the model and the table of a run; with its totals."""
+    tell(0.85, "Writing the files")
+    model = io.BytesIO()
+    found.save(model, reading)
+    files = {"report.html": Report(made.summary).html.encode(), "model.pckid": model.getvalue()}
+    # A workbook takes many times as long as a text: a large one is written when it is asked for.
+    n_cells = len(found.prepared.X) * len(found.prepared.table.names)
+    kinds = ["xlsx", "csv"] if n_cells <= MOST_CELLS else ["csv"]
+    made, totals = _write_tables(found, made, kinds)
+    tell(1.0, "Done")
+    return made._replace(files=files | made.files), totals
 
 
-def _write_tables(
-    prepared: Prepared, estimator: Any, made: Made, kinds: Sequence[str]
-) -> tuple[dict[str, bytes], streaming.Totals, list[str]]:
-    """Write the rows of a run; with their totals, and notes on what could not be written."""
-    made_by = json.dumps(streaming.origin(estimator, prepared.table))
-    layout = streaming.Layout(tuple(prepared.table.names), prepared.options.labels)
+def _write_tables(found: Clustering, made: Made, kinds: Sequence[str]) -> tuple[Made, Totals]:
+    """Write the rows of a run, and sum it up; with notes on what could not be written."""
     sheets = {"profiles": made.profiles} if made.profiles else None
-    files, notes = {}, []
+    origin, files, notes = json.dumps(found.origin), {}, []
     for kind in kinds:
         rows = io.BytesIO()
         try:
             with TableWriter(
-                rows, kind=kind, escape_formulas=True, origin=made_by, sheets=sheets
+                rows, kind=kind, escape_formulas=True, origin=origin, sheets=sheets
             ) as writer:
-                totals = streaming.write_placed(estimator, prepared, made.results, writer, layout)
+                totals = found.write(writer, found.layout())
             files[f"clusters.{kind}"] = rows.getvalue()
         except TableError as error:  # more rows than a sheet takes
             notes.append(str(error))
-    return files, totals, notes
+    return made._replace(found=found.summarise(totals), notes=notes, files=files), totals
 
 
-def _watch_fit(tell: Tell, n_clusters: int | str) -> Callable[..., Any]:
-    """Make what `fit` calls to have its progress told: up to two fifths of a run."""
-    fitted = 0.25 if n_clusters == "auto" else 0.4
+@contextmanager
+def _watch(tell: Tell, fitted: float) -> Iterator[Callable[[int, int | None, str], None]]:
+    """Tell how far a run is that has the share `fitted` behind it when the mixtures are fitted."""
+    phases = {
+        FITTING: (0.05, fitted, "Fitting mixture models"),
+        CHOOSING: (fitted, 0.4, "Choosing the number of groups"),
+        JUDGING: (0.4, 0.75, "Comparing with tables without groups"),
+    }
 
-    def told(n_done: int, n_steps: int | None, phase: str) -> None:
-        begin, end, doing = 0.05, fitted, "Fitting mixture models"
-        if phase == CHOOSING:
-            begin, end, doing = fitted, 0.4, "Choosing the number of groups"
-        share = begin + (end - begin) * min(n_done / (n_steps or 1), 1.0)
-        tell(share, doing if share < 0.4 else "Placing the rows")
+    def advance(n_done: int, n_steps: int | None, phase: str) -> None:
+        begin, end, doing = phases[phase]
+        part = min(n_done / (n_steps or 1), 1.0)
+        is_last = part == 1 and end == 0.4
+        tell(begin + (end - begin) * part, "Placing the rows" if is_last else doing)
 
-    @contextmanager
-    def watch(estimator: Any) -> Iterator[None]:
-        if hasattr(estimator, "set_callbacks"):
-            estimator.set_callbacks(StepCounter(told))
-        yield
-        if hasattr(estimator, "set_callbacks"):
-            estimator.set_callbacks()
-
-    return watch
-
-
-def _watch_steps(tell: Tell) -> Callable[..., Any]:
-    """Make what `assess_clusters` calls to have its progress told: up to three quarters."""
-
-    @contextmanager
-    def watch(what: str, total: int) -> Iterator[Callable[[int], None]]:
-        done: list[int] = []
-
-        def advance(count: int) -> None:
-            done.append(count)
-            tell(0.4 + 0.35 * min(sum(done) / total, 1.0), what)
-
-        yield advance
-
-    return watch
+    yield advance

@@ -3,7 +3,7 @@
 import os
 import sys
 
-from pckid.cli import _interrupt, _streams
+from pckid.cli import _interrupt, _process
 
 COMMANDS = {
     "cluster": "pckid.cli.cluster:cluster",
@@ -21,7 +21,7 @@ def main() -> None:
     """Run the command line and end the process with its exit code."""
     try:
         _interrupt.listen()
-        _streams.repair_std_streams()
+        _process.repair_std_streams()
         from pckid.cli._run import run_command
 
         run_command(sys.argv[1:])

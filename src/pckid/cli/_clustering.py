@@ -1,126 +1,127 @@
 """The run of `pckid cluster`: open, prepare, fit, judge, place all rows and write them."""
 
 import json
+import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from types import SimpleNamespace
 
 import click
 import numpy as np
 
 from pckid import streaming
-from pckid._utils.arrays import to_numpy
+from pckid._utils.arrays import place, to_numpy
+from pckid._utils.commands import as_argument
 from pckid._utils.text import counted, list_first
-from pckid.assessment import MAX_JUDGED
-from pckid.cli import _assessment, _cluster, _ending, _series, _words
+from pckid.assessment import Assessment
+from pckid.cli import _ending, _series, _words
 from pckid.cli._outputs import check_outputs, open_writer
-from pckid.cli._say import is_quiet, note, print_json, progress_bar, say
+from pckid.cli._say import is_quiet, note, print_json, say
 from pckid.cluster import PCKID
 from pckid.describe.cluster_names import check_cluster_names
-from pckid.describe.rows import to_matrix
 from pckid.exceptions import OptionError
-from pckid.input.warnings import without_own_words
-from pckid.modelfile import save
+from pckid.n_clusters import CHOOSING
 from pckid.outofcore.files import FileRows, fitting_bytes, small_bytes
 from pckid.outofcore.stored import StoredLabels
-from pckid.placing import describe_reading
-from pckid.tables.findings import Fact
+from pckid.runs import FITTING, JUDGING, Clustering, fit_clusters
 from pckid.tables.options import ReadOptions
 from pckid.tables.scanning import OpenTable, open_table
 from pckid.tables.service import Prepared
 from pckid.tables.writing import table_format
 from pckid.wording import write_instability
 
-# What sets clusters apart is not searched for in larger tables.
-_MOST_CELLS = 5_000_000
+_PARAMETERS = (
+    "n_inits", "max_components", "max_samples", "embedding", "scaling", "missingness",
+    "random_state", "n_jobs", "device",
+)  # fmt: skip
+_PHASES = {
+    FITTING: "Fitting mixture models",
+    CHOOSING: "Choosing the number of clusters",
+    JUDGING: "Comparing with tables without groups",
+}
 # What is learnt from all rows, and not from those that are drawn from a large file.
-_ONLY_WHOLE = ("informative", "instability", "known", "weights")
+_ONLY_WHOLE = ("missingness", "instability", "known", "weights")
 
 
-class Outputs(NamedTuple):
-    """Where results go."""
-
-    out: str | None
-    report_path: str | None
-    model_path: str | None
-    escape_formulas: bool
-    as_json: bool
-    wants_verdict: bool
-
-    @property
-    def file(self) -> str | None:
-        """The file that rows go to; None for standard output."""
-        return None if self.out == "-" else self.out
-
-
-@_words.option_errors()
-def run_cluster(
-    source: str, n_clusters: int | str, outputs: Outputs, options: Mapping[str, Any]
-) -> None:
-    """Cluster a table, and write its rows and what else was asked for."""
-    _check_use(source, outputs, options)
-    if options["names"] and isinstance(n_clusters, int):
-        _split_names(options["names"], n_clusters)
-    reading = _words.read_options(options)
-    table = _open(source, outputs, options, reading)
-    if outputs.file:
-        table_format(outputs.file, table.n_rows)  # so that too many rows show before the work
+def run_cluster(given: SimpleNamespace) -> None:
+    """Cluster a table, and write its rows and what else was asked for, by the command's options."""
+    given.file = None if given.out == "-" else given.out
+    given.names = given.names and [name.strip() or None for name in given.names.split(",")]
+    given.lines = _series.case_options(given)
+    _check_use(given)
+    reading, columns = _words.pick_given(given)
+    table = _open(given, reading)
+    if given.file:
+        table_format(given.file, table.n_rows)  # so that too many rows show before the work
     if table.whole is None and table.loaded is None:
         many = f"{table.n_rows:,} rows" if table.n_rows else _write_size(table.n_bytes)
         say(f"{table.source} ({many}) is read in batches; it need not fit in memory.")
-    estimator = _cluster.make_estimator(n_clusters, options)
-    with streaming.workers_of(options["scheduler"]) as read_rows:
-        columns = replace(_words.column_options(options), lines=_series.case_options(options))
-        prepared, rows = streaming.prepare_rows(estimator, table, columns, read_rows)
-        table = prepared.table  # lines of cases need not stay in memory
-        _words.tell_prepared(prepared)
-        _series.tell_series(prepared)
-        estimator.set_params(column_groups=_series.find_column_groups(options, prepared))
-        n_found = _Run(estimator, prepared, rows, outputs, options, reading).run()
-    streamed = None if rows is None else bool(options["stream"])
-    delimiter = table.text.delimiter if table.text else ","
-    _ending.tell_next(
-        outputs.out, outputs.report_path, outputs.model_path, delimiter, n_found, streamed=streamed
+    make = PCKID.as_in_paper if given.paper else PCKID
+    asked = {key: getattr(given, key) for key in _PARAMETERS}
+    estimator = make(
+        given.n_clusters or "auto", **{key: v for key, v in asked.items() if v is not None}
     )
-    _ending.tell_open(source, options, prepared.problems)
+    with streaming.workers_of(given.scheduler) as read_rows:
+        prepared, rows = streaming.prepare_rows(estimator, table, columns, read_rows)
+        del table  # lines of cases need not stay in memory
+        _words.tell_prepared(prepared)
+        estimator.set_params(
+            column_groups=_series.find_column_groups(given.groups, prepared),
+            categorical_features=list(prepared.counts) or None,
+        )
+        totals = _cluster(estimator, prepared, rows, given, reading)
+    n_found = len(list(filter(None, totals.cluster_sizes)))
+    _ending.tell_next(given, n_found, rows is not None)
+    _ending.tell_open(given.table, reading, columns, prepared.problems)
 
 
-def _check_use(source: str, outputs: Outputs, options: Mapping[str, Any]) -> None:
+def _check_use(given: SimpleNamespace) -> None:
     """Refuse what cannot be done before any work."""
-    _series.check_series(options)
-    resumed = f"{outputs.file}.resume" if options["resume"] and outputs.file else None
-    paths = outputs.file, outputs.report_path, outputs.model_path, options["out_long"], resumed
-    check_outputs([source], *paths)
-    for path in (outputs.file, options["out_long"]):
-        if path:
-            table_format(path)
-    if options["resume"] and (not outputs.file or options["scheduler"]):
+    resumed = f"{given.file}.resume" if given.resume and given.file else None
+    tables = [path for path in (given.file, given.out_long) if path]
+    check_outputs([given.table], *tables, given.report_path, given.model_path, resumed)
+    for path in tables:
+        table_format(path)
+    if given.resume and (not given.file or given.scheduler):
         raise click.UsageError("--resume needs --out FILE, and no --scheduler.")
-    if options["resume"] and options["stream"] is False:
+    if given.resume and given.stream is False:
         raise click.UsageError("--resume reads the table in batches: leave --no-stream out.")
-    asked = [key for key in ("stream", "scheduler", "resume") if options[key]]
-    if asked and outputs.report_path:
+    asked = [key for key in ("stream", "scheduler", "resume") if getattr(given, key)]
+    if asked and given.report_path:
         raise click.UsageError(
             "--report needs the table in memory, as it explains single rows: leave "
             f"--{asked[0]} out."
         )
-    if asked and _is_pipe(source):
+    if asked and _is_pipe(given.table):
         raise click.UsageError(
-            f"{source!r} cannot be read in batches. Give a file or folder of Parquet, or CSV."
+            f"{given.table!r} cannot be read in batches. Give a file or folder of Parquet, or CSV."
         )
-    for key in _ONLY_WHOLE:
-        if asked and options.get(key):
-            raise click.UsageError(f"--{key} needs the table in memory: add --no-stream.")
-    if outputs.report_path:
+    if asked:
+        _refuse_batches(given)
+    try:
+        place(np.zeros(1), given.device)
+    except (ImportError, ValueError) as error:
+        raise click.BadParameter(str(error).splitlines()[0], param_hint="--device") from None
+    if given.report_path:
         import jinja2  # noqa: F401  so that its absence shows before the work, not after
+    if given.names and given.n_clusters:
+        _check_names(given.names, given.n_clusters)
 
 
-def _split_names(text: str, n_clusters: int) -> list[str | None]:
-    """Take the names of clusters apart."""
-    names = [name.strip() or None for name in text.split(",")]
+def _refuse_batches(given: SimpleNamespace) -> None:
+    """Refuse what needs the table in memory."""
+    for key in _ONLY_WHOLE:
+        if getattr(given, key):
+            raise click.UsageError(
+                f"{as_argument(key)} needs the table in memory: add --no-stream."
+            )
+
+
+def _check_names(names: list[str | None], n_clusters: int) -> None:
+    """Refuse names of clusters that cannot be."""
     if len(names) != n_clusters:
         raise OptionError(
             f"{counted(len(names), 'name')} for {counted(n_clusters, 'cluster')}. Give one for "
@@ -128,7 +129,7 @@ def _split_names(text: str, n_clusters: int) -> list[str | None]:
             "names",
         )
     try:
-        return check_cluster_names(names, n_clusters)
+        check_cluster_names(names, n_clusters)
     except ValueError as error:
         raise OptionError(str(error), "names") from None
 
@@ -138,26 +139,22 @@ def _is_pipe(source: str) -> bool:
     return source == "-" or Path(source).is_fifo()
 
 
-def _open(
-    source: str, outputs: Outputs, options: Mapping[str, Any], reading: ReadOptions
-) -> OpenTable:
+def _open(given: SimpleNamespace, reading: ReadOptions) -> OpenTable:
     """Open a table, and read it unless it is to stay in its file: if asked to, or if it is large.
 
     A report is about rows in memory.
     """
-    table = open_table(source, reading, at_most=0)
-    _words.tell_opened(table)
-    if options["stream"] or options["scheduler"] or options["resume"]:
+    table = open_table(given.table, reading, at_most=0)
+    _words.tell_notes(table.notes)
+    if given.stream or given.scheduler or given.resume:
         return table
-    whole = outputs.report_path or options["case"] or options["stream"] is False
-    if _is_pipe(source) or whole:
+    if _is_pipe(given.table) or given.report_path or given.case or given.stream is False:
         return table.read()
-    if not any(options.get(key) for key in _ONLY_WHOLE):
+    if not any(getattr(given, key) for key in _ONLY_WHOLE):
         return table.read(small_bytes())
     table = table.read(fitting_bytes(table.text is not None))
     if table.whole is None:
-        key = next(key for key in _ONLY_WHOLE if options.get(key))
-        raise click.UsageError(f"--{key} needs the table in memory: add --no-stream.")
+        _refuse_batches(given)
     return table
 
 
@@ -167,159 +164,172 @@ def _write_size(n_bytes: int) -> str:
     return f"{max(size, 1):,.0f} {unit}"
 
 
-class _Run(NamedTuple):
-    """A prepared table, in memory or in its file, and what is to become of it."""
+def _cluster(
+    estimator: PCKID,
+    prepared: Prepared,
+    rows: FileRows | None,
+    given: SimpleNamespace,
+    reading: ReadOptions,
+) -> streaming.Totals:
+    """Fit, judge, write and tell; return what was found in all rows."""
+    start = time.perf_counter()
+    found = _fit(estimator, prepared, rows, given)
+    seconds = time.perf_counter() - start
+    assessment = None
+    if given.wants_verdict and bool(not given.quiet or given.as_json or given.report_path):
+        assessment = found.assess(_progress_bar, given.n_jobs)
+        _tell_verdict(assessment)
+    say(f"Clustered in {seconds:.1f} s; {found.share_missing:.1%} of the cells are missing.")
+    _tell_choice(estimator)
+    if given.report_path:
+        found.report(reading, assessment, given.report_path)
+    totals = _write(found, given, reading)
+    tell_sizes(estimator, totals)
+    _words.tell_notes(found.list_notes(totals))
+    if not is_quiet():
+        values, _, n_rows = found.judged
+        said = found.describe_clusters()
+        if said and len(values) < n_rows:
+            say(f"By a sample of {len(values):,} rows:")
+        for line in said:
+            say(line)
+    if given.report_path:
+        say(f"Report: {given.report_path}")
+    if given.model_path:
+        found.save(given.model_path, reading)
+        say(f"Model: {given.model_path}")
+    if given.as_json:
+        more = {"n_clusters_scores": found.n_clusters_scores}
+        print_json(found.summarise(totals, assessment) | more)
+    return totals
 
-    estimator: PCKID
-    prepared: Prepared
-    rows: FileRows | None
-    outputs: Outputs
-    options: Mapping[str, Any]
-    reading: ReadOptions
 
-    def run(self) -> int:
-        """Fit, judge, write; return the number of clusters that hold rows."""
-        estimator, prepared, outputs = self.estimator, self.prepared, self.outputs
-        estimator.set_params(categorical_features=list(prepared.counts) or None)
-        start = time.perf_counter()
-        self._fit()
-        seconds = time.perf_counter() - start
-        values, labels, n_filled = self._judged_rows()
-        assessment = None
-        if outputs.wants_verdict:
-            X, known = (prepared.frame, None) if self.rows is None else (values, labels)
-            groups = prepared.groups if self.rows is None else None
-            assessment = _assessment.assess_clusters(
-                estimator, X, known, groups=groups, n_jobs=self.options["jobs"]
-            )
-            _assessment.tell_verdict(assessment)
-        share = streaming.share_missing(estimator, prepared, self.rows)
-        say(f"Clustered in {seconds:.1f} s; {share:.1%} of the cells are missing.")
-        _cluster.tell_choice(estimator)
-        if outputs.report_path:
-            verdict = assessment or False
-            _cluster.make_report(prepared, estimator, self.reading, outputs.report_path, verdict)
-        dates = _cluster.find_dates(prepared.names, values, prepared.readings)
-        made_by = streaming.origin(estimator, prepared.table)
-        if prepared.options.weights:
-            made_by["weights"] = prepared.options.weights
-        totals = self._write(made_by, dates)
-        found = made_by | _cluster.summarise_run(estimator, prepared, share, totals)
-        found["n_clusters_scores"] = _cluster.list_choices(estimator)
-        if assessment is not None:
-            found["verdict"] = _assessment.as_json(assessment)
-        n_found = int(np.count_nonzero(totals.cluster_sizes))
-        self._tell(found, n_found)
-        if not is_quiet() and values.size <= _MOST_CELLS:
-            part = len(values) < n_filled
-            heading = f"By a sample of {len(values):,} rows:" if part else ""
-            forms = _cluster.find_signs(prepared.readings) | dates
-            _cluster.tell_differences(estimator, values, labels, forms, heading)
-        if outputs.report_path:
-            say(f"Report: {outputs.report_path}")
-        if outputs.model_path:
-            kept = describe_reading(prepared, self.reading)
-            save(estimator, outputs.model_path, reading=kept)
-            say(f"Model: {outputs.model_path}")
-        if outputs.as_json:
-            print_json(found)
-        return n_found
+def _fit(
+    estimator: PCKID, prepared: Prepared, rows: FileRows | None, given: SimpleNamespace
+) -> Clustering:
+    """Fit, with a bar on a terminal, and say how large the table is."""
+    n_rows = len(prepared.X) if rows is None else rows.surveyed.n_rows
+    n_columns, n_categories = len(prepared.names), len(prepared.counts)
+    kinds = f" ({n_categories} of categories)" if n_categories else ""
+    say(f"{counted(n_rows, 'row')}, {counted(n_columns, 'column')}{kinds}.")
+    if rows is None:
+        _words.tell_notes(prepared.together)
+    groups, asked = set(filter(None, prepared.known or ())), given.n_clusters
+    if asked and len(groups) > asked:
+        raise OptionError(
+            f"the column names {len(groups)} groups, more than -k {asked}. Give at least "
+            f"-k {len(groups)}, or leave it out.",
+            "known",
+        )
+    found = fit_clusters(estimator, prepared, rows, _progress_bar)
+    if given.names:
+        _check_names(given.names, estimator.n_clusters_)
+        pairs = zip(estimator.cluster_names_, given.names, strict=True)
+        changed = [f"{new} for {old}" for old, new in pairs if old and old != new]
+        estimator.cluster_names_ = given.names
+        if changed:
+            note(f"--names takes the place of names in --known: {list_first(changed)}.")
+    return found
 
-    def _fit(self) -> None:
-        """Fit, with a bar on a terminal, and say how large the table is."""
-        prepared, rows = self.prepared, self.rows
-        n_rows = len(prepared.X) if rows is None else rows.surveyed.n_rows
-        n_columns, n_categories = len(prepared.names), len(prepared.counts)
-        kinds = f" ({n_categories} of categories)" if n_categories else ""
-        say(f"{counted(n_rows, 'row')}, {counted(n_columns, 'column')}{kinds}.")
-        for each in prepared.together if rows is None else ():
-            _words.tell_note(each)
-        groups, asked = set(filter(None, prepared.known or ())), self.estimator.n_clusters
-        if isinstance(asked, int) and len(groups) > asked:
-            raise OptionError(
-                f"the column names {len(groups)} groups, more than -k {asked}. Give at least "
-                f"-k {len(groups)}, or leave it out.",
-                "known",
-            )
-        with progress_bar(self.estimator, "Fitting mixture models"), without_own_words():
-            streaming.fit_rows(self.estimator, prepared, rows)
-        if self.options["names"]:
-            before, n_clusters = self.estimator.cluster_names_, self.estimator.n_clusters_
-            after = self.estimator.cluster_names_ = _split_names(self.options["names"], n_clusters)
-            changed = [f"{b} for {a}" for a, b in zip(before, after, strict=True) if a and a != b]
-            if changed:
-                note(f"--names takes the place of names in --known: {list_first(changed)}.")
 
-    def _judged_rows(self) -> tuple[np.ndarray, np.ndarray, int]:
-        """Give rows to judge the clusters by as numbers, their labels, and how many there are."""
-        if self.rows is not None:
-            return streaming.drawn_rows(self.estimator, self.rows, MAX_JUDGED)
-        labels = to_numpy(self.estimator.labels_)
-        if self.prepared.X.size > _MOST_CELLS:
-            return self.prepared.X, labels, 0
-        return to_matrix(self.estimator, self.prepared.frame), labels, 0
+@contextmanager
+def _progress_bar() -> Iterator[Callable[[int, int | None, str], None] | None]:
+    """Draw a bar with the time left, on a terminal only; what is yielded moves it."""
+    if is_quiet() or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
 
-    def _write(self, made_by: Mapping[str, Any], dates: Mapping[str, str]) -> streaming.Totals:
-        """Write all rows with their clusters."""
-        outputs, prepared, options = self.outputs, self.prepared, self.options
-        shares = None
-        if options["instability"]:
-            shares = to_numpy(self.estimator.missing_instability(prepared.frame))
-            say(write_instability(shares))
-        kept = tuple(prepared.table.names)
-        if options["only_labels"]:
-            kept = (prepared.row_names,) if prepared.row_names else ()
-        layout = streaming.Layout(kept, prepared.options.labels, options["outliers"], shares)
-        named = [streaming.NAME_COLUMN] if any(self.estimator.cluster_names_) else []
-        for name in (*layout.new_columns, *named):
-            if name in prepared.table.names and prepared.left_out.get(name) != "choice":
-                _words.tell_note(Fact("replaced", {"column": name}))
-        start = time.perf_counter()
-        with (
-            self._stored(made_by) as stored,
-            open_writer(
-                outputs.out, json.dumps(made_by), escape_formulas=outputs.escape_formulas,
-                sheets=_cluster.profile_sheets(self.estimator, dates),
-                to_stdout=not outputs.as_json,
-            ) as writer,
-        ):  # fmt: skip
-            totals = streaming.write_labels(
-                self.estimator, prepared, self.rows, writer, layout, stored
-            )
-        if stored is not None:
-            stored.remove()
-        if options["out_long"]:
-            results = to_numpy(self.estimator.labels_), to_numpy(self.estimator.confidence_)
-            escape = outputs.escape_formulas
-            _series.write_lines(self.estimator, prepared, results, options["out_long"], escape)
-        if self.rows is not None:
-            say(f"All rows labelled in {time.perf_counter() - start:.1f} s.")
-        return totals
+    with Progress(console=Console(stderr=True), transient=True) as drawn:
+        task = drawn.add_task("", total=None)
+        yield lambda n_done, n_steps, phase: drawn.update(
+            task, completed=n_done, total=n_steps, description=_PHASES[phase]
+        )
 
-    @contextmanager
-    def _stored(self, made_by: Mapping[str, Any]) -> Iterator[StoredLabels | None]:
-        """Open the labels that an earlier run left, if this one is to continue it."""
-        if not self.options["resume"]:
-            yield None
-            return
-        parameters = {key: v for key, v in made_by["parameters"].items() if key != "n_jobs"}
-        mark = {**made_by, "parameters": parameters, "columns": self.prepared.names}
-        mark |= {"reading": asdict(self.reading), "options": asdict(self.prepared.options)}
-        path = f"{self.outputs.file}.resume"
-        dtype = self.estimator._fitted.kernel.dtype
-        with StoredLabels(path, mark, dtype, self.options["outliers"]) as stored:
-            if stored.is_other:
-                note(f"{path} belongs to another table or setting: all rows are labelled anew.")
-            elif stored.n_rows:
-                say(f"Labels of {stored.n_rows:,} rows are there from the run before.")
-            yield stored
 
-    def _tell(self, found: Mapping[str, Any], n_found: int) -> None:
-        """Say how many rows are in each cluster, and how many in none."""
-        _cluster.tell(found)
-        notes = _cluster.list_notes(self.estimator, self.prepared.counts, n_found)
-        if found["n_unclustered"]:
-            counts = {key: found[key] for key in ("n_unclustered", "n_rows")}
-            notes.append(Fact("unclustered", counts))
-        for each in notes:
-            _words.tell_note(each)
+def _write(found: Clustering, given: SimpleNamespace, reading: ReadOptions) -> streaming.Totals:
+    """Write all rows with their clusters."""
+    start, shares = time.perf_counter(), None
+    if given.instability:
+        shares = to_numpy(found.estimator.missing_instability(found.prepared.frame))
+        say(write_instability(shares))
+    layout = found.layout(
+        only_labels=given.only_labels, outliers=given.outliers, instability=shares
+    )
+    _words.tell_notes(found.list_replaced(layout))
+    with (
+        _stored(found, given, reading) as stored,
+        open_writer(
+            given.out, json.dumps(found.origin), escape_formulas=given.escape_formulas,
+            sheets=found.profile_sheets(), to_stdout=not given.as_json,
+        ) as writer,
+    ):  # fmt: skip
+        totals = found.write(writer, layout, stored)
+    if stored is not None:
+        stored.remove()
+    if given.out_long:
+        _series.write_lines(found, given.out_long, given.escape_formulas)
+    if found.rows is not None:
+        say(f"All rows labelled in {time.perf_counter() - start:.1f} s.")
+    return totals
+
+
+@contextmanager
+def _stored(
+    found: Clustering, given: SimpleNamespace, reading: ReadOptions
+) -> Iterator[StoredLabels | None]:
+    """Open the labels that an earlier run left, if this one is to continue it."""
+    if not given.resume:
+        yield None
+        return
+    prepared, mark = found.prepared, found.origin
+    del mark["parameters"]["n_jobs"]
+    mark |= {"columns": prepared.names, "reading": asdict(reading)}
+    mark["options"] = asdict(prepared.options)
+    path, dtype = f"{given.file}.resume", found.estimator._fitted.kernel.dtype
+    with StoredLabels(path, mark, dtype, given.outliers) as stored:
+        if stored.is_other:
+            note(f"{path} belongs to another table or setting: all rows are labelled anew.")
+        elif stored.n_rows:
+            say(f"Labels of {stored.n_rows:,} rows are there from the run before.")
+        yield stored
+
+
+def _tell_verdict(found: Assessment) -> None:
+    """Print the verdict and its notes, without those that warnings gave before."""
+    say(found.sentence)
+    for text in replace(found, codes=[], uncounted=[] if found.chosen else found.uncounted).notes:
+        note(text)
+
+
+def _tell_choice(estimator: PCKID) -> None:
+    """Say how many clusters were chosen, and which number came next."""
+    if not hasattr(estimator, "choice_"):
+        return
+    chosen = estimator.choice_.n_clusters
+    others = [number for number in estimator.choice_.ranked.tolist() if number != chosen]
+    second = f"; {others[0]} would come next" if others else ""
+    if estimator.n_clusters_ > chosen:
+        say(
+            f"Number of clusters: {estimator.n_clusters_}, as many as groups are known; by the "
+            f"table alone it would be {chosen}."
+        )
+        return
+    say(f"Number of clusters, chosen from the table: {chosen}{second}.")
+
+
+def tell_sizes(estimator: PCKID, totals: streaming.Totals) -> None:
+    """Say how many rows are in each cluster, and how these agree with known groups."""
+    sizes = [f"{size:,}" for size in totals.cluster_sizes]
+    last, names = len(sizes) - 1, estimator.cluster_names_
+    if sizes and any(names):
+        # The last clusters may hold none of the rows that a model places.
+        sizes += ["0"] * (len(names) - len(sizes))
+        pairs = [f"{name or f'cluster {c}'} {sizes[c]}" for c, name in enumerate(names)]
+        say(f"Rows: {', '.join(pairs)}.")
+    elif sizes:
+        of_all = f"clusters 0 to {last}" if last else "cluster 0"
+        say(f"Rows in {of_all}: {', '.join(sizes)}.")
+    if totals.accuracy is not None:
+        say(f"Agreement with the known groups (accuracy): {totals.accuracy:.3f}")

@@ -1,17 +1,15 @@
 """How `pckid inspect` prints what it found out."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from glob import escape
 from typing import Any
 
 from pckid._utils.commands import as_argument, write_command
 from pckid._utils.text import brief, counted, list_first, printable
-from pckid.cli._ending import reading_given
 from pckid.cli._words import SHELL
 from pckid.inspection.tables import ColumnInspection, TableInspection
-from pckid.tables.findings import Fix
-from pckid.tables.options import option_of
+from pckid.tables.options import ColumnOptions, ReadOptions, list_given, option_of
 from pckid.wording import explain_reading, write_evidence, write_fix, write_problems
 
 _COLUMNS = 1000
@@ -65,19 +63,13 @@ def _column_data(column: ColumnInspection) -> dict[str, Any]:
     }
 
 
-def cluster_command(source: str, options: Mapping[str, Any], found: TableInspection) -> str:
+def cluster_command(
+    source: str, reading: ReadOptions, columns: ColumnOptions, found: TableInspection
+) -> str:
     """Write a command that clusters the table as it was read, with all advice taken."""
-    given = with_fixes(reading_given(options), found.fixes)
+    given = list_given(reading, columns.with_fixes(found.fixes))
+    given |= {key: value for key, value in map(option_of, found.fixes) if hasattr(reading, key)}
     return write_command(["cluster", source], given, {"out": "clusters.csv"})
-
-
-def with_fixes(options: Mapping[str, Any], fixes: Sequence[Fix]) -> dict[str, Any]:
-    """Add the options that fix what is wrong."""
-    changed = dict(options)
-    for key, value in map(option_of, fixes):
-        single = key in ("skip_first", "skip_last")
-        changed[key] = value if single else (*(changed.get(key) or ()), value)
-    return changed
 
 
 def print_page(found: TableInspection, command: str) -> None:

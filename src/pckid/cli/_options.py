@@ -5,6 +5,24 @@ from typing import Any
 
 import click
 
+from pckid._utils.commands import as_argument
+from pckid.exceptions import OptionError
+
+
+class TableCommand(click.Command):
+    """A command about a table: options that do not suit it are wrong as click has it."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command."""
+        try:
+            return super().invoke(ctx)
+        except OptionError as error:
+            named = [as_argument(name) for name in error.options]
+            if len(named) == 1:
+                raise click.BadParameter(str(error), ctx, param_hint=named[0]) from None
+            raise click.UsageError(f"{error} Check {' and '.join(named)}.", ctx) from None
+
+
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
@@ -24,6 +42,15 @@ def not_zero(ctx: click.Context, param: click.Parameter, value: int | None) -> i
     if value == 0:
         raise click.BadParameter("give a number of cores, or -1 for all of them.")
     return value
+
+
+def share_or_rows(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
+    """Read a share up to 1, or a whole number of rows."""
+    if value is None or 0 < value <= 1:
+        return value
+    if value >= 2 and value == int(value):
+        return int(value)
+    raise click.BadParameter("give a share between 0 and 1, or a whole number of rows from 2 on.")
 
 
 def html_name(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
@@ -119,7 +146,7 @@ column_options = stack_options(
 
 ensemble_options = stack_options(
     click.option(
-        "--inits", type=click.IntRange(1),
+        "--inits", "n_inits", type=click.IntRange(1),
         help="Mixture models for every number of components; 10 by default.",
     ),
     click.option(
@@ -128,7 +155,7 @@ ensemble_options = stack_options(
         "the number of rows, at most 60.",
     ),
     click.option(
-        "--max-samples", type=float,
+        "--max-samples", type=float, callback=share_or_rows,
         help="Share of the rows that each model sees; a whole number above 1 counts rows. By "
         "default half of the rows, at most 500.",
     ),
@@ -142,27 +169,39 @@ ensemble_options = stack_options(
         "Options given beside it still hold.",
     ),
     click.option(
-        "--same-units", is_flag=True,
+        "--same-units", "scaling", flag_value="common",
         help="All columns of numbers are in the same unit, as pixels, bands or dates of a series "
         "are: one that varies more tells more. Otherwise all columns tell alike.",
     ),
     click.option(
-        "--informative", is_flag=True,
+        "--informative", "missingness", flag_value="informative",
         help="Missingness itself carries information about the clusters, as where values are "
         "missing because of what they would have been.",
     ),
 )  # fmt: skip
 """The ensemble of mixture models."""
 
+jobs_option = click.option(
+    "--jobs", "n_jobs", type=int, callback=not_zero, help="Processor cores to use; -1 for all."
+)
+"""How many threads there are."""
+
 running_options = stack_options(
     click.option(
-        "--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True,
+        "--seed", "random_state", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True,
         help="Start of the random numbers: the same seed gives the same clusters.",
     ),
-    click.option("--jobs", type=int, callback=not_zero, help="Processor cores to use; -1 for all."),
+    jobs_option,
     click.option("--device", help='Where to compute, such as "cuda". The processor by default.'),
 )  # fmt: skip
 """How the computation runs."""
+
+outliers_option = click.option(
+    "--outliers", is_flag=True,
+    help="Add a column `outlier_score`: how unlike every cluster a row is, in standard "
+    "deviations. Rows above 3 are unusual.",
+)  # fmt: skip
+"""Whether outlier scores are written."""
 
 writing_options = stack_options(
     click.option(

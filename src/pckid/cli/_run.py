@@ -14,9 +14,8 @@ import click
 
 from pckid import __version__
 from pckid.cli import COMMANDS, _interrupt
-from pckid.cli._limits import refuse_too_little_memory
+from pckid.cli._process import drop_output, refuse_too_little_memory
 from pckid.cli._say import fail, note
-from pckid.cli._streams import drop_output
 from pckid.exceptions import PckidModelError, TableError
 
 # Wrong use is 2, as click has it.

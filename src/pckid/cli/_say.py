@@ -3,7 +3,6 @@
 import contextlib
 import json
 import sys
-from collections.abc import Iterator
 from typing import Any
 
 import click
@@ -54,19 +53,3 @@ def print_json(found: Any) -> None:
     # What could steer a terminal stands only within texts, where JSON has escapes for it.
     signs = (s if s.isprintable() or s == "\n" else json.dumps(s)[1:-1] for s in text)
     click.echo("".join(signs))
-
-
-@contextlib.contextmanager
-def progress_bar(estimator: Any, what: str) -> Iterator[None]:
-    """Show a bar with an estimate of the time left while an estimator fits, on a terminal only."""
-    if _quiet or not sys.stderr.isatty() or not hasattr(estimator, "set_callbacks"):
-        yield
-        return
-    from pckid.cli._progress import draw_progress
-
-    with draw_progress(what) as counter:
-        estimator.set_callbacks(counter)
-        try:
-            yield
-        finally:
-            estimator.set_callbacks()

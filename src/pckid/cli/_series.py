@@ -1,84 +1,54 @@
 """Long tables and groups of columns in the shell: what their options mean."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
+from types import SimpleNamespace
 from typing import Any
 
 import click
-import numpy as np
 
+from pckid._utils.commands import as_argument
 from pckid.cli._outputs import open_writer
-from pckid.cli._say import say
-from pckid.cluster import PCKID
+from pckid.runs import Clustering
 from pckid.series.files import PreparedCases
-from pckid.streaming import Layout, write_placed
-from pckid.tables.options import CaseOptions, ColumnOptions
+from pckid.streaming import Layout
+from pckid.tables.options import CaseOptions
 from pckid.tables.service import Prepared
 
 _NEED_CASE = ("time", "variable", "value", "static", "from_first", "out_long")
-_NOT_LONG = {"row_names": "id", "stream": "stream", "scheduler": "scheduler", "resume": "resume"}
+_NOT_LONG = ("row_names", "stream", "scheduler", "resume")
 
 
-def check_series(options: Mapping[str, Any]) -> None:
-    """Refuse options that do not go together."""
-    if not options["case"]:
-        asked = [key for key in _NEED_CASE if options.get(key)]
-        if asked or options["bins"] != "auto":
-            name = (asked or ["bins"])[0].replace("_", "-")
-            raise click.UsageError(f"--{name} is about lines of cases: add --case and --time.")
-        return
-    if not options["time"]:
-        raise click.UsageError("--case needs --time, the column with the time of each line.")
-    if bool(options["variable"]) != bool(options["value"]):
-        raise click.UsageError("--variable and --value go together.")
-    asked = [name for key, name in _NOT_LONG.items() if options.get(key)]
-    if asked:
-        raise click.UsageError(f"--{asked[0]} does not go with --case.")
-
-
-def case_options(options: Mapping[str, Any]) -> CaseOptions | None:
-    """Pick the options that say how lines make cases."""
-    if not options["case"]:
+def case_options(given: SimpleNamespace) -> CaseOptions | None:
+    """Pick the options that say how lines make cases; refuse those that do not go together."""
+    if not given.case:
+        asked = [key for key in _NEED_CASE if getattr(given, key, None)]
+        if asked or given.bins != "auto":
+            name = as_argument((asked or ["bins"])[0])
+            raise click.UsageError(f"{name} is about lines of cases: add --case and --time.")
         return None
-    static = tuple(name.strip() for names in options["static"] for name in names.split(","))
+    if not given.time:
+        raise click.UsageError("--case needs --time, the column with the time of each line.")
+    if bool(given.variable) != bool(given.value):
+        raise click.UsageError("--variable and --value go together.")
+    for key in _NOT_LONG:
+        if getattr(given, key, None):
+            raise click.UsageError(f"{as_argument(key)} does not go with --case.")
+    static = tuple(name.strip() for names in given.static for name in names.split(","))
+    bins: Any = [edge.strip() for edge in given.bins.split(",")]
+    if len(bins) == 1:
+        bins = int(given.bins) if given.bins.isdecimal() else given.bins
     return CaseOptions(
-        options["case"], options["time"], options["variable"], options["value"], static or None,
-        _read_bins(options["bins"]), options["from_first"], bool(options.get("out_long")),
+        given.case, given.time, given.variable, given.value, static or None, bins,
+        given.from_first, bool(getattr(given, "out_long", None)),
     )  # fmt: skip
 
 
-def with_lines_kept(columns: ColumnOptions, options: Mapping[str, Any]) -> ColumnOptions:
-    """Say whether new lines stay in memory, for a model of cases."""
-    if options["out_long"] and columns.lines is None:
-        raise click.UsageError("--out-long is about lines of cases, and the model has none.")
-    lines = columns.lines and columns.lines._replace(keep=bool(options["out_long"]))
-    return replace(columns, lines=lines)
-
-
-def tell_series(prepared: Prepared) -> None:
-    """Say how lines made cases."""
-    if isinstance(prepared, PreparedCases):
-        for sentence in prepared.series.notes:
-            say(sentence)
-
-
-def _read_bins(text: str) -> Any:
-    """Read which times share a column."""
-    if text in ("auto", "each"):
-        return text
-    edges = [edge.strip() for edge in text.split(",")]
-    if len(edges) == 1:
-        return int(text) if text.isdecimal() else text
-    return edges
-
-
-def find_column_groups(
-    options: Mapping[str, Any], prepared: Prepared
-) -> dict[str, list[str]] | None:
+def find_column_groups(asked: Sequence[str], prepared: Prepared) -> dict[str, list[str]] | None:
     """Find the columns of each group by patterns such as "ndvi=ndvi_*", beside those of series."""
     groups: dict[str, list[str]] = {}
-    for each in options["groups"]:
+    for each in asked:
         group, sign, pattern = each.partition("=")
         found = [name for name in prepared.names if fnmatchcase(name, pattern)]
         if not (group and sign and pattern):
@@ -93,16 +63,11 @@ def find_column_groups(
     return groups or None
 
 
-def write_lines(
-    estimator: PCKID,
-    prepared: Prepared,
-    results: Sequence[np.ndarray],
-    out: str,
-    escape_formulas: bool,
-) -> None:
+def write_lines(found: Clustering, out: str, escape_formulas: bool) -> None:
     """Write all lines of a table of cases, each with what was found for its case."""
-    if isinstance(prepared, PreparedCases):
+    cases = found.prepared
+    if isinstance(cases, PreparedCases):
         with open_writer(out, escape_formulas=escape_formulas) as writer:
-            layout = Layout(tuple(prepared.lines.table.names))
-            of_lines = tuple(result[prepared.series.rows] for result in results)
-            write_placed(estimator, prepared.lines, of_lines, writer, layout)
+            results = tuple(result[cases.series.rows] for result in found.results)
+            lines = replace(found, prepared=cases.lines, results=results)
+            lines.write(writer, Layout(tuple(cases.lines.table.names)))

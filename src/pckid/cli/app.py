@@ -1,5 +1,7 @@
 """`pckid app`: cluster tables in the browser, without commands."""
 
+import os
+
 import click
 
 
@@ -29,7 +31,8 @@ def app(port: int | None, no_browser: bool) -> None:
     try:
         listener = open_port(port)
     except OSError as error:
-        raise click.ClickException(f"Port {port} cannot be used: {error.strerror}.") from None
+        why = os.strerror(error.errno or 0)
+        raise click.ClickException(f"Port {port} cannot be used: {why}.") from None
     say(f"The app is at http://127.0.0.1:{listener.getsockname()[1]} (Ctrl-C stops it).")
     try:
         serve(listener, browser=not no_browser)

@@ -1,13 +1,16 @@
 """`pckid cluster`: find clusters in a table."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import click
 
 from pckid.cli._options import (
+    TableCommand,
     column_options,
     ensemble_options,
     html_name,
+    outliers_option,
     reading_options,
     running_options,
     series_options,
@@ -17,7 +20,7 @@ from pckid.cli._options import (
 from pckid.cli._say import be_quiet
 
 
-@click.command(short_help="Find clusters in a table with missing values.")
+@click.command(cls=TableCommand, short_help="Find clusters in a table with missing values.")
 @click.argument("table", default="-")
 @click.option("-k", "--clusters", "n_clusters", type=click.IntRange(1),
               help="Number of clusters. Chosen among 1 to 15 by default; 1 where there are no "
@@ -42,9 +45,7 @@ from pckid.cli._say import be_quiet
 @writing_options
 @click.option("--report", "report_path", type=click.Path(dir_okay=False), metavar="FILE.html",
               callback=html_name, help="Write a report that explains the clusters.")  # fmt: skip
-@click.option("--outliers", is_flag=True,
-              help="Add a column `outlier_score`: how unlike every cluster a row is, in standard "
-              "deviations. Rows above 3 are unusual.")  # fmt: skip
+@outliers_option
 @click.option("--instability", is_flag=True,
               help="Add a column `missing_instability`: the chance that the row would be in "
               "another cluster if its missing values were known.")  # fmt: skip
@@ -54,18 +55,7 @@ from pckid.cli._say import be_quiet
 @ensemble_options
 @running_options
 @streaming_options
-def cluster(
-    table: str,
-    n_clusters: int | None,
-    out: str | None,
-    escape_formulas: bool,
-    as_json: bool,
-    quiet: bool,
-    report_path: str | None,
-    model_path: str | None,
-    wants_verdict: bool,
-    **options: Any,
-) -> None:
+def cluster(**options: Any) -> None:
     """Find clusters in TABLE and write its rows with two new columns: `cluster`, numbered by size
     from 0 (-1 where a row holds no value; above 100,000 rows, by size among those that the fit
     learned from), and `confidence`, the chance that the row would get the same cluster again.
@@ -90,13 +80,7 @@ def cluster(
       pckid cluster visits.csv --case patient --time day --out patients.csv
       cat table.csv | pckid cluster -k 3 | head
     """
-    from pckid.cli._clustering import Outputs, run_cluster
+    from pckid.cli._clustering import run_cluster
 
-    be_quiet(quiet)
-    wants_verdict = wants_verdict and bool(not quiet or as_json or report_path)
-    run_cluster(
-        table,
-        n_clusters or "auto",
-        Outputs(out, report_path, model_path, escape_formulas, as_json, wants_verdict),
-        options,
-    )
+    be_quiet(options["quiet"])
+    run_cluster(SimpleNamespace(**options))

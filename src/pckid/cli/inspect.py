@@ -1,13 +1,14 @@
 """`pckid inspect`: look at a table before clustering it."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import click
 
-from pckid.cli._options import case_options, reading_options
+from pckid.cli._options import TableCommand, case_options, reading_options
 
 
-@click.command(short_help="Show what a table holds and what is missing.")
+@click.command(cls=TableCommand, short_help="Show what a table holds and what is missing.")
 @click.argument("table")
 @reading_options
 @case_options
@@ -28,21 +29,19 @@ def inspect(table: str, as_json: bool, **options: Any) -> None:
       pckid inspect visits.csv --case patient --time day
       pckid inspect table.parquet --json
     """
-    from dataclasses import replace
-
     from pckid.cli import _series, _words
     from pckid.cli._inspection import as_json_data, cluster_command, print_page
     from pckid.cli._say import print_json
     from pckid.inspection.tables import inspect_table
     from pckid.tables.scanning import open_table
 
-    _series.check_series(options)
-    with _words.option_errors():
-        opened = open_table(table, _words.read_options(options))
-        _words.tell_opened(opened)
-        columns = replace(_words.column_options(options), lines=_series.case_options(options))
-        found = inspect_table(opened, columns)
-    command = cluster_command(table, options, found)
+    given = SimpleNamespace(**options)
+    given.lines = _series.case_options(given)
+    reading, columns = _words.pick_given(given)
+    opened = open_table(table, reading)
+    _words.tell_notes(opened.notes)
+    found = inspect_table(opened, columns)
+    command = cluster_command(table, reading, columns, found)
     if as_json:
         print_json(as_json_data(found, command))
     else:

@@ -1,34 +1,33 @@
 """`pckid predict`: put new rows into known clusters."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import click
 
-from pckid.cli._options import long_output, not_zero, reading_options, writing_options
+from pckid.cli._options import (
+    TableCommand,
+    jobs_option,
+    long_output,
+    outliers_option,
+    reading_options,
+    writing_options,
+)
 
 
-@click.command(short_help="Put the rows of a table into the clusters of a saved model.")
+@click.command(
+    cls=TableCommand, short_help="Put the rows of a table into the clusters of a saved model."
+)
 @click.argument("model")
 @click.argument("table", default="-")
 @click.option("--label", "labels", metavar="NAME",
               help="Column with known groups, compared with the clusters.")  # fmt: skip
-@click.option("--outliers", is_flag=True,
-              help="Add a column `outlier_score`: how unlike every cluster a row is, in standard "
-              "deviations. Rows above 3 are unusual.")  # fmt: skip
-@click.option("--jobs", type=int, callback=not_zero, help="Processor cores to use; -1 for all.")
+@outliers_option
+@jobs_option
 @writing_options
 @long_output
 @reading_options
-def predict(
-    model: str,
-    table: str,
-    jobs: int | None,
-    out: str | None,
-    escape_formulas: bool,
-    as_json: bool,
-    quiet: bool,
-    **options: Any,
-) -> None:
+def predict(**options: Any) -> None:
     """Put the rows of TABLE into the clusters of MODEL, which `pckid cluster --save` wrote, and
     write them with the columns `cluster` and `confidence`. The columns are found by their names;
     others are kept and not used. Where the new rows do not look like those of the model, this is
@@ -44,5 +43,5 @@ def predict(
     from pckid.cli._placing import run_predict
     from pckid.cli._say import be_quiet
 
-    be_quiet(quiet)
-    run_predict(model, table, jobs, out, escape_formulas, as_json, options)
+    be_quiet(options["quiet"])
+    run_predict(SimpleNamespace(**options))

@@ -8,6 +8,8 @@ import numpy as np
 from scipy.stats import rankdata
 
 from pckid.describe.categories import CategoryFeature, compare_categories
+from pckid.describe.rows import used_columns
+from pckid.input.validation import feature_names
 
 CLEAR = 0.5  # from this distinctness on, a feature sets a cluster clearly apart
 N_COMPARED = 10  # so many columns are compared between a cluster and the nearest one
@@ -54,6 +56,7 @@ class ClusterFeature(NamedTuple):
 
 
 Feature = ClusterFeature | CategoryFeature
+NamedFeatures = list[tuple[str, Feature]]
 
 
 def distinguishing_features(
@@ -178,6 +181,27 @@ def differences_to_nearest(
         compared = distinguishing_features(X[rows], pair, categories, columns[first].tolist())
         found.append((other, compared[0]))
     return found
+
+
+def name_differences(
+    estimator: Any, values: np.ndarray, labels: np.ndarray
+) -> list[tuple[NamedFeatures, tuple[int, NamedFeatures] | None]]:
+    """List for each cluster the columns that set it apart, and those that do from the nearest.
+
+    By rows (n, n_features), categories as numbers, and their labels (n,); as `features` and
+    `nearest` of `ClusterExplanation`.
+    """
+    known, names = estimator._categories, feature_names(estimator)
+    ranked = distinguishing_features(values, labels, known, used_columns(estimator))
+    nearest = differences_to_nearest(values, labels, ranked, known)
+
+    def named(features: Any) -> NamedFeatures:
+        return [(names[item.feature], item) for item in features]
+
+    return [
+        (named(features), None if other is None else (other[0], named(other[1])))
+        for features, other in zip(ranked, nearest, strict=True)
+    ]
 
 
 def _distances(ranked: Sequence[Sequence[Feature]]) -> np.ndarray:

@@ -92,6 +92,23 @@ def option_of(fix: Fix) -> tuple[str, Any]:
     return "skip_first" if isinstance(fix, SkipFirst) else "skip_last", fix.n_rows
 
 
+def list_given(*options: ReadOptions | ColumnOptions) -> dict[str, Any]:
+    """List the options that are not as they are by default, by name, and those of cases, too."""
+    given = {
+        each.name: getattr(some, each.name)
+        for some in options
+        for each in fields(some)
+        if getattr(some, each.name) != each.default
+    }
+    lines = given.pop("lines", None)
+    if lines is not None:
+        usual = CaseOptions._field_defaults | {"keep": lines.keep}
+        given |= {k: v for k, v in lines._asdict().items() if v != usual.get(k)}
+        if isinstance(lines.bins, list):
+            given["bins"] = ",".join(map(str, lines.bins))
+    return given
+
+
 def pick_options(given: Mapping[str, Any]) -> tuple[ReadOptions, ColumnOptions]:
     """Make options from those among `given` that are set, by the names of their attributes."""
 

@@ -1,0 +1,54 @@
+"""The process that a command runs in: its standard streams, and the memory that it may use."""
+
+import os
+import sys
+
+_USE = (("stdin", "r", os.O_WRONLY), ("stdout", "w", os.O_RDONLY), ("stderr", "w", os.O_WRONLY))
+# Address space in MB that the libraries take when they are loaded, and for each thread of theirs:
+# two copies of BLAS, each with a stack and a buffer.
+_LOADING, _PER_THREAD = 500, 80
+
+
+def repair_std_streams() -> None:
+    """Put something in the place of streams that are closed; let any text be printed.
+
+    A closed stream's number would go to the next file that is opened, and whatever is written to
+    the stream would go there. Reading from the replacement, or writing to that of standard output,
+    is an error, as it was; messages are dropped.
+    """
+    for name, mode, flags in _USE:
+        if getattr(sys, name) is None:
+            descriptor = os.open(os.devnull, flags)
+            setattr(sys, name, os.fdopen(descriptor, mode, closefd=False))
+    if hasattr(sys.stdout, "reconfigure"):
+        # A name that the terminal's encoding lacks is no reason to fail.
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
+def drop_output() -> None:
+    """Forget what is still to be written to standard output: nobody can read it."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
+
+
+def refuse_too_little_memory() -> None:
+    """Raise MemoryError if the libraries could not even be loaded.
+
+    Loaded into less than they need, some of them do not fail: they try again without end, or send
+    this process an interrupt.
+    """
+    try:
+        import resource
+    except ImportError:  # not on Windows, which has no such limit either
+        return
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    asked = (os.environ.get(name, "") for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"))
+    n_threads = next((int(number) for number in asked if number.isdecimal()), os.cpu_count() or 1)
+    needed = (_LOADING + _PER_THREAD * n_threads) << 20
+    if limit != resource.RLIM_INFINITY and limit < needed:
+        raise MemoryError(
+            f"There is not enough memory: this process may use {limit >> 20} MB of addresses and "
+            f"needs {needed >> 20} MB only to begin. Raise the limit (ulimit -v), or start fewer "
+            "threads (OPENBLAS_NUM_THREADS=1)."
+        )

@@ -1,0 +1,355 @@
+"""One run over a table: fit, judge, describe and write. The commands and the app call this."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from joblib import parallel_config
+
+from pckid import streaming
+from pckid._utils.arrays import to_numpy
+from pckid._utils.progress import StepCounter
+from pckid._utils.quantities import write_quantity
+from pckid.assessment import MAX_JUDGED, N_NULL, N_RESAMPLES, Assessment, assess, assess_rows
+from pckid.cluster import PCKID
+from pckid.describe.cluster_names import cluster_titles
+from pckid.describe.clusters import name_differences
+from pckid.describe.descriptions import describe_cluster
+from pckid.describe.rows import to_matrix
+from pckid.input.warnings import without_own_words
+from pckid.modelfile import load_with_description, save
+from pckid.n_clusters import MAX_CLUSTERS
+from pckid.outofcore.files import FileRows
+from pckid.outofcore.stored import StoredLabels
+from pckid.placing import (
+    as_known,
+    assign_rows,
+    compare_with_fit,
+    describe_reading,
+    known_reading,
+)
+from pckid.series.files import prepare_table
+from pckid.significance.new_rows import RowComparison
+from pckid.tables.findings import Fact
+from pckid.tables.options import ColumnOptions, ReadOptions
+from pckid.tables.scanning import OpenTable
+from pckid.tables.service import Known, Prepared
+from pckid.tables.workbook_writing import Share, Sheets
+from pckid.tables.writing import TableWriter
+
+FITTING, JUDGING = "fit", "judge"
+"""Phases of a run that take time; `CHOOSING` is another."""
+
+Watch = Callable[[], AbstractContextManager[Callable[[int, int | None, str], None] | None]]
+"""What it yields is called after every step with the number of steps done, of all steps, and the
+phase; None where nobody watches."""
+
+# What sets clusters apart is not searched for in larger tables, nor said of many clusters.
+_MOST_CELLS, _MOST_COLUMNS, _MOST_DESCRIBED = 5_000_000, 1000, 10
+_LEFT_OUT = {
+    "choice": "left out by choice", "row names": "names the rows", "row_names": "names the rows",
+    "labels": "known groups", "known": "known groups of some rows",
+    "not chosen": "not among the columns chosen",
+    "weights": "weights of the rows; the figures here count every row once",
+    "row name": "names the rows", "date": "dates", "duration": "durations",
+    "free text": "free text", "unknown": "not known to the model",
+}  # fmt: skip
+
+
+def fit_clusters(
+    estimator: PCKID, prepared: Prepared, rows: FileRows | None, watch: Watch
+) -> Clustering:
+    """Fit a model to a prepared table, in memory or in its file, while progress is watched."""
+    with watch() as advance, without_own_words():
+        # Older versions of scikit-learn have no callbacks.
+        counter = StepCounter(advance) if advance and hasattr(estimator, "set_callbacks") else None
+        if counter:
+            estimator.set_callbacks(counter)
+        streaming.fit_rows(estimator, prepared, rows)
+        if counter:
+            estimator.set_callbacks()
+    if rows is not None:
+        return Clustering(estimator, prepared, rows)
+    names = ("labels_", "confidence_", "outlier_score_")
+    return Clustering(
+        estimator, prepared, None, tuple(to_numpy(getattr(estimator, name)) for name in names)
+    )
+
+
+class KnownModel(NamedTuple):
+    """A model from a file, and how tables are opened and prepared for it."""
+
+    estimator: PCKID
+    columns: ColumnOptions
+    reading: ReadOptions
+    known: Known
+    na_values: list[str]  # what was missing in its own table
+
+    def place(
+        self, table: OpenTable, check: Callable[[Prepared], None], *, outliers: bool = False
+    ) -> Clustering:
+        """Put the rows of a table into clusters, unless `check` stops at what is doubtful."""
+        prepared = prepare_table(table, self.columns, self.known)
+        check(prepared)
+        results = assign_rows(self.estimator, prepared, outliers)
+        return Clustering(self.estimator, prepared, None, results, is_new=True)
+
+
+def load_known(
+    model: Any, columns: ColumnOptions, reading: ReadOptions, keep_lines: bool = False
+) -> KnownModel:
+    """Load a model; tables are read as its own was, where the options say nothing else."""
+    estimator, description = load_with_description(model)
+    kept = known_reading(description)
+    known, columns, reading = as_known(estimator, kept, columns, reading)
+    columns = replace(columns, lines=columns.lines and columns.lines._replace(keep=keep_lines))
+    return KnownModel(estimator, columns, reading, known, kept["na_values"])
+
+
+@dataclass(frozen=True)
+class Clustering:
+    """A table, a model, and the clusters of its rows."""
+
+    estimator: PCKID
+    prepared: Prepared
+    rows: FileRows | None  # of a table that stays in its file
+    # Clusters (n_rows,), how clearly rows belong there, outlier scores; () while not known
+    results: tuple[np.ndarray, ...] = ()
+    is_new: bool = False  # whether the rows are others than those of the fit
+
+    @cached_property
+    def judged(self) -> tuple[np.ndarray, np.ndarray, int]:
+        """Rows to judge by (n, n_features) as numbers, their labels (n,), and of how many."""
+        if self.rows is not None:
+            return streaming.drawn_rows(self.estimator, self.rows, MAX_JUDGED)
+        if self.prepared.X.size > _MOST_CELLS:
+            return self.prepared.X, self.results[0], 0
+        return to_matrix(self.estimator, self.prepared.frame), self.results[0], 0
+
+    def assess(self, watch: Watch, n_jobs: int | None = None) -> Assessment:
+        """Find out whether there are groups at all, and how stable the clusters are."""
+        done, total = 0, N_NULL + N_RESAMPLES
+        how: dict[str, Any] = {"n_null": N_NULL, "n_resamples": N_RESAMPLES, "n_jobs": n_jobs}
+        how["random_state"] = self.estimator.random_state
+        with watch() as told:
+
+            def advance(count: int) -> None:
+                nonlocal done
+                done += count
+                if told is not None:
+                    told(done, total, JUDGING)
+
+            if self.rows is None:
+                frame, groups = self.prepared.frame, self.prepared.groups
+                return assess(self.estimator, frame, groups=groups, advance=advance, **how)
+            values, labels, _ = self.judged
+            # Quick fits: sending them to the workers of a scheduler would take longer.
+            with parallel_config(backend="threading"):
+                return assess_rows(self.estimator, values, labels, advance=advance, **how)
+
+    @cached_property
+    def dates(self) -> dict[str, str]:
+        """The columns to be written as dates or as hours:minutes, as in `Background`."""
+        found = {}
+        for name, column in zip(self.prepared.names, self.judged[0].T, strict=True):
+            reading = self.prepared.readings.get(name)
+            part = reading.date.part if reading and reading.date else "days"
+            if reading is None or reading.kind not in ("date", "duration") or part == "month":
+                continue
+            if reading.kind == "duration" or part == "hour":
+                found[name] = "time"
+            else:
+                seen = column[~np.isnan(column)]
+                found[name] = "date" if (seen == np.floor(seen)).all() else "datetime"
+        return found
+
+    @property
+    def signs(self) -> dict[str, str]:
+        """The signs that numbers are written with, such as "%" or "$", as in `Background`."""
+        choices = {name: each.choice for name, each in self.prepared.readings.items()}
+        return {name: each.unit for name, each in choices.items() if each and each.unit}
+
+    @cached_property
+    def share_missing(self) -> float:
+        """Share of missing cells in the columns that the fit did not drop."""
+        return streaming.share_missing(self.estimator, self.prepared, self.rows)
+
+    @property
+    def origin(self) -> dict[str, Any]:
+        """What made the result."""
+        weights = self.prepared.options.weights
+        made_by = streaming.origin(self.estimator, self.prepared.table)
+        return made_by | ({"weights": weights} if weights else {})
+
+    def describe_clusters(self) -> list[str]:
+        """Write for each cluster what sets it apart; nothing where there is too much to say."""
+        estimator, (values, labels, _) = self.estimator, self.judged
+        n_clusters, titles = int(labels.max(initial=0)) + 1, cluster_titles(estimator)
+        few = 1 < n_clusters <= _MOST_DESCRIBED and values.shape[1] <= _MOST_COLUMNS
+        if not few or values.size > _MOST_CELLS:
+            return []
+        said = []
+        for number, (features, near) in enumerate(name_differences(estimator, values, labels)):
+            if (labels == number).any():
+                described = describe_cluster(features, n_clusters, self.signs | self.dates, near)
+                beside = described.nearest or 0
+                text = described.write(estimator.cluster_names_[beside] or f"cluster {beside}")
+                said.append(f"{titles[number]}: {text[0].lower()}{text[1:]}")
+        return said
+
+    def list_notes(self, totals: streaming.Totals) -> list[Fact]:
+        """List rows without a cluster, and of a fit what became of columns and clusters."""
+        notes = [] if self.is_new else self._list_notes_of_fit(totals)
+        if totals.n_unclustered:
+            counts = {"n_unclustered": totals.n_unclustered, "n_rows": totals.n_rows}
+            notes.append(Fact("unclustered", counts))
+        return notes
+
+    def _list_notes_of_fit(self, totals: streaming.Totals) -> list[Fact]:
+        """List columns without information, clusters without rows, limits, and known rows."""
+        estimator, n_found = self.estimator, int(np.count_nonzero(totals.cluster_sizes))
+        alike: dict[str, list[str]] = {"values": [], "texts": []}
+        for name in map(str, estimator.dropped_features_):
+            several = len(self.prepared.counts.get(name, ())) > 1
+            alike["texts" if several else "values"].append(name)
+        notes = [Fact("dropped", {"alike": k, "columns": v}) for k, v in alike.items() if v]
+        asked = estimator.n_clusters_
+        if n_found < asked:
+            notes.append(Fact("empty_clusters", {"n_found": n_found, "n_clusters": asked}))
+        if hasattr(estimator, "choice_") and asked >= MAX_CLUSTERS:
+            notes.append(Fact("most_clusters", {"n_clusters": asked}))
+        if hasattr(estimator, "known_groups_"):
+            groups, titles = estimator.known_groups_, cluster_titles(estimator)
+            counts = {"n_rows": sum(each.n_rows for each in groups), "n_groups": len(groups)}
+            conflicts = [
+                (each.row + 1, each.group, titles[each.cluster])
+                for each in estimator.known_conflicts_
+            ]
+            notes.append(Fact("known_rows", {**counts, "conflicts": conflicts}))
+        return notes
+
+    def layout(
+        self,
+        *,
+        only_labels: bool = False,
+        outliers: bool = False,
+        instability: np.ndarray | None = None,
+    ) -> streaming.Layout:
+        """Choose what is written for each row; by default all columns, and the cluster."""
+        prepared = self.prepared
+        kept = tuple(prepared.table.names)
+        if only_labels:
+            kept = (prepared.row_names,) if prepared.row_names else ()
+        return streaming.Layout(kept, prepared.options.labels, outliers, instability)
+
+    def list_replaced(self, layout: streaming.Layout) -> list[Fact]:
+        """List the table's own columns that those of the result take the place of."""
+        named = [streaming.NAME_COLUMN] if any(self.estimator.cluster_names_) else []
+        return [
+            Fact("replaced", {"column": name})
+            for name in (*layout.new_columns, *named)
+            if name in self.prepared.table.names and self.prepared.left_out.get(name) != "choice"
+        ]
+
+    def write(
+        self, writer: TableWriter, layout: streaming.Layout, stored: StoredLabels | None = None
+    ) -> streaming.Totals:
+        """Write all rows with their clusters."""
+        if self.rows is not None:
+            return streaming.write_labels(
+                self.estimator, self.prepared, self.rows, writer, layout, stored
+            )
+        results = self.results[: 2 + layout.outliers]
+        results += () if layout.instability is None else (layout.instability,)
+        return streaming.write_placed(self.estimator, self.prepared, results, writer, layout)
+
+    def summarise(
+        self, totals: streaming.Totals, assessment: Assessment | None = None
+    ) -> dict[str, Any]:
+        """Summarise as plain data, for JSON: the columns, their share missing, and the rows."""
+        estimator, prepared = self.estimator, self.prepared
+        found = self.origin | {
+            "source": prepared.table.source,
+            "n_rows": totals.n_rows,
+            "columns": list(prepared.names),
+            "categorical": [name for name in prepared.names if name in prepared.counts],
+            "dropped": [str(name) for name in estimator.dropped_features_],
+            "share_missing": self.share_missing,
+            "cluster_names": estimator.cluster_names_,
+        }
+        for key in ("known_groups", "known_conflicts"):
+            if hasattr(estimator, f"{key}_"):
+                found[key] = [each._asdict() for each in getattr(estimator, f"{key}_")]
+        found |= totals._asdict()
+        if assessment is not None:
+            stability = assessment.cluster_stability
+            keys = ("sentence", "answer", "has_groups", "n_separated", "p_value", "notes")
+            found["verdict"] = {key: getattr(assessment, key) for key in keys}
+            found["verdict"]["cluster_stability"] = (
+                None if stability is None else stability.tolist()
+            )
+        return found
+
+    @property
+    def n_clusters_scores(self) -> list[dict[str, float]]:
+        """What spoke for each number of clusters; nothing where it was given."""
+        choice = getattr(self.estimator, "choice_", None)
+        if choice is None:
+            return []
+        pairs = zip(choice.candidates.tolist(), choice.scores.tolist(), strict=True)
+        return [{"n_clusters": number, "score": score} for number, score in pairs]
+
+    def profile_sheets(self) -> Sheets:
+        """Lay the clusters' profiles out as a sheet: a column for each cluster, figures in rows."""
+        found = self.estimator.cluster_profiles_
+        rows: list[list[Any]] = [["column", "figure", *cluster_titles(self.estimator)]]
+        rows.append(["", "rows", *found.n_rows.tolist()])
+        share_missing = found.share_missing
+        for j, name in enumerate(found.feature_names):
+            means, kind = found.centers[:, j].tolist(), self.dates.get(name)
+            unit = {"time": " (hours)", None: ""}.get(kind, " (days)")
+            written = means if kind is None else [write_quantity(mean, kind) for mean in means]
+            rows.append([str(name), "mean", *written])
+            rows.append([str(name), f"standard deviation{unit}", *found.spreads[:, j].tolist()])
+            rows.append([str(name), "share missing", *map(Share, share_missing[:, j])])
+        for name, shares in found.category_shares.items():
+            for text, of_clusters in zip(self.estimator.categories_[name], shares.T, strict=True):
+                rows.append([str(name), f"is {text}", *map(Share, of_clusters)])
+        return {"profiles": rows}
+
+    def report(
+        self, reading: ReadOptions, assessment: Assessment | None, path: str | None = None
+    ) -> Any:
+        """Make the report on rows in memory, and write it where a path is given."""
+        from pckid.reporting import Background, report
+
+        prepared, table = self.prepared, self.prepared.table
+        how = {"Sheet": reading.sheet, "Encoding": reading.encoding}
+        how["Also taken for missing"] = ", ".join(prepared.options.na_values)
+        background = Background(
+            source=os.path.basename(table.source),
+            sha256=table.sha256,
+            row_names=prepared.ids,
+            known=prepared.labels,
+            left_out={name: _LEFT_OUT[why] for name, why in prepared.left_out.items()},
+            dates=self.dates,
+            units=self.signs,
+            reading={key: value for key, value in how.items() if value},
+        )
+        verdict = assessment or False
+        return report(self.estimator, prepared.frame, path, background, assessment=verdict)
+
+    def save(self, path: str | io.BytesIO, reading: ReadOptions) -> None:
+        """Save the model, with how its table was read."""
+        save(self.estimator, path, reading=describe_reading(self.prepared, reading))
+
+    def compare(self) -> RowComparison | None:
+        """Compare the rows with those of the model's fit; None for models that cannot tell."""
+        return compare_with_fit(self.estimator, self.prepared)
