@@ -156,7 +156,7 @@ def fill_table(X: Any, values: np.ndarray, replaced: Iterable[int], texts: Colle
     for j in replaced:
         cells = values[:, j] if j in texts and values.dtype == object else None
         numbers = values[:, j].astype(np.float64) if cells is None else None
-        if frame.implementation.is_pandas():
+        if frame.implementation.is_pandas_like():
             old = X.iloc[:, j]
             same = cells is not None or getattr(old.dtype, "kind", "O") == "f"
             X = X.copy(deep=False)

@@ -306,11 +306,9 @@ def _only_names_rows(codes: np.ndarray) -> bool:
 
 def _differs(table: Table) -> np.ndarray:
     """Find which rows differ from the row before, of shape (n_samples,)."""
-
-    def changes(part: Array) -> Array:
-        return namespace(part).any(part[1:, :] != part[:-1, :], axis=1)
-
-    different = changes(table.values) | changes(table.observed)
-    if table.codes.shape[1]:
-        different = different | changes(table.codes)
-    return np.concatenate([[True], to_numpy(different)])
+    xp = namespace(table.values)
+    values, observed, codes = (
+        xp.any(part[1:, :] != part[:-1, :], axis=1)
+        for part in (table.values, table.observed, table.codes)
+    )
+    return np.concatenate([[True], to_numpy(values | observed | codes)])

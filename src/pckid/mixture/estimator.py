@@ -237,22 +237,22 @@ class IncompleteGaussianMixture(FittedMixture):
         if self.warm_start and hasattr(self, "converged_"):
             before = Given(self.weights_, self.means_, None, self.covariances_)
         values = validate_table(self, X, reset=True)
+        xp = namespace(values)
         weights: Any = checked_weights(sample_weight, values.shape[0])
         if weights is not None:
             counted = np.flatnonzero(weights)
             values = take_along(values, counted)
-            weights = asarray_like(weights[counted], values, dtype=namespace(values).float64)
+            weights = asarray_like(weights[counted], values, dtype=xp.float64)
         # The determinant of a covariance matrix near its floor has no digit left in float32.
-        single = values.dtype == namespace(values).float32
-        single = single and not FAMILIES[self.covariance_type].MATRICES
+        single = values.dtype == xp.float32 and not FAMILIES[self.covariance_type].MATRICES
         self._dtype = "float32" if single else "float64"
-        X = namespace(values).astype(values, namespace(values).float64, copy=False)
+        X = xp.astype(values, xp.float64, copy=False)
         # One variance holds for all columns of a sphere, so they have one scale.
         one_group = np.zeros(X.shape[1]) if self.covariance_type == "spherical" else None
         self._scaling = measure(X, groups=one_group, weights=weights)
         check_columns_vary(len(self._scaling.used), X.shape)
         self.dropped_features_ = dropped_features(self, self._scaling.used)
-        usable = namespace(X).nonzero(usable_rows(X, self._scaling))[0]
+        usable = xp.nonzero(usable_rows(X, self._scaling))[0]
         warn_empty_rows(X.shape[0] - usable.shape[0], X.shape[0])
         if isinstance(X, np.ndarray):
             warn_sentinels(X, lambda j: column_name(self, j))
@@ -324,7 +324,7 @@ class IncompleteGaussianMixture(FittedMixture):
         self._params, self._constants = fit.params, constants
         self.weights_ = namespace(fit.params.means).exp(fit.params.log_weights[0, :])
         self.converged_, self.n_iter_ = fit.converged, fit.n_iter
-        volumes = to_numpy(self._log_volume(table))
+        volumes = to_numpy(units.log_volume(table.observed, self._scaling))
         shift = float(np.average(volumes, weights=None if weights is None else to_numpy(weights)))
         self.lower_bound_ = fit.log_likelihood - shift
         self.lower_bounds_ = [each - shift for each in fit.log_likelihoods]

@@ -101,7 +101,7 @@ class FittedMixture(DensityMixin, IncompleteInputMixin, BaseEstimator):
             Log-densities; 0 for a row with nothing observed.
         """
         _, log_density, table = self._score(X)
-        return restorer(X)(log_density - self._log_volume(table))
+        return restorer(X)(log_density - units.log_volume(table.observed, self._scaling))
 
     def score(self, X: Any, y: Any = None) -> float:
         """Compute the mean log-density of what is observed of the rows.
@@ -203,19 +203,11 @@ class FittedMixture(DensityMixin, IncompleteInputMixin, BaseEstimator):
         given = validate_table(self, X, reset=False)
         table = standardise_at_home(given, self._scaling, self._dtype)
         values = to_numpy(given).astype(np.float64)
-        completed = np.concatenate(
-            [
-                self._impute_block(block(table, s.start, s.stop))
-                for s in gen_batches(len(values), _BLOCK)
-            ]
-        )
+        blocks = (block(table, s.start, s.stop) for s in gen_batches(len(values), _BLOCK))
+        completed = np.concatenate([self._impute_block(each) for each in blocks])
         missing = np.isnan(values)
-        return fill_table(
-            X,
-            np.where(missing, completed, values),
-            np.flatnonzero(missing.any(axis=0)).tolist(),
-            (),
-        )
+        replaced = np.flatnonzero(missing.any(axis=0)).tolist()
+        return fill_table(X, np.where(missing, completed, values), replaced, ())
 
     def _forget(self) -> None:
         """Forget the attributes that are made when they are asked for."""
@@ -258,9 +250,6 @@ class FittedMixture(DensityMixin, IncompleteInputMixin, BaseEstimator):
         completed = family.conditional_means(stats, self._params)
         mean = xp.sum(completed * resp[0, :, :, None], axis=0)
         return units.means_out(mean, self._scaling, self._constants)
-
-    def _log_volume(self, table: Table) -> Array:
-        return units.log_volume(table.observed, self._scaling)
 
     def _n_parameters(self) -> int:
         """Count the free parameters, those of varying columns only."""
