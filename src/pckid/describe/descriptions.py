@@ -73,17 +73,15 @@ def describe_cluster(
     strong = [pair for pair in features if pair[1].distinctness >= CLEAR][:N_SHOWN]
     told = [pair for pair in nearest[1] if pair[1].distinctness >= _NOTABLE] if nearest else []
     other = None if nearest is None else nearest[0]
-    differences = [_contrast(name, item, forms.get(name), "there") for name, item in told[:2]]
+    differences = [_contrast(*pair, forms, "there") for pair in told[:2]]
     if strong:
-        traits = [_contrast(name, item, forms.get(name)) for name, item in strong]
-        gist = traits
+        gist = traits = [_contrast(*pair, forms) for pair in strong]
         if told and told[0][0] not in [name for name, _ in strong]:
-            gist = [*traits[: N_SHOWN - 1], _contrast(*told[0], forms.get(told[0][0]), "", other)]
+            gist = [*traits[: N_SHOWN - 1], _contrast(*told[0], forms, "", other)]
         return ClusterDescription("Stands out by", traits, other, differences, gist)
-    typical = [_typical(name, item, forms.get(name)) for name, item in features if item.n_observed][
-        :N_SHOWN
-    ]
-    gist = [_contrast(name, item, forms.get(name), "", other) for name, item in told[:N_SHOWN]]
+    observed = [pair for pair in features if pair[1].n_observed]
+    typical = [_typical(*pair, forms) for pair in observed[:N_SHOWN]]
+    gist = [_contrast(*pair, forms, "", other) for pair in told[:N_SHOWN]]
     if n_clusters == 1:
         lead = "It is the only cluster, so nothing sets it apart"
     else:
@@ -93,13 +91,10 @@ def describe_cluster(
 
 
 def _contrast(
-    name: str,
-    item: Feature,
-    form: str | None,
-    where: str = "elsewhere",
-    other: int | None = None,
+    name: str, item: Feature, forms: Forms, where: str = "elsewhere", other: int | None = None
 ) -> Trait:
     """Describe how a column differs from that of the other rows, or from those of one cluster."""
+    form = forms.get(name)
     than = () if other is None else (Phrase(" than "), Phrase(str(other), "cluster"))
     if isinstance(item, CategoryFeature):
         # The category whose share differs most, which need not be the commonest. Two differ alike:
@@ -139,25 +134,23 @@ def _contrast_shares(name: str, value: str, inside: float, outside: float, where
     return Trait((Phrase(name, "name"), Phrase(how), Phrase(value, "name")), figures)
 
 
-def _typical(name: str, item: Feature, form: str | None) -> Trait:
+def _typical(name: str, item: Feature, forms: Forms) -> Trait:
     """Describe what is typical of a column."""
     if isinstance(item, CategoryFeature):
         category, share, _ = item.common[0]
         words = Phrase(name, "name"), Phrase(" mostly "), Phrase(str(category), "name")
         return Trait(words, _whole_percent(share))
-    return Trait((Phrase(name, "name"), Phrase(f" {write_quantity(item.median, form)}")))
+    return Trait((Phrase(name, "name"), Phrase(f" {write_quantity(item.median, forms.get(name))}")))
 
 
 def _list(traits: Sequence[Trait]) -> str:
-    """Write traits in a row."""
-    return "; ".join(_write(trait) for trait in traits)
-
-
-def _write(trait: Trait) -> str:
-    """Write a trait with its figures."""
+    """Write traits in a row, with their figures."""
     shown = {"cluster": lambda text: f"cluster {text}", "name": lambda text: brief(text, 40)}
-    words = "".join(shown.get(part.kind, str)(part.text) for part in trait.words)
-    return f"{words}: {trait.figures}" if trait.figures else words
+    written = []
+    for words, figures in traits:
+        said = "".join(shown.get(kind, str)(text) for text, kind in words)
+        written.append(f"{said}: {figures}" if figures else said)
+    return "; ".join(written)
 
 
 def _whole_percent(share: float) -> str:

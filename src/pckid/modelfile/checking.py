@@ -36,12 +36,7 @@ def require(condition: bool, problem: str) -> None:
 
 
 class ArrayReader:
-    """The arrays of a file. Each is taken once and checked; none may be left over.
-
-    Parameters
-    ----------
-    arrays : dict of name to ndarray
-    """
+    """The arrays of a file. Each is taken once and checked; none may be left over."""
 
     def __init__(self, arrays: Arrays) -> None:
         self._left = dict(arrays)
