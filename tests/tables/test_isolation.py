@@ -30,19 +30,19 @@ def commas(path: Path, n_commas: int, n_lines: int) -> Path:
     return path
 
 
-def dictionary_text(path: Path) -> Path:
-    """One text of 100 kB, named 65,536 times."""
+def dictionary_text(path: Path, typed: bool = False) -> Path:
+    """One text of 100 kB, named 65,536 times; perhaps as categories."""
     codes = pa.array([0] * (1 << 16), pa.int32())
     texts = pa.DictionaryArray.from_arrays(codes, pa.array(["x" * 100_000]))
-    pq.write_table(pa.table({"a": texts, "b": range(1 << 16)}), path, store_schema=False)
+    pq.write_table(pa.table({"a": texts, "b": range(1 << 16)}), path, store_schema=typed)
     return path
 
 
-def many_texts(path: Path) -> Path:
+def many_texts(path: Path, typed: bool = False) -> Path:
     """One text of 5 kB, named 600,000 times: a batch of rows is small, all of them are not."""
     codes = pa.array([0] * 600_000, pa.int32())
     texts = pa.DictionaryArray.from_arrays(codes, pa.array(["x" * 5_000]))
-    pq.write_table(pa.table({"a": texts, "b": [1.5] * len(codes)}), path, store_schema=False)
+    pq.write_table(pa.table({"a": texts, "b": [1.5] * len(codes)}), path, store_schema=typed)
     return path
 
 
@@ -64,6 +64,8 @@ HOSTILE = {
     "texts.parquet": dictionary_text,
     "many-texts.parquet": many_texts,
     "zeros.arrow": zeros,
+    "category.parquet": lambda path: dictionary_text(path, typed=True),
+    "many-categories.parquet": lambda path: many_texts(path, typed=True),
 }
 READ = """
 import json, resource, sys

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from pckid._utils.text import brief, counted
 from pckid.exceptions import TableError
@@ -168,6 +169,18 @@ def as_known_types(table: Any) -> Any:
         if kind != field.type:
             table = table.set_column(j, field.with_type(kind), table.column(j).cast(kind))
     return table
+
+
+def named_bytes(table: Any) -> int:
+    """Count the bytes of texts that cells only name by a number, if each were written out."""
+    total = 0
+    for column in table.columns:
+        kind = column.type
+        if pa.types.is_dictionary(kind) and not pa.types.is_primitive(kind.value_type):
+            for chunk in column.chunks:
+                lengths = pc.binary_length(chunk.dictionary).cast(pa.int64())
+                total += pc.sum(lengths.take(chunk.indices)).as_py() or 0
+    return total
 
 
 def _damaged_column(file: Any, group: int, columns: list[str]) -> str:

@@ -27,6 +27,7 @@ from pckid.tables.binary import (
     arrow_names,
     arrow_tables,
     find_files,
+    named_bytes,
     parquet_tables,
     scan_parquet,
 )
@@ -56,6 +57,8 @@ _NO_TABLES = {
 }  # fmt: skip
 _MOST_NOTES = 12
 _ROWS_AT_ONCE = 1 << 14
+# Bytes of texts that the cells of a batch may name, unless more was asked for.
+_MOST_NAMED = 1 << 29
 # From this size on a compressed text is measured before more of it is kept.
 _MEASURED_FROM = 1 << 28
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
@@ -138,9 +141,11 @@ class OpenTable:
     def batches(self, columns: Sequence[str], n_rows: int = _ROWS_AT_ONCE) -> Iterator[Batch]:
         """Read columns, from memory or from the file, at most `n_rows` rows at a time."""
         row = first = self.parts[0].start
+        most = _MOST_NAMED if self.max_bytes <= MAX_UNPACKED else self.max_bytes
         for data in _tables(self, list(columns), n_rows):
             for start in range(0, data.num_rows, n_rows):
                 rows = data.slice(start, n_rows)
+                refuse_large(named_bytes(rows), self.source, most)
                 yield Batch(FileTable(rows, self.text, self.source, self.parts), row + start)
             row += data.num_rows
         if row == first:
@@ -326,7 +331,7 @@ def _read_up_to(table: OpenTable, limit: float) -> FileTable | None:
         refuse_large(table.n_bytes, table.source, allowed)
     for batch in table.batches(table.names):
         kept.append(batch.table.data)
-        n_bytes += batch.table.data.nbytes
+        n_bytes += batch.table.data.nbytes + named_bytes(batch.table.data)
         if n_bytes > limit:
             return None
         if not is_text:
