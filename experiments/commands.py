@@ -183,6 +183,11 @@ def landcover(**options: Any) -> None:
     "field and death, where a table has them.",
 )
 @click.option("--max-rows", type=click.IntRange(10), help="Rows drawn from larger tables; 2000.")
+@click.option(
+    "--answers",
+    type=click.Path(exists=True, dir_okay=False),
+    help="What `python -m experiments answers` wrote of the same tables; adds means by answer.",
+)
 def compare(choose_k: bool, assess: bool, **options: Any) -> None:
     """Compare PCKID with imputation followed by k-means, mixtures and spectral clustering, with
     k-means on what is observed, and with single mixtures for incomplete data.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -24,6 +25,11 @@ LEFT_OUT = ("incomplete gmm-full", "PCKID random walk", *PAPER_METHODS[1:], *VAR
 """Not compared unless named: too slow for many patterns, the paper's baselines, our variants."""
 GROUPS = {"tables": "Tables with missing values", "removed": "Complete tables, values removed"}
 STRATA = {"shown": "Classes that show as clusters", "hidden": "Classes that hardly show"}
+ANSWERS = {
+    "groups": "Called groups with gaps",
+    "structure": "Called structure without gaps",
+    "none": "Called no clear groups",
+}
 LEAST_AGREEMENT = 0.2
 """Classes show as clusters in a case if the median ARI of all methods is higher."""
 
@@ -40,6 +46,7 @@ def compare_methods(
     methods: Sequence[str] | None = None,
     drop: Sequence[str] = NOT_FEATURES,
     max_rows: int = MAX_ROWS,
+    answers: str | Path | None = None,
     parameters: Mapping[str, Any] | None = None,
     say: Callable[[str], None] = print,
 ) -> list[Row]:
@@ -56,11 +63,13 @@ def compare_methods(
     runs, seed, jobs, device
         As in `plan` and `run`.
     methods : sequence of str or None
-        None takes all but a few, see `LEFT_OUT`.
+        None takes all but a few, see `LEFT_OUT`, and those that need groups of columns.
     drop : sequence of str
         Columns of the tables that are not features.
     max_rows : int
         Larger tables are drawn from in every run.
+    answers : path or None
+        What `python -m experiments answers` wrote of the same tables: means by answer, too.
     parameters : mapping, default=None
         Overrides of the methods' parameters, for a quick look.
     say : callable (str)
@@ -73,13 +82,13 @@ def compare_methods(
     """
     cases = find_cases(folders, half, drop, max_rows, say)
     known = all_methods()
-    usual = [name for name in known if name not in LEFT_OUT]
+    usual = [name for name in known if name not in LEFT_OUT and not known[name].grouped]
     found = [
         method.override(parameters or {}) for method in find_methods(methods or usual, known, say)
     ]
     tasks = plan_tasks(cases, found, runs=runs, seed=seed, device=device)
     rows = run_tasks(tasks, out, jobs=jobs, what="Comparing")
-    write_comparison(rows, Path(out), f"{half}_" if half else "", say)
+    write_comparison(rows, Path(out), f"{half}_" if half else "", say, answers)
     return rows
 
 
@@ -138,15 +147,32 @@ def split_by_agreement(rows: Sequence[Row]) -> dict[str, list[Row]]:
     return {name: part for name, part in parts.items() if part}
 
 
+def split_by_answer(rows: Sequence[Row], path: str | Path) -> dict[str, list[Row]]:
+    """Split rows by what PCKID answered on their case: groups, structure or none."""
+    with open(path, newline="", encoding="utf-8") as file:
+        answers = {(row["name"], row["how"]): row["answer"] for row in csv.DictReader(file)}
+    parts: dict[str, list[Row]] = {name: [] for name in ANSWERS}
+    for row in rows:
+        answer = answers.get((row["dataset"], row["setting"]))
+        if answer in parts:
+            parts[answer].append(row)
+    return {name: part for name, part in parts.items() if part}
+
+
 def write_comparison(
-    rows: Sequence[Row], out: Path, prefix: str, say: Callable[[str], None]
+    rows: Sequence[Row],
+    out: Path,
+    prefix: str,
+    say: Callable[[str], None],
+    answers: str | Path | None = None,
 ) -> None:
     """Write the tables and the figure of each group of cases, and a summary of all."""
     texts = []
-    for stratum, part in split_by_agreement(rows).items():
-        overall = verdict.overall(part)
-        tables.write(overall, out, f"{prefix}{stratum}_overall")
-        texts.append(f"## {STRATA[stratum]}\n\n{verdict.summarise_means(part)}")
+    strata = split_by_agreement(rows) | (split_by_answer(rows, answers) if answers else {})
+    for stratum, part in strata.items():
+        tables.write(verdict.overall(part), out, f"{prefix}{stratum}_overall")
+        texts.append(f"## {(STRATA | ANSWERS)[stratum]}\n\n{verdict.summarise_means(part)}")
+        draw_ranks(part, out / f"{prefix}{stratum}_ranks.png", say)
     for group, part in grouped(rows).items():
         for field in ("accuracy", "ari", "seconds"):
             table = tables.field_table(part, field, "table", tables.case_name)
@@ -156,11 +182,16 @@ def write_comparison(
         texts.append(f"## {GROUPS[group]}\n\n{verdict.summarise_ranks(part)}")
         say(tables.as_text(overall))
         say(verdict.losses(part))
-        try:
-            draw = partial(figures.draw_critical_difference, ranking=verdict.ranking(part))
-            say(f"wrote {figures.save_figure(out / f'{prefix}{group}_ranks.png', draw, (9, 5))}")
-        except ImportError:
-            say("No figure: matplotlib is not installed.")
+        draw_ranks(part, out / f"{prefix}{group}_ranks.png", say)
     path = out / f"{prefix}summary.md"
     path.write_text("\n".join(texts), encoding="utf-8")
     say(f"wrote {path}")
+
+
+def draw_ranks(rows: Sequence[Row], path: Path, say: Callable[[str], None]) -> None:
+    """Draw mean ranks and the critical difference."""
+    try:
+        draw = partial(figures.draw_critical_difference, ranking=verdict.ranking(rows))
+        say(f"wrote {figures.save_figure(path, draw, (9, 5))}")
+    except ImportError:
+        say("No figure: matplotlib is not installed.")

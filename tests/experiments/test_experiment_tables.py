@@ -212,6 +212,17 @@ def test_cases_are_split_by_what_most_methods_find():
     }
 
 
+def test_cases_are_split_by_the_answer_on_them(tmp_path):
+    rows = make_rows({name: dict.fromkeys("ab", 0.5) for name in ("clear", "cloud", "other")})
+    answers = "name,how,answer\nclear,as is,groups\ncloud,as is,none\n"
+    (tmp_path / "answers.csv").write_text(answers)
+    parts = compare.split_by_answer(rows, tmp_path / "answers.csv")
+    assert {name: {row["dataset"] for row in part} for name, part in parts.items()} == {
+        "groups": {"clear"},
+        "none": {"cloud"},
+    }
+
+
 def test_intervals_are_columns_of_the_csv():
     text = tables.as_csv(verdict.overall(several_settings()))
     _, rival = csv.DictReader(text.splitlines())
