@@ -90,10 +90,19 @@ def judge_classes(n_rows: int, run: int, seed: int) -> Row:
     return {"kind": "classes", "name": "latent classes", "rows": n_rows, **found}
 
 
-def plan(runs: int, seed: int) -> list[tuple[Callable[..., Row], tuple]]:
-    """List what is to be judged; tables of 5,000 rows in every second run."""
+def plan(runs: int, seed: int, only: str | None = None) -> list[tuple[Callable[..., Row], tuple]]:
+    """List what is to be judged; tables of 5,000 rows in every second run.
+
+    `only` is one of the shapes, or "close": groups 3 standard deviations apart beside coins.
+    """
     tasks: list[tuple[Callable[..., Row], tuple]] = []
     for run in range(runs):
+        if only == "close":
+            tasks += _plan_coins(run, seed, DISTANCES[:1])
+        elif only:
+            tasks += [(judge_shape, (only, n_rows, run, seed)) for n_rows in N_ROWS[:3]]
+        if only:
+            continue
         for n_rows in N_ROWS:
             if n_rows < 5000 or run % 2 == 0:
                 tasks += [(judge_shape, (shape, n_rows, run, seed)) for shape in SHAPES]
@@ -101,14 +110,19 @@ def plan(runs: int, seed: int) -> list[tuple[Callable[..., Row], tuple]]:
             tasks += [(judge_family, (name, n_rows, run, seed)) for name in simulated.FAMILIES]
         tasks += [(judge_classes, (n_rows, run, seed)) for n_rows in (300, 1000)]
         if run % 3 == 0:
-            tasks += [
-                (judge_coins, (coins, n_columns, distance, n_rows, run, seed))
-                for coins in COINS
-                for n_columns in (4, 8)
-                for distance in DISTANCES
-                for n_rows in (300, 1000)
-            ]
+            tasks += _plan_coins(run, seed, DISTANCES)
     return tasks
+
+
+def _plan_coins(run: int, seed: int, distances: Sequence[int]) -> list[tuple[Callable, tuple]]:
+    """List tables with groups beside columns that tell nothing of them."""
+    return [
+        (judge_coins, (coins, n_columns, distance, n_rows, run, seed))
+        for coins in COINS
+        for n_columns in (4, 8)
+        for distance in distances
+        for n_rows in (300, 1000)
+    ]
 
 
 def judge_folders(folders: Sequence[str], half: str | None) -> list[tuple[Callable, tuple]]:
@@ -132,6 +146,7 @@ def answer(
     out: str | Path = "results/answers",
     *,
     half: str | None = None,
+    only: str | None = None,
     runs: int = 24,
     seed: int = 0,
     jobs: int = 1,
@@ -140,7 +155,7 @@ def answer(
     """Judge all tables, write results.csv, and tabulate the answers."""
     # One thread each: there are as many processes as cores.
     os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
-    tasks = judge_folders(folders, half) if folders else plan(runs, seed)
+    tasks = judge_folders(folders, half) if folders else plan(runs, seed, only)
     rows = Parallel(n_jobs=jobs)(delayed(function)(*given) for function, given in tasks)
     Path(out).mkdir(parents=True, exist_ok=True)
     fields = list(dict.fromkeys(field for row in rows for field in row))
@@ -236,6 +251,7 @@ def _mean(rows: Sequence[Row], field: str) -> float:
 @click.command("answers")
 @click.argument("folders", nargs=-1, type=click.Path(exists=True, file_okay=False))
 @click.option("--half", type=click.Choice(["choose", "report"]), help="Which half of the tables.")
+@click.option("--only", type=click.Choice([*SHAPES, "close"]), help="One shape, or close groups.")
 @click.option("--runs", type=click.IntRange(1), default=24, show_default=True)
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @click.option("--jobs", type=int, default=1, show_default=True)

@@ -76,6 +76,26 @@ def test_a_cluster_of_few_rows_joins_the_closest_one_and_no_others():
     assert found.groups.tolist() == [0, 1, 1]
 
 
+def test_a_cluster_of_few_rows_joins_two_that_it_lies_between():
+    angle = np.linspace(0, np.pi, 60)
+    X = 3 * np.column_stack([np.cos(angle), np.sin(angle)])
+    X = X + 0.3 * np.random.default_rng(0).normal(size=X.shape)
+    labels = np.digitize(angle, [1.15, 1.99])
+    found = find_gaps(units_of(X), labels, 0)
+    assert np.bincount(labels).tolist() == [22, 16, 22]
+    assert found.p_values[0, 2] < 0.01
+    assert found.n_separated == 1
+
+
+def test_p_values_count_the_links_of_a_chain():
+    X, labels = two_groups(300, 4.2)
+    alone = find_gaps(units_of(X), labels, 0).p_values[0, 1]
+    far = np.random.default_rng(1).normal(size=(50, 4)) + 100
+    three = find_gaps(units_of(np.vstack([X, far])), np.append(labels, [2] * 50), 0).p_values
+    assert 0 < alone < 0.5
+    assert three[0, 1] == pytest.approx(2 * alone)
+
+
 def test_positions_are_those_of_a_loop():
     X, labels = two_groups(40, 3)
     X[np.random.default_rng(1).random(X.shape) < 0.2] = np.nan

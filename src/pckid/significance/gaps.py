@@ -44,17 +44,22 @@ _DISTINCT = 0.9
 _LEAST_SEEN = 0.5
 # Fewer rows of a cluster, or of a half of two, cannot show a gap.
 _LEAST_ROWS = 20
+# Of the squared distance between two clusters: a smaller one that is closer to both lies between
+# them, and bridges them if it has some rows.
+_BETWEEN, _LEAST_BRIDGE = 0.6, 5
 _LEAST_VARIANCE = 0.02
 
 
 class Gaps(NamedTuple):
     """Which clusters have a gap between them."""
 
-    # (n_clusters, n_clusters), how likely a cloud without a gap looks so for each pair; 1 on the
-    # diagonal, and NaN where a cluster has fewer than 20 rows: too few to show a gap
+    # (n_clusters, n_clusters), how likely a cloud without a gap looks so for each pair, times the
+    # number of other clusters, since no chain of them should break by chance; 1 on the diagonal,
+    # and NaN where a cluster has fewer than 20 rows: too few to show a gap
     p_values: np.ndarray
     # (n_clusters,), clusters without a gap between them, directly or through others, are of one
-    # group, from 0. One of too few rows is of the group of the closest cluster.
+    # group, from 0. One of too few rows is of the group of the closest cluster, or joins two that
+    # it lies between.
     groups: np.ndarray
 
     @property
@@ -76,11 +81,13 @@ def find_gaps(units: Units, labels: np.ndarray, entropy: int, n_clusters: int = 
     sizes = np.bincount(labels, minlength=n_clusters)
     p_values = np.full((len(sizes), len(sizes)), np.nan)
     np.fill_diagonal(p_values, 1.0)
-    for a, b in combinations(np.flatnonzero(sizes >= _LEAST_ROWS), 2):
+    large = np.flatnonzero(sizes >= _LEAST_ROWS)
+    for a, b in combinations(large, 2):
         rows = np.flatnonzero((labels == a) | (labels == b))
         second = labels[rows] == b
         statistic = _pair_statistic(values[rows], units.categorical, discrete, second, rng)
-        p_values[a, b] = p_values[b, a] = norm.sf(statistic, loc=_MEAN, scale=_SPREAD)
+        p_value = norm.sf(statistic, loc=_MEAN, scale=_SPREAD) * (len(large) - 1)
+        p_values[a, b] = p_values[b, a] = min(p_value, 1.0)
     return Gaps(p_values, _find_groups(p_values, sizes, units, labels))
 
 
@@ -89,13 +96,18 @@ def _find_groups(
 ) -> np.ndarray:
     """Find the group of each cluster (n_clusters,), see `Gaps`.
 
-    A few rows have no gap to any cluster that they could show: they must not join two clusters.
+    A few rows cannot show a gap to any cluster, so they join two clusters only where they lie
+    between them.
     """
     joined = p_values > GAP_ALPHA
     large, small = np.flatnonzero(sizes >= _LEAST_ROWS), np.flatnonzero(sizes < _LEAST_ROWS)
     if len(small) and len(large):
         apart = cluster_distances(units, labels, len(sizes)).sum(axis=2)
         joined[small, large[apart[np.ix_(small, large)].argmin(axis=1)]] = True
+        for a, b in combinations(large, 2):
+            farther = np.maximum(apart[small, a], apart[small, b])
+            between = small[(farther < _BETWEEN * apart[a, b]) & (sizes[small] >= _LEAST_BRIDGE)]
+            joined[np.ix_(between, [a, b])] = True
     elif len(small):
         joined[:] = True
     return connected_components(joined, directed=False)[1]
