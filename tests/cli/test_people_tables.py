@@ -359,24 +359,26 @@ def test_a_category_in_columns_of_which_rows_have_none_is_asked_about_once(pckid
 
 @BOTH
 @pytest.mark.parametrize("units", ["°C,°C,s", "mm,%,s", "(mm),(kg),(s)", "cm,m/s,kg"])
-def test_a_line_of_units_is_left_without_a_cluster_if_asked_to(pckid, tmp_path, how, units):
+def test_a_line_of_units_is_left_out_if_asked_to(pckid, tmp_path, how, units):
     body = [[i * 7 % 11, i * 5 % 13, i * 3 % 17] for i in range(40)]
     write(tmp_path / "t.csv", ["a,b,c", units, *body])
     done = pckid("cluster", "t.csv", *CHEAP, how)
-    assert (done.code, done.err.count("If the text means missing: --na-values")) == (3, 3)
+    assert done.code == 3
+    assert done.err.endswith("--yes, or --units-row\n")
     taken = pckid("cluster", "t.csv", *CHEAP, how, "--yes")
     assert taken.code == 0, taken.err
-    labels = [line.split(",")[3] for line in taken.out.decode().splitlines()[1:]]
-    assert labels[0] == "-1"
-    assert "-1" not in labels[1:]
+    lines = taken.out.decode().splitlines()[1:]
+    assert [line.split(",")[:3] for line in lines] == [[str(x) for x in row] for row in body]
+    assert "-1" not in [line.split(",")[3] for line in lines]
 
 
 @BOTH
-def test_a_unit_is_missing_in_its_column_alone_where_another_holds_such_texts(pckid, tmp_path, how):
+def test_a_line_of_units_may_hold_what_another_column_has_for_categories(pckid, tmp_path, how):
     body = [[i * 7 % 11, i * 5 % 13, "mf"[i % 2]] for i in range(40)]
     write(tmp_path / "t.csv", ["a,b,sex", "m,kg,", *body])
     done = pckid("cluster", "t.csv", *CHEAP, how)
-    assert done.err.endswith("--yes, or --na-values a=m --na-values kg\n")
+    assert done.code == 3
+    assert done.err.endswith("--yes, or --units-row\n")
 
 
 @BOTH

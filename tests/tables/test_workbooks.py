@@ -119,13 +119,15 @@ def test_sheets_are_read_as_offices_write_them(name):
     assert list(scan.notes) == FACTS.get(name, [])
 
 
-def test_a_sheet_is_chosen_by_its_name_or_number():
+def test_a_sheet_is_chosen_by_its_name_or_number(tmp_path):
     path = FILES / "several-sheets.xlsx"
     codes = {"code": [1, 2], "meaning": ["yes", "no"]}
     for sheet in ("Codes", " codes ", "4"):
         scan = scan_table(str(path), sheet=sheet)
         assert scan.read().whole.data.to_pydict() == codes
         assert scan.notes == ()
+    first = scan_table(str(written(tmp_path / "t.xlsx", [["a", "b"], [1, 2], [3, 4]])), sheet="1")
+    assert first.read().whole.data.to_pydict() == {"a": [1, 3], "b": [2, 4]}
     with pytest.raises(TableError, match=r"no sheet 'Data2'.*: 1 'Cover', 2 'Empty', 3 'Data'"):
         read(path, sheet="Data2")
     with pytest.raises(TableError, match=r"Sheet 'Empty' of .* is empty"):
@@ -259,7 +261,9 @@ def read_or_refused(path):
         assert read(path).num_rows < 10
     isolation.close_idle()
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    assert usage.ru_maxrss < 900 << 10
+    # A child counts the memory of the process that started it, which has run other tests.
+    own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    assert usage.ru_maxrss <= max(900 << 10, own, before.ru_maxrss)
     assert usage.ru_utime - before.ru_utime < 10
 
 
