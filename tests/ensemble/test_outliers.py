@@ -241,6 +241,12 @@ def test_rows_of_a_fit_have_the_coordinates_and_scores_of_new_rows(n_landmarks, 
     np.testing.assert_array_equal(model.labels_, model.predict(X))
 
 
+@pytest.mark.parametrize("embedding", ["random_walk", "kernel_pca"])
+def test_coordinates_found_beside_scores_are_those_of_the_map(embedding):
+    model = PCKID(3, **SMALL, n_landmarks=30, embedding=embedding).fit(X)
+    close(model.embedding_, model.transform(X))
+
+
 @pytest.mark.parametrize("categories", [False, True])
 def test_few_numbers_at_once_are_as_all(monkeypatch, categories):
     X, _ = groups(n_samples=60, share=0.2)

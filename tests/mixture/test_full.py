@@ -39,6 +39,19 @@ def test_small_batches_give_what_large_ones_give(table, monkeypatch):
         close(a, b)
 
 
+def test_a_start_from_rows_that_weigh_less_than_one_has_their_moments(table):
+    stats = make_stats(table)
+    resp = np.zeros((1, 2, len(table)))
+    resp[0, 0, :4] = [0.1, 0.2, 0.1, 0.3]
+    params = full.start(stats, resp, np.full((1, 2, 4), 9.0))
+    rows, weights = stats.values[0, :4], resp[0, 0, :4]
+    close(params.means[0, 0], np.average(rows, axis=0, weights=weights))
+    close(params.covariances[0, 0], np.cov(rows.T, aweights=weights, ddof=0))
+    # Where there are none, it starts at its centre.
+    close(params.means[0, 1], np.full(4, 9.0))
+    close(params.covariances[0, 1], np.eye(4))
+
+
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
 def test_float32_keeps_the_digits_of_tight_components(share):
     rng = np.random.default_rng(0)

@@ -227,6 +227,12 @@ def test_a_model_of_categories_takes_no_blocks():
         model.fit(da.from_array(rows, chunks=(100, 6)))
 
 
+def test_fewer_rows_with_values_than_clusters_are_refused():
+    few = np.where(np.arange(300)[:, None] < 4, X, np.nan)
+    with pytest.raises(ValueError, match=r"n_samples=4 .*n_clusters=5 needs"):
+        PCKID(5, **SMALL).fit(da.from_array(few, chunks=(100, 5)))
+
+
 @pytest.mark.parametrize("wrong", [da.zeros(5), da.zeros((3, 3, 3))])
 def test_other_collections_are_refused(wrong):
     with pytest.raises(ValueError, match="Expected 2D array or a dataframe"):

@@ -64,6 +64,15 @@ class TestClusterDistances:
         between = 0.5 * sum((a - b) ** 2 / (a + b) for a, b in zip(p, q, strict=True))
         assert found[0, 1, 0] == pytest.approx(4 * between / (1 - between) - 2 * (1 / 40 + 1 / 40))
 
+    def test_a_cluster_with_one_value_of_a_column_is_0_apart_there(self):
+        X, labels = three_groups(90)
+        X[np.flatnonzero(labels == 1)[1:], 2] = np.nan
+        found = cluster_distances(units_of(X), labels)
+        assert not found[1, :, 2].any()
+        assert not found[:, 1, 2].any()
+        assert found[0, 2, 2] > 0
+        assert found[1, 0, 3] == found[0, 1, 3] != 0
+
     def test_the_same_clusters_are_0_apart_on_average(self):
         rng = np.random.default_rng(0)
         X = np.column_stack([rng.normal(size=(2000, 20)), rng.integers(4, size=(2000, 20))])
