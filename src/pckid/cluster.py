@@ -31,7 +31,7 @@ from pckid.describe.profiles import profile_clusters
 from pckid.describe.row_summary import count_outliers, some_rows, summarise_rows
 from pckid.ensemble.base import EnsembleEstimator, Training
 from pckid.ensemble.feature_map import project
-from pckid.ensemble.outliers import outlier_score, project_and_score
+from pckid.ensemble.outliers import project_and_score
 from pckid.input.column_groups import plain_table
 from pckid.input.groups import read_groups
 from pckid.input.known import KnownMembers, read_known
@@ -43,13 +43,12 @@ from pckid.n_clusters import MAX_CLUSTERS, choose_or_none
 from pckid.outofcore import BlockedRows, blocked
 from pckid.significance.new_rows import warn_of_shift
 from pckid.spectral.assignment import (
+    QUANTITIES,
     Assignment,
     FittedClusters,
     assign,
     compute_blocks,
     instability_of_missing,
-    memberships,
-    silhouettes,
 )
 from pckid.spectral.conflicts import find_conflicts
 from pckid.spectral.embedding import EMBEDDINGS
@@ -509,10 +508,7 @@ class PCKID(
         >>> model.predict_proba(X).shape
         (60, 2)
         """
-        check_is_fitted(self)
-        if (rows := blocked(X)) is not None:
-            return self._compute_blocks("memberships", rows)[0]
-        return restorer(X)(memberships(self._fitted, self._read(X), n_threads(self.n_jobs)))
+        return self._compute("memberships", X)
 
     def outlier_score(self, X: Any) -> Array:
         """Compute how unlike every cluster each row is, seen in `fit` or new.
@@ -542,10 +538,7 @@ class PCKID(
         >>> bool(model.outlier_score([[-9, 20, 3]])[0] > 3)
         True
         """
-        check_is_fitted(self)
-        if (rows := blocked(X)) is not None:
-            return self._compute_blocks("outlier_score", rows)[0]
-        return restorer(X)(outlier_score(self._kernel, self._read(X), n_threads(self.n_jobs)))
+        return self._compute("outlier_score", X)
 
     def missing_instability(self, X: Any, n_draws: int = 20) -> Array:
         """Estimate how likely each row would change cluster if its missing values were known.
@@ -610,11 +603,7 @@ class PCKID(
             distances to the nearest and the second nearest centre. 0 for a single cluster, which
             has no second centre, and NaN if no row has anything observed.
         """
-        check_is_fitted(self)
-        if (rows := blocked(X)) is not None:
-            (found,) = self._compute_blocks("silhouettes", rows)
-        else:
-            found = silhouettes(self._fitted, self._read(X), n_threads(self.n_jobs))
+        found = self._compute("silhouettes", X)
         xp = namespace(found)
         seen = ~xp.isnan(found)
         n_rows = float(xp.sum(xp.astype(seen, found.dtype)))
@@ -635,10 +624,7 @@ class PCKID(
         embedding : array of shape (n_samples, n_clusters)
             Coordinates, as in `embedding_`.
         """
-        check_is_fitted(self)
-        if (rows := blocked(X)) is not None:
-            return self._compute_blocks("placement", rows)[2]
-        return restorer(X)(self._project(self._read(X)))
+        return self._compute("embedding", X)
 
     def fit_predict(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, known: Any = None
@@ -685,6 +671,14 @@ class PCKID(
             Coordinates, as in `embedding_`.
         """
         return self.fit(X, known=known, sample_weight=sample_weight).embedding_
+
+    def _compute(self, name: str, X: Any) -> Array:
+        """Compute something of rows, in memory or, when it is asked for, of blocks."""
+        check_is_fitted(self)
+        if (rows := blocked(X)) is not None:
+            return self._compute_blocks(name, rows)[0]
+        found = QUANTITIES[name](self._fitted, self._read(X), n_threads(self.n_jobs))
+        return restorer(X)(found[0])
 
     def _compute_blocks(self, name: str, rows: BlockedRows) -> tuple[Array, ...]:
         """Compute something of blocks, when it is asked for."""

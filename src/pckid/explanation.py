@@ -24,7 +24,7 @@ from pckid.ensemble.feature_map import Kernel, Projection, feature_blocks, proje
 from pckid.input.column_groups import plain_table
 from pckid.input.columns import as_frame
 from pckid.input.table import Table
-from pckid.spectral.numbers import cluster_by_numbers
+from pckid.spectral.grouping import cluster_by_numbers
 
 MAX_ROWS = 1000  # likeness is judged on a sample of so many rows, unless told otherwise
 _DOUBTFUL = 0.8

@@ -42,7 +42,7 @@ from pckid.significance.ensemble import kernel_maker, with_few_mixtures
 from pckid.significance.single_columns import find_single_columns
 from pckid.significance.units import Units, find_units
 from pckid.spectral.embedding import fit_embedding
-from pckid.spectral.numbers import cluster_by_numbers
+from pckid.spectral.grouping import cluster_by_numbers
 
 MAX_CLUSTERS = 15
 MAX_ROWS = 1000

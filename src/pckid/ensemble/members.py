@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from numbers import Integral
-from threading import Lock
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -61,21 +60,6 @@ class Run(NamedTuple):
     size: int
     init: int  # the first of the starts
     n_members: int
-
-
-class Posteriors(Protocol):
-    """Computes the rows' posteriors under some stacks, of shape (n_columns, n_samples).
-
-    They are multiplied by `scales`, one for each stack, and written into `out`, where these are
-    given.
-    """
-
-    def __call__(
-        self,
-        stacks: Sequence[int],
-        scales: Sequence[float] | None = None,
-        out: Array | None = None,
-    ) -> Array: ...
 
 
 # What is trained in one call.
@@ -218,32 +202,34 @@ def train(
 
     `draw` is `draw_members` for the plan and the table.
     """
-    stacks = _Stacks(plan.n_inits)
+    trained: list[tuple[Run, Any]] = []
 
-    def train_one(*task: Run) -> int:
+    def keep(found: list[tuple[Run, Any]]) -> None:
+        trained.extend(found)
+        advance(sum(run.n_members for run, _ in found))
+
+    def train_one(*task: Run) -> list[tuple[Run, Any]]:
         if _shares_rows(table, plan):
-            for run, params in _train_on_shared_rows(table, plan, task, weights):
-                stacks.put(run, params)
-        else:
-            (run,) = task
-            stacks.put(run, _train_run(table, plan, run, _draw_subsamples(draw, run, weights)))
-        return sum(run.n_members for run in task)
+            return _train_on_shared_rows(table, plan, task, weights)
+        (run,) = task
+        return [(run, _train_run(table, plan, run, _draw_subsamples(draw, run, weights)))]
 
     if is_host(table.values) and is_remote():
         runs = [run for task in tasks for run in task]
         packed = (_pack_run(table, plan, run, _draw_subsamples(draw, run, weights)) for run in runs)
-        for run, params in zip(runs, run_remote(_train_run, packed), strict=True):
-            stacks.put(run, params)
-            advance(run.n_members)
+        for found in zip(runs, run_remote(_train_run, packed), strict=True):
+            keep([found])
     else:
-        run_in_threads(train_one, tasks, n_threads if is_host(table.values) else 1, advance)
-    return Ensemble(plan.covariance_type, tuple(stacks.found[g] for g in plan.sizes))
+        run_in_threads(train_one, tasks, n_threads if is_host(table.values) else 1, keep)
+    return Ensemble(plan.covariance_type, _stack(plan, trained))
 
 
-def posteriors(ensemble: Ensemble, table: Table) -> Posteriors:
-    """Return a function that computes the rows' posteriors under each stack, or under several.
+def posteriors(ensemble: Ensemble, table: Table) -> Callable[..., Array]:
+    """Return a function that computes the rows' posteriors under some stacks.
 
-    Stacked, scaled by 1/√Z and transposed they are the feature map Φ.
+    They are of shape (n_columns, n_samples), multiplied by `scales`, one for each stack, and
+    written into `out`, where these are given. Stacked, scaled by 1/√Z and transposed they are the
+    feature map Φ.
     """
     family = FAMILIES[ensemble.covariance_type]
     stats = family.statistics(table)
@@ -314,7 +300,7 @@ def _train_run(table: Table, plan: Plan, run: Run, subsamples: Subsamples) -> An
 
 def _train_on_shared_rows(
     table: Table, plan: Plan, runs: Sequence[Run], row_weights: np.ndarray | None
-) -> Iterator[tuple[Run, Any]]:
+) -> list[tuple[Run, Any]]:
     """Train mixtures of any size on all rows of a table, some with weight 0."""
     family, home = FAMILIES[plan.covariance_type], table.values
     xp = namespace(home)
@@ -348,7 +334,7 @@ def _train_on_shared_rows(
     params = start_from_rows(family, stats, chosen[None, :], plan.floor, assign=assign)
     n_iter, floor = plan.max_iter, plan.floor
     params = em.iterate(family, stats, params, n_iter=n_iter, floor=floor, share=share)
-    return zip(runs, side_by_side.split(params, shapes), strict=True)
+    return list(zip(runs, side_by_side.split(params, shapes), strict=True))
 
 
 def _draw_subsamples(
@@ -394,27 +380,17 @@ def _itemsize(table: Table) -> int:
     return 4 if "32" in str(table.values.dtype) else 8
 
 
-class _Stacks:
-    """Where trained mixtures are put, each into its place in the stack of its size."""
-
-    def __init__(self, n_inits: int) -> None:
-        self.found: dict[int, Any] = {}  # the stacks, by numbers of components
-        self._n_inits = n_inits
-        self._lock = Lock()
-
-    def put(self, run: Run, part: Any) -> None:
-        """Put mixtures of one size where they belong; threads do so while others train."""
-        if run.n_members == self._n_inits:
-            self.found[run.size] = part
-            return
-        with self._lock:
-            stack = self.found.get(run.size) or self._allocate(run.size, part)
-        for target, array in zip(stack, part, strict=True):
-            target[run.init : run.init + run.n_members, ...] = array
-
-    def _allocate(self, size: int, part: Any) -> Any:
-        """Make a stack for all mixtures of a size."""
-        xp, n = namespace(part.means), self._n_inits
-        arrays = (xp.empty((n, *a.shape[1:]), dtype=a.dtype, device=device_of(a)) for a in part)
-        self.found[size] = type(part)(*arrays)
-        return self.found[size]
+def _stack(plan: Plan, trained: list[tuple[Run, Any]]) -> tuple[Any, ...]:
+    """Join the mixtures of each size, in the order of their starts."""
+    parts: dict[int, list[Any]] = {size: [] for size in plan.sizes}
+    for run, params in sorted(trained, key=lambda each: each[0]):
+        parts[run.size].append(params)
+    trained.clear()
+    stacks = []
+    for size in plan.sizes:
+        first, *more = parts.pop(size)
+        if more:
+            arrays = zip(first, *more, strict=True)
+            first = type(first)(*(namespace(each[0]).concat(each, axis=0) for each in arrays))
+        stacks.append(first)
+    return tuple(stacks)

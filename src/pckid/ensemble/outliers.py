@@ -50,20 +50,10 @@ def project_and_score(
 ) -> tuple[Array, Array]:
     """Compute coordinates as `project` does, and `outlier_score`, in one pass over the rows."""
     k, degree = projection.basis.shape[1], projection.degree
-    taken = [] if degree is None else [degree[:, None]]
-    functionals = _deviation_functionals(kernel, table, [projection.basis, *taken])
-
-    def compute(start: int, stop: int) -> tuple[Array, Array]:
-        rows = block(table, start, stop)
-        found = apply_functionals(kernel, functionals, rows)
-        # New arrays: a view would keep all that was found of the rows.
-        points = found[:k, :] / (1.0 if degree is None else found[k : k + 1, :])
-        return points, _score(_combine(found[k + len(taken) :, :], rows), rows)
-
-    xp, most = namespace(table.values), _rows_at_once(table)
-    parts = zip(*for_row_blocks(compute, kernel, table, jobs, most), strict=True)
-    points, scores = (xp.concat(part, axis=-1) for part in parts)
-    return xp.matrix_transpose(points), scores
+    more = [projection.basis] if degree is None else [projection.basis, degree[:, None]]
+    taken, surprises = _pass(kernel, table, jobs, more)
+    points = taken[:k, :] if degree is None else taken[:k, :] / taken[k:, :]
+    return namespace(points).matrix_transpose(points), _score(surprises, table)
 
 
 def score_features(kernel: Kernel, features: Array, table: Table, jobs: int) -> Array:
@@ -155,22 +145,29 @@ def surprise(kernel: Kernel, table: Table, jobs: int) -> Array:
     Numbers that take two values count as categories. Of covariance matrices the variances count.
     Of shape (n_samples,), 0 for a row with nothing observed.
     """
-    functionals = _deviation_functionals(kernel, table)
+    return _pass(kernel, table, jobs)[1]
 
-    def compute(start: int, stop: int) -> Array:
+
+def _pass(
+    kernel: Kernel, table: Table, jobs: int, more: Sequence[Array] = ()
+) -> tuple[Array, Array]:
+    """Take rows through the mixtures: `more` of their features (.., n_samples), and surprises."""
+    functionals = _deviation_functionals(kernel, table, more)
+    width = sum(basis.shape[1] for basis in more)
+
+    def compute(start: int, stop: int) -> tuple[Array, Array]:
         rows = block(table, start, stop)
-        return _combine(apply_functionals(kernel, functionals, rows), rows)
+        found = apply_functionals(kernel, functionals, rows)
+        # A new array: a view would keep all that was found of the rows.
+        return 1.0 * found[:width, :], _combine(found[width:, :], rows)
 
-    parts = for_row_blocks(compute, kernel, table, jobs, _rows_at_once(table))
-    return namespace(table.values).concat(parts)
+    most = min(HOST_BLOCK, max(1, _NUMBERS_AT_ONCE // max(table.width, 1)))
+    parts = zip(*for_row_blocks(compute, kernel, table, jobs, most), strict=True)
+    taken, surprises = (namespace(table.values).concat(part, axis=-1) for part in parts)
+    return taken, surprises
 
 
-def _rows_at_once(table: Table) -> int:
-    """Return of how many rows all functionals of the posteriors may be held at once."""
-    return min(HOST_BLOCK, max(1, _NUMBERS_AT_ONCE // max(table.width, 1)))
-
-
-def _deviation_functionals(kernel: Kernel, table: Table, more: Sequence[Array] = ()) -> Array:
+def _deviation_functionals(kernel: Kernel, table: Table, more: Sequence[Array]) -> Array:
     """Take posteriors to `more` of the features, and to the means of what deviations consist of.
 
     Of shape (width, n_columns), with `more` as arrays (n_columns, ..). Laid out stack by stack: for

@@ -116,19 +116,19 @@ def place_rows(
 
 
 def compute_blocks(name: str, fitted: FittedClusters, rows: BlockedRows) -> tuple[Array, ...]:
-    """Compute the entry `name` of `_QUANTITIES` for the rows of all blocks, when asked for."""
+    """Compute the entry `name` of `QUANTITIES` for the rows of all blocks, when asked for."""
     return rows.arrays(_compute_rows, (name, fitted))
 
 
 def _compute_rows(
     state: tuple[str, FittedClusters], X: np.ndarray, jobs: int = 1
 ) -> tuple[np.ndarray, ...]:
-    """Compute an entry of `_QUANTITIES` for rows (n_samples, n_features), on the host."""
+    """Compute an entry of `QUANTITIES` for rows (n_samples, n_features), on the host."""
     name, fitted = state
     # Of no row the results are those of an empty one, cut off.
     some = X if len(X) else np.full((1, X.shape[1]), np.nan)
     table = standardise_at_home(some, fitted.kernel.scaling, fitted.kernel.dtype)
-    return tuple(to_numpy(found)[: len(X)] for found in _QUANTITIES[name](fitted, table, jobs))
+    return tuple(to_numpy(found)[: len(X)] for found in QUANTITIES[name](fitted, table, jobs))
 
 
 def _place(fitted: FittedClusters, table: Table, jobs: int) -> tuple[Array, ...]:
@@ -143,11 +143,12 @@ def _place_and_score(fitted: FittedClusters, table: Table, jobs: int) -> tuple[A
     return *assign(embedding, fitted.centers, table, fitted.sharpness), scores
 
 
-_QUANTITIES: dict[str, Callable[..., tuple[Array, ...]]] = {
+QUANTITIES: dict[str, Callable[..., tuple[Array, ...]]] = {
+    "embedding": lambda fitted, *rows: (project(fitted.kernel, fitted.projection, *rows),),
     "placement": _place,
     "scored placement": _place_and_score,
     "memberships": lambda *rows: (memberships(*rows),),
     "silhouettes": lambda *rows: (silhouettes(*rows),),
     "outlier_score": lambda fitted, *rows: (outlier_score(fitted.kernel, *rows),),
 }
-"""What can be computed for the rows of a block: a function of the clusters, a table and threads."""
+"""What can be computed for rows: functions of the clusters, a table and the number of threads."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -10,15 +11,17 @@ from pckid._utils.arrays import Array, asarray_like, namespace, take_along, to_n
 from pckid._utils.parallel import blas_threads_for
 from pckid._utils.seeds import Stream, generator
 from pckid.ensemble.base import Training
-from pckid.ensemble.feature_map import Projection, feature_matrix, project, project_features
+from pckid.ensemble.feature_map import Kernel, Projection, feature_matrix, project, project_features
 from pckid.ensemble.outliers import project_and_score, score_features, score_held_out
 from pckid.input.table import Table, take
 from pckid.spectral.embedding import fit_embedding
-from pckid.spectral.kmeans import distances_to, first_of_nearest, kmeans, lloyd
+from pckid.spectral.kmeans import distances_to, first_of_nearest, kmeans, lloyd, nearest
 from pckid.spectral.known_rows import KnownRows, n_coordinates, span_of_centers
 from pckid.spectral.membership import launch_parts, sharpness_of
 
 _TURNS = 20
+# Starts of k-means where several numbers of clusters are tried.
+_N_STARTS = 20
 
 
 class Grouping(NamedTuple):
@@ -195,7 +198,39 @@ def largest_first(
     return centers, distances, was
 
 
-def _by_size(labels: np.ndarray, n_clusters: int, weights: np.ndarray | None) -> np.ndarray:
+def cluster_by_numbers(
+    kernel: Kernel, embedding: str, table: Table, numbers: Sequence[int], jobs: int
+) -> list[np.ndarray]:
+    """Cluster rows into each number of clusters, by the leading coordinates of one embedding.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    embedding : str
+        A name in `EMBEDDINGS`.
+    table : Table
+    numbers : sequence of int
+        Ascending.
+    jobs : int
+
+    Returns
+    -------
+    labels : list of ndarrays of shape (n_samples,)
+        For each number, the largest cluster first.
+    """
+    rng, found = np.random.default_rng(0), []
+    with blas_threads_for(table.n_samples, jobs):
+        features = feature_matrix(kernel, table, jobs)
+        projection = fit_embedding(embedding, features, numbers[-1], rng)
+        points = project_features(features, projection)
+        for k in numbers:
+            centers = kmeans(points[:, :k], k, n_init=_N_STARTS, rng=rng).centers
+            labels = to_numpy(nearest(points[:, :k], centers[None, ...])[0, :])
+            found.append(np.argsort(_by_size(labels, k))[labels])
+    return found
+
+
+def _by_size(labels: np.ndarray, n_clusters: int, weights: np.ndarray | None = None) -> np.ndarray:
     """Order clusters by their rows (n,), the largest first.
 
     Where rows have weights, clusters that count alike come in the order of their first rows, so

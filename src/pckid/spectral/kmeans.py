@@ -96,12 +96,6 @@ def kmeans_from(
     return min(parts, key=lambda part: part.inertia)
 
 
-def partition(X: Array, n_clusters: int, *, n_init: int, rng: np.random.Generator) -> np.ndarray:
-    """Group the rows of `X` by `kmeans`; labels of shape (n_samples,), on the host."""
-    centers = kmeans(X, n_clusters, n_init=n_init, rng=rng).centers
-    return to_numpy(nearest(X, centers[None, ...])[0, :])
-
-
 def plus_plus(
     X: Array, uniforms: np.ndarray, weights: Array | None = None, anchors: Anchors | None = None
 ) -> Array:
