@@ -78,7 +78,7 @@ STEPS: list[tuple[str, Any, str]] = [
     ("k-means", pckid.spectral.grouping, "kmeans"),
     ("k-means on all rows to learn from", pckid.spectral.grouping, "lloyd"),
     ("order of the clusters", pckid.spectral.grouping, "largest_first"),
-    ("parts of the ensemble to cluster by", pckid.spectral.grouping, "launch_parts"),
+    ("clusters by parts of the ensemble", pckid.spectral.grouping, "cluster_by_parts"),
     ("sharpness of the memberships", pckid.spectral.grouping, "sharpness_of"),
     ("coordinates of the rows to learn from", pckid.spectral.grouping, "project"),
     ("their coordinates and outlier scores", pckid.spectral.grouping, "project_and_score"),

@@ -381,7 +381,7 @@ class PCKID(
             self.n_clusters_,
             scored=some_rows(np.arange(sample.table.n_samples), _MOST_SCORED),
             embedding=self.embedding,
-            n_landmarks=max(self._n_landmarks(), self.n_clusters_),
+            n_landmarks=max(self.n_landmarks or _MAX_LANDMARKS, self.n_clusters_),
             n_init=self.kmeans_n_init,
             jobs=n_threads(self.n_jobs),
             known=seeds,
@@ -715,10 +715,6 @@ class PCKID(
             distinct = MAX_CLUSTERS + 1
         landmarks = self.n_landmarks or 0
         return {"n_clusters": least, "n_landmarks": landmarks, "least_distinct": max(2, distinct)}
-
-    def _n_landmarks(self) -> int:
-        """Return the number of rows whose features are held at once."""
-        return _MAX_LANDMARKS if self.n_landmarks is None else self.n_landmarks
 
     def _read_groups(
         self, groups: Any, rows: RowsInMemory | BlockedRows, sample: Sample

@@ -6,14 +6,12 @@ from helpers import SMALL, close, groups
 from sklearn.metrics import adjusted_rand_score
 
 from pckid import PCKID
-from pckid._utils.arrays import to_numpy
 from pckid.describe.rows import standardised_rows
 from pckid.ensemble.feature_map import feature_matrix
-from pckid.spectral import embedding as spectra
 from pckid.spectral import membership as spectral_membership
 from pckid.spectral.membership import (
+    cluster_by_parts,
     fit_sharpness,
-    launch_parts,
     match_labels,
     membership,
     sharpness_of,
@@ -90,7 +88,7 @@ def test_parts_of_an_ensemble_find_separated_groups(embedding, n_inits):
     model = PCKID(3, embedding=embedding, **options).fit(X)
     features = feature_matrix(model._kernel, standardised_rows(model, X), 1)
     rng = np.random.default_rng(0)
-    parts = np.stack(list(launch_parts(model._kernel, features, 3, embedding, rng)))
+    parts = cluster_by_parts(model._kernel, features, 3, embedding, rng)
     assert parts.shape == (6, len(X))
     assert np.mean([adjusted_rand_score(truth, part) for part in parts]) > 0.8
 
@@ -130,38 +128,13 @@ def test_parts_are_the_same_on_every_array_library(backend, monkeypatch, embeddi
     features = feature_matrix(model._kernel, standardised_rows(model, X), 1)
     weights = np.random.default_rng(0).uniform(0.5, 2, len(X)) if weighted else None
     rng = np.random.default_rng(1)
-    expected = np.stack(list(launch_parts(model._kernel, features, 3, embedding, rng, weights)))
+    expected = cluster_by_parts(model._kernel, features, 3, embedding, rng, weights)
     # As on a GPU, which takes all columns at once.
     monkeypatch.setattr(spectral_membership, "is_host", lambda array: False)
     there = None if weights is None else backend.asarray(weights)
     rng, rows = np.random.default_rng(1), backend.asarray(features)
-    found = np.stack(list(launch_parts(model._kernel, rows, 3, embedding, rng, there)))
+    found = cluster_by_parts(model._kernel, rows, 3, embedding, rng, there)
     np.testing.assert_array_equal(found, expected)
-
-
-@pytest.mark.parametrize("embedding", ["random_walk", "kernel_pca"])
-@pytest.mark.parametrize("weighted", [False, True])
-def test_parts_are_launched_on_a_gpu_before_anything_waits_for_it(monkeypatch, embedding, weighted):
-    torch = pytest.importorskip("torch")
-    X, _ = groups(n_samples=90)
-    model = PCKID(3, **SMALL, embedding=embedding).fit(torch.asarray(X))
-    features = feature_matrix(model._kernel, standardised_rows(model, X), 1)
-    weights = torch.ones(len(X), dtype=features.dtype) if weighted else None
-    reads = []
-
-    def read(array):
-        reads.append(array)
-        return to_numpy(array)
-
-    monkeypatch.setattr(spectral_membership, "is_host", lambda array: False)
-    monkeypatch.setattr(spectral_membership, "to_numpy", read)
-    monkeypatch.setattr(spectra, "to_numpy", read)
-    rng = np.random.default_rng(0)
-    parts = launch_parts(model._kernel, features, 3, embedding, rng, weights)
-    assert rng.bit_generator.state != np.random.default_rng(0).bit_generator.state
-    assert not reads
-    list(parts)
-    assert len(reads) >= 2 * 6
 
 
 def test_few_rows_or_groups_are_less_sure():

@@ -10,6 +10,7 @@ rows repeated, a matrix M would have the eigenvectors W^-½ u, with u those of W
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,7 @@ _ON_HOST = 500
 
 def kernel_pca(
     features: Array, n_components: int, rng: np.random.Generator, weights: Array | None = None
-) -> Callable[[], Projection]:
+) -> Projection:
     """Embed by the paper's equation Z = E_k Λ_k^½, uncentred.
 
     Parameters
@@ -41,36 +42,31 @@ def kernel_pca(
     n_components : int
         The number k of coordinates.
     rng : numpy Generator
-        Draws the first guess of the eigenvectors, at once.
+        Draws the first guess of the eigenvectors.
     weights : array of shape (n_samples,), default=None
         How many rows each row counts for.
-
-    Returns
-    -------
-    embed : function
-        Returns the projection. Only this waits for a GPU; what can be launched before, is.
     """
-    solve = _launch_eigenpairs(features, _roots(weights), n_components, rng, weights)
-    return lambda: _project_onto(*solve(), features, None, lambda values: 1 / np.sqrt(values))
+    pairs = _scaled_eigenpairs(features, _roots(weights), n_components, rng, weights)
+    return _project_onto(*pairs, features, None, lambda values: 1 / np.sqrt(values))
 
 
 def random_walk(
     features: Array, n_components: int, rng: np.random.Generator, weights: Array | None = None
-) -> Callable[[], Projection]:
+) -> Projection:
     """Embed by the right eigenvectors of D⁻¹K times their eigenvalues, D the rows' degrees.
 
     These are Shi and Malik's normalised-cut coordinates on this kernel: eigenvectors u of
     D^-½ K D^-½, divided by √degree, times λ. A row x lies at Σ_j κ(x, x_j) d_j^-½ u_j / degree(x),
     the mean of its neighbours, which is λ d^-½ u at the training rows and needs no special case
-    for new ones. Parameters and what is returned as in `kernel_pca`.
+    for new ones. Parameters as in `kernel_pca`.
     """
     xp = namespace(features)
     degree = xp.sum(features, axis=1) if weights is None else features @ weights
     inverse_roots = 1 / xp.sqrt(degree @ features)[:, None]
     if weights is not None:
         inverse_roots = inverse_roots * _roots(weights)
-    solve = _launch_eigenpairs(features, inverse_roots, n_components, rng, weights)
-    return lambda: _project_onto(*solve(), features, degree, np.ones_like)
+    pairs = _scaled_eigenpairs(features, inverse_roots, n_components, rng, weights)
+    return _project_onto(*pairs, features, degree, np.ones_like)
 
 
 def _project_onto(
@@ -87,14 +83,14 @@ def _project_onto(
     return Projection((features @ vectors) * scales[0, :], degree, scales[1, :])
 
 
-def _launch_eigenpairs(
+def _scaled_eigenpairs(
     features: Array,
     roots: Array | None,
     n_wanted: int,
     rng: np.random.Generator,
     weights: Array | None,
-) -> Callable[[], tuple[np.ndarray, Array]]:
-    """Return a function that finds eigenvalues of R K R, and R times their vectors.
+) -> tuple[np.ndarray, Array]:
+    """Find eigenvalues of R K R, and R times their vectors.
 
     R is the diagonal matrix of `roots` (n_samples, 1), which hold the roots of the weights. The
     leading values (n_wanted,) are on the host, the vectors (n_samples, n_wanted) where the features
@@ -107,24 +103,19 @@ def _launch_eigenpairs(
     def apply(v: Array) -> Array:
         return scaled(gram_times(features, scaled(v)))
 
-    guess, matrix = _guess(features, n_wanted, rng), None
+    guess = _guess(features, n_wanted, rng)
     if len(guess) <= _ON_HOST and not isinstance(features, np.ndarray):
         # One product tells all of the operator; each step on a GPU would have to be waited for.
         xp = namespace(features)
-        matrix = apply(xp.eye(len(guess), dtype=features.dtype, device=device_of(features)))
-
-    def solve() -> tuple[np.ndarray, Array]:
-        if matrix is None:
-            values, vectors = leading_eigenpairs(apply, guess, n_wanted, features)
-        else:
-            there = to_numpy(matrix)
-            values, vectors = leading_eigenpairs(lambda v: there @ v, guess, n_wanted)
-            vectors = asarray_like(vectors, features)
-        if weights is not None:
-            vectors = _roots(weights) * _fix_signs(vectors / _roots(weights))
-        return values, scaled(vectors)
-
-    return solve
+        eye = xp.eye(len(guess), dtype=features.dtype, device=device_of(features))
+        matrix = to_numpy(apply(eye))
+        values, vectors = leading_eigenpairs(lambda v: matrix @ v, guess, n_wanted)
+        vectors = asarray_like(vectors, features)
+    else:
+        values, vectors = leading_eigenpairs(apply, guess, n_wanted, features)
+    if weights is not None:
+        vectors = _roots(weights) * _fix_signs(vectors / _roots(weights))
+    return values, scaled(vectors)
 
 
 def _roots(weights: Array | None) -> Array | None:
@@ -160,7 +151,7 @@ def walk_coordinates(
     return values, vectors / roots * values
 
 
-EMBEDDINGS: dict[str, Callable[..., Callable[[], Projection]]] = {
+EMBEDDINGS: dict[str, Callable[..., Projection]] = {
     "kernel_pca": kernel_pca,
     "random_walk": random_walk,
 }
@@ -174,7 +165,7 @@ def fit_embedding(
     weights: Array | None = None,
 ) -> Projection:
     """Embed by the entry `name` of `EMBEDDINGS`, whose parameters follow."""
-    return EMBEDDINGS[name](features, n_components, rng, weights)()
+    return EMBEDDINGS[name](features, n_components, rng, weights)
 
 
 def leading_eigenpairs(
@@ -187,7 +178,8 @@ def leading_eigenpairs(
     apply : function
         Takes (n_samples, b) to the operator times it.
     guess : ndarray of shape (n_samples, b), b ≥ n_wanted
-        The first block; a basis of the whole space where there are few rows.
+        The first vectors; a basis of the whole space where there are few rows, and the matrix
+        itself is solved, as it is where ARPACK gives up.
     n_wanted : int
         How many pairs.
     home : array, default=None
@@ -199,41 +191,27 @@ def leading_eigenpairs(
     vectors : array of shape (n_samples, n_wanted), the entry of largest size positive
         Where `home` lies.
     """
-    home = guess if home is None else home
-    few = guess.shape[0] == guess.shape[1]
-    found = None if few else _lanczos(apply, guess[:, 0], n_wanted, home)
-    values, vectors = _dense(apply, guess, n_wanted, home) if found is None else found
-    return values, asarray_like(_fix_signs(vectors), home)
+    n_samples = len(guess)
+    there: Array = guess if home is None else home
 
+    def multiply(v: np.ndarray) -> np.ndarray:
+        # ARPACK itself runs on the host, the operator where `home` lies: only vectors travel.
+        block = asarray_like(v.reshape(n_samples, -1), there, dtype=there.dtype)
+        return to_numpy(apply(block))
 
-def _lanczos(
-    apply: Callable[[Array], Array], v0: np.ndarray, n_wanted: int, home: Array
-) -> tuple[np.ndarray, np.ndarray] | None:
-    """Find eigenpairs by ARPACK from a first vector (n_samples,); None if it gives up.
-
-    ARPACK itself runs on the host, the operator where `home` lies: vectors are all that travels.
-    """
-
-    def matvec(v: np.ndarray) -> np.ndarray:
-        column = asarray_like(v.reshape(-1, 1), home, dtype=home.dtype)
-        return to_numpy(apply(column))[:, 0]
-
-    operator = LinearOperator((len(v0), len(v0)), matvec=matvec, dtype=v0.dtype)
-    try:
-        values, vectors = eigsh(operator, n_wanted, which="LA", v0=v0)
-    except ArpackError:
-        return None
-    order = np.argsort(-values, kind="stable")
-    return values[order], vectors[:, order]
-
-
-def _dense(
-    apply: Callable[[Array], Array], guess: np.ndarray, n_wanted: int, home: Array
-) -> tuple[np.ndarray, np.ndarray]:
-    """Find eigenpairs from the matrix itself, where rows are few or ARPACK gives up."""
-    matrix = to_numpy(apply(asarray_like(np.eye(len(guess), dtype=guess.dtype), home)))
-    values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
-    return values[::-1][:n_wanted], vectors[:, ::-1][:, :n_wanted]
+    found = None
+    if guess.shape[1] < n_samples:
+        square = (n_samples, n_samples)
+        operator = LinearOperator(square, matvec=multiply, dtype=guess.dtype)
+        with suppress(ArpackError):
+            found = eigsh(operator, n_wanted, which="LA", v0=guess[:, 0])
+    if found is None:
+        matrix = multiply(np.eye(n_samples, dtype=guess.dtype))
+        values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
+        found = values[::-1], vectors[:, ::-1]
+    values, vectors = found
+    order = np.argsort(-values, kind="stable")[:n_wanted]
+    return values[order], asarray_like(_fix_signs(vectors[:, order]), there)
 
 
 def _guess(features: Array, n_components: int, rng: np.random.Generator) -> np.ndarray:

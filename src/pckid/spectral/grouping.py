@@ -17,7 +17,7 @@ from pckid.input.table import Table, take
 from pckid.spectral.embedding import fit_embedding
 from pckid.spectral.kmeans import distances_to, first_of_nearest, kmeans, lloyd, nearest
 from pckid.spectral.known_rows import KnownRows, n_coordinates, span_of_centers
-from pckid.spectral.membership import launch_parts, sharpness_of
+from pckid.spectral.membership import cluster_by_parts, sharpness_of
 
 _TURNS = 20
 # Starts of k-means where several numbers of clusters are tried.
@@ -138,8 +138,8 @@ def _embed_landmarks(
 ) -> tuple[Projection, Array | None, Array | None, Array, np.ndarray]:
     """Take the landmarks through the mixtures, once for all that is asked of their features.
 
-    Only the eigenvectors wait for a GPU, so that scores and parts come before them: it still trains
-    the ensemble while the host launches these.
+    The eigenvectors wait for a GPU, so that the scores come before them: it still trains the
+    ensemble while the host launches these.
 
     Returns
     -------
@@ -151,7 +151,7 @@ def _embed_landmarks(
     held_out : array of shape (n_scored,)
         Outlier scores of the rows `scored`, as if they were new.
     parts : ndarray of shape (n_draws, n_landmarks)
-        Labels by parts of the ensemble, see `launch_parts`.
+        Labels by parts of the ensemble, see `cluster_by_parts`.
     """
     kernel, sample = training.kernel, training.drawn.sample
     features = feature_matrix(kernel, take(sample.table, landmarks), jobs)
@@ -162,10 +162,6 @@ def _embed_landmarks(
     some = take(sample.table, scored)
     mine = take_along(features, scored, 1) if are_all else feature_matrix(kernel, some, jobs)
     held_out = score_held_out(kernel, mine, training.learnt, scored, some)
-    own_rng = generator(sample.entropy, Stream.MEMBERSHIP)
-    launched = launch_parts(
-        kernel, features, n_clusters, embedding, own_rng, weights, known, groups
-    )
     with blas_threads_for(landmarks.shape[0], jobs):
         width = n_clusters
         if known is not None:
@@ -173,7 +169,11 @@ def _embed_landmarks(
         projection = fit_embedding(embedding, features, width, rng, weights)
         if are_all:
             points = project_features(features, projection)
-        return projection, points, scores, held_out, np.stack(list(launched))
+        own_rng = generator(sample.entropy, Stream.MEMBERSHIP)
+        parts = cluster_by_parts(
+            kernel, features, n_clusters, embedding, own_rng, weights, known, groups
+        )
+    return projection, points, scores, held_out, parts
 
 
 def largest_first(

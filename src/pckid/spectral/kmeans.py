@@ -73,24 +73,11 @@ def kmeans(
         Rows of known clusters.
     """
     uniforms = rng.random((n_init, n_clusters))
-    return kmeans_from(X, uniforms, max_iter=max_iter, weights=weights, anchors=anchors)
-
-
-def kmeans_from(
-    X: Array,
-    uniforms: np.ndarray,
-    *,
-    max_iter: int = 300,
-    weights: Array | None = None,
-    anchors: Anchors | None = None,
-) -> Clusters:
-    """Run `kmeans` from draws in [0, 1), one for each start and centre (n_init, n_clusters)."""
     if anchors is not None and float(namespace(X).min(anchors.counts)) > 0:
         uniforms = uniforms[:1, :]  # No centre is free: all starts are the same.
-    n_init, n_clusters = uniforms.shape
     size = max(1, _CELLS // (X.shape[0] * n_clusters))
     parts = []
-    for first in range(0, n_init, size):
+    for first in range(0, len(uniforms), size):
         start = plus_plus(X, uniforms[first : first + size, :], weights, anchors)
         parts.append(lloyd(X, start, max_iter, weights, anchors))
     return min(parts, key=lambda part: part.inertia)

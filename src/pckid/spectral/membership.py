@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from itertools import accumulate, repeat
+from itertools import accumulate
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment, minimize_scalar
@@ -11,8 +10,8 @@ from scipy.optimize import linear_sum_assignment, minimize_scalar
 from pckid._utils.arrays import Array, asarray_like, is_host, namespace, take_along, to_numpy
 from pckid.ensemble.feature_map import Kernel, Projection, project_features
 from pckid.input.groups import draw_together
-from pckid.spectral.embedding import EMBEDDINGS
-from pckid.spectral.kmeans import distances_to, first_of_nearest, kmeans_from
+from pckid.spectral.embedding import fit_embedding
+from pckid.spectral.kmeans import distances_to, first_of_nearest, kmeans
 from pckid.spectral.known_rows import KnownRows, n_coordinates
 
 # Two clusterings of some hundred rows pin down one number well enough; fewer rows take more.
@@ -115,7 +114,7 @@ def sharpness_of(
         Of the rows from the centres.
     centers : array of shape (n_clusters, n_components)
     parts : ndarray of shape (n_draws, n_samples)
-        As from `launch_parts`.
+        As from `cluster_by_parts`.
     weights : array of shape (n_samples,), default=None
     n_groups : int, default=None
         How many groups of rows that belong together there are; None: as many as rows.
@@ -150,7 +149,7 @@ def match_labels(reference: np.ndarray, labels: np.ndarray, n_clusters: int) -> 
     return linear_sum_assignment(counts, maximize=True)[1][labels]
 
 
-def launch_parts(
+def cluster_by_parts(
     kernel: Kernel,
     features: Array,
     n_clusters: int,
@@ -159,8 +158,8 @@ def launch_parts(
     weights: Array | None = None,
     known: KnownRows | None = None,
     groups: np.ndarray | None = None,
-) -> Iterator[np.ndarray]:
-    """Draw parts of an ensemble to cluster by, each a third of the mixtures and of the rows.
+) -> np.ndarray:
+    """Cluster rows by parts of an ensemble, each a third of the mixtures and of the rows.
 
     Where an estimate from all has the variance v around the truth, one from a third of the same
     is 2 v away from it: as far as an estimate from as many new mixtures and rows would be. So the
@@ -182,67 +181,45 @@ def launch_parts(
 
     Returns
     -------
-    parts : iterator over labels of all rows, ndarrays of shape (n_samples,)
-        Clusters are numbered by each part anew. On a GPU all that need not be waited for is
-        launched by now. A CPU draws each part in its turn, so that memory holds one at a time.
+    parts : ndarray of shape (n_draws, n_samples)
+        Labels of all rows; clusters are numbered by each part anew.
     """
-    n_draws = _N_DRAWS if features.shape[1] > _FEW_ROWS else _N_DRAWS_OF_FEW
+    n_samples = features.shape[1]
+    n_draws = _N_DRAWS if n_samples > _FEW_ROWS else _N_DRAWS_OF_FEW
     if n_clusters == 1:
-        return repeat(np.zeros(features.shape[1], dtype=np.int64), n_draws)
-
-    def launch() -> Callable[[], np.ndarray]:
-        return _launch_part(kernel, features, n_clusters, embedding, rng, weights, known, groups)
-
-    if is_host(features):
-        return (launch()() for _ in range(n_draws))
-    launched = [launch() for _ in range(n_draws)]
-    return (cluster() for cluster in launched)
-
-
-def _launch_part(
-    kernel: Kernel,
-    features: Array,
-    n_clusters: int,
-    embedding: str,
-    rng: np.random.Generator,
-    weights: Array | None,
-    known: KnownRows | None,
-    groups: np.ndarray | None,
-) -> Callable[[], np.ndarray]:
-    """Draw a part; return the function that clusters all rows by it (n_samples,), on the host."""
-    xp, n_samples = namespace(features), features.shape[1]
-    columns = _third(kernel, rng)
+        return np.zeros((n_draws, n_samples), dtype=np.int64)
     size = min(max(n_clusters + 1, -(-n_samples // 3)), n_samples)
-    rows = draw_together(rng, n_samples, size, groups)
+    width = n_clusters if known is None else n_coordinates(n_clusters, size)
+
+    def cluster() -> np.ndarray:
+        columns = _third(kernel, rng)
+        rows = draw_together(rng, n_samples, size, groups)
+        each = None if weights is None else take_along(weights, rows)
+        mine = _take_part(features, columns, rows)
+        whole = _widen(fit_embedding(embedding, mine, width, rng, each), columns, features)
+        # Few starts on few rows: the host is done before it could tell a GPU what to do.
+        points = to_numpy(_coordinates_of(features, whole))
+        each = None if each is None else to_numpy(each)
+        anchors = None
+        if known is not None:
+            anchors = known.anchors(to_numpy(_coordinates_of(known.features, whole)), n_clusters)
+        centers = kmeans(
+            points[rows], n_clusters, n_init=_N_STARTS, rng=rng, weights=each, anchors=anchors
+        ).centers
+        return to_numpy(first_of_nearest(distances_to(points, centers), centers))
+
+    return np.stack([cluster() for _ in range(n_draws)])
+
+
+def _take_part(features: Array, columns: np.ndarray, rows: np.ndarray) -> Array:
+    """Take columns of the feature map and rows: some columns at a time, to copy few on a CPU."""
     index = asarray_like(rows, features)
-    each = None if weights is None else take_along(weights, index)
-    # Some columns at a time, so that a CPU makes no copy of all rows.
     n_pieces = max(1, len(columns) // _COLUMNS) if is_host(features) else 1
     pieces = [
         take_along(take_along(features, some), index, 1)
         for some in np.array_split(columns, n_pieces)
     ]
-    mine = xp.concat(pieces, axis=0) if n_pieces > 1 else pieces[0]
-    width = n_clusters if known is None else n_coordinates(n_clusters, size)
-    embed = EMBEDDINGS[embedding](mine, width, rng, each)
-    uniforms = rng.random((_N_STARTS, n_clusters))
-    widen = _widening(columns, features)
-
-    def cluster() -> np.ndarray:
-        projection = embed()
-        degree = None if projection.degree is None else widen(projection.degree)
-        whole = projection._replace(basis=widen(projection.basis), degree=degree)
-        points = to_numpy(_coordinates_of(features, whole))
-        host_weights = None if each is None else to_numpy(each)
-        # Few starts on few rows: the host is done before it could tell a GPU what to do.
-        anchors = None
-        if known is not None:
-            anchors = known.anchors(to_numpy(_coordinates_of(known.features, whole)), n_clusters)
-        found = kmeans_from(points[rows], uniforms, weights=host_weights, anchors=anchors)
-        centers = found.centers
-        return to_numpy(first_of_nearest(distances_to(points, centers), centers))
-
-    return cluster
+    return namespace(features).concat(pieces, axis=0) if n_pieces > 1 else pieces[0]
 
 
 def _third(kernel: Kernel, rng: np.random.Generator) -> np.ndarray:
@@ -269,10 +246,15 @@ def _coordinates_of(features: Array, projection: Projection) -> Array:
     return points / namespace(features).where(degree > 0, degree, 1.0)[:, None]
 
 
-def _widening(columns: np.ndarray, features: Array) -> Callable[[Array], Array]:
-    """Return a function that puts zeros at all columns of the feature map but some (c, ..)."""
+def _widen(projection: Projection, columns: np.ndarray, features: Array) -> Projection:
+    """Take a projection from some columns of the feature map to one from all, others zero."""
     xp = namespace(features)
     places = np.full(features.shape[0], len(columns))
     places[columns] = np.arange(len(columns))
     index = asarray_like(places, features)
-    return lambda part: take_along(xp.concat([part, 0 * part[:1, ...]], axis=0), index)
+
+    def widen(part: Array) -> Array:
+        return take_along(xp.concat([part, 0 * part[:1, ...]], axis=0), index)
+
+    degree = None if projection.degree is None else widen(projection.degree)
+    return projection._replace(basis=widen(projection.basis), degree=degree)
