@@ -176,14 +176,6 @@ def test_exponentials_too_small_to_multiply_fast_are_zero(backend, dtype):
     assert above.min() ** 2 > 2.0**20 * smallest
 
 
-def test_what_is_tiny_is_dropped_in_place(backend):
-    X = backend.asarray(np.array([0.0, 1e-40, 1e-15, 1e-10, 1.0], dtype=np.float32)) + 0
-    found = _arrays.drop_tiny(X)
-    assert found is X
-    expected = np.array([0, 0, 0, 1e-10, 1])
-    np.testing.assert_allclose(_arrays.to_numpy(found), expected, rtol=0.01)
-
-
 @pytest.mark.parametrize(("g", "n"), [(3, 7), (7, 3), (1, 1)])
 def test_product_with_the_transpose(backend, g, n):
     rng = np.random.default_rng(0)

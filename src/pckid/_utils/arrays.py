@@ -150,19 +150,24 @@ def contiguous(X: Array) -> Array:
 
 
 def exponential(X: Array) -> Array:
-    """Compute exp of every entry, none of which is positive; tiny results become zero on a CPU.
+    """Compute exp of every entry, none of which is positive; a NumPy array is overwritten.
 
-    A NumPy array is overwritten.
+    On a CPU results become zero whose products with each other would not be normal numbers: it
+    computes subnormal ones many times slower, and two in a thousand of them double the time of a
+    matrix product.
     """
     if not is_host(X):
         return namespace(X).exp(X)
-    smallest, _ = _rounding_of(X)
+    smallest, coarse = _rounding_of(X)
     if isinstance(X, np.ndarray):
         np.maximum(X, smallest, out=X)
         np.exp(X, out=X)
     else:
         X = namespace(X).exp(clip_min(X, smallest))
-    return drop_tiny(X)
+    # Rounds to multiples of what `coarse` can hold, the smallest of them to zero.
+    X += coarse
+    X -= coarse
+    return X
 
 
 def fused_softmax(X: Array) -> Array | None:
@@ -173,20 +178,6 @@ def fused_softmax(X: Array) -> Array | None:
     if is_host(X) or not array_api_compat.is_torch_array(X):
         return None
     return X.softmax(1)
-
-
-def drop_tiny(X: Array) -> Array:
-    """Set entries to zero, in place, whose products with each other would not be normal numbers.
-
-    CPUs compute subnormal numbers many times slower, and two in a thousand of them double the time
-    of a matrix product. GPUs do not: what lies there stays as it is.
-    """
-    if is_host(X):
-        # Rounds to multiples of what `coarse` can hold, the smallest of them to zero.
-        _, coarse = _rounding_of(X)
-        X += coarse
-        X -= coarse
-    return X
 
 
 def _rounding_of(X: Array) -> tuple[float, float]:

@@ -75,25 +75,31 @@ def group(
     grouping : Grouping
     """
     kernel, sample = training.kernel, training.drawn.sample
-    seeds = None
-    if known is not None:
-        seeds = KnownRows(feature_matrix(kernel, known[0], jobs), known[1])
     rng = generator(sample.entropy, Stream.EMBEDDING)
     landmarks, weights = sample.draw(n_landmarks, rng)
     are_all = landmarks.shape[0] == sample.table.n_samples
     together = None if groups is None else groups[to_numpy(landmarks)]
-    projection, points, scores, held_out, parts = _embed_landmarks(
-        training,
-        scored,
-        landmarks,
-        weights,
-        n_clusters,
-        embedding,
-        rng,
-        jobs,
-        seeds,
-        together,
-    )
+    seeds, width = None, n_clusters
+    if known is not None:
+        seeds = KnownRows(feature_matrix(kernel, known[0], jobs), known[1])
+        width = n_coordinates(n_clusters, landmarks.shape[0])
+    features = feature_matrix(kernel, take(sample.table, landmarks), jobs)
+    # The eigenvectors wait for a GPU. Scores come first: the host launches them while it trains.
+    scores = points = None
+    if are_all and sample.places is not None:
+        scores = score_features(kernel, features, sample.table, jobs)
+    some = take(sample.table, scored)
+    mine = take_along(features, scored, 1) if are_all else feature_matrix(kernel, some, jobs)
+    held_out = score_held_out(kernel, mine, training.learnt, scored, some)
+    with blas_threads_for(landmarks.shape[0], jobs):
+        projection = fit_embedding(embedding, features, width, rng, weights)
+        if are_all:
+            points = project_features(features, projection)
+        own_rng = generator(sample.entropy, Stream.MEMBERSHIP)
+        parts = cluster_by_parts(
+            kernel, features, n_clusters, embedding, own_rng, weights, seeds, together
+        )
+    del features, mine
     if points is None and sample.places is None:
         points = project(kernel, projection, sample.table, jobs)
     elif points is None:
@@ -122,58 +128,6 @@ def group(
     return Grouping(
         projection, centers, found.inertia, sharpness, points, scores, order, scored, held_out
     )
-
-
-def _embed_landmarks(
-    training: Training,
-    scored: np.ndarray,
-    landmarks: Array,
-    weights: Array | None,
-    n_clusters: int,
-    embedding: str,
-    rng: np.random.Generator,
-    jobs: int,
-    known: KnownRows | None,
-    groups: np.ndarray | None,
-) -> tuple[Projection, Array | None, Array | None, Array, np.ndarray]:
-    """Take the landmarks through the mixtures, once for all that is asked of their features.
-
-    The eigenvectors wait for a GPU, so that the scores come before them: it still trains the
-    ensemble while the host launches these.
-
-    Returns
-    -------
-    projection : Projection
-    points : array of shape (n_samples, n_coordinates) or None
-        Coordinates, if the landmarks are all rows of the sample.
-    scores : array of shape (n_samples,) or None
-        Outlier scores, if the landmarks are also all rows of the table.
-    held_out : array of shape (n_scored,)
-        Outlier scores of the rows `scored`, as if they were new.
-    parts : ndarray of shape (n_draws, n_landmarks)
-        Labels by parts of the ensemble, see `cluster_by_parts`.
-    """
-    kernel, sample = training.kernel, training.drawn.sample
-    features = feature_matrix(kernel, take(sample.table, landmarks), jobs)
-    points = scores = None
-    are_all = landmarks.shape[0] == sample.table.n_samples
-    if are_all and sample.places is not None:
-        scores = score_features(kernel, features, sample.table, jobs)
-    some = take(sample.table, scored)
-    mine = take_along(features, scored, 1) if are_all else feature_matrix(kernel, some, jobs)
-    held_out = score_held_out(kernel, mine, training.learnt, scored, some)
-    with blas_threads_for(landmarks.shape[0], jobs):
-        width = n_clusters
-        if known is not None:
-            width = n_coordinates(n_clusters, landmarks.shape[0])
-        projection = fit_embedding(embedding, features, width, rng, weights)
-        if are_all:
-            points = project_features(features, projection)
-        own_rng = generator(sample.entropy, Stream.MEMBERSHIP)
-        parts = cluster_by_parts(
-            kernel, features, n_clusters, embedding, own_rng, weights, known, groups
-        )
-    return projection, points, scores, held_out, parts
 
 
 def largest_first(
