@@ -8,9 +8,10 @@ is the mean over four ways to halve the rows, so that chance has less of a part 
 In a Gaussian cloud √n times the dip, n being the rows of a half, is about 0.49 in the mean over all
 halves, with a standard deviation of 0.055, whatever n is from 20 rows on: that gives the p-value.
 Other clouds differ from a Gaussian one: a curved one, cut into pieces, even has shallow modes where
-it bends. So a dip counts only for what it exceeds 0.04 by. The closest unimodal distribution is no
-better reference: where there are two modes it is flat between them, and hardly any gap of a few
-hundred rows exceeds it.
+it bends. So a dip counts only for what it exceeds 0.04 by, and only if the inner half of the rows
+on either side show one, too: a gap is between clusters, the modes of a bend are at its ends. The
+closest unimodal distribution is no better reference: where there are two modes it is flat between
+them, and hardly any gap of a few hundred rows exceeds it.
 
 Columns of few values have gaps of their own, between one value and the next. They are replaced by
 random normal scores: within a value rows are in random order, so that such a column alone is a
@@ -38,6 +39,9 @@ _N_SPLITS = 4
 # Of √n times the dip of Gaussian clouds, the mean over the halves.
 _MEAN, _SPREAD = 0.49, 0.055
 _SHALLOW = 0.04
+# √n times the dip of the inner halves is at least this where there is a gap, less where one side
+# has more rows than the other. Where rows are spread evenly it is 0.5 to 0.65.
+_INNER = 0.8
 # In a column of numbers with ties, fewer of its values than this differ.
 _DISTINCT = 0.9
 # Rows count if they have half of what separates the two clusters.
@@ -53,9 +57,8 @@ _LEAST_VARIANCE = 0.02
 class Gaps(NamedTuple):
     """Which clusters have a gap between them."""
 
-    # (n_clusters, n_clusters), how likely a cloud without a gap looks so for each pair, times the
-    # number of other clusters, since no chain of them should break by chance; 1 on the diagonal,
-    # and NaN where a cluster has fewer than 20 rows: too few to show a gap
+    # (n_clusters, n_clusters), how likely a cloud without a gap looks so for each pair; 1 on the
+    # diagonal, and NaN where a cluster has fewer than 20 rows: too few to show a gap
     p_values: np.ndarray
     # (n_clusters,), clusters without a gap between them, directly or through others, are of one
     # group, from 0. One of too few rows is of the group of the closest cluster, or joins two that
@@ -81,13 +84,11 @@ def find_gaps(units: Units, labels: np.ndarray, entropy: int, n_clusters: int = 
     sizes = np.bincount(labels, minlength=n_clusters)
     p_values = np.full((len(sizes), len(sizes)), np.nan)
     np.fill_diagonal(p_values, 1.0)
-    large = np.flatnonzero(sizes >= _LEAST_ROWS)
-    for a, b in combinations(large, 2):
+    for a, b in combinations(np.flatnonzero(sizes >= _LEAST_ROWS), 2):
         rows = np.flatnonzero((labels == a) | (labels == b))
         second = labels[rows] == b
         statistic = _pair_statistic(values[rows], units.categorical, discrete, second, rng)
-        p_value = norm.sf(statistic, loc=_MEAN, scale=_SPREAD) * (len(large) - 1)
-        p_values[a, b] = p_values[b, a] = min(p_value, 1.0)
+        p_values[a, b] = p_values[b, a] = norm.sf(statistic, loc=_MEAN, scale=_SPREAD)
     return Gaps(p_values, _find_groups(p_values, sizes, units, labels))
 
 
@@ -137,19 +138,31 @@ def _pair_statistic(
     """Measure the gap between two clusters: √n (dip − 0.04), the mean over halves.
 
     Of the rows (n_rows, n_units) of both, `second` (n_rows,) are those of the second; units
-    (n_units,) may be `categorical` or `discrete`.
+    (n_units,) may be `categorical` or `discrete`. −inf where the inner rows show no gap.
     """
-    found = []
+    found, inner = [], []
     for _ in range(_N_SPLITS):
         half = np.zeros(len(X), dtype=bool)
         for part in (np.flatnonzero(~second), np.flatnonzero(second)):
             half[rng.permutation(part)[::2]] = True
         for learn in (half, ~half):
             positions, smooth = _place_between(X, categorical, discrete, second, learn, rng)
-            enough = len(positions) >= _LEAST_ROWS
-            excess = dip(positions) - _SHALLOW * smooth if enough else 0.0
-            found.append(np.sqrt(len(positions)) * excess)
-    return float(np.mean(found))
+            if len(positions) < _LEAST_ROWS:
+                found.append(0.0)
+                continue
+            found.append(np.sqrt(len(positions)) * (dip(positions) - _SHALLOW * smooth))
+            rows, share = _inner_half(positions), (positions < 0.5).mean()
+            least = _INNER * smooth * 2 * np.sqrt(share * (1 - share))
+            inner.append(np.sqrt(len(rows)) * dip(rows) - least)
+    return float(np.mean(found)) if inner and np.mean(inner) >= 0 else -np.inf
+
+
+def _inner_half(positions: np.ndarray) -> np.ndarray:
+    """Select from positions (n,) the half on either side of the middle that is closer to it."""
+    below, above = positions[positions < 0.5], positions[positions >= 0.5]
+    low = np.median(below) if len(below) else 0.0
+    high = np.median(above) if len(above) else 1.0
+    return positions[(positions >= low) & (positions <= high)]
 
 
 def _place_between(
