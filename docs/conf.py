@@ -86,12 +86,7 @@ html_theme_options = {
     "pygments_dark_style": "monokai",
     "header_links_before_dropdown": 6,
 }
-html_sidebars = {
-    "index": [],
-    "start-here": [],
-    "without-code": [],
-    "performance": [],
-    "changelog": [],
-}
+html_sidebars = {"index": []}
+html_domain_indices = False
 
 (HERE / "_extra").mkdir(exist_ok=True)
