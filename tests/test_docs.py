@@ -74,9 +74,10 @@ def test_commands_and_their_options_exist(command, tmp_path, monkeypatch):
     ours = words.pop(0) == "pckid"
     words = words if ours else words[2:]
     for word in words:
-        if word.startswith(("DATA/", "FOLDER")):
-            Path("DATA").mkdir(exist_ok=True)
-            Path(word).touch() if "." in word else Path(word).mkdir(parents=True)
+        if word.startswith(("DATA/", "FOLDER", "results/")):
+            path = Path(word)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.touch() if path.suffix else path.mkdir(exist_ok=True)
     if words in (["--help"], ["--version"]):
         return
     if ours:
