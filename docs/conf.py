@@ -88,5 +88,6 @@ html_theme_options = {
 }
 html_sidebars = {"index": []}
 html_domain_indices = False
+html_search_scorer = str(HERE / "_ext" / "scorer.js")
 
 (HERE / "_extra").mkdir(exist_ok=True)

@@ -167,3 +167,18 @@ def test_the_link_checker_finds_what_is_wrong(tmp_path):
         "a.html: b.html#nowhere names no place there",
         "a.html: c.html is not there",
     ]
+
+
+@pytest.mark.parametrize(
+    ("words", "page"),
+    [
+        ("Excel", "guide/tables.md"),
+        ("time series", "guide/series.md"),
+        ("how many clusters", "guide/choosing-k.md"),
+        ("GPU", "guide/gpu.md"),
+        ("new rows", "guide/saving.md"),
+    ],
+)
+def test_what_people_search_for_is_in_the_title_of_its_page(words, page):
+    title = (DOCS / page).read_text(encoding="utf-8").partition("\n")[0]
+    assert words.lower() in title.lower()
