@@ -39,7 +39,7 @@ simple = make_pipeline(SimpleImputer(), KMeans(2, n_init=20, random_state=0))
 print(f"mean imputation + k-means: {clustering_accuracy(y, simple.fit_predict(X)):.3f}")
 
 # %%
-# Which dates are hidden, rows sorted by cluster. The two clusters should have similar holes:
+# Which dates are hidden, rows sorted by cluster. Both clusters should look alike here:
 # clusters that follow the clouds would be useless.
 MissingnessDisplay.from_estimator(model, X).plot()
 plt.show()

@@ -23,10 +23,10 @@ from pckid.metrics import clustering_accuracy
 images, digit = load_digits(return_X_y=True)
 chosen = np.isin(digit, (5, 6))
 images, digit = images[chosen], digit[chosen]
-holes = missing.apply(images, missing.drop_quadrants(images, 0.9, random_state=0))
+incomplete = missing.apply(images, missing.drop_quadrants(images, 0.9, random_state=0))
 
 figure, axes = plt.subplots(2, 8, figsize=(8, 2.2), layout="constrained")
-for ax, image in zip(axes.flat, holes, strict=False):
+for ax, image in zip(axes.flat, incomplete, strict=False):
     ax.imshow(image.reshape(8, 8), cmap="gray_r", vmin=0, vmax=16).cmap.set_bad("#d9662b")
     ax.set(xticks=[], yticks=[])
 plt.show()

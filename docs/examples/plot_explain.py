@@ -18,8 +18,8 @@ from pckid import PCKID, assess, explain, missing
 from pckid.plots import ProfileDisplay
 
 wine = load_wine(as_frame=True)
-holes = missing.mcar(wine.data, 0.2, random_state=0)
-table = wine.data.mask(holes)
+removed = missing.mcar(wine.data, 0.2, random_state=0)
+table = wine.data.mask(removed)
 model = PCKID(3, n_inits=10, max_components=20, random_state=0).fit(table)
 
 # %%
@@ -29,8 +29,8 @@ model = PCKID(3, n_inits=10, max_components=20, random_state=0).fit(table)
 # from observed values.
 profiles = model.cluster_profiles_
 for cluster in range(3):
-    told = ", ".join(f"{name} {value:+.2f}" for name, value in profiles.ranked(cluster)[:3])
-    print(f"cluster {cluster}: {profiles.n_rows[cluster]} rows; {told}")
+    columns = ", ".join(f"{name} {value:+.2f}" for name, value in profiles.ranked(cluster)[:3])
+    print(f"cluster {cluster}: {profiles.n_rows[cluster]} rows; {columns}")
 
 # %%
 # As a picture, in spreads from the median of all wines:
@@ -51,7 +51,7 @@ for cluster in found.clusters:
     print(f"cluster {cluster.number}: typical rows {rows}")
 
 # %%
-# Doubtful rows lie between two clusters. A row with many holes is often among them.
+# Doubtful rows lie between two clusters. A row with many missing values is often among them.
 for row in found.doubtful[:5]:
     print(f"row {row.row}: cluster {row.cluster} or {row.other}, confidence {row.confidence:.2f}")
 

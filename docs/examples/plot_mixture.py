@@ -10,8 +10,8 @@ samples, and the expectation of what is missing.
 # %%
 # Flippers and weights of penguins
 # --------------------------------
-# Two columns of the bundled table, 342 birds. Of each value we remove three tenths, so that it is
-# known what the holes hide.
+# Two columns of the bundled table, 342 birds. We remove three tenths of the values ourselves, so
+# that the missing ones are known.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -27,7 +27,7 @@ X = missing.apply(true, removed)
 # How many components?
 # --------------------
 # The likelihood counts what is observed; the Bayesian information criterion is lowest at two. They
-# are the large Gentoo penguins and the other two species, which these columns do not tell apart.
+# are the large Gentoo penguins and the other two species, which these columns do not separate.
 fits = [IncompleteGaussianMixture(k, n_init=5, random_state=0).fit(X) for k in (1, 2, 3, 4)]
 for fit in fits:
     print(fit.n_components, "components: BIC", round(fit.bic(X)))
@@ -43,9 +43,9 @@ filled = mixture.impute(X)
 means = np.where(removed, np.nanmean(X, axis=0), true)
 figure, axes = plt.subplots(1, 3, figsize=(9, 3.2), sharex=True, sharey=True, layout="constrained")
 for ax, values, title in zip(axes, (true, filled, means), ("true", "mixture", "mean"), strict=True):
-    holes = removed.any(axis=1)
-    ax.scatter(*values[~holes].T, s=8, color="0.7")
-    ax.scatter(*values[holes].T, s=10, color="C1")
+    incomplete = removed.any(axis=1)
+    ax.scatter(*values[~incomplete].T, s=8, color="0.7")
+    ax.scatter(*values[incomplete].T, s=10, color="C1")
     error = np.sqrt(np.mean((((values - true) / true.std(axis=0))[removed]) ** 2))
     ax.set_title(title if values is true else f"{title}: error {error:.2f}")
     ax.set_xlabel("flipper (mm)")

@@ -1,6 +1,6 @@
 """
-Penguins: from a table with holes to clusters
-=============================================
+Penguins: from a table with missing values to clusters
+======================================================
 
 344 penguins of three species were measured on the islands of the Palmer Archipelago. Some
 measurements are missing, and two birds were never measured at all. We cluster them without
@@ -23,9 +23,9 @@ from pckid.plots import EmbeddingDisplay, ProfileDisplay
 
 birds = pd.read_csv(penguins_path())
 species = birds.pop("label").to_numpy()
-holes = birds.isna().to_numpy()
-print("missing in each column:", holes.sum(axis=0))
-print("rows without any value:", int(holes.all(axis=1).sum()))
+absent = birds.isna().to_numpy()
+print("missing in each column:", absent.sum(axis=0))
+print("rows without any value:", int(absent.all(axis=1).sum()))
 birds.head()
 
 # %%
@@ -60,9 +60,9 @@ ProfileDisplay.from_estimator(model, birds).plot(ax=ax)
 plt.show()
 
 # %%
-# How sure is it of birds with holes? A bird without isotope ratios is still sorted by its other
-# measurements.
-some_missing = holes.any(axis=1) & (model.labels_ >= 0)
-complete = ~holes.any(axis=1)
+# How sure is it of birds with missing values? A bird without isotope ratios is still sorted by
+# its other measurements.
+some_missing = absent.any(axis=1) & (model.labels_ >= 0)
+complete = ~absent.any(axis=1)
 print(f"median confidence, complete rows:   {np.median(model.confidence_[complete]):.2f}")
-print(f"median confidence, rows with holes: {np.median(model.confidence_[some_missing]):.2f}")
+print(f"median confidence, incomplete rows: {np.median(model.confidence_[some_missing]):.2f}")

@@ -4,7 +4,7 @@ The kernel for a classifier
 
 The kernel is not only for clustering. It is learnt without labels, from complete and incomplete
 rows alike, and its feature map is explicit, so that any linear method can use it. Here: a support
-vector machine on wine measurements with holes, with few labels.
+vector machine on wine measurements with missing values and few labels.
 """
 
 # %%
