@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -12,7 +13,7 @@ from pckid.exceptions import OptionError, TableError, UndecidedError
 from pckid.tables.options import option_of, pick_options
 from pckid.tables.scanning import open_table
 from pckid.tables.service import Prepared, prepare
-from pckid.wording import Dialect, write_note, write_problems, write_refusal
+from pckid.wording import LEFT_OUT, Dialect, write_findings, write_refusal
 
 PYTHON = Dialect(
     write=lambda fixes: as_parameters(map(option_of, fixes)),
@@ -31,6 +32,8 @@ PYTHON = Dialect(
     yes="take_advice=True",
 )
 """How options are written for users of Python: as parameters of `read_table`."""
+ORIGIN = "pckid"
+"""Where the `attrs` of a pandas frame hold what `read_table` knows of its file."""
 
 
 class TableFrame(NamedTuple):
@@ -149,8 +152,7 @@ def read_table(
     with parameter_errors(path):
         prepared = prepare(open_table(path, reading), options)
     refuse_undecided(prepared)
-    notes = [write_note(note, PYTHON) for note in (*prepared.table.notes, *prepared.notes)]
-    return TableFrame(_to_frame(prepared), notes + write_problems(prepared.problems, PYTHON))
+    return TableFrame(_to_frame(prepared), write_findings(prepared, PYTHON))
 
 
 def refuse_undecided(prepared: Prepared) -> None:
@@ -171,7 +173,10 @@ def parameter_errors(path: str) -> Iterator[None]:
 
 
 def _to_frame(prepared: Prepared) -> Any:
-    """Make a frame: of pandas if it is installed, of Arrow otherwise."""
+    """Make a frame: of pandas if it is installed, of Arrow otherwise.
+
+    One of pandas carries in its `attrs` what a report says of the file.
+    """
     if importlib.util.find_spec("pandas") is None:
         return prepared.frame
     import pandas as pd
@@ -181,10 +186,17 @@ def _to_frame(prepared: Prepared) -> Any:
         cells = prepared.table.whole.data.column(prepared.row_names).to_pylist()
         index = pd.Index(cells, name=prepared.row_names)
     texts = prepared.texts
-    return pd.DataFrame(
+    frame = pd.DataFrame(
         {
             name: pd.Categorical(texts[name]) if name in texts else column
             for name, column in zip(prepared.names, prepared.X.T, strict=True)
         },
         index=index,
     )
+    frame.attrs[ORIGIN] = {
+        "source": os.path.basename(prepared.table.source),
+        "sha256": prepared.table.sha256,
+        "left_out": {name: LEFT_OUT[why] for name, why in prepared.left_out.items()},
+        "notes": write_findings(prepared, PYTHON, skip="left_out"),
+    }
+    return frame

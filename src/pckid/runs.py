@@ -43,6 +43,7 @@ from pckid.tables.scanning import OpenTable
 from pckid.tables.service import Known, Prepared
 from pckid.tables.workbook_writing import Share, Sheets
 from pckid.tables.writing import TableWriter
+from pckid.wording import LEFT_OUT, Dialect, list_findings, write_findings
 
 FITTING, JUDGING = "fit", "judge"
 """Phases of a run that take time; `CHOOSING` is another."""
@@ -53,14 +54,6 @@ phase; None where nobody watches."""
 
 # What sets clusters apart is not searched for in larger tables, nor said of many clusters.
 _MOST_CELLS, _MOST_COLUMNS, _MOST_DESCRIBED = 5_000_000, 1000, 10
-_LEFT_OUT = {
-    "choice": "left out by choice", "row names": "names the rows", "row_names": "names the rows",
-    "labels": "known groups", "known": "known groups of some rows",
-    "not chosen": "not among the columns chosen",
-    "weights": "weights of the rows; the figures here count every row once",
-    "row name": "names the rows", "date": "dates", "duration": "durations",
-    "free text": "free text", "unknown": "not known to the model",
-}  # fmt: skip
 
 
 def fit_clusters(
@@ -235,6 +228,16 @@ class Clustering:
             notes.append(Fact("known_rows", {**counts, "conflicts": conflicts}))
         return notes
 
+    def list_findings(
+        self, totals: streaming.Totals, layout: streaming.Layout, words: Dialect
+    ) -> list[dict[str, Any]]:
+        """List all notes and problems of the run as plain data."""
+        prepared = self.prepared
+        together = prepared.together if self.rows is None and not self.is_new else []
+        notes = (*prepared.table.notes, *prepared.notes, *together)
+        notes += (*self.list_replaced(layout), *self.list_notes(totals))
+        return list_findings(notes, prepared.problems, words, settled=self.is_new)
+
     def layout(
         self,
         *,
@@ -280,7 +283,7 @@ class Clustering:
             "n_rows": totals.n_rows,
             "columns": list(prepared.names),
             "categorical": [name for name in prepared.names if name in prepared.counts],
-            "dropped": [str(name) for name in estimator.dropped_features_],
+            "dropped": [*prepared.left_out, *map(str, estimator.dropped_features_)],
             "share_missing": self.share_missing,
             "cluster_names": estimator.cluster_names_,
         }
@@ -325,7 +328,11 @@ class Clustering:
         return {"profiles": rows}
 
     def report(
-        self, reading: ReadOptions, assessment: Assessment | None, path: str | None = None
+        self,
+        reading: ReadOptions,
+        assessment: Assessment | None,
+        words: Dialect,
+        path: str | None = None,
     ) -> Any:
         """Make the report on rows in memory, and write it where a path is given."""
         from pckid.reporting import Background, report
@@ -338,10 +345,11 @@ class Clustering:
             sha256=table.sha256,
             row_names=prepared.ids,
             known=prepared.labels,
-            left_out={name: _LEFT_OUT[why] for name, why in prepared.left_out.items()},
+            left_out={name: LEFT_OUT[why] for name, why in prepared.left_out.items()},
             dates=self.dates,
             units=self.signs,
             reading={key: value for key, value in how.items() if value},
+            notes=write_findings(prepared, words, skip="left_out"),
         )
         verdict = assessment or False
         return report(self.estimator, prepared.frame, path, background, assessment=verdict)

@@ -256,14 +256,19 @@ def share_missing(model: PCKID, prepared: Prepared, rows: FileRows | None) -> fl
 
 def origin(model: PCKID, table: OpenTable) -> dict[str, Any]:
     """Say what made a result: the version, every parameter, and the table by its hash."""
-    plain = (str, int, float, bool, type(None))
-    given = model.get_params().items()
     return {
         "version": __version__,
-        "parameters": {key: v if isinstance(v, plain) else str(v) for key, v in given},
+        "parameters": {key: _plain(value) for key, value in model.get_params().items()},
         "source": os.path.basename(table.source),
         "sha256": table.sha256,
     }
+
+
+def _plain(value: Any) -> Any:
+    """Write the value of a parameter as JSON has it."""
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    return value if isinstance(value, str | int | float | bool | None) else str(value)
 
 
 def write_labels(

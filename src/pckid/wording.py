@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from string import Formatter
 from typing import Any, NamedTuple
 
@@ -24,9 +24,20 @@ from pckid.tables.findings import (
     advice,
 )
 from pckid.tables.kinds import Reading
+from pckid.tables.service import Prepared
 
 _SHOWN, _LONGEST_ADVICE, _MOST_NAMED = 12, 500, 5
 _THOUSANDS = {"": "no thousands sign", " ": "thousands ' '"}
+
+LEFT_OUT = {
+    "choice": "left out by choice", "row names": "names the rows", "row_names": "names the rows",
+    "labels": "known groups", "known": "known groups of some rows",
+    "not chosen": "not among the columns chosen",
+    "weights": "weights of the rows; the figures here count every row once",
+    "row name": "names the rows", "date": "dates", "duration": "durations",
+    "free text": "free text", "unknown": "not known to the model",
+}  # fmt: skip
+"""Why columns of a table are not used, by the reasons of `Prepared.left_out`."""
 
 NOTES = {
     "left_out/row name": "Left out, because they name the rows ({say[columns]} takes them): "
@@ -304,6 +315,30 @@ def write_note(note: Fact, words: Dialect) -> str:
             ]
             key, more = f"{key}/conflicts", {"n_wrong": len(wrong), "wrong": list_first(wrong)}
     return _fill(NOTES[key], (), {**data, **more, "say": words.names})
+
+
+def write_findings(
+    prepared: Prepared, words: Dialect, settled: bool = False, skip: str = ""
+) -> list[str]:
+    """Write how a table was read, and what looks wrong; without notes of the code `skip`."""
+    notes = [note for note in (*prepared.table.notes, *prepared.notes) if note.code != skip]
+    problems = write_problems(prepared.problems, words, settled)
+    return [*(write_note(note, words) for note in notes), *problems]
+
+
+def list_findings(
+    notes: Iterable[Fact], problems: Iterable[Problem], words: Dialect, settled: bool = False
+) -> list[dict[str, Any]]:
+    """List notes and problems as plain data: code, columns, and sentence."""
+    found: list[dict[str, Any]] = []
+    for note in notes:
+        one = [note.data["column"]] if "column" in note.data else []
+        columns = list(note.data.get("columns", one))
+        found.append({"code": note.code, "columns": columns, "sentence": write_note(note, words)})
+    for problem in problems:
+        sentence = f"{write_evidence(problem)} {write_fix(problem, words, settled)}"
+        found.append({"code": problem.code, "columns": [problem.column], "sentence": sentence})
+    return found
 
 
 def write_instability(shares: np.ndarray, n_partial: int | None = None) -> str:

@@ -1,5 +1,6 @@
 """All that is wrong with a table is said at once, and the advice works as it stands."""
 
+import html
 import json
 import re
 import shlex
@@ -53,6 +54,18 @@ def test_everything_is_said_at_once_with_its_fix(pckid, messy):
         "1 column needs a decision in t.csv, 1 more point to look at:\n- Column 'score'" in done.err
     )
     assert "To take this advice: --yes, or --na-values low --na-values -999\n" in done.err
+
+
+def test_the_report_lists_the_advice_that_was_taken_and_what_is_open(pckid, messy):
+    with (messy / "t.csv").open("a") as file:
+        file.write("Total,0,$9.5,1,1,1,,\n")
+    done = pckid("cluster", "t.csv", "-k", 2, "--yes", "--report", "r.html", *QUICK)
+    assert done.code == 0, done.err
+    page = html.unescape((messy / "r.html").read_text("utf-8"))
+    assert "<li>Advice taken: --skip-last 1 " in page
+    notes = [line.removeprefix("Note: ") for line in done.err.splitlines() if "Note: " in line]
+    assert len(notes) > 1
+    assert all(f"<li>{note}</li>" in page for note in notes if not note.startswith("Left out"))
 
 
 def test_names_of_rows_are_said_once_and_used(pckid, messy):

@@ -49,6 +49,10 @@ def test_new_rows_are_read_as_the_model_was(pckid, mixed):
     assert [row["cluster"] for row in first] == [row["cluster"] for row in again]
     assert [row["colour"] for row in first] == [row["colour"] for row in again]
     (mixed / "new.csv").write_text("x,colour,code\n4.1,violet,3\n0.2,,7\n")
+    done = pckid("predict", "m", "new.csv", "--json")
+    found = json.loads(done.out)
+    assert found["parameters"]["categorical_features"] == ["colour", "code"]
+    assert [note["code"] for note in found["notes"]] == ["categories_unknown"]
     done = pckid("predict", "m", "new.csv")
     words = "Column 'colour' holds 'violet' (1), which the model does not know: taken as missing."
     assert words in done.err

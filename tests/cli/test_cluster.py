@@ -181,7 +181,10 @@ def test_columns_that_are_dropped_are_not_counted_as_missing(pckid, penguins, tm
     (tmp_path / "t.csv").write_text("\n".join(named), "utf-8")
     result = pckid("cluster", "t.csv", "-k", 3, "--drop", "label", "--json", *QUICK)
     found = json.loads(result.out)
-    assert found["dropped"] == ["nothing"]
+    assert found["dropped"] == ["label", "name", "nothing"]
+    told = {note["code"]: note["columns"] for note in found["notes"]}
+    assert told == {"left_out": ["name"], "dropped": ["nothing"], "unclustered": []}
+    assert all(f"Note: {note['sentence']}" in result.err for note in found["notes"])
     assert round(100 * found["share_missing"], 1) == 1.7
     assert "344 rows, 7 columns." in result.err
     assert "1.7% of the cells are missing." in result.err

@@ -58,3 +58,18 @@ def test_what_would_fail_in_the_end_fails_before_the_work(fitted, table, tmp_pat
         pckid.report(fitted, table, tmp_path / "nowhere" / "report.html")
     with pytest.raises(ValueError, match="known has 1 entries"):
         pckid.report(fitted, table, background=Background(known=["a"]))
+
+
+def test_a_frame_of_read_table_brings_what_is_known_of_its_file(tmp_path):
+    rows = [f"P{i};{i % 2 * 8 + i % 5};{i % 2 * 9 + i % 7}" for i in range(40)]
+    (tmp_path / "t.csv").write_text("\n".join(["id;a;b", *rows, "Total;9;9"]))
+    frame, notes = pckid.read_table(str(tmp_path / "t.csv"), take_advice=True)
+    model = pckid.PCKID(2, n_inits=3, max_components=4, random_state=0).fit(frame)
+    summary = pckid.report(model, frame, assessment=False).summary
+    assert summary.notes == [note for note in notes if "Left out" not in note]
+    assert "Advice taken: skip_last=1" in summary.notes
+    assert summary.left_out == [("id", "names the rows")]
+    assert summary.provenance["Table"] == "t.csv"
+    plain = pckid.report(model, frame.to_numpy(), assessment=False)
+    assert "Table" not in plain.summary.provenance
+    assert "<title>Clusters in the table</title>" in plain.html

@@ -29,7 +29,7 @@ from pckid.tables.scanning import OpenTable, open_table
 from pckid.tables.service import Prepared
 from pckid.tables.sources import Source
 from pckid.tables.writing import TableWriter
-from pckid.wording import write_note, write_problems, write_refusal
+from pckid.wording import write_findings, write_note, write_refusal
 
 MAX_UNPACKED = 1 << 30
 """Bytes that an uploaded file may take unpacked."""
@@ -110,7 +110,7 @@ def find_groups(settings: Settings, tell: Tell) -> Made:
         found = fit_clusters(model, prepared, None, watch)
         verdict = found.assess(watch)
         tell(0.75, "Writing the report")
-        summary = found.report(reading, verdict).summary
+        summary = found.report(reading, verdict, PAGE).summary
         profiles = found.profile_sheets()["profiles"]
         made = Made({}, [], {}, summary, found.results, profiles)
         made, totals = _write_all(found, made, reading, tell)
@@ -180,9 +180,8 @@ def _describe(prepared: Prepared, settled: bool = False) -> list[str]:
     if prepared.stops:
         told = write_refusal(prepared.table.source, prepared.problems, PAGE, settled)
         raise UndecidedError(told, prepared.problems)
-    notes = [write_note(note, PAGE) for note in (*prepared.table.notes, *prepared.notes)]
-    notes += prepared.series.notes if isinstance(prepared, PreparedCases) else []
-    return notes + write_problems(prepared.problems, PAGE, settled)
+    series = prepared.series.notes if isinstance(prepared, PreparedCases) else []
+    return [*write_findings(prepared, PAGE, settled), *series]
 
 
 def _write_all(

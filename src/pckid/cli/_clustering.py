@@ -182,8 +182,8 @@ def _cluster(
     say(f"Clustered in {seconds:.1f} s; {found.share_missing:.1%} of the cells are missing.")
     _tell_choice(estimator)
     if given.report_path:
-        found.report(reading, assessment, given.report_path)
-    totals = _write(found, given, reading)
+        found.report(reading, assessment, _words.SHELL, given.report_path)
+    totals, layout = _write(found, given, reading)
     tell_sizes(estimator, totals)
     _words.tell_notes(found.list_notes(totals))
     if not is_quiet():
@@ -200,6 +200,7 @@ def _cluster(
         say(f"Model: {given.model_path}")
     if given.as_json:
         more = {"n_clusters_scores": found.n_clusters_scores}
+        more["notes"] = found.list_findings(totals, layout, _words.SHELL)
         print_json(found.summarise(totals, assessment) | more)
     return totals
 
@@ -248,8 +249,10 @@ def _progress_bar() -> Iterator[Callable[[int, int | None, str], None] | None]:
         )
 
 
-def _write(found: Clustering, given: SimpleNamespace, reading: ReadOptions) -> streaming.Totals:
-    """Write all rows with their clusters."""
+def _write(
+    found: Clustering, given: SimpleNamespace, reading: ReadOptions
+) -> tuple[streaming.Totals, streaming.Layout]:
+    """Write all rows with their clusters; return what was found, and which columns were written."""
     start, shares = time.perf_counter(), None
     if given.instability:
         shares = to_numpy(found.estimator.missing_instability(found.prepared.frame))
@@ -272,7 +275,7 @@ def _write(found: Clustering, given: SimpleNamespace, reading: ReadOptions) -> s
         _series.write_lines(found, given.out_long, given.escape_formulas)
     if found.rows is not None:
         say(f"All rows labelled in {time.perf_counter() - start:.1f} s.")
-    return totals
+    return totals, layout
 
 
 @contextmanager

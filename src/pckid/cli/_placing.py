@@ -51,4 +51,5 @@ def run_predict(given: SimpleNamespace) -> None:
         note(str(compared))
     if given.as_json:
         changes = [] if compared is None else compared.records()
-        print_json(found.summarise(totals) | {"changes": changes})
+        notes = found.list_findings(totals, layout, _words.SHELL)
+        print_json(found.summarise(totals) | {"changes": changes, "notes": notes})

@@ -22,6 +22,7 @@ from pckid.describe.clusters import confidence_by_observed
 from pckid.describe.descriptions import ClusterDescription, describe_cluster
 from pckid.describe.rows import own_labels, to_matrix, used_columns
 from pckid.explanation import DoubtfulRow, Explanation, NamedFeatures, explain
+from pckid.frames import ORIGIN
 from pckid.input.cells import is_missing
 from pckid.input.column_groups import plain_table
 from pckid.input.validation import feature_names
@@ -60,7 +61,7 @@ class Background:
     Attributes
     ----------
     source : str
-        Where the table comes from.
+        Where the table comes from; empty where that is not known.
     sha256 : str
         Hash of the file; where empty, of the numbers.
     row_names : sequence of length n_samples, or None
@@ -76,9 +77,11 @@ class Background:
         Signs that the numbers of a column are written with, such as "%" or "$".
     reading : dict of str to str
         How the file was read, such as its sheet and what was taken for missing.
+    notes : sequence of str
+        What was decided about the file, and what looks wrong, as `read_table` says it.
     """
 
-    source: str = "the table"
+    source: str = ""
     sha256: str = ""
     row_names: Sequence[Any] | None = None
     known: Sequence[Any] | None = None
@@ -86,6 +89,7 @@ class Background:
     dates: dict[str, str] = field(default_factory=dict)
     units: dict[str, str] = field(default_factory=dict)
     reading: dict[str, str] = field(default_factory=dict)
+    notes: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         unknown = sorted(set(self.dates.values()) - set(DATE_KINDS))
@@ -147,6 +151,7 @@ class Summary:
     # Groups of rows that were known for the fit, with those that look like another cluster
     known_rows: list[tuple[KnownGroup, list[tuple[str, Conflict]]]]
     left_out: list[tuple[str, str]]  # names and reasons
+    notes: list[str]  # what was decided about the file, and what looks wrong
     forms: dict[str, str]  # how numbers are written that are dates, hours, or have a unit
     titles: list[str]  # of the clusters
     parameters: dict[str, str]
@@ -180,7 +185,7 @@ def summarise(
     The `assessment` is not computed here, since that takes some seconds.
     """
     row_names, known = describe_rows(background, X, len(own_labels(estimator)))
-    background = background or Background()
+    background = background or Background(**getattr(X, "attrs", {}).get(ORIGIN, {}))
     values, labels = to_matrix(estimator, X), own_labels(estimator)
     names, used = feature_names(estimator), used_columns(estimator)
     categories = {j: known for j, known in estimator._categories.items() if j in used}
@@ -231,6 +236,7 @@ def summarise(
             for group in getattr(estimator, "known_groups_", [])
         ],
         left_out=_left_out(estimator, background, names),
+        notes=list(background.notes),
         forms=background.forms,
         titles=cluster_titles(estimator),
         parameters={name: str(value) for name, value in sorted(estimator.get_params().items())},
@@ -348,7 +354,7 @@ def _provenance(X: np.ndarray, background: Background) -> dict[str, str]:
     digest = digest or hashlib.sha256(np.ascontiguousarray(X).tobytes()).hexdigest()
     packages = ("pckid", "numpy", "scipy", "scikit-learn")
     return {
-        "Table": background.source,
+        **({"Table": background.source} if background.source else {}),
         **background.reading,
         kind: digest,
         "Made": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
