@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 import pckid
-from pckid import PCKID, ShiftedRowsWarning, compare_rows
+from pckid import PCKID, ShiftedRowsWarning, UncountedColumnsWarning, compare_rows
 from pckid.describe.row_summary import count_outliers, summarise_rows
 from pckid.significance.new_rows import _holm, homogeneity, lepage
 
@@ -102,6 +102,17 @@ def test_missing_cells_clusters_and_categories(model, tables):
     swapped = compare_rows(model, new.assign(ward=new["ward"].map({"A": "B", "B": "A"})))
     (ward,) = [c for c in swapped.moved if c.kind == "category"]
     assert ward.category in ("A", "B")
+
+
+def test_columns_that_the_model_does_not_use_are_named(model, tables):
+    rows = tables[0].assign(noise=np.random.default_rng(0).choice(["x", "y"], len(tables[0])))
+    with pytest.warns(UncountedColumnsWarning):
+        chosen = PCKID("auto", **QUICK).fit(rows)
+    found = compare_rows(chosen, tables[1].assign(noise="z"))
+    assert found.not_compared == ("noise",)
+    told = "look like those of the fit. Not compared, as the model does not use them: noise."
+    assert found.sentence.endswith(told)
+    assert compare_rows(model, tables[1]).not_compared == ()
 
 
 def test_a_rare_new_category_is_no_change(model, tables):

@@ -3,6 +3,7 @@
 import json
 from functools import partial
 from types import SimpleNamespace
+from typing import Any
 
 import click
 
@@ -50,6 +51,8 @@ def run_predict(given: SimpleNamespace) -> None:
     elif compared.moved:
         note(str(compared))
     if given.as_json:
-        changes = [] if compared is None else compared.records()
-        notes = found.list_findings(totals, layout, _words.SHELL)
-        print_json(found.summarise(totals) | {"changes": changes, "notes": notes})
+        more: dict[str, Any] = {"changes": [], "not_compared": found.prepared.names}
+        if compared is not None:
+            more = {"changes": compared.records(), "not_compared": compared.not_compared}
+        more["notes"] = found.list_findings(totals, layout, _words.SHELL)
+        print_json(found.summarise(totals) | more)

@@ -14,7 +14,7 @@ from pckid._utils.arrays import take_along, to_numpy
 from pckid._utils.markup import html_table
 from pckid._utils.parallel import n_threads
 from pckid._utils.quantities import write_number
-from pckid._utils.text import brief, counted, join_words, write_p
+from pckid._utils.text import brief, counted, join_words, list_first, write_p
 from pckid.describe.row_summary import (
     MOST_ROWS,
     RowSummary,
@@ -130,11 +130,14 @@ class RowComparison(NamedTuple):
         Rows of the fit and new rows that were compared.
     changes : tuple of RowChange
         All that was compared; what moved comes first: outliers, then columns, then clusters.
+    not_compared : tuple of str
+        Columns that the model does not use, and of which it keeps no summary.
     """
 
     n_fit: int
     n_rows: int
     changes: tuple[RowChange, ...]
+    not_compared: tuple[str, ...] = ()
 
     @property
     def moved(self) -> list[RowChange]:
@@ -143,14 +146,16 @@ class RowComparison(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """Say in one sentence whether the new rows look like those of the fit."""
+        """Say whether the new rows look like those of the fit, and what was not compared."""
         new = f"The {counted(self.n_rows, 'new row')}"
         look = "looks" if self.n_rows == 1 else "look"
+        rest = f" Not compared, as the model does not use them: {list_first(self.not_compared)}."
+        rest *= bool(self.not_compared)
         if not self.moved:
-            return f"{new} {look} like those of the fit."
+            return f"{new} {look} like those of the fit.{rest}"
         told = join_words([str(change) for change in self.moved], _MOST_TOLD)
         do = "does" if self.n_rows == 1 else "do"
-        return f"{new} {do} not look like those of the fit: {told}."
+        return f"{new} {do} not look like those of the fit: {told}.{rest}"
 
     def table(self) -> list[tuple[str, ...]]:
         """Lay out what differs as cells of a table below `HEADS`."""
@@ -279,7 +284,8 @@ def _compare_table(model: Any, table: Table, unseen: Mapping[int, int]) -> RowCo
     found = [c._replace(p_value=p) for c, p in zip(found, corrected, strict=True)]
     first = {"outliers": 0, "cluster": 2}
     found.sort(key=lambda c: (not c.moved, first.get(c.kind, 1), c.p_value, -c.distance))
-    return RowComparison(round(n), round(m), tuple(found))
+    unused = tuple(name for name in names if name not in used)
+    return RowComparison(round(n), round(m), tuple(found), unused)
 
 
 def _compare_shares(
