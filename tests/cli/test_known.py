@@ -87,3 +87,9 @@ def test_what_missing_values_could_change_is_a_column(penguins, tmp_path, pckid)
         rows = list(csv.DictReader(file))
     shares = [float(row["missing_instability"]) for row in rows]
     assert all(0 <= share <= 1 for share in shares)
+
+
+def test_names_of_rows_are_no_known_groups(customers, pckid):
+    told = pckid("cluster", customers, "--known", "id", "--no-assess")
+    assert told.code == 3
+    assert "known names 60 groups in 60 rows, most of them of a single row" in told.err

@@ -11,6 +11,8 @@ from pckid.input.sample import RowsInBlocks, RowsInMemory, Sample
 from pckid.input.table import Table, standardise, take
 
 _UNKNOWN = ("", "-1", "None", "nan", "NaN", "NaT", "<NA>")
+# So many groups are too many if most have one row, and a table has not ten times as many rows.
+_MANY = 20
 
 
 class KnownMembers(NamedTuple):
@@ -58,7 +60,14 @@ def read_known(
         raise ValueError(
             "known holds no group of any row. Name the group of some rows, or omit it."
         )
-    names, groups = np.unique(texts[named].astype(str), return_inverse=True)
+    names, groups, counts = np.unique(
+        texts[named].astype(str), return_inverse=True, return_counts=True
+    )
+    if len(names) > max(_MANY, n_samples / 10) and (counts == 1).mean() > 0.5:
+        raise ValueError(
+            f"known names {len(names)} groups in {n_samples} rows, most of them of a single row: "
+            "it seems to name the rows. Give the groups of some rows."
+        )
     if not isinstance(n_clusters, str) and len(names) > n_clusters:
         raise ValueError(
             f"known names {len(names)} groups, but n_clusters={n_clusters}. Ask for at least as "
