@@ -59,28 +59,29 @@ def test_open_questions_are_counted(pckid):
     one = np.where(np.arange(60) % 20 == 3, -9999, np.arange(60) % 7)
     write_numbers("my t.csv", size=one)
     result = pckid("cluster", "my t.csv", "-k", 2, *QUICK)
-    assert result.err.splitlines()[-1] == (
-        "1 question about the table is open; see it above, after 'Note:'. pckid inspect 'my t.csv' "
-        "tells more. Add --yes to take the advice."
-    )
+    noted = next(line for line in result.err.splitlines() if line.startswith("Note: "))
+    assert result.err.splitlines()[-4:] == [
+        "Open question about the table:",
+        f"  {noted.removeprefix('Note: ')}",
+        "pckid inspect 'my t.csv' tells more.",
+        "Add --yes to take the advice.",
+    ]
     inspected = pckid("inspect", "my t.csv")
     assert b"holds -9999 in 3 rows" in inspected.out
     agreed = pckid("cluster", "my t.csv", "-k", 2, "--yes", *QUICK)
-    assert "open" not in agreed.err
+    assert "Open question" not in agreed.err
 
 
-def test_two_questions_are_two(capsys):
+def test_of_many_questions_the_first_are_repeated(capsys):
     be_quiet(False)
     problem = Problem("outlier", "a", data={"value": 1e9})
     tell_open("-", *NOTHING, [problem, problem._replace(column="b", fix=(Drop("b"),))])
-    assert capsys.readouterr().err == (
-        "2 questions about the table are open; see them above, after 'Note:'. Add --yes to take "
-        "the advice.\n"
-    )
-    tell_open("-", *NOTHING, [problem])
-    assert capsys.readouterr().err == (
-        "1 question about the table is open; see it above, after 'Note:'.\n"
-    )
+    first, *questions, last = capsys.readouterr().err.splitlines()
+    assert (first, last) == ("Open questions about the table:", "Add --yes to take the advice.")
+    assert [line[:12] for line in questions] == ["  Column 'a'", "  Column 'b'"]
+    tell_open("-", *NOTHING, [problem._replace(column=name) for name in "abcdefg"])
+    _, *questions, last = capsys.readouterr().err.splitlines()
+    assert (len(questions), last) == (5, "  and 2 more, above.")
     tell_open("t.csv", *NOTHING, [])
     assert capsys.readouterr().err == ""
 

@@ -5,7 +5,6 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from pckid._utils.commands import write_command
-from pckid._utils.text import counted
 from pckid.cli._say import say
 from pckid.cli._words import SHELL
 from pckid.tables.findings import Problem, advice
@@ -16,6 +15,8 @@ from pckid.wording import write_problems
 _USE = (
     "columns", "drop", "categorical", "row_names", "labels", "known", "weights", "take_advice",
 )  # fmt: skip
+
+_MOST_REPEATED = 5
 
 
 def tell_next(given: SimpleNamespace, n_clusters: int, in_batches: bool) -> None:
@@ -47,17 +48,19 @@ def tell_next(given: SimpleNamespace, n_clusters: int, in_batches: bool) -> None
 def tell_open(
     source: str, reading: ReadOptions, columns: ColumnOptions, problems: Sequence[Problem]
 ) -> None:
-    """Say how many questions about the table are open, and where to read them."""
-    n_open = len(write_problems(problems, SHELL))
-    if not n_open:
+    """Repeat the questions about the table that are open, the first few of many."""
+    lines = write_problems(problems, SHELL)
+    if not lines:
         return
-    many, them = counted(n_open, "question"), "it" if n_open == 1 else "them"
-    where = "" if source == "-" else f" {inspect_command(source, reading, columns)} tells more."
-    taken = " Add --yes to take the advice." if advice(problems) else ""
-    say(
-        f"{many} about the table {'is' if n_open == 1 else 'are'} open; see {them} above, after "
-        f"'Note:'.{where}{taken}"
-    )
+    say(f"Open {'question' if len(lines) == 1 else 'questions'} about the table:")
+    for line in lines[:_MOST_REPEATED]:
+        say(f"  {line}")
+    if len(lines) > _MOST_REPEATED:
+        say(f"  and {len(lines) - _MOST_REPEATED} more, above.")
+    if source != "-":
+        say(f"{inspect_command(source, reading, columns)} tells more.")
+    if advice(problems):
+        say("Add --yes to take the advice.")
 
 
 def inspect_command(source: str, reading: ReadOptions, columns: ColumnOptions) -> str:
