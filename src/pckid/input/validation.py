@@ -212,8 +212,8 @@ def _refuse_other_things(X: Any) -> None:
         )
     if isinstance(X, (str, bytes, os.PathLike)):
         raise TypeError(
-            f"X is {str(X)[:80]!r}, not a table. Read the file first, for example with "
-            "pandas.read_csv, or use the command `pckid cluster FILE`."
+            f"X is {str(X)[:80]!r}, not a table. Read the file first with pckid.read_table, "
+            "or use the command `pckid cluster FILE`."
         )
     # Some sparse matrices are mappings; scikit-learn's own sentence is for them.
     if X is None or (isinstance(X, (Mapping, Set, Iterator)) and not hasattr(X, "shape")):
