@@ -213,9 +213,10 @@ class Assessment:
         if self.answer is Answer.GROUPS and self.n_separated < self.n_clusters:
             notes += self._note_gaps()
         if self.uncounted and self.has_groups:
-            it = "it agrees" if len(self.uncounted) == 1 else "they agree"
+            it = "was not used: it agrees"
+            it = it if len(self.uncounted) == 1 else "were not used: they agree"
             notes.append(
-                f"{list_first(self.uncounted)} did not count: {it} with no other column about "
+                f"{list_first(self.uncounted)} {it} with no other column about "
                 "groups. Leave out what should not divide the rows."
             )
         if self.small:

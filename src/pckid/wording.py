@@ -90,8 +90,8 @@ NOTES = {
     "larger {say[n_clusters]}.",
     "unclustered": "{n_unclustered} of {n_rows} rows {n_unclustered:holds|hold} no value in a "
     "column that counts: label -1.",
-    "known_rows": "{n_rows:+known row} of {n_groups:+group}: none of them clearly looks like "
-    "another cluster.",
+    "known_rows": "{n_rows:+known row} of {n_groups:+group}: no other cluster claims one of them "
+    "with a confidence of 0.9 or more. Check known rows whose own confidence is low.",
     "known_rows/conflicts": "{n_rows:+known row} of {n_groups:+group}: {n_wrong} of them may be "
     "wrong, {wrong}.",
     "not_compared": "The model is of an earlier version: new rows cannot be compared with its own.",

@@ -94,7 +94,7 @@ def test_a_device_that_is_not_there_is_named(pckid, tables):
     result = pckid("cluster", "good.csv", "-k", 2, "--device", "nonsense")
     assert result.code == 2
     assert "Install what is missing" not in result.err
-    assert "device='nonsense'" in result.err
+    assert "device='nonsense' cannot be used: PyTorch knows no such device. Give" in result.err
 
 
 def test_a_report_that_cannot_be_written_is_refused_before_the_work(pckid, tables, monkeypatch):
@@ -108,7 +108,7 @@ def test_a_report_that_cannot_be_written_is_refused_before_the_work(pckid, table
 def test_an_output_without_a_known_format_is_refused_before_the_work(pckid, tables):
     result = pckid("cluster", "good.csv", "-k", 2, "--out", "labels.docx", *QUICK)
     assert result.code == 3
-    assert "does not say a format" in result.err
+    assert "has no known ending" in result.err
 
 
 def test_a_full_disk_leaves_nothing_behind(pckid, tables, monkeypatch):

@@ -36,9 +36,9 @@ def test_a_cluster_between_two_others_is_described_by_its_middle_values():
     values = rng.normal(size=(150, 2)).round(1) + np.array([10, 0, 20])[labels][:, None]
     low, middle, high = (np.median(values[labels == c], axis=0) for c in (1, 0, 2))
     sentences = describe(values, labels)
-    assert sentences[0].startswith("Stands out by middle ")
+    assert sentences[0].startswith("Stands out by medium ")
     for j, name in enumerate(NAMES):
-        told = f"middle {name}: median {middle[j]:.4g}, between {low[j]:.4g} and {high[j]:.4g}"
+        told = f"medium {name}: median {middle[j]:.4g}, between {low[j]:.4g} and {high[j]:.4g}"
         assert f"{told} elsewhere" in sentences[0]
     assert "lower age" in sentences[1]
     assert "higher age" in sentences[2]

@@ -131,9 +131,9 @@ def test_the_page_writes_tiny_p_values_in_words(fitted, table, assessed):
 
 def test_the_page_warns_of_clusters_that_follow_the_holes(followed, page):
     warned = pckid.report(*followed, assessment=False).html
-    assert "The clusters follow the holes." in warned
+    assert "The clusters follow missing values." in warned
     assert "or leave these columns out and see which clusters stay" in warned
-    assert "The clusters follow the holes." not in page
+    assert "The clusters follow missing values." not in page
 
 
 @pytest.fixture(scope="module")
@@ -317,7 +317,7 @@ def test_unknown_kinds_of_dates_are_refused():
 
 def test_a_cluster_in_the_middle_is_described(visits):
     page = pckid.report(*visits, assessment=False).html
-    assert "middle <bdi>age</bdi>: median" in page
+    assert "medium <bdi>age</bdi>: median" in page
 
 
 def test_a_single_cluster_is_compared_with_nothing():

@@ -169,7 +169,7 @@ def test_labels_are_those_of_the_table_without_the_column(distance, levels):
     X, _ = three_groups(distance=distance)
     X[np.random.default_rng(2).random(X.shape) < 0.1] = np.nan
     plain = PCKID("auto", random_state=0).fit(X)
-    with pytest.warns(UncountedColumnsWarning, match="Column 4 was not counted"):
+    with pytest.warns(UncountedColumnsWarning, match="Column 4 was not used"):
         coin = PCKID("auto", random_state=0).fit(with_coin(X, levels))
     assert plain.n_clusters_ == 3
     assert coin.choice_.uncounted == (4,)

@@ -137,7 +137,7 @@ def test_a_sheet_is_chosen_by_its_name_or_number(tmp_path):
 def test_only_spreadsheets_have_sheets(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a\n1\n")
-    with pytest.raises(TableError, match=r"has no sheets: it is not a spreadsheet. Name none"):
+    with pytest.raises(TableError, match=r"has no sheets: it is not a spreadsheet. Give no sheet"):
         read(path, sheet="Data")
 
 

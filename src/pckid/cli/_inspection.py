@@ -181,7 +181,7 @@ def _readings(found: TableInspection) -> list[str]:
             more = f" and {column.n_distinct - len(shown)} more" * (column.n_distinct > len(shown))
             lines.append(f"  {name}: categories, commonest {', '.join(shown)}{more}")
         if column.kind in ("constant", "empty"):
-            lines.append(f"  {name}: says nothing, no two values differ; left out")
+            lines.append(f"  {name}: no two values differ; left out")
     return lines
 
 

@@ -115,7 +115,8 @@ def _contrast(
     )
     if item.is_between:
         figures = f"median {median}, between {below} and {above} {where}"
-        return Trait((Phrase("middle "), Phrase(name, "name")), figures)
+        way = "middle " if form in _DATES else "medium "
+        return Trait((Phrase(way), Phrase(name, "name")), figures)
     ways = ("earlier ", "later ") if form in _DATES else ("lower ", "higher ")
     way = ways[int(item.chance_higher > 0.5)]
     figures = f"median {median}, {where} {outside_median}"

@@ -194,8 +194,8 @@ def warn_uncounted(names: Sequence[str], n_empty: int) -> None:
         empty += f"column and {'gets' if n_empty == 1 else 'get'} the label -1."
         warn_caller(
             f"{'Column' if one else 'Columns'} {list_first(names)} "
-            f"{'was' if one else 'were'} not counted: a group is what at least two columns agree "
-            f"on, and {'it agrees' if one else 'they agree'} with no other column. To count "
+            f"{'was' if one else 'were'} not used: a group is what at least two columns agree "
+            f"on, and {'it agrees' if one else 'they agree'} with no other column. To use "
             f"every column, give the number of clusters.{empty if n_empty else ''}",
             UncountedColumnsWarning,
         )

@@ -169,7 +169,7 @@ def open_table(
         found = find_source(source, most) if isinstance(source, str) else source
         table = _open_file(found._replace(max_bytes=most), given)
     if (given.sheet is not None or given.visible_only) and not table.is_sheet:
-        raise TableError(f"{table.source} has no sheets: it is not a spreadsheet. Name none.")
+        raise TableError(f"{table.source} has no sheets: it is not a spreadsheet. Give no sheet.")
     named_by_row = table.text is not None or table.is_sheet
     if not named_by_row and (given.skip_first or given.skip_last or given.units_row):
         raise TableError(
