@@ -11,9 +11,10 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from pckid import PCKID, assess, compare_rows, explain
+from pckid import PCKID, ShiftedRowsWarning, assess, compare_rows, explain
 from pckid.series import find_series, from_array, from_long, from_wide
 from pckid.series.table import SeriesFormat
+from pckid.series.times import LineError
 
 N_CASES, N_TIMES, VARIABLES = 60, 8, ["pulse", "pressure"]
 
@@ -190,6 +191,20 @@ def test_values_at_the_same_time_are_averaged_and_told():
     assert str(table.frame["pulse_0"].tolist()[0]) == "67.7"
     assert "2 values share a cell with another: averaged." in table.notes
     assert "1 case with one time only." in table.notes
+    values = {"variable": "test", "value": "pulse"}
+    notes = make(values, day=[0, 0, 1, 1], pulse=[67.5, 999, 3, 3], test="crp", patient="a").notes
+    assert "4 values share a cell with another: averaged." in notes
+    assert any("crp of a at 0 is 67.5 and 999." in note for note in notes)
+
+
+def test_a_column_with_one_value_for_each_case_may_be_static():
+    values = {"variable": "test", "value": "pulse"}
+    table = make(values, test="crp", age=[50, None, None, 60], ward=["x", "y", "x", "y"])
+    assert "Not used: age, ward." in table.notes
+    told = [note for note in table.notes if "--static" in note]
+    assert told == [
+        "age has at most one value in each case: static=['age'] (--static age) keeps such columns."
+    ]
 
 
 def test_a_variable_that_is_never_observed_is_named(block):
@@ -310,7 +325,13 @@ def test_columns_that_are_not_there_are_told():
     test = {"test": ["k", "k", "na", "k"]}
     how = {"variable": "test", "value": "pulse", "variables": ["k"]}
     assert "Not used: na." in make(how, **test).notes
-    assert make(how, **test).like(visits(test="crp")).values.shape == (2, 2, 1)
+    with pytest.warns(ShiftedRowsWarning, match=r"no value of k: .* Not used: crp\."):
+        assert make(how, **test).like(visits(test="crp")).values.shape == (2, 2, 1)
+    with pytest.raises(ValueError, match="'na' is not a column but a value of column 'test'"):
+        make(how | {"static": ["na"]}, **test)
+    with pytest.raises(LineError, match=r"'pulse' holds '<5' in row 1, .*NaN for") as error:
+        make(how, pulse=["4", "<5", "6", "7"], **test)
+    assert "categorical" not in str(error.value)
     with pytest.raises(ValueError, match="'test' names no variable in row 1"):
         make(how, test=["k", None, "na", "k"])
     with pytest.raises(ValueError, match=r"'test' never says 'crp'. It says: k, na"):
@@ -378,7 +399,9 @@ def test_bins_that_take_other_times_are_advised(block, dates, bins):
     with pytest.raises(ValueError, match=rf"5 lines of .*: {last}\.") as error:
         table.like(write(lines_of(block[:5]), 1))
     advised = re.search(r"in Python bins=(\[.*?\])", str(error.value))[1]
-    open_ended = from_long(write(lines_of(block)), "patient", "day", bins=ast.literal_eval(advised))
+    edges = ast.literal_eval(re.sub(r'float\("(-?)inf"\)', r"\g<1>1e999", advised))
+    assert all(isinstance(edge, str) == dates for edge in edges[1:-1])
+    open_ended = from_long(write(lines_of(block)), "patient", "day", bins=edges)
     assert len(open_ended.like(write(lines_of(block[:5]), 1))) == 5
     assert ("--from-first" in str(error.value)) == dates
 

@@ -117,7 +117,7 @@ class SentinelWarning(UserWarning):
 
 
 class ShiftedRowsWarning(UserWarning):
-    """New rows do not look like those of the fit: far more of them are outliers.
+    """New rows do not look like those of the fit: far more outliers, or a variable without values.
 
     Examples
     --------

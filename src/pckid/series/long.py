@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pckid._utils.commands import as_argument, as_arguments
-from pckid._utils.text import brief, counted, list_first
+from pckid._utils.text import brief, counted, list_first, number_hint
+from pckid.input.cells import is_number_text
+from pckid.input.warnings import ShiftedRowsWarning, warn_caller
 from pckid.series.columns import column_names_of, number_cells, read_floats, read_static
 from pckid.series.table import SeriesFormat, SeriesTable, assemble
-from pckid.series.times import LineError, choose_bins, locate_times, read_times
+from pckid.series.times import LineError, choose_bins, locate_times, read_times, write_times
 
 # Where more than this share of visits has several lines, these may be single values. A text that
 # names them differs within this share of such visits.
@@ -24,6 +26,15 @@ _SHARE_LATE = 0.1
 _FIRST_LINES = 1000
 # A mean is written with no more digits than are sure.
 _DIGITS = 10
+
+
+class Conflicts(NamedTuple):
+    """Values of one variable, case and time that differ."""
+
+    name: str  # of the variable
+    n_visits: int  # cases and times with such values
+    line: int  # of the first of them
+    values: tuple[float, float]  # two that differ there
 
 
 def from_long(
@@ -103,6 +114,8 @@ def from_long(
     if like is not None:
         variables, static, bins = like.variables, like.static, like.bins
     chosen = () if variable else tuple(variables or ())
+    if variable in column_names_of(frame) and like is None:
+        _refuse_tests(frame, variable, static or ())
     others = column_names_of(frame, [*names.values(), *(static or ()), *chosen])
     others = [name for name in others if name not in names.values()]
     rows, cases = number_cells(frame, case)
@@ -132,16 +145,39 @@ def from_long(
         lines = _find_lines(frame, variable, variables, new=like is not None)
         measured = list(lines) if variables is None else variables
         left_out += [name for name in lines if name not in measured]
-        values = read_floats(frame, [value])[:, 0]
+        values = _read_values(frame, value)
         series = ((name, lines[name], values[lines[name]]) for name in measured)
-    found, block, n_averaged = _average(series, cells, (len(measured), len(bins.names), len(cases)))
+    shape = len(measured), len(bins.names), len(cases)
+    found, block, n_averaged, conflicts = _average(series, cells, visits, shape)
     unused = [name for name in left_out if name not in found]
     if like is None and not variable:
         notes += _find_names_of_values(frame, unused, found, visits, int(n_times.sum()))
     single = int((n_times == 1).sum())
     notes += [f"{n_averaged:,} values share a cell with another: averaged."] * bool(n_averaged)
+    if conflicts:
+        name, _, line, (one, other) = conflicts[0]
+        when = write_times(*read_times(np.asarray(frame[time])[line : line + 1], time))[0]
+        n_more = sum(each.n_visits for each in conflicts) - 1
+        notes.append(
+            f"Different values of one variable, case and time are averaged, too: {name} of "
+            f"{cases[rows[line]]} at {when} is {one:g} and {other:g}"
+            f"{f', and {n_more:,} more' * bool(n_more)}."
+        )
     notes += [f"{counted(single, 'case')} with one time only."] * bool(single)
     notes += [f"Not used: {list_first(unused)}."] * bool(unused)
+    once = [name for name in unused if name in others and _is_once(frame, name, rows)]
+    if once and like is None:
+        notes.append(
+            f"{list_first(once)} {'has' if len(once) == 1 else 'have'} at most one value in each "
+            f"case: static={once} ({as_argument('static', ','.join(once))}) keeps such columns."
+        )
+    never = [name for name, each in zip(found, block, strict=True) if np.isnan(each).all()]
+    if never and like is not None:
+        warn_caller(
+            f"The new cases have no value of {list_first(never)}: taken as missing. "
+            f"{f'Not used: {list_first(unused)}. ' * bool(unused)}Check the names.",
+            ShiftedRowsWarning,
+        )
     if dates and like is None and (bins.locate(first) > 0).mean() > _SHARE_LATE:
         notes.append(
             "Cases start at different dates: from_first=True (--from-first) counts days from the "
@@ -150,6 +186,40 @@ def from_long(
     options = {**names, "from_first": from_first}
     form = SeriesFormat("from_long", options, tuple(found), tuple(kept), bins)
     return assemble(form, block, kept, cases, notes, frame, rows)
+
+
+def _refuse_tests(frame: Any, variable: str, static: Sequence[str]) -> None:
+    """Raise if what is to be a static column is one of the variables of single values."""
+    absent = set(static).difference(column_names_of(frame))
+    wrong = [name for name in map(str, number_cells(frame, variable)[1]) if name in absent]
+    if wrong:
+        raise ValueError(
+            f"{wrong[0]!r} is not a column but a value of column {variable!r}, and so a variable. "
+            "Only columns can be static."
+        )
+
+
+def _is_once(frame: Any, name: str, rows: np.ndarray) -> bool:
+    """Tell whether no case (n_lines,) has a column's value twice."""
+    seen = rows[number_cells(frame, name)[0] >= 0]
+    return len(seen) > 0 and np.bincount(seen).max() == 1
+
+
+def _read_values(frame: Any, name: str) -> np.ndarray:
+    """Read the numbers of a table of single values (n_lines,)."""
+    try:
+        return read_floats(frame, [name])[:, 0]
+    except ValueError:
+        codes, cells = number_cells(frame, name)
+        texts = [isinstance(cell, str) and not is_number_text(cell.strip()) for cell in cells]
+        if not any(texts):
+            raise
+        cell = texts.index(True)
+        raise LineError(
+            f"Column {name!r} holds {brief(repr(cells[cell]))} in ", int(np.argmax(codes == cell)),
+            f", which is not a number. {number_hint(cells[cell])}Write numbers, with NaN for what "
+            "is missing, or leave such lines out.",
+        ) from None  # fmt: skip
 
 
 def _number_visits(rows: np.ndarray, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -221,13 +291,18 @@ def _find_lines(
 
 
 def _average(
-    series: Iterable[tuple[str, Any, np.ndarray]], cells: np.ndarray, shape: tuple[int, int, int]
-) -> tuple[list[str], np.ndarray, int]:
+    series: Iterable[tuple[str, Any, np.ndarray]],
+    cells: np.ndarray,
+    visits: np.ndarray,
+    shape: tuple[int, int, int],
+) -> tuple[list[str], np.ndarray, int, list[Conflicts]]:
     """Average values in the same cell (n_lines,) of times and cases; count those that meet.
 
-    Returns names and means (n_variables, n_times, n_cases), of at most the variables in `shape`.
+    Returns names and means (n_variables, n_times, n_cases), of at most the variables in `shape`,
+    and where values of one visit (n_lines,) differ.
     """
     names: list[str] = []
+    conflicts: list[Conflicts] = []
     block, n_averaged, size = np.empty(shape), 0, shape[1] * shape[2]
     for name, lines, values in series:
         seen = ~np.isnan(values)
@@ -239,12 +314,29 @@ def _average(
         means[several] = [float(f"{mean:.{_DIGITS}g}") for mean in means[several].tolist()]
         names.append(name)
         n_averaged += int(count[several].sum())
+        met = several[mine]
+        if met.any():
+            found = _find_conflicts(np.arange(len(cells))[lines][seen][met], values[met], visits)
+            conflicts += [Conflicts(name, *found)] if found else []
     if not names:
         raise ValueError(
             "The table has no column of numbers that change within a case, but for those of the "
             "case and the time."
         )
-    return names, block[: len(names)], n_averaged
+    return names, block[: len(names)], n_averaged, conflicts
+
+
+def _find_conflicts(
+    lines: np.ndarray, values: np.ndarray, visits: np.ndarray
+) -> tuple[int, int, tuple[float, float]] | None:
+    """Find different values (n,) at lines (n,) of one visit (n_lines,), if there are any."""
+    order = np.argsort(visits[lines], kind="stable")
+    mine, values = visits[lines[order]], values[order]
+    differ = np.flatnonzero((np.diff(mine) == 0) & (np.diff(values) != 0))
+    if len(differ) == 0:
+        return None
+    first = differ[0]
+    return len(np.unique(mine[differ])), int(lines[order[first]]), tuple(values[first : first + 2])
 
 
 def _find_names_of_values(

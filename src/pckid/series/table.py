@@ -171,7 +171,12 @@ class SeriesTable:
         Raises
         ------
         ValueError
-            If it lacks a variable, or has times that this table does not have.
+            If it lacks a column, or has times that this table does not have.
+
+        Warns
+        -----
+        ShiftedRowsWarning
+            If lines of new cases have no value of a variable.
 
         Examples
         --------

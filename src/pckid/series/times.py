@@ -147,8 +147,11 @@ def _advise_bins(bins: TimeBins) -> str:
     inner = np.asarray(bins.edges[1:] if bins.exact else bins.edges[1:-1])
     if len(inner) > _MOST_ADVISED:
         inner = inner[np.linspace(0, len(inner) - 1, _MOST_ADVISED).round().astype(int)]
-    edges = ["-inf", *write_times(inner, bins.dates), "inf"]
-    ways = f"{as_argument('bins', ','.join(edges))} (in Python bins={edges})"
+    times = write_times(inner, bins.dates)
+    edges = as_argument("bins", ",".join(["-inf", *times, "inf"]))
+    listed = ", ".join(map(repr, times) if bins.dates else times)
+    ends = ['float("-inf")', *filter(None, [listed]), 'float("inf")']
+    ways = f"{edges} (in Python bins=[{', '.join(ends)}])"
     if not bins.dates:
         return ways
     return f"--from-first (from_first=True: days from the first line of each case), or with {ways}"
