@@ -17,6 +17,7 @@ from pckid import streaming
 from pckid._utils.arrays import to_numpy
 from pckid._utils.progress import StepCounter
 from pckid._utils.quantities import write_quantity
+from pckid._utils.text import counted
 from pckid.assessment import MAX_JUDGED, N_NULL, N_RESAMPLES, Assessment, assess, assess_rows
 from pckid.cluster import PCKID
 from pckid.describe.cluster_names import cluster_titles
@@ -35,7 +36,7 @@ from pckid.placing import (
     describe_reading,
     known_reading,
 )
-from pckid.series.files import prepare_table
+from pckid.series.files import PreparedCases, prepare_table
 from pckid.significance.new_rows import RowComparison
 from pckid.tables.findings import Fact
 from pckid.tables.options import ColumnOptions, ReadOptions
@@ -340,6 +341,12 @@ class Clustering:
         prepared, table = self.prepared, self.prepared.table
         how = {"Sheet": reading.sheet, "Encoding": reading.encoding}
         how["Also taken for missing"] = ", ".join(prepared.options.na_values)
+        if isinstance(prepared, PreparedCases):
+            told = [
+                f"Made of {counted(len(prepared.series.rows), 'line')}.",
+                *prepared.series.notes,
+            ]
+            how["Cases"] = " ".join(told)
         background = Background(
             source=os.path.basename(table.source),
             sha256=table.sha256,

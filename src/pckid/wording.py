@@ -185,7 +185,7 @@ PROBLEMS = {
     "repeated ids": (
         "{column} holds {n_distinct} different values in {n_observed} rows: it seems to tell which "
         "rows belong together, not what they are like.",
-        "If so, leave it out: {aside_or_drop}. {say[together]}{lines}",
+        "{lines} leave it out: {aside_or_drop}. {say[together]}",
     ),
     "repeated names": (
         "{column} names the rows, but several have the same: {names!c}.",
@@ -228,9 +228,9 @@ PROBLEMS = {
 }
 """What is wrong or doubtful about a table, and what to do, by code."""
 
-# What to do with cells where the columns are settled, of problems that else concern the column.
+# What to do with cells of columns that must stay, of problems that else concern the column.
 _OF_COLUMNS = {
-    "mixed dates": "Write all of them in one way.",
+    "mixed dates": "Write all of them in one way, such as 2024-03-31.",
     "mixed units": "Convert them to one unit.",
     "no numbers": "Numbers are expected there.",
     "text among numbers": "Correct such cells.",
@@ -430,7 +430,7 @@ def write_fix(problem: Problem, words: Dialect, settled: bool = False) -> str:
     """Write what to do; where a model has `settled` the columns, only what cells can be."""
     name, fix, data, write = problem.column, problem.fix, problem.data, words.write
     sentence, more = PROBLEMS[problem.code][1], {}
-    if settled and problem.code in _OF_COLUMNS and not fix:
+    if problem.code in _OF_COLUMNS and not fix:
         return _OF_COLUMNS[problem.code]
     match problem.code:
         case "ambiguous dates" | "ambiguous numbers":
@@ -449,8 +449,10 @@ def write_fix(problem: Problem, words: Dialect, settled: bool = False) -> str:
             of_units = f" If that row holds units, leave it out: {write([SkipUnits()])}."
             more["units"] = of_units * (problem.rows == (1,))
         case "repeated ids":
-            gives = f"gives each '{brief(name)}' one label."
-            more["lines"] = f" {words.lines(name, data['time'])} {gives}" if "time" in data else ""
+            more["lines"] = "If so,"
+            if "time" in data:
+                how = words.lines(name, data["time"])
+                more["lines"] = f"{how} gives each '{brief(name)}' one label. Otherwise"
         case "extra rows":
             more["below"] = " (with what is left out below already)" * data["more"]
     drop = write([Drop(name)])

@@ -56,6 +56,10 @@ def test_each_case_gets_one_cluster_and_new_lines_find_it_again(pckid, run, visi
     assert "40 cases, 2 variables (crp, hb) at 5 times (2024-01-15," in result.err
     assert "Static: sex." in result.err
     assert "Not used: ward." in result.err
+    page = Path("report.html").read_text()
+    assert "Made of 200 lines. 40 cases, 2 variables" in page
+    assert "the variables: crp, hb" in page
+    assert "not among the columns chosen" not in page
     out = labels_of("out.csv")
     model = PCKID(2, n_inits=4, max_components=6, random_state=0)
     table = from_long(visits.drop(columns="group"), "patient", "date")
@@ -85,6 +89,40 @@ def test_visits_without_a_case_are_pointed_out(pckid, run, visits):
     assert how in " ".join(pckid("inspect", "visits.csv").out.decode().split())
     visits.drop(columns="date").assign(day=list(range(5)) * 40).to_csv("days.csv", index=False)
     assert "--case patient --time day" in pckid("cluster", "days.csv", "-k", 2, *QUICK).err
+
+
+def test_lines_of_cases_are_not_clustered_unasked(pckid, run, visits):
+    run()
+    told = pckid("cluster", "visits.csv", "-k", 2, *QUICK, "--yes")
+    assert (told.code, "--case patient --time date gives" in told.err) == (3, True)
+    assert pckid("cluster", "visits.csv", "-k", 2, *QUICK, "--yes", "--id", "patient").code == 0
+    command = shlex.split(json.loads(pckid("inspect", "visits.csv", "--json").out)["command"])
+    assert command[3:7] == HOW
+    assert pckid(*command[1:], "-k", 2, *QUICK).code == 0
+    assert len(labels_of("clusters.csv")) == 40
+
+
+@pytest.mark.parametrize(
+    ("column", "values"),
+    [("date", ["25/01/2024", "01/25/2024"]), ("hb", [*"abcdefgh", *range(1, 33)])],
+)
+def test_columns_that_cases_need_are_never_to_be_dropped(pckid, visits, column, values):
+    times = 200 // len(values)
+    visits.assign(test="t", **{column: values * times}).to_csv("visits.csv", index=False)
+    how = [*HOW, "--variable", "test", "--value", "hb"]
+    page = pckid("inspect", "visits.csv", *how).out.decode()
+    assert "Mend the file" in page
+    for text in (page, pckid("cluster", "visits.csv", *how, *QUICK, "--yes").err):
+        assert f"'{column}' holds" in text
+        assert f"--drop {column}" not in text
+        assert "left out" not in text
+
+
+def test_dates_in_two_layouts_are_told(pckid, visits):
+    german = visits["date"].str.replace(r"(\d+)-(\d+)-(\d+)", r"\3.\2.\1", regex=True)
+    visits.assign(date=visits["date"].where(visits.index % 2 == 0, german)).to_csv("v.csv")
+    told = pckid("cluster", "v.csv", *HOW, "-k", 2, *QUICK)
+    assert "Dates in date are written year-month-day or day-month-year: all were read" in told.err
 
 
 def test_lines_are_inspected_as_they_are_clustered(pckid, run, visits):

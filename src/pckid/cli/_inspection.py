@@ -1,6 +1,7 @@
 """How `pckid inspect` prints what it found out."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from glob import escape
 from typing import Any
@@ -9,7 +10,7 @@ from pckid._utils.commands import as_argument, write_command
 from pckid._utils.text import brief, counted, list_first, printable
 from pckid.cli._words import SHELL
 from pckid.inspection.tables import ColumnInspection, TableInspection
-from pckid.tables.options import ColumnOptions, ReadOptions, list_given, option_of
+from pckid.tables.options import CaseOptions, ColumnOptions, ReadOptions, list_given, option_of
 from pckid.wording import explain_reading, write_evidence, write_fix, write_problems
 
 _COLUMNS = 1000
@@ -67,6 +68,12 @@ def cluster_command(
     source: str, reading: ReadOptions, columns: ColumnOptions, found: TableInspection
 ) -> str:
     """Write a command that clusters the table as it was read, with all advice taken."""
+    cases = [
+        CaseOptions(problem.column, problem.data["time"])
+        for problem in found.problems
+        if problem.code == "repeated ids" and "time" in problem.data
+    ]
+    columns = replace(columns, lines=columns.lines or next(iter(cases), None))
     given = list_given(reading, columns.with_fixes(found.fixes))
     given |= {key: value for key, value in map(option_of, found.fixes) if hasattr(reading, key)}
     return write_command(["cluster", source], given, {"out": "clusters.csv"})

@@ -39,6 +39,7 @@ from pckid.reporting.agreement import KnownGroups, compare_known
 from pckid.reporting.missing_cells import MissingCells, summarise_missing_cells
 from pckid.reporting.rows import MAX_ROWS, RowTable, collect_rows
 from pckid.reporting.series import SeriesSummary, summarise_series
+from pckid.series import SeriesTable
 from pckid.spectral.assignment import instability_of_missing
 from pckid.spectral.conflicts import Conflict, KnownGroup
 from pckid.wording import write_instability
@@ -198,6 +199,10 @@ def summarise(
         estimator, values, embedding, explained, row_names, known, background.forms, _orders(X)
     )
 
+    parameters = estimator.get_params()
+    if isinstance(X, SeriesTable) and parameters["column_groups"] is None:
+        parameters["column_groups"] = f"the variables: {', '.join(X.column_groups)}"
+
     def with_names(found: Iterable[Any]) -> list[tuple[str, Any]]:
         return [(_row_name(each.row, row_names), each) for each in found]
 
@@ -239,7 +244,7 @@ def summarise(
         notes=list(background.notes),
         forms=background.forms,
         titles=cluster_titles(estimator),
-        parameters={name: str(value) for name, value in sorted(estimator.get_params().items())},
+        parameters={name: str(value) for name, value in sorted(parameters.items())},
         provenance=_provenance(values, background),
     )
 

@@ -44,7 +44,7 @@ def prepare_table(
     lines = options.lines
     if lines is None:
         return prepare(table, options, known)
-    others = replace(options, lines=None, row_names=lines.case)
+    others = replace(options, row_names=lines.case)
     if known is None:
         aside = [name for name in (lines.time, lines.variable) if name]
         others = replace(others, drop=(*options.drop, *aside))
@@ -68,7 +68,7 @@ def _prepare_lines(
     alone = ColumnOptions(
         (time,), na_values=options.na_values, not_missing=options.not_missing,
         numbers=options.numbers, dates=dates, decimal=options.decimal,
-        take_advice=options.take_advice,
+        take_advice=options.take_advice, lines=options.lines,
     )  # fmt: skip
     found = prepare(table, options, known)
     when = prepare(found.table, alone)
@@ -124,6 +124,9 @@ def _gather_cases(
     except LineError as error:
         told = error.write(lambda row: name_row(whole.parts, row + 1))
         raise ValueError(told) from None
+    written = lines.readings[options.time].date
+    if written and " or " in written.layout:
+        slips.append(f"Dates in {options.time} are written {written.layout}: all were read.")
     series = replace(series, notes=series.notes + slips)
     # Its cells are numbers, whatever the file of the lines is.
     cases = whole._replace(data=pa.table(cells), text=None)

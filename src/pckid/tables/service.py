@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 from pckid._utils.text import brief
 from pckid.exceptions import OptionError, TableError
 from pckid.tables.categories import Columns, match_categories, read_columns, text_column
-from pckid.tables.findings import Fact, Fix, Missing, Problem, SkipLast, SkipUnits, advice
+from pckid.tables.findings import Drop, Fact, Fix, Missing, Problem, SkipLast, SkipUnits, advice
 from pckid.tables.formats import FORMATS
 from pckid.tables.kinds import (
     DATE_CHOICES,
@@ -246,7 +246,10 @@ def _prepare_once(
     if row_names is None and known is None:
         row_names = next((n for n, each in readings.items() if each.kind == "row name"), None)
     columns, counts, answers, problems = _read(table, used, rules, readings, unread)
-    problems = _with_times(problems, readings)
+    if options.lines is None:
+        problems = _with_times(problems, readings, options.take_advice)
+    else:
+        problems = _of_cases(problems, (options.lines.time, options.lines.value))
     if options.row_names is None and row_names is not None and table.whole is not None:
         problems += find_repeated_names(table.whole.data.column(row_names), row_names)
     if not used:
@@ -276,8 +279,13 @@ def _prepare_once(
     )  # fmt: skip
 
 
-def _with_times(problems: list[Problem], readings: Mapping[str, Reading]) -> list[Problem]:
-    """Tell with ids that repeat which column has the time of each row, if there is one."""
+def _with_times(
+    problems: list[Problem], readings: Mapping[str, Reading], take_advice: bool
+) -> list[Problem]:
+    """Tell with ids that repeat which column has the time of each row, if there is one.
+
+    Rows may then be lines of cases: who takes all advice unseen is asked.
+    """
     times = [
         name
         for name, reading in readings.items()
@@ -285,10 +293,21 @@ def _with_times(problems: list[Problem], readings: Mapping[str, Reading]) -> lis
         or (reading.kind == "number" and name_tells_time(name))
     ]
     return [
-        problem._replace(data={**problem.data, "time": times[0]})
+        problem._replace(data={**problem.data, "time": times[0]}, fix=(), stops=take_advice)
         if times and problem.code == "repeated ids"
         else problem
         for problem in problems
+    ]
+
+
+def _of_cases(problems: list[Problem], needed: Sequence[str | None]) -> list[Problem]:
+    """Ask nothing about the use of columns that cases need, and never advise to drop them."""
+    return [
+        problem._replace(fix=tuple(fix for fix in problem.fix if not isinstance(fix, Drop)))
+        if problem.column in needed
+        else problem
+        for problem in problems
+        if problem.column not in needed or problem.code not in ABOUT_USE
     ]
 
 
@@ -468,11 +487,11 @@ def _choose_columns(table: OpenTable, options: ColumnOptions) -> tuple[list[str]
         )
     dropped = _named_columns(table, options.drop, "drop")
     wanted = _named_columns(table, options.columns, "columns") or table.names
+    chosen = set(wanted)
     left_out = dict.fromkeys(dropped, "choice")
+    left_out |= {name: "not chosen" for name in table.names if name not in chosen}
     left_out |= {name: key for key, name in aside.items() if name}
     names = [name for name in wanted if name not in left_out]
-    chosen = set(wanted)
-    left_out |= {name: "not chosen" for name in table.names if name not in chosen}
     if not names:
         raise OptionError("No column is left to cluster.", "columns", "drop")
     return names, left_out
