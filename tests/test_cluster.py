@@ -356,14 +356,14 @@ class TestUselessColumns:
 
 
 def test_more_clusters_than_rows_are_refused():
-    with pytest.raises(ValueError, match=r"n_samples=5 .* but n_clusters=6 needs at least 6"):
+    with pytest.raises(ValueError, match=r"5 rows .* but 6 clusters need at least 6"):
         PCKID(6, **SMALL).fit(X[:5])
 
 
 @pytest.mark.filterwarnings("ignore::pckid.EmptyRowWarning")
 def test_empty_rows_do_not_count_as_rows():
     rows = np.vstack([X[:5], np.full((5, 4), np.nan)])
-    with pytest.raises(ValueError, match=r"n_samples=5 with at least one observed value"):
+    with pytest.raises(ValueError, match=r"5 rows with at least one observed value"):
         PCKID(6, **SMALL).fit(rows)
 
 

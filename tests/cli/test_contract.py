@@ -42,7 +42,7 @@ def tables(tmp_path):
         ("cut.csv.gz", "damaged or cut short"),
         ("cut.parquet", "damaged or cut short"),
         ("flat.csv", "None of the 2 columns takes two different observed values"),
-        ("few.csv", "needs at least 5"),
+        ("few.csv", "need at least 5"),
         ("nowhere.csv", "There is no file 'nowhere.csv'."),
     ],
 )

@@ -194,7 +194,7 @@ class TestRowsWithoutWeight:
         (np.ones(59), "sample_weight.shape"),
         (np.full(60, np.nan), "NaN"),
         (np.full(60, np.inf), "inf"),
-        (np.r_[np.ones(2), np.zeros(58)], "n_clusters=3 needs at least 3"),
+        (np.r_[np.ones(2), np.zeros(58)], "3 clusters need at least 3"),
     ],
 )
 def test_weights_that_are_none_are_refused(weights, words):

@@ -264,6 +264,7 @@ DISTINCT = np.repeat(np.array([[1.0, 2.0], [3.0, 5.0]]), 10, axis=0)
 EMPTY_ROW = np.vstack([X, np.full((1, 4), np.nan)])
 CODED = np.where(np.isnan(X), -9999.0, X)
 SMALLEST = X.round() * 5e-324
+ONE = "There is only 1 sample (row)"
 NONE = "None of the 4 columns takes two different observed values"
 NOT_2D = "Expected 2D array"
 
@@ -480,8 +481,8 @@ ROWS = [
     ),
     Row(
         "fewer rows than clusters",
-        refused("n_clusters=8 needs at least 8", lambda: X[:5], 8),
-        bad("n_clusters=8 needs at least 8", csv(X[:5]), k="8"),
+        refused("8 clusters need at least 8", lambda: X[:5], 8),
+        bad("8 clusters need at least 8", csv(X[:5]), k="8"),
     ),
     Row(
         "k = 2.5",
@@ -532,7 +533,7 @@ ROWS = [
     Row(
         "no rows", refused("0 sample", lambda: X[:0]), bad("has no rows below its header", b"a,b\n")
     ),
-    Row("one row", refused(NONE, lambda: X[:1]), bad(NONE, csv(X[:1]))),
+    Row("one row", refused(ONE, lambda: X[:1]), bad(ONE, csv(X[:1]))),
     Row("no columns", refused("0 feature", lambda: X[:, :0]), bad("is empty", b"\n\n\n")),
     Row("one dimension", refused(NOT_2D, lambda: X[:, 0]), None),
     Row(

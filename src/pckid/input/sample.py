@@ -254,8 +254,8 @@ def _without_columns(X: Array, columns: Sequence[int]) -> Array:
 
 def _check_count(n_usable: int, sampling: Sampling) -> None:
     """Raise if there are too few rows with an observed value."""
-    check_row_count(n_usable, 2, "the ensemble")
-    check_row_count(n_usable, sampling.n_clusters, f"n_clusters={sampling.n_clusters}")
+    check_row_count(n_usable, 2, "clustering needs")
+    check_row_count(n_usable, sampling.n_clusters, f"{sampling.n_clusters:,} clusters need")
 
 
 class UniqueRows(NamedTuple):

@@ -15,6 +15,7 @@ from sklearn.utils.validation import validate_data
 
 from pckid._utils.arrays import Array, asarray_like, detach, is_foreign, namespace, to_numpy
 from pckid._utils.sklearn_compat import Interval, InvalidParameterError
+from pckid._utils.text import counted
 from pckid.input import categories
 from pckid.input.cells import numbers
 from pckid.input.column_groups import plain_table
@@ -44,10 +45,10 @@ def validate_table(estimator: Any, X: Any, *, reset: bool) -> Array:
     _refuse_other_things(X)
     if is_blocked(X):
         raise TypeError("X comes in blocks, which only PCKID takes. Give X.compute() if it fits.")
+    _refuse_twins(X)
     frame, columns = as_frame(X), frame_columns(X)
     labels = [] if frame is None else list(frame.columns)
     if frame is not None:
-        _refuse_twins(labels)
         # Before any column is read, so that columns out of order are what the error is about.
         validate_data(estimator, X, reset=reset, skip_check_array=True)
     _check_labels(estimator, labels, reset)
@@ -151,21 +152,26 @@ class IncompleteInputMixin:
 def check_row_count(n_samples: int, needed: int, what: str) -> None:
     """Raise if there are fewer usable rows than something needs."""
     if n_samples < needed:
+        fewer = " or ask for fewer clusters" if needed > 2 else ""
         raise ValueError(
-            f"Found n_samples={n_samples} with at least one observed value, but {what} needs "
-            f"at least {needed}. Give more rows or ask for less."
+            f"Found {counted(n_samples, 'row')} with at least one observed value, but {what} "
+            f"at least {needed:,}. Give more rows{fewer}."
         )
 
 
 def check_columns_vary(n_kept: int, shape: tuple[int, ...], *, categories: bool = False) -> None:
     """Raise if no column varies, or holds some category twice where there are such columns."""
+    if n_kept == 0 and shape[0] == 1:
+        raise ValueError(
+            "There is only 1 sample (row), so there is nothing to cluster by. Give more rows."
+        )
     if n_kept == 0:
         or_agree = ", nor holds two categories of which one comes twice" if categories else ""
         several = shape[1] > 1
         what = f"None of the {shape[1]} columns takes" if several else "The only column takes no"
         raise ValueError(
-            f"{what} two different observed values in "
-            f"n_samples={shape[0]} rows{or_agree}, so there is nothing to cluster by. "
+            f"{what} two different observed values in {shape[0]:,} rows{or_agree}, so there is "
+            "nothing to cluster by. "
             "Check that the right columns were given."
         )
 
@@ -223,10 +229,10 @@ def _refuse_other_things(X: Any) -> None:
         )
 
 
-def _refuse_twins(labels: list[Any]) -> None:
-    """Raise if two columns of a dataframe have the same name."""
+def _refuse_twins(X: Any) -> None:
+    """Raise if two columns of a dataframe have the same name, which narwhals does not take."""
     seen = set()
-    for name in labels:
+    for name in getattr(X, "column_names", getattr(X, "columns", ())):
         if name in seen:
             raise ValueError(f"X has two columns named {name!r}. Rename one of them.")
         seen.add(name)
