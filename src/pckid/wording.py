@@ -172,8 +172,8 @@ PROBLEMS = {
         "Make each answer a column of 0 and 1.",
     ),
     "spelling variants": (
-        "{column} holds {listed} which differ only in capitals or blanks: they count as different "
-        "categories.",
+        "{column} holds {listed} which may be one category written in different ways: they count "
+        "as different categories.",
         "If they mean the same, write them alike.",
     ),
     "split category": (

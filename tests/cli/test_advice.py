@@ -113,10 +113,12 @@ def test_what_can_be_read_in_two_ways_is_asked_about(pckid, tmp_path, how):
 
 
 def test_the_command_that_inspect_ends_with_runs(pckid, messy):
-    for name in ("t.csv", "u.csv"):
-        page = pckid("inspect", name).out.decode()
+    assert "Say what is asked above" in pckid("inspect", "u.csv").out.decode().splitlines()[-1]
+    for name, *given in (["t.csv"], ["u.csv", "--numbers", "visits=1,234.56"]):
+        page = pckid("inspect", name, *given).out.decode()
         last = page.splitlines()[-1]
-        assert json.loads(pckid("inspect", name, "--json").out)["command"] == last.strip()
+        said = pckid("inspect", name, *given, "--json").out
+        assert json.loads(said)["command"] == last.strip()
         program, *arguments = shlex.split(last)
         assert program == "pckid"
         done = pckid(*arguments, "-k", 2, *QUICK)
@@ -250,10 +252,11 @@ def test_categories_that_differ_in_capitals_are_asked_about_once(pckid, tmp_path
     rows = [f"{i % 5},{('F', 'f', 'F ', 'm', 'M')[i % 5]},{'ab'[i % 2]}" for i in range(40)]
     (tmp_path / "t.csv").write_text("\n".join(["n,sex,kind", *rows]))
     result = pckid("inspect", "t.csv")
-    asked = [line for line in result.out.decode().splitlines() if "capitals" in line]
+    asked = [line for line in result.out.decode().splitlines() if "written in" in line]
     assert asked == [
-        "  Column 'sex' holds 'F' (16) and 'f' (8), and 2 more such, which differ only in capitals "
-        "or blanks: they count as different categories. If they mean the same, write them alike."
+        "  Column 'sex' holds 'F' (16) and 'f' (8), and 2 more such, which may be one category "
+        "written in different ways: they count as different categories. If they mean the same, "
+        "write them alike."
     ]
 
 

@@ -86,7 +86,11 @@ def test_batches_read_the_same(name, monkeypatch):
 @pytest.mark.parametrize("name", EXPECTED)
 def test_python_reads_the_same(name):
     expected = EXPECTED[name]
-    stops = {"ambiguous numbers", "ambiguous dates", "mixed units", "text among numbers"}
+    if "ambiguous numbers" in expected.get("problems", []):
+        with pytest.raises(TableError, match="Say which: numbers="):
+            read_table(str(FOLDER / name), take_advice=True, **expected.get("read", {}))
+        return
+    stops = {"ambiguous dates", "mixed units", "text among numbers"}
     stops &= set(expected.get("problems", []))
     if stops:
         with pytest.raises(TableError, match=r"advice: take_advice=True, or [a-z_]+=") as raised:

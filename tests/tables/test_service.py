@@ -198,3 +198,29 @@ def test_what_a_row_of_units_hides_is_found_at_once(prepared, at_most):
 def test_text_beside_a_number_is_no_row_of_units(prepared, at_most):
     columns = {"a": ["unknown", *NUMBERS], "b": ["not done", *NUMBERS], "c": ["5", *NUMBERS]}
     assert codes_of(prepared(columns, at_most=at_most)) == ["text among numbers"] * 2
+
+
+def test_fractions_beside_percentages_are_asked_about(prepared):
+    signed = [f"{60 + i}%" for i in range(15)]
+    fractions = [*signed, *(f"0.{60 + i}" for i in range(15))]
+    assert codes_of(prepared({"sat": fractions, "x": NUMBERS})) == ["mixed units"]
+    bare = [*signed, *(f"{60 + i}" for i in range(15))]
+    assert codes_of(prepared({"sat": bare, "x": NUMBERS})) == ["unit left out"]
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        (["male", "m", "female"], ["spelling variants"]),
+        (["A", "B", "AB"], []),
+        (["m", "mild", "moderate"], []),
+    ],
+)
+def test_an_initial_may_be_a_category_that_is_written_out(prepared, texts, expected):
+    assert codes_of(prepared({"sex": texts * 10, "x": NUMBERS})) == expected
+
+
+def test_no_advice_decides_between_two_ways_to_read_numbers(prepared):
+    found = prepared({"a": [f"{i + 1},896" for i in range(30)], "x": ["1"] * 30}, take_advice=True)
+    assert codes_of(found) == ["ambiguous numbers"]
+    assert found.stops

@@ -13,13 +13,16 @@ from pathlib import Path
 
 import pytest
 import xlsxwriter
-from open_tables import scan_table
+from open_tables import scan_table, write_table
 from tiers import one_in
 
 from pckid.cli._words import SHELL
 from pckid.exceptions import TableError
 from pckid.tables import isolation, sources, workbooks
 from pckid.tables.headers import find_header
+from pckid.tables.options import ColumnOptions
+from pckid.tables.scanning import open_table
+from pckid.tables.service import prepare
 from pckid.tables.sources import Source
 from pckid.tables.table import name_row
 from pckid.wording import write_note
@@ -539,3 +542,29 @@ def test_formulas_without_results_are_told_of(tmp_path):
     solved = b'<c r="B2" t="str"><f>""</f><v></v></c>'
     path = changed(plain, tmp_path / "t.xlsx", SHEET, lambda xml: cells.sub(solved, xml))
     assert scan_table(str(path)).notes == ()
+
+
+@pytest.mark.parametrize(
+    ("texts", "numbers", "expected"),
+    [
+        (["4,154", "3,9"], (), [5.813, -0.25, 7, 4.154, 3.9]),
+        (["4,154", "3,912"], ("k=1234,56",), [5.813, -0.25, 7, 4.154, 3.912]),
+        (["4,154", "3,912"], ("k=1,234.56",), [5.813, -0.25, 7, 4154, 3912]),
+        (["4,154", "3,912"], (), "ambiguous numbers"),
+    ],
+)
+def test_number_cells_do_not_tell_how_texts_are_written(tmp_path, texts, numbers, expected):
+    path = tmp_path / "t.xlsx"
+    with xlsxwriter.Workbook(str(path)) as book:
+        sheet = book.add_worksheet()
+        sheet.write_column(0, 0, ["k", 5.813, -0.25, 7, *texts])
+        sheet.write_column(0, 1, ["sat", 0.95, 0.5, "97%", "91%", "90%"])
+    found = prepare(open_table(str(path)), ColumnOptions(columns=("k",), numbers=numbers))
+    if isinstance(expected, str):
+        assert [problem.code for problem in found.problems] == [expected]
+    else:
+        assert found.X[:, 0].tolist() == expected
+    with (tmp_path / "out.csv").open("wb") as file:
+        write_table(file, found.rows_in_memory, {})
+    written = (tmp_path / "out.csv").read_text("utf-8").split("\n")
+    assert written[:3] == ["k,sat", "5.813,0.95", "-0.25,0.5"]

@@ -140,7 +140,7 @@ def _suggest_choice(column: ColumnInspection, label: str | None) -> ColumnChoice
         return ColumnChoice(False, "labels")
     role, used = _roles(column)[0], column.used and column.kind not in _USELESS
     for fix in advice(column.problems):
-        if isinstance(fix, ReadAs) and (fix.way == "category" or fix.way in FORMATS):
+        if isinstance(fix, ReadAs) and fix.way == "category":
             role = fix.way
         used = used and not isinstance(fix, Drop)
     return ColumnChoice(used, role)
@@ -152,7 +152,7 @@ def _roles(column: ColumnInspection) -> list[str]:
     if column.kind == "row name":
         roles = ["row_names", *(["number"] if column.quartiles else []), "category"]
     if any(problem.code == "ambiguous numbers" for problem in column.problems):
-        roles = [*FORMATS, "category"]
+        roles = ["number", *FORMATS, "category"]
     return list(dict.fromkeys([*roles, "row_names", "labels", "known"]))
 
 

@@ -121,7 +121,7 @@ def print_page(found: TableInspection, command: str) -> None:
         nothing = "There is nothing to cluster by: no column that is used has different values."
         lines += ["", nothing]
     elif any(problem.stops and not problem.fix for problem in found.problems):
-        lines += ["", "Mend the file, then inspect it again."]
+        lines += ["", "Say what is asked above, or correct the file; then inspect it again."]
     else:
         lines += ["", "To cluster the table as advised:", f"  {command}"]
     console.file.writelines(f"{printable(line)}\n" for line in lines)

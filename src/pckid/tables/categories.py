@@ -18,7 +18,7 @@ from pckid.tables.numbers import (
     try_columns,
     try_numbers,
 )
-from pckid.tables.table import FileTable
+from pckid.tables.table import FileTable, with_points
 
 MAX_CATEGORIES = 255
 
@@ -82,7 +82,7 @@ def text_column(table: FileTable, name: str, missing: MissingTokens) -> Any:
     """Read a column as an Arrow array of texts without blanks around them; null where missing."""
     column, missing = table.data.column(name), missing.of(name).among_texts
     if is_text(column.type):
-        return observed_cells(column, missing)
+        return observed_cells(with_points(column, table.parts), missing)
     try:
         coded = column.combine_chunks().dictionary_encode()
     except pa.ArrowNotImplementedError:  # lists and the like

@@ -204,6 +204,7 @@ def choose_format(
         key=lambda shape: (
             shape in shapes.examples,
             bool(signs.thousands) and signs.thousands in shape,
+            "e" not in shape,
             len(shape),
         ),
     )

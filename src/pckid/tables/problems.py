@@ -120,6 +120,8 @@ def find_problems(
         if not is_used(reading, rules, name):
             continue
         doubt = _find_doubt(name, reading)
+        if doubt and doubt.code == "unit left out" and doubt.data["unit"] == "%":
+            doubt = _find_fractions(doubt, columns.X[:, j], rows.data.column(name))
         if doubt is not None:
             found.append(doubt)
             if doubt.stops:
@@ -221,11 +223,22 @@ def _find_doubt(name: str, reading: Reading) -> Problem | None:
         cell = pa.array([choice.example])
         numbers = tuple(float(read_numbers(cell, form)[0][0]) for form in both)
         data = {"example": choice.example, "numbers": numbers, "ways": ways}
-        return Problem("ambiguous numbers", name, (), data, ways[:1], True)
+        return Problem("ambiguous numbers", name, (), data, stops=True)
     if choice and choice.n_bare and CURRENCIES.isdisjoint(choice.units):
         data = {"unit": next(iter(choice.units)), "n_bare": choice.n_bare}
         return Problem("unit left out", name, (), data | {"n_cells": choice.n_fitting})
     return None
+
+
+def _find_fractions(problem: Problem, values: np.ndarray, cells: Any) -> Problem:
+    """Take bare numbers (n_rows,) of at most 1 beside percentages for fractions, another unit."""
+    has_sign = pc.fill_null(pc.match_substring(cells, "%"), False).to_numpy()
+    bare, signed = values[~has_sign], values[has_sign]
+    if np.nanmax(bare, initial=0) > 1 or np.nanmax(signed, initial=0) <= 1:
+        return problem
+    n_bare, n_cells = problem.data["n_bare"], problem.data["n_cells"]
+    data = {"units": {"%": n_cells - n_bare}, "n_bare": n_bare}
+    return Problem("mixed units", problem.column, (), data, (Drop(problem.column),), True)
 
 
 def _text_among_numbers(
@@ -271,6 +284,10 @@ def _category_problems(name: str, counts: Counter[str], asked_for: bool) -> list
     alike: dict[str, list[tuple[str, int]]] = {}
     for text, count in counts.most_common():
         alike.setdefault("".join(text.casefold().split()), []).append((text, count))
+    for initial in [key for key in alike if len(key) == 1]:
+        longer = [key for key in alike if key.startswith(initial) and key != initial]
+        if len(longer) == 1 and len(longer[0]) > 2 and longer[0].isalpha():
+            alike[longer[0]] += alike.pop(initial)
     variants = [texts for texts in alike.values() if len(texts) > 1]
     return [Problem("spelling variants", name, (), {"variants": variants})] if variants else []
 

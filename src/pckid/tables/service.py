@@ -45,7 +45,7 @@ from pckid.tables.problems import (
     other_units,
 )
 from pckid.tables.scanning import OpenTable
-from pckid.tables.table import FileTable, name_row
+from pckid.tables.table import FileTable, name_row, with_points
 
 # What is fixed may bring more to light: a code for missing that hid an outlier.
 _MOST_ROUNDS = 5
@@ -173,7 +173,8 @@ class Prepared:
         """Read a column as text; a missing cell is empty."""
         if name is None or self.table.whole is None:
             return None
-        cells = self.table.whole.data.column(name).to_pylist()
+        column = self.table.whole.data.column(name)
+        cells = with_points(column, self.table.parts).to_pylist()
         return ["" if cell is None else str(cell) for cell in cells]
 
 

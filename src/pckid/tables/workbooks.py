@@ -10,10 +10,12 @@ import datetime
 import io
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
+from decimal import Decimal
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from pckid._utils.text import brief
 from pckid.exceptions import TableError
@@ -37,6 +39,8 @@ _MOST_LOOKED_AT = 1 << 24  # bytes of XML of other sheets
 _FEWEST_TEXT_ROWS = 5
 _OPTIONS = ("sheet", "header", "skip_first", "skip_last", "visible_only")
 _NUMBERS = {int, float}
+_NUMBER_CELL = "\0"  # marks numbers among texts; no cell of a sheet holds it
+_COMMA = r"^[^,\d]{0,12}\d[\d.' ]*,\d+[^,\d]{0,12}$"  # in a number
 _DATES = {datetime.date, datetime.datetime}
 _SPANS = {datetime.time, datetime.timedelta}
 _combine = datetime.datetime.combine
@@ -113,6 +117,7 @@ def parse_workbook(
         columns = [_join([part.combine_chunks() for part in each]) for each in parts]
         data = pa.Table.from_arrays(columns, names=data.column_names)
     refuse_wide(data.num_columns, source.name)
+    data = _settle_numbers(data)
     yield {
         "sheets": [(read.data.num_rows, read.n_below, read.rows) for read in found],
         "facts": facts,
@@ -383,5 +388,32 @@ def _join(parts: Sequence[Any]) -> Any:
 
 
 def _text_column(cells: Sequence[Any]) -> Any:
-    """Make a column of the texts of cells."""
-    return pa.array([None if cell is None else cell_text(cell) for cell in cells], pa.string())
+    """Make a column of the texts of cells, those of numbers marked as such."""
+    marks = (_NUMBER_CELL if type(cell) is float else "" for cell in cells)
+    pairs = zip(marks, cells, strict=True)
+    return pa.array([None if c is None else mark + cell_text(c) for mark, c in pairs], pa.string())
+
+
+def _settle_numbers(data: Any) -> Any:
+    """Take the marks of number cells away; where texts are like "4,15", their decimal points too.
+
+    A number cell does not tell how texts are written: 5.8 becomes "58e-1", which every number
+    format reads as the same number.
+    """
+    texts = [j for j, kind in enumerate(data.schema.types) if pa.types.is_string(kind)]
+    columns = data.columns
+    if any(pc.any(pc.match_substring_regex(columns[j], _COMMA)).as_py() for j in texts):
+        for j in texts:
+            cells = map(_without_point, columns[j].to_pylist())
+            columns[j] = pa.chunked_array([pa.array(cells, pa.string())])
+    for j in texts:
+        columns[j] = pc.replace_substring(columns[j], _NUMBER_CELL, "")
+    return pa.Table.from_arrays(columns, names=data.column_names)
+
+
+def _without_point(text: str | None) -> str | None:
+    """Write a number cell without a decimal sign: "58e-1" for 5.8."""
+    if not text or "." not in text or not text.startswith(_NUMBER_CELL):
+        return text
+    sign, digits, exponent = Decimal(text.lstrip(_NUMBER_CELL)).as_tuple()
+    return f"{'-' * sign}{''.join(map(str, digits))}e{exponent}"

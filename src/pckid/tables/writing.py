@@ -22,7 +22,7 @@ from pckid.exceptions import TableError
 from pckid.tables.numbers import MISSING_TOKENS
 from pckid.tables.sniffing import TextFormat
 from pckid.tables.sources import require_library
-from pckid.tables.table import FileTable
+from pckid.tables.table import FileTable, with_points
 from pckid.tables.workbook_writing import Sheets, WorkbookWriter, list_values, refuse_many_rows
 
 _BLOCK_ROWS = 8192
@@ -106,6 +106,8 @@ class TableWriter:
         as "007", "1.5M" or a whole number of 17 digits.
         """
         kept = table.data.select([name for name in table.names if name not in new])
+        for j, column in enumerate(kept.columns):
+            kept = kept.set_column(j, kept.field(j), with_points(column, table.parts))
         if self.kind in ("csv", "tsv"):
             self._write_text(kept, new, table.text or TextFormat(",", ".", 0))
             return
