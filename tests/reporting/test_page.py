@@ -126,7 +126,7 @@ def test_the_page_says(page, words):
 def test_the_page_writes_tiny_p_values_in_words(fitted, table, assessed):
     tiny = replace(assessed, p_value=1e-12)
     page = pckid.report(fitted, table, assessment=tiny).html
-    assert "reaches it: p &lt; 0.001." in page
+    assert "without groups looks as clear: p &lt; 0.001." in page
 
 
 def test_the_page_warns_of_clusters_that_follow_the_holes(followed, page):
