@@ -93,21 +93,23 @@ def judge_classes(n_rows: int, run: int, seed: int) -> Row:
 def plan(runs: int, seed: int, only: str | None = None) -> list[tuple[Callable[..., Row], tuple]]:
     """List what is to be judged; tables of 5,000 rows in every second run.
 
-    `only` is one of the shapes, or "close": groups 3 standard deviations apart beside coins.
+    `only` is one of the shapes, "families": tables with groups, or "close": groups 3 standard
+    deviations apart beside coins.
     """
     tasks: list[tuple[Callable[..., Row], tuple]] = []
     for run in range(runs):
         if only == "close":
             tasks += _plan_coins(run, seed, DISTANCES[:1])
-        elif only:
+        elif only in SHAPES:
             tasks += [(judge_shape, (only, n_rows, run, seed)) for n_rows in N_ROWS[:3]]
+        if only in (None, "families"):
+            for n_rows in (120, 600):
+                tasks += [(judge_family, (name, n_rows, run, seed)) for name in simulated.FAMILIES]
         if only:
             continue
         for n_rows in N_ROWS:
             if n_rows < 5000 or run % 2 == 0:
                 tasks += [(judge_shape, (shape, n_rows, run, seed)) for shape in SHAPES]
-        for n_rows in (120, 600):
-            tasks += [(judge_family, (name, n_rows, run, seed)) for name in simulated.FAMILIES]
         tasks += [(judge_classes, (n_rows, run, seed)) for n_rows in (300, 1000)]
         if run % 3 == 0:
             tasks += _plan_coins(run, seed, DISTANCES)
@@ -251,7 +253,7 @@ def _mean(rows: Sequence[Row], field: str) -> float:
 @click.command("answers")
 @click.argument("folders", nargs=-1, type=click.Path(exists=True, file_okay=False))
 @click.option("--half", type=click.Choice(["choose", "report"]), help="Which half of the tables.")
-@click.option("--only", type=click.Choice([*SHAPES, "close"]), help="One shape, or close groups.")
+@click.option("--only", type=click.Choice([*SHAPES, "families", "close"]), help="A part.")
 @click.option("--runs", type=click.IntRange(1), default=24, show_default=True)
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @click.option("--jobs", type=int, default=1, show_default=True)
