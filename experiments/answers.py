@@ -165,11 +165,9 @@ def answer(
         writer = csv.DictWriter(file, fields)
         writer.writeheader()
         writer.writerows(rows)
-    say(
-        by_answer(rows)
-        if folders
-        else "\n".join([*by_shape(rows), *by_group(rows), *by_coin(rows)])
-    )
+    parts = {"shape": by_shape, "groups": by_group, "coins": by_coin}
+    lines = [tabulate(rows) for kind, tabulate in parts.items() if _some(rows, kind)]
+    say(by_answer(rows) if folders else "\n".join(line for part in lines for line in part))
     return rows
 
 
