@@ -262,7 +262,7 @@ def test_few_rows_are_too_few_to_tell(pckid):
     assert "Note: Clusters 0 and 1 have fewer than 10 rows" in err
 
 
-def test_codes_for_missing_values_are_named_once(pckid):
+def test_codes_for_missing_values_are_named_in_a_note_and_at_the_end(pckid):
     rows = np.random.default_rng(1).normal(size=(60, 2)).round(3)
     rows[:9, 1] = -999
     text = "a,b\n" + "\n".join(",".join(map(str, row)) for row in rows)
