@@ -120,7 +120,7 @@ def find_problems(
         if not is_used(reading, rules, name):
             continue
         doubt = _find_doubt(name, reading)
-        if doubt and doubt.code == "unit left out" and doubt.data["unit"] == "%":
+        if doubt and doubt.code == "unit left out" and doubt.data["unit"] == "%" and len(rows.data):
             doubt = _find_fractions(doubt, columns.X[:, j], rows.data.column(name))
         if doubt is not None:
             found.append(doubt)
