@@ -106,8 +106,8 @@ class TableWriter:
         as "007", "1.5M" or a whole number of 17 digits.
         """
         kept = table.data.select([name for name in table.names if name not in new])
-        for j, column in enumerate(kept.columns):
-            kept = kept.set_column(j, kept.field(j), with_points(column, table.parts))
+        columns = [with_points(column, table.parts) for column in kept.columns]
+        kept = pa.Table.from_arrays(columns, schema=kept.schema) if columns else kept
         if self.kind in ("csv", "tsv"):
             self._write_text(kept, new, table.text or TextFormat(",", ".", 0))
             return
