@@ -45,7 +45,7 @@ def validate_table(estimator: Any, X: Any, *, reset: bool) -> Array:
     _refuse_other_things(X)
     if is_blocked(X):
         raise TypeError("X comes in blocks, which only PCKID takes. Give X.compute() if it fits.")
-    _refuse_twins(X)
+    refuse_twins(X)
     frame, columns = as_frame(X), frame_columns(X)
     labels = [] if frame is None else list(frame.columns)
     if frame is not None:
@@ -229,12 +229,12 @@ def _refuse_other_things(X: Any) -> None:
         )
 
 
-def _refuse_twins(X: Any) -> None:
+def refuse_twins(X: Any, called: str = "X") -> None:
     """Raise if two columns of a dataframe have the same name, which narwhals does not take."""
     seen = set()
     for name in getattr(X, "column_names", getattr(X, "columns", ())):
         if name in seen:
-            raise ValueError(f"X has two columns named {name!r}. Rename one of them.")
+            raise ValueError(f"{called} has two columns named {name!r}. Rename one of them.")
         seen.add(name)
 
 

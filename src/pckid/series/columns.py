@@ -10,7 +10,7 @@ import numpy as np
 
 from pckid._utils.text import brief, counted, list_first
 from pckid.input.cells import is_missing
-from pckid.input.validation import block_values
+from pckid.input.validation import block_values, refuse_twins
 from pckid.series.times import LineError
 
 # A column that changes within at most this share of cases is static, but for slips.
@@ -36,9 +36,7 @@ def column_names_of(frame: Any, needed: Sequence[str] = ()) -> list[str]:
         raise TypeError(
             f"Expected a dataframe of pandas, polars or Arrow, got {type(frame).__name__}."
         )
-    if len(set(names)) < len(names):
-        twin = next(name for name in names if list(names).count(name) > 1)
-        raise ValueError(f"The table has two columns named {twin!r}. Rename one of them.")
+    refuse_twins(frame, "The table")
     absent = [repr(name) for name in needed if name not in set(names)]
     if absent:
         raise ValueError(
