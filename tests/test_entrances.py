@@ -15,8 +15,8 @@ from pckid.cli._run import pckid as shell
 from pckid.exceptions import UndecidedError
 from pckid.streaming import prepare_rows
 from pckid.tables.options import ColumnOptions
+from pckid.tables.preparing import prepare
 from pckid.tables.scanning import open_table
-from pckid.tables.service import prepare
 
 CHEAP = {"n_inits": 1, "max_components": 2, "max_samples": 1.0, "random_state": 0}
 OPTIONS = ["-k", "2", "--inits", "1", "--max-components", "2", "--max-samples", "1", "--no-assess"]

@@ -8,8 +8,8 @@ from pckid import PCKID
 from pckid.placing import assign_rows
 from pckid.spectral import assignment
 from pckid.tables.options import ColumnOptions
+from pckid.tables.preparing import prepare
 from pckid.tables.scanning import open_table
-from pckid.tables.service import prepare
 
 
 @pytest.fixture

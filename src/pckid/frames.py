@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 from pckid._utils.commands import as_parameter, as_parameters
 from pckid.exceptions import OptionError, TableError, UndecidedError
 from pckid.tables.options import option_of, pick_options
+from pckid.tables.prepared import Prepared
+from pckid.tables.preparing import prepare
 from pckid.tables.scanning import open_table
-from pckid.tables.service import Prepared, prepare
 from pckid.wording import LEFT_OUT, Dialect, write_findings, write_refusal
 
 PYTHON = Dialect(

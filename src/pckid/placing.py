@@ -21,8 +21,9 @@ from pckid.series.files import PreparedCases
 from pckid.series.table import SeriesFormat
 from pckid.significance.new_rows import RowComparison, compare_rows
 from pckid.spectral.assignment import place_rows
+from pckid.tables.known_columns import Known
 from pckid.tables.options import CaseOptions, ColumnOptions, ReadOptions
-from pckid.tables.service import Known, Prepared
+from pckid.tables.prepared import Prepared
 
 _LISTS = ("na_values", "not_missing", "numbers", "dates")
 # Options of reading that hold for other files of the same origin, too.

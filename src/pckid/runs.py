@@ -39,9 +39,10 @@ from pckid.placing import (
 from pckid.series.files import PreparedCases, prepare_table
 from pckid.significance.new_rows import RowComparison
 from pckid.tables.findings import Fact
+from pckid.tables.known_columns import Known
 from pckid.tables.options import ColumnOptions, ReadOptions
+from pckid.tables.prepared import Prepared
 from pckid.tables.scanning import OpenTable
-from pckid.tables.service import Known, Prepared
 from pckid.tables.workbook_writing import Share, Sheets
 from pckid.tables.writing import TableWriter
 from pckid.wording import LEFT_OUT, Dialect, list_findings, write_findings

@@ -37,9 +37,10 @@ from pckid.tables.categories import Columns
 from pckid.tables.findings import Problem
 from pckid.tables.kinds import numbers_in_text
 from pckid.tables.options import ColumnOptions, pick_options
+from pckid.tables.prepared import Prepared, Unread
+from pckid.tables.preparing import prepare
 from pckid.tables.problems import find_problems
 from pckid.tables.scanning import OpenTable, open_table
-from pckid.tables.service import Prepared, Unread, prepare
 from pckid.tables.table import FileTable
 from pckid.tables.writing import TableWriter, table_format
 

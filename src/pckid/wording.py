@@ -24,7 +24,7 @@ from pckid.tables.findings import (
     advice,
 )
 from pckid.tables.kinds import Reading
-from pckid.tables.service import Prepared
+from pckid.tables.prepared import Prepared
 
 _SHOWN, _LONGEST_ADVICE, _MOST_NAMED = 12, 500, 5
 _THOUSANDS = {"": "no thousands sign", " ": "thousands ' '"}

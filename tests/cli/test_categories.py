@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from pckid.tables.options import ColumnOptions
+from pckid.tables.preparing import prepare
 from pckid.tables.scanning import open_table
-from pckid.tables.service import prepare
 
 QUICK = ["--inits", "3", "--max-components", "6", "--no-assess"]
 

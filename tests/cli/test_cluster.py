@@ -13,8 +13,8 @@ import pytest
 
 from pckid import PCKID, load, report
 from pckid.tables.options import ColumnOptions
+from pckid.tables.preparing import prepare
 from pckid.tables.scanning import open_table
-from pckid.tables.service import prepare
 
 QUICK = ["--inits", "4", "--max-components", "6", "--no-assess"]
 

@@ -149,8 +149,8 @@ def test_cluster_file_takes_workbooks(workbook, tmp_path):
 def test_workers_do_not_read_workbooks(workbook):
     from pckid.exceptions import TableError
     from pckid.outofcore.daskrows import ClusterRows
+    from pckid.tables.preparing import prepare
     from pckid.tables.scanning import open_table
-    from pckid.tables.service import prepare
 
     with pytest.raises(TableError, match="which workers cannot read in pieces"):
         ClusterRows(prepare(open_table(str(workbook), at_most=0)), None)

@@ -20,8 +20,8 @@ from pckid.outofcore import files
 from pckid.outofcore.files import FileRows
 from pckid.tables.findings import Drop, Missing, SetOption
 from pckid.tables.options import ColumnOptions
+from pckid.tables.preparing import prepare
 from pckid.tables.scanning import open_table
-from pckid.tables.service import prepare
 
 X, TRUTH = groups(n_samples=300, n_features=5)
 NAMES = ["a", "b", "c", "d", "e"]

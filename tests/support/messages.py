@@ -16,8 +16,8 @@ from pckid.cli._words import SHELL
 from pckid.frames import PYTHON
 from pckid.tables.findings import Drop, Fact, Missing, Problem, ReadAs, SkipLast, SkipUnits
 from pckid.tables.options import ColumnOptions
+from pckid.tables.preparing import prepare
 from pckid.tables.scanning import open_table
-from pckid.tables.service import prepare
 
 TESTS = Path(__file__).parents[1]
 DIALECTS = {"shell": SHELL, "python": PYTHON, "page": PAGE}

@@ -18,8 +18,8 @@ from pckid.streaming import NEW_COLUMNS
 from pckid.tables import text
 from pckid.tables.kinds import find_readings
 from pckid.tables.options import ColumnOptions, ReadOptions, option_of
+from pckid.tables.preparing import prepare
 from pckid.tables.scanning import open_table
-from pckid.tables.service import prepare
 
 FOLDER = Path(__file__).parent / "files"
 EXPECTED = tomllib.loads((FOLDER / "expected.toml").read_text("utf-8"))

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from pckid.tables.options import ColumnOptions, ReadOptions
+from pckid.tables.preparing import prepare
 from pckid.tables.scanning import open_table
-from pckid.tables.service import prepare
 from pckid.tables.sources import Source
 
 

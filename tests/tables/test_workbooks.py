@@ -21,8 +21,8 @@ from pckid.exceptions import TableError
 from pckid.tables import isolation, sources, workbooks
 from pckid.tables.headers import find_header
 from pckid.tables.options import ColumnOptions
+from pckid.tables.preparing import prepare
 from pckid.tables.scanning import open_table
-from pckid.tables.service import prepare
 from pckid.tables.sources import Source
 from pckid.tables.table import name_row
 from pckid.wording import write_note

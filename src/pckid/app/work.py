@@ -25,8 +25,8 @@ from pckid.significance.new_rows import RowComparison
 from pckid.streaming import Totals
 from pckid.tables.findings import Fact
 from pckid.tables.options import ColumnOptions, ReadOptions
+from pckid.tables.prepared import Prepared
 from pckid.tables.scanning import OpenTable, open_table
-from pckid.tables.service import Prepared
 from pckid.tables.sources import Source
 from pckid.tables.writing import TableWriter
 from pckid.wording import write_findings, write_note, write_refusal

@@ -28,8 +28,8 @@ from pckid.outofcore.files import FileRows, fitting_bytes, small_bytes
 from pckid.outofcore.stored import StoredLabels
 from pckid.runs import FITTING, JUDGING, Clustering, fit_clusters
 from pckid.tables.options import ReadOptions
+from pckid.tables.prepared import Prepared
 from pckid.tables.scanning import OpenTable, open_table
-from pckid.tables.service import Prepared
 from pckid.tables.writing import table_format
 from pckid.wording import write_instability
 

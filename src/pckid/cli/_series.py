@@ -14,7 +14,7 @@ from pckid.runs import Clustering
 from pckid.series.files import PreparedCases
 from pckid.streaming import Layout
 from pckid.tables.options import CaseOptions
-from pckid.tables.service import Prepared
+from pckid.tables.prepared import Prepared
 
 _NEED_CASE = ("time", "variable", "value", "static", "from_first", "out_long")
 _NOT_LONG = ("row_names", "stream", "scheduler", "resume")

@@ -9,7 +9,7 @@ from pckid.exceptions import TableError, UndecidedError
 from pckid.series.files import PreparedCases
 from pckid.tables.findings import Fact
 from pckid.tables.options import ColumnOptions, ReadOptions, option_of, pick_options
-from pckid.tables.service import Prepared
+from pckid.tables.prepared import Prepared
 from pckid.wording import Dialect, write_note, write_problems, write_refusal
 
 SHELL = Dialect(

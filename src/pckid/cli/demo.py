@@ -24,8 +24,8 @@ def demo(out: str) -> None:
     from pckid.cli._say import say
     from pckid.cli.cluster import cluster
     from pckid.data import penguins_path
+    from pckid.tables.preparing import prepare
     from pckid.tables.scanning import open_table
-    from pckid.tables.service import prepare
 
     os.makedirs(out, exist_ok=True)
     suffix = "xlsx" if find_spec("xlsxwriter") else "csv"

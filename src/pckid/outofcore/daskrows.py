@@ -23,7 +23,7 @@ from pckid.exceptions import TableError
 from pckid.input.validation import block_values
 from pckid.outofcore.files import FileRows, Found, batch_rows
 from pckid.outofcore.rows import BlockedRows, Survey, add, survey_block
-from pckid.tables.service import Prepared, Unread
+from pckid.tables.prepared import Prepared, Unread
 
 # How many more rows than needed the first pass asks the workers for, in case some are empty.
 _MARGIN = 1.3

@@ -17,8 +17,8 @@ from pckid.outofcore.rows import BlockedRows, Survey, add, survey_block
 from pckid.tables.categories import encode_texts, text_column
 from pckid.tables.kinds import numbers_in_text
 from pckid.tables.numbers import NotNumbers, try_columns
+from pckid.tables.prepared import Prepared, Unread
 from pckid.tables.scanning import Batch
-from pckid.tables.service import Prepared, Unread
 from pckid.tables.table import FileTable
 
 # Longer batches gain nothing.

@@ -13,9 +13,11 @@ from pckid.series.columns import read_static
 from pckid.series.long import from_long
 from pckid.series.table import SeriesTable
 from pckid.series.times import LineError
+from pckid.tables.known_columns import Known
 from pckid.tables.options import CaseOptions, ColumnOptions
+from pckid.tables.prepared import Prepared
+from pckid.tables.preparing import prepare
 from pckid.tables.scanning import OpenTable
-from pckid.tables.service import Known, Prepared, prepare
 from pckid.tables.table import FileTable, as_whole, name_row
 
 

@@ -1,15 +1,14 @@
 """Columns of a table as numbers or as categories, as their readings say."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from pckid.tables.kinds import Reading, ReadingRules, find_reading_anew
-from pckid.tables.meanings import answer_of, are_booleans, unify_answers
+from pckid.tables.meanings import unify_answers
 from pckid.tables.numbers import (
     MissingTokens,
     NotNumbers,
@@ -99,33 +98,6 @@ def encode_texts(cells: Any, codes: Mapping[str, Any], missing: Any = np.nan) ->
     values = [codes.get(text, missing) for text in coded.dictionary.to_pylist()]
     places = coded.indices.fill_null(len(values)).to_numpy(zero_copy_only=False)
     return np.array([*values, missing])[places]
-
-
-def match_categories(texts: Iterable[str], known: Sequence[Any]) -> dict[str, str]:
-    """Find the categories of a model that texts stand for, if not as they are written.
-
-    Texts match a category that is the same number, the same answer (yes or no in several
-    languages), or the same but for capitals and blanks; one that several match is none of them.
-    """
-    exact = set(map(str, known))
-    answers_count = are_booleans(exact)
-
-    def forms_of(text: str) -> list[str]:
-        plain = "".join(text.casefold().split())
-        with suppress(ValueError):
-            plain = f"{float(plain):g}"
-        return [plain, *filter(None, [answer_of(text) if answers_count else ""])]
-
-    forms: dict[str, set[str]] = {}
-    for category in exact:
-        for form in forms_of(category):
-            forms.setdefault(form, set()).add(category)
-    found = {}
-    for text in texts:
-        matches = next((forms[form] for form in forms_of(text) if form in forms), set())
-        if text not in exact and len(matches) == 1:
-            [found[text]] = matches
-    return found
 
 
 def _as_text(cell: Any, missing: MissingTokens) -> str | None:

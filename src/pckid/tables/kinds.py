@@ -107,6 +107,13 @@ def is_used(reading: Reading, rules: ReadingRules, name: str) -> bool:
     return reading.kind not in ("row name", "free text")
 
 
+def expect_numbers(reading: Reading, name: str, rules: ReadingRules) -> Reading:
+    """Take a column of text that is not declared to be categories as numbers, to be refused."""
+    if reading.kind == "category" and name not in rules.categorical:
+        return Reading("text")
+    return reading
+
+
 def find_readings(
     source: FileTable | OpenTable,
     names: Sequence[str],

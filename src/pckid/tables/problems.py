@@ -166,23 +166,6 @@ def find_outlier(values: np.ndarray) -> float | None:
     return float(seen[farthest]) if distance[farthest] / 1e5 > high / 2 - low / 2 > 0 else None
 
 
-def other_units(units: Mapping[str, str], readings: Mapping[str, Reading]) -> list[Problem]:
-    """List the columns that are not in the units of the model's own table.
-
-    Numbers without a unit are taken to be in that of the others, except for percentages: without
-    their sign they may be fractions.
-    """
-    found = []
-    for name, reading in readings.items():
-        if reading.kind != "number":
-            continue
-        unit, expected = reading.choice.unit if reading.choice else "", units.get(name, "")
-        differs = unit and expected and unit.casefold() != expected.casefold()
-        if differs or (unit != expected and {unit, expected} == {"", "%"}):
-            found.append(Problem("other unit", name, (), {"unit": unit, "expected": expected}))
-    return found
-
-
 def find_repeated_names(cells: Any, name: str) -> list[Problem]:
     """Say which names stand in several rows, where a column of texts names the rows otherwise."""
     counts = Counter(cell.strip() for cell in cells.to_pylist() if isinstance(cell, str))

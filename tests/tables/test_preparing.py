@@ -5,9 +5,10 @@ import pytest
 
 from pckid.exceptions import OptionError
 from pckid.tables.findings import Missing, ReadAs, SetOption, SkipUnits
+from pckid.tables.known_columns import Known
 from pckid.tables.options import ColumnOptions
+from pckid.tables.preparing import prepare
 from pckid.tables.scanning import open_table
-from pckid.tables.service import Known, prepare
 
 
 @pytest.fixture

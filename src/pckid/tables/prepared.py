@@ -1,0 +1,133 @@
+"""A table that is ready to be clustered: its columns, what goes with them, what is doubtful."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from pckid.exceptions import OptionError
+from pckid.tables.categories import Columns
+from pckid.tables.findings import Fact, Problem
+from pckid.tables.kinds import Reading, ReadingRules
+from pckid.tables.numbers import MissingTokens
+from pckid.tables.options import ColumnOptions
+from pckid.tables.scanning import OpenTable
+from pckid.tables.table import FileTable, with_points
+
+
+class Unread(NamedTuple):
+    """What the first rows of a file did not show, found in a later row."""
+
+    names: frozenset[str] = frozenset()  # columns not written as their first rows are
+    infinite: Mapping[str, tuple[int, Any]] = {}  # the first such row, from 1, and its cell
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """The part of a table that is clustered, what goes with it, and what is doubtful about it."""
+
+    table: OpenTable  # without rows that advice left out
+    options: ColumnOptions  # with the advice that was taken
+    names: tuple[str, ...]  # the columns used
+    # The others, and why: a kind of reading, "choice", "row_names", "labels", "known", "weights",
+    # "not chosen", or "unknown" to the model.
+    left_out: Mapping[str, str]
+    readings: Mapping[str, Reading]  # also of those left out by what they hold
+    rules: ReadingRules
+    row_names: str | None  # the column that names the rows
+    notes: tuple[Fact, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    weights: np.ndarray | None = field(default=None, repr=False)  # (n_rows,) of rows in memory
+    counts: Mapping[str, Counter[str]] = field(default_factory=dict)  # of categories, in all rows
+    answers: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # text to category
+    columns: Columns | None = field(default=None, repr=False)  # those used, of rows in memory
+
+    @property
+    def missing(self) -> MissingTokens:
+        """What counts as missing."""
+        return self.rules.missing
+
+    @property
+    def X(self) -> np.ndarray:
+        """The numbers (n_rows, n_columns) of a table in memory; those of categories stand for
+        texts."""
+        return self._columns.X
+
+    @property
+    def texts(self) -> Mapping[str, list[str | None]]:
+        """The cells of the columns of categories of a table in memory."""
+        return self._columns.texts
+
+    @property
+    def rows_in_memory(self) -> FileTable:
+        """All columns of a table in memory."""
+        if self.table.whole is None:
+            raise ValueError(f"{self.table.source} is not in memory.")
+        return self.table.whole
+
+    @property
+    def _columns(self) -> Columns:
+        """The columns of a table in memory."""
+        if self.columns is None:
+            raise ValueError(f"{self.table.source} is not in memory.")
+        return self.columns
+
+    @property
+    def frame(self) -> Any:
+        """The columns used, as an Arrow table: numbers, NaN where missing, and texts."""
+        columns = dict(zip(self.names, map(pa.array, self.X.T), strict=True))
+        texts = {name: pa.array(cells, pa.string()) for name, cells in self.texts.items()}
+        return pa.table(columns | texts)
+
+    @cached_property
+    def ids(self) -> list[str] | None:
+        """Names of the rows."""
+        return self._cells(self.row_names)
+
+    @property
+    def groups(self) -> list[str | None] | None:
+        """Which rows belong together: those of one name, where names repeat; None: none do."""
+        names = [cell or None for cell in self.ids or ()]
+        return names if len(set(names)) < len(names) - names.count(None) else None
+
+    @property
+    def together(self) -> list[Fact]:
+        """Say that rows which share a name are judged together, if any do."""
+        groups = self.groups
+        if groups is None:
+            return []
+        data = {"column": self.row_names, "n_names": len(set(groups) - {None})}
+        return [Fact("rows_together", data | {"n_rows": len(groups)})]
+
+    @cached_property
+    def labels(self) -> list[str] | None:
+        """Known groups of the rows."""
+        return self._cells(self.options.labels)
+
+    @property
+    def known(self) -> list[str] | None:
+        """The groups of rows that are known for the fit, "" for the others."""
+        if self.options.known is not None and self.table.whole is None:
+            raise OptionError("known rows need the table in memory.", "known")
+        cells = self._cells(self.options.known)
+        tokens = self.missing.texts
+        return cells and ["" if cell.strip().lower() in tokens else cell for cell in cells]
+
+    @property
+    def stops(self) -> bool:
+        """Whether something must be fixed first."""
+        return any(problem.stops for problem in self.problems)
+
+    def _cells(self, name: str | None) -> list[str] | None:
+        """Read a column as text; a missing cell is empty."""
+        if name is None or self.table.whole is None:
+            return None
+        column = self.table.whole.data.column(name)
+        cells = with_points(column, self.table.parts).to_pylist()
+        return ["" if cell is None else str(cell) for cell in cells]

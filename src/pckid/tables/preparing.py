@@ -1,0 +1,301 @@
+"""Prepare the columns of an open table; every front end calls `open_table`, then this.
+
+    source → open_table(ReadOptions) → OpenTable → prepare(ColumnOptions) → Prepared
+
+Nothing here knows a front end: problems, notes and fixes are data.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow.compute as pc
+
+from pckid.tables.categories import Columns, read_columns, text_column
+from pckid.tables.choosing import (
+    choose_columns,
+    find_unmatched,
+    read_rules,
+    read_weight_column,
+)
+from pckid.tables.findings import (
+    Fact,
+    Fix,
+    Missing,
+    Problem,
+    ReadAs,
+    SetOption,
+    SkipLast,
+    SkipUnits,
+    advice,
+)
+from pckid.tables.kinds import (
+    Reading,
+    ReadingRules,
+    expect_numbers,
+    find_reading_anew,
+    find_readings,
+    first_rows,
+    is_used,
+)
+from pckid.tables.known_columns import (
+    Known,
+    find_other_units,
+    match_known_categories,
+    use_known_columns,
+)
+from pckid.tables.meanings import name_tells_time, unify_answers
+from pckid.tables.numbers import WORDS, MissingTokens, NotNumbers, count_text
+from pckid.tables.options import ColumnOptions
+from pckid.tables.prepared import Prepared, Unread
+from pckid.tables.problems import (
+    ABOUT_USE,
+    find_problems,
+    find_repeated_names,
+    find_units_row,
+    infinite_number,
+    merge_transposed,
+)
+from pckid.tables.scanning import OpenTable
+
+# What is fixed may bring more to light: a code for missing that hid an outlier.
+_MOST_ROUNDS = 5
+# Of a column with more different texts, categories are counted no further.
+_MOST_TEXTS = 10_000
+# Columns of more answers are no questions of a survey.
+_MOST_ANSWERS = 11
+# Fixes of a column that a model knows, and of one that cases need: neither can be dropped.
+_FOR_CELLS = (Missing, SkipLast, SkipUnits)
+_FOR_CASES = (*_FOR_CELLS, ReadAs, SetOption)
+
+
+def prepare(
+    table: OpenTable,
+    options: ColumnOptions | None = None,
+    known: Known | None = None,
+    unread: Unread | None = None,
+) -> Prepared:
+    """Choose the columns to cluster, read them, and list all that is doubtful about them.
+
+    A model that knows its columns has settled which are used, and as what. What a pass over all
+    rows of a file left unread is looked at in all rows. An OptionError says that an option names
+    no column, leaves none, or is about cells that are not there.
+    """
+    options, unread = options or ColumnOptions(), unread or Unread()
+    unmatched = [] if known else list(find_unmatched(table, options))
+    options = use_known_columns(table, options, known) if known else options
+    found = _prepare_once(table, options, known, unread)
+    taken: list[Fact] = []
+    while options.take_advice and len(taken) < _MOST_ROUNDS:
+        fresh = [fix for fix in advice(found.problems) if _changes(fix, table, options)]
+        if not fresh:
+            break
+        taken.append(Fact("advice_taken", {"fixes": fresh}))
+        options = options.with_fixes(fresh)
+        for fix in fresh:
+            table = table.without_last(fix.n_rows) if isinstance(fix, SkipLast) else table
+            table = table.without_units() if isinstance(fix, SkipUnits) else table
+        found = _prepare_once(table, options, known, unread)
+    return replace(found, notes=(*taken, *found.notes, *unmatched))
+
+
+def _changes(fix: Fix, table: OpenTable, options: ColumnOptions) -> bool:
+    """Tell whether a fix changes anything that was not fixed before."""
+    if isinstance(fix, SkipLast):
+        return fix.n_rows > table.parts[-1].n_below
+    if isinstance(fix, SkipUnits):
+        return not table.units_row
+    return options.with_fixes([fix]) != options
+
+
+def _prepare_once(
+    table: OpenTable, options: ColumnOptions, known: Known | None, unread: Unread
+) -> Prepared:
+    """Choose and read columns, and look for problems; no advice is taken."""
+    names, left_out = choose_columns(table, options)
+    rules = read_rules(table, options)
+    readings = find_readings(table, names, rules)
+    if all(readings[name].kind in ("row name", "free text") for name in names):
+        rules = rules._replace(kept=frozenset(names))
+        readings = find_readings(table, names, rules)
+    for name in unread.names.intersection(names):
+        readings[name] = find_reading_anew(table, name, rules)
+    if known is not None:
+        readings = {name: expect_numbers(each, name, rules) for name, each in readings.items()}
+        left_out = dict.fromkeys(left_out, "unknown")
+    used = [name for name in names if is_used(readings[name], rules, name)]
+    row_names = options.row_names
+    if row_names is None:
+        row_names = next((n for n, each in readings.items() if each.kind == "row name"), None)
+    columns, counts, answers, problems = _read(table, used, rules, readings, unread)
+    if options.lines is None:
+        problems = _with_times(problems, readings, options.take_advice)
+    else:
+        needed = options.lines.time, options.lines.value
+        problems = _settle(problems, needed, _FOR_CASES)
+    if options.row_names is None and row_names is not None and table.whole is not None:
+        problems += find_repeated_names(table.whole.data.column(row_names), row_names)
+    if not used:
+        problems = [Problem("nothing left", names[0], stops=True)]
+    units = find_units_row(problems, columns, used)
+    if units is not None:  # What it hides shows at once.
+        below = _prepare_once(table.without_units(), options, known, unread)
+        return replace(below, problems=(units, *below.problems))
+    if known is None:
+        kept = set(used)
+        left_out |= {name: readings[name].kind for name in names if name not in kept}
+        facts = list(_kept_words(counts))
+        problems = merge_transposed(problems, len(used))
+    else:
+        columns, facts = match_known_categories(columns, counts, known)
+        problems = _settle(problems, names, _FOR_CELLS)
+        problems += find_other_units(known.units, columns.readings)
+    readings = {**readings, **columns.readings}
+    return Prepared(
+        table, options, tuple(used), left_out, readings, rules, row_names,
+        (*_notes(left_out, readings), *_same_answers(counts), *facts), tuple(problems),
+        read_weight_column(table, options.weights, rules.missing), counts, answers,
+        None if table.whole is None else columns,
+    )  # fmt: skip
+
+
+def _with_times(
+    problems: list[Problem], readings: Mapping[str, Reading], take_advice: bool
+) -> list[Problem]:
+    """Tell with ids that repeat which column has the time of each row, if there is one.
+
+    Rows may then be lines of cases: who takes all advice unseen is asked.
+    """
+    times = [
+        name
+        for name, reading in readings.items()
+        if reading.kind in ("date", "duration")
+        or (reading.kind == "number" and name_tells_time(name))
+    ]
+    return [
+        problem._replace(data={**problem.data, "time": times[0]}, fix=(), stops=take_advice)
+        if times and problem.code == "repeated ids"
+        else problem
+        for problem in problems
+    ]
+
+
+def _settle(
+    problems: list[Problem], names: Collection[str | None], kinds: tuple[type[Fix], ...]
+) -> list[Problem]:
+    """Ask nothing about the use of columns that must stay, and give these kinds of fixes only."""
+    return [
+        problem._replace(fix=tuple(fix for fix in problem.fix if isinstance(fix, kinds)))
+        if problem.column in names
+        else problem
+        for problem in problems
+        if problem.column not in names or problem.code not in ABOUT_USE
+    ]
+
+
+def _read(
+    table: OpenTable,
+    names: Sequence[str],
+    rules: ReadingRules,
+    readings: Mapping[str, Reading],
+    unread: Unread,
+) -> tuple[Columns, dict[str, Counter[str]], dict[str, dict[str, str]], list[Problem]]:
+    """Read columns and list what is doubtful: of all rows in memory, or of the first in a file.
+
+    Categories, and texts among numbers, are counted in all rows of a file, too. Gives the columns,
+    the counts of categories, which text stands for which category, and the problems.
+    """
+    if not names:
+        return Columns(np.empty((table.n_rows or 0, 0)), {}, {}, {}), {}, {}, []
+    rows = first_rows(table, names) if table.whole is None else table.whole
+    columns = read_columns(rows, names, rules, readings)
+    counts = columns.counts
+    answers: dict[str, dict[str, str]] = {}
+    if table.whole is None:
+        answers, counts = _count_answers(table, list(columns.texts), rules.missing)
+        doubtful = [name for name in names if name in columns.wrong or name in unread.names]
+        columns.wrong.update(_count_wrong(table, doubtful, rules.missing, columns.readings))
+    problems = find_problems(columns, names, rows, rules, counts, table)
+    stopped = {problem.column for problem in problems if problem.stops}
+    problems += [
+        infinite_number(name, row, table.parts, cell)
+        for name, (row, cell) in unread.infinite.items()
+        if name in names and name not in stopped
+    ]
+    return columns, counts, answers, problems
+
+
+def _count_answers(
+    table: OpenTable, names: Sequence[str], missing: MissingTokens
+) -> tuple[dict[str, dict[str, str]], dict[str, Counter[str]]]:
+    """Count the categories of columns in all rows, and tell which text stands for which."""
+    texts: dict[str, Counter[str]] = {name: Counter() for name in names}
+    for batch in table.batches(names) if names else ():
+        for name in names:
+            if len(texts[name]) < _MOST_TEXTS:
+                found = pc.value_counts(text_column(batch.table, name, missing)).to_pylist()
+                seen = {
+                    each["values"]: each["counts"] for each in found if each["values"] is not None
+                }
+                texts[name].update(seen)
+    answers = {name: unify_answers(counted) for name, counted in texts.items()}
+    counts = {name: Counter[str]() for name in names}
+    for name, counted in texts.items():
+        for text, count in counted.items():
+            counts[name][answers[name][text]] += count
+    return answers, counts
+
+
+def _count_wrong(
+    table: OpenTable,
+    names: Sequence[str],
+    missing: MissingTokens,
+    readings: Mapping[str, Reading],
+) -> dict[str, NotNumbers]:
+    """Count the cells of each column that cannot be read, where there are some, in all rows."""
+    total: dict[str, NotNumbers] = {}
+    numeric = [name for name in names if readings[name].kind != "category"]
+    for batch in table.batches(numeric) if numeric else ():
+        for name in numeric:
+            found = count_text(batch.table, name, missing, readings[name].form)
+            total[name] = found.after(total.get(name), batch.start)
+    return {name: found for name, found in total.items() if found.n_cells}
+
+
+def _notes(left_out: Mapping[str, str], readings: Mapping[str, Reading]) -> Iterator[Fact]:
+    """List which columns name rows, hold dates, or write numbers in some way."""
+    by_reason: dict[str, list[str]] = {}
+    ways: dict[tuple[Any, ...], list[str]] = {}
+    for name, reading in readings.items():
+        if left_out.get(name) == reading.kind:
+            several = reading.kind == "free text" and reading.several
+            by_reason.setdefault("several answers" if several else reading.kind, []).append(name)
+        if reading.choice and reading.number and name not in left_out and not reading.doubt:
+            ways.setdefault((reading.number, *reading.choice.units), []).append(name)
+    for kind in ("row name", "free text", "several answers", "date", "duration"):
+        if kind in by_reason:
+            yield Fact("left_out", {"why": kind, "columns": by_reason[kind]})
+    for names in ways.values():
+        yield Fact("numbers_read", {"columns": names, "reading": readings[names[0]]})
+
+
+def _same_answers(counts: Mapping[str, Counter[str]]) -> Iterator[Fact]:
+    """List columns that share three answers or more, as questions of a survey do."""
+    columns: dict[tuple[str, ...], list[str]] = {}
+    for name, texts in counts.items():
+        columns.setdefault(tuple(sorted(texts)), []).append(name)
+    for answers, names in columns.items():
+        if len(names) > 1 and 3 <= len(answers) <= _MOST_ANSWERS:
+            yield Fact("same_answers", {"columns": names, "answers": list(answers)})
+
+
+def _kept_words(counts: Mapping[str, Counter[str]]) -> Iterator[Fact]:
+    """List columns of texts in which words for missing are taken as values."""
+    for name, texts in counts.items():
+        words = {text: n for text, n in texts.items() if text.lower() in WORDS}
+        if words:
+            yield Fact("words_kept", {"column": name, "words": words})
