@@ -74,6 +74,7 @@ STEPS: list[tuple[str, Any, str]] = [
     ("ensemble: EM", pckid.mixture.em, "iterate"),
     ("features of the landmarks", pckid.spectral.grouping, "feature_matrix"),
     ("outlier scores of the landmarks", pckid.spectral.grouping, "score_features"),
+    ("held-out outlier scores", pckid.spectral.grouping, "score_held_out"),
     ("eigenvectors", pckid.spectral.grouping, "fit_embedding"),
     ("k-means", pckid.spectral.grouping, "kmeans"),
     ("k-means on all rows to learn from", pckid.spectral.grouping, "lloyd"),
@@ -86,6 +87,7 @@ STEPS: list[tuple[str, Any, str]] = [
     ("coordinates and outlier scores of all rows", pckid.cluster, "project_and_score"),
     ("nearest centres", pckid.cluster, "assign"),
     ("profiles", pckid.cluster, "profile_clusters"),
+    ("summary of the rows", pckid.cluster, "summarise_rows"),
 ]
 
 

@@ -6,7 +6,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pckid._utils.arrays import Array, to_numpy
+from pckid._utils.arrays import (
+    Array,
+    asarray_like,
+    clip_min,
+    contiguous,
+    namespace,
+    to_numpy,
+)
 from pckid.input.table import Table, take
 
 N_BINS = 10
@@ -14,7 +21,7 @@ MOST_ROWS = 5_000  # of longer tables so many random rows tell enough
 _MOST_CELLS = 1 << 22
 _OUTLIER = 3.0
 _ROUNDING = 1e-4
-_LEVELS = np.arange(1, N_BINS) / N_BINS
+_LEVELS = [j / N_BINS for j in range(1, N_BINS)]
 
 
 class RowSummary(NamedTuple):
@@ -50,28 +57,39 @@ def summarise_rows(
     found, width = to_numpy(labels), table.observed.shape[1]
     rows = some_rows(np.flatnonzero(found >= 0), min(MOST_ROWS, max(500, _MOST_CELLS // width)))
     some = take(table, rows)
-    values, observed, codes = map(to_numpy, (some.values, some.observed, some.codes))
-    each = _as_equal_rows(np.ones(len(rows)) if weights is None else weights[rows])
-    values, seen = values.astype(np.float64), each[:, None] * observed[:, : table.n_features]
-    n_seen = np.maximum(seen.sum(axis=0), np.finfo(float).tiny)
-    means = (seen * values).sum(axis=0) / n_seen
+    xp = namespace(some.values)
+    counts = _as_equal_rows(np.ones(len(rows)) if weights is None else weights[rows])
+    each = asarray_like(counts, some.values, dtype=xp.float64)
+    values = xp.astype(some.values, xp.float64)
+    observed = xp.astype(some.observed, xp.float64)
+    seen = each[:, None] * observed[:, : table.n_features]
+    total = xp.sum(seen, axis=0)
+    n_seen = clip_min(total, float(xp.finfo(xp.float64).smallest_normal))
+    means = xp.sum(seen * values, axis=0) / n_seen
     own = _find_deciles(values, seen / n_seen)
     if deciles is None:
         # A little above values that occur: rounding, which differs between devices, puts equal ones
         # on the same side, and a model's file holds none of them.
-        own = deciles = own + _ROUNDING * (1 + np.abs(own))
-    up_to = [(seen * (values <= edge)).sum(axis=0) for edge in deciles.T]
+        own = edges = own + _ROUNDING * (1 + xp.abs(own))
+    else:
+        edges = asarray_like(deciles, values)
+    up_to = [
+        xp.sum(seen * xp.astype(values <= edges[:, j], xp.float64), axis=0)
+        for j in range(len(_LEVELS))
+    ]
+    codes = to_numpy(some.codes)
     held = codes >= 0
-    of_cells = np.broadcast_to(each[:, None], codes.shape)[held]
+    of_cells = np.broadcast_to(counts[:, None], codes.shape)[held]
+    between = np.diff([np.zeros(table.n_features), *map(to_numpy, [*up_to, total])], axis=0)
     return RowSummary(
-        float(each.sum()),
-        each @ observed,
-        means,
-        np.sqrt((seen * (values - means) ** 2).sum(axis=0) / n_seen),
-        own,
-        np.diff([np.zeros(len(means)), *up_to, seen.sum(axis=0)], axis=0).T,
+        float(counts.sum()),
+        to_numpy(each @ observed),
+        to_numpy(means),
+        to_numpy(xp.sqrt(xp.sum(seen * (values - means) ** 2, axis=0) / n_seen)),
+        to_numpy(own),
+        between.T,
         np.bincount(codes[held], of_cells, minlength=table.margins.column.shape[0]),
-        np.bincount(found[rows], each, minlength=n_clusters),
+        np.bincount(found[rows], counts, minlength=n_clusters),
         scored,
     )
 
@@ -99,15 +117,16 @@ def _as_equal_rows(weights: np.ndarray) -> np.ndarray:
     return shares * (shares.sum() / (shares**2).sum())
 
 
-def _find_deciles(values: np.ndarray, shares: np.ndarray) -> np.ndarray:
+def _find_deciles(values: Array, shares: Array) -> Array:
     """Find the nine deciles of columns (n, d) by the shares of their cells, of shape (d, 9)."""
-    if len(values) == 0:
-        return np.zeros((values.shape[1], len(_LEVELS)))
+    xp = namespace(values)
+    if values.shape[0] == 0:
+        return xp.zeros((values.shape[1], len(_LEVELS)), dtype=values.dtype)
     # Columns as rows: adjacent numbers are sorted faster.
-    values, shares = np.ascontiguousarray(values.T), np.ascontiguousarray(shares.T)
-    order = np.argsort(np.where(shares > 0, values, np.inf), axis=1)
-    summed = np.cumsum(np.take_along_axis(shares, order, axis=1), axis=1)
-    places = np.stack([(summed < level - _ROUNDING).sum(axis=1) for level in _LEVELS], axis=1)
-    last = np.maximum((shares > 0).sum(axis=1) - 1, 0)
-    chosen = np.take_along_axis(order, np.minimum(places, last[:, None]), axis=1)
-    return np.take_along_axis(values, chosen, axis=1)
+    values, shares = (contiguous(xp.matrix_transpose(X)) for X in (values, shares))
+    order = xp.argsort(xp.where(shares > 0, values, xp.inf), axis=1, stable=False)
+    summed = xp.cumulative_sum(xp.take_along_axis(shares, order, axis=1), axis=1)
+    below = [xp.count_nonzero(summed < level - _ROUNDING, axis=1) for level in _LEVELS]
+    last = clip_min(xp.count_nonzero(shares > 0, axis=1) - 1, 0)
+    chosen = xp.take_along_axis(order, xp.minimum(xp.stack(below, axis=1), last[:, None]), axis=1)
+    return xp.take_along_axis(values, chosen, axis=1)
