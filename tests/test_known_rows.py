@@ -8,8 +8,9 @@ import pckid
 import pckid.reporting
 from pckid import PCKID
 from pckid._utils.arrays import to_numpy
+from pckid.input import known as known_module
+from pckid.input import learning_rows
 from pckid.input.known import read_known
-from pckid.input.sample import RowsInMemory
 
 rng = np.random.default_rng(0)
 TRUTH = np.arange(90) % 3
@@ -36,16 +37,11 @@ def known_rows(*rows):
     ],
 )
 def test_unknown_is_what_no_group_could_be(cells):
-    known = read_known(cells, RowsInMemory(np.zeros((6, 1)), None, np.zeros(1, bool)), 2)
-    assert known.rows.tolist() == [0, 2, 4, 5]
-    assert [known.names[group] for group in known.groups] == ["a", "b", "a", "b"]
+    assert read_known(cells, 6).tolist() == ["a", "", "b", "", "a", "b"]
 
 
 def test_numbers_are_names_too():
-    rows = RowsInMemory(np.zeros((4, 1)), None, np.zeros(1, bool))
-    known = read_known(np.array([2.0, np.nan, 10.0, -1.0]), rows, "auto")
-    assert known.rows.tolist() == [0, 2]
-    assert sorted(known.names) == ["10", "2"]
+    assert read_known(np.array([2.0, np.nan, 10.0, -1.0]), 4).tolist() == ["2", "", "10", ""]
 
 
 def test_known_rows_name_the_clusters_and_keep_their_group():
@@ -105,10 +101,74 @@ def test_what_cannot_be_held_is_an_error_that_says_so():
     assert model.confidence_[0] == 0
 
 
-def test_blocks_are_refused():
+def assert_same(found, expected):
+    np.testing.assert_array_equal(np.asarray(found.labels_), expected.labels_)
+    np.testing.assert_allclose(np.asarray(found.confidence_), expected.confidence_, atol=1e-6)
+    assert found.cluster_names_ == expected.cluster_names_
+    assert found.known_groups_ == expected.known_groups_
+    conflicts = [each[:3] for each in found.known_conflicts_]
+    assert conflicts == [each[:3] for each in expected.known_conflicts_]
+
+
+@pytest.mark.parametrize("kind", ["array in memory", "array", "other blocks", "series"])
+@pytest.mark.parametrize("n_rows", [90, 40])
+def test_blocks_give_the_clusters_of_memory(kind, n_rows, monkeypatch):
+    # With fewer rows to learn from, known ones are not all among them.
+    monkeypatch.setattr(learning_rows, "_POOL_ROWS", n_rows)
+    dask, da = pytest.importorskip("dask"), pytest.importorskip("dask.array")
+    known = known_rows(0, 1, 2, 3, 40, 41, 89)
+    known[7] = "large"  # It is one of the middle.
+    options = SETTING | {"max_samples": 20}
+    expected = PCKID(3, **options).fit(X, known=known)
+    assert 7 in [conflict.row for conflict in expected.known_conflicts_]
+    rows, given = da.from_array(X, chunks=(40, 4)), known
+    if kind == "series":
+        dd = pytest.importorskip("dask.dataframe")
+        frame = pd.DataFrame(X, columns=list("abcd")).assign(kind=known)
+        frame = dd.from_pandas(frame, npartitions=3, sort=False)
+        rows, given = frame[list("abcd")], frame["kind"]
+    elif kind != "array in memory":
+        given = da.from_array(known, chunks=40 if kind == "array" else 25)
+    with dask.config.set(scheduler="synchronous"):
+        found = PCKID(3, **options).fit(rows, known=given)
+        assert_same(found, expected)
+        if n_rows == 90:
+            sizes = found.cluster_profiles_.n_rows
+            np.testing.assert_array_equal(sizes, expected.cluster_profiles_.n_rows)
+        # What is known of the rows of the fit is not known of new ones.
+        assert np.asarray(found.predict(rows))[7] != np.asarray(found.labels_)[7]
+
+
+@pytest.mark.parametrize("chunks", [90, 35])
+def test_of_many_known_rows_as_many_of_each_group_lead(chunks, monkeypatch):
     da = pytest.importorskip("dask.array")
-    with pytest.raises(ValueError, match="known needs a table in memory"):
-        PCKID(3, **SETTING).fit(da.from_array(X, chunks=(30, 4)), known=known_rows(0))
+    monkeypatch.setattr(known_module, "MOST_KNOWN", 12)
+    known = known_rows(*np.flatnonzero(TRUTH == 0), *np.flatnonzero(TRUTH == 1), 2, 5)
+    expected = PCKID(3, **SETTING).fit(X, known=known)
+    counts = {group.name: (group.n_rows, group.n_compared) for group in expected.known_groups_}
+    assert counts == {"small": (30, 4), "middle": (30, 4), "large": (2, 2)}
+    names = np.array(expected.cluster_names_)[expected.labels_]
+    is_known = known != np.array(None)
+    np.testing.assert_array_equal(names[is_known], known[is_known])
+    assert_same(
+        PCKID(3, **SETTING).fit(da.from_array(X, chunks=(chunks, 4)), known=known), expected
+    )
+    monkeypatch.setattr(known_module, "MOST_KNOWN", 2)
+    with pytest.raises(ValueError, match="more than 2 groups: it seems to name the rows"):
+        PCKID(3, **SETTING).fit(X, known=known)
+
+
+def test_known_rows_of_other_blocks_than_the_table_are_refused():
+    da, dd = pytest.importorskip("dask.array"), pytest.importorskip("dask.dataframe")
+    rows, model = da.from_array(X, chunks=(40, 4)), PCKID(3, **SETTING)
+    with pytest.raises(ValueError, match="one group for each of the 90 rows"):
+        model.fit(rows, known=["a", "b"])
+    series = dd.from_pandas(pd.Series(known_rows(0, 1, 2)), npartitions=2)
+    with pytest.raises(ValueError, match="X comes in 3 blocks and known in 2"):
+        model.fit(rows, known=series)
+    series = dd.from_pandas(pd.Series(known_rows(0, 1, 2)), npartitions=3)
+    with pytest.raises(ValueError, match=r"each of the [14]0 rows.*\(block [012]\)"):
+        model.fit(rows, known=series)
 
 
 def test_arrays_of_every_kind_find_the_same(backend):

@@ -34,7 +34,7 @@ from pckid.ensemble.feature_map import project
 from pckid.ensemble.outliers import project_and_score
 from pckid.input.column_groups import plain_table
 from pckid.input.groups import read_groups
-from pckid.input.known import KnownMembers, read_known
+from pckid.input.known import KnownMembers, check_known
 from pckid.input.sample import RowsInMemory, Sample
 from pckid.input.table import Table, standardise, take
 from pckid.input.validation import all_or_nothing, column_name, feature_names, validate_table
@@ -354,7 +354,9 @@ class PCKID(
             The group of rows for which it is known, a name or a number; −1, None, NaN or an empty
             text for all others. Known rows keep their group in `labels_`, the others follow, and
             clusters carry the groups' names in `cluster_names_`. Clusters beyond the known groups
-            are free; `n_clusters="auto"` finds at least as many as groups are known.
+            are free; `n_clusters="auto"` finds at least as many as groups are known. For a dask
+            collection, a dask array or series in blocks alike, or an array in memory. Others follow
+            at most 10,000 known rows, as many of each group.
         groups : array-like of shape (n_samples,), default=None
             Which rows belong together, such as the members of a household: as the rows that could
             have been others come and go together, `confidence_` is lower. Labels stay the same.
@@ -364,18 +366,19 @@ class PCKID(
         self : PCKID
             The fitted estimator.
         """
-        drawn = self._draw(X, sample_weight, **self._needs())
-        members = None
-        if known is not None:
-            members = read_known(known, drawn.rows, self.n_clusters)
+        drawn = self._draw(X, sample_weight, known, **self._needs())
+        members = drawn.sample.members
+        if members is not None:
+            check_known(members, drawn.sample.n_rows, self.n_clusters)
         training = self._choose_n_clusters(
-            self._train(drawn), 0 if members is None else len(members.names)
+            self._train(drawn), 0 if members is None else len(members.counts)
         )
         self._kernel, (rows, sample, _) = training.kernel, training.drawn
         self._n_filled = sample.n_rows - sample.n_empty
         seeds = None
-        if members is not None and isinstance(rows, RowsInMemory):
-            seeds = members.standardise(rows.X, sample)
+        if members is not None:
+            table, members = members.standardise(sample.scaling, sample.dtype)
+            seeds = table, members.groups
         grouping = group(
             training,
             self.n_clusters_,
@@ -405,8 +408,10 @@ class PCKID(
             "known_conflicts_",
         ):
             self.__dict__.pop(name, None)
+        if members is not None and seeds is not None:
+            self._name_known(members, seeds[0], grouping.order)
         if isinstance(rows, RowsInMemory):
-            self._place_rows(rows, sample, grouping, restore, members)
+            self._place_rows(rows, sample, grouping, restore)
         else:
             self._place_blocks(rows, sample, grouping)
         return self
@@ -474,7 +479,7 @@ class PCKID(
         table, restore = self._read(X), restorer(X)
         warn_of_shift(self, table)
         embedding = self._project(table)
-        return Assignment(*map(restore, assign(embedding, self._centers, table, self._sharpness)))
+        return Assignment(*map(restore, assign(embedding, table, self._fitted)))
 
     def predict_proba(self, X: Any) -> Array:
         """Compute how surely each row, seen in `fit` or new, belongs to each cluster.
@@ -706,7 +711,10 @@ class PCKID(
     @property
     def _fitted(self) -> FittedClusters:
         """All that new rows need to find their clusters."""
-        return FittedClusters(self._kernel, self._projection, self._centers, self._sharpness)
+        groups = {group.name: group.cluster for group in getattr(self, "known_groups_", ())}
+        return FittedClusters(
+            self._kernel, self._projection, self._centers, self._sharpness, groups
+        )
 
     def _needs(self) -> dict[str, int]:
         """Return how many rows the clusters need, in all, distinct, and for the eigenvectors."""
@@ -752,13 +760,10 @@ class PCKID(
         sample: Sample,
         grouping: Grouping,
         restore: Callable[[Array], Array],
-        groups: KnownMembers | None,
     ) -> None:
         """Find the clusters of rows in memory, and describe them."""
         table, embedding, scores = self._locate(rows.X, sample, grouping)
-        found = assign(embedding, self._centers, table, self._sharpness)
-        if groups is not None:
-            found = self._hold_known(groups, grouping.order, embedding, found)
+        found = assign(embedding, table, self._fitted, rows.known)
         self._describe(table, found, sample, grouping, rows.weights)
         self.labels_, self.confidence_ = map(restore, found)
         self.embedding_ = restore(embedding)
@@ -767,7 +772,7 @@ class PCKID(
     def _place_blocks(self, rows: BlockedRows, sample: Sample, grouping: Grouping) -> None:
         """Describe the clusters by the sample; those of all rows are found when asked for."""
         table, embedding, _ = self._locate(sample.X, sample, grouping)
-        found = assign(embedding, self._centers, table, self._sharpness)
+        found = assign(embedding, table, self._fitted, sample.known)
         self._describe(table, found, sample, grouping, None)
         if rows.lazy:
             results = self._compute_blocks("placement", rows)
@@ -787,27 +792,14 @@ class PCKID(
         points, scores = take_along(grouping.points, index), take_along(grouping.scores, index)
         return take(sample.table, index), points, scores
 
-    def _hold_known(
-        self, groups: KnownMembers, order: np.ndarray, embedding: Array, found: Assignment
-    ) -> Assignment:
-        """Put the known rows into the clusters of their groups, and compare with the table."""
-        clusters = np.argsort(order)[: len(groups.names)]
-        free: list[str | None] = [None] * (self.n_clusters_ - len(groups.names))
-        self.cluster_names_ = [[*groups.names, *free][center] for center in order]
-        labels, confidence = (np.array(to_numpy(part)) for part in found)
-        compared = find_conflicts(
-            groups,
-            clusters,
-            to_numpy(take_along(embedding, groups.rows)),
-            labels[groups.rows] >= 0,
-            self._fitted,
-        )
-        self.known_groups_, self.known_conflicts_ = compared.groups, compared.conflicts
-        labels[groups.rows], confidence[groups.rows] = clusters[groups.groups], compared.memberships
-        return Assignment(
-            asarray_like(labels, found.labels, dtype=found.labels.dtype),
-            asarray_like(confidence, found.confidence, dtype=found.confidence.dtype),
-        )
+    def _name_known(self, members: KnownMembers, table: Table, order: np.ndarray) -> None:
+        """Name clusters after their known groups, and compare their rows with the clusters."""
+        names = members.names
+        free: list[str | None] = [None] * (self.n_clusters_ - len(names))
+        self.cluster_names_ = [[*names, *free][center] for center in order]
+        clusters = np.argsort(order)[: len(names)]
+        found = find_conflicts(members, clusters, to_numpy(self._project(table)), self._fitted)
+        self.known_groups_, self.known_conflicts_ = found
 
     def _describe(
         self,

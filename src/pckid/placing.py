@@ -113,7 +113,7 @@ def assign_rows(
         # Notes on the table say which categories the model does not know.
         warnings.simplefilter("ignore", UnseenCategoryWarning)
         X = validate_table(estimator, plain_table(prepared.frame), reset=False)
-    return place_rows(estimator._fitted, to_numpy(X), n_threads(estimator.n_jobs), outliers)
+    return place_rows(estimator._fitted, to_numpy(X), None, n_threads(estimator.n_jobs), outliers)
 
 
 def compare_with_fit(estimator: PCKID, prepared: Prepared) -> RowComparison | None:

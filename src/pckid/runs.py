@@ -24,6 +24,7 @@ from pckid.describe.cluster_names import cluster_titles
 from pckid.describe.clusters import name_differences
 from pckid.describe.descriptions import describe_cluster
 from pckid.describe.rows import to_matrix
+from pckid.input.known import MOST_KNOWN
 from pckid.input.warnings import without_own_words
 from pckid.modelfile import load_with_description, save
 from pckid.n_clusters import MAX_CLUSTERS
@@ -228,6 +229,9 @@ class Clustering:
                 for each in estimator.known_conflicts_
             ]
             notes.append(Fact("known_rows", {**counts, "conflicts": conflicts}))
+            if counts["n_rows"] > MOST_KNOWN:
+                n_compared = sum(each.n_compared for each in groups)
+                notes.append(Fact("known_limit", counts | {"n_compared": n_compared}))
         return notes
 
     def list_findings(

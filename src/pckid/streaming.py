@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -26,6 +25,7 @@ from pckid.cluster import PCKID
 from pckid.describe.cluster_names import cluster_titles
 from pckid.exceptions import TableError
 from pckid.frames import parameter_errors, read_table, refuse_undecided
+from pckid.input.known import read_known
 from pckid.input.learning_rows import pool_size
 from pckid.metrics import accuracy_of_counts
 from pckid.outofcore.files import FileRows, Found
@@ -115,8 +115,7 @@ def cluster_file(
     keep : sequence of str, default=None
         Columns to write beside the labels, such as an id; None writes the number of the row.
     known : str, default=None
-        A column with the groups of rows that are known, empty elsewhere, as for `PCKID.fit`. The
-        table is then read whole.
+        A column with the groups of rows that are known, empty elsewhere, as for `PCKID.fit`.
     scheduler : str, default=None
         The address of a Dask scheduler whose workers do the work; they read Parquet themselves,
         so they must find it under the same path.
@@ -149,7 +148,7 @@ def cluster_file(
         raise TypeError(f"cluster_file() got an unexpected keyword argument {min(unknown)!r}")
     reading, chosen = pick_options({**options, "columns": columns or (), "known": known})
     with parameter_errors(source), workers_of(scheduler) as read_rows:
-        table = open_table(source, reading, at_most=0 if known is None else math.inf)
+        table = open_table(source, reading, at_most=0)
         for name in kept:
             if name not in table.names:
                 raise TableError(f"{source} has no column '{name}'.")
@@ -238,12 +237,21 @@ def fit_rows(model: PCKID, prepared: Prepared, rows: FileRows | None) -> None:
         model.fit(rows)
 
 
+def known_groups(prepared: Prepared, rows: FileRows | None) -> set[str]:
+    """Name the groups of rows that are known before the fit."""
+    if rows is not None:
+        members = rows.surveyed.members
+        return set() if members is None else set(members.counts)
+    cells = prepared.known or []
+    return set(read_known(cells, len(cells))) - {""}
+
+
 def drawn_rows(model: PCKID, rows: FileRows, size: int) -> tuple[np.ndarray, np.ndarray, int]:
     """Give at most `size` of the rows drawn from a file (n, d), their labels, and how many rows
     of the file have a value."""
     drawn = rows.surveyed
-    sample = drawn.sample(size)
-    return sample, place_rows(model._fitted, sample)[0], drawn.n_filled
+    sample, known = drawn.sample(size)
+    return sample, place_rows(model._fitted, sample, known)[0], drawn.n_filled
 
 
 def share_missing(model: PCKID, prepared: Prepared, rows: FileRows | None) -> float:
@@ -369,14 +377,16 @@ def _agreement(groups: Counter[tuple[str, int]], n_clusters: int) -> float | Non
 
 
 def _label(
-    state: tuple[FittedClusters, int, bool, StoredLabels | None], X: np.ndarray
+    state: tuple[FittedClusters, int, bool, StoredLabels | None],
+    X: np.ndarray,
+    known: np.ndarray | None,
 ) -> tuple[Array, ...]:
-    """Label a batch of rows."""
+    """Label a batch of rows; those whose group is known keep it."""
     fitted, jobs, outliers, stored = state
-    known = None if stored is None else stored.recall(len(X))
-    if known is not None:
-        return known
-    found = place_rows(fitted, X, jobs, outliers)
+    recalled = None if stored is None else stored.recall(len(X))
+    if recalled is not None:
+        return recalled
+    found = place_rows(fitted, X, known, jobs, outliers)
     if stored is not None:
         stored.keep(*found)
     return found

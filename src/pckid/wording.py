@@ -94,6 +94,8 @@ NOTES = {
     "with a confidence of 0.9 or more. Check known rows whose own confidence is low.",
     "known_rows/conflicts": "{n_rows:+known row} of {n_groups:+group}: {n_wrong} of them may be "
     "wrong, {wrong}.",
+    "known_limit": "{n_compared:,} of the {n_rows:,} known rows, as many of each group, lead the "
+    "others and are compared with the clusters. All keep their group.",
     "not_compared": "The model is of an earlier version: new rows cannot be compared with its own.",
     "replaced": "The result takes the place of the table's own column '{column}'.",
 }

@@ -7,7 +7,9 @@ import re
 import numpy as np
 import pytest
 
-from pckid import PCKID, cluster_file, load
+from pckid import PCKID, cluster_file, load, runs
+from pckid.input import known as known_rows
+from pckid.outofcore import files
 
 
 @pytest.fixture
@@ -41,12 +43,10 @@ def test_known_rows_name_clusters_in_the_file_the_words_and_the_model(customers,
 
 
 def test_what_does_not_go_with_known_rows_is_refused(customers, pckid):
-    told = pckid("cluster", customers, "--known", "segment", "--stream")
-    assert told.code == 2
-    assert "--known needs the table in memory" in told.err
-    told = pckid("cluster", customers, "--known", "segment", "-k", "1")
-    assert told.code == 2
-    assert "the column names 2 groups, more than -k 1" in told.err
+    for how in ([], ["--stream"]):
+        told = pckid("cluster", customers, "--known", "segment", "-k", "1", *how)
+        assert told.code == 2
+        assert "the column names 2 groups, more than -k 1" in told.err
     told = pckid("cluster", customers, "--known", "segment", "--label", "segment")
     assert told.code == 2
     assert "they agree in any case" in told.err
@@ -68,6 +68,34 @@ def test_names_that_replace_known_ones_are_told(customers, pckid):
     assert re.search(r"Rows: few \d, lots \d\.", pckid("predict", model, row, "--out", out).err)
 
 
+@pytest.mark.parametrize("how", ["--stream", "--resume"])
+def test_batches_give_the_rows_of_memory(customers, tmp_path, pckid, monkeypatch, how):
+    # One known row holds nothing else.
+    lines = customers.read_text("utf-8").splitlines()
+    customers.write_text("\n".join([*lines, "C60,many,,,"]) + "\n", "utf-8")
+    monkeypatch.setattr(files, "_MOST_ROWS", 16)
+    for module in (known_rows, runs):
+        monkeypatch.setattr(module, "MOST_KNOWN", 4)
+    options = ["--known", "segment", "-k", 2, "--inits", 3, "--json", "--outliers"]
+    told = [
+        pckid("cluster", customers, *options, *more, "--out", tmp_path / name)
+        for name, more in (("whole.csv", ["--no-stream"]), ("batches.csv", [how]))
+    ]
+    whole, batches = (json.loads(each.out) for each in told)
+    for key in ("known_groups", "cluster_sizes", "cluster_names"):
+        assert batches[key] == whole[key]
+    assert batches["verdict"]["sentence"] == whole["verdict"]["sentence"]
+    assert [each["row"] for each in batches["known_conflicts"]] == [7]
+    # Two of each group are kept, and one of them holds nothing.
+    assert "3 of the 5 known rows, as many of each group, lead" in told[1].err
+    texts = ((tmp_path / name).read_text("utf-8") for name in ("whole.csv", "batches.csv"))
+    first, second = (list(csv.DictReader(text.splitlines())) for text in texts)
+    assert [row["cluster_name"] for row in second] == [row["cluster_name"] for row in first]
+    assert (second[60]["cluster_name"], float(second[60]["confidence"])) == ("many", 0)
+    for row, other in zip(second, first, strict=True):
+        assert float(row["confidence"]) == pytest.approx(float(other["confidence"]), abs=1e-6)
+
+
 def test_files_are_clustered_by_known_rows(customers, tmp_path):
     model = PCKID(2, n_inits=3, random_state=0)
     out = tmp_path / "labels.csv"
@@ -75,6 +103,7 @@ def test_files_are_clustered_by_known_rows(customers, tmp_path):
     assert totals.n_rows == 60
     assert sorted(model.cluster_names_) == ["few", "many"]
     assert len(model.known_conflicts_) == 1
+    assert not hasattr(model, "labels_")
 
 
 def test_what_missing_values_could_change_is_a_column(penguins, tmp_path, pckid):

@@ -95,6 +95,25 @@ def test_members_of_the_ensemble_are_trained_by_the_workers(client, expected):
     assert after > before
 
 
+def test_known_rows_keep_their_group_on_the_workers(workers, client, tmp_path, monkeypatch):
+    monkeypatch.setattr(daskrows, "_PATIENCE", 600)
+    known = np.array([None] * 400, dtype=object)
+    known[::40] = np.array(["x", "y", "z"])[TRUTH[::40]]
+    known[1] = known[TRUTH[::40].argmax() * 40]  # may be wrong
+    expected = PCKID(3, **OPTIONS).fit(X, known=known)
+    model = PCKID(3, **OPTIONS)
+    model.fit(da.from_array(X, chunks=(50, 5)), known=da.from_array(known, chunks=70))
+    assert np.array_equal(model.labels_.compute(), expected.labels_)
+    assert model.known_groups_ == expected.known_groups_
+    columns = {name: pa.array(X[:, j], from_pandas=True) for j, name in enumerate("abcde")}
+    pq.write_table(pa.table({"kind": known, **columns}), tmp_path / "t.parquet", row_group_size=50)
+    model, out = PCKID(3, **OPTIONS), tmp_path / "labels.parquet"
+    cluster_file(model, str(tmp_path / "t.parquet"), str(out), known="kind",
+                 scheduler=workers.scheduler_address)  # fmt: skip
+    assert np.array_equal(pq.read_table(out)["cluster"], expected.labels_)
+    assert model.known_groups_ == expected.known_groups_
+
+
 def test_files_are_read_by_the_workers(workers, tmp_path, expected, monkeypatch):
     monkeypatch.setattr(daskrows, "_PATIENCE", 600)
     columns = {name: pa.array(X[:, j], from_pandas=True) for j, name in enumerate("abcde")}

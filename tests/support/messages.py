@@ -63,6 +63,7 @@ NOTES = [
     Fact("unclustered", {"n_unclustered": 2, "n_rows": 90}),
     Fact("not_compared", {}),
     Fact("replaced", {"column": "cluster"}),
+    Fact("known_limit", {"n_rows": 30_000, "n_compared": 10_000}),
     Fact("known_rows", {"n_rows": 12, "n_groups": 2, "conflicts": [(4, "ill", "well")]}),
 ]
 

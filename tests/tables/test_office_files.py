@@ -79,7 +79,7 @@ def test_batches_read_the_same(name, monkeypatch):
     if not numbers:
         return
     _, options = open_file(name, columns=numbers)
-    (read,) = FileRows(prepare(stored, options)).arrays(lambda _, X: (X,), None)
+    (read,) = FileRows(prepare(stored, options)).arrays(lambda _, X, known: (X,), None)
     np.testing.assert_array_equal(read, prepare(table, options).X)
 
 

@@ -43,7 +43,7 @@ _PHASES = {
     JUDGING: "Comparing with tables without groups",
 }
 # What is learnt from all rows, and not from those that are drawn from a large file.
-_ONLY_WHOLE = ("missingness", "instability", "known", "weights")
+_ONLY_WHOLE = ("missingness", "instability", "weights")
 
 
 def run_cluster(given: SimpleNamespace) -> None:
@@ -215,7 +215,7 @@ def _fit(
     say(f"{counted(n_rows, 'row')}, {counted(n_columns, 'column')}{kinds}.")
     if rows is None:
         _words.tell_notes(prepared.together)
-    groups, asked = set(filter(None, prepared.known or ())), given.n_clusters
+    groups, asked = streaming.known_groups(prepared, rows), given.n_clusters
     if asked and len(groups) > asked:
         raise OptionError(
             f"the column names {len(groups)} groups, more than -k {asked}. Give at least "

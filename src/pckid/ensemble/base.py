@@ -38,6 +38,7 @@ from pckid.input.column_groups import (
     plain_table,
 )
 from pckid.input.columns import fill_table, keep_categories
+from pckid.input.known import read_known
 from pckid.input.learning_rows import pool_size
 from pckid.input.sample import RowsInMemory, Sample, Sampling, draw_sample
 from pckid.input.table import Table, standardise_at_home
@@ -185,6 +186,7 @@ class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimato
         self,
         X: Any,
         sample_weight: Any = None,
+        known: Any = None,
         *,
         n_clusters: int = 1,
         n_landmarks: int = 0,
@@ -196,6 +198,8 @@ class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimato
         ----------
         X : array-like of shape (n_samples, n_features)
         sample_weight : array-like of shape (n_samples,), default=None
+        known : array-like of shape (n_samples,), default=None
+            Groups of rows, as for `PCKID.fit`.
         n_clusters : int, default=1
             How many rows there must be at least.
         n_landmarks : int, default=0
@@ -203,10 +207,12 @@ class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimato
         least_distinct : int, default=2
             Equal rows are merged if at least so many are left.
         """
-        blocks = blocked(X)
+        blocks = blocked(X, known)
         rows: RowsInMemory | BlockedRows
         if blocks is None:
             rows = self._check_table(X, sample_weight)
+            if known is not None:
+                rows = rows._replace(known=read_known(known, rows.X.shape[0]))
         else:
             rows = self._check_blocks(blocks, sample_weight)
         roles = self._find_groups(X)

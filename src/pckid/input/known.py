@@ -2,78 +2,131 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from pckid._utils.arrays import Array, take_along, to_numpy
-from pckid.input.sample import RowsInBlocks, RowsInMemory, Sample
-from pckid.input.table import Table, standardise, take
+from pckid.input.table import Scaling, Table, standardise, take
 
 _UNKNOWN = ("", "-1", "None", "nan", "NaN", "NaT", "<NA>")
 # So many groups are too many if most have one row, and a table has not ten times as many rows.
 _MANY = 20
+# Of more known rows some are kept: a few thousand fix the centre of a cluster.
+MOST_KNOWN = 10_000
 
 
 class KnownMembers(NamedTuple):
-    """Which rows have a known group."""
+    """Rows whose group is known: at most 10,000 of them, and how many there are."""
 
-    rows: np.ndarray  # (n_known,), ascending
-    groups: np.ndarray  # (n_known,), from 0
-    names: list[str]  # of the groups
+    X: Array  # (n_kept, n_features), as given
+    rows: np.ndarray  # (n_kept,), their places in the whole table, ascending
+    keys: np.ndarray  # (n_kept,), the smallest of each group, see `learning_rows`
+    known: np.ndarray  # (n_kept,), the names of their groups
+    counts: Counter[str]  # of all known rows, by group
 
-    def standardise(self, X: Array, sample: Sample) -> tuple[Table, np.ndarray]:
-        """Standardise the known rows that have something observed; returned with their groups."""
-        table = standardise(take_along(X, self.rows), sample.scaling, sample.dtype)
+    @property
+    def names(self) -> list[str]:
+        """The names of the groups, sorted."""
+        return sorted(self.counts)
+
+    @property
+    def groups(self) -> np.ndarray:
+        """The number of each row's group among `names` (n_kept,)."""
+        return np.searchsorted(self.names, self.known.astype(str))
+
+    def standardise(self, scaling: Scaling, dtype: str) -> tuple[Table, KnownMembers]:
+        """Standardise the rows that have something observed; returned with these."""
+        table = standardise(self.X, scaling, dtype)
         seen = np.flatnonzero(to_numpy(table.observed).any(axis=1))
-        lacking = np.setdiff1d(np.arange(len(self.names)), self.groups[seen])
-        if len(lacking):
+        lacking = sorted(self.counts.keys() - set(self.known[seen]))
+        if lacking:
             raise ValueError(
-                f"No known row of group {self.names[lacking[0]]!r} has a value in a column that "
-                "is used. Name another row of this group."
+                f"No known row of group {lacking[0]!r} has a value in a column that is used. Name "
+                "another row of this group."
             )
-        return take(table, seen), self.groups[seen]
+        return take(table, seen), self.take(seen)
+
+    def take(self, kept: np.ndarray) -> KnownMembers:
+        """Keep some of the rows."""
+        rows, keys, known = self.rows[kept], self.keys[kept], self.known[kept]
+        return KnownMembers(take_along(self.X, kept), rows, keys, known, self.counts)
 
 
-def read_known(
-    known: Any, rows: RowsInMemory | RowsInBlocks, n_clusters: int | str
-) -> KnownMembers:
-    """Read the known groups of rows (n_samples,), names or numbers; no more than clusters.
+def read_known(known: Any, n_samples: int) -> np.ndarray:
+    """Read the groups of rows (n_samples,), names or numbers, as texts; "" where unknown.
 
     Unknown are −1, None, NaN, and an empty text.
     """
-    if not isinstance(rows, RowsInMemory):
-        raise ValueError(
-            "known needs a table in memory, but X comes in blocks. Fit on rows in memory, the "
-            "known ones among them, then predict the others."
-        )
     cells = np.asarray(to_numpy(known) if hasattr(known, "__dlpack__") else known, dtype=object)
-    n_samples = rows.X.shape[0]
     if cells.shape != (n_samples,):
         raise ValueError(
             f"known must hold one group for each of the {n_samples} rows, and None where it is not "
             f"known; got an array of shape {cells.shape}."
         )
     texts = np.array([_as_text(cell) for cell in cells.tolist()], dtype=object)
-    named = np.flatnonzero(~np.isin(texts, _UNKNOWN))
-    if not len(named):
+    texts[np.isin(texts, _UNKNOWN)] = ""
+    return texts
+
+
+def find_known(X: Array, known: np.ndarray, keys: np.ndarray, start: int = 0) -> KnownMembers:
+    """Find the rows of a table, or of a part of it from `start` on, whose group is known.
+
+    `known` (n_samples,) is as from `read_known`, `keys` (n_samples,) as from `learning_rows.keys`.
+    """
+    rows = np.flatnonzero(known != "")
+    counts = Counter(known[rows].tolist())
+    rows = rows[_choose(known[rows], keys[rows], counts)]
+    return KnownMembers(take_along(X, rows), start + rows, keys[rows], known[rows], counts)
+
+
+def join_known(parts: Iterable[KnownMembers]) -> KnownMembers:
+    """Put the known rows of parts that follow each other together."""
+    *columns, counts = zip(*parts, strict=True)
+    X, rows, keys, known = map(np.concatenate, columns)
+    found = KnownMembers(X, rows, keys, known, sum(counts, Counter()))
+    return found.take(_choose(known, keys, found.counts))
+
+
+def _choose(known: np.ndarray, keys: np.ndarray, counts: Counter[str]) -> np.ndarray:
+    """Choose the known rows to keep, ascending: all, or as many of each group, by smallest keys.
+
+    A part of a table has no more groups than the whole, so that a row which is dropped from the
+    part would be dropped from the whole, too.
+    """
+    if len(counts) > MOST_KNOWN:
+        raise ValueError(
+            f"known names more than {MOST_KNOWN:,} groups: it seems to name the rows. Give the "
+            "groups of some rows."
+        )
+    if counts.total() <= MOST_KNOWN:
+        return np.arange(len(known))
+    groups = np.unique(known.astype(str), return_inverse=True)[1].reshape(-1)
+    order = np.lexsort((keys, groups))
+    rank = np.arange(len(order)) - np.searchsorted(groups[order], groups[order])
+    return np.sort(order[rank < MOST_KNOWN // len(counts)])
+
+
+def check_known(members: KnownMembers, n_samples: int, n_clusters: int | str) -> None:
+    """Raise if no group is known, or more than there can be clusters."""
+    counts = members.counts
+    if not counts:
         raise ValueError(
             "known holds no group of any row. Name the group of some rows, or omit it."
         )
-    names, groups, counts = np.unique(
-        texts[named].astype(str), return_inverse=True, return_counts=True
-    )
-    if len(names) > max(_MANY, n_samples / 10) and (counts == 1).mean() > 0.5:
+    alone = sum(count == 1 for count in counts.values())
+    if len(counts) > max(_MANY, n_samples / 10) and alone > len(counts) / 2:
         raise ValueError(
-            f"known names {len(names)} groups in {n_samples} rows, most of them of a single row: "
+            f"known names {len(counts)} groups in {n_samples} rows, most of them of a single row: "
             "it seems to name the rows. Give the groups of some rows."
         )
-    if not isinstance(n_clusters, str) and len(names) > n_clusters:
+    if not isinstance(n_clusters, str) and len(counts) > n_clusters:
         raise ValueError(
-            f"known names {len(names)} groups, but n_clusters={n_clusters}. Ask for at least as "
+            f"known names {len(counts)} groups, but n_clusters={n_clusters}. Ask for at least as "
             'many clusters, or n_clusters="auto".'
         )
-    return KnownMembers(named, groups.reshape(-1), names.tolist())
 
 
 def _as_text(cell: Any) -> str:

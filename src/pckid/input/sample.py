@@ -9,6 +9,7 @@ import numpy as np
 
 from pckid._utils.arrays import Array, asarray_like, namespace, place, take_along, to_numpy
 from pckid.input.column_groups import ColumnRoles, with_column_weights
+from pckid.input.known import KnownMembers, find_known
 from pckid.input.learning_rows import keys, smallest
 from pckid.input.one_hot import with_one_hot
 from pckid.input.table import (
@@ -39,6 +40,7 @@ class RowsInMemory(NamedTuple):
     X: Array  # (n_samples, n_features), float64, categories as numbers from 0
     weights: np.ndarray | None  # (n_samples,), as given
     categorical: np.ndarray  # (n_features,), bool
+    known: np.ndarray | None = None  # (n_samples,), names of groups, "" where not known
 
 
 class RowsInBlocks(Protocol):
@@ -75,6 +77,8 @@ class _Measured(NamedTuple):
     n_rows: int
     n_empty: int
     chosen: np.ndarray | None = None  # (n_chosen,), which rows of a table in memory they are
+    known: np.ndarray | None = None  # (n_chosen,), names of groups, "" where not known
+    members: KnownMembers | None = None  # the rows whose group is known
 
 
 class Sample(NamedTuple):
@@ -93,6 +97,8 @@ class Sample(NamedTuple):
     places: np.ndarray | None = None
     # (n_samples,), a row of the whole table that each row of `table` is; None for rows in blocks
     origin: np.ndarray | None = None
+    known: np.ndarray | None = None  # (n_chosen,), known groups of the rows of `X`, "" if unknown
+    members: KnownMembers | None = None  # of all rows those whose group is known
 
     @property
     def n_distinct(self) -> int:
@@ -136,7 +142,7 @@ def draw_sample(rows: RowsInMemory | RowsInBlocks, sampling: Sampling) -> Sample
         found, categorical = _from_memory(rows, sampling), rows.categorical
     else:
         found, categorical = _from_blocks(rows, sampling), rows.categorical
-    X, weights, scaling, n_usable, n_rows, n_empty, _ = found
+    X, weights, scaling, n_usable, n_rows, n_empty, *_ = found
     places = np.arange(X.shape[0])
     if X.shape[0] == n_usable <= MOST_COMPARED:
         table = standardise(X, scaling, "float64", patterns=False)
@@ -166,6 +172,8 @@ def draw_sample(rows: RowsInMemory | RowsInBlocks, sampling: Sampling) -> Sample
         n_empty,
         None if is_part else places,
         None if found.chosen is None else _origin_of(places, found.chosen, table.n_samples),
+        found.known,
+        found.members,
     )
 
 
@@ -201,10 +209,13 @@ def _from_memory(rows: RowsInMemory, sampling: Sampling) -> _Measured:
         chosen = chosen[np.isin(chosen, usable, assume_unique=True, kind="table")]
     if len(chosen) < n_samples:
         X, weights = take_along(X, chosen), None if weights is None else weights[chosen]
-    n_usable = len(usable)
-    return _Measured(
-        X, weights, scaling, n_usable, n_samples, n_samples - n_usable, counted[chosen]
-    )
+    n_usable, chosen = len(usable), counted[chosen]
+    known, members = rows.known, None
+    if known is not None:
+        members = find_known(rows.X, known, keys(sampling.entropy, 0, len(known)))
+        known = known[chosen]
+    n_empty = n_samples - n_usable
+    return _Measured(X, weights, scaling, n_usable, n_samples, n_empty, chosen, known, members)
 
 
 def _from_blocks(rows: RowsInBlocks, sampling: Sampling) -> _Measured:
@@ -220,9 +231,12 @@ def _from_blocks(rows: RowsInBlocks, sampling: Sampling) -> _Measured:
     _check_count(n_usable, sampling)
     kept = found.rows if len(usable) == len(found.rows) else found.rows[usable]
     X = place(kept, sampling.device)
-    n_rows, n_filled = found.n_rows, found.n_filled
+    n_rows, known, members = found.n_rows, found.known, found.members
     scaling = place_scaling(scaling, X)
-    return _Measured(X, None, scaling, n_usable, n_rows, n_rows - n_filled)
+    if members is not None:
+        known, members = known[usable], members._replace(X=place(members.X, sampling.device))
+    n_empty = n_rows - found.n_filled
+    return _Measured(X, None, scaling, n_usable, n_rows, n_empty, None, known, members)
 
 
 def _measure(

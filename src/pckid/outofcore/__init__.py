@@ -11,13 +11,16 @@ from pckid.outofcore.rows import BlockedRows, Survey
 __all__ = ["BlockedRows", "Survey", "blocked"]
 
 
-def blocked(X: Any) -> BlockedRows | None:
-    """Return `X` as rows that come in blocks; None if it is a table in memory."""
+def blocked(X: Any, known: Any = None) -> BlockedRows | None:
+    """Return `X` as rows that come in blocks; None if it is a table in memory.
+
+    `known` are the groups of rows of a dask collection; a file has them in a column.
+    """
     X = plain_table(X)
     if isinstance(X, BlockedRows):
         return X
     if is_blocked(X):
         from pckid.outofcore.daskrows import DaskRows
 
-        return DaskRows(X)
+        return DaskRows(X, known)
     return None

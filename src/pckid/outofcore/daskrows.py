@@ -20,23 +20,29 @@ import numpy as np
 from joblib import parallel_config
 
 from pckid.exceptions import TableError
-from pckid.input.validation import block_values
+from pckid.input.known import read_known
+from pckid.input.validation import block_values, is_blocked
 from pckid.outofcore.files import FileRows, Found, batch_rows
 from pckid.outofcore.rows import BlockedRows, Survey, add, survey_block
 from pckid.tables.prepared import Prepared, Unread
 
 # How many more rows than needed the first pass asks the workers for, in case some are empty.
 _MARGIN = 1.3
+# So many blocks are surveyed before the rows kept of them are put together.
+_AT_ONCE = 256
 # Seconds to wait for a scheduler to answer.
 _PATIENCE = 10
 
 
 class DaskRows(BlockedRows):
-    """The rows of a dask array or dataframe, of shape (n_samples, n_features)."""
+    """The rows of a dask array or dataframe, of shape (n_samples, n_features).
+
+    Their groups, where some are known, are a dask array or series, or an array in memory.
+    """
 
     lazy = True
 
-    def __init__(self, X: Any) -> None:
+    def __init__(self, X: Any, known: Any = None) -> None:
         if hasattr(X, "columns") and hasattr(X, "to_delayed"):
             self.template = X._meta
             self.blocks = list(X.to_delayed())
@@ -52,30 +58,34 @@ class DaskRows(BlockedRows):
                 f"{type(X).__name__} with {getattr(X, 'ndim', 'unknown')} dimension(s). Rows go "
                 "along the first axis and features along the second."
             )
+        self.known, self.known_blocks = known, [None] * len(self.blocks)
 
     def survey(self, entropy: int, size: int) -> Survey:
         """Pass over all rows; choose `size` of them."""
         if any(math.isnan(length) for length in self.lengths):
             self.lengths = list(dask.compute(*[dask.delayed(len)(block) for block in self.blocks]))
         starts = np.concatenate([[0], np.cumsum(self.lengths)]).astype(int).tolist()
+        if self.known is not None:
+            self.known_blocks = _split(self.known, starts)
+        blocks = list(zip(self.blocks, self.known_blocks, starts[:-1], strict=True))
 
         def surveys(limit: float) -> list[Any]:
             return [
-                dask.delayed(_survey)(block, self.template, i, start, entropy, size, limit)
-                for i, (block, start) in enumerate(zip(self.blocks, starts, strict=False))
+                dask.delayed(_survey)(block, known, self.template, i, start, entropy, size, limit)
+                for i, (block, known, start) in enumerate(blocks)
             ]
 
         return _ask(surveys, starts[-1], size)
 
     def arrays(self, function: Callable, state: Any) -> tuple[Any, ...]:
-        """Apply `function(state, X)` to each block X lazily; return dask arrays."""
-        kinds = function(state, np.empty((0, self.n_features)))
+        """Apply `function(state, X, known)` to blocks X lazily; return dask arrays."""
+        kinds = function(state, np.empty((0, self.n_features)), None)
         # In the graph, not scattered: it must survive the worker that first received it.
         shared = dask.delayed(state, traverse=False)
         apply = dask.delayed(_apply, nout=len(kinds))
         results = [
-            apply(function, shared, block, self.template, f"block {i}")
-            for i, block in enumerate(self.blocks)
+            apply(function, shared, block, known, self.template, f"block {i}")
+            for i, (block, known) in enumerate(zip(self.blocks, self.known_blocks, strict=True))
         ]
         return tuple(
             da.concatenate(
@@ -119,7 +129,7 @@ class ClusterRows(FileRows):
     def results(
         self, function: Callable, state: Any, others: Sequence[str] = ()
     ) -> Generator[Found, None, None]:
-        """Apply `function(state, X)` on the workers; results come in order, a few at a time.
+        """Apply `function(state, X, known)` on the workers; results come in order, a few at a time.
 
         Other columns are read here, and put beside them.
         """
@@ -159,11 +169,14 @@ def _ask(surveys: Callable[[float], list[Any]], n_rows: int, size: int) -> Any:
     """Compute surveys whose keys are below a limit, a higher one if too few rows were found."""
     limit = _MARGIN * size / max(n_rows, 1)
     while True:
-        parts = dask.compute(*surveys(limit))
-        unread = [part for part in parts if isinstance(part, Unread)]
-        if unread:
-            return unread[0]
-        found = add(parts, size)
+        tasks, parts = surveys(limit), []
+        for first in range(0, len(tasks), _AT_ONCE):
+            parts += dask.compute(*tasks[first : first + _AT_ONCE])
+            unread = [part for part in parts if isinstance(part, Unread)]
+            if unread:
+                return unread[0]
+            parts = [add(parts, size)]
+        (found,) = parts
         if len(found.keys) >= min(size, found.n_filled):
             return found
         # Many rows are empty: ask again, now knowing how many are not.
@@ -175,9 +188,33 @@ def _same(state: Any) -> Any:
     return state
 
 
-def _survey(values: Any, template: Any, number: int, start: int, *drawing: Any) -> Survey:
+def _split(known: Any, starts: list[int]) -> list[Any]:
+    """Cut the known groups of rows into blocks; `starts` are where these begin, and the end."""
+    if not is_blocked(known):
+        return np.split(read_known(known, starts[-1]), starts[1:-1])
+    if isinstance(known, da.Array) and known.shape == (starts[-1],):
+        known = known.rechunk((tuple(np.diff(starts).tolist()),))
+    blocks = known.to_delayed()
+    blocks = blocks if isinstance(blocks, list) else blocks.ravel().tolist()
+    if len(blocks) != len(starts) - 1:
+        raise ValueError(
+            f"X comes in {len(starts) - 1} blocks and known in {len(blocks)}. Divide both alike."
+        )
+    return blocks
+
+
+def _survey(
+    values: Any,
+    known: Any,
+    template: Any,
+    number: int,
+    start: int,
+    entropy: int,
+    size: int,
+    limit: float,
+) -> Survey:
     """Survey a block, on a worker; an infinite entry is an error that says where it is."""
-    X = _read(values, template, f"block {number}")
+    X, known = _read(values, known, template, f"block {number}")
     infinite = np.isinf(X)
     if infinite.any():
         row, column = (int(i) for i in np.argwhere(infinite)[0])
@@ -186,20 +223,26 @@ def _survey(values: Any, template: Any, number: int, start: int, *drawing: Any) 
             f"Column {names[column]!r} holds {X[row, column]} in row {start + row:,} (block "
             f"{number}, row {row:,} of it). Replace it by NaN to treat it as missing."
         )
-    return survey_block(X, start, *drawing)
+    return survey_block(X, start, entropy, size, limit, known)
 
 
 def _apply(
-    function: Callable, state: Any, values: Any, template: Any, place: str
+    function: Callable, state: Any, values: Any, known: Any, template: Any, place: str
 ) -> tuple[Any, ...]:
     """Apply a function to a block, on a worker."""
-    return function(state, _read(values, template, place))
+    return function(state, *_read(values, known, template, place))
 
 
-def _read(values: Any, template: Any, place: str) -> np.ndarray:
-    """Convert a block to numbers, its columns as in `template`; an error says which block."""
+def _read(
+    values: Any, known: Any, template: Any, place: str
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """Convert a block to numbers, its columns as in `template`; an error says which block.
+
+    Returned with the names of its rows' groups, None where none are known.
+    """
     try:
-        return block_values(_aligned(values, template))
+        X = block_values(_aligned(values, template))
+        return X, None if known is None else read_known(known, len(X))
     except (TypeError, ValueError) as error:
         raise type(error)(f"{error} ({place})") from None
 

@@ -13,6 +13,7 @@ from sklearn import get_config
 
 from pckid._utils.parallel import one_ahead
 from pckid.exceptions import TableError
+from pckid.input.known import read_known
 from pckid.outofcore.rows import BlockedRows, Survey, add, survey_block
 from pckid.tables.categories import encode_texts, text_column
 from pckid.tables.kinds import numbers_in_text
@@ -92,8 +93,8 @@ class FileRows(BlockedRows):
             for batch, X in blocks:
                 if isinstance(X, Unread):
                     return X
-                counts = self.category_counts
-                waiting.append(survey_block(X, batch.start, entropy, size, limit, counts))
+                counts, known = self.category_counts, self._known(batch)
+                waiting.append(survey_block(X, batch.start, entropy, size, limit, known, counts))
                 if sum(len(survey.keys) for survey in waiting) > 2 * size:
                     waiting = [add(waiting, size)]
                     limit = waiting[0].keys.max()
@@ -106,7 +107,8 @@ class FileRows(BlockedRows):
 
         To be closed by whoever stops early: the next batch is read meanwhile.
         """
-        wanted = list(dict.fromkeys([*self.columns, *others]))
+        known = self.prepared.options.known
+        wanted = list(dict.fromkeys([*self.columns, *others, *([known] if known else [])]))
         # Here, since scikit-learn's settings are those of a thread.
         batches = self.table.batches(wanted, batch_rows(len(wanted)))
         return one_ahead((batch, self._numbers(batch)) for batch in batches)
@@ -138,10 +140,15 @@ class FileRows(BlockedRows):
             found[name] = batch.start + row + 1, cell
         return Unread(frozenset(wrong), found) if wrong or found else X
 
+    def _known(self, batch: Batch) -> np.ndarray | None:
+        """Read the known groups of the rows of a batch (n_rows,); None where no column has any."""
+        cells = self.prepared.known_in(batch.table.data)
+        return None if cells is None else read_known(cells, len(cells))
+
     def results(
         self, function: Callable, state: Any, others: Sequence[str] = ()
     ) -> Generator[Found, None, None]:
-        """Apply `function(state, X)` to batches in order; yield `others` of their columns too.
+        """Apply `function(state, X, known)` to batches in order; yield `others` of their columns.
 
         To be closed by whoever stops early.
         """
@@ -154,10 +161,11 @@ class FileRows(BlockedRows):
                 read = [name for name in others if name in place]
                 written = numbers_in_text(batch.table, read, self.prepared.readings)
                 numbers = {name: X[:, place[name]] for name in written}
-                yield Found(table if others else None, batch.start, function(state, X), numbers)
+                found = function(state, X, self._known(batch))
+                yield Found(table if others else None, batch.start, found, numbers)
 
     def arrays(self, function: Callable, state: Any) -> tuple[Any, ...]:
-        """Apply `function(state, X)` to each block X; return NumPy arrays for all rows."""
+        """Apply `function(state, X, known)` to blocks X; return NumPy arrays for all rows."""
         with closing(self.results(function, state)) as results:
             found = [found.results for found in results]
         return tuple(np.concatenate(parts) for parts in zip(*found, strict=True))

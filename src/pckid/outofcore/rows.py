@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pckid.input.known import KnownMembers, find_known, join_known
 from pckid.input.learning_rows import keys, smallest
 from pckid.input.table import Margins, Scaling, frequencies, shares_of_higher, unit_for
 
@@ -29,6 +30,8 @@ class Survey(NamedTuple):
     keys: np.ndarray  # (n_chosen,)
     # Of the columns of categories, how often each occurs; the same for all blocks of a table.
     categories: Mapping[int, np.ndarray] = {}
+    known: np.ndarray | None = None  # (n_chosen,), names of groups, "" where not known
+    members: KnownMembers | None = None  # the rows whose group is known, chosen or not
 
     @property
     def scaling(self) -> Scaling:
@@ -41,9 +44,10 @@ class Survey(NamedTuple):
         low[columns], high[columns], rows[:, columns] = np.inf, -np.inf, np.nan
         return self._replace(rows=rows, moments=self.moments._replace(low=low, high=high))
 
-    def sample(self, size: int) -> np.ndarray:
-        """Take at most `size` of the chosen rows, of shape (n_taken, n_features): random ones."""
-        return self.rows[smallest(self.keys, size)]
+    def sample(self, size: int) -> tuple[np.ndarray, np.ndarray | None]:
+        """Take at most `size` of the chosen rows (n_taken, n_features), and their known groups."""
+        taken = smallest(self.keys, size)
+        return self.rows[taken], None if self.known is None else self.known[taken]
 
 
 class BlockedRows(ABC):
@@ -69,7 +73,10 @@ class BlockedRows(ABC):
 
     @abstractmethod
     def arrays(self, function: Callable, state: Any) -> tuple[Any, ...]:
-        """Apply `function(state, X)` to each block X, and join each of the arrays it returns."""
+        """Apply `function(state, X, known)` to blocks X; join each of the arrays it returns.
+
+        `known` are the names of the rows' groups, as from `read_known`, or None.
+        """
 
 
 def survey_block(
@@ -78,24 +85,34 @@ def survey_block(
     entropy: int,
     size: int,
     limit: float,
+    known: np.ndarray | None = None,
     categories: Mapping[int, np.ndarray] = MappingProxyType({}),
 ) -> Survey:
-    """Survey rows (n_samples, n_features) from `start` on, choosing among keys below `limit`."""
+    """Survey rows (n_samples, n_features) from `start` on, choosing among keys below `limit`.
+
+    `known` (n_samples,) are the names of their groups, as from `read_known`.
+    """
     filled = (~np.isnan(X)).any(axis=1)
     mine = keys(entropy, start, start + len(X))
     candidates = np.flatnonzero(filled & (mine < limit))
     chosen = candidates[smallest(mine[candidates], size)]
     n_filled = int(filled.sum())
-    return Survey(len(X), n_filled, moments(X), X[chosen], mine[chosen], categories)
+    found = Survey(len(X), n_filled, moments(X), X[chosen], mine[chosen], categories)
+    if known is None:
+        return found
+    return found._replace(known=known[chosen], members=find_known(X, known, mine, start))
 
 
 def add(surveys: Iterable[Survey], size: int) -> Survey:
     """Add up surveys of blocks that follow each other, and keep the `size` smallest keys."""
-    n_rows, n_filled, found, rows, every, categories = zip(*surveys, strict=True)
+    n_rows, n_filled, found, rows, every, categories, known, members = zip(*surveys, strict=True)
     joined = np.concatenate(every)
     chosen = smallest(joined, size)
     kept = np.concatenate(rows)[chosen], joined[chosen]
-    return Survey(sum(n_rows), sum(n_filled), reduce(combine, found), *kept, categories[0])
+    total = Survey(sum(n_rows), sum(n_filled), reduce(combine, found), *kept, categories[0])
+    if known[0] is None:
+        return total
+    return total._replace(known=np.concatenate(known)[chosen], members=join_known(members))
 
 
 class Moments(NamedTuple):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
 
-from pckid._utils.arrays import Array, clip_min, device_of, namespace, to_numpy
+from pckid._utils.arrays import Array, asarray_like, clip_min, device_of, namespace, to_numpy
 from pckid.ensemble.feature_map import Kernel, Projection, project
 from pckid.ensemble.imputation import Expected, draw_values, fill_in
 from pckid.ensemble.outliers import outlier_score, project_and_score
@@ -31,22 +31,44 @@ class FittedClusters(NamedTuple):
     projection: Projection
     centers: Array
     sharpness: float  # of the memberships
+    groups: Mapping[str, int] = {}  # the clusters of the groups that were known
 
 
-def assign(embedding: Array, centers: Array, table: Table, sharpness: float) -> Assignment:
+def assign(
+    embedding: Array, table: Table, fitted: FittedClusters, known: np.ndarray | None = None
+) -> Assignment:
     """Find the nearest centre of each row, and the chance that the row belongs to its cluster.
 
     Of centres equally near up to rounding the first is taken, so that a row gets the same label
-    in whatever order its coordinates were summed.
+    in whatever order its coordinates were summed. Rows whose group is `known` (n_samples,), as
+    from `read_known`, get its cluster, wherever they lie.
     """
     xp, parts = namespace(embedding), []
     for rows in row_slices(embedding):
-        distances = distances_to(embedding[rows, :], centers)
-        labels = first_of_nearest(distances, centers)
-        confidence = xp.max(membership(distances, sharpness), axis=0)
+        distances = distances_to(embedding[rows, :], fitted.centers)
+        labels = first_of_nearest(distances, fitted.centers)
+        chances = membership(distances, fitted.sharpness)
+        confidence = xp.max(chances, axis=0)
         empty = ~xp.any(table.observed[rows, :], axis=1)
-        parts.append((xp.where(empty, -1, labels), xp.where(empty, 0.0, confidence)))
+        labels = xp.where(empty, -1, labels)
+        if known is not None:
+            own = _own_clusters(known[rows], fitted.groups, chances.shape[0], embedding)
+            is_known = xp.any(own, axis=0)
+            labels = xp.where(is_known, xp.argmax(xp.astype(own, xp.int64), axis=0), labels)
+            mine = xp.sum(xp.where(own, chances, 0.0), axis=0)
+            confidence = xp.where(is_known, mine, confidence)
+        parts.append((labels, xp.where(empty, 0.0, confidence)))
     return Assignment(*(xp.concat(part) for part in zip(*parts, strict=True)))
+
+
+def _own_clusters(
+    known: np.ndarray, groups: Mapping[str, int], n_clusters: int, like: Array
+) -> Array:
+    """Tell which clusters (n_clusters, n_samples) are those of the rows' known groups."""
+    own = np.zeros((n_clusters, len(known)), dtype=bool)
+    for name, cluster in groups.items():
+        own[cluster] = known == name
+    return asarray_like(own, like, dtype=namespace(like).bool)
 
 
 def memberships(fitted: FittedClusters, table: Table, jobs: int = 1) -> Array:
@@ -76,7 +98,7 @@ def instability_of_missing(
     def place(rows: np.ndarray) -> tuple[Table, np.ndarray]:
         table = standardise_at_home(rows, kernel.scaling, kernel.dtype)
         embedding = project(kernel, fitted.projection, table, jobs)
-        return table, to_numpy(assign(embedding, fitted.centers, table, fitted.sharpness).labels)
+        return table, to_numpy(assign(embedding, table, fitted).labels)
 
     table, labels = place(given[some])
     for _ in range(n_draws):
@@ -104,49 +126,62 @@ def silhouettes(fitted: FittedClusters, table: Table, jobs: int = 1) -> Array:
 
 
 def place_rows(
-    fitted: FittedClusters, X: np.ndarray, jobs: int = 1, outliers: bool = False
+    fitted: FittedClusters,
+    X: np.ndarray,
+    known: np.ndarray | None,
+    jobs: int = 1,
+    outliers: bool = False,
 ) -> tuple[np.ndarray, ...]:
     """Find labels and confidence of a block of rows (n_samples, n_features), on the host.
 
-    With `outliers` the outlier scores come with them, from the same pass over the rows.
+    With `outliers` the outlier scores come with them, from the same pass over the rows. Rows whose
+    group is `known` (n_samples,) keep it.
     """
     if outliers:
-        return _compute_rows(("scored placement", fitted), X, jobs)
-    return _compute_rows(("placement", fitted), X, jobs)[:2]
+        return _compute_rows(("scored placement", fitted), X, known, jobs)
+    return _compute_rows(("placement", fitted), X, known, jobs)[:2]
 
 
 def compute_blocks(name: str, fitted: FittedClusters, rows: BlockedRows) -> tuple[Array, ...]:
-    """Compute the entry `name` of `QUANTITIES` for the rows of all blocks, when asked for."""
+    """Compute an entry of `QUANTITIES` or `_PLACEMENTS` for all blocks, when asked for."""
     return rows.arrays(_compute_rows, (name, fitted))
 
 
 def _compute_rows(
-    state: tuple[str, FittedClusters], X: np.ndarray, jobs: int = 1
+    state: tuple[str, FittedClusters], X: np.ndarray, known: np.ndarray | None, jobs: int = 1
 ) -> tuple[np.ndarray, ...]:
-    """Compute an entry of `QUANTITIES` for rows (n_samples, n_features), on the host."""
+    """Compute an entry of `QUANTITIES` or `_PLACEMENTS` for rows (n_samples, n_features)."""
     name, fitted = state
     # Of no row the results are those of an empty one, cut off.
     some = X if len(X) else np.full((1, X.shape[1]), np.nan)
     table = standardise_at_home(some, fitted.kernel.scaling, fitted.kernel.dtype)
-    return tuple(to_numpy(found)[: len(X)] for found in QUANTITIES[name](fitted, table, jobs))
+    if name in _PLACEMENTS:
+        found = _PLACEMENTS[name](fitted, table, jobs, known if len(X) else None)
+    else:
+        found = QUANTITIES[name](fitted, table, jobs)
+    return tuple(to_numpy(each)[: len(X)] for each in found)
 
 
-def _place(fitted: FittedClusters, table: Table, jobs: int) -> tuple[Array, ...]:
+def _place(
+    fitted: FittedClusters, table: Table, jobs: int, known: np.ndarray | None
+) -> tuple[Array, ...]:
     """Find labels, confidence and coordinates of the rows of a table."""
     embedding = project(fitted.kernel, fitted.projection, table, jobs)
-    return *assign(embedding, fitted.centers, table, fitted.sharpness), embedding
+    return *assign(embedding, table, fitted, known), embedding
 
 
-def _place_and_score(fitted: FittedClusters, table: Table, jobs: int) -> tuple[Array, ...]:
+def _place_and_score(
+    fitted: FittedClusters, table: Table, jobs: int, known: np.ndarray | None
+) -> tuple[Array, ...]:
     """Find labels, confidence and outlier scores of the rows of a table."""
     embedding, scores = project_and_score(fitted.kernel, fitted.projection, table, jobs)
-    return *assign(embedding, fitted.centers, table, fitted.sharpness), scores
+    return *assign(embedding, table, fitted, known), scores
 
+
+_PLACEMENTS = {"placement": _place, "scored placement": _place_and_score}
 
 QUANTITIES: dict[str, Callable[..., tuple[Array, ...]]] = {
     "embedding": lambda fitted, *rows: (project(fitted.kernel, fitted.projection, *rows),),
-    "placement": _place,
-    "scored placement": _place_and_score,
     "memberships": lambda *rows: (memberships(*rows),),
     "silhouettes": lambda *rows: (silhouettes(*rows),),
     "outlier_score": lambda fitted, *rows: (outlier_score(fitted.kernel, *rows),),

@@ -28,12 +28,15 @@ class KnownGroup(NamedTuple):
         How many rows were known to belong to it.
     n_agreeing : int
         How many of them lie nearest to this cluster, each judged without itself.
+    n_compared : int
+        How many of them were judged: those with something observed, of at most 10,000.
     """
 
     name: str
     cluster: int
     n_rows: int
     n_agreeing: int
+    n_compared: int
 
 
 class Conflict(NamedTuple):
@@ -57,49 +60,32 @@ class Conflict(NamedTuple):
     confidence: float
 
 
-class ComparedGroups(NamedTuple):
-    """Known groups beside the table."""
-
-    groups: list[KnownGroup]
-    conflicts: list[Conflict]
-    memberships: np.ndarray  # (n_known,), of each known row in the cluster of its group
-
-
 def find_conflicts(
-    known: KnownMembers,
-    clusters: np.ndarray,
-    points: np.ndarray,
-    filled: np.ndarray,
-    fitted: FittedClusters,
-) -> ComparedGroups:
+    known: KnownMembers, clusters: np.ndarray, points: np.ndarray, fitted: FittedClusters
+) -> tuple[list[KnownGroup], list[Conflict]]:
     """Compare known rows with the clusters that the table would put them into.
 
     A known row holds the centre of its cluster near itself. Without it, the centre of a cluster
     with m known rows is (m + 2) / (m + 1) times as far away, see `kmeans.lloyd`.
 
     The clusters (n_groups,) are those of the groups, the points (n_known, n_clusters) the known
-    rows' coordinates, and `filled` (n_known,) tells which of them have something observed.
+    rows' coordinates; each row has something observed.
     """
-    own, each = clusters[known.groups], np.arange(len(known.rows))
+    numbers, names = known.groups, known.names
+    own, each = clusters[numbers], np.arange(len(numbers))
     distances = distances_to(points.astype(np.float64), to_numpy(fitted.centers).astype(np.float64))
-    memberships = np.where(filled, membership(distances, fitted.sharpness)[own, each], 0.0)
-    held = np.bincount(known.groups[filled], minlength=len(clusters))[known.groups] + MEMBERS_COUNT
+    compared = np.bincount(numbers)
+    held = compared[numbers] + MEMBERS_COUNT
     distances[own, each] *= held / (held - 1)
     chances = to_numpy(membership(distances, fitted.sharpness))
     nearest, sure = chances.argmax(axis=0), chances.max(axis=0)
     conflicts = [
-        Conflict(int(row), known.names[group], int(cluster), float(confidence))
-        for row, group, cluster, confidence, mine, seen in zip(
-            known.rows, known.groups, nearest, sure, own, filled, strict=True
-        )
-        if seen and cluster != mine and confidence >= _SURE
+        Conflict(int(known.rows[i]), known.known[i], int(nearest[i]), float(sure[i]))
+        for i in np.flatnonzero((nearest != own) & (sure >= _SURE))
     ]
-    agreeing = np.bincount(known.groups[filled & (nearest == own)], minlength=len(clusters))
-    n_rows = np.bincount(known.groups, minlength=len(clusters))
+    agreeing = np.bincount(numbers[nearest == own], minlength=len(names))
     groups = [
-        KnownGroup(*each)
-        for each in zip(
-            known.names, clusters.tolist(), n_rows.tolist(), agreeing.tolist(), strict=True
-        )
+        KnownGroup(name, int(clusters[i]), known.counts[name], int(agreeing[i]), int(compared[i]))
+        for i, name in enumerate(names)
     ]
-    return ComparedGroups(groups, conflicts, memberships)
+    return groups, conflicts

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from pckid.exceptions import OptionError
 from pckid.tables.categories import Columns
 from pckid.tables.findings import Fact, Problem
 from pckid.tables.kinds import Reading, ReadingRules
@@ -112,11 +111,12 @@ class Prepared:
 
     @property
     def known(self) -> list[str] | None:
-        """The groups of rows that are known for the fit, "" for the others."""
-        if self.options.known is not None and self.table.whole is None:
-            raise OptionError("known rows need the table in memory.", "known")
-        cells = self._cells(self.options.known)
-        tokens = self.missing.texts
+        """The groups of rows in memory that are known for the fit, "" for the others."""
+        return None if self.table.whole is None else self.known_in(self.table.whole.data)
+
+    def known_in(self, data: pa.Table) -> list[str] | None:
+        """Read the known groups of some rows, "" where unknown; None: no column has them."""
+        cells, tokens = self._cells(self.options.known, data), self.missing.texts
         return cells and ["" if cell.strip().lower() in tokens else cell for cell in cells]
 
     @property
@@ -124,10 +124,11 @@ class Prepared:
         """Whether something must be fixed first."""
         return any(problem.stops for problem in self.problems)
 
-    def _cells(self, name: str | None) -> list[str] | None:
-        """Read a column as text; a missing cell is empty."""
-        if name is None or self.table.whole is None:
+    def _cells(self, name: str | None, data: pa.Table | None = None) -> list[str] | None:
+        """Read a column of some rows, or of all in memory, as text; a missing cell is empty."""
+        if data is None and self.table.whole is not None:
+            data = self.table.whole.data
+        if name is None or data is None:
             return None
-        column = self.table.whole.data.column(name)
-        cells = with_points(column, self.table.parts).to_pylist()
+        cells = with_points(data.column(name), self.table.parts).to_pylist()
         return ["" if cell is None else str(cell) for cell in cells]
