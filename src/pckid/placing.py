@@ -34,9 +34,7 @@ def describe_reading(prepared: Prepared, options: ReadOptions) -> dict[str, list
     """Say how the table of a model was read, for the model's file: lists of texts."""
     series = []
     if isinstance(prepared, PreparedCases):
-        form, prepared = prepared.series.format, prepared.lines
-        prepared = replace(prepared, names=(*prepared.names, form.options["time"]))
-        series = [form.to_json()]
+        series, prepared = [prepared.series.format.to_json()], prepared.lines
     chosen = prepared.options
     kept = {key: list(getattr(chosen, key)) for key in ("na_values", "not_missing")}
     kept["limits"] = [chosen.limits] if chosen.limits else []

@@ -281,6 +281,23 @@ def test_options_that_do_not_go_together_are_refused(pckid, run):
     assert "--case needs --time" in pckid("cluster", "visits.csv", "--case", "patient").err
 
 
+@pytest.mark.parametrize("option", ["--case", "--time", "--variable"])
+def test_a_column_that_is_not_there_is_told_by_its_option(run, option):
+    value = ["--value", "crp"] if option == "--variable" else []
+    result = run(option, "x", *value)
+    assert result.code == 2
+    assert f"Invalid value for {option}: the table has no column 'x'" in result.err
+
+
+def test_new_lines_without_their_times_are_refused_as_other_columns_are(pckid, run, visits):
+    assert run("--save", "model.pckid", "--out", "out.csv").code == 0
+    visits.drop(columns="date").to_csv("new.csv", index=False)
+    result = pckid("predict", "model.pckid", "new.csv")
+    assert result.code == 3
+    assert "lacks 1 of the model's" in result.err
+    assert "'date'" in result.err
+
+
 def test_columns_of_a_group_share_a_scale(pckid, visits):
     table = from_long(visits, "patient", "date", ["crp", "hb"], static=[])
     table.frame.to_csv("wide.csv")

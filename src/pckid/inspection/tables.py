@@ -82,8 +82,7 @@ def inspect_table(table: OpenTable, options: ColumnOptions | None = None) -> Tab
     found = prepare_table(table, options)
     table = found.table
     used = dict.fromkeys(found.names)
-    time = options.lines.time if options and options.lines else None
-    # The columns of case and time are not read as others are.
+    # The column of cases is not read as others are.
     names = [name for name in table.names if name in found.readings]
     others = [name for name in names if name not in used]
     # What is not used is read for its figures alone.
@@ -103,7 +102,7 @@ def inspect_table(table: OpenTable, options: ColumnOptions | None = None) -> Tab
         # None where nothing is observed, for JSON knows no NaN.
         levels = {key: getattr(summary, key) for key in _QUARTILES if kind == "number"}
         columns.append(ColumnInspection(
-            name, kind, (name in used or name == time) and kind not in _UNUSED, reading,
+            name, kind, name in used and kind not in _UNUSED, reading,
             tuple(problems[name]), summary.n_observed, summary.n_distinct, summary.share_missing,
             {key: level if np.isfinite(level) else None for key, level in levels.items()},
             tuple(counts.get(name, Counter()).most_common(_COMMON)),

@@ -46,11 +46,15 @@ def prepare_table(
     lines = options.lines
     if lines is None:
         return prepare(table, options, known)
-    others = replace(options, row_names=lines.case)
-    if known is None:
-        aside = [name for name in (lines.time, lines.variable) if name]
-        others = replace(others, drop=(*options.drop, *aside))
-    return _gather_cases(table, others, lines, known)
+    said = dict(choice.rpartition("=")[::2] for choice in options.dates)
+    if said.get(lines.time, "leave-out") == "leave-out":
+        options = replace(options, dates=(*options.dates, f"{lines.time}=use"))
+    options = replace(options, row_names=lines.case)
+    found = prepare(table, options, known and _known_lines(known))
+    # Texts that change within cases are no categories, however many they are.
+    if any(problem.stops and problem.code != "too many categories" for problem in found.problems):
+        return found
+    return _gather_cases(found, lines, known and known.form)
 
 
 def _known_lines(known: Known) -> Known:
@@ -61,35 +65,13 @@ def _known_lines(known: Known) -> Known:
     return Known((*measured, *form.static), texts, known.units)
 
 
-def _prepare_lines(
-    table: OpenTable, options: ColumnOptions, time: str, known: Known | None
-) -> tuple[Prepared, Any]:
-    """Read the columns of lines, with what is doubtful about their times, and the times."""
-    said = any(choice.startswith(f"{time}=") for choice in options.dates)
-    dates = options.dates if said else (*options.dates, f"{time}=use")
-    alone = ColumnOptions(
-        (time,), na_values=options.na_values, not_missing=options.not_missing,
-        numbers=options.numbers, dates=dates, decimal=options.decimal,
-        take_advice=options.take_advice, lines=options.lines,
-    )  # fmt: skip
-    found = prepare(table, options, known)
-    when = prepare(found.table, alone)
-    if when.table is not found.table:
-        found = prepare(when.table, options, known)
-    # The choices for the time hold for new lines, too.
-    chosen = replace(found.options, dates=when.options.dates, numbers=when.options.numbers)
-    problems = (*when.problems, *found.problems)
-    readings = {**found.readings, time: when.readings[time]}
-    found = replace(found, options=chosen, readings=readings, problems=problems)
-    return found, _read_time(when, time)
-
-
-def _read_time(prepared: Prepared, name: str) -> Any:
+def _read_times(lines: Prepared) -> Any:
     """Give the times of all lines (n_lines,): numbers, dates, or texts that are neither."""
-    if name in prepared.texts:
-        return prepared.texts[name]
-    days = prepared.X[:, 0]
-    if prepared.readings[name].kind != "date":
+    name = lines.names[-1]
+    if name in lines.texts:
+        return lines.texts[name]
+    days = lines.X[:, -1]
+    if lines.readings[name].kind != "date":
         return days
     times = np.full(len(days), np.datetime64("NaT", "ms"))
     seen = ~np.isnan(days)
@@ -97,30 +79,22 @@ def _read_time(prepared: Prepared, name: str) -> Any:
     return times
 
 
-def _gather_cases(
-    table: OpenTable,
-    columns: ColumnOptions,
-    options: CaseOptions,
-    known: Known | None,
-) -> Prepared:
-    """Make one row of the lines of each case; what is doubtful is found in the lines."""
-    of_lines = known and _known_lines(known)
-    lines, times = _prepare_lines(table, columns, options.time, of_lines)
-    # Texts that change within cases are no categories, however many they are.
-    if any(problem.stops and problem.code != "too many categories" for problem in lines.problems):
-        return lines
+def _gather_cases(lines: Prepared, options: CaseOptions, like: Any) -> Prepared:
+    """Make one row of the lines of each case, with the columns of `like`, a SeriesFormat, if given.
+
+    What is doubtful was found in the lines.
+    """
     whole, texts = lines.rows_in_memory, set(lines.texts)
-    frame = lines.frame
+    frame = lines.frame.set_column(len(lines.names) - 1, options.time, pa.array(_read_times(lines)))
     for name in filter(None, (options.case, options.variable)):
         frame = frame.append_column(name, _without_blanks(whole.data.column(name)))
-    frame = frame.append_column(options.time, pa.array(times))
     if not options.keep:
         # Before the table of cases takes their place.
         lines = replace(lines, table=replace(lines.table, whole=None), columns=None)
     keys = {key: value for key, value in options._asdict().items() if key != "keep"}
     aside = {key: getattr(lines.options, key) for key in ("labels", "known", "weights")}
     try:
-        series = from_long(frame, **keys, like=known and known.form)
+        series = from_long(frame, **keys, like=like)
         del frame
         cells, slips = _case_columns(series, whole, texts, list(filter(None, aside.values())))
     except LineError as error:

@@ -64,7 +64,7 @@ def read_rules(table: OpenTable, options: ColumnOptions) -> ReadingRules:
         _parse_by_column(table, options.dates, DATE_CHOICES, "dates"),
         options.decimal,
         frozenset(_named_columns(table, options.categorical, "categorical")),
-        frozenset(_named_columns(table, options.columns, "columns")),
+        frozenset([*_named_columns(table, options.columns, "columns"), *options.times]),
     )
 
 
@@ -89,7 +89,9 @@ def _parse_by_column(
 
 def choose_columns(table: OpenTable, options: ColumnOptions) -> tuple[list[str], dict[str, str]]:
     """Choose the columns to cluster; say why the others are left out."""
-    aside = {key: getattr(options, key) for key in ("row_names", "labels", "known", "weights")}
+    of_lines = ("case", "time", "variable") if options.lines else ()
+    aside = {key: getattr(options.lines, key) for key in of_lines}
+    aside |= {key: getattr(options, key) for key in ("row_names", "labels", "known", "weights")}
     for key, name in aside.items():
         if name is not None:
             _named_columns(table, [name], key, split=False)

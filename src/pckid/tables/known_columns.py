@@ -30,7 +30,9 @@ class Known(NamedTuple):
 
 def use_known_columns(table: OpenTable, options: ColumnOptions, known: Known) -> ColumnOptions:
     """Use the columns of a model, whatever the options say; raise if the table lacks some."""
-    _refuse_absent(table, known.names)
+    lines = options.lines
+    needed = (lines.case, lines.time, lines.variable) if lines else ()
+    _refuse_absent(table, [*known.names, *filter(None, needed)])
     return replace(options, columns=known.names, drop=(), categorical=tuple(known.categories))
 
 

@@ -60,6 +60,11 @@ class ColumnOptions:
     decimal: str | None = None  # the decimal sign, where it is known for sure
     take_advice: bool = False  # whether fixes are applied that can be
 
+    @property
+    def times(self) -> list[str]:
+        """The column with the times of lines of cases, if rows are such lines."""
+        return [self.lines.time] if self.lines else []
+
     def with_fixes(self, fixes: Sequence[Fix]) -> ColumnOptions:
         """Add fixes of columns; those of rows are no matter of columns."""
         changed = self

@@ -33,7 +33,7 @@ class Prepared:
 
     table: OpenTable  # without rows that advice left out
     options: ColumnOptions  # with the advice that was taken
-    names: tuple[str, ...]  # the columns used
+    names: tuple[str, ...]  # the columns used; of lines of cases, the times are the last
     # The others, and why: a kind of reading, "choice", "row_names", "labels", "known", "weights",
     # "not chosen", or "unknown" to the model.
     left_out: Mapping[str, str]

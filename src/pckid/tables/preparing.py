@@ -118,30 +118,30 @@ def _prepare_once(
     """Choose and read columns, and look for problems; no advice is taken."""
     names, left_out = choose_columns(table, options)
     rules = read_rules(table, options)
-    readings = find_readings(table, names, rules)
+    readings = find_readings(table, names + options.times, rules)
     if all(readings[name].kind in ("row name", "free text") for name in names):
-        rules = rules._replace(kept=frozenset(names))
-        readings = find_readings(table, names, rules)
+        rules = rules._replace(kept=rules.kept.union(names))
+        readings = find_readings(table, names + options.times, rules)
     for name in unread.names.intersection(names):
         readings[name] = find_reading_anew(table, name, rules)
     if known is not None:
-        readings = {name: expect_numbers(each, name, rules) for name, each in readings.items()}
+        readings |= {name: expect_numbers(readings[name], name, rules) for name in names}
         left_out = dict.fromkeys(left_out, "unknown")
     used = [name for name in names if is_used(readings[name], rules, name)]
     row_names = options.row_names
     if row_names is None:
         row_names = next((n for n, each in readings.items() if each.kind == "row name"), None)
-    columns, counts, answers, problems = _read(table, used, rules, readings, unread)
+    read = used + options.times
+    columns, counts, answers, problems = _read(table, read, rules, readings, unread)
     if options.lines is None:
         problems = _with_times(problems, readings, options.take_advice)
     else:
-        needed = options.lines.time, options.lines.value
-        problems = _settle(problems, needed, _FOR_CASES)
+        problems = _settle(problems, (options.lines.time, options.lines.value), _FOR_CASES)
     if options.row_names is None and row_names is not None and table.whole is not None:
         problems += find_repeated_names(table.whole.data.column(row_names), row_names)
     if not used:
         problems = [Problem("nothing left", names[0], stops=True)]
-    units = find_units_row(problems, columns, used)
+    units = find_units_row(problems, columns, read)
     if units is not None:  # What it hides shows at once.
         below = _prepare_once(table.without_units(), options, known, unread)
         return replace(below, problems=(units, *below.problems))
@@ -149,14 +149,14 @@ def _prepare_once(
         kept = set(used)
         left_out |= {name: readings[name].kind for name in names if name not in kept}
         facts = list(_kept_words(counts))
-        problems = merge_transposed(problems, len(used))
+        problems = merge_transposed(problems, len(read))
     else:
         columns, facts = match_known_categories(columns, counts, known)
         problems = _settle(problems, names, _FOR_CELLS)
         problems += find_other_units(known.units, columns.readings)
     readings = {**readings, **columns.readings}
     return Prepared(
-        table, options, tuple(used), left_out, readings, rules, row_names,
+        table, options, tuple(read), left_out, readings, rules, row_names,
         (*_notes(left_out, readings), *_same_answers(counts), *facts), tuple(problems),
         read_weight_column(table, options.weights, rules.missing), counts, answers,
         None if table.whole is None else columns,
