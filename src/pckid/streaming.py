@@ -39,16 +39,10 @@ from pckid.tables.kinds import numbers_in_text
 from pckid.tables.options import ColumnOptions, pick_options
 from pckid.tables.prepared import Prepared, Unread
 from pckid.tables.preparing import prepare
-from pckid.tables.problems import find_problems
+from pckid.tables.problems import NAME_COLUMN, NEW_COLUMNS, find_problems
 from pckid.tables.scanning import OpenTable, open_table
 from pckid.tables.table import FileTable
 from pckid.tables.writing import TableWriter, table_format
-
-NEW_COLUMNS = ("cluster", "confidence", "outlier_score", "missing_instability")
-"""What a clustering adds to a table."""
-
-NAME_COLUMN = "cluster_name"
-"""What it adds where clusters have names."""
 
 
 class Totals(NamedTuple):

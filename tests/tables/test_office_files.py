@@ -14,11 +14,11 @@ from pckid._utils.commands import as_arguments
 from pckid.exceptions import TableError
 from pckid.inspection.tables import inspect_table
 from pckid.outofcore.files import FileRows
-from pckid.streaming import NEW_COLUMNS
 from pckid.tables import text
 from pckid.tables.kinds import find_readings
 from pckid.tables.options import ColumnOptions, ReadOptions, option_of
 from pckid.tables.preparing import prepare
+from pckid.tables.problems import NEW_COLUMNS
 from pckid.tables.scanning import open_table
 
 FOLDER = Path(__file__).parent / "files"

@@ -8,6 +8,7 @@ from pckid.tables.findings import Missing, ReadAs, SetOption, SkipUnits
 from pckid.tables.known_columns import Known
 from pckid.tables.options import ColumnOptions
 from pckid.tables.preparing import prepare
+from pckid.tables.problems import NAME_COLUMN, NEW_COLUMNS
 from pckid.tables.scanning import open_table
 
 
@@ -225,3 +226,10 @@ def test_no_advice_decides_between_two_ways_to_read_numbers(prepared):
     found = prepared({"a": [f"{i + 1},896" for i in range(30)], "x": ["1"] * 30}, take_advice=True)
     assert codes_of(found) == ["ambiguous numbers"]
     assert found.stops
+
+
+def test_all_columns_of_an_earlier_result_are_pointed_out(prepared):
+    names = (*NEW_COLUMNS, NAME_COLUMN)
+    found = prepared({"x": NUMBERS} | dict.fromkeys(names, NUMBERS))
+    assert [problem.column for problem in found.problems] == list(names)
+    assert set(codes_of(found)) == {"earlier result"}

@@ -38,8 +38,10 @@ from pckid.tables.numbers import LIMIT, NotNumbers
 from pckid.tables.scanning import OpenTable
 from pckid.tables.table import FileTable, Part, name_row
 
-RESULT_COLUMNS = ("cluster", "cluster_name", "confidence", "outlier_score")
+NEW_COLUMNS = ("cluster", "confidence", "outlier_score", "missing_instability")
 """What a clustering adds to a table."""
+NAME_COLUMN = "cluster_name"
+"""What it adds where clusters have names."""
 ABOUT_USE = frozenset({
     "may name the rows", "codes with zeros", "may be a code", "free text", "split category",
     "several answers", "earlier result", "repeated ids",
@@ -189,7 +191,7 @@ def extra_rows_problem(extra: ExtraRows, stops: bool = False) -> Problem:
 def _find_doubt(name: str, reading: Reading) -> Problem | None:
     """Say what must be asked about the way a column is written."""
     choice = reading.choice
-    if name in RESULT_COLUMNS:
+    if name in (*NEW_COLUMNS, NAME_COLUMN):
         return Problem("earlier result", name, fix=(Drop(name),), stops=True)
     if reading.doubt == "order":
         ways = tuple(ReadAs(name, way) for way in ("day-first", "month-first"))
