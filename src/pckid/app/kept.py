@@ -23,7 +23,7 @@ SECONDS_KEPT = 30
 _KEY = "page"
 _WIDGETS = (
     "header-", "units-", "sheet-", "skip-", "delimiter-", "encoding-", "encoded-", "na-", "kept-",
-    "limits-", "use-", "role-", "how-", "n-groups-",
+    "limits-", "use-", "role-", "how-", "n-groups-", "visible-", "lines-", "case-", "time-",
 )  # fmt: skip
 
 
