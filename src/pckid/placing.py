@@ -17,7 +17,6 @@ from pckid.input.categories import UnseenCategoryWarning
 from pckid.input.column_groups import plain_table
 from pckid.input.validation import validate_table
 from pckid.input.warnings import without_own_words
-from pckid.series.files import PreparedCases
 from pckid.series.table import SeriesFormat
 from pckid.significance.new_rows import RowComparison, compare_rows
 from pckid.spectral.assignment import place_rows
@@ -30,12 +29,12 @@ _LISTS = ("na_values", "not_missing", "numbers", "dates")
 _KEPT = ("delimiter", "decimal", "encoding")
 
 
-def describe_reading(prepared: Prepared, options: ReadOptions) -> dict[str, list[str]]:
+def describe_reading(prepared: Prepared) -> dict[str, list[str]]:
     """Say how the table of a model was read, for the model's file: lists of texts."""
     series = []
-    if isinstance(prepared, PreparedCases):
+    if prepared.lines is not None:
         series, prepared = [prepared.series.format.to_json()], prepared.lines
-    chosen = prepared.options
+    chosen, options = prepared.options, prepared.table.reading
     kept = {key: list(getattr(chosen, key)) for key in ("na_values", "not_missing")}
     kept["limits"] = [chosen.limits] if chosen.limits else []
     kept["skip_last"] = ["yes"] if prepared.table.parts[-1].n_below else []

@@ -37,12 +37,13 @@ from pckid.placing import (
     describe_reading,
     known_reading,
 )
-from pckid.series.files import PreparedCases, prepare_table
+from pckid.series.files import prepare_table
 from pckid.significance.new_rows import RowComparison
 from pckid.tables.findings import Fact
 from pckid.tables.known_columns import Known
 from pckid.tables.options import ColumnOptions, ReadOptions
 from pckid.tables.prepared import Prepared
+from pckid.tables.problems import NAME_COLUMN
 from pckid.tables.scanning import OpenTable
 from pckid.tables.workbook_writing import Share, Sheets
 from pckid.tables.writing import TableWriter
@@ -260,7 +261,7 @@ class Clustering:
 
     def list_replaced(self, layout: streaming.Layout) -> list[Fact]:
         """List the table's own columns that those of the result take the place of."""
-        named = [streaming.NAME_COLUMN] if any(self.estimator.cluster_names_) else []
+        named = [NAME_COLUMN] if any(self.estimator.cluster_names_) else []
         return [
             Fact("replaced", {"column": name})
             for name in (*layout.new_columns, *named)
@@ -333,25 +334,16 @@ class Clustering:
                 rows.append([str(name), f"is {text}", *map(Share, of_clusters)])
         return {"profiles": rows}
 
-    def report(
-        self,
-        reading: ReadOptions,
-        assessment: Assessment | None,
-        words: Dialect,
-        path: str | None = None,
-    ) -> Any:
+    def report(self, assessment: Assessment | None, words: Dialect, path: str | None = None) -> Any:
         """Make the report on rows in memory, and write it where a path is given."""
         from pckid.reporting import Background, report
 
         prepared, table = self.prepared, self.prepared.table
-        how = {"Sheet": reading.sheet, "Encoding": reading.encoding}
+        how = {"Sheet": table.reading.sheet, "Encoding": table.reading.encoding}
         how["Also taken for missing"] = ", ".join(prepared.options.na_values)
-        if isinstance(prepared, PreparedCases):
-            told = [
-                f"Made of {counted(len(prepared.series.rows), 'line')}.",
-                *prepared.series.notes,
-            ]
-            how["Cases"] = " ".join(told)
+        if prepared.series is not None:
+            made_of = f"Made of {counted(len(prepared.series.rows), 'line')}."
+            how["Cases"] = " ".join([made_of, *prepared.notes_on_cases])
         background = Background(
             source=os.path.basename(table.source),
             sha256=table.sha256,
@@ -366,9 +358,9 @@ class Clustering:
         verdict = assessment or False
         return report(self.estimator, prepared.frame, path, background, assessment=verdict)
 
-    def save(self, path: str | io.BytesIO, reading: ReadOptions) -> None:
+    def save(self, path: str | io.BytesIO) -> None:
         """Save the model, with how its table was read."""
-        save(self.estimator, path, reading=describe_reading(self.prepared, reading))
+        save(self.estimator, path, reading=describe_reading(self.prepared))
 
     def compare(self) -> RowComparison | None:
         """Compare the rows with those of the model's fit; None for models that cannot tell."""

@@ -35,7 +35,7 @@ def rows_of(content: str, size: int):
             patch.setattr(text, "PIECE", size)
             patch.setattr(text, "_BYTES_PER_COLUMN", 1)
             kind = TextFormat(",", ".", 2)
-            tables = list(text.text_tables(stored(content.encode()), "utf-8", kind, [0, 1]))
+            tables = list(text.text_tables(stored(content.encode()), kind, [0, 1]))
     except TableError as error:
         return str(error)
     return [tuple(row.values()) for table in tables for row in table.to_pylist()]
@@ -71,7 +71,7 @@ def test_lines_above_and_records_below_are_left_out(rows, size, n_below, above, 
         patch.setattr(text, "_BYTES_PER_COLUMN", 1)
         kind = TextFormat(",", ".", 2, len(above))
         source = stored(content.encode())
-        tables = list(text.text_tables(source, "utf-8", kind, [0, 1], n_below))
+        tables = list(text.text_tables(source, kind, [0, 1], n_below))
     found = [tuple(row.values()) for table in tables for row in table.to_pylist()]
     assert found == rows[: max(len(rows) - n_below, 0)]
 

@@ -489,7 +489,7 @@ def test_sheets_with_the_same_columns_are_told_of_and_read_together(tmp_path):
     assert name_row(table.parts, 20) == "row 21 of sheet 'May'"
     assert name_row(table.parts, 21) == "row 2 of sheet 'June'"
     left = every.without_last(1)
-    assert (left.n_rows, left.loaded.num_rows) == (30, 30)
+    assert (left.n_rows, left.data.num_rows) == (30, 30)
 
 
 def test_rows_that_a_filter_hides_are_told_of_and_left_out(tmp_path):

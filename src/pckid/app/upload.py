@@ -101,7 +101,7 @@ def open_as_asked(upload: Upload, place: str) -> Opened | None:
         st.error(escape_lines("\n".join(filter(None, [str(error), *said]))))
         _offer_to_leave_out_rows(fixes, key)
         return None
-    rows = opened.table.in_memory
+    rows = opened.table.data
     n_rows, n_columns = rows.shape
     st.markdown(
         f"**{escape(upload.name)}**: {counted(n_rows, 'row')}, {counted(n_columns, 'column')}"

@@ -20,7 +20,7 @@ from pckid.modelfile import load_with_description
 from pckid.n_clusters import CHOOSING
 from pckid.reporting import Report
 from pckid.runs import FITTING, JUDGING, Clustering, fit_clusters, load_known
-from pckid.series.files import PreparedCases, prepare_table
+from pckid.series.files import prepare_table
 from pckid.significance.new_rows import RowComparison
 from pckid.streaming import Totals
 from pckid.tables.findings import Fact
@@ -100,7 +100,6 @@ class Made(NamedTuple):
 def find_groups(settings: Settings, tell: Tell) -> Made:
     """Cluster a table as `pckid cluster` does."""
     watch = partial(_watch, tell, 0.25 if settings.n_clusters == "auto" else 0.4)
-    reading = settings.upload.reading
     with _warnings_kept() as said:
         tell(0.02, "Reading the table")
         prepared = prepare_table(settings.upload.open(), settings.options)
@@ -110,10 +109,10 @@ def find_groups(settings: Settings, tell: Tell) -> Made:
         found = fit_clusters(model, prepared, None, watch)
         verdict = found.assess(watch)
         tell(0.75, "Writing the report")
-        summary = found.report(reading, verdict, PAGE).summary
+        summary = found.report(verdict, PAGE).summary
         profiles = found.profile_sheets()["profiles"]
         made = Made({}, [], {}, summary, found.results, profiles)
-        made, totals = _write_all(found, made, reading, tell)
+        made, totals = _write_all(found, made, tell)
     notes += [write_note(note, PAGE) for note in (*prepared.together, *found.list_notes(totals))]
     return made._replace(notes=[*notes, *said, *made.notes])
 
@@ -129,7 +128,7 @@ def name_groups(settings: Settings, made: Made, names: Sequence[str | None], tel
         judged = replace(summary.assessment, cluster_names=list(names))
         summary = replace(summary, assessment=judged)
     renamed = made._replace(summary=summary, profiles=profiles)
-    written, _ = _write_all(found, renamed, settings.upload.reading, tell)
+    written, _ = _write_all(found, renamed, tell)
     return written._replace(notes=made.notes)
 
 
@@ -180,17 +179,14 @@ def _describe(prepared: Prepared, settled: bool = False) -> list[str]:
     if prepared.stops:
         told = write_refusal(prepared.table.source, prepared.problems, PAGE, settled)
         raise UndecidedError(told, prepared.problems)
-    series = prepared.series.notes if isinstance(prepared, PreparedCases) else []
-    return [*write_findings(prepared, PAGE, settled), *series]
+    return [*write_findings(prepared, PAGE, settled), *prepared.notes_on_cases]
 
 
-def _write_all(
-    found: Clustering, made: Made, reading: ReadOptions, tell: Tell
-) -> tuple[Made, Totals]:
+def _write_all(found: Clustering, made: Made, tell: Tell) -> tuple[Made, Totals]:
     """Write the report, the model and the table of a run; with its totals."""
     tell(0.85, "Writing the files")
     model = io.BytesIO()
-    found.save(model, reading)
+    found.save(model)
     files = {"report.html": Report(made.summary).html.encode(), "model.pckid": model.getvalue()}
     # A workbook takes many times as long as a text: a large one is written when it is asked for.
     n_cells = len(found.prepared.X) * len(found.prepared.table.names)

@@ -56,7 +56,7 @@ def run_cluster(given: SimpleNamespace) -> None:
     table = _open(given, reading)
     if given.file:
         table_format(given.file, table.n_rows)  # so that too many rows show before the work
-    if table.whole is None and table.loaded is None:
+    if table.data is None:
         many = f"{table.n_rows:,} rows" if table.n_rows else _write_size(table.n_bytes)
         say(f"{table.source} ({many}) is read in batches; it need not fit in memory.")
     make = PCKID.as_in_paper if given.paper else PCKID
@@ -72,7 +72,7 @@ def run_cluster(given: SimpleNamespace) -> None:
             column_groups=_series.find_column_groups(given.groups, prepared),
             categorical_features=list(prepared.counts) or None,
         )
-        totals = _cluster(estimator, prepared, rows, given, reading)
+        totals = _cluster(estimator, prepared, rows, given)
     n_found = len(list(filter(None, totals.cluster_sizes)))
     _ending.tell_next(given, n_found, rows is not None)
     _ending.tell_open(given.table, reading, columns, prepared.problems)
@@ -165,11 +165,7 @@ def _write_size(n_bytes: int) -> str:
 
 
 def _cluster(
-    estimator: PCKID,
-    prepared: Prepared,
-    rows: FileRows | None,
-    given: SimpleNamespace,
-    reading: ReadOptions,
+    estimator: PCKID, prepared: Prepared, rows: FileRows | None, given: SimpleNamespace
 ) -> streaming.Totals:
     """Fit, judge, write and tell; return what was found in all rows."""
     start = time.perf_counter()
@@ -182,8 +178,8 @@ def _cluster(
     say(f"Clustered in {seconds:.1f} s; {found.share_missing:.1%} of the cells are missing.")
     _tell_choice(estimator)
     if given.report_path:
-        found.report(reading, assessment, _words.SHELL, given.report_path)
-    totals, layout = _write(found, given, reading)
+        found.report(assessment, _words.SHELL, given.report_path)
+    totals, layout = _write(found, given)
     tell_sizes(estimator, totals)
     _words.tell_notes(found.list_notes(totals))
     if not is_quiet():
@@ -196,7 +192,7 @@ def _cluster(
     if given.report_path:
         say(f"Report: {given.report_path}")
     if given.model_path:
-        found.save(given.model_path, reading)
+        found.save(given.model_path)
         say(f"Model: {given.model_path}")
     if given.as_json:
         more = {"n_clusters_scores": found.n_clusters_scores}
@@ -249,9 +245,7 @@ def _progress_bar() -> Iterator[Callable[[int, int | None, str], None] | None]:
         )
 
 
-def _write(
-    found: Clustering, given: SimpleNamespace, reading: ReadOptions
-) -> tuple[streaming.Totals, streaming.Layout]:
+def _write(found: Clustering, given: SimpleNamespace) -> tuple[streaming.Totals, streaming.Layout]:
     """Write all rows with their clusters; return what was found, and which columns were written."""
     start, shares = time.perf_counter(), None
     if given.instability:
@@ -262,7 +256,7 @@ def _write(
     )
     _words.tell_notes(found.list_replaced(layout))
     with (
-        _stored(found, given, reading) as stored,
+        _stored(found, given) as stored,
         open_writer(
             given.out, json.dumps(found.origin), escape_formulas=given.escape_formulas,
             sheets=found.profile_sheets(), to_stdout=not given.as_json,
@@ -279,16 +273,14 @@ def _write(
 
 
 @contextmanager
-def _stored(
-    found: Clustering, given: SimpleNamespace, reading: ReadOptions
-) -> Iterator[StoredLabels | None]:
+def _stored(found: Clustering, given: SimpleNamespace) -> Iterator[StoredLabels | None]:
     """Open the labels that an earlier run left, if this one is to continue it."""
     if not given.resume:
         yield None
         return
     prepared, mark = found.prepared, found.origin
     del mark["parameters"]["n_jobs"]
-    mark |= {"columns": prepared.names, "reading": asdict(reading)}
+    mark |= {"columns": prepared.names, "reading": asdict(prepared.table.reading)}
     mark["options"] = asdict(prepared.options)
     path, dtype = f"{given.file}.resume", found.estimator._fitted.kernel.dtype
     with StoredLabels(path, mark, dtype, given.outliers) as stored:

@@ -11,7 +11,6 @@ import click
 from pckid._utils.commands import as_argument
 from pckid.cli._outputs import open_writer
 from pckid.runs import Clustering
-from pckid.series.files import PreparedCases
 from pckid.streaming import Layout
 from pckid.tables.options import CaseOptions
 from pckid.tables.prepared import Prepared
@@ -58,7 +57,7 @@ def find_column_groups(asked: Sequence[str], prepared: Prepared) -> dict[str, li
                 f"no column that is used is named as {pattern!r} says.", param_hint="--group"
             )
         groups[group] = [*groups.get(group, ()), *found]
-    if groups and isinstance(prepared, PreparedCases):
+    if groups and prepared.series is not None:
         groups |= prepared.series.column_groups
     return groups or None
 
@@ -66,7 +65,7 @@ def find_column_groups(asked: Sequence[str], prepared: Prepared) -> dict[str, li
 def write_lines(found: Clustering, out: str, escape_formulas: bool) -> None:
     """Write all lines of a table of cases, each with what was found for its case."""
     cases = found.prepared
-    if isinstance(cases, PreparedCases):
+    if cases.lines is not None:
         with open_writer(out, escape_formulas=escape_formulas) as writer:
             results = tuple(result[cases.series.rows] for result in found.results)
             lines = replace(found, prepared=cases.lines, results=results)

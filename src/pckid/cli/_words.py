@@ -6,7 +6,6 @@ from types import SimpleNamespace
 from pckid._utils.commands import as_argument, as_arguments
 from pckid.cli._say import note, say
 from pckid.exceptions import TableError, UndecidedError
-from pckid.series.files import PreparedCases
 from pckid.tables.findings import Fact
 from pckid.tables.options import ColumnOptions, ReadOptions, option_of, pick_options
 from pckid.tables.prepared import Prepared
@@ -56,9 +55,8 @@ def tell_prepared(prepared: Prepared, settled: bool = False) -> None:
         raise UndecidedError(told, prepared.problems)
     for line in write_problems(prepared.problems, SHELL, settled):
         note(line)
-    if isinstance(prepared, PreparedCases):
-        for sentence in prepared.series.notes:
-            say(sentence)
+    for sentence in prepared.notes_on_cases:
+        say(sentence)
 
 
 def explain_error(error: TableError) -> str:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pckid.inspection.columns import missing_patterns, summarise_column
-from pckid.series.files import PreparedCases, prepare_table
+from pckid.series.files import prepare_table
 from pckid.series.wide import find_series
 from pckid.tables.categories import read_columns
 from pckid.tables.findings import Fix, Missing, Problem, advice
@@ -113,7 +113,7 @@ def inspect_table(table: OpenTable, options: ColumnOptions | None = None) -> Tab
         table, tuple(columns), found.problems, found.row_names,
         float(np.isnan(X).mean()) if X.size else 0.0,
         int(np.isnan(X).all(axis=1).sum()) if X.size else 0, *_patterns(X, read),
-        tuple(found.series.notes) if isinstance(found, PreparedCases) else (),
+        tuple(found.notes_on_cases),
     )  # fmt: skip
 
 

@@ -105,7 +105,7 @@ class ClusterRows(FileRows):
 
     def __init__(self, prepared: Prepared, client: Any) -> None:
         table = prepared.table
-        if table.text is not None or table.loaded is not None:
+        if table.text is not None or table.data is not None:
             kind = "text" if table.text else "a spreadsheet or of a statistics program"
             raise TableError(
                 f"{table.source} is {kind}, which workers cannot read in pieces. Write it as "

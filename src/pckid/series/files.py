@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,19 +19,6 @@ from pckid.tables.prepared import Prepared
 from pckid.tables.preparing import prepare
 from pckid.tables.scanning import OpenTable
 from pckid.tables.table import FileTable, as_whole, name_row
-
-
-@dataclass(frozen=True)
-class PreparedCases(Prepared):
-    """A prepared table of cases, each made of its lines."""
-
-    series: Any = None  # SeriesTable
-    lines: Any = None  # Prepared: how the lines were read; with their cells only if these are kept
-
-    @property
-    def frame(self) -> SeriesTable:
-        """The series and static columns of the cases; estimators take it as a table."""
-        return self.series
 
 
 def prepare_table(
@@ -90,7 +77,7 @@ def _gather_cases(lines: Prepared, options: CaseOptions, like: Any) -> Prepared:
         frame = frame.append_column(name, _without_blanks(whole.data.column(name)))
     if not options.keep:
         # Before the table of cases takes their place.
-        lines = replace(lines, table=replace(lines.table, whole=None), columns=None)
+        lines = replace(lines, table=replace(lines.table, data=None, is_read=False), columns=None)
     keys = {key: value for key, value in options._asdict().items() if key != "keep"}
     aside = {key: getattr(lines.options, key) for key in ("labels", "known", "weights")}
     try:
@@ -105,21 +92,16 @@ def _gather_cases(lines: Prepared, options: CaseOptions, like: Any) -> Prepared:
         slips.append(f"Dates in {options.time} are written {written.layout}: all were read.")
     series = replace(series, notes=series.notes + slips)
     # Its cells are numbers, whatever the file of the lines is.
-    cases = whole._replace(data=pa.table(cells), text=None)
-    table = replace(lines.table, names=list(cells), text=None, whole=cases)
+    table = replace(lines.table, names=list(cells), text=None, data=pa.table(cells), is_read=True)
     categories = tuple(name for name in series.static if name in texts)
     names = tuple(series.frame.column_names)
     found = prepare(table, ColumnOptions(names, (), categories, row_names=options.case, **aside))
-    kept = {field.name: getattr(found, field.name) for field in fields(Prepared)}
-    # Each case is one row.
-    notes = tuple(note for note in lines.notes if note.code != "rows_together")
     problems = tuple(
         problem
         for problem in lines.problems
         if problem.code != "too many categories" or problem.column in series.static
     )
-    kept |= {"notes": notes, "problems": problems}
-    return PreparedCases(**kept, series=series, lines=lines)
+    return replace(found, notes=lines.notes, problems=problems, series=series, lines=lines)
 
 
 def _case_columns(

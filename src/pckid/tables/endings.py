@@ -82,9 +82,9 @@ def _last_rows(table: OpenTable) -> list[list[str]]:
     """Read the last rows of a text file or sheet as texts, "" where a cell is empty."""
     if not table.parts or (table.text is None and table.parts[0].sheet is None):
         return []
-    if table.in_memory is None:
+    if table.data is None:
         return _last_records(table, table.text) if table.text else []
-    rows = table.in_memory.slice(max(table.in_memory.num_rows - _MOST_ROWS, 0))
+    rows = table.data.slice(max(table.data.num_rows - _MOST_ROWS, 0))
     columns = [map(_trimmed, column.to_pylist()) for column in rows.columns]
     return [list(row) for row in zip(*columns, strict=True)]
 
@@ -96,13 +96,13 @@ def _trimmed(cell: Any) -> str:
 def _last_records(table: OpenTable, kind: TextFormat) -> list[list[str]]:
     """Read the last records of a text file from its end."""
     part = table.parts[0]
-    text, is_all = last_text(part.source, table.encoding, kind)
+    text, is_all = last_text(part.source, kind)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=kind.delimiter)
     try:
         records = [record for record in reader if record]
     except csv.Error:
         return []
-    records = records[table.header :] if is_all else records
+    records = records[table.reading.header :] if is_all else records
     records = records[: len(records) - part.n_below]
     rows = [record for record in records if len(record) == kind.n_columns][-_MOST_ROWS:]
     return [list(map(_trimmed, row)) for row in rows]

@@ -46,6 +46,8 @@ class Prepared:
     counts: Mapping[str, Counter[str]] = field(default_factory=dict)  # of categories, in all rows
     answers: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # text to category
     columns: Columns | None = field(default=None, repr=False)  # those used, of rows in memory
+    series: Any = None  # SeriesTable, where the rows are cases, each made of its lines
+    lines: Prepared | None = None  # how these were read; with their cells only if these are kept
 
     @property
     def missing(self) -> MissingTokens:
@@ -79,7 +81,10 @@ class Prepared:
 
     @property
     def frame(self) -> Any:
-        """The columns used, as an Arrow table: numbers, NaN where missing, and texts."""
+        """The columns used, as estimators take them: cases as the SeriesTable that they are, and
+        other rows as an Arrow table of numbers, NaN where missing, and texts."""
+        if self.series is not None:
+            return self.series
         columns = dict(zip(self.names, map(pa.array, self.X.T), strict=True))
         texts = {name: pa.array(cells, pa.string()) for name, cells in self.texts.items()}
         return pa.table(columns | texts)
@@ -118,6 +123,11 @@ class Prepared:
         """Read the known groups of some rows, "" where unknown; None: no column has them."""
         cells, tokens = self._cells(self.options.known, data), self.missing.texts
         return cells and ["" if cell.strip().lower() in tokens else cell for cell in cells]
+
+    @property
+    def notes_on_cases(self) -> list[str]:
+        """How lines made cases; nothing of other rows."""
+        return [] if self.series is None else self.series.notes
 
     @property
     def stops(self) -> bool:

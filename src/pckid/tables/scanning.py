@@ -12,7 +12,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
 from typing import Any
@@ -74,25 +74,24 @@ class OpenTable:
     parts: tuple[Part, ...]
     n_bytes: int  # of its numbers in memory, or of a text or Arrow file on the disk
     text: TextFormat | None = None  # None for all but text files
-    header: bool = True  # whether the first row of a text file holds the names
-    encoding: str = "utf-8"
     max_bytes: int = MAX_UNPACKED  # the most that it may take when it is read whole
-    loaded: Any = None  # all rows (pyarrow.Table) of a format that is always read whole
+    data: Any = None  # all rows (pyarrow.Table), where they were read or had to be
+    is_read: bool = False  # whether they were to be read
     is_sheet: bool = False
     notes: tuple[Fact, ...] = ()  # what was decided and might have been decided otherwise
-    whole: FileTable | None = None  # all rows, where they were read into memory
     units_row: bool = False  # whether the row below the names is left out
+    reading: ReadOptions = field(default_factory=ReadOptions)  # how it was to be opened
 
     @property
-    def in_memory(self) -> Any:
-        """All rows (pyarrow.Table) if they are in memory, for whatever reason; None otherwise."""
-        return self.loaded if self.whole is None else self.whole.data
+    def whole(self) -> FileTable | None:
+        """All rows, where they were to be read into memory."""
+        return FileTable(self.data, self.text, self.source, self.parts) if self.is_read else None
 
     @property
     def n_rows(self) -> int | None:
         """The number of rows, where it is known."""
-        if self.in_memory is not None:
-            return self.in_memory.num_rows
+        if self.data is not None:
+            return self.data.num_rows
         last = self.parts[-1]
         return None if last.n_rows is None else last.start + last.n_rows
 
@@ -108,35 +107,28 @@ class OpenTable:
 
     def read(self, at_most: float = math.inf) -> OpenTable:
         """Read all rows into memory if their cells take no more than `at_most` bytes."""
-        return self if self.n_bytes > at_most else replace(self, whole=_read_up_to(self, at_most))
+        data = None if self.n_bytes > at_most else _read_up_to(self, at_most)
+        return self if data is None else replace(self, data=data, is_read=True)
 
     def without_last(self, n_rows: int) -> OpenTable:
         """Leave out the last rows of a text file or sheet; those left out already count."""
         *before, part = self.parts
-        more, loaded, whole = max(n_rows - part.n_below, 0), self.loaded, self.whole
+        more, data = max(n_rows - part.n_below, 0), self.data
         part = part._replace(n_below=part.n_below + more)
-        if loaded is not None:
-            loaded = loaded.slice(0, max(loaded.num_rows - more, 0))
-            part = part._replace(n_rows=loaded.num_rows - part.start)
-        parts = (*before, part)
-        if whole is not None:
-            data = whole.data.slice(0, max(whole.data.num_rows - more, 0))
-            whole = whole._replace(data=data, parts=parts)
-        return replace(self, parts=parts, loaded=loaded, whole=whole)
+        if data is not None:
+            data = data.slice(0, max(data.num_rows - more, 0))
+            part = part._replace(n_rows=data.num_rows - part.start)
+        return replace(self, parts=(*before, part), data=data)
 
     def without_units(self) -> OpenTable:
         """Leave out the row below the names of a text file, or of each sheet."""
         if self.units_row:
             return self
-        starts = {part.start for part in self.parts}
+        starts, data = {part.start for part in self.parts}, self.data
         parts = tuple(_below_units(part, place) for place, part in enumerate(self.parts))
-
-        def rest(data: Any) -> Any:
-            return data.filter(pa.array([i not in starts for i in range(data.num_rows)]))
-
-        loaded = None if self.loaded is None else rest(self.loaded)
-        whole = self.whole and self.whole._replace(data=rest(self.whole.data), parts=parts)
-        return replace(self, units_row=True, parts=parts, loaded=loaded, whole=whole)
+        if data is not None:
+            data = data.filter(pa.array([i not in starts for i in range(data.num_rows)]))
+        return replace(self, units_row=True, parts=parts, data=data)
 
     def batches(self, columns: Sequence[str], n_rows: int = _ROWS_AT_ONCE) -> Iterator[Batch]:
         """Read columns, from memory or from the file, at most `n_rows` rows at a time."""
@@ -189,10 +181,10 @@ def open_table(
             f"{table.source} has two columns named '{brief(twice)}'. Rename one of them."
         )
     notes = table.notes
-    if named_by_row and table.header and all(map(_NUMBER.fullmatch, table.names)):
+    if named_by_row and given.header and all(map(_NUMBER.fullmatch, table.names)):
         # A header of numbers may be none, whichever row it is.
         notes = *(note for note in notes if note.code != "header_in_doubt"), _NUMBERS_AS_NAMES
-    table = replace(table, notes=notes, max_bytes=most)
+    table = replace(table, notes=notes, max_bytes=most, reading=given)
     return table.read(at_most) if at_most else table
 
 
@@ -215,8 +207,8 @@ def _open_file(source: Source, given: ReadOptions) -> OpenTable:
         return _open_text(source, start, given)
     names, renamed = unique_names(data.column_names)
     return OpenTable(
-        source.name, names, parts, data.nbytes, header=given.header,
-        loaded=data.rename_columns(names), is_sheet=is_sheet, notes=(*facts, *renamed),
+        source.name, names, parts, data.nbytes, data=data.rename_columns(names),
+        is_sheet=is_sheet, notes=(*facts, *renamed),
     )  # fmt: skip
 
 
@@ -252,9 +244,8 @@ def _open_text(source: Source, start: bytes, given: ReadOptions) -> OpenTable:
         doubt = {"row": kind.n_above + 1, "rival": kind.rival + 1, "unit": "line"}
         notes = *notes, Fact("header_in_doubt", doubt)
     parts = (Part(source, None, 0, None),)
-    return OpenTable(
-        source.name, names, parts, source.n_bytes, kind, given.header, encoding, notes=notes
-    )
+    kind = kind._replace(encoding=encoding)
+    return OpenTable(source.name, names, parts, source.n_bytes, kind, notes=notes)
 
 
 def _check_delimiter(delimiter: str | None) -> str | None:
@@ -297,8 +288,8 @@ def _no_rows(table: OpenTable) -> str:
 def _tables(table: OpenTable, names: list[str], n_rows: int) -> Iterator[Any]:
     """Yield Arrow tables in order."""
     part = table.parts[0]
-    if table.in_memory is not None:
-        yield table.in_memory.select(names)
+    if table.data is not None:
+        yield table.data.select(names)
     elif part.row_group is not None:
         yield from parquet_tables(table.parts, names, n_rows)
     elif table.text is None:
@@ -306,8 +297,8 @@ def _tables(table: OpenTable, names: list[str], n_rows: int) -> Iterator[Any]:
     else:
         index = {name: j for j, name in enumerate(table.names)}
         wanted = [index[name] for name in names]
-        skipped = table.header + table.units_row
-        for data in text_tables(part.source, table.encoding, table.text, wanted, part.n_below):
+        skipped = table.reading.header + table.units_row
+        for data in text_tables(part.source, table.text, wanted, part.n_below):
             yield data.slice(skipped).rename_columns(names)
             skipped = max(skipped - data.num_rows, 0)
 
@@ -319,12 +310,12 @@ def _below_units(part: Part, n_before: int) -> Part:
     return part._replace(start=part.start - n_before, n_rows=n_rows, sheet=sheet)
 
 
-def _read_up_to(table: OpenTable, limit: float) -> FileTable | None:
+def _read_up_to(table: OpenTable, limit: float) -> Any:
     """Read all rows and put them together; None if their cells take more than `limit` bytes."""
     source, is_text = table.parts[0].source, table.text is not None
     packed = is_text and source.unpacker is not None
     kept, n_bytes = [], 0
-    files = {part.source for part in table.parts} if table.loaded is None else set()
+    files = {part.source for part in table.parts} if table.data is None else set()
     # A few kilobytes do not hold gigabytes, unless they name one text again and again.
     allowed = min(table.max_bytes, sum(map(allowed_memory, files)) or table.max_bytes)
     if not is_text and limit == math.inf:
@@ -341,4 +332,4 @@ def _read_up_to(table: OpenTable, limit: float) -> FileTable | None:
             for _ in source.pieces():
                 pass
             packed = False
-    return FileTable(pa.concat_tables(kept), table.text, table.source, table.parts)
+    return pa.concat_tables(kept)

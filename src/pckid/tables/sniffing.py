@@ -28,6 +28,7 @@ class TextFormat(NamedTuple):
     n_columns: int
     n_above: int = 0
     rival: int | None = None
+    encoding: str = "utf-8"
 
 
 def sniff(

@@ -85,14 +85,14 @@ def _not_decoded(error: UnicodeError, source: Source, encoding: str, n_bytes: in
 
 
 def text_tables(
-    source: Source, encoding: str, kind: TextFormat, columns: Sequence[int], n_below: int = 0
+    source: Source, kind: TextFormat, columns: Sequence[int], n_below: int = 0
 ) -> Iterator[Any]:
     """Yield Arrow tables of texts (n_records, len(columns)), in order, the header's row first.
 
     `columns` are numbers; the last `n_below` records are left out.
     """
     size = max(PIECE, _BYTES_PER_COLUMN * kind.n_columns)
-    pieces = _below_lines(utf8_pieces(source, encoding, size), kind.n_above)
+    pieces = _below_lines(utf8_pieces(source, kind.encoding, size), kind.n_above)
     blocks = _whole_records(pieces, kind.delimiter, source.name, kind.n_above)
     if n_below:
         blocks = _without_last(blocks, kind.delimiter, n_below)
@@ -103,10 +103,11 @@ def text_tables(
         yield found
 
 
-def last_text(source: Source, encoding: str, kind: TextFormat) -> tuple[str, bool]:
+def last_text(source: Source, kind: TextFormat) -> tuple[str, bool]:
     """Read the end of a text, from the start of a line on; tell whether it is all of the table."""
     size = max(_TAIL, _BYTES_PER_COLUMN * kind.n_columns)
-    one_byte = codecs.lookup(encoding).name in ("utf-8", "cp1252", "iso8859-1", "iso8859-15")
+    encoding = codecs.lookup(kind.encoding).name
+    one_byte = encoding in ("utf-8", "cp1252", "iso8859-1", "iso8859-15")
     if source.unpacker is None and one_byte and source.n_bytes > size:
         with source.open() as file:
             file.seek(-size, io.SEEK_END)
