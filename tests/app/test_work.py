@@ -18,6 +18,7 @@ from pckid.app.work import (
     place_new_rows,
     write_workbook,
 )
+from pckid.exceptions import UndecidedError
 from pckid.tables import workbook_writing
 from pckid.tables.options import CaseOptions, ColumnOptions, ReadOptions
 
@@ -84,6 +85,14 @@ def test_new_rows_that_look_different_are_said_on_the_page(made):
     shown = AppTest.from_function(page, kwargs={"compared": compared}).run()
     assert "do not look like those of the fit" in shown.warning[0].value
     assert shown.table[0].value["what"].tolist() == [change.label for change in compared.moved]
+
+
+def test_dates_of_either_order_are_asked_about(made):
+    rows = [f"{1 + i % 12}/{1 + i % 11}/2024,{i % 2 * 9 + i % 3}" for i in range(60)]
+    upload = Upload("t.csv", "\n".join(["day,x", *rows]).encode())
+    with pytest.raises(UndecidedError) as raised:
+        made(upload, dates=("day=use",))
+    assert [problem.code for problem in raised.value.problems] == ["ambiguous dates"]
 
 
 def test_names_of_groups_are_in_every_file(made):

@@ -233,3 +233,15 @@ def test_all_columns_of_an_earlier_result_are_pointed_out(prepared):
     found = prepared({"x": NUMBERS} | dict.fromkeys(names, NUMBERS))
     assert [problem.column for problem in found.problems] == list(names)
     assert set(codes_of(found)) == {"earlier result"}
+
+
+@BOTH
+def test_no_advice_decides_whether_the_day_or_the_month_comes_first(prepared, at_most):
+    days = [f"{1 + i % 12:02}/{1 + i % 11:02}/2024" for i in range(30)]
+    columns = {"day": days, "x": NUMBERS}
+    found = prepared(columns, at_most=at_most, dates=("use",), take_advice=True)
+    assert codes_of(found) == ["ambiguous dates"]
+    assert found.stops
+    assert found.options.dates == ("use",)
+    for way in found.problems[0].data["ways"]:
+        assert prepared(columns, at_most=at_most, dates=(f"day={way.way}",)).problems == ()

@@ -195,7 +195,7 @@ def _find_doubt(name: str, reading: Reading) -> Problem | None:
         return Problem("earlier result", name, fix=(Drop(name),), stops=True)
     if reading.doubt == "order":
         ways = tuple(ReadAs(name, way) for way in ("day-first", "month-first"))
-        return Problem("ambiguous dates", name, (), {"ways": ways}, ways[:1], True)
+        return Problem("ambiguous dates", name, (), {"ways": ways}, stops=True)
     if reading.doubt == "orders":
         return Problem("mixed dates", name, fix=(Drop(name),), stops=True)
     if reading.doubt == "units" and choice:
