@@ -198,6 +198,7 @@ def _to_frame(prepared: Prepared) -> Any:
         "source": os.path.basename(prepared.table.source),
         "sha256": prepared.table.sha256,
         "left_out": {name: LEFT_OUT[why] for name, why in prepared.left_out.items()},
+        "units": prepared.units,
         "notes": write_findings(prepared, PYTHON, skip="left_out"),
     }
     return frame

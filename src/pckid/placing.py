@@ -42,8 +42,8 @@ def describe_reading(prepared: Prepared) -> dict[str, list[str]]:
     for key in ("numbers", "dates"):
         values = getattr(chosen, key)
         kept[key] = [v for v in values if v.rpartition("=")[0] in ("", *prepared.names)]
-    choices = {name: prepared.readings[name].choice for name in prepared.names}
-    kept["units"] = [f"{name}={each.unit}" for name, each in choices.items() if each and each.unit]
+    units = prepared.units
+    kept["units"] = [f"{name}={units[name]}" for name in prepared.names if name in units]
     for key in _KEPT:
         value = getattr(options, key)
         kept[key] = [] if value is None else [value]

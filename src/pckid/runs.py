@@ -167,12 +167,6 @@ class Clustering:
                 found[name] = "date" if (seen == np.floor(seen)).all() else "datetime"
         return found
 
-    @property
-    def signs(self) -> dict[str, str]:
-        """The signs that numbers are written with, such as "%" or "$", as in `Background`."""
-        choices = {name: each.choice for name, each in self.prepared.readings.items()}
-        return {name: each.unit for name, each in choices.items() if each and each.unit}
-
     @cached_property
     def share_missing(self) -> float:
         """Share of missing cells in the columns that the fit did not drop."""
@@ -195,7 +189,9 @@ class Clustering:
         said = []
         for number, (features, near) in enumerate(name_differences(estimator, values, labels)):
             if (labels == number).any():
-                described = describe_cluster(features, n_clusters, self.signs | self.dates, near)
+                described = describe_cluster(
+                    features, n_clusters, self.prepared.units | self.dates, near
+                )
                 beside = described.nearest or 0
                 text = described.write(estimator.cluster_names_[beside] or f"cluster {beside}")
                 said.append(f"{titles[number]}: {text[0].lower()}{text[1:]}")
@@ -351,7 +347,7 @@ class Clustering:
             known=prepared.labels,
             left_out={name: LEFT_OUT[why] for name, why in prepared.left_out.items()},
             dates=self.dates,
-            units=self.signs,
+            units=prepared.units,
             reading={key: value for key, value in how.items() if value},
             notes=write_findings(prepared, words, skip="left_out"),
         )

@@ -379,6 +379,8 @@ def explain_reading(reading: Reading, words: Dialect) -> str:
         return f"{reading.kind}s{written}"
     if choice is None or reading.kind == "text":
         return ""
+    if not choice.example:
+        return f"shown with '{choice.unit}' in the sheet"
     form = choice.format
     thousands = _THOUSANDS.get(form.thousands, f"thousands '{form.thousands}'")
     units = f", unit {' or '.join(map(repr, choice.units))}" if choice.units else ""

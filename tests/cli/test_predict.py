@@ -60,9 +60,10 @@ def test_creatinine_in_another_unit(pckid, tmp_path, model):
     assert "new rows" not in pckid("predict", "m", "new.csv", "--quiet").err
 
 
-def test_percentages_without_their_sign(pckid, tmp_path, model):
+@pytest.mark.parametrize("code", ["0.0%", "0.000"])
+def test_percentages_without_their_sign(pckid, tmp_path, model, code):
     book = xlsxwriter.Workbook(str(tmp_path / "new.xlsx"))
-    sheet, percent = book.add_worksheet(), book.add_format({"num_format": "0.0%"})
+    sheet, percent = book.add_worksheet(), book.add_format({"num_format": code})
     sheet.write_row(0, 0, ["creatinine", "saturation", "age"])
     for i, (creatinine, saturation, age) in enumerate(model, 1):
         sheet.write_row(i, 0, [creatinine])
@@ -71,6 +72,10 @@ def test_percentages_without_their_sign(pckid, tmp_path, model):
     book.close()
     done = pckid("predict", "m", "new.xlsx", "--out", "out.csv")
     assert done.code == 0
+    if code == "0.0%":
+        assert "where the model was fitted" not in done.err
+        assert "those of the fit" not in done.err
+        return
     said = "Column 'saturation' is in no unit here, but was in % where the model was fitted."
     assert said in done.err
     assert "mean of 'saturation' 0.9" in done.err

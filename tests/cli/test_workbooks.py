@@ -202,3 +202,44 @@ def test_dates_that_are_used_stay_dates_in_the_result(pckid, tmp_path, how):
     pckid("cluster", "t.csv", *options, "--out", "out.xlsx")
     table = sheets(tmp_path / "out.xlsx")["table"]
     assert [row[0] for row in table] == ["day", *days]
+
+
+def write_shares(path, shown):
+    """Write two groups by a share and a number: as cells in percent, or as texts."""
+    import xlsxwriter
+
+    with xlsxwriter.Workbook(path) as book:
+        sheet, percent = book.add_worksheet(), book.add_format({"num_format": "0.0%"})
+        sheet.write_row(0, 0, ["sat", "x"])
+        for i in range(1, 61):
+            share = (700 + i % 2 * 250 + i * 7 % 23) / 1000
+            sheet.write(i, 0, share if shown else f"{100 * share:.1f}%", percent)
+            sheet.write(i, 1, i % 2 * 9 + i * 5 % 7)
+
+
+@pytest.mark.parametrize("how", ["--no-stream", "--stream"])
+def test_cells_in_percent_and_texts_in_percent_are_one(pckid, how):
+    write_shares("texts.xlsx", shown=False)
+    write_shares("cells.xlsx", shown=True)
+    cheap = ["-k", "2", *CHEAP[2:], how]
+    fitted = pckid("cluster", "texts.xlsx", *cheap, "--save", "m.pckid")
+    assert fitted.code == 0, fitted.err
+    assert len(set(labels(fitted.out))) == 2
+    placed = pckid("predict", "m.pckid", "cells.xlsx", "--out", "c.xlsx")
+    assert placed.code == 0, placed.err
+    assert "not look like" not in placed.err
+    assert labels(pckid("predict", "m.pckid", "cells.xlsx").out) == labels(fitted.out)
+    assert [row[0] for row in sheets("c.xlsx")["table"][1:3]] == [0.957, 0.714]
+    # Its own output is read as its input is.
+    again = pckid("predict", "m.pckid", "c.xlsx")
+    assert labels(again.out) == labels(fitted.out)
+    from_cells = pckid("cluster", "cells.xlsx", *cheap)
+    assert labels(from_cells.out) == labels(fitted.out)
+    assert from_cells.out.splitlines()[1].startswith(b"0.957,")
+
+
+def test_a_report_writes_cells_in_percent_as_the_sheet_shows_them(pckid):
+    write_shares("cells.xlsx", shown=True)
+    result = pckid("cluster", "cells.xlsx", "-k", "2", *CHEAP[2:], "--report", "r.html")
+    assert result.code == 0, result.err
+    assert "median 71.05 %" in Path("r.html").read_text("utf-8")

@@ -88,7 +88,7 @@ def test_python_reads_the_same(name):
     expected = EXPECTED[name]
     problems = set(expected.get("problems", []))
     if problems & {"ambiguous numbers", "ambiguous dates"}:
-        with pytest.raises(TableError, match="Say which: (numbers|dates)="):
+        with pytest.raises(TableError, match=r"Say which: (numbers|dates)="):
             read_table(str(FOLDER / name), take_advice=True, **expected.get("read", {}))
         return
     stops = problems & {"mixed units", "text among numbers"}

@@ -40,10 +40,10 @@ _MULTIPLIERS = frozenset({
     "k", "tsd", "tsd.", "m", "mn", "mln", "mio", "mio.", "mrd", "mrd.", "bn", "bil", "crore",
     "lakh",
 })  # fmt: skip
-_MEANING = {text.lower(): sign for sign, texts in _CURRENCIES.items() for text in texts.split()}
-CURRENCIES = frozenset(_MEANING)
+CURRENCIES = {text.lower(): sign for sign, texts in _CURRENCIES.items() for text in texts.split()}
+"""The sign of each currency, by all that it is written as, in lower case."""
 # Longer ones first: "Rs." before "Rs".
-_WRITTEN = "|".join(re.escape(text) for text in sorted(_MEANING, key=len, reverse=True))
+_WRITTEN = "|".join(re.escape(text) for text in sorted(CURRENCIES, key=len, reverse=True))
 _CELL = re.compile(
     rf"\(? *[+-]? *(?P<before>{_WRITTEN})? *[+-]? *"
     r"(?P<core>[.,]?[0-9](?:[0-9.,' ]*[0-9])?[.,]?(?:e[+-]?[0-9]+)?)(?P<gap> *)"
@@ -114,7 +114,7 @@ class FormatChoice(NamedTuple):
     @property
     def _meanings(self) -> set[str]:
         """The units, each once however it is written."""
-        return {_MEANING.get(unit, unit) for unit in self.units}
+        return {CURRENCIES.get(unit, unit) for unit in self.units}
 
     @property
     def n_bare(self) -> int:
@@ -257,6 +257,12 @@ def read_numbers(cells: Any, form: NumberFormat) -> tuple[np.ndarray, np.ndarray
     return np.append(values, np.nan)[index], np.append(wrong, False)[index]
 
 
+def as_percent(values: np.ndarray) -> np.ndarray:
+    """Write fractions (n,) in percent: the numbers that texts such as "96.5%" give."""
+    distinct, places = np.unique(values, return_inverse=True)
+    return np.array([float(f"{100 * value:.15g}") for value in distinct.tolist()])[places]
+
+
 def parse_plain(cells: Any, decimal: str) -> np.ndarray | None:
     """Parse finite numbers with nothing but a decimal sign; None if any other cell is found."""
     if decimal != ".":
@@ -308,7 +314,7 @@ def split_number(shape: str) -> tuple[str, str] | None:
     if before and after:
         return None
     # "12m" is a length, "12A" is the door of a house.
-    known = not after or after in _MEANING or (after in _UNITS and len(after.strip(".")) > 1)
+    known = not after or after in CURRENCIES or (after in _UNITS and len(after.strip(".")) > 1)
     known = known or (after in _UNITS and found["after"] in _UNITS) or found["after"] in ("K", "M")
     known = known or (after in _MULTIPLIERS and len(after) > 1)
     if not known and not (found["gap"] and after.isalpha()):

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pckid.tables.dates import DateFormat, is_temporal, read_dates, read_temporal, to_floats
-from pckid.tables.formats import NumberFormat, parse_plain, read_numbers
-from pckid.tables.table import FileTable
+from pckid.tables.formats import NumberFormat, as_percent, parse_plain, read_numbers
+from pckid.tables.table import FileTable, sign_of
 
 MISSING_TOKENS = (
     "", "NA", "N/A", "#N/A", "#NA", "<NA>", "NaN", "-NaN", "null", "none", "nil", "missing", "?",
@@ -136,6 +136,7 @@ def try_numbers(
         values = to_floats(column.cast(pa.uint8()))
     elif pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_decimal(kind):
         values = to_floats(column)
+        values = as_percent(values) if sign_of(table.data.schema.field(name)) == "%" else values
     elif pa.types.is_null(kind):
         values = np.full(len(column), np.nan)
     elif isinstance(form, DateFormat) and is_temporal(kind):

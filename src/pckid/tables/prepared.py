@@ -55,6 +55,12 @@ class Prepared:
         return self.rules.missing
 
     @property
+    def units(self) -> dict[str, str]:
+        """What the numbers of columns are in, such as "%" or "$", where they have a unit."""
+        choices = {name: reading.choice for name, reading in self.readings.items()}
+        return {name: each.unit for name, each in choices.items() if each and each.unit}
+
+    @property
     def X(self) -> np.ndarray:
         """The numbers (n_rows, n_columns) of a table in memory; those of categories stand for
         texts."""

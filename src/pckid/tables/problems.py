@@ -209,7 +209,7 @@ def _find_doubt(name: str, reading: Reading) -> Problem | None:
         numbers = tuple(float(read_numbers(cell, form)[0][0]) for form in both)
         data = {"example": choice.example, "numbers": numbers, "ways": ways}
         return Problem("ambiguous numbers", name, (), data, stops=True)
-    if choice and choice.n_bare and CURRENCIES.isdisjoint(choice.units):
+    if choice and choice.n_bare and CURRENCIES.keys().isdisjoint(choice.units):
         data = {"unit": next(iter(choice.units)), "n_bare": choice.n_bare}
         return Problem("unit left out", name, (), data | {"n_cells": choice.n_fitting})
     return None

@@ -14,7 +14,9 @@ from pckid._utils.text import brief
 from pckid.tables.sniffing import TextFormat
 from pckid.tables.sources import Source
 
-_NO_POINT = r"^-?\d+e-\d+$"
+_NO_POINT = r"^(-?\d+e-\d+)([^\d\s]{1,3})?$"
+SIGN = b"pckid.sign"
+"""Metadata of a column of numbers: what a sheet shows them with. "%" is a hundred times as much."""
 
 
 class SheetRows(NamedTuple):
@@ -79,6 +81,11 @@ class Batch(NamedTuple):
     start: int  # number of the first row in the whole table
 
 
+def sign_of(field: Any) -> str:
+    """Tell what a sheet shows the numbers of a column with: "%", a currency, or nothing."""
+    return (field.metadata or {}).get(SIGN, b"").decode()
+
+
 def name_row(parts: Sequence[Part], row: int) -> str:
     """Say where a row is, counted from 1 in the whole table: in a sheet, or in a row group."""
     for part in reversed(parts):
@@ -96,7 +103,9 @@ def with_points(column: Any, parts: Sequence[Part]) -> Any:
     if not of_sheet or not pc.any(pc.match_substring_regex(column, _NO_POINT)).as_py():
         return column
     cells = (
-        format(Decimal(text), "f") if text and re.match(_NO_POINT, text) else text
+        format(Decimal(found[1]), "f") + (found[2] or "")
+        if (found := re.match(_NO_POINT, text or ""))
+        else text
         for text in column.to_pylist()
     )
     return pa.chunked_array([pa.array(cells, pa.string())])

@@ -17,6 +17,7 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 
 from pckid.exceptions import TableError
+from pckid.tables.table import sign_of
 
 MOST_ROWS = 1 << 20  # of a sheet, its header among them
 MOST_COLUMNS = 1 << 14
@@ -123,8 +124,11 @@ class WorkbookWriter:
                 _as_it_was(text) if cell is None else cell
                 for cell, text in zip(columns[j], as_read, strict=True)
             ]
-        figures = [name == "confidence" for name in data.column_names]
-        shown = [self._formats["figure"] if figure else None for figure in figures]
+        kinds = [
+            "figure" if field.name == "confidence" else "share" if sign_of(field) == "%" else ""
+            for field in data.schema
+        ]
+        shown = [self._formats.get(kind) for kind in kinds]
         for row, cells in enumerate(zip(*columns, strict=True), self._n_rows + 1):
             for j, cell in enumerate(cells):
                 self._put(self._table, row, j, cell, shown[j])

@@ -9,22 +9,24 @@ from __future__ import annotations
 import datetime
 import io
 import zipfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from pckid._utils.text import brief
 from pckid.exceptions import TableError
+from pckid.tables.dates import to_floats
 from pckid.tables.findings import Fact
 from pckid.tables.headers import Range, cell_text, find_header
 from pckid.tables.isolation import read_apart
 from pckid.tables.sources import Source, refuse_large, refuse_wide, require_library
 from pckid.tables.stored_sheets import StoredSheet, StoredSheets
-from pckid.tables.table import Part, SheetRows, as_whole
+from pckid.tables.table import SIGN, Part, SheetRows, as_whole
 
 if TYPE_CHECKING:  # The process that reads workbooks needs no more.
     from pckid.tables.options import ReadOptions
@@ -56,7 +58,9 @@ class SheetTable(NamedTuple):
     data: Any  # pyarrow.Table of shape (n_rows, n_columns)
     rows: SheetRows
     n_below: int  # rows below the table that were left out
+    places: tuple[int, ...] = ()  # of the columns, from the first with a cell
     facts: tuple[Fact, ...] = ()
+    signs: Mapping[int, np.ndarray] = {}  # (n_rows,) what the cells of columns are shown with
 
 
 def read_sheet(
@@ -117,7 +121,7 @@ def parse_workbook(
         columns = [_join([part.combine_chunks() for part in each]) for each in parts]
         data = pa.Table.from_arrays(columns, names=data.column_names)
     refuse_wide(data.num_columns, source.name)
-    data = _settle_numbers(data)
+    data = _settle_numbers(_keep_signs(data, found))
     yield {
         "sheets": [(read.data.num_rows, read.n_below, read.rows) for read in found],
         "facts": facts,
@@ -186,7 +190,14 @@ def _parse_sheet(
     more = max(skip_last - read.n_below, 0)
     data = read.data.slice(0, max(read.data.num_rows - more, 0))
     place = read.rows._replace(name=cells.name)
-    return SheetTable(data, place, read.n_below + more, tuple(facts))
+    numbers = np.arange(begin, begin + read.data.num_rows + len(place.blank))
+    numbers = np.setdiff1d(numbers, place.blank)[: data.num_rows]
+    signs = {
+        j: stored.signs_of(left + column, numbers)
+        for j, column in enumerate(read.places)
+        if left + column in stored.shown
+    }
+    return SheetTable(data, place, read.n_below + more, read.places, tuple(facts), signs)
 
 
 def open_workbook(source: Source) -> Any:
@@ -351,7 +362,7 @@ def _read_rows(
     shown = [j for j in range(width) if named[j] or columns[j].null_count < len(columns[j])]
     labels = [named[j] or f"column {place}" for place, j in enumerate(shown, 1)]
     data = pa.Table.from_arrays([columns[j] for j in shown], names=labels)
-    return SheetTable(data, SheetRows(first, tuple(blank)), len(notes))
+    return SheetTable(data, SheetRows(first, tuple(blank)), len(notes), tuple(shown))
 
 
 def _sheet_column(cells: Sequence[Any]) -> Any:
@@ -394,6 +405,49 @@ def _text_column(cells: Sequence[Any]) -> Any:
     return pa.array([None if c is None else mark + cell_text(c) for mark, c in pairs], pa.string())
 
 
+def _keep_signs(data: Any, sheets: Sequence[SheetTable]) -> Any:
+    """Note what columns of numbers are shown with; where cells differ in that, write them so."""
+    columns, fields = data.columns, list(data.schema)
+    for j in sorted({j for read in sheets for j in read.signs}):
+        none = [np.full(read.data.num_rows, "") for read in sheets]
+        parts = [read.signs.get(j, plain) for read, plain in zip(sheets, none, strict=True)]
+        signs, cells, kind = np.concatenate(parts), columns[j], fields[j].type
+        if pa.types.is_floating(kind) or pa.types.is_integer(kind):
+            sign = _common_sign(to_floats(cells), signs)
+            if sign is not None:
+                fields[j] = fields[j].with_metadata({SIGN: sign} if sign else None)
+                continue
+            cells = _text_column(cells.cast(pa.float64()).to_pylist())
+        elif pa.types.is_string(kind):
+            signs = np.where(signs == "%", signs, "")
+        else:
+            continue
+        shown = map(_with_sign, cells.to_pylist(), signs.tolist())
+        columns[j] = pa.chunked_array([pa.array(shown, pa.string())])
+        fields[j] = pa.field(fields[j].name, pa.string())
+    return pa.Table.from_arrays(columns, schema=pa.schema(fields))
+
+
+def _common_sign(values: np.ndarray, signs: np.ndarray) -> str | None:
+    """Tell what numbers (n,) are shown with, by the signs (n,) of each; None where they differ.
+
+    A zero is the same with any sign, and a number without one is in the currency of the others.
+    """
+    found = set(signs[(values != 0) & ~np.isnan(values)].tolist())
+    if "%" not in found:
+        found.discard("")
+    return None if len(found) > 1 else "".join(found)
+
+
+def _with_sign(text: str | None, sign: str) -> str | None:
+    """Write a number cell as it is shown."""
+    if not text or not sign or not text.startswith(_NUMBER_CELL):
+        return text
+    number = text.strip(_NUMBER_CELL)
+    number = f"{100 * float(number):.15g}" if sign == "%" else f"{number} "
+    return f"{_NUMBER_CELL}{number}{_NUMBER_CELL}{sign}"
+
+
 def _settle_numbers(data: Any) -> Any:
     """Take the marks of number cells away; where texts are like "4,15", their decimal points too.
 
@@ -408,12 +462,13 @@ def _settle_numbers(data: Any) -> Any:
             columns[j] = pa.chunked_array([pa.array(cells, pa.string())])
     for j in texts:
         columns[j] = pc.replace_substring(columns[j], _NUMBER_CELL, "")
-    return pa.Table.from_arrays(columns, names=data.column_names)
+    return pa.Table.from_arrays(columns, schema=data.schema)
 
 
 def _without_point(text: str | None) -> str | None:
     """Write a number cell without a decimal sign: "58e-1" for 5.8."""
     if not text or "." not in text or not text.startswith(_NUMBER_CELL):
         return text
-    sign, digits, exponent = Decimal(text.lstrip(_NUMBER_CELL)).as_tuple()
-    return f"{'-' * sign}{''.join(map(str, digits))}e{exponent}"
+    _, number, *shown = text.split(_NUMBER_CELL)
+    sign, digits, exponent = Decimal(number.strip()).as_tuple()
+    return f"{'-' * sign}{''.join(map(str, digits))}e{exponent}{''.join(shown)}"
