@@ -565,8 +565,8 @@ ROWS = [
         of_lines(3, "holds 'Monday' in row 1, where a time should be", lambda: lines("Monday")),
     ),
     Row(
-        "times written in two ways",
-        refused("Its times are written in two ways", lambda: series(two_ways())),
+        "times that can be read in two ways",
+        refused("day and month could be either way round", lambda: series(two_ways())),
         of_lines(3, "--dates day=day-first, or --dates day=month-first", lambda: lines(two_ways())),
     ),
     Row(

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from pckid.series.columns import read_static
 from pckid.series.long import from_long
 from pckid.series.table import SeriesTable
-from pckid.series.times import LineError
+from pckid.series.times import LineError, as_dates
 from pckid.tables.known_columns import Known
 from pckid.tables.options import CaseOptions, ColumnOptions
 from pckid.tables.prepared import Prepared
@@ -58,12 +58,7 @@ def _read_times(lines: Prepared) -> Any:
     if name in lines.texts:
         return lines.texts[name]
     days = lines.X[:, -1]
-    if lines.readings[name].kind != "date":
-        return days
-    times = np.full(len(days), np.datetime64("NaT", "ms"))
-    seen = ~np.isnan(days)
-    times[seen] = np.round(days[seen] * 86_400_000).astype("M8[ms]")
-    return times
+    return as_dates(days) if lines.readings[name].kind == "date" else days
 
 
 def _gather_cases(lines: Prepared, options: CaseOptions, like: Any) -> Prepared:

@@ -60,7 +60,8 @@ def from_long(
     case : str
         The column that names the case: a patient, a pixel, a machine.
     time : str
-        The column of times: numbers, dates, texts such as "2024-03-31", or durations, in days.
+        The column of times: numbers, dates, durations, in days, or texts with dates as files have
+        them, in one layout or several: "2024-03-31", "31.03.2024" (with pyarrow installed).
     variables : sequence of str, default=None
         What is measured at each visit. None takes all columns of numbers that are not static.
     static : sequence of str, default=None
@@ -91,7 +92,7 @@ def from_long(
     Raises
     ------
     ValueError
-        If a column is absent, times are missing or written in two ways, lie outside of the bins
+        If a column is absent, times are missing or can be read in two ways, lie outside of the bins
         given, a static column changes within many cases, or an unused column of text tells several
         values of a case and time apart.
 
@@ -156,7 +157,8 @@ def from_long(
     notes += [f"{n_averaged:,} values share a cell with another: averaged."] * bool(n_averaged)
     if conflicts:
         name, _, line, (one, other) = conflicts[0]
-        when = write_times(*read_times(np.asarray(frame[time])[line : line + 1], time))[0]
+        all_times, are_dates = read_times(frame[time], time)
+        when = write_times(all_times[line : line + 1], are_dates)[0]
         n_more = sum(each.n_visits for each in conflicts) - 1
         notes.append(
             f"Different values of one variable, case and time are averaged, too: {name} of "

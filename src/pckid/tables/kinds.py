@@ -272,7 +272,7 @@ def _decide(
     )
     n_numbers = choice.n_fitting if choice else 0
     if 2 * counts.n_dates > counts.n_observed and counts.n_dates > n_numbers:
-        return _date(counts, rules.dates_of(name))
+        return choose_date_format(counts, rules.dates_of(name))
     if choice is None or 2 * n_numbers <= counts.n_observed:
         return _text(head.data.column(name), name, rules)
     if choice.mixes_units:
@@ -284,7 +284,7 @@ def _decide(
     )
 
 
-def _date(counts: CellCounts, asked: str) -> Reading:
+def choose_date_format(counts: CellCounts, asked: str = "use") -> Reading:
     """Tell how a column of dates is read; cells may be written in several layouts."""
     dates = counts.dates
     if dates["hours:minutes"] == counts.n_dates:
