@@ -39,6 +39,7 @@ from pckid.placing import (
 )
 from pckid.series.files import prepare_table
 from pckid.significance.new_rows import RowComparison
+from pckid.spectral.assignment import place_rows
 from pckid.tables.findings import Fact
 from pckid.tables.known_columns import Known
 from pckid.tables.options import ColumnOptions, ReadOptions
@@ -69,7 +70,15 @@ def fit_clusters(
         counter = StepCounter(advance) if advance and hasattr(estimator, "set_callbacks") else None
         if counter:
             estimator.set_callbacks(counter)
-        streaming.fit_rows(estimator, prepared, rows)
+        if rows is not None:
+            estimator.fit(rows)
+        else:
+            estimator.fit(
+                prepared.frame,
+                known=prepared.known,
+                sample_weight=prepared.weights,
+                groups=prepared.groups,
+            )
         if counter:
             estimator.set_callbacks()
     if rows is not None:
@@ -125,7 +134,10 @@ class Clustering:
     def judged(self) -> tuple[np.ndarray, np.ndarray, int]:
         """Rows to judge by (n, n_features) as numbers, their labels (n,), and of how many."""
         if self.rows is not None:
-            return streaming.drawn_rows(self.estimator, self.rows, MAX_JUDGED)
+            drawn = self.rows.surveyed
+            sample, known = drawn.sample(MAX_JUDGED)
+            labels, *_ = place_rows(self.estimator._fitted, sample, known)
+            return sample, labels, drawn.n_filled
         if self.prepared.X.size > _MOST_CELLS:
             return self.prepared.X, self.results[0], 0
         return to_matrix(self.estimator, self.prepared.frame), self.results[0], 0
@@ -170,14 +182,16 @@ class Clustering:
     @cached_property
     def share_missing(self) -> float:
         """Share of missing cells in the columns that the fit did not drop."""
-        return streaming.share_missing(self.estimator, self.prepared, self.rows)
+        used = np.sort(self.estimator._kernel.scaling.used)
+        if self.rows is None:
+            return float(np.isnan(self.prepared.X[:, used]).mean())
+        drawn = self.rows.surveyed
+        return 1 - float(drawn.moments.n_seen[used].mean()) / drawn.n_rows
 
     @property
     def origin(self) -> dict[str, Any]:
         """What made the result."""
-        weights = self.prepared.options.weights
-        made_by = streaming.origin(self.estimator, self.prepared.table)
-        return made_by | ({"weights": weights} if weights else {})
+        return streaming.origin(self.estimator, self.prepared)
 
     def describe_clusters(self) -> list[str]:
         """Write for each cluster what sets it apart; nothing where there is too much to say."""
@@ -269,9 +283,7 @@ class Clustering:
     ) -> streaming.Totals:
         """Write all rows with their clusters."""
         if self.rows is not None:
-            return streaming.write_labels(
-                self.estimator, self.prepared, self.rows, writer, layout, stored
-            )
+            return streaming.write_labels(self.estimator, self.rows, writer, layout, stored)
         results = self.results[: 2 + layout.outliers]
         results += () if layout.instability is None else (layout.instability,)
         return streaming.write_placed(self.estimator, self.prepared, results, writer, layout)

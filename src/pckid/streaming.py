@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 from sklearn.utils import check_random_state
 
-from pckid._utils.arrays import Array, to_numpy
+from pckid._utils.arrays import Array
 from pckid._utils.files import atomic_file, check_target
 from pckid._utils.parallel import n_threads
 from pckid._version import __version__
@@ -150,13 +150,14 @@ def cluster_file(
             chosen = replace(chosen, drop=(*chosen.drop, *kept))
         prepared, rows = prepare_rows(model, table, chosen, read_rows)
         refuse_undecided(prepared)
-        fit_rows(model, prepared, rows)
-        made_by = json.dumps(origin(model, table))
+        assert rows is not None  # of a table that stays in its file
+        model.fit(rows)
+        made_by = json.dumps(origin(model, prepared))
         with (
             atomic_file(out) as file,
             TableWriter(file, kind=kind, codec=codec, origin=made_by) as writer,
         ):
-            return write_labels(model, prepared, rows, writer, Layout(kept))
+            return write_labels(model, rows, writer, Layout(kept))
 
 
 @contextmanager
@@ -218,19 +219,6 @@ def _problems_in(prepared: Prepared, drawn: Survey) -> tuple[Problem, ...]:
     return tuple(find_problems(columns, names, sample, prepared.rules, prepared.counts, table))
 
 
-def fit_rows(model: PCKID, prepared: Prepared, rows: FileRows | None) -> None:
-    """Fit a model to a prepared table: to its rows in memory, or to those drawn from its file."""
-    if rows is None:
-        model.fit(
-            prepared.frame,
-            known=prepared.known,
-            sample_weight=prepared.weights,
-            groups=prepared.groups,
-        )
-    else:
-        model.fit(rows)
-
-
 def known_groups(prepared: Prepared, rows: FileRows | None) -> set[str]:
     """Name the groups of rows that are known before the fit."""
     if rows is not None:
@@ -240,31 +228,15 @@ def known_groups(prepared: Prepared, rows: FileRows | None) -> set[str]:
     return set(read_known(cells, len(cells))) - {""}
 
 
-def drawn_rows(model: PCKID, rows: FileRows, size: int) -> tuple[np.ndarray, np.ndarray, int]:
-    """Give at most `size` of the rows drawn from a file (n, d), their labels, and how many rows
-    of the file have a value."""
-    drawn = rows.surveyed
-    sample, known = drawn.sample(size)
-    return sample, place_rows(model._fitted, sample, known)[0], drawn.n_filled
-
-
-def share_missing(model: PCKID, prepared: Prepared, rows: FileRows | None) -> float:
-    """Share of missing cells in the columns that a fitted model did not drop."""
-    used = np.sort(model._kernel.scaling.used)
-    if rows is None:
-        return float(np.isnan(prepared.X[:, used]).mean())
-    drawn = rows.surveyed
-    return 1 - float(drawn.moments.n_seen[used].mean()) / drawn.n_rows
-
-
-def origin(model: PCKID, table: OpenTable) -> dict[str, Any]:
-    """Say what made a result: the version, every parameter, and the table by its hash."""
+def origin(model: PCKID, prepared: Prepared) -> dict[str, Any]:
+    """Say what made a result: the version, every parameter, the table by its hash, and weights."""
+    weights = prepared.options.weights
     return {
         "version": __version__,
         "parameters": {key: _plain(value) for key, value in model.get_params().items()},
-        "source": os.path.basename(table.source),
-        "sha256": table.sha256,
-    }
+        "source": os.path.basename(prepared.table.source),
+        "sha256": prepared.table.sha256,
+    } | ({"weights": weights} if weights else {})
 
 
 def _plain(value: Any) -> Any:
@@ -276,22 +248,15 @@ def _plain(value: Any) -> Any:
 
 def write_labels(
     model: PCKID,
-    prepared: Prepared,
-    rows: FileRows | None,
+    rows: FileRows,
     writer: TableWriter,
     layout: Layout,
     stored: StoredLabels | None = None,
 ) -> Totals:
-    """Write the clusters of all rows of a table with a fitted model, as they come.
+    """Write the clusters of all rows of a file with a fitted model, as they come.
 
     Labels that are `stored` are not computed again, and those that are computed are stored.
     """
-    if rows is None:
-        names = ("labels_", "confidence_", "outlier_score_")[: 2 + layout.outliers]
-        results = tuple(to_numpy(getattr(model, name)) for name in names)
-        if layout.instability is not None:
-            results += (layout.instability,)
-        return write_placed(model, prepared, results, writer, layout)
     jobs = n_threads(model.n_jobs) if rows.local else 1
     state = model._fitted, jobs, layout.outliers, stored
     with closing(rows.results(_label, state, layout.read)) as placed:

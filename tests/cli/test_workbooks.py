@@ -173,7 +173,7 @@ def test_too_many_rows_for_a_sheet_show_before_the_work(pckid, penguins, monkeyp
     from pckid.tables import workbook_writing
 
     monkeypatch.setattr(workbook_writing, "MOST_ROWS", 344)
-    monkeypatch.setattr("pckid.streaming.fit_rows", None)
+    monkeypatch.setattr("pckid.cli._clustering.fit_clusters", None)
     result = pckid("cluster", penguins, *CHEAP, "--label", "label", "--out", "c.xlsx")
     assert result.code == 3
     assert "A sheet of .xlsx takes 343 rows, and the table has more" in result.err
