@@ -215,8 +215,8 @@ def _problems_in(prepared: Prepared, drawn: Survey) -> tuple[Problem, ...]:
         return prepared.problems
     # Cells of the rows that were drawn are gone; what is said of texts was said before.
     sample = FileTable(pa.table({name: pa.array([], pa.float64()) for name in names}))
-    columns = Columns(drawn.rows, {}, dict(prepared.readings), {})
-    return tuple(find_problems(columns, names, sample, prepared.rules, prepared.counts, table))
+    columns = Columns(drawn.rows, {}, {name: prepared.readings[name] for name in names}, {})
+    return tuple(find_problems(columns, sample, prepared.rules, prepared.counts, table))
 
 
 def known_groups(prepared: Prepared, rows: FileRows | None) -> set[str]:

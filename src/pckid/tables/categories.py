@@ -29,7 +29,7 @@ class Columns(NamedTuple):
     # alphabetical order.
     X: np.ndarray
     texts: dict[str, list[str | None]]  # the cells of the columns of categories
-    readings: dict[str, Reading]
+    readings: dict[str, Reading]  # of all columns, in their order
     wrong: dict[str, NotNumbers]  # what could not be read
 
     @property

@@ -13,7 +13,7 @@ from pckid.tables.categories import read_columns
 from pckid.tables.findings import Fact
 from pckid.tables.formats import FORMATS
 from pckid.tables.kinds import DATE_CHOICES, ReadingRules, expect_numbers, find_readings
-from pckid.tables.numbers import MissingTokens, holds_token
+from pckid.tables.numbers import MissingTokens, holds_token, split_token
 from pckid.tables.options import ColumnOptions
 from pckid.tables.scanning import OpenTable
 from pckid.tables.table import name_row
@@ -26,13 +26,8 @@ def find_unmatched(table: OpenTable, options: ColumnOptions) -> Iterator[Fact]:
 
     One for a column that lacks it, or for no column of the table, such as "age=-9", is an error.
     """
-    waiting: dict[str, tuple[str, str]] = {}
-    for token in options.na_values:
-        name, _, code = token.rpartition("=")
-        waiting[token] = (name, code) if name in table.names else ("", token)
-    if not waiting:
-        return
-    for batch in table.batches(table.names):
+    waiting = {token: split_token(token, table.names) for token in options.na_values}
+    for batch in table.batches(table.names) if waiting else ():
         for token, (name, text) in list(waiting.items()):
             searched = [name] if name else table.names
             if any(holds_token(batch.table, each, text) for each in searched):

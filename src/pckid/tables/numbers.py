@@ -61,9 +61,8 @@ class MissingTokens(NamedTuple):
         tokens = MISSING_TEXTS - {token.strip().lower() for token in not_missing}
         by_column: dict[str, list[str]] = {"": []}
         for token in extra:
-            name, _, code = token.rpartition("=")
-            own = name in names
-            by_column.setdefault(name if own else "", []).append(code if own else token)
+            name, text = split_token(token, names)
+            by_column.setdefault(name, []).append(text)
         base = cls(tokens, (), tokens.intersection(WORDS), {}, limits)._with(by_column.pop(""))
         return base._replace(columns={n: base._with(codes) for n, codes in by_column.items()})
 
@@ -81,6 +80,12 @@ class MissingTokens(NamedTuple):
     def among_texts(self) -> "MissingTokens":
         """Give what counts as missing in a column of texts."""
         return self._replace(texts=self.texts - self.words, limits="")
+
+
+def split_token(token: str, names: Sequence[str]) -> tuple[str, str]:
+    """Split a token such as "age=-9" into its column, "" for all of them, and its text."""
+    name, _, text = token.rpartition("=")
+    return (name, text) if name in names else ("", token)
 
 
 class NotNumbers(NamedTuple):

@@ -141,7 +141,7 @@ def _prepare_once(
         problems += find_repeated_names(table.whole.data.column(row_names), row_names)
     if not used:
         problems = [Problem("nothing left", names[0], stops=True)]
-    units = find_units_row(problems, columns, read)
+    units = find_units_row(problems, columns)
     if units is not None:  # What it hides shows at once.
         below = _prepare_once(table.without_units(), options, known, unread)
         return replace(below, problems=(units, *below.problems))
@@ -219,7 +219,7 @@ def _read(
         answers, counts = _count_answers(table, list(columns.texts), rules.missing)
         doubtful = [name for name in names if name in columns.wrong or name in unread.names]
         columns.wrong.update(_count_wrong(table, doubtful, rules.missing, columns.readings))
-    problems = find_problems(columns, names, rows, rules, counts, table)
+    problems = find_problems(columns, rows, rules, counts, table)
     stopped = {problem.column for problem in problems if problem.stops}
     problems += [
         infinite_number(name, row, table.parts, cell)

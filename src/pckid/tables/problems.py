@@ -68,15 +68,12 @@ def merge_transposed(problems: list[Problem], n_columns: int) -> list[Problem]:
     return [Problem("transposed", texts[0].column, row, {"n_columns": n_alike}, (), True), *others]
 
 
-def find_units_row(
-    problems: Sequence[Problem], columns: Columns, names: Sequence[str]
-) -> Problem | None:
+def find_units_row(problems: Sequence[Problem], columns: Columns) -> Problem | None:
     """Take text in the first row of several columns of numbers for one problem: a row of units.
 
-    It holds no number; `names` are the columns of `columns.X`. Most of many columns may be a
-    transposed table.
+    It holds no number. Most of many columns may be a transposed table.
     """
-    numeric = [columns.readings[name].kind == "number" for name in names]
+    numeric = [reading.kind == "number" for reading in columns.readings.values()]
     if len(columns.X) == 0 or np.isfinite(columns.X[0, numeric]).any():
         return None
     texts = [
@@ -85,7 +82,7 @@ def find_units_row(
         if problem.code == "text among numbers" and problem.rows == (1,)
     ]
     alone = [data for data in texts if data["n_cells"] == 1]
-    if len(alone) < 2 or len(alone) >= max(MANY_COLUMNS, 2 / 3 * len(names)):
+    if len(alone) < 2 or len(alone) >= max(MANY_COLUMNS, 2 / 3 * len(numeric)):
         return None
     data = {
         "texts": [each["example"] for each in texts],
@@ -97,7 +94,6 @@ def find_units_row(
 
 def find_problems(
     columns: Columns,
-    names: Sequence[str],
     rows: FileTable,
     rules: ReadingRules,
     counts: Mapping[str, Counter[str]],
@@ -105,15 +101,15 @@ def find_problems(
 ) -> list[Problem]:
     """List all that is wrong or doubtful about columns that were read.
 
-    `names` are the columns of `columns.X`, `rows` their cells, `counts` the categories of columns
-    in all rows of the table.
+    `rows` are their cells, `counts` the categories of columns in all rows of the table.
     """
     found: list[Problem] = []
-    extra, stops = find_extra_rows(table), False
+    extra, stops, names = find_extra_rows(table), False, list(columns.readings)
+    others = {*columns.wrong, *counts}
     measured = [
         j
-        for j, name in enumerate(names)
-        if columns.readings[name].kind == "number" and name not in {*columns.wrong, *counts}
+        for j, (name, reading) in enumerate(columns.readings.items())
+        if reading.kind == "number" and name not in others
     ]
     codes = find_codes(columns.X, measured)
     elsewhere = _codes_elsewhere(columns.X, measured, codes)

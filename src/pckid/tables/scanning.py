@@ -74,10 +74,8 @@ class OpenTable:
     parts: tuple[Part, ...]
     n_bytes: int  # of its numbers in memory, or of a text or Arrow file on the disk
     text: TextFormat | None = None  # None for all but text files
-    max_bytes: int = MAX_UNPACKED  # the most that it may take when it is read whole
     data: Any = None  # all rows (pyarrow.Table), where they were read or had to be
     is_read: bool = False  # whether they were to be read
-    is_sheet: bool = False
     notes: tuple[Fact, ...] = ()  # what was decided and might have been decided otherwise
     units_row: bool = False  # whether the row below the names is left out
     reading: ReadOptions = field(default_factory=ReadOptions)  # how it was to be opened
@@ -133,7 +131,8 @@ class OpenTable:
     def batches(self, columns: Sequence[str], n_rows: int = _ROWS_AT_ONCE) -> Iterator[Batch]:
         """Read columns, from memory or from the file, at most `n_rows` rows at a time."""
         row = first = self.parts[0].start
-        most = _MOST_NAMED if self.max_bytes <= MAX_UNPACKED else self.max_bytes
+        most = self.parts[0].source.max_bytes
+        most = _MOST_NAMED if most <= MAX_UNPACKED else most
         for data in _tables(self, list(columns), n_rows):
             for start in range(0, data.num_rows, n_rows):
                 rows = data.slice(start, n_rows)
@@ -160,9 +159,10 @@ def open_table(
     else:
         found = find_source(source, most) if isinstance(source, str) else source
         table = _open_file(found._replace(max_bytes=most), given)
-    if (given.sheet is not None or given.visible_only) and not table.is_sheet:
+    is_sheet = any(part.sheet for part in table.parts)
+    if (given.sheet is not None or given.visible_only) and not is_sheet:
         raise TableError(f"{table.source} has no sheets: it is not a spreadsheet. Give no sheet.")
-    named_by_row = table.text is not None or table.is_sheet
+    named_by_row = table.text is not None or is_sheet
     if not named_by_row and (given.skip_first or given.skip_last or given.units_row):
         raise TableError(
             f"{table.source} is neither a text file nor a spreadsheet: no rows can be skipped."
@@ -184,7 +184,7 @@ def open_table(
     if named_by_row and given.header and all(map(_NUMBER.fullmatch, table.names)):
         # A header of numbers may be none, whichever row it is.
         notes = *(note for note in notes if note.code != "header_in_doubt"), _NUMBERS_AS_NAMES
-    table = replace(table, notes=notes, max_bytes=most, reading=given)
+    table = replace(table, notes=notes, reading=given)
     return table.read(at_most) if at_most else table
 
 
@@ -197,8 +197,7 @@ def _open_file(source: Source, given: ReadOptions) -> OpenTable:
         return OpenTable(source.name, *scan_parquet([source]))
     if start.startswith(ARROW):
         return OpenTable(source.name, arrow_names(source), parts, source.n_bytes)
-    is_sheet = start.startswith((ZIP, OLE))
-    if is_sheet:
+    if start.startswith((ZIP, OLE)):
         data, parts, facts = read_sheet(source, given)
     elif is_statistics(start):
         data = read_statistics(source)
@@ -208,7 +207,7 @@ def _open_file(source: Source, given: ReadOptions) -> OpenTable:
     names, renamed = unique_names(data.column_names)
     return OpenTable(
         source.name, names, parts, data.nbytes, data=data.rename_columns(names),
-        is_sheet=is_sheet, notes=(*facts, *renamed),
+        notes=(*facts, *renamed),
     )  # fmt: skip
 
 
@@ -317,7 +316,7 @@ def _read_up_to(table: OpenTable, limit: float) -> Any:
     kept, n_bytes = [], 0
     files = {part.source for part in table.parts} if table.data is None else set()
     # A few kilobytes do not hold gigabytes, unless they name one text again and again.
-    allowed = min(table.max_bytes, sum(map(allowed_memory, files)) or table.max_bytes)
+    allowed = min(source.max_bytes, sum(map(allowed_memory, files)) or source.max_bytes)
     if not is_text and limit == math.inf:
         refuse_large(table.n_bytes, table.source, allowed)
     for batch in table.batches(table.names):
