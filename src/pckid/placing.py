@@ -18,7 +18,6 @@ from pckid.input.column_groups import plain_table
 from pckid.input.validation import validate_table
 from pckid.input.warnings import without_own_words
 from pckid.series.table import SeriesFormat
-from pckid.significance.new_rows import RowComparison, compare_rows
 from pckid.spectral.assignment import place_rows
 from pckid.tables.known_columns import Known
 from pckid.tables.options import CaseOptions, ColumnOptions, ReadOptions
@@ -111,10 +110,3 @@ def assign_rows(
         warnings.simplefilter("ignore", UnseenCategoryWarning)
         X = validate_table(estimator, plain_table(prepared.frame), reset=False)
     return place_rows(estimator._fitted, to_numpy(X), None, n_threads(estimator.n_jobs), outliers)
-
-
-def compare_with_fit(estimator: PCKID, prepared: Prepared) -> RowComparison | None:
-    """Compare the rows of a table with those of the fit; None for models that cannot tell."""
-    if not hasattr(estimator, "_summary") or len(prepared.X) == 0:
-        return None
-    return compare_rows(estimator, prepared.frame)

@@ -33,12 +33,11 @@ from pckid.outofcore.stored import StoredLabels
 from pckid.placing import (
     as_known,
     assign_rows,
-    compare_with_fit,
     describe_reading,
     known_reading,
 )
 from pckid.series.files import prepare_table
-from pckid.significance.new_rows import RowComparison
+from pckid.significance.new_rows import RowComparison, compare_rows
 from pckid.spectral.assignment import place_rows
 from pckid.tables.findings import Fact
 from pckid.tables.known_columns import Known
@@ -372,4 +371,6 @@ class Clustering:
 
     def compare(self) -> RowComparison | None:
         """Compare the rows with those of the model's fit; None for models that cannot tell."""
-        return compare_with_fit(self.estimator, self.prepared)
+        if not hasattr(self.estimator, "_summary") or len(self.prepared.X) == 0:
+            return None
+        return compare_rows(self.estimator, self.prepared.frame)

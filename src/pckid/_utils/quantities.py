@@ -42,8 +42,8 @@ def write_quantity(value: float, form: str | None = None) -> str:
     return f"{write_number(value)} {form}"
 
 
-def write_number(value: float) -> str:
-    """Write a number with four figures that count, without an exponent up to 15 digits."""
+def write_number(value: float, n_figures: int = 4) -> str:
+    """Write a number with so many figures that count, without an exponent up to 15 digits."""
     if not math.isfinite(value):
         return "–"
-    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e15 else f"{value:.4g}"
+    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e15 else f"{value:.{n_figures}g}"

@@ -7,6 +7,7 @@ from glob import escape
 from typing import Any
 
 from pckid._utils.commands import as_argument, write_command
+from pckid._utils.quantities import write_number
 from pckid._utils.text import brief, counted, list_first, printable
 from pckid.cli._words import SHELL
 from pckid.inspection.tables import ColumnInspection, TableInspection
@@ -146,11 +147,8 @@ def _columns_table(columns: Sequence[ColumnInspection]) -> Any:
         cells = [brief(column.name, 40), _HOLDS.get(column.kind, unread)]
         if column.kind != "text":
             cells += [f"{column.share_missing:.1%}", f"{column.n_distinct:,}"]
-            cells += [
-                _brief_number(column.quartiles[key])
-                for key in ("minimum", "median", "maximum")
-                if key in column.quartiles
-            ]
+            figures = map(column.quartiles.get, ("minimum", "median", "maximum"))
+            cells += ["" if figure is None else write_number(figure, 5) for figure in figures]
         grid.add_row(*map(Text, cells))
     return grid
 
@@ -204,10 +202,3 @@ def _series(found: TableInspection) -> list[str]:
                 f"{as_argument('group', f'{name}={pattern}')} gives them one scale"
             )
     return lines
-
-
-def _brief_number(value: float | None) -> str:
-    """Write a number briefly, without an exponent up to 15 digits."""
-    if value is None:
-        return ""
-    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e15 else f"{value:.5g}"
