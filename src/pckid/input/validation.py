@@ -190,7 +190,10 @@ def _categories(
     learns = reset and hasattr(estimator, "categorical_features")
     if not learns and not getattr(estimator, "_categories", None):
         return {}
-    columns = list(as_objects(X).T) if columns is None else columns
+    if columns is None:
+        # An array that nobody asked categories of has none, and may stay where it is.
+        asked = not learns or estimator.categorical_features is not None
+        columns = list(as_objects(X).T) if asked else []
     if learns:
         estimator._categories, estimator.categories_ = {}, {}
         names = column_names(estimator)
