@@ -206,6 +206,25 @@ class TestNames:
             model.predict(make(change(COLUMNS)))
         assert message in str(caught.value)
 
+    @pytest.mark.parametrize(
+        ("make", "names"),
+        [
+            (pd.DataFrame, "bac"),
+            (pl.DataFrame, "dbac"),
+            (pd.DataFrame, "abcd"),
+            (pd.DataFrame, "ba"),
+        ],
+    )
+    def test_of_the_fit_are_had_as_the_error_says(self, make, names):
+        model = Mixture(2, tol=0.1, random_state=0).fit(make(COLUMNS))
+        X = make({name: COLUMNS.get(name, COLUMNS["a"]) for name in names})
+        with pytest.raises(ValueError) as caught:
+            model.predict(X)
+        code = re.search(r"X[\[.].*?\)[\])]", str(caught.value))[0]
+        known = {name: COLUMNS[name] if name in names else [None] * len(EXPECTED) for name in "abc"}
+        expected = model.predict(make(known))
+        np.testing.assert_array_equal(model.predict(eval(code, {"X": X, "model": model})), expected)
+
     def test_number_of_columns_must_match_at_predict(self):
         model = Mixture(2, tol=0.1, random_state=0).fit(EXPECTED)
         with pytest.raises(ValueError, match=r"X has 2 features, but .* is expecting 3 features"):

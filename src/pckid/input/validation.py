@@ -50,7 +50,12 @@ def validate_table(estimator: Any, X: Any, *, reset: bool) -> Array:
     labels = [] if frame is None else list(frame.columns)
     if frame is not None:
         # Before any column is read, so that columns out of order are what the error is about.
-        validate_data(estimator, X, reset=reset, skip_check_array=True)
+        try:
+            validate_data(estimator, X, reset=reset, skip_check_array=True)
+        except ValueError as error:
+            if reset:
+                raise
+            raise ValueError(f"{error}{_advise_columns(estimator, labels)}") from None
     _check_labels(estimator, labels, reset)
     coded = _categories(estimator, X, columns, reset)
     if is_foreign(X):
@@ -239,6 +244,17 @@ def refuse_twins(X: Any, called: str = "X") -> None:
         if name in seen:
             raise ValueError(f"{called} has two columns named {name!r}. Rename one of them.")
         seen.add(name)
+
+
+def _advise_columns(estimator: Any, labels: list[Any]) -> str:
+    """Say how a frame with these columns gets those of the fit, where it has some of them."""
+    expected = set(getattr(estimator, "feature_names_in_", ()))
+    names = "list(model.feature_names_in_)"
+    if expected.isdisjoint(labels):
+        return ""
+    if expected.issubset(labels):
+        return f"X[{names}] has the columns of the fit alone, in its order."
+    return f"X.reindex(columns={names}) in pandas takes columns that X lacks as missing."
 
 
 def _check_labels(estimator: Any, labels: list[Any], reset: bool) -> None:
