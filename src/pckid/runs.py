@@ -263,7 +263,7 @@ class Clustering:
     ) -> streaming.Layout:
         """Choose what is written for each row; by default all columns, and the cluster."""
         prepared = self.prepared
-        kept = tuple(prepared.table.names)
+        kept = prepared.table.own_names
         if only_labels:
             kept = (prepared.row_names,) if prepared.row_names else ()
         return streaming.Layout(kept, prepared.options.labels, outliers, instability)
@@ -373,4 +373,7 @@ class Clustering:
         """Compare the rows with those of the model's fit; None for models that cannot tell."""
         if not hasattr(self.estimator, "_summary") or len(self.prepared.X) == 0:
             return None
-        return compare_rows(self.estimator, self.prepared.frame)
+        found, absent = compare_rows(self.estimator, self.prepared.frame), self.prepared.table.added
+        # That columns which the table lacks are missing is no news.
+        changes = (c for c in found.changes if c.kind != "missing" or c.name not in absent)
+        return found._replace(changes=tuple(changes))

@@ -66,6 +66,8 @@ NOTES = {
     "categories_matched": "Column {column!q}: {pairs}, as the model knows it.",
     "categories_unknown": "Column {column!q} holds {texts!c}, which the model does not know: taken "
     "as missing.",
+    "columns_absent": "Columns of the model that the table lacks, taken as missing in all rows: "
+    "{columns!l}.",
     "header_in_doubt": "The names of the columns are taken from {unit} {row:d}; those in "
     "{rival:d} may be the right ones ({skip} takes them).",
     "header_in_doubt/data": "The names of the columns are taken from {unit} {row:d}, which looks "

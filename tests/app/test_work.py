@@ -18,8 +18,9 @@ from pckid.app.work import (
     place_new_rows,
     write_workbook,
 )
-from pckid.exceptions import UndecidedError
+from pckid.exceptions import TableError, UndecidedError
 from pckid.tables import workbook_writing
+from pckid.tables.findings import SetOption
 from pckid.tables.options import CaseOptions, ColumnOptions, ReadOptions
 
 
@@ -60,7 +61,7 @@ def test_excel_written_can_be_read_and_placed_again(made):
     sheet = Upload("t.xlsx", result.files["clusters.xlsx"], ReadOptions(sheet="1"))
     assert sheet.open().names == ["a", "b", "c", "d", "cluster", "confidence"]
     model = Upload("m.pckid", result.files["model.pckid"])
-    placed = place_new_rows(model, sheet, lambda *stage: None)
+    placed = place_new_rows(model, sheet, False, lambda *stage: None)
     assert placed.found["cluster_sizes"] == [20, 20, 20]
     assert placed.compared.moved == []
 
@@ -77,7 +78,7 @@ def test_cells_in_percent_are_placed_as_texts_in_percent(made, tmp_path):
         sheet.write_column(0, 0, ["sat", *shares], percent)
         sheet.write_column(0, 1, ["x", *(i % 2 * 9 + i % 7 for i in range(60))])
     model = Upload("m.pckid", result.files["model.pckid"])
-    placed = place_new_rows(model, Upload("t.xlsx", path.read_bytes()), lambda *stage: None)
+    placed = place_new_rows(model, Upload("t.xlsx", path.read_bytes()), False, lambda *stage: None)
     assert placed.results[0].tolist() == result.results[0].tolist()
     assert placed.compared.moved == []
 
@@ -91,7 +92,7 @@ def test_new_rows_that_look_different_are_said_on_the_page(made):
     wrong = [",".join([f"{100 * float(a or 1)}", *others]) for a, *others in cells]
     table = Upload("new.csv", "\n".join([header, *wrong]).encode())
     model = Upload("m.pckid", result.files["model.pckid"])
-    compared = place_new_rows(model, table, lambda *stage: None).compared
+    compared = place_new_rows(model, table, False, lambda *stage: None).compared
     assert [c.name for c in compared.moved if c.kind == "values"] == ["a"]
 
     def page(compared):
@@ -112,6 +113,20 @@ def test_dates_of_either_order_are_asked_about(made):
     assert [problem.code for problem in raised.value.problems] == ["ambiguous dates"]
 
 
+def test_columns_that_a_table_lacks_are_missing_if_that_is_said(made):
+    result, _ = made()
+    lines = result.files["clusters.csv"].decode().splitlines()
+    table = Upload("new.csv", "\n".join(line.partition(",")[2] for line in lines).encode())
+    model = Upload("m.pckid", result.files["model.pckid"])
+    with pytest.raises(TableError) as raised:
+        place_new_rows(model, table, False, lambda *stage: None)
+    assert raised.value.fixes == (SetOption("missing_columns", True),)
+    placed = place_new_rows(model, table, True, lambda *stage: None)
+    empty = "\n".join([lines[0], *(f",{line.partition(',')[2]}" for line in lines[1:])])
+    expected = place_new_rows(model, Upload("e.csv", empty.encode()), False, lambda *stage: None)
+    assert placed.results[0].tolist() == expected.results[0].tolist()
+
+
 def test_names_of_groups_are_in_every_file(made):
     result, _ = made()
     settings = Settings(result_upload(result), 3, ColumnOptions(drop=("cluster", "confidence")))
@@ -123,7 +138,7 @@ def test_names_of_groups_are_in_every_file(made):
     sheet = Upload("t.xlsx", named.files["clusters.xlsx"], ReadOptions(sheet="profiles")).open()
     assert sheet.names == ["column", "figure", "a", "Cluster 1", "c"]
     model = Upload("m.pckid", named.files["model.pckid"])
-    placed = place_new_rows(model, settings.upload, lambda *stage: None)
+    placed = place_new_rows(model, settings.upload, False, lambda *stage: None)
     for content in (named.files["clusters.csv"], placed.files["clusters.csv"]):
         rows = list(csv.DictReader(io.StringIO(content.decode())))
         titles = {(row["cluster"], row["cluster_name"]) for row in rows}
@@ -207,7 +222,6 @@ def test_lines_of_cases_give_a_group_for_each_case(made):
     assert b'id="series"' in result.files["report.html"]
     command = as_command(Settings(upload, 3, ColumnOptions(**options)))
     assert "--label truth --case patient --time day" in command
-    placed = place_new_rows(
-        Upload("m.pckid", result.files["model.pckid"]), upload, lambda *stage: None
-    )
+    model = Upload("m.pckid", result.files["model.pckid"])
+    placed = place_new_rows(model, upload, False, lambda *stage: None)
     assert placed.found["cluster_sizes"] == result.found["cluster_sizes"]

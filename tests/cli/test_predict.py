@@ -94,6 +94,49 @@ def test_a_model_of_an_earlier_version_says_that_it_cannot_compare(pckid, tmp_pa
     done = pckid("predict", "old", "new.csv")
     assert done.code == 0
     assert "of an earlier version: new rows cannot be compared" in done.err
+    assert pckid("predict", "old", "new.csv", "--strict").code == 3
+
+
+def test_strict_ends_with_a_code_where_new_rows_look_different(pckid, tmp_path, model):
+    write(tmp_path / "same.csv", model)
+    write(tmp_path / "new.csv", model * [88.4, 1, 1])
+    assert pckid("predict", "m", "same.csv", "--strict").code == 0
+    plain = pckid("predict", "m", "new.csv", "--out", "plain.csv")
+    strict = pckid("predict", "m", "new.csv", "--strict", "--quiet", "--out", "strict.csv")
+    assert (plain.code, strict.code) == (0, 3)
+    assert strict.err.startswith("pckid: The 80 new rows do not look like those of the fit: ")
+    assert (tmp_path / "strict.csv").read_bytes() == (tmp_path / "plain.csv").read_bytes()
+    as_json = pckid("predict", "m", "new.csv", "--strict", "--json")
+    assert as_json.code == 3
+    assert any(change["moved"] for change in json.loads(as_json.out)["changes"])
+
+
+def test_columns_that_a_table_lacks_are_missing_if_that_is_said(pckid, tmp_path, model):
+    lines = [f"{c:.2f},{a:.0f}" for c, _, a in model]
+    (tmp_path / "fewer.csv").write_text("\n".join(["creatinine,age", *lines]))
+    empty = [f"{line}," for line in lines]
+    (tmp_path / "empty.csv").write_text("\n".join(["creatinine,age,saturation", *empty]))
+    refused = pckid("predict", "m", "fewer.csv")
+    assert refused.code == 3
+    assert "--missing-columns takes such columns as missing in all rows." in refused.err
+    how = ["--missing-columns", "--strict"]
+    assert pckid("predict", "m", "fewer.csv", *how, "--out", "out.csv").code == 0
+    assert pckid("predict", "m", "empty.csv", "--out", "expected.csv").code == 0
+    found, expected = (
+        [line.split(",") for line in (tmp_path / name).read_text().splitlines()]
+        for name in ("out.csv", "expected.csv")
+    )
+    assert found[0] == ["creatinine", "age", "cluster", "confidence"]
+    assert [row[2:] for row in found] == [row[3:] for row in expected]
+    notes = json.loads(pckid("predict", "m", "fewer.csv", *how, "--json").out)["notes"]
+    assert [note["columns"] for note in notes if note["code"] == "columns_absent"] == [
+        ["saturation"]
+    ]
+    (tmp_path / "other.csv").write_text("height\n" + "1\n2\n" * 9)
+    none = pckid("predict", "m", "other.csv", *how)
+    assert none.code == 3
+    assert "has none of the model's 3 columns" in none.err
+    assert "--missing-columns" not in none.err
 
 
 def test_new_rows_are_read_as_the_table_of_the_model(pckid, tmp_path):

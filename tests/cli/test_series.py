@@ -233,6 +233,10 @@ def test_new_lines_with_other_times_or_variables_are_refused(pckid, run, visits)
     assert (later.code, fewer.code) == (3, 3)
     assert "200 lines of this table have others: 2025-01-15" in later.err
     assert "'hb'" in fewer.err
+    how = ["--missing-columns", "--out", "out.csv", "--out-long", "long.csv"]
+    assert pckid("predict", "model.pckid", "fewer.csv", *how).code == 0
+    assert len(labels_of("out.csv")) == 40
+    assert "hb" not in pd.read_csv("long.csv").columns
 
 
 def test_a_model_with_other_notes_on_series_is_refused(pckid, visits):

@@ -50,6 +50,7 @@ NOTES = [
     Fact("same_answers", {"columns": ["q1", "q2"], "answers": ["agree", "disagree", "neutral"]}),
     Fact("categories_matched", {"column": "sex", "texts": {"f": "F"}}),
     Fact("categories_unknown", {"column": "sex", "texts": {"x": 3}}),
+    Fact("columns_absent", {"columns": ["sbp", "age"]}),
     Fact("header_in_doubt", {"row": 2, "rival": 2, "unit": "line"}),
     Fact("rows_together", {"column": "patient", "n_names": 20, "n_rows": 80}),
     Fact("code_unmatched", {"text": "-99"}),

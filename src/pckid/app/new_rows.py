@@ -23,7 +23,8 @@ def ask_for_new_rows() -> None:
         model = Upload("the model of this page", made.files["model.pckid"])
     table = ask_for_file("The table with the new rows", KINDS, "new")
     opened = table and open_as_asked(table, "new")
-    work = model, opened and opened.upload
+    lacking = st.toggle("Take columns of the model that the table lacks as missing", key="lacking")
+    work = model, opened and opened.upload, lacking
     run.offer_job("Place rows", "placing", "placed", None in work, place_new_rows, *work)
     run.show_job("placing", "placed", *work)
     placed = kept().get("placed")

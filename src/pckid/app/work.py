@@ -139,13 +139,13 @@ def write_workbook(settings: Settings, made: Made, tell: Tell) -> Made:
     return made._replace(files=made.files | written.files, notes=[*made.notes, *written.notes])
 
 
-def place_new_rows(model: Upload, upload: Upload, tell: Tell) -> Made:
+def place_new_rows(model: Upload, upload: Upload, missing_columns: bool, tell: Tell) -> Made:
     """Put rows into the clusters of a model as `pckid predict` does."""
     content = io.BytesIO(model.content)
     content.name = model.name
     notes: list[str] = []
     with _warnings_kept() as said:
-        known = load_known(content, ColumnOptions(), upload.reading)
+        known = load_known(content, ColumnOptions(missing_columns=missing_columns), upload.reading)
         table = upload._replace(reading=known.reading).open()
         tell(0.5, "Placing rows")
         found = known.place(table, lambda each: notes.extend(_describe(each, settled=True)))

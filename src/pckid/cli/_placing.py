@@ -10,15 +10,17 @@ import click
 from pckid._utils.text import brief
 from pckid.cli import _clustering, _series, _words
 from pckid.cli._outputs import check_outputs, open_writer
-from pckid.cli._say import note, print_json, say
+from pckid.cli._run import EXIT_DATA, EXIT_OK
+from pckid.cli._say import fail, note, print_json, say
 from pckid.runs import load_known
 from pckid.tables.findings import Fact
 from pckid.tables.scanning import open_table
 from pckid.tables.writing import table_format
+from pckid.wording import write_note
 
 
-def run_predict(given: SimpleNamespace) -> None:
-    """Put the rows of a table into the clusters of a model, and write them."""
+def run_predict(given: SimpleNamespace) -> int:
+    """Put the rows of a table into the clusters of a model, and write them; give the exit code."""
     check_outputs([given.table, given.model], given.out, given.out_long)
     for path in (given.out, given.out_long):
         if path is not None and path != "-":
@@ -46,13 +48,16 @@ def run_predict(given: SimpleNamespace) -> None:
     _clustering.tell_sizes(found.estimator, totals)
     _words.tell_notes(found.list_notes(totals))
     compared = found.compare()
+    tell = fail if given.strict else note
     if compared is None:
-        _words.tell_notes([Fact("not_compared", {})])
+        tell(write_note(Fact("not_compared", {}), _words.SHELL))
     elif compared.moved:
-        note(str(compared))
+        tell(str(compared))
     if given.as_json:
         more: dict[str, Any] = {"changes": [], "not_compared": found.prepared.names}
         if compared is not None:
             more = {"changes": compared.records(), "not_compared": compared.not_compared}
         more["notes"] = found.list_findings(totals, layout, _words.SHELL)
         print_json(found.summarise(totals) | more)
+    alike = compared is not None and not compared.moved
+    return EXIT_OK if alike or not given.strict else EXIT_DATA

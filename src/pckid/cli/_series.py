@@ -69,4 +69,4 @@ def write_lines(found: Clustering, out: str, escape_formulas: bool) -> None:
         with open_writer(out, escape_formulas=escape_formulas) as writer:
             results = tuple(result[cases.series.rows] for result in found.results)
             lines = replace(found, prepared=cases.lines, results=results)
-            lines.write(writer, Layout(tuple(cases.lines.table.names)))
+            lines.write(writer, Layout(cases.lines.table.own_names))

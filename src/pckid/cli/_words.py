@@ -31,6 +31,7 @@ SHELL = Dialect(
 _HELPS = {
     "delimiter": "--delimiter sets it.",
     "max_unpacked": "If you trust it and have the memory, --max-unpacked sets the limit.",
+    "missing_columns": "{} takes such columns as missing in all rows.",
     "skip_first": "{} leaves out such a title.",
     "skip_last": "{} leaves out such lines.",
 }

@@ -20,14 +20,26 @@ from pckid.cli._options import (
 )
 @click.argument("model")
 @click.argument("table", default="-")
-@click.option("--label", "labels", metavar="NAME",
-              help="Column with known groups, compared with the clusters.")  # fmt: skip
+@click.option(
+    "--label",
+    "labels",
+    metavar="NAME",
+    help="Column with known groups, compared with the clusters.",
+)
+@click.option(
+    "--missing-columns",
+    is_flag=True,
+    help="Take columns of the model that the table lacks as missing in all rows.",
+)
+@click.option("--strict", is_flag=True,
+              help="Exit with code 3 where the new rows do not look like those of the model, or "
+              "cannot be compared with them. They are written all the same.")  # fmt: skip
 @outliers_option
 @jobs_option
 @writing_options
 @long_output
 @reading_options
-def predict(**options: Any) -> None:
+def predict(**options: Any) -> int:
     """Put the rows of TABLE into the clusters of MODEL, which `pckid cluster --save` wrote, and
     write them with the columns `cluster` and `confidence`. The columns are found by their names;
     others are kept and not used. Where the new rows do not look like those of the model, this is
@@ -44,4 +56,4 @@ def predict(**options: Any) -> None:
     from pckid.cli._say import be_quiet
 
     be_quiet(options["quiet"])
-    run_predict(SimpleNamespace(**options))
+    return run_predict(SimpleNamespace(**options))

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from pckid._utils.text import brief
 from pckid.exceptions import TableError
 from pckid.tables.categories import Columns
-from pckid.tables.findings import Fact, Problem
+from pckid.tables.findings import Fact, Problem, SetOption
 from pckid.tables.kinds import Reading
 from pckid.tables.meanings import answer_of, are_booleans
 from pckid.tables.options import ColumnOptions
@@ -28,12 +28,21 @@ class Known(NamedTuple):
     form: Any = None  # SeriesFormat: how the lines of its cases were read, if it has cases
 
 
-def use_known_columns(table: OpenTable, options: ColumnOptions, known: Known) -> ColumnOptions:
-    """Use the columns of a model, whatever the options say; raise if the table lacks some."""
-    lines = options.lines
+def use_known_columns(
+    table: OpenTable, options: ColumnOptions, known: Known
+) -> tuple[OpenTable, ColumnOptions]:
+    """Use the columns of a model, whatever the options say.
+
+    Raises if the table lacks some, unless these are to be missing in all rows; or if it lacks all.
+    """
+    lines, here = options.lines, set(table.names)
     needed = (lines.case, lines.time, lines.variable) if lines else ()
+    absent = [name for name in known.names if name not in here]
+    if options.missing_columns and len(absent) < len(known.names):
+        table = table.with_empty(absent)
     _refuse_absent(table, [*known.names, *filter(None, needed)])
-    return replace(options, columns=known.names, drop=(), categorical=tuple(known.categories))
+    categorical = tuple(known.categories)
+    return table, replace(options, columns=known.names, drop=(), categorical=categorical)
 
 
 def match_known_categories(
@@ -121,7 +130,8 @@ def _refuse_absent(table: OpenTable, names: Sequence[str]) -> None:
         what = f"Did you mean {listed}? Rename {them}, or add {them} with empty cells."
     raise TableError(
         f"{table.source} lacks {many if len(names) > 1 else 'the only column of the model,'} "
-        f"'{brief(absent[0])}'. {what}"
+        f"'{brief(absent[0])}'. {what}",
+        *([SetOption("missing_columns", True)] if len(absent) < len(names) else []),
     )
 
 

@@ -59,6 +59,7 @@ class ColumnOptions:
     lines: CaseOptions | None = None  # where the rows are lines of cases
     decimal: str | None = None  # the decimal sign, where it is known for sure
     take_advice: bool = False  # whether fixes are applied that can be
+    missing_columns: bool = False  # whether a table may lack columns of a model: all are missing
 
     @property
     def times(self) -> list[str]:

@@ -86,8 +86,12 @@ def prepare(
     no column, leaves none, or is about cells that are not there.
     """
     options, unread = options or ColumnOptions(), unread or Unread()
-    unmatched = [] if known else list(find_unmatched(table, options))
-    options = use_known_columns(table, options, known) if known else options
+    if known is None:
+        facts = list(find_unmatched(table, options))
+    else:
+        table, options = use_known_columns(table, options, known)
+        absent = [name for name in known.names if name in table.added]
+        facts = [Fact("columns_absent", {"columns": absent})] if absent else []
     found = _prepare_once(table, options, known, unread)
     taken: list[Fact] = []
     while options.take_advice and len(taken) < _MOST_ROUNDS:
@@ -100,7 +104,7 @@ def prepare(
             table = table.without_last(fix.n_rows) if isinstance(fix, SkipLast) else table
             table = table.without_units() if isinstance(fix, SkipUnits) else table
         found = _prepare_once(table, options, known, unread)
-    return replace(found, notes=(*taken, *found.notes, *unmatched))
+    return replace(found, notes=(*taken, *found.notes, *facts))
 
 
 def _changes(fix: Fix, table: OpenTable, options: ColumnOptions) -> bool:

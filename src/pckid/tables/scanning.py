@@ -79,11 +79,17 @@ class OpenTable:
     notes: tuple[Fact, ...] = ()  # what was decided and might have been decided otherwise
     units_row: bool = False  # whether the row below the names is left out
     reading: ReadOptions = field(default_factory=ReadOptions)  # how it was to be opened
+    added: frozenset[str] = frozenset()  # columns without a value that its file does not have
 
     @property
     def whole(self) -> FileTable | None:
         """All rows, where they were to be read into memory."""
         return FileTable(self.data, self.text, self.source, self.parts) if self.is_read else None
+
+    @property
+    def own_names(self) -> tuple[str, ...]:
+        """The columns that its file has."""
+        return tuple(name for name in self.names if name not in self.added)
 
     @property
     def n_rows(self) -> int | None:
@@ -127,6 +133,13 @@ class OpenTable:
         if data is not None:
             data = data.filter(pa.array([i not in starts for i in range(data.num_rows)]))
         return replace(self, units_row=True, parts=parts, data=data)
+
+    def with_empty(self, names: Sequence[str]) -> OpenTable:
+        """Add columns without a value to a table in memory."""
+        data = self.data
+        for name in names:
+            data = data.append_column(name, pa.nulls(data.num_rows, pa.string()))
+        return replace(self, names=[*self.names, *names], data=data, added=frozenset(names))
 
     def batches(self, columns: Sequence[str], n_rows: int = _ROWS_AT_ONCE) -> Iterator[Batch]:
         """Read columns, from memory or from the file, at most `n_rows` rows at a time."""
