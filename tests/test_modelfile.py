@@ -525,6 +525,7 @@ BOMBS = {
     "deep nesting behind the hash": with_header(FRONT + rb",\"a\":" + b"[" * 100_000),
     "many empty lists": with_header(FRONT + rb'}"},"a":[' + b"[]," * 5_000_000 + b"[]]}"),
     "many empty lists inside": with_header(FRONT + rb",\"a\":[" + b"[]," * 5_000_000 + rb'[]]}"}}'),
+    "a few empty lists inside": with_header(FRONT + rb",\"a\":[" + b"[]," * 900_000 + rb'[]]}"}}'),
     "a long number": with_header(FRONT + rb'}"},"a":' + b"9" * 100_000 + b"}"),
     "an array larger than any": with_header(
         FRONT + rb'}"},"a":{"dtype":"F64","shape":[4611686018427387904,4],"data_offsets":[0,0]}}'

@@ -169,6 +169,12 @@ def test_columns_that_lack_the_first_category_or_missing_ones_are_incomplete():
     assert found_in(7 * zeros) == []
 
 
+def test_a_category_of_a_single_row_is_one_of_the_run():
+    codes = 2 * (np.arange(200.0) % 4)
+    codes[5] = 3
+    assert found_in(dummies(codes)[:, [2, 3, 4, 6]]) == [(0, 4)]
+
+
 def test_columns_that_are_complete_are_not_incomplete():
     codes = np.arange(200.0) % 4
     codes[::7] = np.nan

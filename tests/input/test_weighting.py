@@ -132,3 +132,6 @@ def test_draws_are_in_proportion_to_the_weights():
     drawn = np.concatenate([draw_rows(order, weights, 1, rng) for _ in range(4000)])
     np.testing.assert_allclose(np.bincount(drawn) / 4000, [0.1, 0.3, 0.1, 0.5], atol=0.03)
     assert sorted(draw_rows(order, weights, 10, rng)) == [0, 1, 1, 1, 2, 3, 3, 3, 3, 3]
+    # No counts of rows: fractions of weights count, too.
+    drawn = np.concatenate([draw_rows(order, 1e30 * weights, 1, rng) for _ in range(4000)])
+    np.testing.assert_allclose(np.bincount(drawn) / 4000, weights / 9.5, atol=0.03)

@@ -464,6 +464,15 @@ class TestInvariance:
         # Components are numbered by their means, which a change of sign turns round.
         np.testing.assert_allclose(found @ found.T, expected @ expected.T, atol=1e-6)
 
+    @pytest.mark.parametrize("factor", [1e-200, 1e200])
+    def test_only_ratios_of_weights_count(self, table, factor):
+        weights = 1.0 + np.arange(90) % 4
+        options = {"covariance_type": "diag", "random_state": 0}
+        expected = IncompleteGaussianMixture(3, **options).fit(table, sample_weight=weights)
+        found = IncompleteGaussianMixture(3, **options).fit(table, sample_weight=factor * weights)
+        close(found.means_, expected.means_, scale=100)
+        assert found.lower_bound_ == pytest.approx(expected.lower_bound_)
+
     def test_float32_rows_give_float32_results_close_to_those_in_float64(self):
         X = groups(gap=3.0)[0]
         arguments = {"random_state": 0, "tol": 0, "max_iter": 10}

@@ -37,6 +37,15 @@ def test_scores_are_the_gaussian_means_of_the_levels():
     assert hermite[2] == pytest.approx(expected @ np.array(third) / np.sqrt(variance))
 
 
+def test_up_to_ten_values_that_repeat_are_drawn_as_they_are():
+    ratings = np.tile(np.arange(1.0, 11.0), 2)
+    margin = fit_margin(ratings)
+    assert margin.discrete
+    assert set(margin.quantile(np.linspace(0, 1, 99))) == set(ratings)
+    assert not fit_margin(ratings[:-1]).discrete
+    assert not fit_margin(np.tile(np.arange(11.0), 2)).discrete
+
+
 def test_the_correlation_of_cut_columns_is_the_gaussian_one():
     rng = np.random.default_rng(0)
     rho = 0.7
@@ -110,6 +119,21 @@ def test_denoised_correlations_are_closer_to_those_of_all_rows(true, gain):
         before.append(np.mean((raw - true) ** 2))
         after.append(np.mean((found - true) ** 2))
     assert gain * np.mean(after) < np.mean(before)
+
+
+def test_denoised_correlations_by_hand():
+    true = one_factor(np.linspace(-0.9, 0.9, 6))
+    n_rows = 12
+    kept = n_rows / (n_rows + 2) * true
+    np.fill_diagonal(kept, 1)
+    variance = (n_rows / (n_rows + 2)) ** 2 / (n_rows - 1)
+    values, vectors = np.linalg.eigh(kept)
+    rebuilt = vectors @ np.diag(denoise_eigenvalues(values, 6 * variance)) @ vectors.T
+    expected = np.empty_like(true)
+    for i, j in itertools.product(range(6), repeat=2):
+        expected[i, j] = rebuilt[i, j] / np.sqrt(rebuilt[i, i] * rebuilt[j, j])
+    found = denoise_correlations(true, np.full((6, 6), float(n_rows)))
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
 
 
 def test_columns_that_share_few_rows_have_correlations():

@@ -137,14 +137,14 @@ def test_parts_are_the_same_on_every_array_library(backend, monkeypatch, embeddi
     np.testing.assert_array_equal(found, expected)
 
 
-def test_few_rows_or_groups_are_less_sure():
+def test_few_rows_or_groups_are_less_sure(backend):
     rng = np.random.default_rng(0)
     distances = rng.random((3, 40)) + 0.1
     first = distances.argmin(axis=0)
     parts = np.stack([first, np.where(np.arange(40) < 6, (first + 1) % 3, first)])
-    centers = np.eye(3)
-    alone = sharpness_of(distances, centers, parts)
+    there, centers = backend.asarray(distances), backend.asarray(np.eye(3))
+    alone = sharpness_of(there, centers, parts)
     expected = fit_sharpness(distances, parts, None, 0.5)
     np.testing.assert_allclose(alone, expected * 40 / 50, rtol=1e-6)
-    together = sharpness_of(distances, centers, parts, n_groups=10)
+    together = sharpness_of(there, centers, parts, n_groups=10)
     np.testing.assert_allclose(together, expected * 10 / 20, rtol=1e-6)

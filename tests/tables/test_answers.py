@@ -24,6 +24,7 @@ def test_combinations_are_found(sign):
     [
         [],
         TOOLS,
+        [*TOOLS, ";".join(TOOLS)],
         ["Yes, always", "Yes, at times", "No"],
         [f"{name}, {place}" for name, place in zip("abcdefgh", "ttuuvvww", strict=True)],
         [f"{i} Main St, Boston, MA" for i in range(40)],

@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pckid.tables.formats import FORMATS, NumberFormat, Shapes, choose_format, read_numbers
+from pckid.tables.formats import (
+    FORMATS,
+    NumberFormat,
+    Shapes,
+    choose_format,
+    is_ambiguous_plain,
+    read_numbers,
+)
 
 UNITS = ["", "$", "€", "%", "kg", "CHF"]
 
@@ -94,6 +101,20 @@ def test_other_columns_and_the_reader_decide_between_two_formats():
             read_numbers(pa.array(cells), found.format)[0], [1.234, 5.678]
         )
     assert choose(cells, evidence=".").format.name == "1,234.56"
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        (["1.234", "-12.000", "7"], True),
+        (["1.234", "1.5"], False),
+        (["1.234", "0.500"], False),
+        (["1.234", "1234"], False),
+        (["12", "345"], False),
+    ],
+)
+def test_points_are_ambiguous_where_all_may_be_thousands(cells, expected):
+    assert is_ambiguous_plain(pa.array(cells)) is expected
 
 
 @pytest.mark.parametrize(
