@@ -123,7 +123,7 @@ class FileRows(BlockedRows):
         place = {name: j for j, name in enumerate(self.columns)}
         numeric = [name for name in self.columns if name not in self._codes]
         forms = {name: self.prepared.readings[name].form for name in numeric}
-        missing, wrong = self.prepared.missing, set()
+        missing, wrong = self.prepared.rules.missing, set()
         read = try_columns(batch.table, numeric, missing, forms)
         for name, values in zip(numeric, read, strict=True):
             if isinstance(values, NotNumbers):

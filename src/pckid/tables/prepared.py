@@ -14,7 +14,6 @@ import pyarrow as pa
 from pckid.tables.categories import Columns
 from pckid.tables.findings import Fact, Problem
 from pckid.tables.kinds import Reading, ReadingRules
-from pckid.tables.numbers import MissingTokens
 from pckid.tables.options import ColumnOptions
 from pckid.tables.scanning import OpenTable
 from pckid.tables.table import FileTable, with_points
@@ -48,11 +47,6 @@ class Prepared:
     columns: Columns | None = field(default=None, repr=False)  # those used, of rows in memory
     series: Any = None  # SeriesTable, where the rows are cases, each made of its lines
     lines: Prepared | None = None  # how these were read; with their cells only if these are kept
-
-    @property
-    def missing(self) -> MissingTokens:
-        """What counts as missing."""
-        return self.rules.missing
 
     @property
     def units(self) -> dict[str, str]:
@@ -127,7 +121,7 @@ class Prepared:
 
     def known_in(self, data: pa.Table) -> list[str] | None:
         """Read the known groups of some rows, "" where unknown; None: no column has them."""
-        cells, tokens = self._cells(self.options.known, data), self.missing.texts
+        cells, tokens = self._cells(self.options.known, data), self.rules.missing.texts
         return cells and ["" if cell.strip().lower() in tokens else cell for cell in cells]
 
     @property
