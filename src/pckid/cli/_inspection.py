@@ -6,6 +6,10 @@ from fnmatch import fnmatchcase
 from glob import escape
 from typing import Any
 
+from rich.console import Console
+from rich.table import Table as Grid
+from rich.text import Text
+
 from pckid._utils.commands import as_argument, write_command
 from pckid._utils.quantities import write_number
 from pckid._utils.text import brief, counted, list_first, printable
@@ -82,9 +86,6 @@ def cluster_command(
 
 def print_page(found: TableInspection, command: str) -> None:
     """Print the findings to standard output as tables, as wide as the terminal."""
-    from rich.console import Console
-    from rich.text import Text
-
     console = Console()
     if not console.is_terminal:
         console = Console(width=110)
@@ -133,11 +134,8 @@ def _section(title: str, lines: list[str]) -> list[str]:
     return ["", title, *lines] if lines else []
 
 
-def _columns_table(columns: Sequence[ColumnInspection]) -> Any:
+def _columns_table(columns: Sequence[ColumnInspection]) -> Grid:
     """Lay out one line per column."""
-    from rich.table import Table as Grid
-    from rich.text import Text
-
     grid = Grid("column", "holds", box=None, pad_edge=False)
     for heading in ("missing", "distinct", "lowest", "median", "highest"):
         grid.add_column(heading, justify="right")
@@ -153,11 +151,8 @@ def _columns_table(columns: Sequence[ColumnInspection]) -> Any:
     return grid
 
 
-def _patterns_table(patterns: Sequence[tuple[int, tuple[str, ...]]]) -> Any:
+def _patterns_table(patterns: Sequence[tuple[int, tuple[str, ...]]]) -> Grid:
     """Lay out the commonest patterns."""
-    from rich.table import Table as Grid
-    from rich.text import Text
-
     grid = Grid("rows", "missing", box=None, pad_edge=False)
     for n_rows, names in patterns:
         text = list_first([brief(name, 30) for name in names], 6) or "nothing"
