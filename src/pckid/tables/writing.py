@@ -19,7 +19,7 @@ import pyarrow.parquet
 
 from pckid._utils.text import brief
 from pckid.exceptions import TableError
-from pckid.tables.numbers import MISSING_TOKENS
+from pckid.tables.numbers import MISSING_TEXTS
 from pckid.tables.sniffing import TextFormat
 from pckid.tables.sources import require_library
 from pckid.tables.table import FileTable, with_points
@@ -40,7 +40,6 @@ _PLAIN = rf"^[\s(+\-−–]*{_DIGITS}[\s)\-−–]*$"
 _NUMBER = re.compile(r"[+-]?\s?[$€£¥]?\s?[0-9.,][0-9.,'’\s]*([eE][+-]?\d+)?\s?[%‰$€£¥]?", re.ASCII)
 _LEADING_ZERO = r"^[^0-9]*0[0-9]"
 _LARGEST_WHOLE = 2.0**53
-_MISSING = frozenset(token.lower() for token in MISSING_TOKENS)
 
 
 def table_format(path: str, n_rows: int | None = None) -> tuple[str, str | None]:
@@ -208,7 +207,7 @@ def _text_blocks(
 
     def cell(text: str) -> str:
         # A number, or a text that means missing, is no formula, whatever it begins with.
-        is_value = _NUMBER.fullmatch(text) or text.strip().lower() in _MISSING
+        is_value = _NUMBER.fullmatch(text) or text.strip().lower() in MISSING_TEXTS
         if escape and _FORMULA.match(text) and not is_value:
             text = "'" + text
         return '"' + text.replace('"', '""') + '"' if special.search(text) else text
