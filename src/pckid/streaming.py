@@ -278,11 +278,9 @@ def write_placed(
 ) -> Totals:
     """Write what was found for the rows of a table in memory: one batch."""
     whole = prepared.rows_in_memory
-    place = {name: j for j, name in enumerate(prepared.names) if name not in prepared.texts}
-    read = [name for name in layout.read if name in place]
-    numbers = {n: prepared.X[:, place[n]] for n in numbers_in_text(whole, read, prepared.readings)}
-    table = whole._replace(data=whole.data.select(layout.read)) if layout.read else None
-    found = Found(table, 0, results, numbers)
+    table = whole._replace(data=whole.data.select(layout.read))
+    numbers = numbers_in_text(table, prepared.readings, prepared.names, prepared.X)
+    found = Found(table if layout.read else None, 0, results, numbers)
     return _write_batches(model, [found], writer, layout)
 
 

@@ -152,15 +152,12 @@ class FileRows(BlockedRows):
 
         To be closed by whoever stops early.
         """
-        place = {name: j for j, name in enumerate(self.columns) if name not in self._codes}
         with closing(self.blocks(others)) as blocks:
             for batch, X in blocks:
                 if isinstance(X, Unread):
                     raise self.changed_error()
                 table = batch.table._replace(data=batch.table.data.select(list(others)))
-                read = [name for name in others if name in place]
-                written = numbers_in_text(batch.table, read, self.prepared.readings)
-                numbers = {name: X[:, place[name]] for name in written}
+                numbers = numbers_in_text(table, self.prepared.readings, self.columns, X)
                 found = function(state, X, self._known(batch))
                 yield Found(table if others else None, batch.start, found, numbers)
 

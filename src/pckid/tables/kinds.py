@@ -303,16 +303,16 @@ def choose_date_format(counts: CellCounts, asked: str = "use") -> Reading:
 
 
 def numbers_in_text(
-    table: FileTable, names: Sequence[str], readings: Mapping[str, Reading]
-) -> list[str]:
-    """Name the columns, of those read as numbers or dates, that hold numbers as text.
+    table: FileTable, readings: Mapping[str, Reading], names: Sequence[str], X: np.ndarray
+) -> dict[str, np.ndarray]:
+    """Give the columns of X (n_rows, n_columns), which has `names`, that a table holds as text.
 
     They are to be stored as numbers; dates, and numbers that begin with zeros, stay as they are.
     """
-    found = []
-    for name in names:
-        reading = readings.get(name)
-        stays = reading and (reading.kind in _TIMES or reading.has_zeros)
-        if not stays and (table.text or is_text(table.data.column(name).type)):
-            found.append(name)
-    return found
+    types = dict(zip(table.names, table.data.schema.types, strict=True))
+    return {
+        name: values
+        for name, values in zip(names, X.T, strict=True)
+        if name in types and (table.text or is_text(types[name]))
+        if readings[name].kind in ("number", "text") and not readings[name].has_zeros
+    }
