@@ -3,6 +3,7 @@
 import functools
 import importlib.util
 import os
+import sys
 from types import SimpleNamespace
 
 # Tests run one process a core; more threads in each would spend half of the time waiting. NumPy
@@ -43,6 +44,16 @@ def components_sought_once():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(scanner, "scan_component_manifests", once)
         yield
+
+
+@pytest.fixture
+def same_main(monkeypatch, components_sought_once):
+    """Take back the module that Streamlit's tester puts in the place of the main one.
+
+    Processes that are started later, such as Dask's workers, would run its script, which is gone or
+    lacks its arguments.
+    """
+    monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
 
 
 def _numpy(X):

@@ -60,7 +60,7 @@ def through_app(path):
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.usefixtures("components_sought_once")
+@pytest.mark.usefixtures("same_main")
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("way", [through_shell, through_python, through_app])
 def test_the_groups_of_a_workbook_are_found(way, kind, tmp_path):

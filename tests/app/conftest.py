@@ -1,19 +1,13 @@
 """One server and one browser for the tests of the app; the browser reaches nothing else."""
 
-import sys
-
 import pytest
 from browser import open_browser
 from running_app import running_app
 
 
 @pytest.fixture(autouse=True)
-def same_main(monkeypatch, components_sought_once):
-    """Take back the module that streamlit's tester puts in the place of the main one.
-
-    Processes that are started later would run its script, which is gone or lacks its arguments.
-    """
-    monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
+def main_module(same_main):
+    """Leave the main module as it was, for every test."""
 
 
 @pytest.fixture(scope="package")
