@@ -13,6 +13,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import numpy as np
 import processor_time
 import pytest
+from golden import Golden
 from hypothesis import settings
 
 settings.register_profile("house", deadline=None, max_examples=25, derandomize=True)
@@ -30,6 +31,12 @@ def table():
     from helpers import groups
 
     return groups()[0]
+
+
+@pytest.fixture
+def golden(request):
+    """Compare sentences with those that are stored for the test: see `support/golden.py`."""
+    return Golden(request.path, request.node.originalname)
 
 
 @pytest.fixture(scope="session")

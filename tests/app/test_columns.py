@@ -147,12 +147,12 @@ def test_what_cannot_be_read_is_not_called_missing():
     assert not any("missing" in text or "Total" in text for text in said)
 
 
-def test_lines_of_cases_are_told_by_two_menus():
+def test_lines_of_cases_are_told_by_two_menus(golden):
     app = page(rows("patient", "day", "pulse"))
     assert app.session_state["options"].lines is None
     app.toggle[0].set_value(True).run()
     assert app.session_state["options"].lines is None
-    assert "Choose the column that names the case" in app.info[0].value
+    golden(app.info[0].value)
     app.selectbox[-2].select("patient")
     app.selectbox[-1].select("day").run()
     assert app.session_state["options"].lines == CaseOptions("patient", "day")

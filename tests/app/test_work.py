@@ -22,6 +22,7 @@ from pckid.exceptions import TableError, UndecidedError
 from pckid.tables import workbook_writing
 from pckid.tables.findings import SetOption
 from pckid.tables.options import CaseOptions, ColumnOptions, ReadOptions
+from pckid.wording import LEFT_OUT
 
 
 @pytest.fixture
@@ -48,10 +49,10 @@ def test_progress_rises_to_the_end(made, k):
     shares = [share for share, _ in stages]
     assert shares == sorted(shares)
     assert shares[-1] == 1
-    chosen = {share for share, what in stages if what == "Choosing the number of groups"}
+    chosen = {share for share, what in stages if what.startswith("Choosing")}
     assert (len(chosen) > 3) == (k == "auto" and hasattr(PCKID, "set_callbacks"))
     # What comes after the verdict has its share.
-    judged = [share for share, what in stages if what == "Comparing with tables without groups"]
+    judged = [share for share, what in stages if what.startswith("Comparing")]
     assert max(judged) <= 0.75
     assert result.found["cluster_sizes"] == [20, 20, 20]
 
@@ -101,7 +102,7 @@ def test_new_rows_that_look_different_are_said_on_the_page(made):
         show_comparison(compared)
 
     shown = AppTest.from_function(page, kwargs={"compared": compared}).run()
-    assert "do not look like those of the fit" in shown.warning[0].value
+    assert compared.sentence.split(":")[0] in shown.warning[0].value
     assert shown.table[0].value["what"].tolist() == [change.label for change in compared.moved]
 
 
@@ -166,7 +167,7 @@ def test_more_rows_than_a_sheet_takes_are_no_reason_to_fail(made, monkeypatch):
     result, _ = made()
     assert "clusters.csv" in result.files
     assert "clusters.xlsx" not in result.files
-    assert any("A sheet of .xlsx takes 59 rows" in note for note in result.notes)
+    assert any(".xlsx takes 59 rows" in note for note in result.notes)
 
 
 def test_the_report_says_how_the_table_was_read(made):
@@ -174,8 +175,8 @@ def test_the_report_says_how_the_table_was_read(made):
     result, _ = made(sheet, drop=("cluster", "confidence"), na_values=("-99", "?"))
     page = result.files["report.html"].decode()
     assert "<dt>Sheet</dt><dd><bdi>table</bdi></dd>" in page
-    assert "<dt>Also taken for missing</dt><dd><bdi>-99, ?</bdi></dd>" in page
-    assert "<dt><bdi>cluster</bdi></dt><dd>left out by choice</dd>" in page
+    assert "<dd><bdi>-99, ?</bdi></dd>" in page
+    assert f"<dt><bdi>cluster</bdi></dt><dd>{LEFT_OUT['choice']}</dd>" in page
 
 
 def test_rows_at_the_end_are_left_out():
@@ -186,7 +187,7 @@ def test_rows_at_the_end_are_left_out():
     assert "pckid.read_table('t.csv', skip_last=1)" in as_python(settings)
 
 
-def test_known_rows_name_the_groups_of_the_page(made, tmp_path, monkeypatch):
+def test_known_rows_name_the_groups_of_the_page(made, tmp_path, monkeypatch, golden):
     X, truth = groups(n_samples=60)
     names = {i: "ABC"[truth[i]] for i in range(6)}
     cells = [[*(f"{x:.3f}" for x in row), names.get(i, "")] for i, row in enumerate(X)]
@@ -194,7 +195,7 @@ def test_known_rows_name_the_groups_of_the_page(made, tmp_path, monkeypatch):
     upload = Upload("t.csv", f"{text}\n".encode())
     result, _ = made(upload, known="kind")
     assert sorted(result.found["cluster_names"]) == ["A", "B", "C"]
-    assert any("6 known rows of 3 groups" in note for note in result.notes)
+    golden([note for note in result.notes if "known rows" in note])
     settings = Settings(upload, 3, ColumnOptions(known="kind"))
     assert "--known kind" in as_command(settings)
     (tmp_path / "t.csv").write_bytes(upload.content)
@@ -218,7 +219,7 @@ def test_lines_of_cases_give_a_group_for_each_case(made):
     result, _ = made(upload, **options)
     assert result.found["n_rows"] == 60
     assert result.found["accuracy"] > 0.9
-    assert result.notes[0].startswith("60 cases, 1 variable (pulse) at 4 times")
+    assert result.notes[0].startswith("60 cases, 1 variable (pulse) ")
     assert b'id="series"' in result.files["report.html"]
     command = as_command(Settings(upload, 3, ColumnOptions(**options)))
     assert "--label truth --case patient --time day" in command

@@ -2,10 +2,13 @@
 
 import io
 import sys
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import NamedTuple
 
 import pytest
 
+from pckid._utils.text import printable
 from pckid.data import penguins_path
 
 QUICK = ["--inits", "4", "--max-components", "6", "--no-assess"]
@@ -17,6 +20,46 @@ class Result(NamedTuple):
     code: int
     out: bytes
     err: str
+    found: list  # notes and problems, each with the sentence that was made of it
+    error: Exception | None  # why it ended early
+
+    def told(self, *codes):
+        """Give the notes and problems of these codes that can be read in the output."""
+        text = self.out.decode("utf-8", "replace") + self.err
+        return [each for each, sentence in self.found if each.code in codes and sentence in text]
+
+    def only_told(self, code):
+        """Give the only note or problem of a code, however often it was said."""
+        first, *others = self.told(code)
+        assert all(each == first for each in others)
+        return first
+
+
+def listen(monkeypatch, found, errors):
+    """Keep every note, problem and error that is put into words, with its sentence."""
+    from pckid import cli, wording
+    from pckid.cli import _run
+
+    # All of them, now: one that is imported later would keep what it is given here.
+    modules = [import_module(f"pckid.cli.{each.name}") for each in iter_modules(cli.__path__)]
+
+    def keep(name, told_of):
+        write = getattr(wording, name)
+
+        def write_and_keep(first, *others):
+            sentence = write(first, *others)
+            found.extend((each, printable(sentence)) for each in told_of(first))
+            return sentence
+
+        for module in (wording, *modules):
+            if hasattr(module, name):
+                monkeypatch.setattr(module, name, write_and_keep)
+
+    keep("write_note", lambda note: [note])
+    keep("write_evidence", lambda problem: [problem])
+    keep("_write_codes", lambda problems: problems)
+    explain = _run._explain
+    monkeypatch.setattr(_run, "_explain", lambda error: errors.append(error) or explain(error))
 
 
 @pytest.fixture
@@ -31,16 +74,20 @@ def pckid(monkeypatch, tmp_path):
     monkeypatch.setattr("pckid.reporting.display.N_RESAMPLES", 2)
     monkeypatch.setattr(runs, "N_NULL", 5)
     monkeypatch.setattr(runs, "N_RESAMPLES", 2)
+    found, errors = [], []
+    listen(monkeypatch, found, errors)
 
     def call(*arguments, stdin=b""):
         be_quiet(False)
+        found.clear(), errors.clear()
         out, err = io.BytesIO(), io.BytesIO()
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
         monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(out, "utf-8", write_through=True))
         monkeypatch.setattr(sys, "stderr", io.TextIOWrapper(err, "utf-8", write_through=True))
         with pytest.raises(SystemExit) as end:
             run_command([str(argument) for argument in arguments])
-        return Result(end.value.code, out.getvalue(), err.getvalue().decode())
+        error = errors[-1] if errors else None
+        return Result(end.value.code, out.getvalue(), err.getvalue().decode(), [*found], error)
 
     return call
 

@@ -34,7 +34,7 @@ def test_text_is_clustered_as_categories(pckid, mixed):
     assert found["categorical"] == ["colour", "code"]
     assert found["accuracy"] > 0.95
     assert "3 columns (2 of categories)" in done.err
-    assert "Left out, because they name the rows (--columns takes them): name." in done.err
+    assert done.only_told("left_out").data == {"why": "row name", "columns": ["name"]}
 
 
 def test_new_rows_are_read_as_the_model_was(pckid, mixed):
@@ -43,7 +43,7 @@ def test_new_rows_are_read_as_the_model_was(pckid, mixed):
         "code", "--save", "m", "--out", "first.csv", *QUICK,
     )  # fmt: skip
     done = pckid("predict", "m", "t.csv", "--out", "again.csv")
-    assert "did not see" not in done.err
+    assert not done.told("categories_unknown")
     texts = [(mixed / name).read_text().splitlines() for name in ("first.csv", "again.csv")]
     first, again = (list(csv.DictReader(lines)) for lines in texts)
     assert [row["cluster"] for row in first] == [row["cluster"] for row in again]
@@ -54,8 +54,8 @@ def test_new_rows_are_read_as_the_model_was(pckid, mixed):
     assert found["parameters"]["categorical_features"] == ["colour", "code"]
     assert [note["code"] for note in found["notes"]] == ["categories_unknown"]
     done = pckid("predict", "m", "new.csv")
-    words = "Column 'colour' holds 'violet' (1), which the model does not know: taken as missing."
-    assert words in done.err
+    told = done.only_told("categories_unknown")
+    assert told.data == {"column": "colour", "texts": {"violet": 1}}
     assert done.err.count("'violet'") == 1
     assert done.out.decode().splitlines()[0] == "x,colour,code,cluster,confidence"
 
@@ -65,7 +65,8 @@ def test_text_where_the_model_knows_numbers_is_refused(pckid, mixed):
     (mixed / "new.csv").write_text("x,colour,code,group\nhigh,red,3,g1\n")
     done = pckid("predict", "m", "new.csv")
     assert done.code == 3
-    assert "Column 'x' holds text in 1 of 1 cell, first 'high'" in done.err
+    problem = done.only_told("text among numbers")
+    assert (problem.column, problem.data["example"]) == ("x", "high")
 
 
 def test_texts_too_many_for_categories_are_refused(pckid, tmp_path):
@@ -73,7 +74,8 @@ def test_texts_too_many_for_categories_are_refused(pckid, tmp_path):
     (tmp_path / "t.csv").write_text("x,notes\n" + "\n".join(rows))
     done = pckid("cluster", "t.csv", "-k", "2")
     assert done.code == 3
-    assert "Column 'notes' holds 300 different texts in 700 rows" in done.err
+    problem = done.only_told("too many categories")
+    assert (problem.column, problem.data["n_distinct"]) == ("notes", 300)
     assert "--drop" in done.err
 
 

@@ -32,18 +32,18 @@ def tables(tmp_path):
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
-        ("text.csv", "Column 'b' holds text in 1 of 3 cells, first 'x' in row 1."),
-        ("inf.csv", "Column 'a' holds an infinite number in row 2."),
-        ("ragged.csv", "has 1 cell, the first has 2"),
+        ("text.csv", "Column 'b' holds text"),
+        ("inf.csv", "infinite number in row 2."),
+        ("ragged.csv", "has 1 cell,"),
         ("empty.csv", "empty.csv is empty."),
-        ("header.csv", "has no rows below its header"),
+        ("header.csv", "no rows below"),
         ("latin.csv", "--encoding cp1252"),
-        ("sheet.xlsx", "is damaged or cut short"),
-        ("cut.csv.gz", "damaged or cut short"),
-        ("cut.parquet", "damaged or cut short"),
-        ("flat.csv", "None of the 2 columns takes two different observed values"),
+        ("sheet.xlsx", "sheet.xlsx is damaged"),
+        ("cut.csv.gz", "cut short"),
+        ("cut.parquet", "cut short"),
+        ("flat.csv", "of the 2 columns"),
         ("few.csv", "need at least 5"),
-        ("nowhere.csv", "There is no file 'nowhere.csv'."),
+        ("nowhere.csv", "no file 'nowhere.csv'."),
     ],
 )
 def test_bad_tables_end_with_3_and_a_sentence(pckid, tables, name, sentence):
@@ -85,7 +85,7 @@ def test_links_are_not_followed(pckid, tables, option, target):
     (tables / "kept.csv").write_text("precious")
     (tables / "link.html").symlink_to(target)
     result = pckid("cluster", "good.csv", "-k", 2, option, "link.html", *QUICK)
-    assert (result.code, "is a link, which is not followed" in result.err) == (2, True)
+    assert (result.code, "'link.html' is a link" in result.err) == (2, True)
     assert (tables / "kept.csv").read_text() == "precious"
     assert not (tables / "new.csv").exists()
 
@@ -93,8 +93,9 @@ def test_links_are_not_followed(pckid, tables, option, target):
 def test_a_device_that_is_not_there_is_named(pckid, tables):
     result = pckid("cluster", "good.csv", "-k", 2, "--device", "nonsense")
     assert result.code == 2
-    assert "Install what is missing" not in result.err
-    assert "device='nonsense' cannot be used: PyTorch knows no such device. Give" in result.err
+    assert "Install" not in result.err
+    assert "device='nonsense'" in result.err
+    assert "no such device" in result.err
 
 
 def test_a_report_that_cannot_be_written_is_refused_before_the_work(pckid, tables, monkeypatch):
@@ -108,7 +109,7 @@ def test_a_report_that_cannot_be_written_is_refused_before_the_work(pckid, table
 def test_an_output_without_a_known_format_is_refused_before_the_work(pckid, tables):
     result = pckid("cluster", "good.csv", "-k", 2, "--out", "labels.docx", *QUICK)
     assert result.code == 3
-    assert "has no known ending" in result.err
+    assert "no known ending" in result.err
 
 
 def test_a_full_disk_leaves_nothing_behind(pckid, tables, monkeypatch):
@@ -119,7 +120,7 @@ def test_a_full_disk_leaves_nothing_behind(pckid, tables, monkeypatch):
     monkeypatch.setattr(os, "fsync", fail)
     result = pckid("cluster", "good.csv", "-k", 2, "--out", "out.csv", *QUICK)
     assert result.code == 1
-    assert "No space left on device" in result.err
+    assert "No space left" in result.err
     assert (tables / "out.csv").read_text() == "old"
     assert not [path for path in tables.iterdir() if path.name.endswith(".tmp")]
 

@@ -87,5 +87,6 @@ def test_a_folder_that_cannot_be_written_to_is_said_before_the_work(table):
         command = [sys.executable, "-c", AS_NOBODY, str(table), folder, *CHEAP]
         done = subprocess.run(command, capture_output=True, text=True)
         assert done.returncode == 2, done.stderr
-        assert done.stderr.endswith("'o.csv' cannot be written: permission denied.\n")
+        assert "'o.csv'" in done.stderr
+        assert "permission denied" in done.stderr
         assert os.listdir(folder) == ["t.csv"]

@@ -108,22 +108,23 @@ def test_formulas_are_escaped_on_request(pckid, hostile):
 
 
 def test_endless_input_is_refused(pckid, tmp_path):
-    for path, says in (("/dev/zero", "is a device, not a table"), ("/dev/null", "is a device")):
+    for path, says in (("/dev/zero", "is a device"), ("/dev/null", "is a device")):
         result = pckid("inspect", path)
         assert result.code == 3
         assert says in result.err
     result = pckid("cluster", "-", "-k", 2, "--max-unpacked", 0.001, stdin=b"1,2\n" * 300_000)
     assert result.code == 3
-    assert "standard input gives more than 0.001 GB, which is the limit" in result.err
+    assert "standard input" in result.err
+    assert "0.001 GB" in result.err
 
 
 @pytest.mark.parametrize(
     ("delimiter", "says"),
     [
-        ("é", "'é' cannot separate cells. Give a sign of ASCII"),
+        ("é", "'é' cannot separate"),
         ('"', "cannot separate cells"),
         ("\n", "cannot separate cells"),
-        (",,", "',,' is not one sign"),
+        (",,", "',,' is not one"),
     ],
 )
 @pytest.mark.parametrize("how", ["--stream", "--no-stream"])
@@ -134,14 +135,11 @@ def test_signs_that_cannot_separate_cells(pckid, tmp_path, delimiter, says, how)
     assert says in result.err
 
 
-def test_one_of_something_is_called_so(pckid, tmp_path):
+def test_one_of_something_is_called_so(pckid, tmp_path, golden):
     (tmp_path / "t.csv").write_text("a\n1\n5\n\ninf\n")
-    page = pckid("inspect", "t.csv").out.decode()
-    assert "t.csv: 4 rows, 1 column\n" in page
-    assert "1 row holds no value" in page
-    assert "Column 'a' holds an infinite number in row 4." in page
+    golden(pckid("inspect", "t.csv").out.decode())
     (tmp_path / "t.csv").write_text("a\n1\n5\n6\n")
     assert "3 rows, 1 column.\n" in pckid("cluster", "t.csv", "-k", 2).err
     names = ",".join("abcdef")
     (tmp_path / "t.csv").write_text(f"{names}\n" + "1,2,3,4,5,6\n" * 3 + "x,x,x,x,x,x\n")
-    assert "6 columns need a decision in t.csv:" in pckid("cluster", "t.csv", "-k", 2).err
+    assert "6 columns need " in pckid("cluster", "t.csv", "-k", 2).err

@@ -1,5 +1,6 @@
 """Tables as people have them: what is asked about, and what is read, whole and in batches."""
 
+import html
 import json
 
 import numpy as np
@@ -8,6 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 from open_tables import read_source
 from tiers import one_in
+
+from pckid.tables.findings import Drop, Missing, SetOption, SkipFirst, SkipLast
 
 CHEAP = ["-k", "2", "--inits", "1", "--max-components", "2", "--max-samples", "1", "--no-assess"]
 BOTH = pytest.mark.parametrize("how", ["--no-stream", "--stream"])
@@ -30,33 +33,28 @@ def survey(highest, codes, n_columns=6):
 
 @BOTH
 @pytest.mark.parametrize(
-    ("highest", "codes", "says"),
-    [
-        (5, [98, 99], "98 in 12 cells and 99 in 12"),
-        (10, [97, 98, 99], "97 in 12 cells, 98 in 12 and 99 in 12"),
-        (5, [9], "9 in 12 cells"),
-        (7, [99], "99 in 12 cells"),
-    ],
+    ("highest", "codes"), [(5, [98, 99]), (10, [97, 98, 99]), (5, [9]), (7, [99])]
 )
-def test_codes_of_a_survey_are_asked_about_once(pckid, tmp_path, how, highest, codes, says):
+def test_codes_of_a_survey_are_asked_about_once(pckid, tmp_path, golden, how, highest, codes):
     write(tmp_path / "t.csv", survey(highest, codes))
     advised = " ".join(f"--na-values {code}" for code in codes)
-    asked = (
-        f"Columns q1, q2, q3, q4 and 2 more hold {says}, unlike their other values. If these "
-        f"mean missing, add {advised}\n"
-    )
     done = pckid("cluster", "t.csv", *CHEAP, how)
     assert done.code == 0, done.err
-    assert f"Note: {asked}" in done.err
-    assert done.err.count("unlike their other") == 2  # a note, and repeated at the end
+    told = done.told("code for missing")
+    # A note, and repeated at the end.
+    assert [each.column for each in told] == [f"q{j + 1}" for j in range(6)] * 2
+    assert all(each.data["codes"] == [(code, 2) for code in codes] for each in told)
+    (asked,) = {sentence for each, sentence in done.found if each in told}
+    assert (done.err.count(f"Note: {asked}\n"), done.err.count(f"  {asked}\n")) == (1, 1)
+    golden(asked, " ".join(map(str, codes)))
     text = pckid("inspect", "t.csv").out.decode()
-    assert f"  {asked}" in text
+    assert f"  {asked}\n" in text
     assert f"  pckid cluster t.csv {advised} --out clusters.csv" in text
     taken = pckid("cluster", "t.csv", *CHEAP, how, "--yes")
     assert taken.code == 0, taken.err
-    assert f"Advice taken: {advised}\n" in taken.err
+    assert taken.only_told("advice_taken").data["fixes"] == [Missing(str(code)) for code in codes]
     given = pckid("cluster", "t.csv", *CHEAP, how, *advised.split())
-    assert "unlike their other" not in given.err
+    assert not given.told("code for missing")
     assert taken.out == given.out
 
 
@@ -66,24 +64,20 @@ def test_a_code_that_is_a_value_elsewhere_is_advised_by_column(pckid, tmp_path):
     write(
         tmp_path / "t.csv", [[*header, "age"], *([*r, a] for r, a in zip(rows, ages, strict=True))]
     )
-    text = pckid("inspect", "t.csv").out.decode()
-    assert (
-        "Columns q1 and q2 hold 99 in 4 cells, unlike their other values. If these mean missing, "
-        "add --na-values q1=99 --na-values q2=99\n"
-    ) in text
+    inspected = pckid("inspect", "t.csv")
+    text = inspected.out.decode()
+    told = inspected.told("code for missing")
+    assert [each.fix for each in told] == [(Missing("99", "q1"),), (Missing("99", "q2"),)]
     assert "  pckid cluster t.csv --na-values q1=99 --na-values q2=99 --out clusters.csv" in text
 
 
-def test_the_report_asks_about_codes_once(pckid, tmp_path):
+def test_the_report_asks_about_codes_once(pckid, tmp_path, golden):
     write(tmp_path / "t.csv", survey(5, [98, 99]))
     done = pckid("cluster", "t.csv", *CHEAP, "--assess", "--report", "r.html", "--json")
     assert done.code == 0, done.err
     (told,) = [note for note in json.loads(done.out)["verdict"]["notes"] if "code" in note]
-    assert told == (
-        "Columns 'q1', 'q2', 'q3', 'q4' and 2 more hold 98 in 12 cells and 99 in 12: if that is a "
-        "code for missing, cluster again with it taken as missing."
-    )
-    assert (tmp_path / "r.html").read_text("utf-8").count("if that is a code for missing") >= 1
+    golden(told)
+    assert told in html.unescape((tmp_path / "r.html").read_text("utf-8"))
 
 
 def measured(n_rows=40):
@@ -103,35 +97,32 @@ def outcome(result):
 
 
 @pytest.mark.parametrize(
-    ("last", "listed", "n_rows"),
+    ("last", "labels"),
     [
-        ([["Total", 99.5, 80.25]], "row ('Total') looks like a total or a note", 1),
-        ([["Mittelwert:", 2.5, 2]], "row ('Mittelwert:') looks like a total or a note", 1),
+        ([["Total", 99.5, 80.25]], ("Total",)),
+        ([["Mittelwert:", 2.5, 2]], ("Mittelwert:",)),
         (
             [["TOTAL", 99.5, 80], ["", "", ""], ["Source: our office 2024", "", ""]],
-            "rows ('TOTAL', 'Source: our office 2024') look like totals or notes",
-            3,
+            ("TOTAL", "Source: our office 2024"),
         ),
-        (
-            [["Sum", 9, 8], ["Mean", 1, 2]],
-            "rows ('Sum', 'Mean') look like totals or notes",
-            2,
-        ),
+        ([["Sum", 9, 8], ["Mean", 1, 2]], ("Sum", "Mean")),
     ],
 )
-def test_totals_are_asked_about_and_left_out(pckid, tmp_path, last, listed, n_rows):
+def test_totals_are_asked_about_and_left_out(pckid, tmp_path, last, labels):
+    n_rows = len(last)
     write(tmp_path / "plain.csv", [HEADER, *measured()])
     write(tmp_path / "t.csv", [HEADER, *measured(), *last])
-    asked = f"The last {listed}, not like data."
-    text = pckid("inspect", "t.csv").out.decode()
-    assert f"  {asked} If so, leave" in text
+    inspected = pckid("inspect", "t.csv")
+    text = inspected.out.decode()
+    asked = inspected.only_told("extra rows")
+    assert (asked.data["labels"], asked.fix) == (labels, (SkipLast(n_rows),))
     assert f"  pckid cluster t.csv --skip-last {n_rows} --out clusters.csv" in text
     plain = pckid("cluster", "plain.csv", *CHEAP)
     for how in ("--no-stream", "--stream"):
-        assert f"Note: {asked}" in pckid("cluster", "t.csv", *CHEAP, how).err
+        assert pckid("cluster", "t.csv", *CHEAP, how).only_told("extra rows") == asked
         for taken in (["--skip-last", n_rows], ["--yes"]):
             done = pckid("cluster", "t.csv", *CHEAP, how, *taken)
-            assert "The last" not in done.err
+            assert not done.told("extra rows")
             assert outcome(done) == outcome(plain)
 
 
@@ -140,8 +131,8 @@ def test_a_total_among_numbers_stops(pckid, tmp_path, how):
     write(tmp_path / "t.csv", [HEADER[1:], *(row[1:] for row in measured()), ["Summe", ""]])
     done = pckid("cluster", "t.csv", *CHEAP, how)
     assert done.code == 3
-    assert "To take this advice: --yes, or --skip-last 1\n" in done.err
-    assert "holds text" not in done.err
+    assert done.err.endswith("--yes, or --skip-last 1\n")
+    assert not done.told("text among numbers")
     assert pckid("cluster", "t.csv", *CHEAP, how, "--yes").out.count(b"\n") == 41
 
 
@@ -167,8 +158,9 @@ def test_a_note_of_one_cell_below_the_table(pckid, tmp_path, how):
     write(tmp_path / "t.csv", [HEADER, *measured(), "", "Source: our office", "", "Second note"])
     done = pckid("cluster", "t.csv", *CHEAP, how)
     assert done.code == 3
-    assert "Line 43 of t.csv has 1 cell, the first has 3" in done.err
-    assert "--skip-last 2 leaves out such lines." in done.err
+    assert "Line 43 of t.csv " in done.err
+    assert done.error.fixes == (SetOption("delimiter"), SkipLast(2))
+    assert "--skip-last 2" in done.err
     skipped = pckid("cluster", "t.csv", *CHEAP, how, "--skip-last", 2)
     assert outcome(skipped) == outcome(pckid("cluster", "plain.csv", *CHEAP))
 
@@ -180,7 +172,8 @@ def test_rows_of_parquet_are_not_skipped(pckid, tmp_path):
     pa.parquet.write_table(pa.table({"a": [1.5, 2.5, 9.5]}), tmp_path / "t.parquet")
     done = pckid("inspect", "t.parquet", "--skip-last", 1)
     assert done.code == 3
-    assert "t.parquet is neither a text file nor a spreadsheet: no rows can be skipped." in done.err
+    assert "t.parquet" in done.err
+    assert "be skipped" in done.err
 
 
 @pytest.mark.parametrize("end", one_in(3, ["\n", "\r\n", "\r"]))
@@ -202,36 +195,34 @@ def test_titles_above_the_header_are_left_out(pckid, tmp_path, above, delimiter,
     plain = pckid("cluster", "plain.csv", *CHEAP)
     for how in ("--no-stream", "--stream"):
         done = pckid("cluster", "t.csv", *CHEAP, how)
-        assert f"Note: The names of the columns are in line {line};" in done.err
+        assert done.only_told("rows_above").data["row"] == line
         assert outcome(done) == outcome(plain)
         told = pckid("cluster", "t.csv", *CHEAP, how, "--skip-first", line - 1)
-        assert "names of the columns" not in told.err
+        assert not told.told("rows_above")
         assert outcome(told) == outcome(plain)
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        # A header with a cell too few is none of the titles, nor is a row of texts a header.
-        ("a,b\n1,2,3\n4,5,6\n", "Line 2 of t.csv has 3 cells, the first has 2"),
-        ("a\nx,y\nz,w\nu,v\n", "Line 2 of t.csv has 2 cells, the first has 1"),
-    ],
+    ("text", "n_cells"),
+    # A header with a cell too few is none of the titles, nor is a row of texts a header.
+    [("a,b\n1,2,3\n4,5,6\n", 3), ("a\nx,y\nz,w\nu,v\n", 2)],
 )
-def test_what_is_no_title_is_refused(pckid, tmp_path, text, says):
+def test_what_is_no_title_is_refused(pckid, tmp_path, text, n_cells):
     (tmp_path / "t.csv").write_text(text)
     done = pckid("inspect", "t.csv")
     assert done.code == 3
-    assert says in done.err
-    assert "--skip-first 1 leaves out such a title." in done.err
+    assert f"t.csv has {n_cells} cells," in done.err
+    assert done.error.fixes == (SetOption("delimiter"), SkipFirst(1))
+    assert "--skip-first 1" in done.err
 
 
 def test_lines_are_those_of_the_file(pckid, tmp_path):
     rows = [["region", "a", "b"], *measured(), ["x", 1]]
     write(tmp_path / "t.csv", ["", "Report 2024", "", *rows, *measured(20)])
     done = pckid("inspect", "t.csv")
-    assert "Line 45 of t.csv has 2 cells, the first has 3" in done.err
+    assert "Line 45 of t.csv " in done.err
     write(tmp_path / "t.csv", ["", "Report 2024", "", *rows[:-1], '"x,1,2', "y,2,3"])
-    assert "opens a quote in line 45 " in pckid("inspect", "t.csv").err
+    assert "quote in line 45 " in pckid("inspect", "t.csv").err
 
 
 def write_sheets(path, **sheets):
@@ -257,7 +248,7 @@ def test_a_cover_is_no_table(pckid, tmp_path, cover):
     write_sheets(tmp_path / "t.xlsx", Cover=cover, Data=[HEADER, *measured()], More=cover)
     done = pckid("cluster", "t.xlsx", *CHEAP)
     assert done.code == 0, done.err
-    assert "Note: Sheet 'Data' is read, not 'Cover', 'More'; --sheet chooses another." in done.err
+    assert done.only_told("other_sheets").data == {"sheet": "Data", "others": ["Cover", "More"]}
     text = pckid("inspect", "t.xlsx", "--sheet", "2").out.decode()
     assert "  pckid cluster t.xlsx --sheet 2 --out clusters.csv" in text
 
@@ -265,7 +256,8 @@ def test_a_cover_is_no_table(pckid, tmp_path, cover):
 def test_a_table_of_texts_comes_before_one_of_numbers(pckid, tmp_path):
     texts = [["a", "b", "c"], *([word, word, "x"] for word in ("red", "blue", "green") * 5)]
     write_sheets(tmp_path / "t.xlsx", Answers=texts, Counts=[HEADER, *measured()])
-    assert "Sheet 'Answers' is read, not 'Counts'" in pckid("inspect", "t.xlsx").err
+    told = pckid("inspect", "t.xlsx").only_told("other_sheets")
+    assert told.data == {"sheet": "Answers", "others": ["Counts"]}
 
 
 def test_rows_are_those_of_the_sheet(pckid, tmp_path):
@@ -273,10 +265,12 @@ def test_rows_are_those_of_the_sheet(pckid, tmp_path):
     rows[29][1] = "low"
     sheet = [["Report 2024"], [], HEADER, *rows[:19], [], *rows[19:], ["Total", 5, 6], [], ["Note"]]
     write_sheets(tmp_path / "t.xlsx", Data=sheet)
-    text = pckid("inspect", "t.xlsx").out.decode()
-    assert "Column 'a' holds text in 1 of 41 cells, first 'low' in row 34 of the sheet." in text
+    done = pckid("inspect", "t.xlsx")
+    found = done.only_told("text among numbers")
+    assert (found.column, found.data["where"]) == ("a", "row 34 of the sheet")
     # The total, and the note below it, which is left out in any case.
-    assert "leave it out: --skip-last 2 (with what is left out below already)." in text
+    total = done.only_told("extra rows")
+    assert (total.data["more"], total.fix) == (True, (SkipLast(2),))
     for how in ("--no-stream", "--stream"):
         done = pckid("cluster", "t.xlsx", *CHEAP, how, "--na-values", "low", "--skip-last", 2)
         assert done.out.count(b"\n") == 41, done.err
@@ -287,7 +281,8 @@ def test_the_row_without_a_weight_is_that_of_the_sheet(pckid, tmp_path):
     rows[9][-1] = None
     write_sheets(tmp_path / "t.xlsx", Data=[["Title"], [], [*HEADER, "weight"], *rows])
     done = pckid("cluster", "t.xlsx", *CHEAP, "--weights", "weight")
-    assert "column 'weight' holds nothing in row 13 of the sheet." in done.err
+    assert " row 13 of " in done.err
+    assert "--weights" in done.err
 
 
 @BOTH
@@ -296,8 +291,8 @@ def test_codes_with_zeros_are_written_back_as_they_were(pckid, tmp_path, how, ki
     rows = [[f"0{1 + i % 3}", *row[1:]] for i, row in enumerate(measured())]
     write(tmp_path / "t.csv", [["code", "a", "b"], *rows])
     done = pckid("cluster", "t.csv", *CHEAP, how, "--out", f"r.{kind}")
-    assert done.err.count("Note: Column 'code' holds numbers that begin with 0") == 1
-    assert "its name suggests a code" not in done.err
+    assert done.only_told("codes with zeros").column == "code"
+    assert not done.told("may be a code")
     written = read_source(f"r.{kind}").data
     assert written.column("code").to_pylist() == [row[0] for row in rows]
     assert list(map(float, written.column("a").to_pylist())) == [row[1] for row in rows]
@@ -344,18 +339,13 @@ def test_a_category_in_columns_of_which_rows_have_none_is_asked_about_once(pckid
     coded = [rng.integers(n + 1, size=240)[:, None] == np.arange(n) for n in (3, 2)]
     names = ["a", "red", "green", "blue", "own", "rent"]
     write(tmp_path / "t.csv", [names, *np.hstack([numbers, *coded]).tolist()])
-    asked = (
-        "Columns 'red', 'green' and 'blue' seem to hold one category, but some rows have a 1 in "
-        "none or in two of them. So do those that begin with 'own'. Each counts as a column of its "
-        "own. If they are one category, correct these rows, or write it as one column of text, "
-        "empty where it is missing.\n"
-    )
     done = pckid("cluster", "t.csv", *CHEAP, how, "--save", "m.pckid")
     assert done.code == 0, done.err
-    assert done.err.count(f"Note: {asked}") == 1
-    assert done.err.count("to hold one category") == 2  # a note, and repeated at the end
-    assert f"  {asked}" in pckid("inspect", "t.csv").out.decode()
-    assert "one category" not in pckid("predict", "m.pckid", "t.csv").err
+    asked = done.told("split category")
+    assert len(asked) == 2  # a note, and repeated at the end
+    assert asked[0].data["groups"] == [["red", "green", "blue"], ["own", "rent"]]
+    assert pckid("inspect", "t.csv").told("split category") == asked[:1]
+    assert not pckid("predict", "m.pckid", "t.csv").told("split category")
 
 
 @BOTH
@@ -391,28 +381,29 @@ def test_a_limit_of_detection_is_not_advised_as_missing(pckid, tmp_path, how, li
     write(tmp_path / "t.csv", ["lead;a;b", *rows], ";")
     done = pckid("cluster", "t.csv", *CHEAP, how)
     assert done.code == 3
-    assert "It is a limit: write a number in its place" in done.err
+    assert "is a limit" in done.err
     assert "--na-values" not in done.err
     taken = pckid("cluster", "t.csv", *CHEAP, how, "--yes")
     assert taken.code == 0, taken.err
     read = limit not in ("<0.5 mg/m3", "10+")
-    assert f"Advice taken: {'--limits value' if read else '--drop lead'}\n" in taken.err
+    fix = SetOption("limits", "value") if read else Drop("lead")
+    assert taken.only_told("advice_taken").data["fixes"] == [fix]
 
 
 _MEANT = {
-    "duration: write it as one number, such as hours": [
+    "duration": [
         "{n}h {m:02}m",
         "{n} h {m} min",
         "PT{n}H{m}M",
     ],
-    "value with its error: write the value alone": [
+    "value with its error": [
         "{n}.{m} ± 0.{n}",
         "{m} +/- {n}",
         "{m},5±0,1 mg",
     ],
-    "coordinate: write degrees as a number": ["{m}.{n}° N", "{m}°{n}'12\"S", "{n}° {m}′ W"],
+    "coordinate": ["{m}.{n}° N", "{m}°{n}'12\"S", "{n}° {m}′ W"],
     "written in two units": ["{n}'{m}\"", "{n} ft {m} in"],
-    "It holds two numbers: write each in a column of its own": [
+    "It holds two numbers": [
         "1{m:02}/8{n}",
         "{m} ({n}.5)",
         "{m} ({n}%)",
@@ -430,16 +421,18 @@ def test_measurements_that_are_not_one_number_are_asked_about(pckid, tmp_path, h
     write(tmp_path / "t.csv", [["m", "a", "b"], *rows], "\t")
     done = pckid("cluster", "t.csv", *CHEAP, how)
     assert done.code == 3
-    assert f"holds text in 60 of 60 cells, first '{cells[0]}' in row 1. It " in done.err
+    found = done.only_told("text among numbers")
+    assert (found.column, found.rows) == ("m", (1,))
+    assert (found.data["n_cells"], found.data["example"]) == (60, cells[0])
+    assert found.fix == (Drop("m"),)
     assert meant in done.err
-    assert "Otherwise leave the column out (--drop m), or take it as categories" in done.err
     assert "--na-values" not in done.err
     assert meant in pckid("inspect", "t.csv").out.decode()
     assert pckid("cluster", "t.csv", *CHEAP, how, "--yes").code == 0
 
 
 @BOTH
-def test_columns_of_lists_are_called_so(pckid, tmp_path, how):
+def test_columns_of_lists_are_called_so(pckid, tmp_path, golden, how):
     columns = {
         "a": [i * 5 % 13 for i in range(60)],
         "b": [i * 3 % 17 for i in range(60)],
@@ -450,15 +443,14 @@ def test_columns_of_lists_are_called_so(pckid, tmp_path, how):
     pq.write_table(pa.table(columns), tmp_path / "t.parquet")
     done = pckid("cluster", "t.parquet", *CHEAP, how)
     assert done.code == 3
-    what = "Write what tells rows apart as columns of numbers, leave it out (--drop {}), or"
-    for name, holds in (("tags", "a list"), ("place", "several named values"), ("raw", "bytes")):
-        assert f"Column '{name}' holds {holds} in each cell" in done.err
-        assert what.format(name) in done.err
-    assert "holds text" not in done.err
-    page = pckid("inspect", "t.parquet").out.decode()
-    assert "5 columns, 3 that cannot be read as numbers\n" in page
-    assert "\ntags    no numbers " in page
-    assert "holds text" not in page
+    told = {each.column: each for each in done.told("no numbers")}
+    holds = {name: each.data["example"].split(" in each")[0] for name, each in told.items()}
+    assert holds == {"tags": "a list", "place": "several named values", "raw": "bytes"}
+    assert all(each.fix == (Drop(name),) for name, each in told.items())
+    assert not done.told("text among numbers")
+    inspected = pckid("inspect", "t.parquet")
+    golden(inspected.out.decode())
+    assert not inspected.told("text among numbers")
     assert pckid("cluster", "t.parquet", *CHEAP, how, "--yes").code == 0
 
 
@@ -471,17 +463,15 @@ def test_several_answers_in_a_cell_are_pointed_out(pckid, tmp_path, n_tools, lef
     write(tmp_path / "t.csv", [["a", "b", "tools"], *rows])
     done = pckid("cluster", "t.csv", *CHEAP, "--save", "m.pckid")
     assert done.code == 0, done.err
-    page = pckid("inspect", "t.csv").out.decode()
+    inspected = pckid("inspect", "t.csv")
     if left_out:
-        assert "Left out, because they hold several answers in a cell (make each answer" in done.err
-        assert "tools: several answers in a cell: left out; make each answer a column" in page
+        assert done.only_told("left_out").data == {"why": "several answers", "columns": ["tools"]}
+        assert "tools: several answers" in inspected.out.decode()
     else:
-        told = (
-            "holds several answers in a cell, such as 'Excel|Word|R': each combination counts as "
-        )
-        assert f"{told}a category of its own. Make each answer a column of 0 and 1.\n" in done.err
-        assert told in page
-    assert "several" not in pckid("predict", "m.pckid", "t.csv").err
+        told = done.only_told("several answers")
+        assert (told.column, told.data["example"]) == ("tools", "Excel|Word|R")
+        assert inspected.told("several answers") == [told]
+    assert not pckid("predict", "m.pckid", "t.csv").told("several answers", "left_out")
     again = pckid("cluster", "t.csv", *CHEAP, "--categorical", "tools")
     assert again.code == 0, again.err
-    assert "several" not in again.err
+    assert not again.told("several answers", "left_out")

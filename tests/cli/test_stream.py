@@ -14,6 +14,7 @@ from pyarrow.feather import write_feather
 from pckid import PCKID, load, runs
 
 QUICK = ["--inits", "4", "--max-components", "6", "--no-assess"]
+BATCHES = "is read in batches"
 
 
 @pytest.fixture
@@ -54,13 +55,13 @@ def test_the_output_is_that_of_memory(pckid, penguins, parquet, tmp_path, kind, 
 
 def test_large_tables_are_streamed_without_asking(pckid, parquet):
     arguments = ("cluster", parquet, "-k", 3, "--drop", "label", "--out", "o.csv", *QUICK)
-    assert "read in batches" not in pckid(*arguments).err
+    assert BATCHES not in pckid(*arguments).err
     with sklearn.config_context(working_memory=0.01):
         result = pckid(*arguments)
         assert result.code == 0
-        assert "penguins.parquet (344 rows) is read in batches" in result.err
-        assert "2 of 344 rows hold no value in a column that counts: label -1." in result.err
-        assert "read in batches" not in pckid(*arguments, "--no-stream").err
+        assert f"penguins.parquet (344 rows) {BATCHES}" in result.err
+        assert result.only_told("unclustered").data == {"n_unclustered": 2, "n_rows": 344}
+        assert BATCHES not in pckid(*arguments, "--no-stream").err
 
 
 def test_what_a_fit_would_take_decides_not_the_size_of_the_table(pckid, parquet):
@@ -79,7 +80,7 @@ def test_categories_are_read_in_batches(pckid, request, source, tmp_path):
     with sklearn.config_context(working_memory=0.3):
         result = pckid(*arguments, "o.csv")
         assert result.code == 0, result.err
-        assert "is read in batches" in result.err
+        assert BATCHES in result.err
         assert "7 columns (1 of categories)" in result.err
         assert pckid(*arguments, "w.csv", "--no-stream").code == 0
         assert (tmp_path / "o.csv").read_bytes() == (tmp_path / "w.csv").read_bytes()
@@ -147,8 +148,8 @@ def test_codes_for_missing_values_are_pointed_out(pckid, parquet, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["--stream", "--report", "r.html"], "--report needs the table in memory"),
-        (["--out", "parts/o.parquet"], "lies in the input"),
+        (["--stream", "--report", "r.html"], "--report needs"),
+        (["--out", "parts/o.parquet"], "in the input"),
     ],
 )
 def test_wrong_use(pckid, parquet, tmp_path, arguments, says):
@@ -172,7 +173,7 @@ def test_the_size_unpacked_decides(pckid, tmp_path):
             result = pckid("cluster", name, "-k", 2, "--out", "o.csv", *QUICK)
         assert result.code == 0, result.err
         assert f"{name} (" in result.err
-        assert "is read in batches" in result.err
+        assert BATCHES in result.err
         assert (tmp_path / "o.csv").read_bytes().count(b"\n") == 40_001
 
 
@@ -190,14 +191,14 @@ def test_a_file_that_changes_meanwhile_is_refused(pckid, penguins, tmp_path, mon
         "cluster", path, "-k", 3, "--drop", "label", "--stream", "--out", "o.csv", *QUICK
     )
     assert result.code == 3
-    assert "t.csv changed while it was read. Cluster it again." in result.err
+    assert "t.csv changed while" in result.err
     assert not (tmp_path / "o.csv").exists()
 
 
 def test_fewer_clusters_than_asked_for_are_pointed_out(pckid, tmp_path):
     (tmp_path / "t.csv").write_text("a,b\n" + "1,2\n3,5\n" * 10)
     result = pckid("cluster", "t.csv", "-k", 3, "--stream", *QUICK)
-    assert "Only 2 of the 3 clusters asked for hold rows" in result.err
+    assert result.only_told("empty_clusters").data == {"n_found": 2, "n_clusters": 3}
 
 
 def test_a_folder_may_be_read_whole(pckid, parquet, tmp_path):
@@ -205,14 +206,14 @@ def test_a_folder_may_be_read_whole(pckid, parquet, tmp_path):
     parquet.rename(tmp_path / "parts" / "0.parquet")
     arguments = ["cluster", "parts", "-k", 3, "--drop", "label", *QUICK]
     whole, streamed = (pckid(*arguments, how) for how in ("--no-stream", "--stream"))
-    assert "read in batches" not in whole.err
+    assert BATCHES not in whole.err
     assert whole.out == streamed.out
 
 
 def test_standard_input_cannot_be_streamed(pckid):
     result = pckid("cluster", "-", "-k", 3, "--stream", stdin=b"a,b\n1,2\n")
     assert result.code == 2
-    assert "cannot be read in batches" in result.err
+    assert "'-' cannot be read" in result.err
 
 
 def test_a_bad_block_is_named_and_leaves_no_output(pckid, parquet, tmp_path):
@@ -224,8 +225,9 @@ def test_a_bad_block_is_named_and_leaves_no_output(pckid, parquet, tmp_path):
                    row_group_size=100)  # fmt: skip
     result = pckid("cluster", "bad.parquet", "-k", 3, "--stream", "--out", "o.csv", *QUICK)
     assert result.code == 3
-    where = "row 218 (bad.parquet, row group 2, row 18 of it)"
-    assert f"Column '{column}' holds an infinite number in {where}" in result.err
+    found = result.only_told("infinite numbers")
+    assert (found.column, found.rows) == (column, (218,))
+    assert found.data["where"] == "row 218 (bad.parquet, row group 2, row 18 of it)"
     assert not list(tmp_path.glob("*o.csv*"))
 
 
@@ -245,11 +247,11 @@ def test_the_verdict_is_that_of_memory(pckid, parquet):
     assert found["sentence"] in said_of_memory
 
 
-def test_the_verdict_on_a_sample_says_of_how_many_rows(pckid, parquet, monkeypatch):
+def test_the_verdict_on_a_sample_says_of_how_many_rows(pckid, parquet, monkeypatch, golden):
     monkeypatch.setattr(runs, "MAX_JUDGED", 100)
     found, said = verdict_of(pckid, parquet, "--stream")
-    assert found["notes"][-1] == "Judged on 100 of 342 rows."
-    assert "Note: Judged on 100 of 342 rows." in said
+    golden(found["notes"][-1])
+    assert f"Note: {found['notes'][-1]}" in said
     assert "Judged" not in found["sentence"]
 
 
@@ -262,7 +264,7 @@ def test_a_sample_is_named_where_clusters_are_described_by_it(
     assert result.code == 0, result.err
     lines = result.err.splitlines()
     assert sum(line.startswith("Cluster ") for line in lines) == n_described
-    named = [i for i, line in enumerate(lines) if line == "By a sample of 200 rows:"]
+    named = [i for i, line in enumerate(lines) if "sample of 200 rows" in line]
     assert len(named) == (n_described > 0)
     assert all(lines[i + 1].startswith("Cluster 0: ") for i in named)
 
@@ -283,7 +285,7 @@ def write_groups(path, n_rows=120):
     path.write_text("\n".join(lines) + "\nTotal,,9,9,\n")
 
 
-def test_a_table_in_batches_ends_as_one_in_memory_does(pckid, tmp_path):
+def test_a_table_in_batches_ends_as_one_in_memory_does(pckid, tmp_path, golden):
     write_groups(tmp_path / "t.csv")
     ends = {}
     for how in ("--stream", "--no-stream"):
@@ -298,10 +300,7 @@ def test_a_table_in_batches_ends_as_one_in_memory_does(pckid, tmp_path):
         assert "2021-0" in str(next(row for row in profiles if row["column"] == "day"))
     assert ends["--stream"] == ends["--no-stream"]
     assert len(ends["--stream"][0]) == 3
-    assert ends["--stream"][1] == [
-        "pckid inspect t.csv --skip-first 0 --dates use tells more.",
-        "Add --yes to take the advice.",
-    ]
+    golden(ends["--stream"][1])
 
 
 def test_advice_is_taken_in_batches_too(pckid, tmp_path):
@@ -313,15 +312,14 @@ def test_advice_is_taken_in_batches_too(pckid, tmp_path):
     assert "open" not in result.err
 
 
-def test_what_comes_next_suits_a_table_in_batches(pckid, tmp_path):
+def test_what_comes_next_suits_a_table_in_batches(pckid, tmp_path, golden):
     write_groups(tmp_path / "t.csv")
     result = pckid("cluster", "t.csv", "-k", 3, "--stream", *QUICK)
     assert "leave --stream out" in result.err
     refused = pckid("cluster", "t.csv", "-k", 3, "--stream", "--report", "r.html", *QUICK)
     assert (refused.code, "leave --stream out" in refused.err) == (2, True)
     one = pckid("cluster", "t.csv", "-k", 1, "--stream", *QUICK)
-    assert "All rows are in one cluster; -k 2 or more divides them" in one.err
-    assert "sets the clusters apart" not in one.err
+    golden(one.err.partition("What next:\n")[2].splitlines()[0])
 
 
 def test_notes_are_said_once(pckid, tmp_path):
@@ -332,19 +330,19 @@ def test_notes_are_said_once(pckid, tmp_path):
         result = pckid("cluster", "t.csv", "-k", 2, *QUICK)
     said = result.err.splitlines()
     assert len(said) == len(set(said))
-    assert "is read in batches" in result.err
+    assert BATCHES in result.err
 
 
 @pytest.mark.parametrize(
-    ("last", "says"),
+    ("last", "code"),
     [
-        ('"1,234.5"', "'1,234.5': 30 of 30 cells fit thousands ',', decimal '.'"),
-        ("low", "Column 'a' holds text in 1 of 30 cells, first 'low' in row 30."),
+        ('"1,234.5"', "numbers_read"),
+        ("low", "text among numbers"),
         ("-", ""),
-        ("-inf", "Column 'a' holds an infinite number in row 30."),
+        ("-inf", "infinite numbers"),
     ],
 )
-def test_what_the_first_rows_do_not_show(pckid, tmp_path, monkeypatch, last, says):
+def test_what_the_first_rows_do_not_show(pckid, tmp_path, monkeypatch, last, code):
     monkeypatch.setattr("pckid.tables.kinds._HEAD_ROWS", 5)
     rows = [f"{i % 2 * 9 + i / 100},{i % 2 * 7 - i / 50}" for i in range(29)]
     (tmp_path / "t.csv").write_text("a,b\n" + "\n".join([*rows, f"{last},3.5"]) + "\n")
@@ -352,5 +350,6 @@ def test_what_the_first_rows_do_not_show(pckid, tmp_path, monkeypatch, last, say
         pckid("cluster", "t.csv", *QUICK, how) for how in ("--no-stream", "--stream")
     )
     assert (streamed.code, streamed.out) == (whole.code, whole.out)
-    assert says in whole.err
-    assert whole.code == 0 or says in streamed.err
+    told = whole.told(*filter(None, [code]))
+    assert len(told) == bool(code)
+    assert whole.code == 0 or streamed.told(code) == told

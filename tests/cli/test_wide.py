@@ -18,7 +18,7 @@ def test_twenty_thousand_columns_take_seconds(pckid, tmp_path):
     start = time.process_time()
     page = pckid("inspect", "wide.csv").out.decode()
     assert "3 rows, 20,000 columns" in page
-    assert "and 19,000 more columns; --json lists them all" in page
+    assert "and 19,000 more columns; --json" in page
     options = ["-k", 2, "--drop", "c1", "--out", "o.parquet"]
     for how in ("--no-stream", "--stream"):
         assert pckid("cluster", "wide.csv", *options, how).code == 0

@@ -45,15 +45,15 @@ def test_a_workbook_gives_the_clusters_of_the_same_text(pckid, workbook, penguin
     from_workbook = pckid("cluster", workbook, *CHEAP, "--label", "label")
     assert from_workbook.code == 0, from_workbook.err
     assert labels(from_workbook.out) == labels(from_text.out)
-    assert "Note: Sheet 'Birds' is read, not 'Notes'; --sheet chooses another." in from_workbook.err
-    assert "in row 3 of sheet 'Birds'" in from_workbook.err
+    assert from_workbook.only_told("other_sheets").data == {"sheet": "Birds", "others": ["Notes"]}
+    assert from_workbook.only_told("rows_above").data == {"row": 3, "sheet": "Birds"}
 
 
 @pytest.mark.parametrize("how", ["--no-stream", "--stream"])
 def test_the_result_is_a_workbook_with_profiles(pckid, workbook, how):
     result = pckid("cluster", workbook, *CHEAP, "--label", "label", "--out", "c.xlsx", how)
     assert result.code == 0, result.err
-    assert "is read in batches" not in result.err
+    assert "batches" not in result.err
     found = sheets("c.xlsx")
     assert list(found) == ["table", "profiles"]
     header, *rows = found["table"]
@@ -103,7 +103,8 @@ def test_sheets_are_named_where_one_is_not_found(pckid):
     path = FILES / "several-sheets.xlsx"
     result = pckid("inspect", path, "--sheet", "Dta")
     assert result.code == 3
-    assert "has no sheet 'Dta'. Its sheets are: 1 'Cover', 2 'Empty', 3 'Data'" in result.err
+    assert "no sheet 'Dta'" in result.err
+    assert "1 'Cover', 2 'Empty', 3 'Data'" in result.err
     assert b"region" in pckid("inspect", path, "--sheet", "3").out
 
 
@@ -113,22 +114,19 @@ def test_files_of_statistics_programs_are_looked_at(pckid):
     assert b"categories" in result.out
 
 
-def test_a_missing_extra_is_named_once(pckid, monkeypatch):
+def test_a_missing_extra_is_named_once(pckid, monkeypatch, golden):
     monkeypatch.setitem(sys.modules, "python_calamine", None)
     result = pckid("inspect", FILES / "plain.xlsx")
     assert result.code == 1
-    needs = "Reading spreadsheets needs python_calamine: python -m pip install 'pckid[excel]'"
-    assert result.err.strip() == f"pckid: {needs}"
+    golden(result.err)
 
 
 def test_a_missing_extra_shows_before_the_work(pckid, penguins, monkeypatch):
     monkeypatch.setitem(sys.modules, "xlsxwriter", None)
     result = pckid("cluster", penguins, *CHEAP, "--out", "c.xlsx")
     assert result.code == 1
-    assert (
-        result.err
-        == "pckid: Writing .xlsx needs xlsxwriter: python -m pip install 'pckid[excel]'\n"
-    )
+    assert result.err.endswith(" needs xlsxwriter: python -m pip install 'pckid[excel]'\n")
+    assert result.err.count("\n") == 1
 
 
 def test_cluster_file_takes_workbooks(workbook, tmp_path):
@@ -152,7 +150,7 @@ def test_workers_do_not_read_workbooks(workbook):
     from pckid.tables.preparing import prepare
     from pckid.tables.scanning import open_table
 
-    with pytest.raises(TableError, match="which workers cannot read in pieces"):
+    with pytest.raises(TableError, match="workers cannot read"):
         ClusterRows(prepare(open_table(str(workbook), at_most=0)), None)
 
 
@@ -165,7 +163,7 @@ def test_only_so_many_rows_fit_a_sheet(tmp_path, monkeypatch):
     table = FileTable(pa.table({"a": [1, 2, 3]}), None, "t")
     write_table(io.BytesIO(), table, {}, kind="xlsx")
     table = FileTable(pa.table({"a": [1, 2, 3, 4]}), None, "t")
-    with pytest.raises(TableError, match=r"takes 3 rows, and the table has more. Write .csv"):
+    with pytest.raises(TableError, match="takes 3 rows"):
         write_table(io.BytesIO(), table, {}, kind="xlsx")
 
 
@@ -176,7 +174,7 @@ def test_too_many_rows_for_a_sheet_show_before_the_work(pckid, penguins, monkeyp
     monkeypatch.setattr("pckid.cli._clustering.fit_clusters", None)
     result = pckid("cluster", penguins, *CHEAP, "--label", "label", "--out", "c.xlsx")
     assert result.code == 3
-    assert "A sheet of .xlsx takes 343 rows, and the table has more" in result.err
+    assert ".xlsx takes 343 rows" in result.err
 
 
 def test_numbers_beside_a_text_for_missing_stay_numbers(pckid, tmp_path):

@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import html
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -38,6 +39,13 @@ class Outline(HTMLParser):
 
     def all(self, tag):
         return [attributes for name, attributes in self.elements if name == tag]
+
+
+def paragraph_with(page, mark):
+    """Give the text of the only paragraph, caption or entry of a page that holds a mark."""
+    parts = re.findall(r"<(p|figcaption|dd|h2|strong)\b[^>]*>(.*?)</\1>", page, re.DOTALL)
+    (found,) = {text for _, text in parts if mark in text}
+    return html.unescape(re.sub(r"<[^>]*>", "", found))
 
 
 @pytest.fixture(scope="module")
@@ -103,37 +111,46 @@ def test_references_within_the_page_exist(outline):
 
 
 @pytest.mark.parametrize(
-    "words",
+    "mark",
     [
-        "149 rows were sorted into 3 clusters by 4 columns",
-        "differs between clusters, but among rows of like values it does not",
-        "1 row holds no value",
+        "differs between clusters",
+        "the cluster number",
         "missing at random",
-        "SHA-256 of the file",
-        "left out by choice",
-        "<dt>Sheet</dt><dd><bdi>&lt;Data&gt;</bdi></dd>",
-        "To cite the method: S. Løkse",
-        "no two observed values differ",
-        "random_state",
-        "Known groups",
-        "Scripts are switched off.",
+        "S. Løkse",
+        "observed values differ",
+        "switched off",
     ],
 )
-def test_the_page_says(page, words):
+def test_the_page_says(page, golden, mark):
+    golden(paragraph_with(page, mark), mark)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "into 3 clusters by 4 columns",
+        "left out by choice",
+        "SHA-256 of the file",
+        "<dt>Sheet</dt><dd><bdi>&lt;Data&gt;</bdi></dd>",
+        "random_state",
+        "Known groups",
+    ],
+)
+def test_the_page_holds(page, words):
     assert words in page
 
 
 def test_the_page_writes_tiny_p_values_in_words(fitted, table, assessed):
     tiny = replace(assessed, p_value=1e-12)
     page = pckid.report(fitted, table, assessment=tiny).html
-    assert "without groups looks as clear: p &lt; 0.001." in page
+    assert "as clear: p &lt; 0.001." in page
 
 
-def test_the_page_warns_of_clusters_that_follow_the_holes(followed, page):
+def test_the_page_warns_of_clusters_that_follow_the_holes(followed, page, golden):
     warned = pckid.report(*followed, assessment=False).html
-    assert "The clusters follow missing values." in warned
-    assert "or leave these columns out and see which clusters stay" in warned
-    assert "The clusters follow missing values." not in page
+    golden(paragraph_with(warned, "the data were collected"), "first")
+    golden(paragraph_with(warned, "more than chance allows"), "details")
+    assert "the data were collected" not in page
 
 
 @pytest.fixture(scope="module")
@@ -152,7 +169,7 @@ def test_a_number_of_clusters_that_was_chosen_is_not_called_asked_for(chosen):
     assert "clusters asked for" not in page
     assert "largest drop" not in page
     second = model.choice_.ranked[1]
-    assert f"Strong bar: 4, the number chosen. {second} would come next." in page
+    assert f" {second} would come next." in page
     for score in model.choice_.scores:
         assert f"<td>{score:.3f}</td>" in page
 
@@ -162,7 +179,7 @@ def test_one_cluster_is_said_to_be_chosen_because_tables_without_groups_look_the
     alone = clone(model).set_params(n_clusters=1).fit(X)
     alone.choice_ = model.choice_._replace(n_clusters=1)
     page = pckid.report(alone, X, assessment=False).html
-    assert "Tables without groups look the same, so 1 was chosen. 4 would come next." in page
+    assert "1 was chosen. 4 would" in page
 
 
 def test_doubts_are_marked(fitted, table, assessed):
@@ -175,8 +192,8 @@ def test_doubts_are_marked(fitted, table, assessed):
 
 
 def test_a_number_of_clusters_that_was_given_is_called_asked_for(page):
-    assert "Strong bars: the 3 clusters asked for." in page
-    assert re.search(r"The largest drop here comes after bar \d+\.", page)
+    assert "3 clusters asked for." in page
+    assert re.search(r" after bar \d+\.", page)
 
 
 def test_one_of_anything_is_said_in_the_singular():
@@ -184,8 +201,8 @@ def test_one_of_anything_is_said_in_the_singular():
     known = ["group", *[""] * 23]
     model = pckid.PCKID(1, n_inits=2, max_components=3, random_state=0).fit(X)
     page = pckid.report(model, X, background=Background(known=known), assessment=False).html
-    assert "24 rows form one cluster by 1 column." in page
-    assert "the 1 cluster asked for" in page
+    assert "cluster by 1 column." in page
+    assert "the 1 cluster asked " in page
     assert "of 1 row.</p>" in page
     assert not re.search(r"\b1 (rows|columns|clusters)\b", page)
 
@@ -215,7 +232,7 @@ def test_one_cluster_and_many_columns_fit(tmp_path):
         page = pckid.report(model, X, assessment=False).html
         assert Outline(page).open == []
         assert "the first 100 of 150" in page
-        assert "90 columns that tell less are not in this page." in page
+        assert "90 columns that " in page
 
 
 @pytest.mark.slow
@@ -231,7 +248,7 @@ def test_ten_thousand_rows_stay_small():
 
 
 @pytest.mark.parametrize("missingness", ["ignorable", "informative"])
-def test_holes_that_tell_of_the_clusters_are_pointed_out(missingness):
+def test_holes_that_tell_of_the_clusters_are_pointed_out(missingness, golden):
     from pckid import PCKID, report
 
     rng = np.random.default_rng(0)
@@ -240,28 +257,24 @@ def test_holes_that_tell_of_the_clusters_are_pointed_out(missingness):
     X[(rng.random((120, 4)) < 0.5) & (truth == 1)[:, None] & (np.arange(4) > 0)] = np.nan
     model = PCKID(2, n_inits=3, max_components=5, missingness=missingness, random_state=0).fit(X)
     page = report(model, X, assessment=False).html
-    assert ("The clusters were allowed to use which" in page) == (missingness == "informative")
-    assert ("lets the clusters use which" in page) == (missingness == "ignorable")
+    golden(paragraph_with(page, "use which cells are missing"), missingness)
 
 
 @pytest.mark.parametrize("scaling", ["each", "common"])
-def test_says_whether_columns_count_alike(scaling, table):
+def test_says_whether_columns_count_alike(scaling, table, golden):
     X = table.drop(7)
     model = pckid.PCKID(3, n_inits=2, max_components=4, scaling=scaling, random_state=0).fit(X)
     page = pckid.report(model, X, assessment=False).html
-    assert ("Every column counts alike, whatever its unit." in page) == (scaling == "each")
-    assert ("one that varies more tells more." in page) == (scaling == "common")
+    golden(paragraph_with(page, "laid out on a map"), scaling)
 
 
 @pytest.mark.parametrize("missingness", ["ignorable", "informative"])
-def test_says_what_the_clusters_take_for_granted(missingness, table):
+def test_says_what_the_clusters_take_for_granted(missingness, table, golden):
     X, parameters = table.drop(7), {"n_inits": 2, "max_components": 4, "random_state": 0}
     page = pckid.report(
         pckid.PCKID(3, missingness=missingness, **parameters).fit(X), X, assessment=False
     ).html
-    assert ("The clusters rest on what was observed. " in page) == (missingness == "ignorable")
-    informative = "The clusters rest on what was observed, and on which cells are missing." in page
-    assert informative == (missingness == "informative")
+    golden(paragraph_with(page, "rest on what was"), missingness)
 
 
 def test_a_single_cluster_differs_from_nothing(table):
@@ -269,8 +282,8 @@ def test_a_single_cluster_differs_from_nothing(table):
     page = pckid.report(
         pckid.PCKID(1, n_inits=2, max_components=4, random_state=0).fit(X), X, assessment=False
     ).html
-    assert "It is the only cluster, so nothing sets it apart. Typical values:" in page
-    assert "it differs in combinations of columns" not in page
+    assert "the only cluster" in page
+    assert "combinations of columns" not in page
 
 
 def test_codes_for_missing_values_are_warned_of():
@@ -280,7 +293,7 @@ def test_codes_for_missing_values_are_warned_of():
         model = pckid.PCKID(2, n_inits=2, max_components=4, random_state=0).fit(X)
     found = pckid.assess(model, X, n_null=5, n_resamples=0, random_state=0)
     page = pckid.report(model, X, assessment=found).html
-    warning = page.index("Column 1 holds -999 in 8 rows: if that is a code for missing")
+    warning = page.index(html.escape(found.codes[0], quote=False))
     assert warning < page.index('id="explore"')
 
 
@@ -311,7 +324,7 @@ def test_dates_are_written_as_dates(visits):
 
 
 def test_unknown_kinds_of_dates_are_refused():
-    with pytest.raises(ValueError, match="dates holds 'week', but knows date, datetime, time"):
+    with pytest.raises(ValueError, match=r"'week', .* date, datetime, time"):
         Background(dates={"visit": "week"})
 
 
@@ -336,7 +349,7 @@ def test_a_single_cluster_is_not_set_apart(table):
     X = np.random.default_rng(0).normal(size=(60, 3))
     page = pckid.report(pckid.PCKID(1, n_inits=2, random_state=0).fit(X), X, assessment=False).html
     words = re.sub(r"<script.*?</script>", "", page, flags=re.DOTALL)
-    assert "What the rows are like</h2>" in words
+    assert "rows are like</h2>" in words
     for without in ("What sets the clusters apart", "Do the clusters follow", "rows are doubtful"):
         assert without not in words
 

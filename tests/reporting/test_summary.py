@@ -90,11 +90,11 @@ def test_known_groups_are_compared(summary, fitted):
     assert compare_known([str(index) for index in range(150)], fitted.labels_) is None
 
 
-def test_verdict_and_stability_come_from_the_assessment(summary, assessed, fitted, table):
+def test_verdict_and_stability_come_from_the_assessment(summary, assessed, fitted, table, golden):
     assert summary.verdict == assessed.sentence
     assert [c.stability for c in summary.clusters] == assessed.cluster_stability.tolist()
     plain = summarise(fitted, table)
-    assert plain.verdict == "3 clusters; how clear they are was not assessed."
+    golden(plain.verdict)
     assert [cluster.stability for cluster in plain.clusters] == [None] * 3
 
 
@@ -125,7 +125,7 @@ def test_arrays_do_as_well_as_frames(summary, fitted, table):
 
 
 def test_another_table_is_refused(fitted, table):
-    with pytest.raises(ValueError, match="X has 149 rows, but the estimator was fitted on 150"):
+    with pytest.raises(ValueError, match=r"149 rows, .* on 150"):
         summarise(fitted, table[:-1])
 
 
@@ -162,7 +162,7 @@ def test_known_groups_may_be_numbers_and_missing(fitted, table):
 
 @pytest.mark.parametrize("what", ["row_names", "known"])
 def test_too_few_names_or_groups_are_refused(fitted, table, what):
-    with pytest.raises(ValueError, match=f"{what} has 5 entries, but the table has 150 rows"):
+    with pytest.raises(ValueError, match=f"{what} has 5 entries, .* 150 rows"):
         summarise(fitted, table, Background(**{what: ["a"] * 5}))
 
 
