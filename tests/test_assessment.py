@@ -97,20 +97,15 @@ def test_groups_may_consist_of_several_clusters():
     assert found.without_gap(1) == [2]
 
 
-def test_clusters_of_too_few_rows_for_a_gap_are_noted_and_named():
+def test_clusters_of_too_few_rows_for_a_gap_are_noted_and_named(golden):
     p_values = np.full((4, 4), np.nan)
     np.fill_diagonal(p_values, 1.0)
     p_values[0, 1] = p_values[1, 0] = 0.001
     found = replace(GROUPS, n_clusters=4, gaps=Gaps(p_values, np.array([0, 1, 1, 0])), small=[])
-    assert found.notes == [
-        "Clusters 2 and 3 have too few rows to show a gap, and count with the nearest cluster."
-    ]
+    golden(found.notes, "numbers")
     p_values[0, 2] = p_values[2, 0] = p_values[1, 2] = p_values[2, 1] = 0.5
     found = replace(found, cluster_names=["new", "loyal", None, "lost"])
-    assert found.notes == [
-        "There is no gap between new and cluster 2, loyal and cluster 2.",
-        "lost has too few rows to show a gap, and counts with the nearest cluster.",
-    ]
+    golden(found.notes, "names")
 
 
 def test_a_column_that_does_not_count_is_noted_and_shows_no_gap():
@@ -198,17 +193,14 @@ def test_verdicts_in_words():
     assert written == golden.read_text("utf-8")
 
 
-def test_codes_for_missing_values_are_noted():
+def test_codes_for_missing_values_are_noted(golden):
     X = np.random.default_rng(1).normal(size=(60, 3))
     X[:12, 1] = -999
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SentinelWarning)
         model = fitted(X, 2)
     found = assess(model, X, n_null=5, n_resamples=0, random_state=0)
-    assert found.codes == [
-        "Column 1 holds -999 in 12 rows: if that is a code for missing, cluster again with it "
-        "taken as missing."
-    ]
+    golden(found.codes)
     assert found.row_stability is None
 
 
@@ -248,7 +240,7 @@ def test_rows_without_a_value_have_no_stability():
 
 def test_too_few_null_tables_are_refused():
     X = blobs()
-    with pytest.raises(ValueError, match="n_null=4 and n_resamples=20 were given, but at least 5"):
+    with pytest.raises(ValueError, match=r"n_null=4 and n_resamples=20 .* at least 5"):
         assess(fitted(X, 3), X, n_null=4)
 
 
@@ -273,7 +265,7 @@ def test_a_sample_of_the_rows_of_a_file_will_do(tmp_path):
     # Of three clusters in so few rows one has fewer than 10, and more in the table.
     assert found.small == []
     (code,) = found.codes
-    assert code.startswith("Column 'x0' holds -999 in 3 rows of those judged: ")
+    assert code.startswith("Column 'x0' holds -999 in 3 rows ")
     assert found.n_table == 60
     save(model, tmp_path / "model.pckid")
     loaded = assess(load(tmp_path / "model.pckid"), sample, **QUICK)
@@ -282,7 +274,7 @@ def test_a_sample_of_the_rows_of_a_file_will_do(tmp_path):
 
 def test_a_sample_of_the_rows_of_memory_is_refused():
     X = blobs()
-    with pytest.raises(ValueError, match="X has 30 rows, but the estimator was fitted on 90"):
+    with pytest.raises(ValueError, match=r"30 rows, .* on 90"):
         assess(fitted(X, 3), X[:30], **QUICK)
 
 

@@ -249,7 +249,7 @@ class TestDegenerate:
     @pytest.mark.parametrize("n_samples", [10, 80])
     def test_two_different_rows_only(self, embedding, n_samples):
         rows = np.repeat([[0.0, 1.0], [3.0, 2.0]], n_samples // 2, axis=0)
-        with pytest.warns(EmptyClusterWarning, match="Only 2 of the 4 clusters"):
+        with pytest.warns(EmptyClusterWarning, match="2 of the 4 clusters"):
             model = PCKID(4, **SMALL, embedding=embedding).fit(rows)
         assert len(set(model.labels_[: n_samples // 2])) == 1
         assert model.labels_[0] != model.labels_[-1]
@@ -301,16 +301,13 @@ class TestPrecision:
 
 
 class TestEmptyRows:
-    def test_get_no_cluster_and_change_nothing(self):
+    def test_get_no_cluster_and_change_nothing(self, golden):
         rows = np.insert(X, [0, 40, 90], np.nan, axis=0)
         expected = PCKID(3, **SMALL).fit(X)
         model = PCKID(3, **SMALL)
         with pytest.warns(EmptyRowWarning) as caught:
             model.fit(rows)
-        assert [str(w.message) for w in caught] == [
-            "3 of 93 rows have no observed value in a column that varies. "
-            "They were left out of the fit and get the label -1."
-        ]
+        golden([str(w.message) for w in caught])
         empty = np.isnan(rows).all(axis=1)
         assert np.all(model.labels_[empty] == -1)
         assert np.all(model.confidence_[empty] == 0)
@@ -349,21 +346,21 @@ class TestUselessColumns:
         assert PCKID(3, **SMALL).fit(X).dropped_features_ == []
 
     def test_a_table_of_them_is_refused(self):
-        with pytest.raises(ValueError, match="None of the 3 columns takes two different observed"):
+        with pytest.raises(ValueError, match="of the 3 columns"):
             PCKID(2).fit(np.ones((10, 3)))
-        with pytest.raises(ValueError, match=r"^The only column takes no two different observed"):
+        with pytest.raises(ValueError, match=r"^The only column"):
             PCKID(2).fit(np.ones((10, 1)))
 
 
 def test_more_clusters_than_rows_are_refused():
-    with pytest.raises(ValueError, match=r"5 rows .* but 6 clusters need at least 6"):
+    with pytest.raises(ValueError, match=r"5 rows .* 6 clusters .* 6"):
         PCKID(6, **SMALL).fit(X[:5])
 
 
 @pytest.mark.filterwarnings("ignore::pckid.EmptyRowWarning")
 def test_empty_rows_do_not_count_as_rows():
     rows = np.vstack([X[:5], np.full((5, 4), np.nan)])
-    with pytest.raises(ValueError, match=r"5 rows with at least one observed value"):
+    with pytest.raises(ValueError, match=r"5 rows .* observed value"):
         PCKID(6, **SMALL).fit(rows)
 
 
@@ -428,7 +425,7 @@ def many_groups(n_groups):
 
 
 def test_a_choice_at_the_limit_is_warned_of():
-    with pytest.warns(ClusterLimitWarning, match="chose 15, the most that it tries: .* Give a lar"):
+    with pytest.warns(ClusterLimitWarning, match="chose 15,"):
         model = PCKID("auto", random_state=0).fit(many_groups(15))
     assert model.n_clusters_ == 15
     assert PCKID("auto", random_state=0).fit(many_groups(12)).n_clusters_ == 12

@@ -52,7 +52,7 @@ def test_want_of_memory_is_called_so(error, capsys):
         raise error
 
     assert _exit_code(fail) == 1
-    assert "There is not enough memory." in capsys.readouterr().err
+    assert "not enough memory" in capsys.readouterr().err
 
 
 def test_want_of_memory_is_called_so_behind_the_error_that_it_led_to(capsys):
@@ -63,14 +63,14 @@ def test_want_of_memory_is_called_so_behind_the_error_that_it_led_to(capsys):
             error.no_such_attribute  # noqa: B018
 
     assert _exit_code(fail) == 1
-    assert "There is not enough memory." in capsys.readouterr().err
+    assert "not enough memory" in capsys.readouterr().err
 
 
 def test_a_limit_too_low_to_begin_is_said_before_anything_is_loaded(monkeypatch):
     resource = pytest.importorskip("resource")
     monkeypatch.setattr(resource, "getrlimit", lambda which: (400 << 20, -1))
     monkeypatch.setenv("OPENBLAS_NUM_THREADS", "2")
-    with pytest.raises(MemoryError, match="may use 400 MB of addresses and needs 660 MB"):
+    with pytest.raises(MemoryError, match=r"400 MB of .* needs 660 MB"):
         refuse_too_little_memory()
     monkeypatch.setattr(resource, "getrlimit", lambda which: (660 << 20, -1))
     refuse_too_little_memory()

@@ -82,11 +82,11 @@ def test_clusters_beyond_the_known_groups_are_free():
 
 def test_what_cannot_be_held_is_an_error_that_says_so():
     model = PCKID(2, **SETTING)
-    with pytest.raises(ValueError, match=r"known names 3 groups, but n_clusters=2\. Ask"):
+    with pytest.raises(ValueError, match=r"known names 3 groups, .* n_clusters=2"):
         model.fit(X, known=known_rows(0, 1, 2))
-    with pytest.raises(ValueError, match="one group for each of the 90 rows"):
+    with pytest.raises(ValueError, match="the 90 rows"):
         model.fit(X, known=["a", "b"])
-    with pytest.raises(ValueError, match="holds no group of any row"):
+    with pytest.raises(ValueError, match="no group of "):
         model.fit(X, known=[None] * 90)
     empty = X.copy()
     empty[[0, 3]] = np.nan
@@ -154,17 +154,17 @@ def test_of_many_known_rows_as_many_of_each_group_lead(chunks, monkeypatch):
         PCKID(3, **SETTING).fit(da.from_array(X, chunks=(chunks, 4)), known=known), expected
     )
     monkeypatch.setattr(known_module, "MOST_KNOWN", 2)
-    with pytest.raises(ValueError, match="more than 2 groups: it seems to name the rows"):
+    with pytest.raises(ValueError, match="more than 2 groups"):
         PCKID(3, **SETTING).fit(X, known=known)
 
 
 def test_known_rows_of_other_blocks_than_the_table_are_refused():
     da, dd = pytest.importorskip("dask.array"), pytest.importorskip("dask.dataframe")
     rows, model = da.from_array(X, chunks=(40, 4)), PCKID(3, **SETTING)
-    with pytest.raises(ValueError, match="one group for each of the 90 rows"):
+    with pytest.raises(ValueError, match="the 90 rows"):
         model.fit(rows, known=["a", "b"])
     series = dd.from_pandas(pd.Series(known_rows(0, 1, 2)), npartitions=2)
-    with pytest.raises(ValueError, match="X comes in 3 blocks and known in 2"):
+    with pytest.raises(ValueError, match="3 blocks and known in 2"):
         model.fit(rows, known=series)
     series = dd.from_pandas(pd.Series(known_rows(0, 1, 2)), npartitions=3)
     with pytest.raises(ValueError, match=r"each of the [14]0 rows.*\(block [012]\)"):

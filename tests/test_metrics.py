@@ -88,21 +88,21 @@ def test_pandas_labels():
     pd = pytest.importorskip("pandas")
     y_true = pd.Series(["five", "six", "six"], index=[7, 8, 9], dtype="category")
     assert clustering_accuracy(y_true, pd.Series([4, 3, 3], dtype="Int64")) == 1
-    with pytest.raises(ValueError, match="y_pred lacks 1 of 3 labels, the first in row 1"):
+    with pytest.raises(ValueError, match=r"y_pred lacks 1 of 3 .* row 1"):
         clustering_accuracy(y_true, pd.Series([4, pd.NA, 3], dtype="Int64"))
 
 
 @pytest.mark.parametrize(
     ("y_true", "y_pred", "sentence"),
     [
-        ([0, 1, 1], [0, 1], "y_true has 3 labels but y_pred has 2. Give one class and one"),
-        ([], [], "y_true is empty. Give at least one label"),
+        ([0, 1, 1], [0, 1], "y_true has 3 labels .* y_pred has 2"),
+        ([], [], "y_true is empty"),
         ([0], [], "y_pred is empty"),
-        ([[0, 1]], [0, 1], r"y_true has shape \(1, 2\), but one label for each row is needed"),
-        ([0, 1], np.eye(2), r"y_pred has shape \(2, 2\), .* take their argmax first"),
-        (0, 0, r"y_true has shape \(\), but one label"),
-        ([0, np.nan, np.nan], [0, 1, 1], "y_true lacks 2 of 3 labels, the first in row 1. Leave"),
-        ([0, 1], ["a", None], "y_pred lacks 1 of 2 labels, the first in row 1"),
+        ([[0, 1]], [0, 1], r"y_true has shape \(1, 2\)"),
+        ([0, 1], np.eye(2), r"y_pred has shape \(2, 2\), .* argmax"),
+        (0, 0, r"y_true has shape \(\)"),
+        ([0, np.nan, np.nan], [0, 1, 1], "y_true lacks 2 of 3 .* row 1"),
+        ([0, 1], ["a", None], "y_pred lacks 1 of 2 .* row 1"),
     ],
 )
 def test_labels_that_do_not_fit_are_an_error(y_true, y_pred, sentence):

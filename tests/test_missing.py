@@ -115,12 +115,12 @@ def test_a_generator_moves_on_between_calls(generate):
 
 @pytest.mark.parametrize("share", [-0.1, 1.1, np.nan, "a third", None, True])
 def test_a_share_outside_0_to_1_is_an_error(generate, share):
-    with pytest.raises(ValueError, match=r"must be a number from 0 to 1, not .*Write 30 % as 0\.3"):
+    with pytest.raises(ValueError, match=r"from 0 to 1, not .* 0\.3"):
         generate(make_table(0), share)
 
 
 def test_inf_is_an_error(generate):
-    with pytest.raises(ValueError, match=r"Column 1 holds inf in row 0 .* Replace it by NaN"):
+    with pytest.raises(ValueError, match=r"1 holds inf in row 0 .* NaN"):
         generate([[1.0, np.inf, 1.0, 1.0]], 0.5)
 
 
@@ -257,7 +257,7 @@ def test_mar_can_remove_all_but_the_drivers():
 
 
 def test_mar_says_which_share_it_can_reach():
-    with pytest.raises(ValueError, match=r"share=0\.9 cannot be reached: only a share of 0\.5 "):
+    with pytest.raises(ValueError, match=r"share=0\.9 .* share of 0\.5 "):
         missing.mar(make_table(0, n_features=4), 0.9, drivers=[0, 1])
 
 
@@ -270,7 +270,7 @@ def test_mar_without_a_driver_is_mcar():
 
 @pytest.mark.parametrize("drivers", [[9], [0.5], "age", [[True]]])
 def test_mar_says_when_drivers_are_no_columns(drivers):
-    with pytest.raises(ValueError, match=r"does not select columns of X. Give column .* 0 to 8"):
+    with pytest.raises(ValueError, match=r"select columns .* 0 to 8"):
         missing.mar(make_table(0), 0.3, drivers=drivers)
 
 
@@ -300,7 +300,7 @@ def test_nmar_with_great_strength_is_a_sharp_limit():
 @pytest.mark.parametrize("generate", [missing.mar, missing.nmar])
 @pytest.mark.parametrize("strength", [np.inf, np.nan, "strong"])
 def test_strength_must_be_a_finite_number(generate, strength):
-    with pytest.raises(ValueError, match="strength must be a finite number, not"):
+    with pytest.raises(ValueError, match=r"strength .* finite"):
         generate(make_table(0), 0.3, strength=strength)
 
 
@@ -356,10 +356,10 @@ def test_square_images_need_no_shape():
 @pytest.mark.parametrize(
     ("n_features", "image_shape", "sentence"),
     [
-        (12, None, r"X has 12 features, which do not form a square image. Give image_shape="),
-        (12, (3, 5), r"image_shape=\(3, 5\) makes 15 pixels, but X has 12 features"),
-        (12, (1, 12), r"An image of shape \(1, 12\) has no four quadrants"),
-        (1, None, r"An image of shape \(1, 1\) has no four quadrants"),
+        (12, None, r"12 features, .* image_shape="),
+        (12, (3, 5), r"image_shape=\(3, 5\) makes 15 pixels, .* 12 features"),
+        (12, (1, 12), r"shape \(1, 12\) .* quadrants"),
+        (1, None, r"shape \(1, 1\) .* quadrants"),
     ],
 )
 def test_images_that_do_not_fit_are_an_error(n_features, image_shape, sentence):
@@ -406,10 +406,10 @@ def test_dates_are_covered_independently():
 @pytest.mark.parametrize(
     ("blocks", "covered", "sentence"),
     [
-        ([[0, 1], [7]], 0.5, r"blocks\[1\]=\[7\] does not select columns of X. .* from 0 to 2"),
-        ([[0], [1]], [[True], [True]], r"covered has shape \(2, 1\), but \(2, 2\) is needed"),
-        ([[0], [1]], [[1, 0], [0, 1]], r"covered must hold booleans, .* not int64. .*astype\(bool"),
-        ([[0], [1]], 1.5, r"covered must be a number from 0 to 1, not 1\.5"),
+        ([[0, 1], [7]], 0.5, r"blocks\[1\]=\[7\] .* from 0 to 2"),
+        ([[0], [1]], [[True], [True]], r"covered has shape \(2, 1\), .* \(2, 2\)"),
+        ([[0], [1]], [[1, 0], [0, 1]], r"covered .* booleans, .* int64. .*astype\(bool"),
+        ([[0], [1]], 1.5, r"covered .* 0 to 1, not 1\.5"),
     ],
 )
 def test_blocks_that_do_not_fit_are_an_error(blocks, covered, sentence):
@@ -442,9 +442,9 @@ def test_apply_keeps_what_is_missing_already(generate):
 
 
 def test_apply_says_when_the_mask_does_not_fit():
-    with pytest.raises(ValueError, match=r"mask has shape \(2, 2\), but \(2, 3\) is needed"):
+    with pytest.raises(ValueError, match=r"mask has shape \(2, 2\), .* \(2, 3\)"):
         missing.apply(np.ones((2, 3)), np.ones((2, 2), dtype=bool))
-    with pytest.raises(ValueError, match=r"mask must hold booleans"):
+    with pytest.raises(ValueError, match=r"mask .* booleans"):
         missing.apply(np.ones((2, 3)), np.ones((2, 3)))
 
 

@@ -103,7 +103,7 @@ def test_a_model_that_found_no_groups_can_be_saved(tmp_path):
     np.testing.assert_array_equal(loaded.predict(noise), model.labels_)
     np.testing.assert_array_equal(loaded.predict_proba(noise), model.predict_proba(noise))
     forge(tmp_path / "m.pckid", lambda arrays, description: arrays.pop("centers"))
-    with pytest.raises(pckid.PckidModelError, match=r"consistent model: it has no clusters\."):
+    with pytest.raises(pckid.PckidModelError, match="no clusters"):
         pckid.load(tmp_path / "m.pckid")
 
 
@@ -115,7 +115,7 @@ def test_an_open_file_holds_the_same_bytes(saved):
     np.testing.assert_array_equal(pckid.load(file).predict(FRAME), fit().labels_)
     other = io.BytesIO(b"a,b\n1,2\n" * 9)
     other.name = "table.csv"
-    with pytest.raises(pckid.exceptions.PckidModelError, match=r"table\.csv is not a pckid model"):
+    with pytest.raises(pckid.exceptions.PckidModelError, match=r"table\.csv is not"):
         pckid.load(other)
 
 
@@ -171,7 +171,7 @@ def test_a_model_keeps_the_names_of_its_clusters(tmp_path):
         with pytest.raises(ValueError, match=r"named|names"):
             model.cluster_names_ = wrong
     forge(tmp_path / "m", lambda _, facts: facts["state"].update(cluster_names=[1, 2, 3]))
-    with pytest.raises(pckid.PckidModelError, match="cluster_names is no list of texts"):
+    with pytest.raises(pckid.PckidModelError, match="cluster_names is no list"):
         pckid.load(tmp_path / "m")
     assert model.fit(FRAME).cluster_names_ == [None, None, None]
 
@@ -258,7 +258,7 @@ def test_only_fitted_estimators_of_this_package_are_saved(tmp_path):
 def test_a_model_that_could_not_be_read_back_is_not_written(saved):
     before, model = saved.read_bytes(), fit()
     model._centers = np.full((3, 3), np.nan)
-    with pytest.raises(pckid.PckidModelError, match="centers holds values out of range"):
+    with pytest.raises(pckid.PckidModelError, match="centers holds values"):
         pckid.save(model, saved)
     assert saved.read_bytes() == before
 
@@ -322,17 +322,17 @@ def test_foreign_files_are_refused_and_nothing_in_them_runs(tmp_path):
         b"PK\x03\x04" + b"\0" * 100,
     ):
         path.write_bytes(content)
-        with pytest.raises(pckid.PckidModelError, match=r"not a pckid model|Give a file written"):
+        with pytest.raises(pckid.PckidModelError, match=r"pckid model|file written"):
             pckid.load(path)
     assert not witness.exists()
 
 
 def test_what_is_not_a_file_is_refused(tmp_path):
-    with pytest.raises(pckid.PckidModelError, match="There is no model file"):
+    with pytest.raises(pckid.PckidModelError, match="no model file"):
         pckid.load(tmp_path / "nowhere")
     with pytest.raises(pckid.PckidModelError, match="Is a directory"):
         pckid.load(tmp_path)
-    with pytest.raises(pckid.PckidModelError, match="is not a file"):
+    with pytest.raises(pckid.PckidModelError, match="not a file"):
         pckid.load("/dev/zero")
     with pytest.raises(pckid.PckidModelError, match="cannot be read"):
         pckid.load("a\0b")
@@ -503,7 +503,7 @@ def test_numbers_that_json_does_not_know_are_refused(saved, known, unknown):
 
 def test_a_newer_format_is_named_with_the_version_it_needs(saved):
     forge(saved, lambda t, d: d.update({"format": 7, "version": "3.1.0"}))
-    message = f"has format 7; pckid {pckid.__version__} reads format {FORMAT}. Install pckid 3"
+    message = f"format 7; pckid {pckid.__version__} .* {FORMAT}. .*pckid 3"
     with pytest.raises(pckid.PckidModelError, match=message):
         pckid.load(saved)
 

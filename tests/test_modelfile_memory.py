@@ -40,7 +40,7 @@ def test_columns_that_are_left_out_cost_no_more_than_the_file(tmp_path):
     pckid.save(pckid.PCKID(2, n_inits=2, max_components=3, random_state=0).fit(X), path)
     rewrite(path, lambda told, arrays: told.update(n_features=1_000_000))
     assert traced_peak(path) < SMALL
-    with pytest.raises(pckid.PckidModelError, match="leaves out more columns"):
+    with pytest.raises(pckid.PckidModelError, match="more columns"):
         pckid.load(path)
 
 
@@ -66,7 +66,7 @@ def test_a_mixture_of_few_columns_among_many_is_not_written_out_when_it_is_loade
 
 def test_means_are_not_there_before_a_fit():
     assert not hasattr(pckid.IncompleteGaussianMixture(2), "means_")
-    with pytest.raises(AttributeError, match="has no covariances_ before it is fitted"):
+    with pytest.raises(AttributeError, match="no covariances_ before"):
         pckid.IncompleteGaussianMixture(2).covariances_  # noqa: B018
 
 
@@ -77,7 +77,7 @@ def test_names_that_take_more_memory_than_the_model_are_refused_when_it_is_saved
         rng.normal(size=(8, 200)), columns=[f"{j}" + "x" * 30_000 for j in range(200)]
     )
     mixture = pckid.IncompleteGaussianMixture(1, covariance_type="diag").fit(wide)
-    with pytest.raises(pckid.PckidModelError, match="cannot be saved: its file has a description"):
+    with pytest.raises(pckid.PckidModelError, match=r"be saved: .* description"):
         pckid.save(mixture, tmp_path / "m.pckid")
     assert not (tmp_path / "m.pckid").exists()
 

@@ -103,9 +103,9 @@ def test_models_remember_the_number_chosen(tmp_path):
 
 
 def test_impossible_requests_are_refused():
-    with pytest.raises(ValueError, match="max_clusters=1, but there is no choice below 2"):
+    with pytest.raises(ValueError, match=r"max_clusters=1, .* below 2"):
         choose_n_clusters(PCKID(), X, max_clusters=1)
-    with pytest.raises(ValueError, match="'n_clusters' parameter of PCKID must be"):
+    with pytest.raises(ValueError, match="'n_clusters' parameter of PCKID"):
         PCKID("many").fit(X)
 
 

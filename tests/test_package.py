@@ -68,7 +68,7 @@ def test_help_loads_nothing_but_the_parser():
 
 
 def test_a_name_that_does_not_exist_is_an_attribute_error():
-    with pytest.raises(AttributeError, match="module 'pckid' has no attribute 'nothing'"):
+    with pytest.raises(AttributeError, match="'pckid' has no attribute 'nothing'"):
         pckid.nothing  # noqa: B018
 
 

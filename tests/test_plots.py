@@ -121,17 +121,17 @@ def test_samples_keep_every_cluster():
 
 @pytest.mark.parametrize("name", DISPLAYS)
 def test_estimators_without_rows_of_their_own_are_refused(model, name, tmp_path):
-    with pytest.raises(NotFittedError, match="This PCKID instance is not fitted yet"):
+    with pytest.raises(NotFittedError, match="PCKID"):
         display(name, PCKID(3))
     save(model, tmp_path / "model.pckid")
-    with pytest.raises(ValueError, match="as a model from a file keeps none"):
+    with pytest.raises(ValueError, match="from a file"):
         display(name, load(tmp_path / "model.pckid"))
 
 
 @pytest.mark.parametrize("name", [name for name, needs_table in DISPLAYS.items() if needs_table])
 @pytest.mark.parametrize("table", [X[:5], np.concatenate([X, X])])
 def test_another_table_is_refused(model, name, table):
-    with pytest.raises(ValueError, match=f"X has {len(table)} rows, but the estimator was fitted"):
+    with pytest.raises(ValueError, match=f"X has {len(table)} rows"):
         display(name, model, table)
 
 
@@ -148,12 +148,12 @@ def test_many_rows_are_drawn_smaller():
 @pytest.mark.parametrize("name", DISPLAYS)
 def test_rows_in_another_order_are_refused(model, name):
     shuffled = X[np.random.default_rng(1).permutation(len(X))]
-    with pytest.raises(ValueError, match=r"or not in their order: [0-9]+ of 90 rows compared"):
+    with pytest.raises(ValueError, match=r"order: [0-9]+ of 90 rows"):
         getattr(plots, name).from_estimator(model, shuffled)
 
 
 def test_other_rows_of_the_same_number_are_refused(model):
-    with pytest.raises(ValueError, match="Give the table as it was given to fit, or fit again"):
+    with pytest.raises(ValueError, match="given to fit"):
         plots.KernelDisplay.from_estimator(model, X + 1)
 
 

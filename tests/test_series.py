@@ -120,13 +120,13 @@ def test_static_columns_are_found_and_kept_once():
         "born",
         "sex",
     ]
-    with pytest.raises(ValueError, match=r"'note' is to be static, but changes within 2 of 2 case"):
+    with pytest.raises(ValueError, match=r"'note' .* static, .* 2 of 2 case"):
         make({"static": ["note"]}, **more)
     with pytest.raises(ValueError, match=r"'note' holds 'w' .*static"):
         make({"variables": ["note"]}, **more)
 
 
-def test_slips_in_a_static_column_are_outvoted_and_told(block):
+def test_slips_in_a_static_column_are_outvoted_and_told(block, golden):
     lines = lines_of(block).sort_values(["patient", "day"], ignore_index=True)
     right = lines.assign(born=lines["patient"].str[1:].astype(int) + 1900, sex="f")
     wrong = right.copy()
@@ -135,15 +135,16 @@ def test_slips_in_a_static_column_are_outvoted_and_told(block):
         table = from_long(wrong, "patient", "day", **how)
         assert table.variables == VARIABLES
         pd.testing.assert_frame_equal(table.frame, from_long(right, "patient", "day").frame)
-        assert "born changes within 1 of 60 cases: the commonest value is taken." in table.notes
+        (told,) = [note for note in table.notes if note.startswith("born ")]
+        assert " 1 of 60 cases" in told
     one = table.like(wrong[wrong["patient"] == "p0"])
     assert one.frame["born"].tolist() == [1900]
-    assert "born changes within 1 of 1 case: the commonest value is taken." in one.notes
+    golden([note for note in one.notes if note.startswith("born ")])
     named = from_long(wrong, "patient", "day", static=["sex"])
     assert named.variables == [*VARIABLES, "born"]
-    assert any("name it as static" in note for note in named.notes)
+    assert any("born" in note and "static" in note for note in named.notes)
     often = wrong.assign(born=wrong["born"].where(wrong["day"] > 0, 1800))
-    with pytest.raises(ValueError, match=r"'born' is to be static, but changes within 60 of 60"):
+    with pytest.raises(ValueError, match=r"'born' .* static, .* 60 of 60"):
         table.like(often)
 
 
@@ -189,25 +190,19 @@ def test_lines_are_put_into_the_table_without_a_copy_too_many():
     assert peak < 3.2 * table.frame.to_numpy().nbytes
 
 
-def test_values_at_the_same_time_are_averaged_and_told():
+def test_values_at_the_same_time_are_averaged_and_told(golden):
     table = make(day=[0, 0, 0, 1], pulse=[67.3, 68.1, None, 80])
     assert str(table.frame["pulse_0"].tolist()[0]) == "67.7"
-    assert "2 values share a cell with another: averaged." in table.notes
-    assert "1 case with one time only." in table.notes
+    golden(table.notes, "columns")
     values = {"variable": "test", "value": "pulse"}
     notes = make(values, day=[0, 0, 1, 1], pulse=[67.5, 999, 3, 3], test="crp", patient="a").notes
-    assert "4 values share a cell with another: averaged." in notes
-    assert any("crp of a at 0 is 67.5 and 999." in note for note in notes)
+    golden(notes, "lines")
 
 
-def test_a_column_with_one_value_for_each_case_may_be_static():
+def test_a_column_with_one_value_for_each_case_may_be_static(golden):
     values = {"variable": "test", "value": "pulse"}
     table = make(values, test="crp", age=[50, None, None, 60], ward=["x", "y", "x", "y"])
-    assert "Not used: age, ward." in table.notes
-    told = [note for note in table.notes if "--static" in note]
-    assert told == [
-        "age has at most one value in each case: static=['age'] (--static age) keeps such columns."
-    ]
+    golden(table.notes)
 
 
 def test_a_variable_that_is_never_observed_is_named(block):
@@ -328,13 +323,13 @@ def test_files_and_frames_have_one_reader_of_dates(tmp_path, days):
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        ({"day": ["Monday", "Tuesday", 0, 1]}, "0 in row 2 and 'Monday' in row 0.*two ways"),
-        ({"day": ["first", "second", "first", "second"]}, "'first' in row 0, where a time"),
+        ({"day": ["Monday", "Tuesday", 0, 1]}, "0 in row 2 and 'Monday' in row 0.* ways"),
+        ({"day": ["first", "second", "first", "second"]}, "'first' in row 0,"),
         ({"day": ["2024-01-01", "02/01/2024", "2024-01-01", "x"]}, "'02/01/2024' in row 1.*ways"),
         ({"day": ["2024-13-01"] * 4}, "'2024-13-01' in row 0"),
-        ({"day": [0, None, 0, 1]}, "'day' has no time in 1 row, first in row 1"),
-        ({"patient": ["a", None, "b", "b"]}, "'patient' names no case in row 1"),
-        ({"pulse": ["high"] * 4}, "no column of numbers"),
+        ({"day": [0, None, 0, 1]}, "'day' .* first in row 1"),
+        ({"patient": ["a", None, "b", "b"]}, "'patient' .* in row 1"),
+        ({"pulse": ["high"] * 4}, "column of numbers"),
     ],
 )
 def test_lines_that_cannot_be_read_are_told(columns, message):
@@ -343,9 +338,9 @@ def test_lines_that_cannot_be_read_are_told(columns, message):
 
 
 def test_columns_that_are_not_there_are_told():
-    with pytest.raises(ValueError, match=r"no column 'hour'. Its columns are: patient, day, pulse"):
+    with pytest.raises(ValueError, match=r"no column 'hour'. .*: patient, day, pulse"):
         from_long(visits(), "patient", "hour")
-    with pytest.raises(ValueError, match="both `variable` and `value`"):
+    with pytest.raises(ValueError, match="`variable` and `value`"):
         make({"variable": "pulse"})
     with pytest.raises(TypeError, match="Expected a dataframe"):
         from_long([[1, 2]], "patient", "day")
@@ -356,16 +351,16 @@ def test_columns_that_are_not_there_are_told():
     test = {"test": ["k", "k", "na", "k"]}
     how = {"variable": "test", "value": "pulse", "variables": ["k"]}
     assert "Not used: na." in make(how, **test).notes
-    with pytest.warns(ShiftedRowsWarning, match=r"no value of k: .* Not used: crp\."):
+    with pytest.warns(ShiftedRowsWarning, match=r"value of k: .*: crp\."):
         assert make(how, **test).like(visits(test="crp")).values.shape == (2, 2, 1)
-    with pytest.raises(ValueError, match="'na' is not a column but a value of column 'test'"):
+    with pytest.raises(ValueError, match=r"'na' .* value of column 'test'"):
         make(how | {"static": ["na"]}, **test)
-    with pytest.raises(LineError, match=r"'pulse' holds '<5' in row 1, .*NaN for") as error:
+    with pytest.raises(LineError, match=r"'pulse' holds '<5' in row 1, .*NaN") as error:
         make(how, pulse=["4", "<5", "6", "7"], **test)
     assert "categorical" not in str(error.value)
-    with pytest.raises(ValueError, match="'test' names no variable in row 1"):
+    with pytest.raises(ValueError, match="'test' names no variable"):
         make(how, test=["k", None, "na", "k"])
-    with pytest.raises(ValueError, match=r"'test' never says 'crp'. It says: k, na"):
+    with pytest.raises(ValueError, match=r"'test' never says 'crp'. .*: k, na"):
         make({"variable": "test", "value": "pulse", "variables": ["crp"]}, **test)
 
 
@@ -398,23 +393,23 @@ def test_new_cases_are_read_as_the_first_were(block):
 def test_new_cases_with_other_times_or_variables_are_refused(block):
     tables = forms(block)
     long = lines_of(block[:5])
-    with pytest.raises(ValueError, match="1 line of this table has another: 99"):
+    with pytest.raises(ValueError, match=r"1 line .*: 99"):
         tables["long"].like(long.replace({"day": {3: 99}}).query("day != 99 or patient == 'p0'"))
     with pytest.raises(ValueError, match="no column 'pressure'"):
         tables["long"].like(long.drop(columns="pressure"))
-    with pytest.raises(ValueError, match=r"dates, and these are|numbers, and these are dates"):
+    with pytest.raises(ValueError, match=r"dates, and|numbers, and"):
         tables["long"].like(long.assign(day="2020-01-01"))
-    with pytest.raises(ValueError, match="up to 9 times, where there are 8"):
+    with pytest.raises(ValueError, match=r"9 times, .* 8"):
         tables["array"].like(np.zeros((2, 9, 2)))
-    with pytest.raises(ValueError, match="3 variables, but 2 names for them: pulse, pressure"):
+    with pytest.raises(ValueError, match=r"3 variables, .* 2 names .*: pulse, pressure"):
         tables["array"].like(np.zeros((2, 8, 3)))
     names = [f"{name}_{t}" for name in VARIABLES for t in range(7)]
-    with pytest.raises(ValueError, match="no columns of the times 7"):
+    with pytest.raises(ValueError, match=r"no columns .* 7"):
         tables["wide"].like(pd.DataFrame(np.zeros((2, 14)), columns=names))
     more = pd.DataFrame(
         np.zeros((2, 18)), columns=[f"{v}_{t}" for v in VARIABLES for t in range(9)]
     )
-    with pytest.raises(ValueError, match=r"further times: 8\. Leave them out"):
+    with pytest.raises(ValueError, match=r"times: 8\."):
         tables["wide"].like(more)
 
 
@@ -468,7 +463,7 @@ def test_everything_that_takes_a_table_takes_series(block):
     assert found.statistic == assess(model, table.frame, n_null=5, n_resamples=2).statistic
 
 
-def test_arrays_are_told_by_their_axes():
+def test_arrays_are_told_by_their_axes(golden):
     for axes in ("case variable", "time variable", "cases times", ""):
         with pytest.raises(ValueError, match="axes is"):
             from_array(np.zeros((2, 3, 4)), axes)
@@ -482,7 +477,7 @@ def test_arrays_are_told_by_their_axes():
     assert table.column_groups == {
         "value": ["value_2024-01-01", "value_2024-02-01", "value_2024-03-01"]
     }
-    assert "1 case with fewer times: missing at the end." in table.notes
+    golden(table.notes)
     masked = np.ma.masked_equal(np.array([[[1.0], [-9.0]]]), -9)
     assert np.isnan(from_array(masked, "case time variable").values[0, 1, 0])
 
@@ -508,9 +503,9 @@ def test_wide_tables_may_lack_single_columns():
     assert np.isnan(table.frame["b_4"]).all()
     assert table.frame["site"].tolist() == ["x"]
     assert from_wide(wide, ["b"], static=[]).frame.columns.tolist() == ["b_0", "b_1", "b_2", "b_3"]
-    with pytest.raises(ValueError, match=r"no series 'c'. .* Found: a, b"):
+    with pytest.raises(ValueError, match=r"no series 'c'. .*: a, b"):
         from_wide(wide, ["c"])
-    with pytest.raises(ValueError, match=r"no series in its names.*none"):
+    with pytest.raises(ValueError, match=r"no series .*none"):
         from_wide(wide[["site"]])
     dated = {f"d_2020-0{i}-01": [1] for i in range(1, 5)}
     with pytest.raises(ValueError, match="some have dates"):

@@ -256,7 +256,7 @@ class TestParameters:
         with pytest.raises(ValueError) as caught:
             estimator(**{parameter: value}).fit(X)
         message = str(caught.value)
-        assert f"The {parameter!r} parameter of {estimator.__name__} must be" in message
+        assert f"{parameter!r} parameter of {estimator.__name__}" in message
         assert f"Got {value!r} instead" in message
 
     @pytest.mark.parametrize("estimator", [PCKID, ProbabilisticClusterKernel])
@@ -307,9 +307,9 @@ UNREADABLE = {
     "LazyFrame": lambda: pytest.importorskip("polars").LazyFrame(np.eye(4)),
 }
 ADVICE = {
-    "sparse": r"dense data is required. Use '.toarray\(\)' to convert",
-    "tensor": r"X is a sparse tensor. Give X.to_dense\(\), with NaN where a value is missing\.",
-    "LazyFrame": r"X is a LazyFrame, which holds no values yet. Give X.collect\(\)\.",
+    "sparse": r"'.toarray\(\)'",
+    "tensor": r"sparse tensor.*X.to_dense\(\)",
+    "LazyFrame": r"LazyFrame.*X.collect\(\)",
 }
 
 

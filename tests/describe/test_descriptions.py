@@ -36,7 +36,7 @@ def test_a_cluster_between_two_others_is_described_by_its_middle_values():
     values = rng.normal(size=(150, 2)).round(1) + np.array([10, 0, 20])[labels][:, None]
     low, middle, high = (np.median(values[labels == c], axis=0) for c in (1, 0, 2))
     sentences = describe(values, labels)
-    assert sentences[0].startswith("Stands out by medium ")
+    assert " by medium " in sentences[0]
     for j, name in enumerate(NAMES):
         told = f"medium {name}: median {middle[j]:.4g}, between {low[j]:.4g} and {high[j]:.4g}"
         assert f"{told} elsewhere" in sentences[0]
@@ -70,70 +70,50 @@ def test_the_chance_to_lie_between_is_that_of_pairs():
     assert distinguishing_features(values[:, None], labels)[0][0].chance_between > 0.5
 
 
-def test_where_nothing_stands_out_typical_values_are_given():
+def test_where_nothing_stands_out_typical_values_are_given(golden):
     rng = np.random.default_rng(0)
     values = rng.normal(50, 1, size=(200, 2))
     sentences = describe(values, np.arange(200) % 2)
     medians = np.median(values[::2], axis=0)
-    assert sentences[0].startswith(
-        "No single column sets it clearly apart; it differs in combinations of columns. Typical "
-        "values: "
-    )
-    assert f"age {medians[0]:.4g}" in sentences[0]
-    assert f"income {medians[1]:.4g}" in sentences[0]
+    apart, typical = sentences[0].split(": ")
+    golden(apart)
+    assert f"age {medians[0]:.4g}" in typical
+    assert f"income {medians[1]:.4g}" in typical
 
 
-def test_a_single_cluster_has_typical_values():
-    sentence = describe(np.full((5, 2), 3.0) + np.eye(5, 2), np.zeros(5, dtype=int))[0]
-    assert sentence == (
-        "It is the only cluster, so nothing sets it apart. Typical values: age 3; income 3."
-    )
+def test_a_single_cluster_has_typical_values(golden):
+    golden(describe(np.full((5, 2), 3.0) + np.eye(5, 2), np.zeros(5, dtype=int)))
 
 
-def test_columns_of_two_values_are_described_by_shares():
+def test_columns_of_two_values_are_described_by_shares(golden):
     labels = np.repeat([0, 1], 50)
     values = np.stack([np.arange(100) % 50 < np.where(labels == 0, 45, 5), labels * 0], axis=1)
-    assert describe(values.astype(float), labels) == [
-        "Stands out by age mostly 1: 90 %, elsewhere 10 %.",
-        "Stands out by age mostly 0: 90 %, elsewhere 10 %.",
-    ]
+    golden(describe(values.astype(float), labels))
 
 
-def test_categories_are_described_by_the_one_that_differs_most():
+def test_categories_are_described_by_the_one_that_differs_most(golden):
     labels = np.repeat([0, 1], 50)
     codes = np.concatenate([np.repeat([0, 1], [26, 24]), np.repeat([0, 2], [24, 26])])
     values = np.stack([codes, np.arange(100) % 10], axis=1).astype(float)
-    told = describe(values, labels, {0: ["a", "b", "c"]})
-    assert told == [
-        "Stands out by age never c: 0 %, elsewhere 52 %.",
-        "Stands out by age mostly c: 52 %, elsewhere 0 %.",
-    ]
+    golden(describe(values, labels, {0: ["a", "b", "c"]}))
 
 
-def test_a_cluster_without_values_says_so_without_numbers():
+def test_a_cluster_without_values_says_so_without_numbers(golden):
     values = np.array([[1.0, np.nan], [2.0, np.nan], [np.nan, np.nan], [np.nan, np.nan]])
-    assert describe(values, np.array([0, 0, 1, 1]))[1] == (
-        "No single column sets it clearly apart; it differs in combinations of columns."
-    )
+    golden(describe(values, np.array([0, 0, 1, 1]))[1])
 
 
-def test_dates_and_times_are_written_as_such():
+def test_dates_and_times_are_written_as_such(golden):
     days = np.array([19000, 19010, 19020, 19100, 19110, 19120], dtype=float)
     values = np.stack([days, [8.5, 8.5, 8.25, 17.75, 17.75, 17.5]], axis=1)
     dates = {"age": "date", "income": "time"}
-    assert describe(values, np.array([0, 0, 0, 1, 1, 1]), dates=dates)[0] == (
-        "Stands out by earlier age: median 2022-01-18, elsewhere 2022-04-28; lower income: median "
-        "8:30, elsewhere 17:45."
-    )
+    golden(describe(values, np.array([0, 0, 0, 1, 1, 1]), dates=dates)[0])
 
 
-def test_of_two_categories_the_one_that_is_commoner_here_is_told():
+def test_of_two_categories_the_one_that_is_commoner_here_is_told(golden):
     labels = np.repeat([0, 1], 50)
     codes = np.where(np.arange(100) % 10 == 0, labels, 1 - labels).astype(float)[:, None]
-    assert describe(codes, labels, {0: ["no", "yes"]}) == [
-        "Stands out by age mostly yes: 90 %, elsewhere 10 %.",
-        "Stands out by age mostly no: 90 %, elsewhere 10 %.",
-    ]
+    golden(describe(codes, labels, {0: ["no", "yes"]}))
 
 
 @pytest.fixture(scope="module")
@@ -159,7 +139,7 @@ def test_clusters_that_differ_in_one_column_name_it_both(siblings, categories):
         assert columns(each.differences)[0] == "smoker"
         assert "smoker" in columns(each.gist)
     assert found[0].gist != found[1].gist
-    assert "Compared with cluster 1, the nearest: " in str(found[0])
+    assert " cluster 1, the nearest: " in str(found[0])
 
 
 def test_the_nearest_is_compared_by_its_own_rows(siblings):

@@ -32,12 +32,10 @@ def test_a_cluster_without_rows_is_left_out():
     assert [cluster.number for cluster in nest([np.array([1, 1])])] == [1]
 
 
-def test_text_frame_and_page_show_the_same_tree():
+def test_text_frame_and_page_show_the_same_tree(golden):
     found = Nesting(nest(LEVELS), np.arange(6), np.stack(LEVELS))
     lines = str(found).splitlines()
-    assert lines[0] == "k=2: cluster 0 (4 rows)"
-    assert lines[1] == "  k=3: cluster 0 (2 rows, 100% from there)"
-    assert "    k=4: cluster 3 (2 rows, 50% from there)" in lines
+    golden(lines)
     assert len(lines) == len(found.clusters) == len(found.to_frame()) == 9
     assert found.to_frame().loc[8].tolist() == [4, 3, 2, 1, 0.5]
     assert found._repr_html_().count("<tr>") == 10
@@ -59,5 +57,5 @@ def test_groups_within_groups_are_found_from_one_ensemble(embedding):
 def test_less_than_two_clusters_do_not_divide():
     X, _ = groups()
     model = PCKID(3, **SMALL).fit(X)
-    with pytest.raises(ValueError, match="max_clusters=1, but nothing divides below 2"):
+    with pytest.raises(ValueError, match=r"max_clusters=1, .* below 2"):
         nest_clusters(model, X, max_clusters=1)

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pckid import PCKID
+from pckid import PCKID, EmptyRowWarning
 from pckid.ensemble.imputation import draw_values
 
 rng = np.random.default_rng(0)
@@ -50,7 +50,7 @@ def test_only_rows_that_lack_something_can_change():
     X[::5, 1:] = np.nan
     X[0] = [2.0, np.nan, np.nan]
     X[3] = np.nan
-    with pytest.warns(UserWarning, match="no observed value|nothing observed|no value"):
+    with pytest.warns(EmptyRowWarning):
         model = PCKID(2, n_inits=4, max_components=6, random_state=0).fit(X)
     found = model.missing_instability(X)
     assert np.isnan(found[3])
@@ -70,5 +70,5 @@ def test_every_kind_of_array_and_no_blocks(backend):
     found = model.missing_instability(backend.asarray(X))
     assert type(found) is type(backend.asarray(X))
     da = pytest.importorskip("dask.array")
-    with pytest.raises(ValueError, match="needs rows in memory"):
+    with pytest.raises(ValueError, match="rows in memory"):
         model.missing_instability(da.from_array(X, chunks=40))

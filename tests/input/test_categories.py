@@ -94,10 +94,10 @@ def test_numbers_may_be_categories(backend):
     ("features", "words"),
     [
         ("all", "categorical_features"),
-        (["colour", "shape"], "names 'shape', which is no column of X. The columns are: 'colour'"),
-        ([2], "holds 2, which is no column of X: it has 2, counted from 0"),
-        ([1.5], "holds 1.5, which is no column"),
-        ([True], "a mask of 1 entries, but X has 2 columns"),
+        (["colour", "shape"], "names 'shape', .*: 'colour'"),
+        ([2], "holds 2, .* it has 2,"),
+        ([1.5], "holds 1.5, .*no column"),
+        ([True], "1 entries, .* 2 columns"),
     ],
 )
 def test_columns_that_are_not_there_are_named(features, words):
@@ -106,23 +106,23 @@ def test_columns_that_are_not_there_are_named(features, words):
 
 
 def test_names_need_a_dataframe():
-    with pytest.raises(ValueError, match="names 'a', but the columns of X have no names"):
+    with pytest.raises(ValueError, match=r"'a', .* no names"):
         PCKID(2, categorical_features=["a"]).fit(np.eye(4))
 
 
 def test_text_without_a_word_on_categories_says_what_to_pass():
-    with pytest.raises(ValueError, match=r"categories, give categorical_features=\[0\] to PCKID"):
+    with pytest.raises(ValueError, match=r"categorical_features=\[0\]"):
         PCKID(2).fit(frames()["pandas objects"].to_numpy())
 
 
 def test_what_a_column_that_is_neither_is_told_depends_on_what_it_holds():
     frame = pd.DataFrame({"a": ["1", "2", "low", "4"], "b": [[1], [2], [3], [4]]})
-    with pytest.raises(ValueError, match=r"categories, give categorical_features=\['a'\] to PCKID"):
+    with pytest.raises(ValueError, match=r"categorical_features=\['a'\]"):
         PCKID(2).fit(frame[["a"]])
     with pytest.raises(TypeError) as caught:
         PCKID(2).fit(frame[["b"]])
     assert "categories" not in str(caught.value)
-    with pytest.raises(ValueError, match=r"Leave the column out, or turn it into numbers\.$"):
+    with pytest.raises(ValueError, match=r"into numbers\.$"):
         PCKID(2).fit(pl.DataFrame({"b": [[1], [2], [3], [4]]}))
 
 
@@ -137,7 +137,7 @@ def test_intervals_and_periods_of_a_category_type_are_categories():
 
 def test_dates_of_a_category_type_are_refused_as_dates_are():
     days = pd.Categorical(pd.to_datetime(["2020-01-01", "2020-01-02"] * 6))
-    with pytest.raises(ValueError, match="Column 'day' holds values of type datetime64"):
+    with pytest.raises(ValueError, match=r"Column 'day' .* datetime64"):
         PCKID(2).fit(pd.DataFrame({"day": days, "x": range(12)}))
 
 
@@ -163,7 +163,7 @@ def test_categories_of_numbers_are_categories_by_default():
 @pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, pa.table])
 def test_numbers_with_a_few_texts_are_no_categories_by_default(library):
     frame = library({"a": ["1", "2", "low", "4"], "b": [1.0, 2.0, 3.0, 4.0]})
-    with pytest.raises(ValueError, match="Column 'a' holds 'low' in row 2, which is not a number"):
+    with pytest.raises(ValueError, match="'a' holds 'low' in row 2,"):
         validate_table(PCKID(), frame, reset=True)
     frame = library({"a": ["1", "2", None, "4"], "b": [1.0, 2.0, 3.0, 4.0]})
     values = validate_table(PCKID(), frame, reset=True)
@@ -237,16 +237,13 @@ def test_the_names_of_categories_do_not_matter(fitted):
     np.testing.assert_allclose(again.embedding_, model.embedding_, atol=1e-8)
 
 
-def test_unseen_categories_are_missing_and_warned_of_once(fitted):
+def test_unseen_categories_are_missing_and_warned_of_once(fitted, golden):
     model, frame, _ = fitted
     new = frame.assign(colour="violet", shape=["odd", "even"] * 60)
     with pytest.warns(UnseenCategoryWarning) as caught:
         labels = model.predict(new)
     assert len(caught) == 1
-    assert str(caught[0].message) == (
-        "Column 'colour' holds 'violet' and 2 more such categories, which fit did not see: they "
-        "are taken as missing."
-    )
+    golden(str(caught[0].message))
     assert caught[0].filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -291,21 +288,21 @@ def test_weights_of_rows_that_categories_alone_tell_apart():
 
 def test_too_many_categories_are_refused_with_the_column():
     frame = pd.DataFrame({"name": [f"n{i % 300}" for i in range(301)], "x": np.arange(301.0)})
-    with pytest.raises(ValueError, match="'name' holds 300 categories in 301 rows; at most 255"):
+    with pytest.raises(ValueError, match=r"'name' holds 300 .* 301 rows; .* 255"):
         PCKID(2, categorical_features="from_dtype").fit(frame)
 
 
 def test_values_that_are_no_categories_are_refused():
     frame = pd.DataFrame({"a": [[1], [2], [1]], "x": [1.0, 2.0, 3.0]})
-    with pytest.raises(TypeError, match="Column 'a' holds values that are no categories"):
+    with pytest.raises(TypeError, match=r"'a' .* no categories"):
         PCKID(2, categorical_features=["a"]).fit(frame)
 
 
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [
-        ({}, "but column 'colour' holds categories. Use covariance_type='diag'.$"),
-        ({"missingness": "informative"}, "='informative' was given. Use covariance_type='diag'.$"),
+        ({}, "column 'colour' .* covariance_type='diag'.$"),
+        ({"missingness": "informative"}, "='informative' .* covariance_type='diag'.$"),
     ],
 )
 def test_full_covariances_take_numbers_alone(parameters, words):
@@ -336,7 +333,7 @@ def test_categories_that_json_cannot_hold_are_refused_when_saving(tmp_path):
     days = pd.to_datetime(["2020-01-01", "2020-01-02"] * 6)
     frame = pd.DataFrame({"day": days.to_pydatetime(), "x": np.arange(12.0)}, dtype=object)
     model = ProbabilisticClusterKernel(categorical_features=["day"], **SMALL).fit(frame)
-    with pytest.raises(TypeError, match="categories of column 'day' are neither texts"):
+    with pytest.raises(TypeError, match="column 'day' are neither"):
         pckid.save(model, tmp_path / "model")
 
 
@@ -389,9 +386,9 @@ def test_reports_name_the_commonest_categories(columns):
     frame = frame[columns].fillna({"colour": "red"})
     model = PCKID(3, categorical_features="from_dtype", **SMALL).fit(frame)
     page = pckid.report(model, frame, assessment=False).html
-    assert "The columns of categories" in page
+    assert "columns of categories" in page
     assert "<bdi>round</bdi>" in page
-    assert ("Chance to exceed a row elsewhere" in page) == ("x" in columns)
+    assert ("Chance to exceed" in page) == ("x" in columns)
 
 
 @pytest.mark.parametrize(
@@ -399,5 +396,5 @@ def test_reports_name_the_commonest_categories(columns):
 )
 def test_tables_in_blocks_take_numbers_alone(parameters):
     dask = pytest.importorskip("dask.array")
-    with pytest.raises(ValueError, match=f"{next(iter(parameters))}.* needs a table in memory"):
+    with pytest.raises(ValueError, match=f"{next(iter(parameters))}.* in memory"):
         PCKID(2, **parameters).fit(dask.ones((20, 2), chunks=(10, 2)))

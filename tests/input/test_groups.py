@@ -23,7 +23,7 @@ def test_groups_are_numbered_and_rows_without_one_are_their_own():
     assert read_groups(names, 6).tolist() == [0, 1, 2, 0, 3, 2]
     assert read_groups(pd.Series(names), 6).tolist() == [0, 1, 2, 0, 3, 2]
     assert read_groups(np.array([7, 7, 3]), 3).tolist() == [0, 0, 1]
-    with pytest.raises(ValueError, match="one name or number for each of the 4 rows"):
+    with pytest.raises(ValueError, match="the 4 rows"):
         read_groups([1, 2, 3], 4)
 
 
@@ -81,5 +81,5 @@ def test_households_are_no_groups():
 def test_blocks_have_no_groups():
     da = pytest.importorskip("dask.array")
     X, groups = households(np.random.default_rng(0), 20, 2)
-    with pytest.raises(ValueError, match="groups needs a table in memory"):
+    with pytest.raises(ValueError, match=r"groups needs .* memory"):
         PCKID(2, **QUICK).fit(da.from_array(X, chunks=(20, 4)), groups=groups)

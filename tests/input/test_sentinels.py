@@ -107,19 +107,13 @@ def test_the_penguins_hold_none():
     assert find_codes(X) == {}
 
 
-@pytest.mark.parametrize(
-    ("n_columns", "says"),
-    [
-        (1, "Column 0 holds 98 in 1 row and 99 in 1,200"),
-        (2, "Columns 0 and 1 hold 98 in 2 cells and 99 in 2,400"),
-        (8, "Columns 0, 1, 2, 3 and 4 more hold 98 in 8 cells and 99 in 9,600"),
-    ],
-)
-def test_words(n_columns, says):
-    assert describe_codes({j: [(98, 1), (99, 1200)] for j in range(n_columns)}, str) == says
+@pytest.mark.parametrize("n_columns", [1, 2, 8])
+def test_words(golden, n_columns):
+    said = describe_codes({j: [(98, 1), (99, 1200)] for j in range(n_columns)}, str)
+    golden(said, str(n_columns))
 
 
-def test_several_columns_warn_once():
+def test_several_columns_warn_once(golden):
     rng = np.random.default_rng(0)
     X = rng.integers(1, 6, (60, 4)).astype(float)
     X[:5], X[5:9, 2] = 99, 98
@@ -127,4 +121,4 @@ def test_several_columns_warn_once():
         warnings.simplefilter("always")
         IncompleteGaussianMixture(2, random_state=0).fit(X)
     (found,) = [each for each in caught if each.category is SentinelWarning]
-    assert str(found.message).startswith("Columns 0, 1, 2 and 3 hold 98 in 4 cells and 99 in 20,")
+    golden(str(found.message))

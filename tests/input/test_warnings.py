@@ -36,22 +36,19 @@ def caught(action, call):
 def test_the_folds_of_a_search_warn_once_together():
     (found,) = caught("default", search)
     assert found.filename == __file__
-    assert "60 rows have no observed value" in str(found.message)
+    assert "60 rows" in str(found.message)
 
 
-def test_one_row_is_said_in_the_singular():
+def test_one_row_is_said_in_the_singular(golden):
     with pytest.warns(EmptyRowWarning) as caught:
         warn_empty_rows(1, 60)
-    assert str(caught[0].message) == (
-        "1 of 60 rows has no observed value in a column that varies. It was left out of the fit "
-        "and gets the label -1."
-    )
+    golden(str(caught[0].message))
 
 
 def test_those_who_ask_hear_of_every_fold():
     assert len(caught("always", search)) == 3 * 2 + 1
     assert caught("ignore", search) == []
-    with pytest.raises(EmptyRowWarning, match="of 60 rows have no observed value"):
+    with pytest.raises(EmptyRowWarning, match="of 60 rows"):
         caught("error", lambda: cross_val_score(
             IncompleteGaussianMixture(), X, cv=3, error_score="raise"
         ))  # fmt: skip

@@ -78,11 +78,11 @@ def test_weights_on_other_arrays(backend):
 @pytest.mark.parametrize(
     ("weights", "words"),
     [
-        (np.zeros(60), "0 for all rows|at least one non-zero"),
+        (np.zeros(60), "for all rows|one non-zero"),
         (-np.ones(60), "[Nn]egative"),
         (np.ones(59), "sample_weight.shape"),
         (np.full(60, np.nan), "NaN"),
-        (np.full(60, 1e306), "too large to add up"),
+        (np.full(60, 1e306), "too large"),
     ],
 )
 def test_weights_that_are_none_are_refused(weights, words):

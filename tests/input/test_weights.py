@@ -189,12 +189,12 @@ class TestRowsWithoutWeight:
 @pytest.mark.parametrize(
     ("weights", "words"),
     [
-        (np.zeros(60), "0 for all rows|at least one non-zero"),
+        (np.zeros(60), "for all rows|one non-zero"),
         (-np.ones(60), "[Nn]egative"),
         (np.ones(59), "sample_weight.shape"),
         (np.full(60, np.nan), "NaN"),
         (np.full(60, np.inf), "inf"),
-        (np.r_[np.ones(2), np.zeros(58)], "3 clusters need at least 3"),
+        (np.r_[np.ones(2), np.zeros(58)], "3 clusters .* least 3"),
     ],
 )
 def test_weights_that_are_none_are_refused(weights, words):
@@ -209,7 +209,7 @@ def test_tables_in_blocks_take_no_weights():
         lambda: PCKID(3, **QUICK).fit(blocks, sample_weight=SHARES),
         lambda: choose_n_clusters(PCKID(**QUICK), blocks, sample_weight=SHARES),
     ):
-        with pytest.raises(ValueError, match=r"needs a table in memory.*in proportion"):
+        with pytest.raises(ValueError, match=r"in memory.*in proportion"):
             call()
 
 

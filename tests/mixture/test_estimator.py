@@ -1,5 +1,6 @@
 """IncompleteGaussianMixture in the user's units, against scipy and scikit-learn."""
 
+import re
 import tracemalloc
 from functools import cache
 
@@ -163,7 +164,7 @@ class TestSample:
         assert rows.dtype == X.dtype
 
     def test_at_least_one_row(self, fitted):
-        with pytest.raises(ValueError, match=r"Invalid value for 'n_samples': 0. The sampling req"):
+        with pytest.raises(ValueError, match="'n_samples': 0"):
             fitted[1].sample(0)
 
 
@@ -244,17 +245,16 @@ class TestStart:
     )
     def test_a_start_of_the_wrong_shape_is_refused(self, table, name, what, value, shape):
         mixture = IncompleteGaussianMixture(3, **{name: value})
-        with pytest.raises(ValueError) as caught:
+        message = rf"'{what}' .* {re.escape(shape)}, .* {re.escape(str(value.shape))} as {name}"
+        with pytest.raises(ValueError, match=message):
             mixture.fit(table)
-        message = f"The parameter '{what}' should have the shape of {shape}, but got {value.shape}"
-        assert str(caught.value) == f"{message} as {name}."
 
     @pytest.mark.parametrize(
         ("name", "shape"), [("means_init", (3, 4)), ("covariances_init", (3, 4, 4))]
     )
     def test_a_start_must_be_finite(self, table, name, shape):
         mixture = IncompleteGaussianMixture(3, **{name: np.full(shape, np.nan)})
-        with pytest.raises(ValueError, match=f"{name} holds infinity or NaN. Give finite numbers"):
+        with pytest.raises(ValueError, match=f"{name} holds infinity"):
             mixture.fit(table)
 
     def test_an_earlier_fit_is_a_start_whatever_its_columns(self, table):
@@ -276,12 +276,12 @@ class TestStart:
             (
                 "full",
                 np.stack([np.eye(4), np.ones((4, 4)) - np.eye(4)]),
-                "'full covariance' should be symmetric, positive-definite.",
+                "symmetric, positive-definite.",
             ),
             (
                 "full",
                 np.stack([np.eye(4), np.eye(4) + np.eye(4, k=1) / 9]),
-                "'full covariance' should be symmetric, positive-definite.",
+                "symmetric, positive-definite.",
             ),
         ],
     )
@@ -293,11 +293,11 @@ class TestStart:
     @pytest.mark.parametrize(
         ("weights", "message"),
         [
-            ([-1.0, 2.0], r"should be in the range \[0, 1\].*Give shares that sum to 1"),
-            ([3, 5], r"should be in the range \[0, 1\]"),
-            ([0.3, 0.5], r"normalized, but got sum\(weights\) = 0.80000. Divide weights_init by"),
-            ([0.0, 0.0], r"normalized, but got sum\(weights\) = 0.00000"),
-            ([np.nan, 1.0], r"normalized, but got sum\(weights\) = nan"),
+            ([-1.0, 2.0], r"range \[0, 1\].* sum to 1"),
+            ([3, 5], r"in the range \[0, 1\]"),
+            ([0.3, 0.5], r"sum\(weights\) = 0.80000. Divide weights_init"),
+            ([0.0, 0.0], r"sum\(weights\) = 0.00000"),
+            ([np.nan, 1.0], r"sum\(weights\) = nan"),
         ],
     )
     def test_weights_that_are_none_are_refused(self, table, weights, message):
@@ -327,7 +327,7 @@ class TestConvergence:
     def test_a_fit_cut_short_warns(self, table):
         mixture = IncompleteGaussianMixture(3, max_iter=1, tol=1e-9, random_state=0)
         for fit in (mixture.fit, mixture.fit_predict):
-            with pytest.warns(ConvergenceWarning, match="did not converge. Try different") as seen:
+            with pytest.warns(ConvergenceWarning, match="did not converge") as seen:
                 fit(table)
             assert [each.filename for each in seen] == [__file__]
         assert not mixture.converged_
@@ -379,7 +379,7 @@ class TestPrecisions:
         assert not np.allclose(mixture.means_, before[1])
 
     def test_are_not_there_before_a_fit(self):
-        with pytest.raises(AttributeError, match="has no precisions_ before it is fitted"):
+        with pytest.raises(AttributeError, match="no precisions_ before"):
             _ = IncompleteGaussianMixture().precisions_
 
 
@@ -489,7 +489,7 @@ class TestOddRows:
     def test_a_row_with_nothing_observed_is_left_out(self, table):
         mixture = IncompleteGaussianMixture(3, random_state=0, tol=0, max_iter=5)
         expected = mixture.fit(table).means_
-        with pytest.warns(EmptyRowWarning, match="2 of 92 rows have no observed value") as caught:
+        with pytest.warns(EmptyRowWarning, match="2 of 92 rows") as caught:
             mixture.fit(np.vstack([table, np.full((2, 4), np.nan)]))
         assert len(caught) == 1
         close(mixture.means_, expected)

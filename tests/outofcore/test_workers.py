@@ -131,7 +131,7 @@ def test_files_are_read_by_the_workers(workers, tmp_path, expected, monkeypatch)
 
 def test_text_is_not_read_by_workers(workers, tmp_path):
     (tmp_path / "t.csv").write_text("a,b\n1,2\n3,4\n")
-    with pytest.raises(TableError, match="Write it as Parquet"):
+    with pytest.raises(TableError, match="as Parquet"):
         cluster_file(PCKID(2), str(tmp_path / "t.csv"), str(tmp_path / "o.csv"),
                      scheduler=workers.scheduler_address)  # fmt: skip
 
@@ -139,7 +139,7 @@ def test_text_is_not_read_by_workers(workers, tmp_path):
 def test_a_scheduler_that_is_not_there(tmp_path, monkeypatch):
     monkeypatch.setattr(daskrows, "_PATIENCE", 1)
     pq.write_table(pa.table({"a": [1.0, 2.0]}), tmp_path / "t.parquet")
-    with pytest.raises(ConnectionError, match=r"no Dask scheduler at 'tcp://127.0.0.1:9'"):
+    with pytest.raises(ConnectionError, match=r"'tcp://127.0.0.1:9'"):
         cluster_file(PCKID(2), str(tmp_path / "t.parquet"), str(tmp_path / "o.csv"),
                      scheduler="tcp://127.0.0.1:9")  # fmt: skip
     assert not (tmp_path / "o.csv").exists()

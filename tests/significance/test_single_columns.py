@@ -169,7 +169,7 @@ def test_labels_are_those_of_the_table_without_the_column(distance, levels):
     X, _ = three_groups(distance=distance)
     X[np.random.default_rng(2).random(X.shape) < 0.1] = np.nan
     plain = PCKID("auto", random_state=0).fit(X)
-    with pytest.warns(UncountedColumnsWarning, match="Column 4 was not used"):
+    with pytest.warns(UncountedColumnsWarning, match="Column 4"):
         coin = PCKID("auto", random_state=0).fit(with_coin(X, levels))
     assert plain.n_clusters_ == 3
     assert coin.choice_.uncounted == (4,)
@@ -207,7 +207,7 @@ def test_rows_with_values_in_uncounted_columns_alone_are_said():
     X, _ = three_groups(distance=8)
     X = with_coin(X)
     X[:5, :4] = np.nan
-    with pytest.warns(UncountedColumnsWarning, match="5 rows have a value in no other column"):
+    with pytest.warns(UncountedColumnsWarning, match="5 rows .* other column"):
         model = PCKID("auto", random_state=0).fit(X)
     assert (model.labels_[:5] == -1).all()
     assert (model.labels_[5:] >= 0).all()

@@ -118,9 +118,9 @@ def crash(source, how):
 
 
 SAYS = {
-    "abort": r"t is damaged or cut short \(its reader failed\)",
-    "memory": r"t takes more than 0\.5 GB of memory to read, for 3 bytes",
-    "error": r"t is damaged or cut short \(range start index out of range\)",
+    "abort": r"damaged .* \(its reader failed\)",
+    "memory": r"0\.5 GB of memory .* 3 bytes",
+    "error": r"damaged .* \(range start index ",
 }
 
 
@@ -145,7 +145,7 @@ def test_a_crash_is_a_sentence(request_apart, how):
 @pytest.mark.slow
 def test_processor_time_has_its_limit(request_apart, monkeypatch):
     monkeypatch.setattr(isolation, "_SECONDS", 1)
-    with pytest.raises(TableError, match="takes more than 1 s of processor time to read"):
+    with pytest.raises(TableError, match="1 s of processor time"):
         list(request_apart("time"))
 
 
@@ -211,7 +211,7 @@ def test_members_of_a_compressed_file_are_all_read_or_refused(tmp_path, codec):
             assert read_source(str(path)).data.num_rows == 400
         path.write_bytes(members[0] + members[1][:place])
         if place:
-            with pytest.raises(TableError, match="compressed but damaged or cut short"):
+            with pytest.raises(TableError, match="compressed but damaged"):
                 read_source(str(path))
 
 

@@ -110,8 +110,9 @@ def test_python_reads_the_same(name):
             np.testing.assert_allclose(frame[column], values, rtol=1e-12)
 
 
-def test_advice_in_python_is_written_as_parameters_that_work(tmp_path):
-    path = tmp_path / "table.csv"
+def test_advice_in_python_is_written_as_parameters_that_work(tmp_path, monkeypatch, golden):
+    monkeypatch.chdir(tmp_path)
+    path = Path("table.csv")
     rows = [f"{i * 7 % 5},{i * 3 % 11},{i}" for i in range(30)]
     path.write_text("\n".join(["a,b,c", "3,high's,1", *rows, "Total,9,9"]), encoding="utf-8")
     with pytest.raises(TableError) as raised:
@@ -120,9 +121,7 @@ def test_advice_in_python_is_written_as_parameters_that_work(tmp_path):
     alone, given = last.removeprefix("To take this advice: ").split(", or ")
     assert alone == "take_advice=True"
     assert given == """skip_last=1, na_values=["high's"]"""
-    said = """If the text means missing: na_values=["high's"]. Otherwise leave the column out """
-    assert said + "(drop=['b']), or take it as categories (categorical=['b'])." in str(raised.value)
-    assert "If so, leave it out: skip_last=1." in str(raised.value)
+    golden(str(raised.value))
     by_hand, _ = read_table(str(path), **eval(f"dict({given})"))
     taken, notes = read_table(str(path), take_advice=True)
     assert by_hand.equals(taken)
@@ -136,7 +135,7 @@ def test_advice_in_python_is_written_as_parameters_that_work(tmp_path):
             ["Report", "", "a,b", *(f"{i % 7},{i % 5}" for i in range(30))],
             "(skip_first=0 takes it)",
         ),
-        (["a,b", *(f"{i},{i % 5}" for i in range(6))], "If so, leave it out: drop=['a']."),
+        (["a,b", *(f"{i},{i % 5}" for i in range(6))], ": drop=['a']."),
         (["a,when", *(f"{i % 7},2024-01-{i + 1:02}" for i in range(30))], "(dates=['use'] takes"),
         (["a,b", *(f"{i % 7},{999 if i == 3 else i % 5}" for i in range(30))], "na_values=['999']"),
         (["a,b", *(f"{i % 7},t{i * 7 % 25}" for i in range(30))], "(categorical=[...] takes them"),
@@ -153,16 +152,16 @@ def test_notes_in_python_name_parameters(tmp_path, lines, said):
 def test_too_many_categories_and_nothing_to_cluster_by_are_said_for_python(tmp_path):
     path = tmp_path / "table.csv"
     path.write_text("\n".join(["a,b", *(f"{i % 7},t{i % 300}" for i in range(900))]))
-    with pytest.raises(TableError, match=r"Leave it out \(drop=\['b'\]\)\."):
+    with pytest.raises(TableError, match=r"\(drop=\['b'\]\)\."):
         read_table(str(path))
     path.write_text("\n".join(["id,b", *(f"x{i},2024-01-{i + 1:02}" for i in range(30))]))
-    with pytest.raises(TableError, match=r"No column is left .* dates=\['use'\] or columns="):
+    with pytest.raises(TableError, match=r"No column .* dates=\['use'\] or columns="):
         read_table(str(path))
 
 
-def test_facts_of_a_workbook_name_parameters_too():
+def test_facts_of_a_workbook_name_parameters_too(golden):
     path = str(FOLDER / "several-sheets.xlsx")
     facts = (("other_sheets", {"sheet": "Data", "others": ["Empty", "Codes"]}),)
     assert scan_table(path).notes == facts
     said = read_table(path).notes
-    assert said[0] == "Sheet 'Data' is read, not 'Empty', 'Codes'; sheet=... chooses another."
+    golden(said[0])

@@ -83,7 +83,7 @@ def test_a_code_that_no_cell_holds_is_said_and_one_of_a_column_is_an_error(prepa
     columns = {"x": NUMBERS, "y": NUMBERS}
     found = prepared(columns, na_values=("-77", "x=4.5"), at_most=at_most)
     assert facts_of(found, "code_unmatched") == [{"text": "-77"}]
-    for token, said in {"sbp=-9": "the table has no column 'sbp'", "x=-9": "no cell of"}.items():
+    for token, said in {"sbp=-9": "no column 'sbp'", "x=-9": "no cell of"}.items():
         with pytest.raises(OptionError, match=said) as refused:
             prepared(columns, na_values=(token,), at_most=at_most)
         assert refused.value.options == ("na_values",)

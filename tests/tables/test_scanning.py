@@ -91,7 +91,7 @@ def test_lines_are_swallowed_by_closed_quotes_only(content):
 def test_an_open_quote_is_named_by_its_line(tmp_path, n_rows):
     path = tmp_path / "t.csv"
     path.write_bytes(b"a,b\n" + b"1,2\n" * n_rows + b'3,"4\n' + b"5,6\n" * n_rows)
-    with pytest.raises(TableError, match=f"opens a quote in line {n_rows + 2} that is not closed"):
+    with pytest.raises(TableError, match=f"quote in line {n_rows + 2} "):
         read_source(str(path))
 
 
@@ -99,16 +99,16 @@ def test_a_record_has_its_limit(tmp_path, monkeypatch):
     monkeypatch.setattr(text, "_LONGEST_RECORD", 1 << 23)
     path = tmp_path / "t.csv"
     path.write_bytes(b'a,b\n1,"2\n' + b"3,4\n" * (1 << 23))
-    with pytest.raises(TableError, match="a record of more than 8 MB, which begins in line 2"):
+    with pytest.raises(TableError, match=r"more than 8 MB, .* line 2"):
         read_source(str(path))
 
 
 @pytest.mark.parametrize(
     ("spoilt", "says"),
     [
-        (b"\0,1\n", "it holds zero bytes"),
-        (b"\xe4,1\n", r"not utf-8 text \(line 3000002\)"),
-        (b"1,2,3\n", "Line 3000002 of .* has 3 cells, the first has 2"),
+        (b"\0,1\n", "zero bytes"),
+        (b"\xe4,1\n", r"utf-8 text \(line 3000002\)"),
+        (b"1,2,3\n", "Line 3000002 .* 3 cells, "),
     ],
 )
 def test_what_is_wrong_is_found_far_inside(tmp_path, spoilt, says):
@@ -128,7 +128,7 @@ def test_a_text_that_unpacks_without_end_is_not_kept(tmp_path, monkeypatch):
     monkeypatch.setattr(scanning, "_MEASURED_FROM", 1 << 18)
     path = tmp_path / "t.csv.gz"
     path.write_bytes(gzip.compress(b"a,b\n" + b"0,0\n" * 1_000_000))
-    with pytest.raises(TableError, match=r"takes more than 0\.00293 GB unpacked"):
+    with pytest.raises(TableError, match=r"0\.00293 GB unpacked"):
         read_source(str(path), max_bytes=3 << 20)
     assert len(parsed) < 10
     assert read_source(str(path), max_bytes=5 << 20).data.num_rows == 1_000_000
@@ -139,7 +139,7 @@ def test_the_size_of_parquet_is_that_of_its_numbers(tmp_path):
     pq.write_table(pa.table({"a": [0.0] * 100_000, "b": [0] * 100_000}), path)
     assert path.stat().st_size < 10_000
     assert scan_table(str(path)).n_bytes >= 1_600_000
-    with pytest.raises(TableError, match=r"takes more than .* unpacked"):
+    with pytest.raises(TableError, match="unpacked"):
         scan_table(str(path), max_bytes=1_500_000)
 
 
@@ -150,13 +150,13 @@ def test_bytes_are_read_as_a_file_is(tmp_path):
     assert from_bytes.read().whole.data.equals(from_file.read().whole.data)
     assert from_bytes.sha256 == from_file.sha256
     assert from_bytes.source == "t.csv"
-    with pytest.raises(TableError, match=r"t.csv takes more than .* unpacked"):
+    with pytest.raises(TableError, match=r"t.csv takes .* unpacked"):
         read_source(stored(gzip.compress(PLAIN * 9999)), max_bytes=9999)
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="no such device")
 def test_a_device_is_no_table():
-    with pytest.raises(TableError, match="'/dev/zero' is a device, not a table"):
+    with pytest.raises(TableError, match="'/dev/zero' is a device"):
         read_source("/dev/zero")
 
 
@@ -164,8 +164,8 @@ def test_a_device_is_no_table():
 @pytest.mark.parametrize(
     ("line", "times", "says"),
     [
-        (b"1,2\n", 1 << 20, "gives more than 0.00195 GB, which is the limit. Save it as a file"),
-        (b"\0" * 4, 1 << 22, "begins with 8,388,608 zero bytes"),
+        (b"1,2\n", 1 << 20, "more than 0.00195 GB"),
+        (b"\0" * 4, 1 << 22, "8,388,608 zero bytes"),
         (PLAIN, 1, None),
     ],
 )
@@ -211,7 +211,7 @@ def test_the_limit_of_the_csv_module_stays_as_it_was(tmp_path):
 def test_the_encoding_that_is_likely_is_named(tmp_path):
     path = tmp_path / "t.csv"
     path.write_bytes("preis\n5 €\n".encode("cp1252"))
-    with pytest.raises(TableError, match=r"not utf-8 text \(line 2\).*perhaps cp1252"):
+    with pytest.raises(TableError, match=r"\(line 2\).*perhaps cp1252"):
         read_source(str(path))
     assert read_source(str(path), encoding="cp1252").data["preis"].to_pylist() == ["5 €"]
     path.write_bytes(b"preis\n\x81\n")  # which cp1252 lacks
@@ -229,7 +229,7 @@ def test_an_arrow_file_is_read_up_to_the_limit(tmp_path):
     path = str(tmp_path / "t.arrow")
     write_feather(pa.table({"a": [0.0] * 100_000}), path, compression="zstd", chunksize=10_000)
     scan = scan_table(path, max_bytes=500_000)
-    with pytest.raises(TableError, match=r"takes more than .* unpacked"):
+    with pytest.raises(TableError, match="unpacked"):
         for _ in scan.batches(["a"], 1000):
             pass
     assert read_source(path).data.num_rows == 100_000

@@ -71,7 +71,7 @@ def test_the_first_bytes_of_old_files_of_stata_are_a_version_and_an_order_of_byt
 @pytest.mark.parametrize("name", ["survey.sav", "survey.dta", "survey.xpt"])
 def test_damaged_files_get_a_sentence(name):
     content = (FILES / name).read_bytes()
-    with pytest.raises(TableError, match=r"t is damaged or cut short \(.*another format"):
+    with pytest.raises(TableError, match=r"t is damaged .*\("):
         scan_table(Source("t", stored=content[: len(content) // 3]))
 
 
@@ -79,7 +79,7 @@ def test_a_file_that_crashes_its_reader_gets_a_sentence(tmp_path):
     content = bytearray((FILES / "survey.sav").read_bytes())
     content[409] ^= 211  # how many labels follow: more than there are bytes
     (tmp_path / "t.sav").write_bytes(content)
-    with pytest.raises(TableError, match=r"t.sav is damaged or cut short \("):
+    with pytest.raises(TableError, match=r"t.sav is damaged .*\("):
         read(tmp_path / "t.sav")
 
 
@@ -90,7 +90,5 @@ def test_the_limit_holds():
 
 def test_what_is_not_installed_is_named(monkeypatch):
     monkeypatch.setattr(sources.importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(
-        ImportError, match=r"needs pyreadstat: python -m pip install 'pckid\[stats\]'"
-    ):
+    with pytest.raises(ImportError, match=r"pyreadstat: .* 'pckid\[stats\]'"):
         read(FILES / "survey.sav")

@@ -98,7 +98,7 @@ def test_what_is_seen_late_is_kept_or_refused():
     parts = [(["20095", "20096"], [20095, 20096]), (["01017"], [1017])]
     assert written_data("xlsx", parts) == ["20095", "20096", "01017"]
     for kind in ("parquet", "arrow"):
-        with pytest.raises(TableError, match="Column 'a' holds '01017', which a number does not"):
+        with pytest.raises(TableError, match="Column 'a' holds '01017'"):
             written_data(kind, parts)
         assert written_data(kind, parts[::-1]) == ["01017", "20095", "20096"]
 
@@ -129,7 +129,7 @@ def test_format_follows_the_name():
     assert table_format("x.y.TSV.gz") == ("tsv", "gzip")
     assert table_format("x.parquet") == ("parquet", None)
     for name in ("x", "x.docx", "x.parquet.gz", "csv"):
-        with pytest.raises(TableError, match="has no known ending"):
+        with pytest.raises(TableError, match="no known ending"):
             table_format(name)
 
 
@@ -165,7 +165,7 @@ def test_a_text_too_long_for_a_cell_is_cut_with_a_warning(tmp_path):
     table = FileTable(pa.table({"a": ["x" * 40_000]}), None, "t")
     with (
         open(tmp_path / "t.xlsx", "wb") as file,
-        pytest.warns(UserWarning, match=r"1 text\(s\) of more than 32,767 signs were cut"),
+        pytest.warns(UserWarning, match=r"1 text\(s\) .* 32,767 "),
     ):
         write_table(file, table, {}, kind="xlsx")
 

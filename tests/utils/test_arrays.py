@@ -126,9 +126,7 @@ class TestDevice:
 
     def test_needs_torch(self, monkeypatch):
         monkeypatch.setitem(sys.modules, "torch", None)
-        with pytest.raises(
-            ImportError, match=r"device='cpu' needs PyTorch. Install torch, or leav"
-        ):
+        with pytest.raises(ImportError, match="device='cpu' needs PyTorch"):
             PCKID(3, **SMALL, device="cpu").fit(X)
 
     def test_an_unknown_one_is_named(self):

@@ -35,7 +35,7 @@ def test_an_error_leaves_the_old_file(tmp_path, error):
 
 def test_a_folder_that_is_not_there_is_named(tmp_path):
     with (
-        pytest.raises(FileNotFoundError, match=r"There is no folder '.*nowhere' to write into"),
+        pytest.raises(FileNotFoundError, match=r"no folder '.*nowhere'"),
         atomic_file(tmp_path / "nowhere" / "f"),
     ):
         pass
@@ -72,7 +72,7 @@ def test_a_link_is_not_followed(tmp_path, target):
     (tmp_path / "old").write_bytes(b"old")
     (tmp_path / "link").symlink_to(tmp_path / target)
     with (
-        pytest.raises(OSError, match="is a link, which is not followed"),
+        pytest.raises(OSError, match="is a link"),
         atomic_file(tmp_path / "link") as file,
     ):
         file.write(b"new")

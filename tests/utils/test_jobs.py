@@ -32,10 +32,10 @@ def kill_itself(tell):
 
 def wait_long(tell):
     tell(0.5, "waiting")
-    time.sleep(60)
+    time.sleep(600)
 
 
-def finish(job, seconds=30):
+def finish(job, seconds=300):
     """Wait for a job to end; return the stages that were seen."""
     deadline, stages = time.monotonic() + seconds, []
     while not job.finished and time.monotonic() < deadline:
@@ -62,17 +62,17 @@ def test_an_error_is_told_by_its_sentence():
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no such signal")
-def test_a_process_that_dies_is_noticed():
+def test_a_process_that_dies_is_noticed(golden):
     job = Job(kill_itself)
     finish(job)
-    assert job.error == "The computation ended early. Is memory short?"
+    golden(job.error)
 
 
 @pytest.mark.parametrize("how", ["stopped", "forgotten"])
 def test_a_job_ends_when_it_is_stopped_or_forgotten(how):
     job = Job(wait_long)
     process = job._process
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 300
     while not job.stage.share and time.monotonic() < deadline:
         job.update()
         time.sleep(0.01)

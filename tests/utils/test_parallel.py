@@ -211,7 +211,7 @@ def test_numbers_of_jobs():
     assert _parallel.n_threads(3) == 3
     assert _parallel.n_threads(10**9) <= max(64, 4 * os.cpu_count())
     assert _parallel.n_threads(-1) >= 1
-    with pytest.raises(ValueError, match=r"n_jobs == 0 has no meaning. Give a number"):
+    with pytest.raises(ValueError, match="n_jobs == 0"):
         _parallel.n_threads(0)
 
 
