@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pckid.exceptions import OptionError
-from pckid.tables.findings import Missing, ReadAs, SetOption, SkipUnits
+from pckid.tables.findings import Drop, Missing, ReadAs, SetOption, SkipUnits
 from pckid.tables.known_columns import Known
 from pckid.tables.options import ColumnOptions
 from pckid.tables.preparing import prepare
@@ -104,6 +104,33 @@ def test_limits_are_read_as_asked(prepared, limits, expected):
     np.testing.assert_allclose(found.X[2::5, 0], expected)
     np.testing.assert_allclose(found.X[3, 0], 4.3)
     assert prepared(columns, take_advice=True).X[2, 0] == 0.6
+
+
+@pytest.mark.parametrize("limits", ["value", "missing"])
+def test_a_number_with_a_plus_behind_it_is_a_limit(prepared, limits):
+    columns = {"age": [*NUMBERS, "90+", "90 +"], "x": [*NUMBERS, "1.5", "2.5"]}
+    asked = prepared(columns)
+    assert [(p.code, p.fix) for p in asked.problems] == [
+        ("limits", (SetOption("limits", "value"),))
+    ]
+    found = prepared(columns, limits=limits)
+    np.testing.assert_equal(found.X[-2:, 0], 90.0 if limits == "value" else np.nan)
+    assert prepared({"grade": ["1+", "2", "2+", "3+"] * 8}).readings["grade"].kind == "category"
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "text", ["5,1", "5.1*", "5.1[1]", "5.1?", "4 or more", "kleiner 5", "~45", "ca. 50"]
+)
+def test_a_text_that_contains_a_number_is_never_advised_to_be_missing(prepared, text, at_most):
+    found = prepared({"x": [*NUMBERS, text, text], "y": [*NUMBERS, "1", "2"]}, at_most=at_most)
+    assert [(p.code, p.fix) for p in found.problems] == [("text among numbers", (Drop("x"),))]
+
+
+def test_points_beside_decimal_commas_are_asked_about(prepared):
+    found = prepared({"x": ["1,5", "2,25", "3.75"] * 10, "y": NUMBERS})
+    assert [(p.code, p.fix) for p in found.problems] == [("text among numbers", (Drop("x"),))]
+    assert found.problems[0].data["texts"] == (("3.75", 10),)
 
 
 def test_a_name_that_two_rows_share_is_told(prepared):

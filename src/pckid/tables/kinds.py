@@ -169,8 +169,8 @@ class CellCounts(Shapes):
 
     def add(self, cells: Any) -> None:
         """Count an Arrow column of texts, null where missing."""
-        # A limit shows how its column writes numbers, whatever becomes of it.
-        super().add(without_limits(cells))
+        # A limit shows how its column writes numbers, whatever becomes of it; "2+" may be a grade.
+        super().add(pc.if_else(pc.ends_with(cells, "+"), cells, without_limits(cells)))
         self.dates.update(count_dates(cells))
 
 

@@ -30,8 +30,8 @@ MISSING_TOKENS = (
 MISSING_TEXTS = frozenset(token.strip().lower() for token in MISSING_TOKENS)
 WORDS = ("none", "nil", "-")
 """Those among them that are values in a column of texts, such as no alcohol at all."""
-LIMIT = r"^[<>≤≥]=? *"
-"""How a cell begins that holds a limit: "<0.5"."""
+LIMIT = r"^[<>≤≥]=? *([+-]?[.,]?\d.*)$|^(\d|\d.*\d) ?\+$"
+"""A cell that holds a limit, "<0.5" or "90+", and the number in it."""
 
 MAX_TEXTS = 20
 _CELLS_AT_ONCE, _BYTES_AT_ONCE = 1 << 16, 1 << 28
@@ -231,14 +231,14 @@ def observed_cells(column: Any, missing: MissingTokens) -> Any:
     cells = pc.utf8_trim_whitespace(column)
     absent = pc.is_in(pc.utf8_lower(cells), value_set=pa.array(sorted(missing.texts), cells.type))
     if missing.limits == "missing":
-        absent = pc.or_(absent, pc.match_substring_regex(cells, LIMIT + r"[+-]?[.,]?\d"))
+        absent = pc.or_(absent, pc.match_substring_regex(cells, LIMIT))
     cells = pc.if_else(absent, pa.scalar(None, cells.type), cells)
     return without_limits(cells) if missing.limits else cells
 
 
 def without_limits(cells: Any) -> Any:
     """Write limits such as "<0.5" as the numbers that they name."""
-    return pc.replace_substring_regex(cells, LIMIT + r"([+-]?[.,]?\d)", r"\1")
+    return pc.replace_substring_regex(cells, LIMIT, r"\1\2")
 
 
 def _parse_texts(

@@ -244,8 +244,8 @@ def _text_among_numbers(
 
 
 def _is_limit(text: str) -> bool:
-    """Whether a text is a limit such as "<0.5"."""
-    number = re.sub(LIMIT, "", text)
+    """Whether a text is a limit such as "<0.5" or "90+"."""
+    number = re.sub(LIMIT, r"\1\2", text)
     return number != text and split_number(number) is not None
 
 
