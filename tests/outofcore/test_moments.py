@@ -53,7 +53,7 @@ def test_surveys_of_blocks_add_up_to_that_of_the_whole(cuts, size):
     rows = X.copy()
     rows[::7] = np.nan
     cuts = [0, *sorted(cuts), 120]
-    parts = [surveys.survey_block(rows[a:b], a, 5, size, 2.0) for a, b in pairwise(cuts)]
+    parts = [surveys.survey_block(rows[a:b], None, a, 5, size, 2.0) for a, b in pairwise(cuts)]
     found = surveys.add(parts, size)
     filled = np.setdiff1d(np.arange(120), np.arange(0, 120, 7))
     mine = keys(5, 0, 120)

@@ -204,14 +204,7 @@ def _split(known: Any, starts: list[int]) -> list[Any]:
 
 
 def _survey(
-    values: Any,
-    known: Any,
-    template: Any,
-    number: int,
-    start: int,
-    entropy: int,
-    size: int,
-    limit: float,
+    values: Any, known: Any, template: Any, number: int, start: int, *drawing: Any
 ) -> Survey:
     """Survey a block, on a worker; an infinite entry is an error that says where it is."""
     X, known = _read(values, known, template, f"block {number}")
@@ -223,7 +216,7 @@ def _survey(
             f"Column {names[column]!r} holds {X[row, column]} in row {start + row:,} (block "
             f"{number}, row {row:,} of it). Replace it by NaN to treat it as missing."
         )
-    return survey_block(X, start, entropy, size, limit, known)
+    return survey_block(X, known, start, *drawing)
 
 
 def _apply(

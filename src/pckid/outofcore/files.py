@@ -94,7 +94,7 @@ class FileRows(BlockedRows):
                 if isinstance(X, Unread):
                     return X
                 counts, known = self.category_counts, self._known(batch)
-                waiting.append(survey_block(X, batch.start, entropy, size, limit, known, counts))
+                waiting.append(survey_block(X, known, batch.start, entropy, size, limit, counts))
                 if sum(len(survey.keys) for survey in waiting) > 2 * size:
                     waiting = [add(waiting, size)]
                     limit = waiting[0].keys.max()

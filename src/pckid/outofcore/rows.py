@@ -81,11 +81,11 @@ class BlockedRows(ABC):
 
 def survey_block(
     X: np.ndarray,
+    known: np.ndarray | None,
     start: int,
     entropy: int,
     size: int,
     limit: float,
-    known: np.ndarray | None = None,
     categories: Mapping[int, np.ndarray] = MappingProxyType({}),
 ) -> Survey:
     """Survey rows (n_samples, n_features) from `start` on, choosing among keys below `limit`.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -52,23 +53,15 @@ def assign(
         empty = ~xp.any(table.observed[rows, :], axis=1)
         labels = xp.where(empty, -1, labels)
         if known is not None:
-            own = _own_clusters(known[rows], fitted.groups, chances.shape[0], embedding)
-            is_known = xp.any(own, axis=0)
+            held = np.zeros(chances.shape, dtype=bool)
+            for name, cluster in fitted.groups.items():
+                held[cluster] = known[rows] == name
+            own = asarray_like(held, embedding, dtype=xp.bool)
+            is_known, mine = xp.any(own, axis=0), xp.sum(xp.where(own, chances, 0.0), axis=0)
             labels = xp.where(is_known, xp.argmax(xp.astype(own, xp.int64), axis=0), labels)
-            mine = xp.sum(xp.where(own, chances, 0.0), axis=0)
             confidence = xp.where(is_known, mine, confidence)
         parts.append((labels, xp.where(empty, 0.0, confidence)))
     return Assignment(*(xp.concat(part) for part in zip(*parts, strict=True)))
-
-
-def _own_clusters(
-    known: np.ndarray, groups: Mapping[str, int], n_clusters: int, like: Array
-) -> Array:
-    """Tell which clusters (n_clusters, n_samples) are those of the rows' known groups."""
-    own = np.zeros((n_clusters, len(known)), dtype=bool)
-    for name, cluster in groups.items():
-        own[cluster] = known == name
-    return asarray_like(own, like, dtype=namespace(like).bool)
 
 
 def memberships(fitted: FittedClusters, table: Table, jobs: int = 1) -> Array:
@@ -163,22 +156,24 @@ def _compute_rows(
 
 
 def _place(
-    fitted: FittedClusters, table: Table, jobs: int, known: np.ndarray | None
+    fitted: FittedClusters,
+    table: Table,
+    jobs: int,
+    known: np.ndarray | None,
+    scored: bool = False,
 ) -> tuple[Array, ...]:
-    """Find labels, confidence and coordinates of the rows of a table."""
-    embedding = project(fitted.kernel, fitted.projection, table, jobs)
-    return *assign(embedding, table, fitted, known), embedding
+    """Find labels and confidence of rows, and their coordinates or outlier scores."""
+    if scored:
+        embedding, more = project_and_score(fitted.kernel, fitted.projection, table, jobs)
+    else:
+        embedding = more = project(fitted.kernel, fitted.projection, table, jobs)
+    return *assign(embedding, table, fitted, known), more
 
 
-def _place_and_score(
-    fitted: FittedClusters, table: Table, jobs: int, known: np.ndarray | None
-) -> tuple[Array, ...]:
-    """Find labels, confidence and outlier scores of the rows of a table."""
-    embedding, scores = project_and_score(fitted.kernel, fitted.projection, table, jobs)
-    return *assign(embedding, table, fitted, known), scores
-
-
-_PLACEMENTS = {"placement": _place, "scored placement": _place_and_score}
+_PLACEMENTS: dict[str, Callable[..., tuple[Array, ...]]] = {
+    "placement": _place,
+    "scored placement": partial(_place, scored=True),
+}
 
 QUANTITIES: dict[str, Callable[..., tuple[Array, ...]]] = {
     "embedding": lambda fitted, *rows: (project(fitted.kernel, fitted.projection, *rows),),
