@@ -201,6 +201,18 @@ def test_a_known_row_without_which_the_centre_is_further_is_judged_without_itsel
     assert len(model.known_conflicts_) == 1
 
 
+def test_a_row_between_two_other_clusters_is_a_conflict():
+    centers = np.array([[0.0, 0.0], [12.0, 3.0], [12.0, -3.0]])
+    rows = np.random.default_rng(0).normal(size=(90, 2)) + centers[TRUTH]
+    rows[0] = 12.0, 0.0
+    model = PCKID(3, **SETTING).fit(rows, known=known_rows(0, 1, 2, 3, 4, 5, 6))
+    (conflict,) = model.known_conflicts_
+    assert (conflict.row, conflict.group) == (0, "small")
+    assert conflict.confidence < 0.9
+    alone = PCKID(1, **SETTING).fit(rows, known=["a"] + [None] * 89)
+    assert not alone.known_conflicts_
+
+
 def test_the_report_lists_known_rows_by_group():
     known = known_rows(0, 1, 2, 3)
     known[7] = "large"

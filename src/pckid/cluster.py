@@ -192,8 +192,9 @@ class PCKID(
         The name, cluster and number of known rows of each known group, and how many of these the
         table puts there, too; only with `known`.
     known_conflicts_ : list of Conflict
-        Known rows that the table puts elsewhere with a confidence of 0.9 or more: row, group,
-        cluster, confidence; only with `known`.
+        Known rows that the table puts elsewhere: their membership in their own cluster is at most
+        0.1 / (n_clusters − 1). Row, group, the cluster it looks like, and its confidence there;
+        only with `known`.
     embedding_ : array of shape (n_samples, n_clusters)
         Coordinates of the rows. A row with nothing observed lies where the mixtures' weights alone
         put it.

@@ -92,8 +92,8 @@ NOTES = {
     "larger {say[n_clusters]}.",
     "unclustered": "{n_unclustered} of {n_rows} rows {n_unclustered:holds|hold} no value in a "
     "column that counts: label -1.",
-    "known_rows": "{n_rows:+known row} of {n_groups:+group}: no other cluster claims one of them "
-    "with a confidence of 0.9 or more. Check known rows whose own confidence is low.",
+    "known_rows": "{n_rows:+known row} of {n_groups:+group}: none of them clearly looks like "
+    "another cluster. Check known rows whose own confidence is low.",
     "known_rows/conflicts": "{n_rows:+known row} of {n_groups:+group}: {n_wrong} of them may be "
     "wrong, {wrong}.",
     "known_limit": "{n_compared:,} of the {n_rows:,} known rows, as many of each group, lead the "

@@ -12,8 +12,9 @@ from pckid.spectral.assignment import FittedClusters
 from pckid.spectral.kmeans import MEMBERS_COUNT, distances_to
 from pckid.spectral.membership import membership
 
-# A known row is in conflict if another cluster is at least this sure of it.
-_SURE = 0.9
+# A known row is in conflict if its own cluster has at most this membership, divided by the number
+# of the others: about a tenth of what these have on average, whichever of them leads.
+_LOW = 0.1
 
 
 class KnownGroup(NamedTuple):
@@ -40,7 +41,10 @@ class KnownGroup(NamedTuple):
 
 
 class Conflict(NamedTuple):
-    """A known row that the table puts into another cluster, with confidence.
+    """A known row that the table puts elsewhere: it hardly belongs to the cluster of its group.
+
+    Its membership there, judged without the row itself, is at most 0.1 divided by the number of
+    other clusters.
 
     Attributes
     ----------
@@ -49,7 +53,7 @@ class Conflict(NamedTuple):
     group : str
         The group that was given.
     cluster : int
-        The cluster that it looks like.
+        The cluster that it looks like most.
     confidence : float
         Its membership in that cluster, judged without the row itself.
     """
@@ -81,7 +85,7 @@ def find_conflicts(
     nearest, sure = chances.argmax(axis=0), chances.max(axis=0)
     conflicts = [
         Conflict(int(known.rows[i]), known.known[i], int(nearest[i]), float(sure[i]))
-        for i in np.flatnonzero((nearest != own) & (sure >= _SURE))
+        for i in np.flatnonzero(chances[own, each] <= _LOW / max(len(chances) - 1, 1))
     ]
     agreeing = np.bincount(numbers[nearest == own], minlength=len(names))
     groups = [
