@@ -9,6 +9,7 @@ import xlsxwriter
 from open_tables import write_table
 
 from pckid import read_table
+from pckid.tables.kinds import numbers_in_text
 from pckid.tables.known_columns import Known
 from pckid.tables.options import ColumnOptions, ReadOptions
 from pckid.tables.preparing import prepare
@@ -167,13 +168,19 @@ def test_cells_may_be_stored_otherwise(book, tmp_path, old, new, units):
 
 @pytest.mark.parametrize("kind", ["csv", "xlsx", "parquet"])
 def test_a_table_is_written_as_it_came(book, tmp_path, kind):
-    path = book({"sat": [(share, "0.0%") for share in SHARES], "x": OTHERS})
-    found = prepared(path)
+    cells = [(share, "0.0%") for share in SHARES]
+    columns = {"sat": cells, "with text": ["n/a", *cells[1:]], "mixed": [0.5, *cells[1:]]}
+    found = prepared(book(columns | {"x": OTHERS}), drop=("mixed",))
+    assert codes_of(found) == []
+    np.testing.assert_array_equal(found.X[1:, 0], found.X[1:, 1])
+    assert found.readings["with text"].choice.example in [f"{100 * s:.1f}%" for s in SHARES]
+    numbers = numbers_in_text(found.rows_in_memory, found.readings, found.names, found.X)
     out = str(tmp_path / f"out.{kind}")
     with open(out, "wb") as file:
-        write_table(file, found.rows_in_memory, {"cluster": np.arange(30) % 2}, kind=kind)
+        new = {"cluster": np.arange(30) % 2}
+        write_table(file, found.rows_in_memory, new, kind=kind, numbers=numbers)
     table = open_table(out)
-    column = table.whole.data["sat"].to_pylist()
-    assert list(map(float, column)) == SHARES
+    for name in ("sat", "with text", "mixed"):
+        assert list(map(float, table.whole.data[name].to_pylist()[1:])) == SHARES[1:]
     # Formats that can say so keep that these are percentages.
     assert prepare(table).units == ({} if kind == "csv" else {"sat": "%"})

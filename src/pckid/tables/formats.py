@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from decimal import Decimal
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -210,8 +211,15 @@ def choose_format(
     )
     return FormatChoice(
         signs._replace(units=tuple(sorted(units))), most, shapes.n_observed,
-        rivals[0] if rivals else None, shapes.examples.get(telling, telling), dict(units),
+        rivals[0] if rivals else None, _as_shown(shapes.examples.get(telling, telling)),
+        dict(units),
     )  # fmt: skip
+
+
+def _as_shown(cell: str) -> str:
+    """Write a number cell that a sheet shows in percent as it does: "96.5%" for "965e-1%"."""
+    is_number_cell = re.fullmatch(r"-?\d+e-?\d+%", cell)
+    return f"{Decimal(cell.removesuffix('%')):f}%" if is_number_cell else cell
 
 
 def decimal_sign(shapes: Iterable[str]) -> str | None:
@@ -260,7 +268,7 @@ def read_numbers(cells: Any, form: NumberFormat) -> tuple[np.ndarray, np.ndarray
 def as_percent(values: np.ndarray) -> np.ndarray:
     """Write fractions (n,) in percent: the numbers that texts such as "96.5%" give."""
     distinct, places = np.unique(values, return_inverse=True)
-    return np.array([float(f"{100 * value:.15g}") for value in distinct.tolist()])[places]
+    return np.array([float(Decimal(repr(v)).scaleb(2)) for v in distinct.tolist()])[places]
 
 
 def parse_plain(cells: Any, decimal: str) -> np.ndarray | None:

@@ -95,6 +95,11 @@ class Reading(NamedTuple):
         return self.date or self.number
 
     @property
+    def is_percent(self) -> bool:
+        """Whether the column holds numbers in percent."""
+        return self.number is not None and "%" in self.number.units
+
+    @property
     def is_number(self) -> bool:
         """Whether the column is to be read as numbers."""
         return self.kind in ("number", "text", *_TIMES)
@@ -307,12 +312,14 @@ def numbers_in_text(
 ) -> dict[str, np.ndarray]:
     """Give the columns of X (n_rows, n_columns), which has `names`, that a table holds as text.
 
-    They are to be stored as numbers; dates, and numbers that begin with zeros, stay as they are.
+    They are to be stored as numbers; dates, percentages, and numbers that begin with zeros, stay as
+    they are.
     """
     types = dict(zip(table.names, table.data.schema.types, strict=True))
     return {
         name: values
         for name, values in zip(names, X.T, strict=True)
         if name in types and (table.text or is_text(types[name]))
-        if readings[name].kind in ("number", "text") and not readings[name].has_zeros
+        if readings[name].kind in ("number", "text")
+        if not (readings[name].has_zeros or readings[name].is_percent)
     }

@@ -14,7 +14,8 @@ from pckid._utils.text import brief
 from pckid.tables.sniffing import TextFormat
 from pckid.tables.sources import Source
 
-_NO_POINT = r"^(-?\d+e-\d+)([^\d\s]{1,3})?$"
+# Number cells among the texts of a sheet: 5.8, and 0.965 that is shown in percent.
+_NO_POINT = r"^-?\d+e(?:-\d+|-?\d+%)$"
 SIGN = b"pckid.sign"
 """Metadata of a column of numbers: what a sheet shows them with. "%" is a hundred times as much."""
 
@@ -103,8 +104,8 @@ def with_points(column: Any, parts: Sequence[Part]) -> Any:
     if not of_sheet or not pc.any(pc.match_substring_regex(column, _NO_POINT)).as_py():
         return column
     cells = (
-        format(Decimal(found[1]), "f") + (found[2] or "")
-        if (found := re.match(_NO_POINT, text or ""))
+        format(Decimal(text.rstrip("%")).scaleb(-2 * text.endswith("%")), "f")
+        if text and re.match(_NO_POINT, text)
         else text
         for text in column.to_pylist()
     )

@@ -440,12 +440,11 @@ def _common_sign(values: np.ndarray, signs: np.ndarray) -> str | None:
 
 
 def _with_sign(text: str | None, sign: str) -> str | None:
-    """Write a number cell as it is shown."""
+    """Write a number cell with what it is shown with: "965e-1%" for 0.965."""
     if not text or not sign or not text.startswith(_NUMBER_CELL):
         return text
     number = text.strip(_NUMBER_CELL)
-    number = f"{100 * float(number):.15g}" if sign == "%" else f"{number} "
-    return f"{_NUMBER_CELL}{number}{_NUMBER_CELL}{sign}"
+    return f"{_as_digits(Decimal(number).scaleb(2))}%" if sign == "%" else f"{number} {sign}"
 
 
 def _settle_numbers(data: Any) -> Any:
@@ -469,6 +468,10 @@ def _without_point(text: str | None) -> str | None:
     """Write a number cell without a decimal sign: "58e-1" for 5.8."""
     if not text or "." not in text or not text.startswith(_NUMBER_CELL):
         return text
-    _, number, *shown = text.split(_NUMBER_CELL)
-    sign, digits, exponent = Decimal(number.strip()).as_tuple()
-    return f"{'-' * sign}{''.join(map(str, digits))}e{exponent}{''.join(shown)}"
+    return _as_digits(Decimal(text.strip(_NUMBER_CELL)))
+
+
+def _as_digits(number: Decimal) -> str:
+    """Write a number without a decimal sign."""
+    sign, digits, exponent = number.as_tuple()
+    return f"{'-' * sign}{''.join(map(str, digits))}e{exponent}"
