@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral
 from types import MappingProxyType
@@ -41,6 +42,7 @@ from pckid.input.validation import all_or_nothing, column_name, feature_names, v
 from pckid.input.warnings import warn_cluster_limit, warn_empty_clusters, warn_uncounted
 from pckid.n_clusters import MAX_CLUSTERS, choose_or_none
 from pckid.outofcore import BlockedRows, blocked
+from pckid.significance.ensemble import with_few_mixtures
 from pckid.significance.new_rows import warn_of_shift
 from pckid.spectral.assignment import (
     QUANTITIES,
@@ -52,7 +54,7 @@ from pckid.spectral.assignment import (
 )
 from pckid.spectral.conflicts import find_conflicts
 from pckid.spectral.embedding import EMBEDDINGS
-from pckid.spectral.grouping import Grouping, group
+from pckid.spectral.grouping import Grouping, group, regroup
 
 # Outliers are counted among so many rows of the fit, by mixtures that did not learn from them.
 _MOST_SCORED = 120
@@ -375,6 +377,7 @@ class PCKID(
             self._train(drawn), 0 if members is None else len(members.counts)
         )
         self._kernel, (rows, sample, _) = training.kernel, training.drawn
+        self._weighted = sample_weight is not None
         self._n_filled = sample.n_rows - sample.n_empty
         seeds = None
         if members is not None:
@@ -384,10 +387,7 @@ class PCKID(
             training,
             self.n_clusters_,
             scored=some_rows(np.arange(sample.table.n_samples), _MOST_SCORED),
-            embedding=self.embedding,
-            n_landmarks=max(self.n_landmarks or _MAX_LANDMARKS, self.n_clusters_),
-            n_init=self.kmeans_n_init,
-            jobs=n_threads(self.n_jobs),
+            **self._clustering(self.n_clusters_),
             known=seeds,
             groups=self._read_groups(groups, rows, sample),
         )
@@ -724,6 +724,33 @@ class PCKID(
             distinct = MAX_CLUSTERS + 1
         landmarks = self.n_landmarks or 0
         return {"n_clusters": least, "n_landmarks": landmarks, "least_distinct": max(2, distinct)}
+
+    def _clustering(self, n_clusters: int) -> dict[str, Any]:
+        """Return how the rows of a sample are embedded and clustered."""
+        return {
+            "embedding": self.embedding,
+            "n_landmarks": max(self.n_landmarks or _MAX_LANDMARKS, n_clusters),
+            "n_init": self.kmeans_n_init,
+            "jobs": n_threads(self.n_jobs),
+        }
+
+    def _regroup(self, X: np.ndarray, numbers: Sequence[int]) -> list[np.ndarray]:
+        """Cluster the rows of the fit into other numbers of clusters, by its ensemble.
+
+        Categories are numbers in X (n_samples, n_features), and each row has a cluster; no row may
+        have had a weight or a known group, and there are no more rows than a fit learns from. The
+        labels (n_samples,) for each of the `numbers`, ascending, are those of a fit with that
+        number and the same `random_state`.
+        """
+        seed = self.random_state if isinstance(self.random_state, Integral) else 0
+        same = with_few_mixtures(self, dtype=self.dtype, random_state=seed)
+        with warnings.catch_warnings():
+            # The fit has told them.
+            warnings.simplefilter("ignore")
+            drawn = same._draw(asarray_like(X, self._kernel.scaling.center), **same._needs())
+        if hasattr(self, "choice_"):
+            drawn = drawn.without(self.choice_.uncounted)
+        return regroup(self._kernel, drawn.sample, numbers, **self._clustering(numbers[-1]))
 
     def _read_groups(
         self, groups: Any, rows: RowsInMemory | BlockedRows, sample: Sample

@@ -15,6 +15,7 @@ from joblib import parallel_config
 
 from pckid import streaming
 from pckid._utils.arrays import to_numpy
+from pckid._utils.commands import write_command
 from pckid._utils.progress import StepCounter
 from pckid._utils.quantities import write_quantity
 from pckid._utils.text import counted
@@ -41,7 +42,7 @@ from pckid.significance.new_rows import RowComparison, compare_rows
 from pckid.spectral.assignment import place_rows
 from pckid.tables.findings import Fact
 from pckid.tables.known_columns import Known
-from pckid.tables.options import ColumnOptions, ReadOptions
+from pckid.tables.options import ColumnOptions, ReadOptions, list_given
 from pckid.tables.prepared import Prepared
 from pckid.tables.problems import NAME_COLUMN
 from pckid.tables.scanning import OpenTable
@@ -351,8 +352,10 @@ class Clustering:
         if prepared.series is not None:
             made_of = f"Made of {counted(len(prepared.series.rows), 'line')}."
             how["Cases"] = " ".join([made_of, *prepared.notes_on_cases])
+        name = os.path.basename(table.source)
+        file = "-" if name == "standard input" else name
         background = Background(
-            source=os.path.basename(table.source),
+            source=name,
             sha256=table.sha256,
             row_names=prepared.ids,
             known=prepared.labels,
@@ -361,6 +364,11 @@ class Clustering:
             units=prepared.units,
             reading={key: value for key, value in how.items() if value},
             notes=write_findings(prepared, words, skip="left_out"),
+            # The app limits how much a file may unpack to; nobody chose that.
+            command=write_command(
+                ["cluster", file],
+                list_given(prepared.options, table.reading) | {"max_unpacked": None},
+            ),
         )
         verdict = assessment or False
         return report(self.estimator, prepared.frame, path, background, assessment=verdict)

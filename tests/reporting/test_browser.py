@@ -2,6 +2,7 @@
 
 import csv
 import re
+from collections import Counter
 
 import numpy as np
 import pandas as pd
@@ -55,10 +56,9 @@ def dots(browser):
 
 
 def test_the_groups_come_first(report, assessed):
-    first = report.find("body").text.splitlines()[:3]
-    assert first[0].startswith("3 groups")
-    assert first[1].endswith(assessed.sentence)
-    assert first[2] == "Cluster 0"
+    assert report.find("h1").text.startswith("3 groups")
+    assert report.find(".verdict").text.endswith(assessed.sentence)
+    assert report.find("#cluster-list").text.startswith("Cluster 0")
     assert (
         report.run("return document.querySelector('#cluster-list').getBoundingClientRect().top")
         < 200
@@ -100,6 +100,57 @@ def test_a_cluster_is_shown_everywhere(report, fitted):
     report.find("#clear").click()
     assert dots(report) == (149, 149)
     assert shown_rows(report) == 150
+
+
+def shown_boxes(browser):
+    """The texts of the boxes that a reader sees."""
+    return [box.text for box in browser.find_all(".groups li") if box.is_displayed()]
+
+
+def colours_on_the_map(browser):
+    """How many dots have each colour and form."""
+    found = browser.run(
+        "return Array.from(document.querySelectorAll('.dots > *'), (dot) =>"
+        " [getComputedStyle(dot).fill, dot.getAttribute('d').replace(/[\\d.]+/g, '')].join(' '))"
+    )
+    return sorted(Counter(found).values())
+
+
+def test_a_switch_shows_one_cluster_less_and_one_more(report, fitted, table):
+    from selenium.webdriver.common.keys import Keys
+
+    own, colours = shown_boxes(report), colours_on_the_map(report)
+    assert (len(own), sum(colours)) == (3, 149)
+    for number in (2, 4):
+        report.find(".numbers :checked").send_keys(Keys.LEFT)  # from the first to the last
+        assert report.find(".numbers :checked").get_attribute("value") == str(number)
+        labels = fitted._regroup(table.drop(7).to_numpy(), [number])[0]
+        sizes = np.bincount(labels).tolist()
+        boxes = shown_boxes(report)
+        assert [int(re.search(r"\n(\d+) rows", box)[1]) for box in boxes] == sizes
+        assert all(f"Cluster {i} of {number}" in box for i, box in enumerate(boxes))
+        assert colours_on_the_map(report) == sorted(sizes)
+        line = report.find(f".others[data-number='{number}'] > p").text
+        assert line.endswith(f"describes 3. For {number}: PCKID({number})")
+    report.find(".numbers :checked").send_keys(Keys.LEFT)
+    assert (shown_boxes(report), colours_on_the_map(report)) == (own, colours)
+    assert not report.find(".others").is_displayed()
+
+
+def test_what_is_printed_are_the_clusters_of_the_report(report, tmp_path):
+    own, colours = shown_boxes(report), colours_on_the_map(report)
+    report.run(
+        "document.querySelectorAll('.numbers input')[2].click();"
+        "window.addEventListener('beforeprint', () => {"
+        "  window.hiddenInPrint = Array.from("
+        "    document.querySelectorAll('.others'), (part) => part.hidden); })"
+    )
+    assert len(shown_boxes(report)) == 4
+    report.pdf(tmp_path / "report.pdf")
+    assert report.run("return window.hiddenInPrint") == [True, True]
+    assert len(shown_boxes(report)) == 4
+    report.run("document.querySelectorAll('.numbers input')[1].click()")
+    assert (shown_boxes(report), colours_on_the_map(report)) == (own, colours)
 
 
 def test_a_box_on_the_map_and_a_click_select_rows(report, fitted):
@@ -193,6 +244,8 @@ def test_nobody_is_shut_out(browser, page, width, dark):
     open_report(browser, page)
     browser.run("document.querySelectorAll('details').forEach((part) => (part.open = true))")
     browser.find_all(".choose")[0].click()
+    assert browser.violations() == []
+    browser.find_all(".numbers label")[2].click()
     assert browser.violations() == []
     assert browser.run("return document.documentElement.scrollWidth") <= width
     grey = browser.run("return getComputedStyle(document.body).backgroundColor")

@@ -87,8 +87,8 @@ def test_a_row_of_almost_no_weight_changes_nothing():
 def test_both_ways_to_the_eigenvectors_run():
     features = posteriors(np.random.default_rng(0), 100)
     rng = np.random.default_rng(0)
-    assert spectra._guess(features[:, :30], 2, rng).shape == (30, 30)
-    assert spectra._guess(features, 2, rng).shape == (100, 8)
+    assert spectra.draw_guess(features[:, :30], 2, rng).shape == (30, 30)
+    assert spectra.draw_guess(features, 2, rng).shape == (100, 8)
 
 
 @pytest.mark.parametrize("n_samples", [41, 50, 60, 90, 101])

@@ -51,6 +51,9 @@ def render(summary: Summary) -> str:
         title=summary.titles.__getitem__,
         mark=_MARKS[summary.assessment.answer if summary.assessment else Answer.UNKNOWN],
         data=pack_charts(summary),
+        numbers=sorted(
+            [len(summary.clusters), *(len(each.clusters) for each in summary.other_numbers)]
+        ),
         n_dots=min(MAX_DOTS, len(summary.map.rows)),
         likeness=block_means(summary.kernel, len(summary.clusters)),
         observed_range=observed_range,

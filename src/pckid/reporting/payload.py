@@ -32,6 +32,10 @@ def chart_data(summary: Summary) -> dict[str, Any]:
         "clusters": [cluster.n_rows for cluster in summary.clusters],
         "names": summary.titles,
         "rows": _rows(summary.rows),
+        "others": {
+            str(len(other.clusters)): other.signs[summary.rows.rows].tolist()
+            for other in summary.other_numbers
+        },
         "series": _series(summary.series),
         "confidence": [
             {

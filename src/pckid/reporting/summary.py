@@ -37,6 +37,7 @@ from pckid.plots import (
 )
 from pckid.reporting.agreement import KnownGroups, compare_known
 from pckid.reporting.missing_cells import MissingCells, summarise_missing_cells
+from pckid.reporting.other_numbers import OtherNumber, find_other_numbers
 from pckid.reporting.rows import MAX_ROWS, RowTable, collect_rows
 from pckid.reporting.series import SeriesSummary, summarise_series
 from pckid.series import SeriesTable
@@ -80,6 +81,9 @@ class Background:
         How the file was read, such as its sheet and what was taken for missing.
     notes : sequence of str
         What was decided about the file, and what looks wrong, as `read_table` says it.
+    command : str
+        The command of the shell that clusters the table, less the number of clusters; empty where
+        that was done in Python.
     """
 
     source: str = ""
@@ -91,6 +95,7 @@ class Background:
     units: dict[str, str] = field(default_factory=dict)
     reading: dict[str, str] = field(default_factory=dict)
     notes: Sequence[str] = ()
+    command: str = ""
 
     def __post_init__(self) -> None:
         unknown = sorted(set(self.dates.values()) - set(DATE_KINDS))
@@ -140,6 +145,8 @@ class Summary:
     missingness: MissingnessDisplay
     spectrum: SpectrumDisplay
     profile: ProfileDisplay
+    # One cluster less and one more; none where rows are shown in part
+    other_numbers: list[OtherNumber]
     choice: Choice | None  # what spoke for each number of clusters, where the number was chosen
     missing_cells: MissingCells
     # By the share of a row that was observed: lowest and highest share, rows, quartiles
@@ -155,6 +162,7 @@ class Summary:
     notes: list[str]  # what was decided about the file, and what looks wrong
     forms: dict[str, str]  # how numbers are written that are dates, hours, or have a unit
     titles: list[str]  # of the clusters
+    command: str  # clusters the table, as in `Background`
     parameters: dict[str, str]
     provenance: dict[str, str]
 
@@ -224,6 +232,11 @@ def summarise(
         missingness=MissingnessDisplay.from_estimator(estimator, X, max_bands=MAX_BANDS),
         spectrum=SpectrumDisplay.from_estimator(estimator, X),
         profile=ProfileDisplay.from_estimator(estimator, X, max_features=MAX_PROFILE_FEATURES),
+        other_numbers=(
+            find_other_numbers(estimator, values, background.forms)
+            if len(values) <= MAX_ROWS
+            else []
+        ),
         choice=getattr(estimator, "choice_", None),
         missing_cells=summarise_missing_cells(
             values[:, used],
@@ -244,6 +257,7 @@ def summarise(
         notes=list(background.notes),
         forms=background.forms,
         titles=cluster_titles(estimator),
+        command=background.command,
         parameters={name: str(value) for name, value in sorted(parameters.items())},
         provenance=_provenance(values, background),
     )

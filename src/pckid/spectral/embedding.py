@@ -103,7 +103,7 @@ def _scaled_eigenpairs(
     def apply(v: Array) -> Array:
         return scaled(gram_times(features, scaled(v)))
 
-    guess = _guess(features, n_wanted, rng)
+    guess = draw_guess(features, n_wanted, rng)
     if len(guess) <= _ON_HOST and not isinstance(features, np.ndarray):
         # One product tells all of the operator; each step on a GPU would have to be waited for.
         xp = namespace(features)
@@ -214,7 +214,7 @@ def leading_eigenpairs(
     return values[order], asarray_like(_fix_signs(vectors[:, order]), there)
 
 
-def _guess(features: Array, n_components: int, rng: np.random.Generator) -> np.ndarray:
+def draw_guess(features: Array, n_components: int, rng: np.random.Generator) -> np.ndarray:
     """Draw the first block on the host, so that every device starts alike."""
     n_samples, dtype = features.shape[1], str(features.dtype).rpartition(".")[2]
     width = n_components + 6

@@ -13,9 +13,18 @@ from pckid._utils.seeds import Stream, generator
 from pckid.ensemble.base import Training
 from pckid.ensemble.feature_map import Kernel, Projection, feature_matrix, project, project_features
 from pckid.ensemble.outliers import project_and_score, score_features, score_held_out
+from pckid.input.sample import Sample
 from pckid.input.table import Table, take
-from pckid.spectral.embedding import fit_embedding
-from pckid.spectral.kmeans import distances_to, first_of_nearest, kmeans, lloyd, nearest
+from pckid.spectral.embedding import draw_guess, fit_embedding
+from pckid.spectral.kmeans import (
+    Anchors,
+    Clusters,
+    distances_to,
+    first_of_nearest,
+    kmeans,
+    lloyd,
+    nearest,
+)
 from pckid.spectral.known_rows import KnownRows, n_coordinates, span_of_centers
 from pckid.spectral.membership import cluster_by_parts, sharpness_of
 
@@ -105,15 +114,11 @@ def group(
     elif points is None:
         points, scores = project_and_score(kernel, projection, sample.table, jobs)
     with blas_threads_for(landmarks.shape[0], jobs):
-        rows = points if are_all else take_along(points, landmarks)
         anchors = None
         if seeds is not None:
             anchors = seeds.anchors(project_features(seeds.features, projection), n_clusters)
-        found = kmeans(rows, n_clusters, n_init=n_init, rng=rng, weights=weights, anchors=anchors)
         every = None if sample.weights is None else asarray_like(sample.weights, points)
-        # All starts run on the landmarks, then the best of them on all rows.
-        if not are_all:
-            found = lloyd(points, found.centers[None, ...], weights=every, anchors=anchors)
+        found = _find_centers(points, landmarks, n_clusters, n_init, rng, (weights, every), anchors)
         centers = found.centers
         if seeds is not None:
             axes = span_of_centers(centers)
@@ -128,6 +133,65 @@ def group(
     return Grouping(
         projection, centers, found.inertia, sharpness, points, scores, order, scored, held_out
     )
+
+
+def regroup(
+    kernel: Kernel,
+    sample: Sample,
+    numbers: Sequence[int],
+    *,
+    embedding: str,
+    n_landmarks: int,
+    n_init: int,
+    jobs: int,
+) -> list[np.ndarray]:
+    """Cluster the rows of a sample that is a whole table into other numbers of clusters.
+
+    The labels (n_rows,) are those that `group` leads to for each of the `numbers`, ascending: the
+    random numbers are the same, and the coordinates for few clusters are the first of those for
+    many. The other parameters are those of `group`.
+    """
+    rng = generator(sample.entropy, Stream.EMBEDDING)
+    landmarks, weights = sample.draw(n_landmarks, rng)
+    features = feature_matrix(kernel, take(sample.table, landmarks), jobs)
+    with blas_threads_for(landmarks.shape[0], jobs):
+        projection = fit_embedding(embedding, features, numbers[-1], rng, weights)
+        points = project_features(features, projection)
+    if landmarks.shape[0] < sample.table.n_samples:
+        points = project(kernel, projection, sample.table, jobs)
+    every = None if sample.weights is None else asarray_like(sample.weights, points)
+    found = []
+    for n_clusters in numbers:
+        rng = generator(sample.entropy, Stream.EMBEDDING)
+        sample.draw(n_landmarks, rng)
+        draw_guess(features, n_clusters, rng)
+        with blas_threads_for(landmarks.shape[0], jobs):
+            own = points[:, :n_clusters]
+            best = _find_centers(own, landmarks, n_clusters, n_init, rng, (weights, every))
+            centers, distances, _ = largest_first(own, best.centers, every)
+        found.append(to_numpy(first_of_nearest(distances, centers))[sample.places])
+    return found
+
+
+def _find_centers(
+    points: Array,
+    landmarks: Array,
+    n_clusters: int,
+    n_init: int,
+    rng: np.random.Generator,
+    weights: tuple[Array | None, Array | None],
+    anchors: Anchors | None = None,
+) -> Clusters:
+    """Run k-means with all starts on the landmarks, then from the best of them on all rows.
+
+    `weights` are those of the landmarks, and of the rows with these coordinates (n_samples, k).
+    """
+    are_all = landmarks.shape[0] == points.shape[0]
+    rows = points if are_all else take_along(points, landmarks)
+    found = kmeans(rows, n_clusters, n_init=n_init, rng=rng, weights=weights[0], anchors=anchors)
+    if are_all:
+        return found
+    return lloyd(points, found.centers[None, ...], weights=weights[1], anchors=anchors)
 
 
 def largest_first(

@@ -1,4 +1,4 @@
-// The list of clusters: to select and to rename.
+// The list of clusters: to select, to rename, and to look at one cluster less or one more.
 
 /** Bring the list of clusters to life, and keep every name on the page up to date. */
 function showClusters(store) {
@@ -53,4 +53,21 @@ function editName(store, cluster, item, rename) {
   item.classList.add("editing");
   item.prepend(field);
   field.select();
+}
+
+/** Let the reader look at the clusters of another number; what is printed is the report's own. */
+function showNumbers(store) {
+  const inputs = Array.from(document.querySelectorAll(".numbers input"));
+  const show = (number) => {
+    store.showNumber(number);
+    document.getElementById("cluster-list").hidden = store.signs !== null;
+    document.querySelectorAll(".others").forEach((part) => {
+      part.hidden = part.dataset.number !== number;
+    });
+  };
+  const showChosen = () => show(inputs.find((input) => input.checked).value);
+  if (inputs.length === 0) return;
+  inputs.forEach((input) => input.addEventListener("change", showChosen));
+  window.addEventListener("beforeprint", () => show(null));
+  window.addEventListener("afterprint", showChosen);
 }

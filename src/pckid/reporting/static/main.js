@@ -49,7 +49,7 @@ async function start() {
   const data = await readData();
   const store = makeStore(data);
   document.querySelectorAll(".needs-script").forEach((part) => (part.hidden = false));
-  const ofSeveral = data.clusters.length > 1 ? [showStatus, showMap] : [];
+  const ofSeveral = data.clusters.length > 1 ? [showStatus, showMap, showNumbers] : [];
   [...ofSeveral, showClusters, showDistributions, showSeries, showRows, showFigures].forEach((show) =>
     show(store),
   );

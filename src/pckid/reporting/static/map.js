@@ -14,7 +14,7 @@ function showMap(store) {
     const node = nodes.get(store.hovered);
     if (node) node.parentNode.appendChild(node).classList.add("hovered");
   };
-  whenWidthChanges(place, (width) => {
+  const draw = (width) => {
     const chart = drawDots(store, width);
     nodes = new Map(
       d3
@@ -26,7 +26,9 @@ function showMap(store) {
     brush = followPointer(store, chart);
     mark();
     point();
-  });
+  };
+  whenWidthChanges(place, draw);
+  store.on("number", () => draw(Math.floor(place.clientWidth)));
   store.on("select", mark);
   store.on("hover", point);
 }
@@ -45,7 +47,8 @@ function drawDots(store, width) {
   const { rows } = store;
   const height = Math.round(Math.min(width, Math.max(320, 0.5 * width), 560));
   const [x, y] = equalDomains(rows, width - 40, height - 40);
-  const clusters = d3.range(store.data.clusters.length);
+  const signs = store.signs ?? rows.label;
+  const clusters = d3.range(Math.max(store.data.clusters.length, d3.max(signs) + 1));
   return drawChart({
     width,
     height,
@@ -60,7 +63,7 @@ function drawDots(store, width) {
       range: clusters.map((cluster) => SYMBOLS[cluster % SYMBOLS.length]),
     },
     marks: [
-      Plot.link(linksWithoutGap(store), {
+      Plot.link(store.signs ? [] : linksWithoutGap(store), {
         className: "no-gap",
         x1: (link) => link[0].x,
         y1: (link) => link[0].y,
@@ -76,8 +79,8 @@ function drawDots(store, width) {
         x: (row) => rows.x[row],
         y: (row) => rows.y[row],
         r: (row) => 2.2 + 2.8 * rows.confidence[row],
-        fill: (row) => rows.label[row],
-        symbol: (row) => rows.label[row],
+        fill: (row) => signs[row],
+        symbol: (row) => signs[row],
       }),
     ],
   });

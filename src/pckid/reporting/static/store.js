@@ -2,7 +2,7 @@
 
 /** Make the state of the page. */
 function makeStore(data) {
-  const listeners = { select: [], hover: [], rename: [] };
+  const listeners = { select: [], hover: [], rename: [], number: [] };
   const emit = (event) => listeners[event].forEach((listen) => listen());
   const rows = data.rows;
   const store = {
@@ -12,6 +12,7 @@ function makeStore(data) {
     cluster: null,
     chosen: null, // a Uint8Array over the rows, where some are chosen on the map
     hovered: null,
+    signs: null, // of the rows, where the clusters of another number are shown
     names: data.names.slice(),
     on(event, listen) {
       listeners[event].push(listen);
@@ -49,6 +50,10 @@ function makeStore(data) {
     rename(cluster, name) {
       store.names[cluster] = name.trim() || data.names[cluster];
       emit("rename");
+    },
+    showNumber(number) {
+      store.signs = data.others[number] ?? null;
+      emit("number");
     },
     clusterName(cluster) {
       return cluster < 0 ? "no cluster" : store.names[cluster];
