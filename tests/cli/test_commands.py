@@ -146,6 +146,17 @@ def test_info_of_a_model_without_sizes_or_clusters(pckid, tmp_path):
     assert "Clusters" not in text
 
 
+def test_inspect_shows_answers_in_their_order(pckid, tmp_path):
+    moods = ["sometimes", "always", "sometimes", "never", "rarely"] * 10
+    rows = [f"{mood},{i * 0.5}" for i, mood in enumerate(moods)]
+    (tmp_path / "t.csv").write_text("mood,b\n" + "\n".join(rows))
+    found = json.loads(pckid("inspect", "t.csv", "--json").out)["columns"][0]["common"]
+    counts = {"never": 10, "rarely": 10, "sometimes": 20, "always": 10}
+    assert [(each["category"], each["n_rows"]) for each in found] == list(counts.items())
+    text = pckid("inspect", "t.csv").out.decode()
+    assert "in order never (10), rarely (10), sometimes (20), always (10)\n" in text
+
+
 def test_inspect_shows_holes_and_sentinels(pckid, tmp_path, golden):
     rows = [f"{i % 9},{i * 0.5},x,{i},name {i}" for i in range(50)]
     rows[3], rows[4] = "-9999,,y,low,name 3", "-9999,,y,4,name 4"

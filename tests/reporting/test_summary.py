@@ -186,22 +186,38 @@ def test_the_headline_counts_groups_only_where_there_are_gaps(
     assert (alone.headline == "No groups") == (p_value == 0.5)
 
 
-def test_answers_keep_their_order():
-    moods = ["never", "often", "always"]
+ORDERS = {
+    "age": ["<18", "18-29", "30-64", "65+", "100+"],
+    "grade": ["b", "c", "a"],
+    "mood": ["never", "rarely", "always"],
+}
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_answers_keep_their_order(library):
     rng = np.random.default_rng(0)
-    frame = pd.DataFrame({
-        "age": rng.choice(["<18", "18-29", "30-64", "65+", "100+"], 80),
-        "mood": pd.Categorical(rng.choice(moods, 80), moods, ordered=True),
-        "town": rng.choice(["Rome", "Oslo"], 80),
-        "size": rng.normal(size=80),
-    })  # fmt: skip
+    cells = {name: rng.choice(order, 80) for name, order in ORDERS.items()}
+    frame = pd.DataFrame(cells).assign(town=rng.choice(["Rome", "Oslo"], 80))
+    frame = frame.assign(size=rng.normal(size=80))
     frame.loc[3, "age"] = None
-    model = PCKID(2, n_inits=2, max_components=3, random_state=0).fit(frame)
-    columns = {column.name: column for column in summarise(model, frame).rows.columns}
-    assert columns["age"].categories == ["<18", "18-29", "30-64", "65+", "100+"]
-    assert columns["mood"].categories == moods
-    assert {name for name, column in columns.items() if column.ordered} == {"age", "mood"}
-    for name in ("age", "mood", "town"):
-        column = columns[name]
-        texts = [None if np.isnan(c) else column.categories[int(c)] for c in column.values]
-        assert texts == [None if pd.isna(cell) else cell for cell in frame[name]]
+    if library == "polars":
+        polars = pytest.importorskip("polars")
+        table = polars.from_pandas(frame)
+        table = table.with_columns(polars.col("grade").cast(polars.Enum(["z", *ORDERS["grade"]])))
+    else:
+        graded = pd.Categorical(frame["grade"], ["z", *ORDERS["grade"]], ordered=True)
+        table = frame.assign(grade=graded)
+    model = PCKID(2, n_inits=2, max_components=3, random_state=0).fit(table)
+    found = summarise(model, table)
+    columns = {column.name: column for column in found.rows.columns}
+    assert found.orders == ORDERS
+    for name, column in columns.items():
+        assert column.ordered == (name in ORDERS)
+        if name != "size":
+            texts = [None if np.isnan(c) else column.categories[int(c)] for c in column.values]
+            assert texts == [None if pd.isna(cell) else cell for cell in frame[name]]
+    listed = {column.name: [text for text, _ in column.common] for column in found.categories}
+    assert {name: texts for name, texts in listed.items() if name in ORDERS} == ORDERS
+    item = next(item for name, item in found.clusters[0].features if name == "mood")
+    assert [text for text, *_ in item.listed(ORDERS["mood"])] == ORDERS["mood"]
+    assert [inside for _, inside, _ in item.common] == sorted(item.shares, reverse=True)

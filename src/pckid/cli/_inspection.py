@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
 
+from pckid._utils.answers import find_order
 from pckid._utils.commands import as_argument, write_command
 from pckid._utils.quantities import write_number
 from pckid._utils.text import brief, counted, list_first, printable
@@ -179,7 +180,9 @@ def _readings(found: TableInspection) -> list[str]:
         if column.kind == "category" and not column.problems:
             shown = [f"{brief(text, 20)} ({n:,})" for text, n in column.common]
             more = f" and {column.n_distinct - len(shown)} more" * (column.n_distinct > len(shown))
-            lines.append(f"  {name}: categories, commonest {', '.join(shown)}{more}")
+            ordered = find_order([text for text, _ in column.common]) is not None
+            how = "in order" if ordered else "commonest"
+            lines.append(f"  {name}: categories, {how} {', '.join(shown)}{more}")
         if column.kind in ("constant", "empty"):
             lines.append(f"  {name}: no two values differ; left out")
     return lines

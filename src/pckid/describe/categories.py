@@ -1,8 +1,11 @@
 """How categories are spread over clusters, from observed values alone."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from pckid._utils.answers import find_order, list_categories
 
 
 class CategoryFeature(NamedTuple):
@@ -30,21 +33,39 @@ class CategoryFeature(NamedTuple):
     @property
     def common(self) -> list[tuple[str, float, float]]:
         """The three commonest categories with their shares inside and outside."""
-        order = np.argsort(-self.shares, kind="stable")[:3]
+        return self.listed()
+
+    def listed(self, order: Sequence[str] | None = None) -> list[tuple[str, float, float]]:
+        """The commonest categories with their shares, or a few that have an order, in it."""
         return [
             (self.categories[c], float(self.shares[c]), float(self.shares_outside[c]))
-            for c in order
-            if self.shares[c] > 0
+            for c in list_categories(self.categories, self.shares, order)
         ]
 
 
 class CategoryColumn(NamedTuple):
-    """One column's categories over the whole table, the commonest first."""
+    """One column's categories over the whole table: the commonest first, or in their order."""
 
     name: str
     share_missing: float
     n_distinct: int
     common: list[tuple[str, float]]
+
+
+def find_category_orders(
+    categories: Mapping[int, list[Any]], names: Sequence[str], own: Mapping[str, list[str]]
+) -> dict[str, list[str]]:
+    """Put the categories of columns that have an order into it, by the names of the columns.
+
+    The order is their `own`, or that of the answers.
+    """
+    found = {}
+    for j, known in categories.items():
+        texts = [str(each) for each in known]
+        order = [text for text in own.get(names[j], ()) if text in texts] or find_order(texts)
+        if order is not None and len(order) == len(texts):
+            found[names[j]] = order
+    return found
 
 
 def compare_categories(
@@ -68,13 +89,16 @@ def compare_categories(
     return found
 
 
-def summarise_categories(name: str, codes: np.ndarray, categories: list[Any]) -> CategoryColumn:
-    """Count the categories of a column.
+def summarise_categories(
+    name: str, codes: np.ndarray, categories: list[Any], order: Sequence[str] | None = None
+) -> CategoryColumn:
+    """Count the categories of a column, which may have an order.
 
     Codes (n_samples,) are indices into `categories`, NaN where missing.
     """
     seen = codes[~np.isnan(codes)].astype(int)
     counts = np.bincount(seen, minlength=len(categories))
-    order = np.argsort(-counts, kind="stable")[:3]
-    common = [(str(categories[c]), counts[c] / max(len(seen), 1)) for c in order if counts[c]]
+    texts = [str(each) for each in categories]
+    listed = list_categories(texts, counts, order)
+    common = [(texts[c], counts[c] / max(len(seen), 1)) for c in listed]
     return CategoryColumn(name, 1 - len(seen) / max(len(codes), 1), int((counts > 0).sum()), common)

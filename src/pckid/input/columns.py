@@ -127,6 +127,15 @@ def _is_word(cell: Any) -> bool:
     return isinstance(cell, str) and not is_number_text(cell)
 
 
+def list_orders(X: Any) -> dict[str, list[str]]:
+    """List the categories of a dataframe's columns that have an order, by name, in that order."""
+    return {
+        str(column.name): [str(each) for each in column.dtype.categories]
+        for column in frame_columns(X) or ()
+        if isinstance(column.dtype, nw.Enum)
+    }
+
+
 def keep_categories(X: Any, values: np.ndarray, spread: np.ndarray, columns: Iterable[int]) -> None:
     """Put the categories of a table (n_samples, n_features) back where it has one.
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pckid._utils.answers import find_order, list_categories
 from pckid.inspection.columns import missing_patterns, summarise_column
 from pckid.series.files import prepare_table
 from pckid.series.wide import find_series
@@ -16,7 +17,7 @@ from pckid.tables.kinds import Reading
 from pckid.tables.options import ColumnOptions
 from pckid.tables.scanning import OpenTable
 
-_PATTERNS, _COMMON = 8, 3
+_PATTERNS = 8
 _UNUSED = ("text", "constant", "empty")
 _QUARTILES = ("minimum", "lower_quartile", "median", "upper_quartile", "maximum")
 
@@ -35,7 +36,7 @@ class ColumnInspection(NamedTuple):
     n_distinct: int
     share_missing: float
     quartiles: dict[str, float | None]  # minimum to maximum of numbers
-    common: tuple[tuple[str, int], ...]  # the commonest categories
+    common: tuple[tuple[str, int], ...]  # the commonest categories, or a few in their order
 
     @property
     def number_format(self) -> str | None:
@@ -105,7 +106,7 @@ def inspect_table(table: OpenTable, options: ColumnOptions | None = None) -> Tab
             name, kind, name in used and kind not in _UNUSED, reading,
             tuple(problems[name]), summary.n_observed, summary.n_distinct, summary.share_missing,
             {key: level if np.isfinite(level) else None for key, level in levels.items()},
-            tuple(counts.get(name, Counter()).most_common(_COMMON)),
+            _list_counts(counts.get(name, Counter())),
         ))  # fmt: skip
     read = [name for name in used if name not in wrong]
     X = np.column_stack([numbers[name] for name in read]) if read else np.empty((0, 0))
@@ -115,6 +116,13 @@ def inspect_table(table: OpenTable, options: ColumnOptions | None = None) -> Tab
         int(np.isnan(X).all(axis=1).sum()) if X.size else 0, *_patterns(X, read),
         tuple(found.notes_on_cases),
     )  # fmt: skip
+
+
+def _list_counts(counts: Counter[str]) -> tuple[tuple[str, int], ...]:
+    """List the commonest categories with their counts, or a few that have an order, in it."""
+    texts = list(counts)
+    listed = list_categories(texts, np.array([*counts.values()]), find_order(texts))
+    return tuple((texts[c], counts[texts[c]]) for c in listed)
 
 
 def _patterns(X: np.ndarray, names: list[str]) -> tuple[int, tuple[tuple[int, Any], ...]]:

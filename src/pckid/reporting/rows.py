@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -64,7 +63,7 @@ def collect_rows(
 
     The sample is that of the `display`. `values` are those of all rows (n_samples, n_features),
     and so are their `names` and `known` groups, "" where unknown. By the names of columns, `forms`
-    says how numbers are written and `orders` lists categories that have an order.
+    says how numbers are written and `orders` lists categories that have an order, in it.
     """
     labels = own_labels(estimator)
     rows = np.arange(len(labels)) if len(labels) <= MAX_ROWS else display.rows
@@ -72,8 +71,7 @@ def collect_rows(
     points[display.rows] = display.points
     order = rank_columns([[item for _, item in each.features] for each in explained.clusters])
     shown = order[: min(MAX_COLUMNS, MAX_CELLS // max(len(rows), 1))]
-    columns = [_row_column(estimator, values[rows], j, forms) for j in shown]
-    columns = [_put_in_order(column, orders.get(column.name)) for column in columns]
+    columns = [_row_column(estimator, values[rows, j], j, forms, orders) for j in shown]
     if known is not None:
         columns.append(_known_column([known[row] for row in rows]))
     return RowTable(
@@ -88,33 +86,23 @@ def collect_rows(
     )
 
 
-def _row_column(estimator: Any, values: np.ndarray, j: int, forms: Mapping[str, str]) -> RowColumn:
-    """Take one column of the rows (n_rows, n_features)."""
+def _row_column(
+    estimator: Any,
+    values: np.ndarray,
+    j: int,
+    forms: Mapping[str, str],
+    orders: Mapping[str, list[str]],
+) -> RowColumn:
+    """Take one column of the rows (n_rows,); categories that have an order are numbered in it."""
     name, categories = feature_names(estimator)[j], estimator._categories.get(j)
-    texts = None if categories is None else [brief(str(each), 60) for each in categories]
-    return RowColumn(brief(name, 80), values[:, j], texts, True, forms.get(name))
-
-
-def _put_in_order(column: RowColumn, order: list[str] | None) -> RowColumn:
-    """Put categories that have an order into it: the one given, or that of the numbers they have.
-
-    Answers such as "1 never" and ages such as "<18" and "65+" have an order of their own.
-    """
-    texts = column.categories or []
-    if order is None:
-        numbers = [re.match(r"(\D{0,2})(\d+(?:\.\d+)?)", text) for text in texts]
-        found = [float(n[2]) + 0.5 * (">" in n[1]) - 0.5 * ("<" in n[1]) for n in numbers if n]
-        keys: list[Any] = found if len(set(found)) == len(texts) else []
-    else:
-        keys = [order.index(text) for text in texts if text in order]
-    if len(texts) < 2 or len(keys) < len(texts):
+    column = RowColumn(brief(name, 80), values, None, True, forms.get(name), name in orders)
+    if categories is None:
         return column
-    places = np.argsort(keys, kind="stable")
-    codes = np.append(np.argsort(places), np.nan)
-    known = np.where(np.isnan(column.values), -1, column.values).astype(int)
-    return column._replace(
-        values=codes[known], categories=[texts[place] for place in places], ordered=True
-    )
+    texts = [str(each) for each in categories]
+    if name in orders:
+        codes = np.array([*map(orders[name].index, texts), np.nan])
+        column = column._replace(values=codes[np.nan_to_num(values, nan=-1).astype(int)])
+    return column._replace(categories=[brief(text, 60) for text in orders.get(name, texts)])
 
 
 def _known_column(groups: list[str]) -> RowColumn:

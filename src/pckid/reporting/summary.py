@@ -16,7 +16,7 @@ from pckid._utils.arrays import to_numpy
 from pckid._utils.quantities import DATE_KINDS
 from pckid._utils.text import brief, counted
 from pckid.assessment import Answer, Assessment
-from pckid.describe.categories import CategoryColumn, summarise_categories
+from pckid.describe.categories import CategoryColumn, find_category_orders, summarise_categories
 from pckid.describe.cluster_names import cluster_titles
 from pckid.describe.clusters import confidence_by_observed
 from pckid.describe.descriptions import ClusterDescription, describe_cluster
@@ -25,6 +25,7 @@ from pckid.explanation import DoubtfulRow, Explanation, NamedFeatures, explain
 from pckid.frames import ORIGIN
 from pckid.input.cells import is_missing
 from pckid.input.column_groups import plain_table
+from pckid.input.columns import list_orders
 from pckid.input.validation import feature_names
 from pckid.inspection.columns import ColumnSummary, summarise_column
 from pckid.n_clusters import Choice
@@ -160,6 +161,7 @@ class Summary:
     known_rows: list[tuple[KnownGroup, list[tuple[str, Conflict]]]]
     left_out: list[tuple[str, str]]  # names and reasons
     notes: list[str]  # what was decided about the file, and what looks wrong
+    orders: dict[str, list[str]]  # categories of columns that have an order, in it
     forms: dict[str, str]  # how numbers are written that are dates, hours, or have a unit
     titles: list[str]  # of the clusters
     command: str  # clusters the table, as in `Background`
@@ -203,8 +205,9 @@ def summarise(
     clustered = labels >= 0
     embedding = EmbeddingDisplay.from_estimator(estimator, max_rows=MAX_ROWS)
     explained = explain(estimator, X)
+    orders = find_category_orders(categories, names, list_orders(plain_table(X)))
     rows = collect_rows(
-        estimator, values, embedding, explained, row_names, known, background.forms, _orders(X)
+        estimator, values, embedding, explained, row_names, known, background.forms, orders
     )
 
     parameters = estimator.get_params()
@@ -222,7 +225,8 @@ def summarise(
         share_missing=float(1 - observed.mean()),
         columns=[summarise_column(names[j], values[:, j]) for j in used if j not in categories],
         categories=[
-            summarise_categories(names[j], values[:, j], categories[j]) for j in sorted(categories)
+            summarise_categories(names[j], values[:, j], categories[j], orders.get(names[j]))
+            for j in sorted(categories)
         ],
         clusters=_clusters(explained, labels, confidence, row_names, assessment, background.forms),
         map=embedding,
@@ -255,6 +259,7 @@ def summarise(
         ],
         left_out=_left_out(estimator, background, names),
         notes=list(background.notes),
+        orders=orders,
         forms=background.forms,
         titles=cluster_titles(estimator),
         command=background.command,
@@ -344,18 +349,6 @@ def _text_of_label(cell: Any) -> str:
 def _row_name(row: int, names: list[str] | None) -> str:
     """Name a row as its reader would."""
     return brief(names[row], 40) if names and names[row] else f"row {row + 1}"
-
-
-def _orders(X: Any) -> dict[str, list[str]]:
-    """List the categories of a pandas frame's ordered columns in their order."""
-    if not hasattr(X, "iloc"):
-        return {}
-    dtypes = {str(name): dtype for name, dtype in X.dtypes.items()}
-    return {
-        name: [brief(str(each), 60) for each in dtype.categories]
-        for name, dtype in dtypes.items()
-        if getattr(dtype, "ordered", False)
-    }
 
 
 def _left_out(estimator: Any, background: Background, names: list[str]) -> list[tuple[str, str]]:
