@@ -122,7 +122,7 @@ def test_denoised_correlations_are_closer_to_those_of_all_rows(true, gain):
 
 
 def test_denoised_correlations_by_hand():
-    true = one_factor(np.linspace(-0.9, 0.9, 6))
+    true = one_factor(np.linspace(0.7, 0.95, 6))
     n_rows = 12
     kept = n_rows / (n_rows + 2) * true
     np.fill_diagonal(kept, 1)
@@ -133,7 +133,8 @@ def test_denoised_correlations_by_hand():
     for i, j in itertools.product(range(6), repeat=2):
         expected[i, j] = rebuilt[i, j] / np.sqrt(rebuilt[i, i] * rebuilt[j, j])
     found = denoise_correlations(true, np.full((6, 6), float(n_rows)))
-    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
+    assert found.min() > 0.1
 
 
 def test_columns_that_share_few_rows_have_correlations():

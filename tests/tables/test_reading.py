@@ -140,6 +140,13 @@ def test_delimiter_and_decimal_sign_are_found(text, delimiter, decimal):
     assert sniff(text)[0][:2] == (delimiter, decimal)
 
 
+@pytest.mark.parametrize("n_titles", range(4))
+def test_names_are_found_below_any_number_of_titles(n_titles):
+    text = n_titles * "A title;;\n" + "a;b;c\n1;2;3\n4;5;6\n7;8;9\n1;2;3\n4;5;6\n"
+    found, names = sniff(text)
+    assert (found.n_above, found.n_columns, names) == (n_titles, 3, ["a", "b", "c"])
+
+
 @pytest.mark.parametrize(
     ("start", "what"),
     [(b"%PDF-1.7\n%\xe2\xe3", "a PDF document"), (b"\x89PNG\r\n\x1a\n\0", "a picture (PNG)"),
