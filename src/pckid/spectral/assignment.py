@@ -136,22 +136,19 @@ def place_rows(
 
 
 def compute_blocks(name: str, fitted: FittedClusters, rows: BlockedRows) -> tuple[Array, ...]:
-    """Compute an entry of `QUANTITIES` or `_PLACEMENTS` for all blocks, when asked for."""
+    """Compute an entry of `QUANTITIES` for the rows of all blocks, when asked for."""
     return rows.arrays(_compute_rows, (name, fitted))
 
 
 def _compute_rows(
     state: tuple[str, FittedClusters], X: np.ndarray, known: np.ndarray | None, jobs: int = 1
 ) -> tuple[np.ndarray, ...]:
-    """Compute an entry of `QUANTITIES` or `_PLACEMENTS` for rows (n_samples, n_features)."""
+    """Compute an entry of `QUANTITIES` for rows (n_samples, n_features)."""
     name, fitted = state
     # Of no row the results are those of an empty one, cut off.
     some = X if len(X) else np.full((1, X.shape[1]), np.nan)
     table = standardise_at_home(some, fitted.kernel.scaling, fitted.kernel.dtype)
-    if name in _PLACEMENTS:
-        found = _PLACEMENTS[name](fitted, table, jobs, known if len(X) else None)
-    else:
-        found = QUANTITIES[name](fitted, table, jobs)
+    found = QUANTITIES[name](fitted, table, jobs, known if len(X) else None)
     return tuple(to_numpy(each)[: len(X)] for each in found)
 
 
@@ -159,7 +156,7 @@ def _place(
     fitted: FittedClusters,
     table: Table,
     jobs: int,
-    known: np.ndarray | None,
+    known: np.ndarray | None = None,
     scored: bool = False,
 ) -> tuple[Array, ...]:
     """Find labels and confidence of rows, and their coordinates or outlier scores."""
@@ -170,15 +167,15 @@ def _place(
     return *assign(embedding, table, fitted, known), more
 
 
-_PLACEMENTS: dict[str, Callable[..., tuple[Array, ...]]] = {
+QUANTITIES: dict[str, Callable[..., tuple[Array, ...]]] = {
+    "embedding": lambda fitted, table, jobs, *_: (
+        project(fitted.kernel, fitted.projection, table, jobs),
+    ),
     "placement": _place,
     "scored placement": partial(_place, scored=True),
+    "memberships": lambda fitted, table, jobs, *_: (memberships(fitted, table, jobs),),
+    "silhouettes": lambda fitted, table, jobs, *_: (silhouettes(fitted, table, jobs),),
+    "outlier_score": lambda fitted, table, jobs, *_: (outlier_score(fitted.kernel, table, jobs),),
 }
-
-QUANTITIES: dict[str, Callable[..., tuple[Array, ...]]] = {
-    "embedding": lambda fitted, *rows: (project(fitted.kernel, fitted.projection, *rows),),
-    "memberships": lambda *rows: (memberships(*rows),),
-    "silhouettes": lambda *rows: (silhouettes(*rows),),
-    "outlier_score": lambda fitted, *rows: (outlier_score(fitted.kernel, *rows),),
-}
-"""What can be computed for rows: functions of the clusters, a table and the number of threads."""
+"""What can be computed for rows: functions of the clusters, a table and the number of threads, and
+of the groups that are known of its rows."""
