@@ -59,6 +59,18 @@ def test_python_snippets_run_one_after_the_other(page, tmp_path, monkeypatch):
     run_python(page)
 
 
+def command_of(name):
+    """The command of `pckid` that has this name."""
+    module, _, function = COMMANDS[name].partition(":")
+    return getattr(import_module(module), function)
+
+
+def options_of(*commands):
+    """Every option of some commands."""
+    written = (each.opts + each.secondary_opts for one in commands for each in one.params)
+    return {"--help"}.union(*written)
+
+
 def commands():
     """Every command of `pckid` and of the experiments that a page shows, with the page."""
     for page in [*PAGES, *FURTHER]:
@@ -80,15 +92,26 @@ def test_commands_and_their_options_exist(command, tmp_path, monkeypatch):
             path.touch() if path.suffix else path.mkdir(exist_ok=True)
     if words in (["--help"], ["--version"]):
         return
-    if ours:
-        module, _, function = COMMANDS[words[0]].partition(":")
-        parser = getattr(import_module(module), function)
-    else:
-        parser = import_module("experiments.commands").experiments.commands[words[0]]
+    experiments = import_module("experiments.commands").experiments.commands
+    parser = command_of(words[0]) if ours else experiments[words[0]]
     if hasattr(parser, "commands") and "--help" not in words[1:2]:
         parser = parser.commands[words.pop(1)]
     if "--help" not in words:
         parser.make_context(words[0], words[1:])
+
+
+@pytest.mark.parametrize("page", [*PAGES, *FURTHER], ids=name_of)
+def test_commands_within_sentences_and_their_options_exist(page):
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.M)
+    for command, rest in re.findall(r"`pckid ([\w-]+)([^`\n]*)`", text):
+        if command not in COMMANDS:
+            assert command in ("--help", "--version"), f"pckid {command}"
+            continue
+        named = set(re.findall(r"--[\w-]+", rest))
+        assert named <= options_of(command_of(command)), f"pckid {command}{rest}"
+    ours = [command_of(command) for command in COMMANDS]
+    known = options_of(*ours, *import_module("experiments.commands").experiments.commands.values())
+    assert set(re.findall(r"`(--[\w-]+)", text)) <= known
 
 
 @pytest.mark.parametrize("page", [*PAGES, *FURTHER], ids=name_of)
