@@ -42,6 +42,25 @@ def tables(tmp_path, penguins):
     }
     for name in ("table.parquet", "big.parquet"):
         pq.write_table(pa.table(columns), tmp_path / name)
+    write_visits(tmp_path)
+
+
+def write_visits(folder):
+    """Sixty patients on four days, one line for each visit, and one for each value."""
+    tests = ("crp", "creatinine", "pulse")
+    visits = [
+        (f"p{patient}", day, *(patient % 3 * day + shift + patient % 7 for shift in range(3)))
+        for patient in range(60)
+        for day in range(4)
+    ]
+    for name in ("visits.csv", "new-visits.csv"):
+        with open(folder / name, "w", newline="") as file:
+            csv.writer(file).writerows([("patient", "day", *tests), *visits])
+    with open(folder / "values.csv", "w", newline="") as file:
+        lines = csv.writer(file)
+        lines.writerow(("patient", "day", "test", "value"))
+        for patient, day, *values in visits:
+            lines.writerows((patient, day, *pair) for pair in zip(tests, values, strict=True))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
