@@ -17,7 +17,7 @@ else
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 endif
 
-.PHONY: demo app browser test test-all test-browser test-lowest test-pythons test-peers faults fuzz audit lint format bench reproduce docs docs-quick screenshots dist torch clean help
+.PHONY: demo app browser test test-all test-browser test-lowest test-pythons test-peers faults fuzz audit lint format bench reproduce docs docs-quick docs-access screenshots dist torch clean help
 
 help:
 	@echo "make demo    cluster the built-in table; labels and a report go to demo-output/"
@@ -37,6 +37,7 @@ help:
 	@echo "make bench   run the benchmarks and write docs/performance.md; BENCH_ARGS='--data D --rows F'"
 	@echo "make reproduce  the paper's figures in a quick form; they go to results/quick/"
 	@echo "make docs    build the documentation into docs/_build/html; warnings are errors"
+	@echo "make docs-access   check the built pages with axe, light and dark; needs Chromium and chromedriver"
 	@echo "make screenshots  take the documentation's screenshots again; needs Chromium and chromedriver"
 	@echo "make dist    build the wheel and the sdist, check them, try the wheel in an empty environment"
 	@echo "make torch   add PyTorch to the environment, so that its tests run too"
@@ -164,6 +165,9 @@ docs: $(VENV)/.docs
 
 docs-quick: $(VENV)/.docs
 	$(BIN)/python -m sphinx -q -D plot_gallery=0 -D run_commands=0 -b html docs docs/_build/quick
+
+docs-access: $(VENV)/.test
+	$(BIN)/python docs/check_access.py docs/_build/html
 
 dist: $(BIN)/python
 	$(INSTALL) build twine

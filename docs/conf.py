@@ -71,6 +71,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "pckid"
 html_static_path = ["_static"]
 html_css_files = ["house.css"]
+html_js_files = [("house.js", {"defer": "defer"})]
 html_extra_path = ["_extra"]
 html_show_sourcelink = False
 html_copy_source = False
@@ -82,8 +83,6 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": ["sphinx-version"],
     "show_prev_next": True,
-    "pygments_light_style": "tango",
-    "pygments_dark_style": "monokai",
     "header_links_before_dropdown": 6,
 }
 html_sidebars = {"index": []}

@@ -179,6 +179,14 @@ def _without_versions(
     lines[:] = kept
 
 
+def _without_empty_headers(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: Any
+) -> None:
+    """Make plain cells of the empty headers that pandas writes, which a screen reader stops at."""
+    if "body" in context:
+        context["body"] = context["body"].replace("<th></th>", "<td></td>")
+
+
 def _draw(app: Sphinx) -> None:
     """Draw the pictures; where no commands are run, those that are there will do."""
     if app.config.run_commands or not (DOCS / "_pictures").exists():
@@ -196,6 +204,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_html_math_renderer("mathml", (_inline, None), (_block, None))
     app.connect("builder-inited", _draw)
     app.connect("source-read", _forget)
+    app.connect("html-page-context", _without_empty_headers)
     app.connect("autodoc-skip-member", _skip)
     app.connect("autodoc-process-docstring", _without_versions)
     return {"parallel_read_safe": False, "parallel_write_safe": True}

@@ -1,0 +1,42 @@
+"""Check the built pages with axe-core, light and dark: can everybody read them?
+
+    python docs/check_access.py docs/_build/html
+
+Needs Chromium and chromedriver. `make docs-access` runs this.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
+
+from browser import open_browser
+from check_links import pages
+
+
+def violations(root: Path) -> list[str]:
+    """List what axe objects to, with the page and its mode."""
+    found = []
+    with tempfile.TemporaryDirectory() as downloads, open_browser(Path(downloads)) as browser:
+        for dark in (False, True):
+            browser.view(dark=dark)
+            for path in pages(root):
+                browser.open(path)
+                name = f"{path.relative_to(root)}, {'dark' if dark else 'light'}"
+                found += [f"{name}: {violation}" for violation in browser.violations()]
+    return found
+
+
+def main(folder: str) -> int:
+    """Print what is wrong, and how many pages were looked at."""
+    root = Path(folder).resolve()
+    wrong = violations(root)
+    print("\n".join(wrong) or f"{len(pages(root))} pages: axe finds nothing, light and dark")
+    return bool(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))
