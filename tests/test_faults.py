@@ -3,6 +3,7 @@
 Ctrl-C has a test of its own beside the other promises of the commands.
 """
 
+import gc
 import signal
 import sys
 import threading
@@ -12,7 +13,7 @@ import faults
 import pytest
 
 from pckid.cli import _interrupt
-from pckid.cli._process import refuse_too_little_memory
+from pckid.cli._process import loading_libraries, refuse_too_little_memory
 from pckid.cli._run import _exit_code
 
 
@@ -74,6 +75,20 @@ def test_a_limit_too_low_to_begin_is_said_before_anything_is_loaded(monkeypatch)
         refuse_too_little_memory()
     monkeypatch.setattr(resource, "getrlimit", lambda which: (660 << 20, -1))
     refuse_too_little_memory()
+
+
+def test_garbage_is_collected_again_after_libraries_could_not_be_loaded(monkeypatch):
+    monkeypatch.delitem(sys.modules, "sklearn", raising=False)
+    monkeypatch.setattr(gc, "freeze", lambda: None)
+    enabled = []
+
+    def fail():
+        enabled.append(gc.isenabled())
+        raise ImportError
+
+    with pytest.raises(ImportError), loading_libraries():
+        fail()
+    assert [*enabled, gc.isenabled()] == [False, True]
 
 
 def test_an_interrupt_is_answered_once(monkeypatch):

@@ -1,7 +1,10 @@
 """The process that a command runs in: its standard streams, and the memory that it may use."""
 
+import gc
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 _USE = (("stdin", "r", os.O_WRONLY), ("stdout", "w", os.O_RDONLY), ("stderr", "w", os.O_WRONLY))
 # Address space in MB that the libraries take when they are loaded, and for each thread of theirs:
@@ -30,6 +33,20 @@ def drop_output() -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)
+
+
+@contextmanager
+def loading_libraries() -> Iterator[None]:
+    """Import libraries without looking for garbage: what they make stays until the process ends."""
+    if "sklearn" in sys.modules:  # loaded by whoever called the command from Python
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def refuse_too_little_memory() -> None:

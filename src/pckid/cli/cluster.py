@@ -17,6 +17,7 @@ from pckid.cli._options import (
     streaming_options,
     writing_options,
 )
+from pckid.cli._process import loading_libraries
 from pckid.cli._say import be_quiet
 
 
@@ -80,7 +81,8 @@ def cluster(**options: Any) -> None:
       pckid cluster visits.csv --case patient --time day --out patients.csv
       cat table.csv | pckid cluster -k 3 | head
     """
-    from pckid.cli._clustering import run_cluster
+    with loading_libraries():
+        from pckid.cli._clustering import run_cluster
 
     be_quiet(options["quiet"])
     run_cluster(SimpleNamespace(**options))
