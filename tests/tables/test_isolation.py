@@ -160,6 +160,10 @@ def test_one_process_answers_many_requests_of_a_large_one_too(tmp_path):
     assert [batch.start for batch in found] == [0, 3, 4, 7, 8]
     assert [x for batch in found for x in batch.table.data["b"].to_pylist()] == list(range(9))
     assert isolation._idle == [child]
+    # A file that is refused is no reason to start another process.
+    with pytest.raises(TableError):
+        read_source(path, max_bytes=10)
+    assert isolation._idle == [child]
     # One who stops early leaves no process behind that writes what nobody reads.
     next(scan.batches(["b"], 3))
     assert isolation._idle == []

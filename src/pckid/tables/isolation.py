@@ -42,7 +42,7 @@ def read_apart(function: Callable[..., Iterator[Any]], source: Source, **options
     one schema, or both in this order. A TableError is that of the function, or says that the file
     is damaged or takes too much.
     """
-    child, done = _take_child(), False
+    child = _take_child()
     try:
         called = f"{function.__module__}:{function.__name__}"
         child.send({"call": called, "options": options}, source)
@@ -51,10 +51,9 @@ def read_apart(function: Callable[..., Iterator[Any]], source: Source, **options
             yield answer["told"]
         if answer["more"]:
             yield from child.tables(source)
-            answer = child.answer(source)
-        done = True
+            child.answer(source)
     finally:
-        if done and answer["stays"] and not _idle:
+        if child.stays and not _idle:
             _idle.append(child)
         else:
             child.close()
@@ -79,6 +78,8 @@ def _take_child() -> "_Child":
 
 class _Child:
     """A process that reads files."""
+
+    stays = False  # whether it has answered all that it was asked, and may be asked again
 
     def __init__(self) -> None:
         paths = os.pathsep.join(path for path in sys.path if path)
@@ -113,7 +114,7 @@ class _Child:
 
     def send(self, request: dict[str, Any], source: Source) -> None:
         """Ask for something, with the bytes of a source that is no file."""
-        stored = source.stored
+        self.stays, stored = False, source.stored
         request |= {"name": source.name, "max_bytes": source.max_bytes}
         request |= {"folder": os.getcwd() if stored is None else None}
         request |= {"n_bytes": None if stored is None else len(stored)}
@@ -128,6 +129,7 @@ class _Child:
         if not line:
             raise self._why_it_died(source)
         answer = json.loads(line)
+        self.stays = answer["stays"] and not answer.get("more")
         if "error" in answer:
             said, fixes = answer["error"]
             raise TableError(said, *(FIXES[name](*values) for name, *values in fixes))
@@ -225,7 +227,7 @@ def _answer_request(request: dict[str, Any], source: Source) -> None:
                 stream.write_table(table)
             answer = {"stays": _is_small()}
     except TableError as error:
-        answer = _pack_error(error)
+        answer = _pack_error(error) | {"stays": _is_small()}
     except MemoryError:
         memory = f"{request['memory'] / 2**30:.3g} GB of memory"
         answer = _pack_error(_takes_too_much(source, memory))
@@ -239,8 +241,9 @@ def _answer_request(request: dict[str, Any], source: Source) -> None:
 
 
 def _pack_error(error: TableError) -> dict[str, Any]:
-    """Write an error as plain values."""
-    return {"error": [str(error), [[type(fix).__name__, *fix] for fix in error.fixes]]}
+    """Write an error as plain values; one that no reader foresaw ends its process."""
+    fixes = [[type(fix).__name__, *fix] for fix in error.fixes]
+    return {"error": [str(error), fixes], "stays": False}
 
 
 def _is_small() -> bool:
