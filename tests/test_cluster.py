@@ -182,10 +182,9 @@ class TestRandomness:
         model = PCKID(4, n_inits=2, max_components=6, max_samples=200, embedding=embedding)
         expected = model.set_params(random_state=0, n_jobs=1).fit_predict(rows)
         assert model.embedding_.dtype == np.float32
-        for n_jobs, memory in ((2, 1024), (1, 0.1)):
-            with sklearn.config_context(working_memory=memory):
-                labels = model.set_params(n_jobs=n_jobs).fit_predict(rows)
-            np.testing.assert_array_equal(labels, expected)
+        with sklearn.config_context(working_memory=0.1):
+            labels = model.set_params(n_jobs=2).fit_predict(rows)
+        np.testing.assert_array_equal(labels, expected)
 
 
 class TestLandmarks:

@@ -4,6 +4,7 @@ import io
 import json
 import pickle
 import tracemalloc
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -36,10 +37,17 @@ def fit_mixture(**parameters):
     return pckid.IncompleteGaussianMixture(3, **settings).fit(FRAME)
 
 
+@cache
+def saved_bytes():
+    file = io.BytesIO()
+    pckid.save(fit(), file)
+    return file.getvalue()
+
+
 @pytest.fixture
 def saved(tmp_path):
     path = tmp_path / "m.pckid"
-    pckid.save(fit(), path)
+    path.write_bytes(saved_bytes())
     return path
 
 

@@ -224,7 +224,7 @@ class TestWeights:
 
     @pytest.mark.parametrize("kind", ["diag", "full"])
     def test_in_other_processes_and_libraries(self, kind, monkeypatch, backend):
-        plan = make_plan(kind, floor=0.01)
+        plan = make_plan(kind, floor=0.01, n_inits=2, sizes=(2, 4), max_iter=3)
         expected = train(plan, weights=self.WEIGHTS)
         values = backend.asarray(X)
         table = standardise(values, measure(values), "float64")
@@ -331,7 +331,7 @@ def test_a_gpu_computes_as_many_stacks_at_once_as_fit(monkeypatch, cells):
 
 @pytest.mark.parametrize("kind", ["diag", "full"])
 def test_runs_alike_on_every_array_library(backend, kind):
-    plan = make_plan(kind, floor=0.01)
+    plan = make_plan(kind, floor=0.01, n_inits=2, sizes=(2, 4), max_iter=3)
     values = backend.asarray(X)
     found = train(plan, table=standardise(values, measure(values), "float64"))
     assert type(found.stacks[0].means) is type(values)

@@ -1,6 +1,7 @@
 """Columns that split rows by themselves, or go with no other column, do not count."""
 
 import warnings
+from functools import cache
 
 import numpy as np
 import pytest
@@ -163,12 +164,17 @@ def test_two_columns_are_left_at_least():
     assert not len(found)
 
 
+@cache
+def without_a_coin(distance):
+    X, _ = three_groups(distance=distance)
+    X[np.random.default_rng(2).random(X.shape) < 0.1] = np.nan
+    return X, PCKID("auto", random_state=0).fit(X)
+
+
 @pytest.mark.parametrize("distance", one_in(2, [4, 12]))
 @pytest.mark.parametrize("levels", [2, 3, 5])
 def test_labels_are_those_of_the_table_without_the_column(distance, levels):
-    X, _ = three_groups(distance=distance)
-    X[np.random.default_rng(2).random(X.shape) < 0.1] = np.nan
-    plain = PCKID("auto", random_state=0).fit(X)
+    X, plain = without_a_coin(distance)
     with pytest.warns(UncountedColumnsWarning, match="Column 4"):
         coin = PCKID("auto", random_state=0).fit(with_coin(X, levels))
     assert plain.n_clusters_ == 3

@@ -239,9 +239,9 @@ def test_an_archive_that_unpacks_without_end_is_refused(tmp_path):
 
 
 def test_a_directory_that_lies_about_sizes_is_not_believed(tmp_path):
-    """A sheet says that it has 50 bytes, and unpacks to 1.5 GB of one text."""
+    """A sheet says that it has 50 bytes, and unpacks to 64 MB of one text."""
     small = written(tmp_path / "small.xlsx", [["a", "b"], [1, 2], [3, 4]])
-    size = 1 << 27
+    size = 1 << 26
 
     def swell(xml):
         cell = b'<row r="9"><c r="A9" t="inlineStr"><is><t>'
@@ -272,16 +272,19 @@ def read_or_refused(path):
 
 @pytest.mark.parametrize(
     "cells",
-    [
-        b'<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>',
-        b"<row r = '1048576'><c s='1' r = 'XFD1048576'><v>1</v></c></row>",
-        b'<row><c r="XFD0000000001048576"><v>1</v></c></row>',
-        b'<row r="1048576"><c r="AAA1"/></row><row><c/></row>',
-        b'<x:row r="1048576"><x:c r="XFD3"/></x:row>',
-        b'<row r="9"><c r="A9"r="XFD1048576"><v>1</v></c></row>',
-        b'<row r="9"><c r="A9" s=">" r="XFD1048576"><v>1</v></c></row>',
-        b'<row r="1048575">' + b'<c r="A3"/>' * 60 + b"<c/>" * 60 + b"</row>",
-    ],
+    one_in(
+        2,
+        [
+            b'<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>',
+            b"<row r = '1048576'><c s='1' r = 'XFD1048576'><v>1</v></c></row>",
+            b'<row><c r="XFD0000000001048576"><v>1</v></c></row>',
+            b'<row r="1048576"><c r="AAA1"/></row><row><c/></row>',
+            b'<x:row r="1048576"><x:c r="XFD3"/></x:row>',
+            b'<row r="9"><c r="A9"r="XFD1048576"><v>1</v></c></row>',
+            b'<row r="9"><c r="A9" s=">" r="XFD1048576"><v>1</v></c></row>',
+            b'<row r="1048575">' + b'<c r="A3"/>' * 60 + b"<c/>" * 60 + b"</row>",
+        ],
+    ),
 )
 def test_a_cell_far_out_does_not_take_gigabytes(tmp_path, cells):
     read_or_refused(with_cells(tmp_path, cells))
