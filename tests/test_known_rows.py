@@ -10,7 +10,7 @@ from pckid import PCKID
 from pckid._utils.arrays import to_numpy
 from pckid.input import known as known_module
 from pckid.input import learning_rows
-from pckid.input.known import read_known
+from pckid.input.known import in_order_of, read_known
 
 rng = np.random.default_rng(0)
 TRUTH = np.arange(90) % 3
@@ -38,6 +38,15 @@ def known_rows(*rows):
 )
 def test_unknown_is_what_no_group_could_be(cells):
     assert read_known(cells, 6).tolist() == ["a", "", "b", "", "a", "b"]
+
+
+def test_a_series_is_known_by_its_labels():
+    frame = pd.DataFrame({"a": [1.0, 2, 3]}, index=["x", "y", "z"])
+    known = pd.Series(["C", None, "A"], index=["z", "y", "x"])
+    assert read_known(in_order_of(frame, known), 3).tolist() == ["A", "", "C"]
+    for others in (known.reset_index(drop=True), known.rename({"y": "x"})):
+        assert in_order_of(frame, others) is others
+    assert in_order_of(frame.to_numpy(), known) is known
 
 
 def test_numbers_are_names_too():

@@ -17,10 +17,7 @@ LAYOUTS = {
         "%Y-%m-%dT%H:%M:%S",
         "%Y/%m/%d %H:%M",
         "%Y-%m-%dT%H:%MZ",
-        "%Y-%m-%d %H:%M+0100",
         "%Y-%m-%d %H:%M UTC",
-        "%Y/%m/%d %I:%M:%S %p GMT+1",
-        "%Y/%m/%d %I:%M:%S %p GMT-5",
     ],
     "day-month-year": ["%d.%m.%Y", "%d/%m/%Y %H:%M", "%d-%m-%Y"],
     "month-day-year": ["%m/%d/%Y", "%m/%d/%Y %I:%M %p"],
@@ -47,6 +44,24 @@ def test_dates_are_days(layout, moments):
         months, _ = read_dates(cells, DateFormat(layout, "month"))
         np.testing.assert_array_equal(months, [moment.month for moment in known])
         assert count_dates(cells)[layout] == len(known)
+
+
+def test_offsets_are_taken_to_utc():
+    texts = ["2024-05-01T10:00Z", "2024-05-01 15:30+05:30", "2024-05-01 06:30 -0330"]
+    texts += ["2024-05-01 11:00:00 AM GMT+1", "2024-05-01T10:30-00:30"]
+    days, wrong = read_dates(pa.array(texts), DateFormat("year-month-day"))
+    assert not wrong.any()
+    assert set(days - days[0]) == {0, days[-1] - days[0]}
+    assert days[-1] - days[0] == pytest.approx(1 / 24)
+    hours, _ = read_dates(pa.array(texts), DateFormat("year-month-day", "hour"))
+    assert hours.tolist() == [10, 15.5, 6.5, 11, 10.5]
+
+
+def test_years_of_two_digits_are_those_of_spreadsheets():
+    cells = pa.array(["01.01.29", "01.01.30", "01.01.65"])
+    days, _ = read_dates(cells, DateFormat("day-month-year"))
+    years = 1970 + days.astype("M8[D]").astype("M8[Y]").astype(int)
+    assert years.tolist() == [2029, 1930, 1965]
 
 
 @pytest.mark.parametrize(

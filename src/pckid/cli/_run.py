@@ -141,7 +141,7 @@ def _explain(error: Exception) -> int:
         fail(f"{error.strerror or error}{where}.")
         return EXIT_RUNTIME
     if isinstance(error, ImportError):
-        said = "pip install" in str(error)
+        said = "pip install" in str(error) or str(error.name).startswith("pckid")
         install = (
             "" if said else ". Install what is missing with: python -m pip install 'pckid[all]'"
         )

@@ -38,7 +38,7 @@ from pckid.input.column_groups import (
     plain_table,
 )
 from pckid.input.columns import fill_table, keep_categories
-from pckid.input.known import read_known
+from pckid.input.known import in_order_of, read_known
 from pckid.input.learning_rows import pool_size
 from pckid.input.sample import RowsInMemory, Sample, Sampling, draw_sample
 from pckid.input.table import Table, standardise_at_home
@@ -212,7 +212,7 @@ class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimato
         if blocks is None:
             rows = self._check_table(X, sample_weight)
             if known is not None:
-                rows = rows._replace(known=read_known(known, rows.X.shape[0]))
+                rows = rows._replace(known=read_known(in_order_of(X, known), rows.X.shape[0]))
         else:
             rows = self._check_blocks(blocks, sample_weight)
         roles = self._find_groups(X)

@@ -55,6 +55,14 @@ class KnownMembers(NamedTuple):
         return KnownMembers(take_along(self.X, kept), rows, keys, known, self.counts)
 
 
+def in_order_of(X: Any, known: Any) -> Any:
+    """Put a Series of pandas in the order of a frame `X` whose rows have the same labels."""
+    if not (hasattr(X, "reindex") and hasattr(known, "reindex")) or len(X) != len(known):
+        return known
+    same = known.index.is_unique and known.index.isin(X.index).all()
+    return known.reindex(X.index) if same else known
+
+
 def read_known(known: Any, n_samples: int) -> np.ndarray:
     """Read the groups of rows (n_samples,), names or numbers, as texts; "" where unknown.
 

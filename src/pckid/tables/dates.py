@@ -11,7 +11,8 @@ import pyarrow.compute as pc
 
 _TIME = (
     r"(?:(?:T| +|, *)(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2}(?:[.,]\d+)?))?"
-    r" *(?P<half>[AaPp]\.?[Mm]\.?)? *(?:Z|(?:UTC|GMT)?(?:[+-]\d{1,2}(?::?\d{2})?)?)?)?"
+    r" *(?P<half>[AaPp]\.?[Mm]\.?)?"
+    r" *(?:Z|(?:UTC|GMT)?(?:(?P<zone>[+-]\d{1,2})(?::?(?P<past>\d{2}))?)?)?)?"
 )
 _MONTHS = (
     "jan", "feb fév fev", "mar mär mrz", "apr avr abr", "may mai mag maj mei maggio",
@@ -33,15 +34,17 @@ _PATTERNS = {
 }
 LAYOUTS = tuple(_PATTERNS)
 EITHER_ORDER = "day-month-year or month-day-year"
-# Years of two digits from here on are of the last century.
-_FIRST_SHORT_YEAR = 70
+# Years of two digits from here on are of the last century, as in spreadsheets.
+_FIRST_SHORT_YEAR = 30
 
 
 class DateFormat(NamedTuple):
     """How a column writes dates, and what number becomes of one; a duration is hours."""
 
     layout: str = ""  # one of LAYOUTS, or several with " or " between; "" for Arrow's types
-    part: str = "days"  # since 1970 began; or the "month" from 1 to 12, or the "hour" of the day
+    # "days" since 1970 began, in UTC where an offset from it is written; or the "month" from 1 to
+    # 12, or the "hour" of the day, as written
+    part: str = "days"
 
 
 def is_temporal(kind: Any) -> bool:
@@ -100,7 +103,9 @@ def read_dates(cells: Any, form: DateFormat) -> tuple[np.ndarray, np.ndarray]:
     hours = hours - 12 * twelve + 12 * late
     days, month = _days(parts)
     valid = matched & ~np.isnan(days) & (hours < 24)
-    values = {"days": days + hours / 24, "month": month, "hour": hours}[form.part]
+    ahead = _part(parts, "zone", 0)
+    ahead = ahead + np.copysign(_part(parts, "past", 0) / 60, ahead)
+    values = {"days": days + (hours - ahead) / 24, "month": month, "hour": hours}[form.part]
     return np.where(valid, values, np.nan), observed & ~valid
 
 
