@@ -122,3 +122,22 @@ def test_several_columns_warn_once(golden):
         IncompleteGaussianMixture(2, random_state=0).fit(X)
     (found,) = [each for each in caught if each.category is SentinelWarning]
     golden(str(found.message))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_rare_high_counts_are_no_codes(seed):
+    rng = np.random.default_rng(seed)
+    means = np.exp(rng.normal(-1, 1.2, (80, 30)))
+    X = rng.negative_binomial(0.5, 0.5 / (0.5 + means)).astype(float)
+    X[rng.random(X.shape) < 0.4] = 0
+    assert find_codes(X) == {}
+
+
+@pytest.mark.parametrize("codes", [[9], [7, 8, 9]])
+def test_codes_beside_answers_of_which_0_is_the_commonest(codes):
+    rng = np.random.default_rng(0)
+    X = rng.choice([0.0, 1, 2, 3], size=(200, 9), p=[0.6, 0.25, 0.1, 0.05])
+    coded = rng.random(X.shape) < 0.04
+    X[coded] = rng.choice(codes, coded.sum())
+    found = find_codes(X)
+    assert sum(code.n_cells for each in found.values() for code in each) == coded.sum()

@@ -24,6 +24,7 @@ _HIGHEST_STEP = 11.0  # of a scale of answers, 0 to 10 or 1 to 11
 _FEWEST_CODED, _MOST_CODES = 3, 5
 _HIGHEST_ALONE = -7.0  # of negative codes that need no other column; -1 may well be a change
 _SHARED = 3  # columns that make a code of a number that one of them leaves in doubt
+_ABOVE_COUNTS = 4
 _NAMED = 5
 
 
@@ -176,7 +177,28 @@ def _is_shared(X: np.ndarray, value: float, columns: Sequence[int]) -> bool:
     if len(columns) < _SHARED:
         return False
     n_holding = np.count_nonzero(np.isin(X, value).any(axis=0))
-    return bool(len(columns) >= 0.8 * n_holding)
+    if len(columns) < 0.8 * n_holding:
+        return False
+    return value not in _SCALE_CODES or not _is_count(X, value, columns)
+
+
+def _is_count(X: np.ndarray, value: float, columns: Sequence[int]) -> bool:
+    """Return whether a number beside 0, 1, 2... may be the highest of some rare counts.
+
+    Columns in which 0 is commoner than 1 may count; an answer that no question offers stands at
+    least four above all steps of these `columns`, and no other column that may count has a
+    number between.
+    """
+    may_count = np.flatnonzero(
+        (np.fmin.reduce(X, axis=0) == 0) & ((X == 0).sum(axis=0) >= (X == 1).sum(axis=0))
+    )
+    if np.setdiff1d(columns, may_count).size >= _SHARED:
+        return False
+    own, all_steps = (
+        np.max(part, where=(part < value) & ~np.isin(part, _SCALE_CODES), initial=0)
+        for part in (X[:, columns], X[:, may_count])
+    )
+    return bool(all_steps > own or value - own < _ABOVE_COUNTS)
 
 
 def describe_codes(codes: Mapping[int, Sequence[Sentinel]], name: Callable[[int], str]) -> str:
