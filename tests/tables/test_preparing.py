@@ -133,6 +133,59 @@ def test_points_beside_decimal_commas_are_asked_about(prepared):
     assert found.problems[0].data["texts"] == (("3.75", 10),)
 
 
+def test_a_minus_behind_whole_numbers_is_no_sign(prepared):
+    found = prepared({"grade": ["1", "2-", "2", "3-"] * 10, "x": NUMBERS + NUMBERS[:10]})
+    assert found.counts["grade"] == {"1": 10, "2-": 10, "2": 10, "3-": 10}
+    found = prepared({"grade": ["1", "2", "2-", "3", "3"] * 6, "x": NUMBERS})
+    assert [(p.code, p.fix) for p in found.problems] == [("text among numbers", (Drop("grade"),))]
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("cells", "expected", "mark"),
+    [
+        (["100.00-", "25.50", "12-"], [-100, 25.5, -12], "-"),
+        (["1.500,25-", "3,50", "1.200-"], [-1500.25, 3.5, -1200], "-"),
+        (["'8", "9", "'7.5"], [8, 9, 7.5], "'"),
+        (['="33"', '="3.5"', '="-4"'], [33, 3.5, -4], "="),
+    ],
+)
+def test_amounts_and_quoted_numbers_are_read_and_said(prepared, cells, expected, mark, at_most):
+    found = prepared({"x": cells * 10, "y": NUMBERS}, at_most=at_most)
+    assert found.readings["x"].number.marks == (mark,)
+    assert [note["columns"] for note in facts_of(found, "numbers_read")] == [["x"]]
+    assert codes_of(found) == []
+    if found.columns:
+        np.testing.assert_equal(found.X[:3, 0], expected)
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "unit",
+    [" ng/mL", " µg/m³", " µg/m3", " IU/ml", " cells/µl", " 10^9/L", " g/100g", " Mio. €", "°", "x",
+     "bps"],
+)  # fmt: skip
+def test_any_text_behind_nearly_all_numbers_is_their_unit(prepared, unit, at_most):
+    cells = [f"{number}{unit}" for number in NUMBERS[:28]] + ["3", "?"]
+    found = prepared({"x": cells, "y": NUMBERS}, at_most=at_most)
+    assert codes_of(found) == ["unit left out" if "Mio" not in unit else "mixed units"]
+    if found.columns and "Mio" not in unit:
+        np.testing.assert_equal(found.X[:28, 0], list(map(float, NUMBERS[:28])))
+
+
+@pytest.mark.parametrize("texts", ["1a 2b 3c", "12:00 13:00 9:00", "1-5 2-5 4-5", "1.b 2.b 3.b"])
+def test_other_texts_behind_numbers_are_no_unit(prepared, texts):
+    found = prepared({"x": texts.split() * 10, "y": NUMBERS})
+    assert found.readings["x"].kind in ("category", "duration")
+
+
+@BOTH
+@pytest.mark.parametrize("unit", [" kg", " %"])
+def test_a_unit_in_few_cells_is_asked_about(prepared, unit, at_most):
+    found = prepared({"x": ["71" + unit, *NUMBERS[1:]], "y": NUMBERS}, at_most=at_most)
+    assert [(p.code, p.fix) for p in found.problems] == [("mixed units", (Drop("x"),))]
+
+
 def test_a_name_that_two_rows_share_is_told(prepared):
     ids = [f"P{i:03}" for i in range(40)]
     found = prepared(

@@ -46,11 +46,18 @@ CURRENCIES = {text.lower(): sign for sign, texts in _CURRENCIES.items() for text
 # Longer ones first: "Rs." before "Rs".
 _WRITTEN = "|".join(re.escape(text) for text in sorted(CURRENCIES, key=len, reverse=True))
 _CELL = re.compile(
-    rf"\(? *[+-]? *(?P<before>{_WRITTEN})? *[+-]? *"
+    rf"(?P<quote>'|(?P<formula>=\"))?\(? *[+-]? *(?P<before>{_WRITTEN})? *[+-]? *"
     r"(?P<core>[.,]?[0-9](?:[0-9.,' ]*[0-9])?[.,]?(?:e[+-]?[0-9]+)?)(?P<gap> *)"
-    rf"(?P<after>{_WRITTEN}|[^\W\d]{{1,12}}\.?|[%‰]|[^0-9\s()+'-][^0-9\s()+]{{0,11}})? *-? *\)?",
+    rf"(?P<after>{_WRITTEN}|[^\W\d]{{1,12}}\.?|[%‰]|[^0-9\s()+'-][^0-9\s()+]{{0,11}})?"
+    r" *(?P<minus>-?) *\)?(?(formula)\")",
     re.IGNORECASE,
 )
+# The shape of a number with any text behind it; of digits, powers of ten alone: "10^9/l", "g/100g".
+_WITH_TEXT = re.compile(
+    r"[+-]? *(?P<core>[.,]?[0-9](?:[0-9.,' ]*[0-9])?) ?"
+    r"(?P<unit>(?:[x×*] ?)?90\^-?9+\D{0,12}|[^\W\d_]\D{0,19}?(?:/90+ ?\D{1,8}|(?<=m)9)?|[°\"″])"
+)
+_NEARLY_ALL = 0.9
 # A sign that is followed by other than three digits, or that follows a lone 0.
 _DECIMAL = re.compile(
     r"(?:[\d' ]*|[\d,' ]*(?=\.)|[\d.' ]*(?=,))([.,])(?:\d{1,2}|\d{4,})|0([.,])\d+"
@@ -68,6 +75,8 @@ class NumberFormat(NamedTuple):
     decimal: str = "."  # or ","
     thousands: str = ""  # or one of ,.' and a blank
     units: tuple[str, ...] = ()  # currency, percent sign or unit around them, in lower case
+    # "-": a minus may stand behind them; "'" and "=": texts as '8 and ="8" are numbers.
+    marks: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -77,7 +86,7 @@ class NumberFormat(NamedTuple):
     @property
     def is_plain(self) -> bool:
         """Whether numbers have nothing but a decimal sign."""
-        return not (self.thousands or self.units)
+        return not (self.thousands or self.units or self.marks)
 
 
 SIGNS = tuple(
@@ -104,7 +113,8 @@ class FormatChoice(NamedTuple):
     def mixes_units(self) -> bool:
         """Whether cells are in different units, or only some of them in thousands or millions."""
         meanings = self._meanings
-        return len(meanings) > 1 or (self.n_bare > 0 and not meanings.isdisjoint(_MULTIPLIERS))
+        multiplied = any(not _MULTIPLIERS.isdisjoint(unit.split()) for unit in meanings)
+        return len(meanings) > 1 or (self.n_bare > 0 and multiplied)
 
     @property
     def unit(self) -> str:
@@ -175,13 +185,17 @@ def choose_format(
     `decimal` is the sign where it is known for sure, `form` the format where it is set by hand. The
     sign of the table's other columns, the `evidence`, decides between formats that read the same.
     """
-    parsed = {shape: cell for shape in shapes.counts if (cell := split_number(shape)) is not None}
+    parsed = _with_common_unit(shapes)
+    parsed |= {shape: cell for shape in shapes.counts if (cell := split_number(shape)) is not None}
+    # "2-" is a grade, "2.00-" an amount.
+    if not any(mark == "-" and not core.isdigit() for core, _, mark in parsed.values()):
+        parsed = {shape: cell for shape, cell in parsed.items() if cell[2] != "-"}
     fits: list[tuple[int, NumberFormat, dict[str, float]]] = []
     for signs in SIGNS if form is None else [form]:
         if form or decimal in (None, signs.decimal):
             values = {
                 shape: float(plain)
-                for shape, (core, _) in parsed.items()
+                for shape, (core, _, _) in parsed.items()
                 if re.fullmatch(_core(signs), core)
                 and (plain := core.replace(signs.thousands, "").replace(signs.decimal, "."))
             }
@@ -209,8 +223,10 @@ def choose_format(
             len(shape),
         ),
     )
+    marks = {parsed[shape][2] for shape in values} - {""}
+    signs = signs._replace(units=tuple(sorted(units)), marks=tuple(sorted(marks)))
     return FormatChoice(
-        signs._replace(units=tuple(sorted(units))), most, shapes.n_observed,
+        signs, most, shapes.n_observed,
         rivals[0] if rivals else None, _as_shown(shapes.examples.get(telling, telling)),
         dict(units),
     )  # fmt: skip
@@ -291,9 +307,11 @@ def _pattern(form: NumberFormat) -> str:
     unit = "|".join(re.escape(unit) for unit in sorted(form.units, key=len, reverse=True))
     unit = f"(?i:{unit})?" if unit else ""
     core = rf"{_core(form)}|(?i:inf|infinity)"
+    minus = "-?" if "-" in form.marks else ""
+    quote, end = ("(?:'|=\")?", '"?') if {"'", "="}.intersection(form.marks) else ("", "")
     return (
-        rf"^(?P<open>\(?) *(?P<sign>[+-]?) *{unit} *(?P<inner>[+-]?) *(?P<core>{core}) *"
-        rf"{unit} *(?P<minus>-?) *\)?$"
+        rf"^{quote}(?P<open>\(?) *(?P<sign>[+-]?) *{unit} *(?P<inner>[+-]?) *(?P<core>{core}) *"
+        rf"{unit} *(?P<minus>{minus}) *\)?{end}$"
     )
 
 
@@ -313,8 +331,27 @@ def _core(form: NumberFormat) -> str:
     return rf"(?:(?:{whole})(?:{point}[0-9]*)?|{point}[0-9]+)(?:[eE][+-]?[0-9]+)?"
 
 
-def split_number(shape: str) -> tuple[str, str] | None:
-    """Split a cell into its number and its unit in lower case; None if it is no number."""
+def _with_common_unit(shapes: Shapes) -> dict[str, tuple[str, str, str]]:
+    """Split cells with the same text behind the number, whatever it is, if nearly all have it."""
+    found = {shape: cell for shape in shapes.counts if (cell := _WITH_TEXT.fullmatch(shape))}
+    n_cells: Counter[str] = Counter()
+    for shape, cell in found.items():
+        n_cells[cell["unit"].lower()] += shapes.counts[shape]
+    unit, n_most = max(n_cells.items(), key=lambda pair: pair[1], default=("", 0))
+    if n_most < max(_NEARLY_ALL * shapes.n_observed, 2):
+        return {}
+    alike = [shape for shape, cell in found.items() if cell["unit"].lower() == unit]
+    examples = [shapes.examples[shape] for shape in alike if shape in shapes.examples]
+    if examples and not unit.isalpha():
+        unit = examples[0][-len(unit) :].lower()  # A shape has lost the digits.
+    return {shape: (found[shape]["core"], unit, "") for shape in alike}
+
+
+def split_number(shape: str) -> tuple[str, str, str] | None:
+    """Split a cell into its number, its unit in lower case, and its mark; None if it is no number.
+
+    A mark is a minus behind the number, or the apostrophe or the "=" of a quoted one.
+    """
     found = _CELL.fullmatch(shape)
     if found is None:
         return None
@@ -329,4 +366,4 @@ def split_number(shape: str) -> tuple[str, str] | None:
         return None
     if after[:1] == "m" and after[1:] in _WITH_PREFIX:
         after = (found["after"] or "")[0] + after[1:]
-    return found["core"], before or after
+    return found["core"], before or after, found["minus"] or (found["quote"] or "")[:1]

@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 from pckid._utils.text import UNREAD_NUMBER
 from pckid.tables.dates import EITHER_ORDER, DateFormat, count_dates, is_duration, is_temporal
 from pckid.tables.formats import (
+    CURRENCIES,
     FormatChoice,
     NumberFormat,
     Shapes,
@@ -34,6 +35,7 @@ from pckid.tables.meanings import (
     texts_name_rows,
 )
 from pckid.tables.numbers import (
+    LIMIT,
     MissingTokens,
     NotNumbers,
     is_text,
@@ -165,6 +167,7 @@ class CellCounts(Shapes):
     def __init__(self) -> None:
         super().__init__()
         self.dates = Counter[str]()
+        self.n_limits = 0  # of all, whatever becomes of them
 
     @property
     def n_dates(self) -> int:
@@ -186,7 +189,10 @@ def count_cells(
     counts = {name: CellCounts() for name in names}
     for batch in source.batches(names) if names else ():
         for name in names:
-            counts[name].add(observed_cells(batch.table.data.column(name), missing.of(name)))
+            column, tokens = batch.table.data.column(name), missing.of(name)
+            cells = observed_cells(column, tokens._replace(limits=""))
+            counts[name].n_limits += pc.sum(pc.match_substring_regex(cells, LIMIT)).as_py() or 0
+            counts[name].add(observed_cells(column, tokens) if tokens.limits else cells)
     return counts
 
 
@@ -280,7 +286,10 @@ def _decide(
         return choose_date_format(counts, rules.dates_of(name))
     if choice is None or 2 * n_numbers <= counts.n_observed:
         return _text(head.data.column(name), name, rules)
-    if choice.mixes_units:
+    # A unit in few cells is asked about, unless all of these are limits, or it is a currency.
+    n_units = sum(choice.units.values())
+    few = counts.n_limits < n_units < choice.n_bare and CURRENCIES.keys().isdisjoint(choice.units)
+    if choice.mixes_units or few:
         return Reading("text", choice=choice, doubt="units")
     if choice.format == NumberFormat(head.decimal) and not choice.rival:
         return Reading("number", number=choice.format)

@@ -26,7 +26,7 @@ from pckid.tables.findings import (
     SkipLast,
     SkipUnits,
 )
-from pckid.tables.formats import CURRENCIES, read_numbers, split_number
+from pckid.tables.formats import CURRENCIES, NumberFormat, read_numbers
 from pckid.tables.kinds import LEADING_ZEROS, Reading, ReadingRules, is_used
 from pckid.tables.meanings import (
     looks_like_identifier,
@@ -127,7 +127,7 @@ def find_problems(
         if name in columns.wrong and extra and extra.explains(columns.wrong[name]):
             stops = True
         elif name in columns.wrong:
-            found.append(_text_among_numbers(name, columns.wrong[name], rows, counts))
+            found.append(_text_among_numbers(name, columns.wrong[name], rows, counts, reading))
         elif name in counts:
             found += _category_problems(name, counts[name], name in rules.categorical)
             if reading.several:
@@ -223,14 +223,19 @@ def _find_fractions(problem: Problem, values: np.ndarray, cells: Any) -> Problem
 
 
 def _text_among_numbers(
-    name: str, found: NotNumbers, rows: FileTable, counts: Mapping[str, Counter[str]]
+    name: str,
+    found: NotNumbers,
+    rows: FileTable,
+    counts: Mapping[str, Counter[str]],
+    reading: Reading,
 ) -> Problem:
     """Say that some cells of a column of numbers are none; `counts` are texts of other columns."""
     data = found._asdict() | {"where": "" if found.by_type else name_row(rows.parts, found.row)}
     if found.by_type:
         return Problem("no numbers", name, (), data, (Drop(name),), True)
     few = len(found.texts) <= _MOST_CODES and 2 * found.n_cells < found.n_observed
-    others = [text for text, _ in found.texts if not _is_limit(text)]
+    form = reading.number or NumberFormat(rows.decimal)
+    others = [text for text, _ in found.texts if not _is_limit(text, form)]
     codes = tuple(
         Missing(text, name if any(text in each for each in counts.values()) else "")
         for text in others
@@ -243,10 +248,10 @@ def _text_among_numbers(
     return Problem("text among numbers", name, (found.row,), data, fix, True)
 
 
-def _is_limit(text: str) -> bool:
-    """Whether a text is a limit such as "<0.5" or "90+"."""
+def _is_limit(text: str, form: NumberFormat) -> bool:
+    """Whether a text is a limit such as "<0.5" or "90+" of a number as others are written."""
     number = re.sub(LIMIT, r"\1\2", text)
-    return number != text and split_number(number) is not None
+    return number != text and not read_numbers(pa.array([number]), form)[1][0]
 
 
 def _category_problems(name: str, counts: Counter[str], asked_for: bool) -> list[Problem]:
