@@ -173,7 +173,7 @@ class Assessment:
             )
         nulls = f"{n_alike or 'none'} of {n_null} tables without groups looked like this"
         if self.n_clusters == 1:
-            return f"There may be groups, though all rows are in one cluster: {nulls}."
+            return f"There may be groups, though there is only one cluster: {nulls}."
         if self.answer is Answer.STRUCTURE:
             return (
                 f"Structure without gaps: {nulls}, but no cluster is separated from the others by "

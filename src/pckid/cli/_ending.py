@@ -33,7 +33,7 @@ def tell_next(given: SimpleNamespace, n_clusters: int, in_batches: bool) -> None
         predict = write_command(words, {"out": "new-clusters.csv"})
         lines.append(f"Put new rows into these clusters: {predict}")
     if n_clusters == 1:
-        lines.append("All rows are in one cluster; -k 2 or more divides them, groups or not.")
+        lines.append("There is only one cluster; -k 2 or more divides its rows, groups or not.")
     elif not lines:
         memory = ", which needs the table in memory" if in_batches else ""
         memory += " (leave --stream out)" if in_batches and given.stream else ""
