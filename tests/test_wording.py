@@ -10,6 +10,10 @@ import golden
 import messages
 import pytest
 
+from pckid import wording
+from pckid.cli._words import SHELL
+from pckid.tables.findings import Drop, Missing, Problem, SetOption
+
 
 @pytest.fixture(scope="module")
 def examples():
@@ -33,3 +37,20 @@ def test_every_stored_sentence_has_its_test():
             path = golden.TESTS / file
             assert golden.golden_file(path) == stored
             assert re.search(rf"def {test}\([^)]*\bgolden\b", path.read_text("utf-8")), name
+
+
+def test_a_problem_of_many_columns_is_one_sentence():
+    data = {"texts": (("<1.2", 3),), "n_cells": 3, "n_observed": 60, "where": "row 1"}
+    limits = [
+        Problem("limits", f"x{j}", (1,), {**data, "example": f"<{j}.5"}, (SetOption("limits"),))
+        for j in range(95)
+    ]
+    counts = {"n_distinct": 31, "n_observed": 40}
+    free = [Problem("free text", f"t{j}", (), counts, (Drop(f"t{j}"),)) for j in range(5)]
+    data["example"] = "low"
+    texts = [
+        Problem("text among numbers", word, (1,), data, (Missing(word),)) for word in ("low", "x")
+    ]
+    groups = list(wording.group_problems([limits[0], *free, *texts, *limits[1:]]))
+    assert groups == [limits, free, [texts[0]], [texts[1]]]
+    assert len(wording.write_problems([*limits, *free, *texts], SHELL)) == 4

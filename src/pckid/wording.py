@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from string import Formatter
 from typing import Any, NamedTuple
 
@@ -27,6 +27,7 @@ from pckid.tables.kinds import Reading
 from pckid.tables.prepared import Prepared
 
 _SHOWN, _LONGEST_ADVICE, _MOST_NAMED = 12, 500, 5
+_FEWEST_ALIKE = 4  # columns with the same problem that are named in one sentence
 _THOUSANDS = {"": "no thousands sign", " ": "thousands ' '"}
 _MARKS = {
     "-": ", negative with '-' behind them",
@@ -473,18 +474,45 @@ def write_fix(problem: Problem, words: Dialect, settled: bool = False) -> str:
     return _fill(sentence, (), {**data, **more, "say": words.names, "aside": words.aside})
 
 
+def group_problems(problems: Sequence[Problem]) -> Iterator[list[Problem]]:
+    """Put each problem that many columns share, with the same fix, into one list."""
+    groups: dict[Any, list[Problem]] = {}
+    keys = []
+    for problem in problems:
+        fixes = [
+            fix._replace(column="") if isinstance(fix, Drop | Missing | ReadAs) else fix
+            for fix in problem.fix
+        ]
+        keys.append((problem.code, problem.stops, *fixes))
+        groups.setdefault(keys[-1], []).append(problem)
+    for problem, key in zip(problems, keys, strict=True):
+        if len(groups[key]) < _FEWEST_ALIKE:
+            yield [problem]
+        elif problem is groups[key][0]:
+            yield groups[key]
+
+
+def write_alike(group: Sequence[Problem]) -> str:
+    """Write which columns share the problem of the first."""
+    others = [brief(problem.column) for problem in group[1:]]
+    n_others = counted(len(others), "more column")
+    return f" The same in {n_others}: {list_first(others)}." if others else ""
+
+
 def write_problems(problems: Sequence[Problem], words: Dialect, settled: bool = False) -> list[str]:
     """Write what is wrong, what stops the clustering first; what may name rows, and codes, once."""
     stops = [problem for problem in problems if problem.stops]
     coded = [problem for problem in problems if problem.code == "code for missing"]
     named = [problem for problem in problems if problem.code == "may name the rows"]
     lines = []
-    for problem in [*stops, *(problem for problem in problems if not problem.stops)]:
+    for group in group_problems([*stops, *(problem for problem in problems if not problem.stops)]):
+        problem = group[0]
         if problem in coded and len(coded) > 1:
-            if problem is coded[0]:
+            if coded[0] in group:
                 lines.append(_write_codes(coded, words))
         elif problem not in named or len(named) == 1:
-            lines.append(f"{write_evidence(problem)} {write_fix(problem, words, settled)}")
+            fix = write_fix(problem, words, settled)
+            lines.append(f"{write_evidence(problem)} {fix}{write_alike(group)}")
     if len(named) > 1:
         listed = list_first([brief(problem.column) for problem in named])
         lines.append(
@@ -512,7 +540,7 @@ def write_refusal(
         rows = any(problem.code in ("extra rows", "units row") for problem in stops)
         what = "point" if rows else "column"
         many = counted(len(stops), what) + (" needs" if len(stops) == 1 else " need")
-        n_rest = len(lines) - len(stops)
+        n_rest = len(lines) - len(list(group_problems(stops)))
         rest = f", {counted(n_rest, 'more point')} to look at" if n_rest > 0 else ""
         more = [f"- and {counted(len(lines) - _SHOWN, 'more point')}"] * (len(lines) > _SHOWN)
         listed = [f"- {line}" for line in lines[:_SHOWN]]

@@ -8,7 +8,7 @@ import pandas as pd
 
 from pckid.cli._ending import inspect_command, tell_open
 from pckid.cli._say import be_quiet
-from pckid.tables.findings import Drop, Problem
+from pckid.tables.findings import Drop, Missing, Problem
 from pckid.tables.options import ColumnOptions, ReadOptions
 
 NOTHING = ReadOptions(), ColumnOptions()
@@ -74,9 +74,11 @@ def test_of_many_questions_the_first_are_repeated(capsys, golden):
     problem = Problem("outlier", "a", data={"value": 1e9})
     tell_open("-", *NOTHING, [problem, problem._replace(column="b", fix=(Drop("b"),))])
     golden(capsys.readouterr().err)
-    tell_open("-", *NOTHING, [problem._replace(column=name) for name in "abcdefg"])
-    _, *questions, last = capsys.readouterr().err.splitlines()
-    assert (len(questions), last) == (5, "  and 2 more, above.")
+    tell_open(
+        "-", *NOTHING, [problem._replace(column=name, fix=(Missing(name),)) for name in "abcdefg"]
+    )
+    _, *questions, more, _ = capsys.readouterr().err.splitlines()
+    assert (len(questions), more) == (5, "  and 2 more, above.")
     tell_open("t.csv", *NOTHING, [])
     assert capsys.readouterr().err == ""
 

@@ -15,7 +15,7 @@ from pckid.inspection.tables import ColumnInspection, TableInspection, inspect_t
 from pckid.tables.findings import Drop, Missing, ReadAs, SetOption, SkipUnits, advice
 from pckid.tables.formats import FORMATS
 from pckid.tables.options import CaseOptions, ColumnOptions, option_of
-from pckid.wording import explain_reading, write_evidence
+from pckid.wording import explain_reading, group_problems, write_alike, write_evidence
 
 PER_PAGE = 30
 _DATES = ["use", "day-first", "month-first", "month", "hour"]
@@ -101,11 +101,15 @@ def _offer_fixes(found: TableInspection, options: ColumnOptions, opened: Opened)
     key = opened.key
     apply = ask_to_run if "made" in kept() else st.session_state.update
     place = {column.name: index for index, column in enumerate(found.columns)}
-    for number, problem in enumerate(found.problems):
-        if options.with_fixes(problem.fix) == options and problem.code != "units row":
-            continue
+    still_open = [
+        problem
+        for problem in found.problems
+        if options.with_fixes(problem.fix) != options or problem.code == "units row"
+    ]
+    for number, group in enumerate(group_problems(still_open)):
+        fixes = advice(group)
         changes: dict[str, Any] = {}
-        for fix in problem.fix:
+        for fix in fixes:
             if isinstance(fix, Missing):
                 codes = changes.get(f"na-{key}", list(options.na_values))
                 changes[f"na-{key}"] = [*codes, option_of(fix)[1]]
@@ -117,8 +121,8 @@ def _offer_fixes(found: TableInspection, options: ColumnOptions, opened: Opened)
                 changes[f"units-{reading_key(opened.upload, 'table')}"] = True
             elif isinstance(fix, SetOption):
                 changes[f"{fix.name}-{key}"] = fix.value
-        st.warning(escape(write_evidence(problem), 300))
-        what = name_fixes(problem.fix)
+        st.warning(escape(write_evidence(group[0]) + write_alike(group), 300))
+        what = name_fixes(fixes)
         st.button(
             escape(f"{what[0].upper()}{what[1:]}", 100), key=f"fix-{number}-{key}",
             on_click=apply, kwargs=changes,
