@@ -67,6 +67,23 @@ def test_two_answers_written_in_several_ways_are_two(prepared, answers):
     assert found.counts["a"] == {"yes": 20, "no": 10}
 
 
+@BOTH
+@pytest.mark.parametrize(
+    "answers", ["True False 1 0", "WAHR FALSCH 1", "1 1 1 0 TRUE", "0 0 1 1 no", "1 0 1 0 Yes NO"]
+)
+def test_yes_and_no_beside_1_and_0_are_two_answers(prepared, answers, at_most):
+    cells = (answers.split() * 15)[:30]
+    found = prepared({"a": cells, "x": NUMBERS}, at_most=at_most, take_advice=True)
+    assert set(found.counts["a"]) == {"yes", "no"}
+    assert found.counts["a"].total() == 30
+
+
+@pytest.mark.parametrize("answers", ["n 1 0", "yes no 1 2", "no 1 2 3", "Y N 1"])
+def test_digits_beside_other_words_are_no_answers(prepared, answers):
+    found = prepared({"a": (answers.split() * 10)[:30], "x": NUMBERS}, categorical=("a",))
+    assert set(found.counts["a"]) == set(answers.split())
+
+
 def test_codes_for_missing_of_one_column(prepared):
     pressure = ["-9" if i % 10 == 3 else str(100 + i * 7 % 13) for i in range(30)]
     excess = [str(i % 20 - 12) for i in range(30)]

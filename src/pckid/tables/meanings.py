@@ -39,6 +39,7 @@ _NO = frozenset({
     "n", "no", "false", "f", "nein", "falsch", "non", "faux", "falso", "não", "nao", "nie", "ne",
     "hayır", "ei", "nee", "nej", "nem", "нет", "否", "いいえ", "नहीं", "لا",
 })  # fmt: skip
+_DIGITS = {"1": "yes", "0": "no"}
 # Letters of one pair of words: "t" beside "y" and "n" is a third answer.
 _LETTERS = [frozenset(pair) for pair in ("yn", "tf", "jn", "on", "vf", "sn")]
 
@@ -119,9 +120,13 @@ def looks_like_identifier(values: np.ndarray) -> bool:
 def are_booleans(texts: Collection[str]) -> bool:
     """Tell whether different texts all mean yes or no, and both are among them.
 
-    Words may be those of several languages, letters only those of one pair of words.
+    Words may be those of several languages, with 1 and 0 beside them, letters only those of one
+    pair of words.
     """
     words = {text.lower() for text in texts}
+    digits = words & _DIGITS.keys()
+    if digits and digits < words and min(map(len, words - digits)) > 1:  # TRUE and 0
+        words = words - digits | {_DIGITS[digit] for digit in digits}
     letters = words & set("ynftjovs")
     one_pair = any(letters <= pair for pair in _LETTERS)
     return one_pair and words <= _YES | _NO and bool(words & _YES) and bool(words & _NO)
@@ -137,8 +142,9 @@ def unify_answers(texts: Collection[str]) -> dict[str, str]:
 
 
 def answer_of(text: str) -> str:
-    """Tell whether a text means yes or no; "" for other texts."""
+    """Tell whether a text means yes or no, 1 or 0 among them; "" for other texts."""
     word = text.strip().lower()
+    word = _DIGITS.get(word, word)
     return "yes" if word in _YES else "no" if word in _NO else ""
 
 
