@@ -79,6 +79,11 @@ _HINTS = (
         rf"[<>≤≥]=?\s*[+-]?[.,]?\d.*|{_DIGITS} ?\+",
         "It is a limit: write a number in its place, such as the limit. ",
     ),
+    (
+        r"(?i:(?:<|below|under|not) ?)?(?i:lod|loq|lloq|bdl|bql|blq|mdl|detected|detectable|"
+        r"detection limit)",
+        "It looks like a limit of detection: write a number in its place, such as the limit. ",
+    ),
     (_SPAN, "It is a duration: write it as one number, such as hours. "),
     (
         _WITH_ERROR,

@@ -30,6 +30,8 @@ MISSING_TOKENS = (
 MISSING_TEXTS = frozenset(token.strip().lower() for token in MISSING_TOKENS)
 WORDS = ("none", "nil", "-")
 """Those among them that are values in a column of texts, such as no alcohol at all."""
+NOT_DETECTED = r"^(?i:\s*n\. ?d\.\s*)$"
+"""A cell that is taken as missing, and means "not detected" in a laboratory."""
 LIMIT = r"^[<>≤≥]=? *([+-]?[.,]?\d.*)$|^(\d|\d.*\d) ?\+$"
 """A cell that holds a limit, "<0.5" or "90+", and the number in it."""
 

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from pckid.tables.categories import Columns, read_columns, text_column
@@ -49,7 +50,14 @@ from pckid.tables.known_columns import (
     use_known_columns,
 )
 from pckid.tables.meanings import name_tells_time, unify_answers
-from pckid.tables.numbers import WORDS, MissingTokens, NotNumbers, count_text
+from pckid.tables.numbers import (
+    NOT_DETECTED,
+    WORDS,
+    MissingTokens,
+    NotNumbers,
+    count_text,
+    is_text,
+)
 from pckid.tables.options import ColumnOptions
 from pckid.tables.prepared import Prepared, Unread
 from pckid.tables.problems import (
@@ -152,7 +160,7 @@ def _prepare_once(
     if known is None:
         kept = set(used)
         left_out |= {name: readings[name].kind for name in names if name not in kept}
-        facts = list(_kept_words(counts))
+        facts = [*_kept_words(counts), *_not_detected(columns, table)]
         problems = merge_transposed(problems, len(read))
     else:
         columns, facts = match_known_categories(columns, counts, known)
@@ -295,6 +303,22 @@ def _same_answers(counts: Mapping[str, Counter[str]]) -> Iterator[Fact]:
     for answers, names in columns.items():
         if len(names) > 1 and 3 <= len(answers) <= _MOST_ANSWERS:
             yield Fact("same_answers", {"columns": names, "answers": list(answers)})
+
+
+def _not_detected(columns: Columns, table: OpenTable) -> Iterator[Fact]:
+    """List columns of numbers with cells that are taken as missing, and may mean "not detected"."""
+    rows = first_rows(table, list(columns.readings)) if table.whole is None else table.whole
+    lacks = np.isnan(columns.X).any(axis=0).tolist()
+    found = [
+        name
+        for (name, reading), lacking in zip(columns.readings.items(), lacks, strict=True)
+        if lacking and reading.kind == "number" and name not in columns.wrong
+        for cells in [rows.data.column(name)]
+        if is_text(cells.type)
+        and pc.any(pc.match_substring_regex(cells.cast(pa.string()), NOT_DETECTED)).as_py()
+    ]
+    if found:
+        yield Fact("not_detected", {"columns": found})
 
 
 def _kept_words(counts: Mapping[str, Counter[str]]) -> Iterator[Fact]:
