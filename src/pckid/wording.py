@@ -63,6 +63,8 @@ NOTES = {
     "out ({say[skip_first]} takes it).",
     "rows_above/sheet": "The names of the columns are in row {row:d} of sheet {sheet!q}; what "
     "stands above them is left out.",
+    "row_names_unnamed": "Every line has one cell more than the header: the first one names the "
+    "row, in column {column!q}.",
     "words_kept": "Column {column!q} holds {held}, which is taken as a category. If it means "
     "missing: {fixes}.",
     "not_detected": "{columns!l}: 'n.d.' is taken as missing. If it means not detected, write a "

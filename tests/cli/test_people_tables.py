@@ -204,8 +204,9 @@ def test_titles_above_the_header_are_left_out(pckid, tmp_path, above, delimiter,
 
 @pytest.mark.parametrize(
     ("text", "n_cells"),
-    # A header with a cell too few is none of the titles, nor is a row of texts a header.
-    [("a,b\n1,2,3\n4,5,6\n", 3), ("a\nx,y\nz,w\nu,v\n", 2)],
+    # A header with a cell too few is none of the titles, nor is a row of texts a header. What names
+    # rows is different in each.
+    [("a,b\n1,2,3\n1,5,6\n1,2,7\n", 3), ("a\nx,y\nz,w\nu,v\n", 2)],
 )
 def test_what_is_no_title_is_refused(pckid, tmp_path, text, n_cells):
     (tmp_path / "t.csv").write_text(text)

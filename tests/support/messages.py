@@ -46,6 +46,7 @@ PROBLEMS = [
     Problem("extra rows", "name", (), {"labels": ("Total",), "more": False}, (SkipLast(1),)),
 ]  # fmt: skip
 NOTES = [
+    Fact("row_names_unnamed", {"column": "row"}),
     Fact("rows_above", {"row": 4, "sheet": "May"}),
     Fact("same_answers", {"columns": ["q1", "q2"], "answers": ["agree", "disagree", "neutral"]}),
     Fact("categories_matched", {"column": "sex", "texts": {"f": "F"}}),

@@ -18,6 +18,7 @@ from open_tables import read_source, scan_table
 
 from pckid.cli._words import SHELL
 from pckid.exceptions import TableError
+from pckid.tables.findings import SkipFirst
 from pckid.tables.sniffing import sniff
 from pckid.tables.sources import Source
 from pckid.wording import write_note
@@ -189,6 +190,40 @@ def test_the_first_line_is_the_header_unless_it_cannot_be(tmp_path, lines, names
     assert scan.names == names
     assert scan.read().whole.data.num_rows == n_rows
     assert [fact.code.replace("header_in_", "") for fact in scan.notes] == facts
+
+
+@pytest.mark.parametrize("sign", [",", "\t", " "])
+def test_a_header_without_a_cell_for_the_names_of_rows(tmp_path, sign):
+    lines = ['"a" "row"', '"p1" 1.5 "x"', '"p2" NA "y"', '"p3" 2.5 "x"']
+    (tmp_path / "t.txt").write_text("\n".join(lines).replace(" ", sign) + "\n")
+    scan = scan_table(str(tmp_path / "t.txt"), delimiter=sign if sign == " " else None)
+    assert scan.notes == (("row_names_unnamed", {"column": "row names"}),)
+    assert scan.read().data.to_pydict() == {
+        "row names": ["p1", "p2", "p3"], "a": ["1.5", "NA", "2.5"], "row": ["x", "y", "x"],
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a,b\n1,2,\n3,4,\n5,6,\n",  # every line ends with a delimiter
+        "a,b\n1,2,3\n1,4,5\n2,6,7\n",  # no names
+        "a,b\n1,2,3\n4,5\n6,7,8\n",  # not every line
+    ],
+)
+def test_a_cell_too_many_need_not_name_the_row(tmp_path, text):
+    (tmp_path / "t.csv").write_text(text)
+    scan = scan_table(str(tmp_path / "t.csv"))
+    assert scan.names == ["a", "b"]
+    with pytest.raises(TableError):
+        scan.read()
+
+
+def test_a_long_line_below_unnamed_row_names_is_no_title(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\np1,1,2\np2,3,4,5\n")
+    with pytest.raises(TableError) as caught:
+        scan_table(str(tmp_path / "t.csv")).read()
+    assert not [fix for fix in caught.value.fixes if isinstance(fix, SkipFirst)]
 
 
 def test_a_doubtful_header_says_what_to_do(tmp_path, golden):

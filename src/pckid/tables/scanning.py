@@ -251,6 +251,8 @@ def _open_text(source: Source, start: bytes, given: ReadOptions) -> OpenTable:
     above_table = text[: len(text) - len(after_lines(text, kind.n_above))]
     if skip_first is None and above_table.strip():
         notes = Fact("rows_above", {"row": kind.n_above + 1}), *notes
+    if kind.row_names:
+        notes = *notes, Fact("row_names_unnamed", {"column": names[0]})
     if given.header and kind.rival is not None:
         doubt = {"row": kind.n_above + 1, "rival": kind.rival + 1, "unit": "line"}
         notes = *notes, Fact("header_in_doubt", doubt)

@@ -29,6 +29,7 @@ class TextFormat(NamedTuple):
     n_above: int = 0
     rival: int | None = None
     encoding: str = "utf-8"
+    row_names: bool = False  # whether each line begins with a name that the header has no cell for
 
 
 def sniff(
@@ -61,7 +62,11 @@ def sniff(
     # The record counts whole, however long it is.
     line, names = _records(body, chosen, first + 1)[first]
     rival = None if rival is None else records[rival][0]
-    return TextFormat(chosen, decimal, len(names), (skip_first or 0) + line, rival), names
+    row_names = header and _has_row_names([cells for _, cells in records[first:]])
+    if row_names:
+        names = ["row names" if "row" in names else "row", *names]
+    n_above = (skip_first or 0) + line
+    return TextFormat(chosen, decimal, len(names), n_above, rival, row_names=row_names), names
 
 
 def after_lines(text: str, n_lines: int) -> str:
@@ -82,6 +87,23 @@ def _first_of_table(records: list[list[str]]) -> tuple[int, int | None]:
     fits = sum(len(record) == width for record in body) >= _NEARLY_ALL * max(len(body), 1)
     clear = width > 1 and body and fits and len(records[found.row]) == width and found.is_sure
     return (found.row, found.rival) if clear or found.row == 0 else (0, None)
+
+
+def _has_row_names(records: list[list[str]]) -> bool:
+    """Whether the header lacks a cell for the names of the rows, as R's `write.table` has it.
+
+    Names are all different. Where every line ends with a delimiter, the last cell is too many.
+    """
+    header, *rows = records
+    # The last record may be cut off by the sample.
+    rows = rows[:-1]
+    return (
+        len(header) > 1
+        and len(rows) > 0
+        and all(len(row) == len(header) + 1 for row in rows)
+        and len({row[0] for row in rows}) == len(rows)
+        and any(row[-1] for row in rows)
+    )
 
 
 def _records(

@@ -4,7 +4,7 @@ import codecs
 import io
 import re
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -93,6 +93,8 @@ def text_tables(
     """
     size = max(PIECE, _BYTES_PER_COLUMN * kind.n_columns)
     pieces = _below_lines(utf8_pieces(source, kind.encoding, size), kind.n_above)
+    if kind.row_names:
+        pieces = chain([kind.delimiter.encode()], pieces)  # the cell that the header lacks
     blocks = _whole_records(pieces, kind.delimiter, source.name, kind.n_above)
     if n_below:
         blocks = _without_last(blocks, kind.delimiter, n_below)
@@ -329,7 +331,7 @@ def _wrong_length(
     if n_cells < kind.n_columns and n_left <= _MOST_EXTRA:
         told += " If it stands below the table, leave it out."
         fixes.append(SkipLast(n_left))
-    elif n_cells > kind.n_columns and line <= kind.n_above + _MOST_EXTRA:
+    elif n_cells > kind.n_columns and line <= kind.n_above + _MOST_EXTRA and not kind.row_names:
         told += " If a title stands above the table, leave it out."
         fixes.append(SkipFirst(line - 1))
     return TableError(told, *fixes)
