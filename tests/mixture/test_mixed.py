@@ -1,5 +1,7 @@
 """Columns of categories, and missingness that tells of the components, in the product family."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from helpers import begin, close, steps
@@ -208,6 +210,17 @@ def test_a_missing_category_lies_at_the_mean_in_the_starts():
     absent = np.isnan(X[:, 4])
     assert absent.any()
     close(filled[absent, 5:], np.tile(filled[~absent, 5:].mean(axis=0), (absent.sum(), 1)))
+
+
+def test_the_starts_do_not_compare_every_category_with_every_other():
+    X = np.random.default_rng(0).permuted(np.tile(np.arange(300.0) % 150, (20, 1)), axis=1).T
+    stats = product.statistics(standardise(X, measure(X, np.full(20, True)), "float64"))
+    tracemalloc.start()
+    filled = product.filled(stats)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert filled.shape == (1, 300, 3000)
+    assert peak < 3000 * 3000 * 8 / 2
 
 
 def test_categories_alone_are_a_table():

@@ -133,12 +133,14 @@ def filled(stats: Statistics) -> Array:
     if tail == 2 * d:
         return numbers
     column, shares = stats.margins.column, stats.margins.frequencies
-    same = xp.astype(column[:, None] == column, rows.dtype)
-    scale = 1 / xp.sqrt(1 - same @ (shares * shares))
+    index = xp.arange(_n_columns(stats) - d, dtype=column.dtype, device=device_of(rows))
+    belongs = xp.astype(index[:, None] == column, rows.dtype)
+    scale = take_along(1 / xp.sqrt(1 - belongs @ (shares * shares)), column)
     if roots.shape[0]:
         scale = scale * take_along(roots[d:], column)
     e = rows[..., 2 * d : tail]
-    return xp.concat([numbers, (e + (1 - e @ same) * shares) * scale], axis=-1)
+    missing = take_along(1 - e @ xp.matrix_transpose(belongs), column, axis=-1)
+    return xp.concat([numbers, (e + missing * shares) * scale], axis=-1)
 
 
 def start(stats: Statistics, resp: Array, centers: Array) -> Parameters:
