@@ -239,6 +239,8 @@ def test_irregular_times_are_put_into_bins():
     assert open_end.column_groups["x"] == ["x_before 2024-01-10", "x_2024-01-10 and later"]
     assert len(from_long(frame, "case", "hour", bins="each").times) == 240
     assert len(from_long(frame, "case", "hour", bins=3).times) == 3
+    assert len(from_long(frame, "case", "hour", bins=240).times) == 240
+    assert len(from_long(frame, "case", "hour", bins=500).times) == 240
     alone = from_long(frame, "case", "hour", bins=["-inf", "inf"])
     assert (alone.column_groups["x"], alone.times.tolist()) == (["x_all times"], [0])
     for wrong in ("some", 0, [1], [3, 2], [0, "x"], [0, np.inf, 3], ["2020-01-01", "2020-02-01"]):
@@ -340,6 +342,8 @@ def test_lines_that_cannot_be_read_are_told(columns, message):
 def test_columns_that_are_not_there_are_told():
     with pytest.raises(ValueError, match=r"no column 'hour'. .*: patient, day, pulse"):
         from_long(visits(), "patient", "hour")
+    with pytest.raises(TypeError, match=r"case is \['patient', 'day'\]. Give .* one column"):
+        from_long(visits(), ["patient", "day"], "day")
     with pytest.raises(ValueError, match="`variable` and `value`"):
         make({"variable": "pulse"})
     with pytest.raises(TypeError, match="Expected a dataframe"):

@@ -74,11 +74,12 @@ def from_long(
         holds the number.
     bins : "auto", "each", int or sequence, default="auto"
         Which times share a column; several values of a case in one are averaged. "each": every
-        time is its own. A number: so many bins with about equally many lines each. A sequence:
-        their edges; a bin includes its first edge and not its last, but for the last bin; edges may
-        be infinite. "auto" is "each" up to 50 different times if the median case has lines at
-        half of them or more, and otherwise as many bins as the median case has times, between 2
-        and 50: columns that are mostly missing tell less than means over a few bins.
+        time is its own. A number: so many bins with about equally many lines each, or "each" if
+        there are no more times. A sequence: their edges; a bin includes its first edge and not its
+        last, but for the last bin; edges may be infinite. "auto" is "each" up to 50 different times
+        if the median case has lines at half of them or more, and otherwise as many bins as the
+        median case has times, between 2 and 50: columns that are mostly missing tell less than
+        means over a few bins.
     from_first : bool, default=False
         Count time from each case's first line, in days where times are dates.
     like : SeriesFormat, default=None
@@ -110,6 +111,9 @@ def from_long(
     """
     parts = {"case": case, "time": time, "variable": variable, "value": value}
     names = {key: name for key, name in parts.items() if name is not None}
+    for key, name in names.items():
+        if isinstance(name, list):
+            raise TypeError(f"{key} is {name!r}. Give the name of one column.")
     if len(names) == 3:
         raise ValueError("Give both `variable` and `value`, or none of them.")
     if like is not None:

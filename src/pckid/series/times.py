@@ -97,9 +97,12 @@ def choose_bins(times: np.ndarray, typical: float, bins: Any, dates: bool) -> Ti
     if isinstance(bins, str) and bins == "auto":
         few = len(distinct) <= _MOST_BINS and typical >= _SHARE_SEEN * len(distinct)
         bins = "each" if few else int(np.clip(round(typical), 2, _MOST_BINS))
+    is_number = isinstance(bins, (int, np.integer)) and not isinstance(bins, bool) and bins > 0
+    if is_number and bins >= len(distinct):
+        bins = "each"
     if isinstance(bins, str) and bins == "each":
         return TimeBins(tuple(distinct.tolist()), True, dates)
-    if isinstance(bins, (int, np.integer)) and not isinstance(bins, bool) and bins > 0:
+    if is_number:
         edges = np.unique(np.quantile(times, np.linspace(0, 1, bins + 1), method="nearest"))
         return TimeBins(tuple(edges.tolist()), len(edges) == 1, dates)
     if isinstance(bins, (str, int, np.integer)) or len(bins) < 2:
