@@ -216,6 +216,20 @@ def test_other_texts_behind_numbers_are_no_unit(prepared, texts):
     assert found.readings["x"].kind in ("category", "duration")
 
 
+@pytest.mark.parametrize(
+    ("cells", "kind"),
+    [
+        ([f"{1001 + i}X" for i in range(30)], "row name"),
+        ([f"{i}%" for i in range(30)], "number"),
+        ([f'="{1001 + i}"' for i in range(30)], "row name"),
+        ([f'="{i % 3:03d}"' for i in range(30)], "category"),
+        ([f"'{8000 + i % 3 * 999:05d}" for i in range(30)], "category"),
+    ],
+)
+def test_quoted_and_lettered_codes_are_no_measurements(prepared, cells, kind):
+    assert prepared({"x": cells, "y": NUMBERS}).readings["x"].kind == kind
+
+
 @BOTH
 @pytest.mark.parametrize("unit", [" kg", " %"])
 def test_a_unit_in_few_cells_is_asked_about(prepared, unit, at_most):

@@ -117,6 +117,12 @@ class FormatChoice(NamedTuple):
         return len(meanings) > 1 or (self.n_bare > 0 and multiplied)
 
     @property
+    def may_be_codes(self) -> bool:
+        """Whether cells are quoted as codes are, or have behind them what is no known unit."""
+        known = _UNITS | CURRENCIES.keys() | _MULTIPLIERS
+        return not known.issuperset(self.units) or not {"'", "="}.isdisjoint(self.format.marks)
+
+    @property
     def unit(self) -> str:
         """What the numbers are in, a currency by its sign; "" where that is nothing, or several."""
         meanings = self._meanings
@@ -187,9 +193,13 @@ def choose_format(
     """
     parsed = _with_common_unit(shapes)
     parsed |= {shape: cell for shape in shapes.counts if (cell := split_number(shape)) is not None}
-    # "2-" is a grade, "2.00-" an amount.
-    if not any(mark == "-" and not core.isdigit() for core, _, mark in parsed.values()):
-        parsed = {shape: cell for shape, cell in parsed.items() if cell[2] != "-"}
+    # "2-" is a grade, "2.00-" an amount; ="007" keeps the zeros of a code.
+    amounts = any(mark == "-" and not core.isdigit() for core, _, mark in parsed.values())
+    codes = any(
+        mark in ("'", "=") and re.match("0[0-9]", core) for core, _, mark in parsed.values()
+    )
+    unread = ("-",) * (not amounts) + ("'", "=") * codes
+    parsed = {shape: cell for shape, cell in parsed.items() if cell[2] not in unread}
     fits: list[tuple[int, NumberFormat, dict[str, float]]] = []
     for signs in SIGNS if form is None else [form]:
         if form or decimal in (None, signs.decimal):

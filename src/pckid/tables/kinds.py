@@ -41,6 +41,7 @@ from pckid.tables.numbers import (
     is_text,
     observed_cells,
     try_columns,
+    try_numbers,
     without_limits,
 )
 from pckid.tables.scanning import OpenTable
@@ -291,6 +292,12 @@ def _decide(
     few = counts.n_limits < n_units < choice.n_bare and CURRENCIES.keys().isdisjoint(choice.units)
     if choice.mixes_units or few:
         return Reading("text", choice=choice, doubt="units")
+    if choice.may_be_codes:
+        values = try_numbers(head, name, rules.missing, choice.format)
+        if isinstance(values, np.ndarray):
+            found = _kind_of_numbers(values, name, rules)
+            if found.kind == "row name":
+                return found
     if choice.format == NumberFormat(head.decimal) and not choice.rival:
         return Reading("number", number=choice.format)
     return Reading(
