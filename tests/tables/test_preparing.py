@@ -159,11 +159,6 @@ def test_a_text_that_contains_a_number_is_never_advised_to_be_missing(prepared, 
     assert [(p.code, p.fix) for p in found.problems] == [("text among numbers", (Drop("x"),))]
 
 
-def test_a_letter_with_a_number_may_mean_missing(prepared):
-    found = prepared({"x": [*NUMBERS, "A7"], "y": [*NUMBERS, "1"]})
-    assert [(p.code, p.fix) for p in found.problems] == [("text among numbers", (Missing("A7"),))]
-
-
 def test_points_beside_decimal_commas_are_asked_about(prepared):
     found = prepared({"x": ["1,5", "2,25", "3.75"] * 10, "y": NUMBERS})
     assert [(p.code, p.fix) for p in found.problems] == [("text among numbers", (Drop("x"),))]

@@ -97,8 +97,8 @@ _HINTS = (
     (_TWO_NUMBERS, "It holds two numbers: write each in a column of its own. "),
     (r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}.*", "Write a date as a number, such as days. "),
     (r"[+-]?\d*\.\d+", "Others have a decimal comma: write the same sign in all cells. "),
-    # With a footnote mark or words it is no code for missing, as A7 may be.
-    (r".*(?<![^\W_])\d.*", "It contains a number: write the number alone. "),
+    # Whatever else is in the cell, such as a footnote mark, it is no code for missing.
+    (r".*\d.*", "It contains a number: write the number alone. "),
 )
 
 UNREAD_NUMBER = (
