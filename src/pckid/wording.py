@@ -155,6 +155,10 @@ PROBLEMS = {
         _TEXT,
         "{leave} the column out ({drop}), or take it as categories ({category}).",
     ),
+    "repeated header": (
+        "The names of the columns are repeated in {where}{more}.",
+        "Remove such rows from the file.",
+    ),
     "units row": (
         "{n_columns} columns of numbers hold text in {where}, such as {texts!q}: it may hold "
         "units.",
@@ -419,6 +423,8 @@ def write_evidence(problem: Problem) -> str:
         case "text among numbers" | "limits" | "no numbers":
             sentence = _TEXT if data["texts"] else "{column} holds {example}."
             more["hint"] = number_hint(data["example"])
+        case "repeated header":
+            more["more"] = f" and in {data['n_more']:,} more" * bool(data["n_more"])
         case "spelling variants":
             variants = data["variants"]
             n_more = sum(map(len, variants)) - 2

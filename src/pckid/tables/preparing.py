@@ -66,6 +66,7 @@ from pckid.tables.problems import (
     find_repeated_names,
     find_units_row,
     infinite_number,
+    merge_repeated_header,
     merge_transposed,
 )
 from pckid.tables.scanning import OpenTable
@@ -157,6 +158,7 @@ def _prepare_once(
     if units is not None:  # What it hides shows at once.
         below = _prepare_once(table.without_units(), options, known, unread)
         return replace(below, problems=(units, *below.problems))
+    problems = merge_repeated_header(problems)
     if known is None:
         kept = set(used)
         left_out |= {name: readings[name].kind for name in names if name not in kept}

@@ -70,6 +70,21 @@ def merge_transposed(problems: list[Problem], n_columns: int) -> list[Problem]:
     return [Problem("transposed", texts[0].column, row, {"n_columns": n_alike}, (), True), *others]
 
 
+def merge_repeated_header(problems: list[Problem]) -> list[Problem]:
+    """Take the names of several columns, each in its own one, for one problem: a second header."""
+    texts = [
+        problem
+        for problem in problems
+        if problem.code == "text among numbers"
+        and problem.data["texts"] == ((problem.column, problem.data["n_cells"]),)
+    ]
+    if len(texts) < 2 or len({problem.rows for problem in texts}) > 1:
+        return problems
+    others = [problem for problem in problems if problem not in texts]
+    data = {"where": texts[0].data["where"], "n_more": texts[0].data["n_cells"] - 1}
+    return [Problem("repeated header", texts[0].column, texts[0].rows, data, (), True), *others]
+
+
 def find_units_row(problems: Sequence[Problem], columns: Columns) -> Problem | None:
     """Take text in the first row of several columns of numbers for one problem: a row of units.
 
