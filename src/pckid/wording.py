@@ -217,6 +217,10 @@ PROBLEMS = {
         "{column} holds {value:g}, so far from its other values that these look all alike.",
         "If it is a mistake, fix it or leave the cell empty.",
     ),
+    "far date": (
+        "{column} holds {date!q}, so far from its other dates that these look all alike.",
+        "{missing}If it is a mistake, fix it or leave the cell empty.",
+    ),
     "infinite numbers": (
         "{column} holds an infinite number in {where}.",
         "Replace it, or leave the cell empty to treat it as missing, as with {fix}.",
@@ -468,6 +472,8 @@ def write_fix(problem: Problem, words: Dialect, settled: bool = False) -> str:
             codes = [each for each in fix if isinstance(each, Missing)]
             more["rest"] = f" If other text means missing: {write(codes)}." if codes else ""
             more["value"] = write([SetOption("limits", "value")])
+        case "far date":
+            more["missing"] = f"If it means missing: {write(fix)}. " if fix else ""
         case "transposed":
             of_units = f" If that row holds units, leave it out: {write([SkipUnits()])}."
             more["units"] = of_units * (problem.rows == (1,))

@@ -9,6 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pckid.tables.dates import DateFormat, count_dates, read_dates, read_temporal
+from pckid.tables.findings import Missing
+from pckid.tables.options import ColumnOptions
+from pckid.tables.preparing import prepare
+from pckid.tables.scanning import open_table
+from pckid.tables.sources import Source
 
 START = dt.datetime(1970, 1, 1)
 LAYOUTS = {
@@ -123,3 +128,21 @@ def test_nanoseconds_are_read_to_the_microsecond():
     days = read_temporal(pa.chunked_array([stamps]), "days")
     np.testing.assert_allclose(days, [19753.5, np.nan])
     assert read_temporal(pa.chunked_array([stamps]), "hour")[0] == 12
+
+
+def test_dates_that_stand_for_none_are_offered_as_missing():
+    days = [f"20{10 + i % 12}-03-{10 + i % 19}" for i in range(40)]
+    ends = ["9999-12-31 00:00:00" if i in (3, 8) else day for i, day in enumerate(days)]
+    starts = ["0000-00-00" if i in (5, 9) else day for i, day in enumerate(days)]
+    rows = zip(["end", *ends], ["start", *starts], ["seen", *days], strict=True)
+    content = "\n".join(map(",".join, rows)).encode()
+    table = open_table(Source("t.csv", 1 << 30, content))
+    found = prepare(table, ColumnOptions(dates=("use",)))
+    assert {(each.code, each.column, each.fix) for each in found.problems} == {
+        ("far date", "end", (Missing("9999-12-31 00:00:00"),)),
+        ("text among numbers", "start", (Missing("0000-00-00"),)),
+    }
+    assert found.problems[0].data == {"date": "9999-12-31 00:00:00"}
+    advised = prepare(table, ColumnOptions(dates=("use",), take_advice=True))
+    assert not advised.problems
+    assert np.isnan(advised.columns.X).sum(axis=0).tolist() == [2, 2, 0]

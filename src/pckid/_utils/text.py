@@ -68,6 +68,8 @@ _COORDINATE = rf"[+-]?{_DIGITS} ?°{_MINUTES} ?[NSEWO]"
 _TWO_UNITS = rf"{_DIGITS} ?(?:['′’]|ft|st|lbs?) ?{_DIGITS} ?(?:''|[\"″”]|in|lbs?|oz)\.?"
 _TWO_NUMBERS = rf"\d{{2,3}} ?/ ?\d{{2,3}}|{_DIGITS} ?\({_DIGITS} ?%?\)"
 _HINTS = (
+    # A database writes so where it has no date.
+    (r"0{2,4}([-/.])00\1(00|0000)([ T]00:00(:00)?)?", ""),
     (r"[+-]?\d{1,3}([,.'_\s]\d{3})+([.,]\d+)?", "Take the signs between thousands out of it. "),
     (r"[+-]?\d+,\d+([eE][+-]?\d+)?", "Write a point for the decimal comma. "),
     (r"[+-]?0[xX][0-9a-fA-F]+", "It is hexadecimal: write it in decimals. "),
