@@ -196,7 +196,7 @@ def test_the_first_line_is_the_header_unless_it_cannot_be(tmp_path, lines, names
 def test_a_header_without_a_cell_for_the_names_of_rows(tmp_path, sign):
     lines = ['"a" "row"', '"p1" 1.5 "x"', '"p2" NA "y"', '"p3" 2.5 "x"']
     (tmp_path / "t.txt").write_text("\n".join(lines).replace(" ", sign) + "\n")
-    scan = scan_table(str(tmp_path / "t.txt"), delimiter=sign if sign == " " else None)
+    scan = scan_table(str(tmp_path / "t.txt"))
     assert scan.notes == (("row_names_unnamed", {"column": "row names"}),)
     assert scan.read().data.to_pydict() == {
         "row names": ["p1", "p2", "p3"], "a": ["1.5", "NA", "2.5"], "row": ["x", "y", "x"],
@@ -217,6 +217,11 @@ def test_a_cell_too_many_need_not_name_the_row(tmp_path, text):
     assert scan.names == ["a", "b"]
     with pytest.raises(TableError):
         scan.read()
+
+
+def test_names_of_three_words_are_one_column(tmp_path):
+    (tmp_path / "t.csv").write_text("full name\nAnna von Berg\nJan van Dijk\nAl de Soto\n")
+    assert scan_table(str(tmp_path / "t.csv")).names == ["full name"]
 
 
 def test_a_long_line_below_unnamed_row_names_is_no_title(tmp_path):

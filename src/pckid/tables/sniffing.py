@@ -55,6 +55,11 @@ def sniff(
         begins[sign] = records, *(_first_of_table(table) if titled else (0, None))
     chosen = max(begins, key=lambda sign: _score_delimiter(*begins[sign][:2]))
     records, first, rival = begins[chosen]
+    if delimiter is None and header and len(records[first][1]) == 1 and sample.startswith('"'):
+        # As R's `write.table` has it by default: quoted names, and spaces between cells.
+        spaced = _records(sample, " ")
+        if _has_row_names([cells for _, cells in spaced]):
+            chosen, records, first, rival = " ", spaced, 0, None
     if decimal is None:
         decimal = _decimal_sign(
             [cell.strip() for _, cells in records[first + 1 :] for cell in cells]
