@@ -29,7 +29,9 @@ PYTHON = Dialect(
     },
     aside="",
     row_names=lambda name: "",
-    lines=lambda case, time: f"pckid.series.from_long(frame, {case!r}, {time!r})",
+    lines=lambda columns: (
+        f"pckid.series.from_long(frame, {', '.join(f'{k}={v!r}' for k, v in columns.items())})"
+    ),
     yes="take_advice=True",
 )
 """How options are written for users of Python: as parameters of `read_table`."""

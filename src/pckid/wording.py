@@ -301,7 +301,7 @@ class Dialect(NamedTuple):
     names: Mapping[str, str]  # how single options are written
     aside: str  # how a column is set aside, ", or name it as --id"; "" where it cannot be
     row_names: Callable[[str], str]  # how a column is named that names the rows, or ""
-    lines: Callable[[str, str], str]  # how the columns of case and time of each row are named
+    lines: Callable[[dict[str, str]], str]  # names the columns of case, time, variable, value
     yes: str  # what takes all advice
 
 
@@ -480,7 +480,8 @@ def write_fix(problem: Problem, words: Dialect, settled: bool = False) -> str:
         case "repeated ids":
             more["lines"] = "If so,"
             if "time" in data:
-                how = words.lines(name, data["time"])
+                lines = {key: data[key] for key in ("time", "variable", "value") if key in data}
+                how = words.lines({"case": name, **lines})
                 more["lines"] = f"{how} gives each '{brief(name)}' one label. Otherwise"
         case "extra rows":
             more["below"] = " (with what is left out below already)" * data["more"]

@@ -80,7 +80,7 @@ PAGE = Dialect(
     },
     aside="",
     row_names=lambda name: "",
-    lines=lambda case, time: "“Several lines belong to one case”",
+    lines=lambda columns: "“Several lines belong to one case”",
     yes="",
 )
 """How options are written for users of the page."""

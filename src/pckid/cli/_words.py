@@ -24,7 +24,7 @@ SHELL = Dialect(
     },
     aside=", or name it as --id or --label",
     row_names=lambda name: as_argument("row_names", name),
-    lines=lambda case, time: as_arguments([("case", case), ("time", time)]),
+    lines=lambda columns: as_arguments(list(columns.items())),
     yes="--yes",
 )
 """How options are written for users of a shell."""
