@@ -1,13 +1,16 @@
 """How a table is read: sheets, letters that are not UTF-8, and what the page says of both."""
 
 import io
+from types import SimpleNamespace
 
 import pytest
 
 pytest.importorskip("streamlit")
 import xlsxwriter
+from streamlit.elements.widgets.file_uploader import DeletedFile
 from streamlit.testing.v1 import AppTest
 
+from pckid.app import upload
 from pckid.app.result import as_command, as_python
 from pckid.app.work import Settings
 from pckid.tables.options import ColumnOptions
@@ -150,3 +153,17 @@ def test_the_sign_between_cells_and_the_row_of_the_names_can_be_chosen():
     assert " --skip-first 2 " in written
     assert " --delimiter '|' " in written
     assert "delimiter='|', skip_first=2" in as_python(Settings(upload, 2, ColumnOptions()))
+
+
+def test_a_file_is_taken_once_though_the_page_tells_of_it_twice(monkeypatch):
+    state, taken, shown = {}, {}, {}
+    show = SimpleNamespace(session_state=state, file_uploader=lambda *_, **how: shown.update(how))
+    monkeypatch.setattr(upload, "st", show)
+    monkeypatch.setattr(upload, "kept", lambda: taken)
+    upload.ask_for_file("A table", ["csv"], "table")
+    state[shown["key"]] = SimpleNamespace(name="a.csv", getvalue=lambda: b"a\n1\n")
+    shown["on_change"]()
+    state[shown["key"]] = DeletedFile("1")
+    shown["on_change"]()
+    assert taken["table"].name == "a.csv"
+    assert state["n-table"] == 1

@@ -23,5 +23,5 @@ def test_twenty_thousand_columns_take_seconds(pckid, tmp_path):
     for how in ("--no-stream", "--stream"):
         assert pckid("cluster", "wide.csv", *options, how).code == 0
         assert pq.read_schema(tmp_path / "o.parquet").field("c0").type == "double"
-    # With a step for every pair of columns it would be minutes.
-    assert time.process_time() - start < 60
+    # With a step for every pair of columns it would be many minutes; a busy machine takes one.
+    assert time.process_time() - start < 150

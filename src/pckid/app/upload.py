@@ -72,6 +72,8 @@ def ask_for_file(
 
     def take() -> None:
         file, context = st.session_state[key], get_script_run_ctx()
+        if not hasattr(file, "getvalue"):  # The page tells of a file twice, once it was taken.
+            return
         kept()[name] = Upload(file.name, file.getvalue())
         st.session_state[f"n-{name}"] += 1
         if context is not None:  # Streamlit's own copy would outlive the page.
