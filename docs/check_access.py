@@ -14,7 +14,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 
 from browser import open_browser
-from check_links import pages
+from check_links import pages, report
 
 
 def violations(root: Path) -> list[str]:
@@ -30,13 +30,5 @@ def violations(root: Path) -> list[str]:
     return found
 
 
-def main(folder: str) -> int:
-    """Print what is wrong, and how many pages were looked at."""
-    root = Path(folder).resolve()
-    wrong = violations(root)
-    print("\n".join(wrong) or f"{len(pages(root))} pages: axe finds nothing, light and dark")
-    return bool(wrong)
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(report(sys.argv[1], violations, "axe finds nothing, light and dark"))

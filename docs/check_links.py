@@ -6,6 +6,7 @@ python docs/check_links.py docs/_build/html
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
@@ -79,13 +80,13 @@ def _broken(url: str, path: Path, root: Path) -> str:
     return ""
 
 
-def main(folder: str) -> int:
-    """Print what is wrong, and how many pages were looked at."""
+def report(folder: str, find: Callable[[Path], list[str]], nothing: str) -> int:
+    """Print what is wrong with the pages of a folder, or that `nothing` is."""
     root = Path(folder).resolve()
-    wrong = problems(root)
-    print("\n".join(wrong) or f"{len(pages(root))} pages: no broken internal link")
+    wrong = find(root)
+    print("\n".join(wrong) or f"{len(pages(root))} pages: {nothing}")
     return bool(wrong)
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(report(sys.argv[1], problems, "no broken internal link"))

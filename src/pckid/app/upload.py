@@ -72,7 +72,7 @@ def ask_for_file(
 
     def take() -> None:
         file, context = st.session_state[key], get_script_run_ctx()
-        if not hasattr(file, "getvalue"):  # The page tells of a file twice, once it was taken.
+        if not hasattr(file, "getvalue"):  # The page may name a file again after it was taken.
             return
         kept()[name] = Upload(file.name, file.getvalue())
         st.session_state[f"n-{name}"] += 1

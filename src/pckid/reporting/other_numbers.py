@@ -42,10 +42,12 @@ def find_other_numbers(estimator: Any, values: np.ndarray, forms: Forms) -> list
     """
     n_clusters, labels = estimator.n_clusters_, own_labels(estimator)
     weighted = getattr(estimator, "_weighted", True) or hasattr(estimator, "known_groups_")
+    if n_clusters == 1 or weighted:
+        return []
     rows = np.flatnonzero(labels >= 0)
     n_distinct = len(np.unique(np.nan_to_num(values[rows], nan=np.inf), axis=0))
     numbers = [k for k in (n_clusters - 1, n_clusters + 1) if 2 <= k <= n_distinct]
-    if n_clusters == 1 or weighted or not numbers:
+    if not numbers:
         return []
     found = []
     for number, own in zip(numbers, estimator._regroup(values[rows], numbers), strict=True):
