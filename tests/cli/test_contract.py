@@ -91,6 +91,7 @@ def test_links_are_not_followed(pckid, tables, option, target):
 
 
 def test_a_device_that_is_not_there_is_named(pckid, tables):
+    pytest.importorskip("torch")  # Without it, that is what the error names.
     result = pckid("cluster", "good.csv", "-k", 2, "--device", "nonsense")
     assert result.code == 2
     assert "Install" not in result.err
