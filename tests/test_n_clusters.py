@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from helpers import SMALL, groups
+from scipy.special import ndtri
 from sklearn.metrics import adjusted_rand_score
 
 from pckid import PCKID, ProbabilisticClusterKernel, choose_n_clusters, load, save
@@ -24,6 +25,13 @@ def test_separated_groups_are_counted(n_groups):
     assert model.n_clusters_ == model.choice_.n_clusters == n_groups
     assert adjusted_rand_score(truth, model.labels_) > 0.9
     assert model.embedding_.shape == (150, n_groups)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_groups_in_a_single_column_are_those_with_gaps(seed):
+    group = ndtri((np.arange(150) + 0.5) / 150)
+    X = np.concatenate([group, group + 6])[:, None]
+    assert PCKID("auto", random_state=seed).fit(X).n_clusters_ == 2
 
 
 def test_scores_are_drops_in_the_spectrum_of_the_walk():

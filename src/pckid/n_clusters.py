@@ -39,6 +39,7 @@ from pckid.significance.comparison import (
     rows_to_compare,
 )
 from pckid.significance.ensemble import kernel_maker, with_few_mixtures
+from pckid.significance.gaps import find_gaps
 from pckid.significance.single_columns import find_single_columns
 from pckid.significance.units import Units, find_units
 from pckid.spectral.embedding import fit_embedding
@@ -56,7 +57,8 @@ class Choice(NamedTuple):
     Attributes
     ----------
     n_clusters : int
-        The candidate of highest score; 1 where tables without groups look the same.
+        The candidate of highest score; 1 where tables without groups look the same. In a single
+        column it is the number of groups with gaps between them, where there are any.
     candidates : ndarray of shape (n_candidates,)
         2, 3, …
     scores : ndarray of shape (n_candidates,)
@@ -181,6 +183,10 @@ def choose_or_none(
         if not len(found):
             break
         training = estimator._train(drawn.without(units.columns_of(found)))
+    if units.values.shape[1] == 1:
+        # Nothing but gaps tells groups in one column; the walk also drops after pieces of a group.
+        n_separated = find_gaps(units, labels, drawn.sample.entropy).n_separated
+        choice = choice._replace(n_clusters=n_separated if n_separated > 1 else choice.n_clusters)
     choice = choice._replace(uncounted=tuple(sorted(drawn.sampling.skipped)))
     tested, n_distinct = drawn.sample, _count_distinct(drawn.sample)
     if n_distinct < MIN_ROWS and choice.uncounted:
