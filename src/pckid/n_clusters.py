@@ -179,7 +179,8 @@ def choose_or_none(
         kernel, drawn = training.kernel, training.drawn
         choice = choose_by_kernel(kernel, drawn.sample, jobs, max_clusters)
         units, labels = _cluster_rows(kernel, drawn.sample, categorical, choice.n_clusters, jobs)
-        found = find_single_columns(units, labels)
+        with blas_threads_for(len(labels), jobs):
+            found = find_single_columns(units, labels)
         if not len(found):
             break
         training = estimator._train(drawn.without(units.columns_of(found)))
