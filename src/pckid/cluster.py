@@ -410,8 +410,8 @@ class PCKID(
             "known_conflicts_",
         ):
             self.__dict__.pop(name, None)
-        if members is not None and seeds is not None:
-            self._name_known(members, seeds[0], grouping.order)
+        if members is not None:
+            self._name_known(members, grouping)
         if isinstance(rows, RowsInMemory):
             self._place_rows(rows, sample, grouping, restore)
         else:
@@ -821,13 +821,13 @@ class PCKID(
         points, scores = take_along(grouping.points, index), take_along(grouping.scores, index)
         return take(sample.table, index), points, scores
 
-    def _name_known(self, members: KnownMembers, table: Table, order: np.ndarray) -> None:
+    def _name_known(self, members: KnownMembers, grouping: Grouping) -> None:
         """Name clusters after their known groups, and compare their rows with the clusters."""
-        names = members.names
+        names, order = members.names, grouping.order
         free: list[str | None] = [None] * (self.n_clusters_ - len(names))
         self.cluster_names_ = [[*names, *free][center] for center in order]
         clusters = np.argsort(order)[: len(names)]
-        found = find_conflicts(members, clusters, to_numpy(self._project(table)), self._fitted)
+        found = find_conflicts(members, clusters, to_numpy(grouping.known_points), self._fitted)
         self.known_groups_, self.known_conflicts_ = found
 
     def _describe(

@@ -45,6 +45,7 @@ class Grouping(NamedTuple):
     order: np.ndarray  # (n_clusters,), which centre each cluster had; those of known groups first
     scored: np.ndarray  # (n_scored,), some rows of the sample
     held_out: Array  # (n_scored,), their outlier scores by mixtures that did not learn from them
+    known_points: Array | None  # (n_known, n_clusters), the coordinates of the known rows
 
 
 def group(
@@ -114,24 +115,34 @@ def group(
     elif points is None:
         points, scores = project_and_score(kernel, projection, sample.table, jobs)
     with blas_threads_for(landmarks.shape[0], jobs):
-        anchors = None
+        anchors = known_points = None
         if seeds is not None:
-            anchors = seeds.anchors(project_features(seeds.features, projection), n_clusters)
+            known_points = project_features(seeds.features, projection)
+            anchors = seeds.anchors(known_points, n_clusters)
         every = None if sample.weights is None else asarray_like(sample.weights, points)
         found = _find_centers(points, landmarks, n_clusters, n_init, rng, (weights, every), anchors)
         centers = found.centers
-        if seeds is not None:
+        if known_points is not None:
             axes = span_of_centers(centers)
             values = projection.eigenvalues[:n_clusters]
             projection = projection._replace(basis=projection.basis @ axes, eigenvalues=values)
-            centers, points = centers @ axes, points @ axes
+            centers, points, known_points = centers @ axes, points @ axes, known_points @ axes
         centers, distances, order = largest_first(points, centers, every)
         if not are_all:
             distances = take_along(distances, landmarks, axis=1)
         n_groups = None if together is None else len(np.unique(together))
         sharpness = sharpness_of(distances, centers, parts, weights, n_groups)
     return Grouping(
-        projection, centers, found.inertia, sharpness, points, scores, order, scored, held_out
+        projection,
+        centers,
+        found.inertia,
+        sharpness,
+        points,
+        scores,
+        order,
+        scored,
+        held_out,
+        known_points,
     )
 
 
