@@ -2,7 +2,9 @@
 // Reading the data that travels in the page, and writing it as text.
 
 const N_COLOURS = 10;
-const SYMBOLS = ["circle", "square", "triangle", "diamond", "star", "cross", "wye"];
+const SYMBOLS = ["Circle", "Square", "Triangle", "Diamond", "Star", "Cross", "Wye"].map(
+  (name) => d3[`symbol${name}`],
+);
 
 /** Unpack the data block: base64 of gzip of JSON. */
 async function readData() {
@@ -99,25 +101,31 @@ function colourOf(cluster) {
   return cluster < 0 ? "var(--soft)" : `var(--c${cluster % N_COLOURS})`;
 }
 
+/** The sign of a cluster. */
+function symbolOf(cluster) {
+  return SYMBOLS[cluster % SYMBOLS.length];
+}
+
 /** Draw the sign of a cluster into an element. */
 function drawSign(place, cluster) {
-  const shape =
-    d3[`symbol${SYMBOLS[cluster % SYMBOLS.length].replace(/^./, (s) => s.toUpperCase())}`];
-  const svg = d3
-    .select(place)
-    .classed("drawn", true)
-    .selectAll("svg")
-    .data([0])
-    .join("svg")
-    .attr("viewBox", "-8 -8 16 16")
-    .attr("aria-hidden", "true")
-    .attr("focusable", "false");
-  svg
-    .selectAll("path")
-    .data([0])
-    .join("path")
-    .attr("d", d3.symbol(shape, 90)())
-    .attr("fill", colourOf(cluster));
+  const svg = d3.select(place).classed("drawn", true).append("svg");
+  svg.attr("viewBox", "-8 -8 16 16").attr("aria-hidden", "true");
+  svg.append("path").attr("d", d3.symbol(symbolOf(cluster), 90)()).attr("fill", colourOf(cluster));
+}
+
+/** Scales that give the first so many clusters their colours and signs in a chart. */
+function clusterScales(count) {
+  const domain = d3.range(count);
+  return {
+    color: { type: "ordinal", domain, range: domain.map(colourOf) },
+    symbol: { domain, range: domain.map(symbolOf) },
+  };
+}
+
+/** Make the card of a chart, which `words` describe; returned with the place of the chart. */
+function chartCard(words, ...head) {
+  const place = element("div", { class: "chart-place", role: "img", "aria-label": words });
+  return [element("article", { class: "card" }, ...head, place), place];
 }
 
 /** Draw a chart; the words for readers who do not see it stand at the place it goes to. */

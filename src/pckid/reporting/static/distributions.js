@@ -28,25 +28,11 @@ function distributionCard(store, column) {
   needle.hidden = true;
   const missing = column.values.filter((each) => each === null).length;
   const words = `Histograms of ${column.name}, one for each cluster. The data tables below give its quartiles or shares.`;
-  const chartPlace = element("div", { class: "chart-place", role: "img", "aria-label": words });
-  const title = element(
-    "h3",
-    {},
-    element("bdi", {}, brief(column.name, 80)),
-    column.used ? "" : " (not used)",
-  );
-  const note = element(
-    "p",
-    { class: "soft" },
-    missing ? `${((100 * missing) / store.n).toFixed(1)} % missing` : "none missing",
-  );
-  const card = element(
-    "article",
-    { class: "card" },
-    element("div", { class: "card-head" }, title, value),
-    chartPlace,
-    note,
-  );
+  const name = element("bdi", {}, brief(column.name, 80));
+  const title = element("h3", {}, name, column.used ? "" : " (not used)");
+  const [card, chartPlace] = chartCard(words, element("div", { class: "card-head" }, title, value));
+  const note = missing ? `${((100 * missing) / store.n).toFixed(1)} % missing` : "none missing";
+  card.append(element("p", { class: "soft" }, note));
   let chart = null;
   const point = () => {
     const known = chart && store.hovered !== null && column.values[store.hovered] !== null;
@@ -155,7 +141,7 @@ function drawBars(store, bars, all, shown, width) {
     x,
     y: { axis: null, domain: [0, d3.max(all, (each) => each.share) || 1] },
     fy: { domain: clusters, label: null, padding: 0.12, tickFormat: String, axis: "left" },
-    color: { type: "ordinal", domain: clusters, range: clusters.map(colourOf) },
+    color: clusterScales(clusters.length).color,
     marks: [
       Plot.ruleY([0], { stroke: "var(--line)" }),
       store.isAll() ? null : mark(all, 0.22),

@@ -55,13 +55,8 @@ function drawNull({ data }, width) {
 
 /** Quartiles of the confidence by the share of a row that was observed. */
 function drawConfidence({ data }, width) {
-  const groups = data.confidence.map(({ share, rows, quartiles: [low, middle, high] }) => ({
-    share,
-    rows,
-    low,
-    middle,
-    high,
-  }));
+  const groups = data.confidence;
+  const quartile = (which) => (group) => group.quartiles[which];
   return drawChart({
     width,
     height: 34 * groups.length + 50,
@@ -73,13 +68,13 @@ function drawConfidence({ data }, width) {
     marks: [
       Plot.ruleY(groups, {
         y: "share",
-        x1: "low",
-        x2: "high",
+        x1: quartile(0),
+        x2: quartile(2),
         stroke: "var(--heat)",
         strokeWidth: 5,
         strokeOpacity: 0.4,
       }),
-      Plot.dot(groups, { y: "share", x: "middle", r: 6, fill: "var(--heat)" }),
+      Plot.dot(groups, { y: "share", x: quartile(1), r: 6, fill: "var(--heat)" }),
       Plot.text(groups, {
         y: "share",
         x: 0,

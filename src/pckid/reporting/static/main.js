@@ -11,18 +11,17 @@ function showStatus(store) {
       (rows) => rows.length,
       (row) => store.rows.label[row],
     );
-    const parts = Array.from(counts, ([cluster, count]) => [
-      count,
-      store.clusterName(cluster),
-    ]).sort((a, b) => b[0] - a[0]);
-    const what =
-      store.cluster !== null
-        ? `${store.names[store.cluster]}: ${counted(found.length, "row")} shown everywhere on this page.`
-        : `${counted(found.length, "row")} in the box: ${parts.map(([count, name]) => `${count.toLocaleString("en")} of ${name}`).join(", ")}.`;
-    status.textContent = store.isAll()
-      ? "Press a cluster to see it alone, everywhere on this page."
-      : what;
+    const parts = Array.from(counts)
+      .sort((a, b) => b[1] - a[1])
+      .map(([cluster, count]) => `${count.toLocaleString("en")} of ${store.clusterName(cluster)}`);
     clear.disabled = store.isAll();
+    if (store.isAll()) {
+      status.textContent = "Press a cluster to see it alone, everywhere on this page.";
+    } else if (store.cluster !== null) {
+      status.textContent = `${store.names[store.cluster]}: ${counted(found.length, "row")} shown everywhere on this page.`;
+    } else {
+      status.textContent = `${counted(found.length, "row")} in the box: ${parts.join(", ")}.`;
+    }
   };
   clear.addEventListener("click", store.clear);
   document.addEventListener("keydown", (event) => {

@@ -16,12 +16,8 @@ function showMap(store) {
   };
   const draw = (width) => {
     const chart = drawDots(store, width);
-    nodes = new Map(
-      d3
-        .selectAll(chart.querySelectorAll(".dots > *"))
-        .nodes()
-        .map((node) => [store.rows.dots[node.__data__], node]),
-    );
+    const drawn = Array.from(chart.querySelectorAll(".dots > *"));
+    nodes = new Map(drawn.map((node) => [store.rows.dots[node.__data__], node]));
     place.replaceChildren(chart);
     brush = followPointer(store, chart);
     mark();
@@ -48,7 +44,6 @@ function drawDots(store, width) {
   const height = Math.round(Math.min(width, Math.max(320, 0.5 * width), 560));
   const [x, y] = equalDomains(rows, width - 40, height - 40);
   const signs = store.signs ?? rows.label;
-  const clusters = d3.range(Math.max(store.data.clusters.length, d3.max(signs) + 1));
   return drawChart({
     width,
     height,
@@ -57,11 +52,7 @@ function drawDots(store, width) {
     x: { domain: x },
     y: { domain: y },
     r: { type: "identity" },
-    color: { type: "ordinal", domain: clusters, range: clusters.map(colourOf) },
-    symbol: {
-      domain: clusters,
-      range: clusters.map((cluster) => SYMBOLS[cluster % SYMBOLS.length]),
-    },
+    ...clusterScales(Math.max(store.data.clusters.length, d3.max(signs) + 1)),
     marks: [
       Plot.link(store.signs ? [] : linksWithoutGap(store), {
         className: "no-gap",
@@ -100,16 +91,12 @@ function linksWithoutGap({ data, rows }) {
 
 /** Find domains in which a unit is as long across as it is up. */
 function equalDomains(rows, width, height) {
-  const extents = [d3.extent(rows.x), d3.extent(rows.y)].map(([low, high]) => [
-    low ?? 0,
-    high ?? 0,
-  ]);
-  const spans = extents.map(([low, high]) => high - low);
-  const unit = Math.max(spans[0] / width, spans[1] / height) || 1;
-  return [width, height].map((length, axis) => {
-    const middle = (extents[axis][0] + extents[axis][1]) / 2;
-    return [middle - (unit * length) / 2, middle + (unit * length) / 2];
-  });
+  const [left, right] = d3.extent(rows.x);
+  const [bottom, top] = d3.extent(rows.y);
+  const unit = Math.max((right - left) / width, (top - bottom) / height) || 1;
+  const around = (low, high, length) =>
+    [-1, 1].map((side) => (low + high + side * unit * length) / 2);
+  return [around(left, right, width), around(bottom, top, height)];
 }
 
 /** Let the pointer show rows, choose them by a box, or choose a cluster by a click. */

@@ -111,16 +111,18 @@ function outlierText(store, row) {
   return score === null ? "–" : score.toFixed(1).replace(/^-(?=0\.0$)/, "");
 }
 
+/** Name a cluster, with its sign. */
+function clusterLabel(store, cluster) {
+  const name = element("bdi", {}, store.clusterName(cluster));
+  if (cluster < 0) return [name];
+  const sign = element("span", { class: "sign" });
+  drawSign(sign, cluster);
+  return [sign, " ", name];
+}
+
 /** Make the line of one row. */
 function rowLine(store, row) {
   const cluster = store.rows.label[row];
-  const name = element("td", { class: "text" });
-  if (cluster >= 0) {
-    const sign = element("span", { class: "sign" });
-    drawSign(sign, cluster);
-    name.append(sign, " ");
-  }
-  name.append(element("bdi", {}, store.clusterName(cluster)));
   const cells = store.rows.columns.map((column) =>
     element(
       "td",
@@ -129,14 +131,13 @@ function rowLine(store, row) {
     ),
   );
   const confidence = cluster < 0 ? "–" : store.rows.confidence[row].toFixed(2);
-  const outlier = outlierText(store, row);
   const line = element(
     "tr",
     { tabindex: 0 },
     element("th", { scope: "row" }, element("bdi", {}, brief(store.rowName(row), 40))),
-    name,
+    element("td", { class: "text" }, ...clusterLabel(store, cluster)),
     element("td", {}, confidence),
-    element("td", {}, outlier),
+    element("td", {}, outlierText(store, row)),
     ...cells,
   );
   line.addEventListener("pointerenter", () => store.hover(row));
@@ -154,28 +155,18 @@ function showRow(store) {
     cluster < 0
       ? ""
       : `, confidence ${store.rows.confidence[row].toFixed(2)}, outlier score ${outlierText(store, row)}`;
-  const state = element("p", { class: "soft" });
-  if (cluster >= 0) {
-    const sign = element("span", { class: "sign" });
-    drawSign(sign, cluster);
-    state.append(sign, " ");
-  }
-  state.append(element("bdi", {}, store.clusterName(cluster)), confidence);
-  const values = element("dl");
-  for (const column of store.rows.columns) {
-    values.append(
-      element(
-        "div",
-        {},
-        element("dt", {}, element("bdi", {}, brief(column.name, 80))),
-        element("dd", {}, element("bdi", {}, cellText(column, row))),
-      ),
-    );
-  }
+  const values = store.rows.columns.map((column) =>
+    element(
+      "div",
+      {},
+      element("dt", {}, element("bdi", {}, brief(column.name, 80))),
+      element("dd", {}, element("bdi", {}, cellText(column, row))),
+    ),
+  );
   place.replaceChildren(
     element("h3", {}, element("bdi", {}, brief(store.rowName(row), 60))),
-    state,
-    values,
+    element("p", { class: "soft" }, ...clusterLabel(store, cluster), confidence),
+    element("dl", {}, ...values),
   );
 }
 
@@ -186,13 +177,8 @@ function labelsAsCsv(store) {
   const lines = d3.range(store.n).map((row) => {
     const cluster = rows.label[row];
     const name = rows.name ? [inertText(rows.name[row])] : [];
-    return [
-      rows.number[row],
-      ...name,
-      cluster,
-      cluster < 0 ? "" : inertText(store.names[cluster]),
-      rows.confidence[row],
-    ];
+    const title = cluster < 0 ? "" : inertText(store.names[cluster]);
+    return [rows.number[row], ...name, cluster, title, rows.confidence[row]];
   });
   return `${d3.csvFormatRows([head, ...lines])}\n`;
 }

@@ -11,7 +11,7 @@ function showSeries(store) {
 /** Make the card of a variable. */
 function seriesCard(store, name, variable) {
   const words = `Medians of ${name} over time, one line for each cluster. The data tables below give them with their quartiles.`;
-  const chartPlace = element("div", { class: "chart-place", role: "img", "aria-label": words });
+  const [card, chartPlace] = chartCard(words, element("h3", {}, element("bdi", {}, name)));
   const draw = () => {
     const width = Math.floor(chartPlace.clientWidth);
     chartPlace.replaceChildren(
@@ -26,12 +26,7 @@ function seriesCard(store, name, variable) {
       drawCourses(store, variable, Math.floor(chartPlace.clientWidth)),
     ),
   );
-  return element(
-    "article",
-    { class: "card" },
-    element("h3", {}, element("bdi", {}, name)),
-    chartPlace,
-  );
+  return card;
 }
 
 /** List what is known of a variable at each time, for the clusters that have selected rows. */
@@ -54,16 +49,11 @@ function listPoints(store, variable) {
 
 /** What both charts of a card share. */
 function seriesOptions(store, width) {
-  const clusters = d3.range(store.data.clusters.length);
   return {
     width,
     marginLeft: 48,
     marginRight: 8,
-    color: { type: "ordinal", domain: clusters, range: clusters.map(colourOf) },
-    symbol: {
-      domain: clusters,
-      range: clusters.map((cluster) => SYMBOLS[cluster % SYMBOLS.length]),
-    },
+    ...clusterScales(store.data.clusters.length),
     x: {
       type: store.data.series.dates ? "utc" : "linear",
       domain: d3.extent(store.data.series.positions),
