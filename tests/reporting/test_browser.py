@@ -137,6 +137,19 @@ def test_a_switch_shows_one_cluster_less_and_one_more(report, fitted, table):
     assert not report.find(".others").is_displayed()
 
 
+def test_a_click_selects_a_cluster_of_the_number_that_is_shown(report, fitted, table):
+    from selenium.webdriver import ActionChains
+
+    report.find_all(".numbers label")[2].click()
+    dot = report.find(".dots > *:last-child")
+    row = report.run("return document.querySelector('.dots').lastChild.__data__")
+    labels = fitted._regroup(table.drop(7).to_numpy(), [4])[0]
+    ActionChains(report.driver).move_to_element(dot).click().perform()
+    expected = int((labels == labels[row]).sum())
+    assert shown_rows(report) == dots(report)[0] == expected
+    assert report.find("#status").text.startswith(f"{expected} rows selected: ")
+
+
 def test_what_is_printed_are_the_clusters_of_the_report(report, tmp_path):
     own, colours = shown_boxes(report), colours_on_the_map(report)
     report.run(

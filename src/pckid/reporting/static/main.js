@@ -20,7 +20,7 @@ function showStatus(store) {
     } else if (store.cluster !== null) {
       status.textContent = `${store.names[store.cluster]}: ${counted(found.length, "row")} shown everywhere on this page.`;
     } else {
-      status.textContent = `${counted(found.length, "row")} in the box: ${parts.join(", ")}.`;
+      status.textContent = `${counted(found.length, "row")} selected: ${parts.join(", ")}.`;
     }
   };
   clear.addEventListener("click", store.clear);

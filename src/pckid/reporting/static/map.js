@@ -133,10 +133,12 @@ function followPointer(store, chart) {
   return { clear: () => layer.call(brush.clear) };
 }
 
-/** Choose the cluster of a row; nothing where there is no row. */
+/** Choose the cluster of a row, of the number that is shown; nothing where there is no row. */
 function choose(store, row) {
+  const { signs, rows } = store;
   if (row === null) store.clear();
-  else if (store.cluster !== store.rows.label[row]) store.selectCluster(store.rows.label[row]);
+  else if (signs) store.selectRows(d3.range(store.n).filter((each) => signs[each] === signs[row]));
+  else if (store.cluster !== rows.label[row]) store.selectCluster(rows.label[row]);
 }
 
 /** List the rows inside a box, those that are not drawn among them. */
