@@ -7,7 +7,7 @@ import pytest
 
 from pckid import IncompleteGaussianMixture, SentinelWarning
 from pckid.data import load_penguins
-from pckid.input.sentinels import describe_codes, find_codes, find_sentinels
+from pckid.input.sentinels import describe_codes, find_codes
 
 LIKERT = [1, 2, 3, 4, 5] * 4
 
@@ -23,7 +23,7 @@ LIKERT = [1, 2, 3, 4, 5] * 4
         ([3, 4, 5, -99], []),
         ([0, 1, 0, 1, -1, -1], []),
         ([1, 1, 99, 99], []),
-        ([], []),
+        ([np.nan], []),
         ([*LIKERT, 99, 99], [(99, 2)]),
         ([*LIKERT, 98, 99], [(98, 1), (99, 1)]),
         ([*LIKERT, 97, 98, 99, 99], [(97, 1), (98, 1), (99, 2)]),
@@ -55,8 +55,8 @@ LIKERT = [1, 2, 3, 4, 5] * 4
     ],
 )
 def test_codes_of_a_column(values, expected):
-    found = find_sentinels(np.array(list(values), dtype=float))
-    assert sorted(found) == expected
+    found = find_codes(np.array(list(values), dtype=float).reshape(-1, 1))
+    assert found == ({0: expected} if expected else {})
 
 
 def columns(*each):

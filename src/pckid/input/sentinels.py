@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from itertools import starmap
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,7 +22,10 @@ SENTINELS = (
 # Beside a scale such as 1 to 5 only.
 _SCALE_CODES = (7.0, 8.0, 9.0)
 _ENDS = np.array([*SENTINELS, *_SCALE_CODES])
-_HIGHEST_STEP = 11.0  # of a scale of answers, 0 to 10 or 1 to 11
+_YES_NO = [[0.0, 1.0], [1.0, 2.0]]
+# Short scales of answers, complete.
+_SCALES = [*_YES_NO, [1.0, 2.0, 3.0], [1.0, 2.0, 3.0, 4.0], [1.0, 2.0, 3.0, 4.0, 5.0]]
+_HIGHEST_STEP = 11.0  # of any scale of answers, 0 to 10 or 1 to 11
 _FEWEST_CODED, _MOST_CODES = 3, 5
 _HIGHEST_ALONE = -7.0  # of negative codes that need no other column; -1 may well be a change
 _SHARED = 3  # columns that make a code of a number that one of them leaves in doubt
@@ -35,34 +40,69 @@ class Sentinel(NamedTuple):
     n_cells: int
 
 
-def find_sentinels(values: np.ndarray) -> list[Sentinel]:
-    """Find numbers of one column that look like codes for "missing", such as -9999 or 98 and 99.
+def find_codes(X: np.ndarray, columns: Sequence[int] | None = None) -> dict[int, list[Sentinel]]:
+    """Find numbers of a table that look like codes for "missing", such as -9999 or 98 and 99.
 
-    One or several known codes count when they are the lowest or the highest of the values (n,),
-    occur at least twice, and lie further from the other values than these spread; or, from -7 down,
-    when they alone are negative, one of them in three rows, and lie further off than the values of
-    the lower half do from each other. Once is enough for a code that is hardly ever a measurement,
-    if it lies ten times as far as the others spread. A 9 beside a complete scale from 1 up to 5 at
+    Besides those that `_find_certain` sees in single columns: a number beside the steps of a scale
+    of answers, such as 9 beside 1 to 7 or 99 beside 1 and 2, or one that is far from the others but
+    occurs once, if it is a code in another column, or stands so in at least three columns and
+    hardly ever otherwise. And negative codes that are the only negative numbers of a column, if
+    they are codes in another column; surveys have several from -9 to -1, which tell of each other.
+    X (n_samples, n_features) has NaN where a value is missing; only `columns` are looked at, if
+    these are given. What is found is listed for each column that has some.
+    """
+    low, high = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
+    suspects = np.flatnonzero(np.isin(low, _ENDS) | np.isin(high, _ENDS))
+    if columns is not None:
+        suspects = np.intersect1d(suspects, columns)
+    values = {int(j): np.unique(X[np.isfinite(X[:, j]), j], return_counts=True) for j in suspects}
+    found = {j: _find_certain(*each) for j, each in values.items()}
+    possible = {j: _find_possible(*each) for j, each in values.items()}
+    certain = set().union(*found.values())
+    for code in set().union(*possible.values()):
+        shared = [j for j, codes in possible.items() if code in codes]
+        if code in certain or _is_shared(X, code, shared):
+            for j in shared:
+                found[j].setdefault(code, possible[j][code])
+    negative = {code for codes in found.values() for code in codes if code < 0}
+    for j, each in values.items() if negative else ():
+        for code, count in _find_negative(*each).items():
+            if code in negative or (code >= -9 and max(negative) >= -9):
+                found[j].setdefault(code, count)
+    return {
+        j: list(starmap(Sentinel, sorted(codes.items()))) for j, codes in found.items() if codes
+    }
+
+
+def _find_certain(distinct: np.ndarray, counts: np.ndarray) -> dict[float, int]:
+    """Find numbers of one column that look like codes, whatever other columns hold.
+
+    One or several known codes count when they are the lowest or the highest of the values, occur at
+    least twice, and lie further from the other values than these spread; or, from -7 down, when
+    they alone are negative, one of them in three rows, and lie further off than the values of the
+    lower half do from each other. Once is enough for a code that is hardly ever a measurement, if
+    it lies ten times as far as the others spread. A 9 beside a complete scale from 1 up to 5 at
     most, or beside 0 and 1, counts where it lies as far as the scale is long, in three rows: if it
     were a count, some rows would hold a number between.
-    `find_codes` does the same for a table, whose columns confirm each other.
     """
-    distinct, counts = np.unique(values[np.isfinite(values)], return_counts=True)
-    found: list[Sentinel] = []
+    first, stop = 0, len(distinct)
     while True:
-        for from_top in (False, True):
-            n = _count_codes(distinct, counts, from_top)
-            if n:
-                break
+        kept = slice(first, stop)
+        if n := _count_codes(distinct[kept], counts[kept], from_top=False):
+            first += n
+        elif n := _count_codes(distinct[kept], counts[kept], from_top=True):
+            stop -= n
         else:
-            # Two values alone, 0 and -1 or 1 and 99, say nothing on what is usual; yes and no do.
-            many = sum(code.n_cells for code in found) >= _FEWEST_CODED
-            answers = _is_yes_no(distinct) and many and all(code.value != -1 for code in found)
-            return found if len(distinct) > 2 or answers else []
-        taken = slice(-n, None) if from_top else slice(0, n)
-        found += map(Sentinel, distinct[taken].tolist(), counts[taken].tolist())
-        kept = slice(0, -n) if from_top else slice(n, None)
-        distinct, counts = distinct[kept], counts[kept]
+            break
+    codes = _as_codes(distinct, counts, np.r_[:first, stop : len(distinct)])
+    # Two values alone, 0 and -1 or 1 and 99, say nothing on what is usual; yes and no do.
+    answers = distinct[kept].tolist() in _YES_NO and -1 not in codes
+    answers = answers and sum(codes.values()) >= _FEWEST_CODED
+    return codes if stop - first > 2 or answers else {}
+
+
+def _as_codes(distinct: np.ndarray, counts: np.ndarray, chosen: Any) -> dict[float, int]:
+    return dict(zip(distinct[chosen].tolist(), counts[chosen].tolist(), strict=True))
 
 
 def _count_codes(distinct: np.ndarray, counts: np.ndarray, from_top: bool) -> int:
@@ -79,7 +119,7 @@ def _count_codes(distinct: np.ndarray, counts: np.ndarray, from_top: bool) -> in
         if code in _SCALE_CODES:
             nine = from_top and distinct[0] == -9
             apart = nine and counts[:n].sum() >= _FEWEST_CODED and gap >= spread
-            apart = apart and (_is_scale(-rest[::-1]) or _is_yes_no(-rest[::-1]))
+            apart = apart and (-rest[::-1]).tolist() in _SCALES
         elif counts[:n].sum() > 1:
             alone = not from_top and counts[:n].max() >= _FEWEST_CODED
             apart = gap > spread or (alone and _is_alone_negative(distinct[:n], rest))
@@ -87,16 +127,6 @@ def _count_codes(distinct: np.ndarray, counts: np.ndarray, from_top: bool) -> in
             apart = abs(code) >= 888 and gap > 10 * spread
         best = n if apart else best
     return best
-
-
-def _is_scale(steps: np.ndarray) -> bool:
-    """Return whether sorted values are all steps of a scale from 1 up to 3, 4 or 5."""
-    return 3 <= len(steps) <= 5 and bool(np.array_equal(steps, np.arange(1.0, len(steps) + 1)))
-
-
-def _is_yes_no(steps: np.ndarray) -> bool:
-    """Return whether sorted values are the two answers of a question: 0 and 1, or 1 and 2."""
-    return steps.tolist() in ([0.0, 1.0], [1.0, 2.0])
 
 
 def _is_alone_negative(codes: np.ndarray, rest: np.ndarray) -> bool:
@@ -107,69 +137,28 @@ def _is_alone_negative(codes: np.ndarray, rest: np.ndarray) -> bool:
     return bool(rest[0] - codes[-1] > np.diff(lower).max())
 
 
-def find_codes(X: np.ndarray, columns: Sequence[int] | None = None) -> dict[int, list[Sentinel]]:
-    """Find numbers of a table that look like codes for "missing".
-
-    Besides those that `find_sentinels` sees in single columns: a number beside the steps of a scale
-    of answers, such as 9 beside 1 to 7 or 99 beside 1 and 2, or one that is far from the others but
-    occurs once, if it is a code in another column, or stands so in at least three columns and
-    hardly ever otherwise. And negative codes that are the only negative numbers of a column, if
-    they are codes in another column; surveys have several from -9 to -1, which tell of each other.
-    X (n_samples, n_features) has NaN where a value is missing; only `columns` are looked at, if
-    these are given. What is found is listed for each column that has some.
-    """
-    low, high = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
-    suspects = np.flatnonzero(np.isin(low, _ENDS) | np.isin(high, _ENDS))
-    if columns is not None:
-        suspects = np.intersect1d(suspects, columns)
-    found = {int(j): find_sentinels(X[:, j]) for j in suspects}
-    possible = {int(j): _possible_codes(X[:, j]) for j in suspects}
-    sure = {code.value for codes in found.values() for code in codes}
-    for value in {code.value for codes in possible.values() for code in codes}:
-        shared = [j for j, codes in possible.items() if value in {code.value for code in codes}]
-        if value not in sure and not _is_shared(X, value, shared):
-            continue
-        for j in shared:
-            if value not in {code.value for code in found[j]}:
-                found[j] += [code for code in possible[j] if code.value == value]
-    sure = {code.value for codes in found.values() for code in codes if code.value < 0}
-    for j in suspects.tolist() if sure else ():
-        held = {code.value for code in found[j]}
-        found[j] += [
-            code
-            for code in _only_negatives(X[:, j])
-            if code.value not in held
-            and (code.value in sure or (code.value >= -9 and any(each >= -9 for each in sure)))
-        ]
-    return {j: sorted(codes) for j, codes in found.items() if codes}
-
-
-def _possible_codes(values: np.ndarray) -> list[Sentinel]:
-    """List known codes at either end, far from the rest, or apart from a scale of answers."""
-    distinct, counts = np.unique(values[np.isfinite(values)], return_counts=True)
+def _find_possible(distinct: np.ndarray, counts: np.ndarray) -> dict[float, int]:
+    """Find known codes at either end, far from the rest, or apart from a scale of answers."""
     is_code = np.isin(distinct, _ENDS)
-    found: list[Sentinel] = []
+    found: dict[float, int] = {}
     for n in range(1, min(_MOST_CODES, len(distinct) - 2) + 1):
-        for codes, rest in (
-            (slice(0, n), distinct[n:]),
-            (slice(len(distinct) - n, None), distinct[:-n]),
-        ):
+        for codes, others in ((slice(n), slice(n, None)), (slice(-n, None), slice(-n))):
+            rest = distinct[others]
             gap = np.abs(distinct[codes][:, None] - rest).min()
             steps = bool(np.all(rest == np.round(rest))) and rest[0] >= 0
             steps = steps and rest[-1] <= _HIGHEST_STEP and gap >= 2
             far = gap > np.ptp(rest) and not np.isin(distinct[codes], _SCALE_CODES).any()
             if is_code[codes].all() and (steps or far):
-                found = list(map(Sentinel, distinct[codes].tolist(), counts[codes].tolist()))
+                found = _as_codes(distinct, counts, codes)
     return found
 
 
-def _only_negatives(values: np.ndarray) -> list[Sentinel]:
-    """List the negative numbers of a column if all of them are known codes, and few."""
-    distinct, counts = np.unique(values[np.isfinite(values)], return_counts=True)
+def _find_negative(distinct: np.ndarray, counts: np.ndarray) -> dict[float, int]:
+    """Find the negative numbers of a column if all of them are known codes, and few."""
     n = int(np.count_nonzero(distinct < 0))
-    if not 0 < n <= _MOST_CODES or len(distinct) - n < 2 or not np.isin(distinct[:n], _ENDS).all():
-        return []
-    return list(map(Sentinel, distinct[:n].tolist(), counts[:n].tolist()))
+    if n > _MOST_CODES or len(distinct) - n < 2 or not np.isin(distinct[:n], _ENDS).all():
+        return {}
+    return _as_codes(distinct, counts, slice(n))
 
 
 def _is_shared(X: np.ndarray, value: float, columns: Sequence[int]) -> bool:
@@ -207,9 +196,9 @@ def describe_codes(codes: Mapping[int, Sequence[Sentinel]], name: Callable[[int]
     Such as "Column q3 holds 99 in 41 rows", or "Columns q1, q2 and q3 hold 98 in 12 cells and 99 in
     41".
     """
-    totals: dict[float, int] = {}
-    for value, n_cells in (code for found in codes.values() for code in found):
-        totals[value] = totals.get(value, 0) + n_cells
+    totals: Counter[float] = Counter()
+    for found in codes.values():
+        totals.update(dict(found))
     (first, n_first), *others = sorted(totals.items())
     one = len(codes) == 1
     held = [f"{first:g} in {counted(n_first, 'row' if one else 'cell')}"]
