@@ -15,7 +15,6 @@ from pckid import PCKID, ShiftedRowsWarning, assess, compare_rows, explain
 from pckid.series import find_series, from_array, from_long, from_wide
 from pckid.series.files import prepare_table
 from pckid.series.table import SeriesFormat
-from pckid.series.times import LineError
 from pckid.tables.options import CaseOptions, ColumnOptions
 from pckid.tables.scanning import open_table
 
@@ -357,11 +356,10 @@ def test_columns_that_are_not_there_are_told():
     assert "Not used: na." in make(how, **test).notes
     with pytest.warns(ShiftedRowsWarning, match=r"value of k: .*: crp\."):
         assert make(how, **test).like(visits(test="crp")).values.shape == (2, 2, 1)
-    with pytest.raises(ValueError, match=r"'na' .* value of column 'test'"):
+    with pytest.raises(ValueError, match="no column 'na'"):
         make(how | {"static": ["na"]}, **test)
-    with pytest.raises(LineError, match=r"'pulse' holds '<5' in row 1, .*NaN") as error:
+    with pytest.raises(ValueError, match=r"'pulse' holds '<5' in row 1, .*NaN"):
         make(how, pulse=["4", "<5", "6", "7"], **test)
-    assert "categorical" not in str(error.value)
     with pytest.raises(ValueError, match="'test' names no variable"):
         make(how, test=["k", None, "na", "k"])
     with pytest.raises(ValueError, match=r"'test' never says 'crp'. .*: k, na"):

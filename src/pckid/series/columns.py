@@ -1,4 +1,4 @@
-"""Columns of frames of pandas, polars or Arrow."""
+"""Columns of frames of any library."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import narwhals as nw
 import numpy as np
 
 from pckid._utils.text import brief, counted, list_first
 from pckid.input.cells import is_missing
+from pckid.input.columns import as_frame
 from pckid.input.validation import block_values, refuse_twins
 from pckid.series.times import LineError
 
@@ -29,43 +31,44 @@ class StaticColumn(NamedTuple):
         return [f"{name} changes within {within}: {then}"] * bool(self.n_changed)
 
 
-def column_names_of(frame: Any, needed: Sequence[str] = ()) -> list[str]:
-    """List the names of a frame's columns; raises if one that is needed is absent."""
-    names = getattr(frame, "column_names", getattr(frame, "columns", None))
-    if names is None:
+def as_lines(frame: Any, needed: Sequence[str] = ()) -> nw.DataFrame[Any]:
+    """Wrap a frame; raises if it is none, or if a column that is needed is absent."""
+    refuse_twins(frame, "The table")
+    lines = as_frame(frame)
+    if lines is None:
         raise TypeError(
             f"Expected a dataframe of pandas, polars or Arrow, got {type(frame).__name__}."
         )
-    refuse_twins(frame, "The table")
-    absent = [repr(name) for name in needed if name not in set(names)]
+    absent = [repr(name) for name in needed if name not in lines.columns]
     if absent:
         raise ValueError(
             f"The table has no column {', '.join(absent)}. Its columns are: "
-            f"{list_first([brief(str(name)) for name in names], 12)}."
+            f"{list_first([brief(str(name)) for name in lines.columns], 12)}."
         )
-    return list(names)
+    return lines
 
 
-def read_floats(frame: Any, names: list[str]) -> np.ndarray:
-    """Read columns as floats (n_rows, n_names), NaN where missing; raises where one holds text."""
-    return block_values(frame.select(names) if hasattr(frame, "select") else frame[names])
+def read_floats(lines: nw.DataFrame[Any], name: str) -> np.ndarray:
+    """Read a column as floats (n_lines,), NaN where missing; raises where it holds text."""
+    return block_values(lines.select(name))[:, 0]
 
 
-def number_cells(frame: Any, name: str) -> tuple[np.ndarray, list[Any]]:
-    """Number the different cells of a column (n_rows,) as they come, and list them; missing: -1."""
-    values = np.asarray(frame[name])
+def number_cells(lines: nw.DataFrame[Any], name: str) -> tuple[np.ndarray, list[Any]]:
+    """Number the cells of a column (n_lines,) as different ones come; list these. Missing: -1."""
+    values = lines[name].to_numpy()
     if values.dtype.kind in "iu":
         distinct, first, codes = np.unique(values, return_index=True, return_inverse=True)
         order = np.argsort(first)
         return np.argsort(order)[codes], distinct[order].tolist()
-    column = frame[name]
-    cells = column.to_pylist() if hasattr(column, "to_pylist") else column.to_list()
+    cells = lines[name].to_list()
     kept = [cell for cell in dict.fromkeys(cells) if not is_missing(cell)]
     number = {cell: code for code, cell in enumerate(kept)}
     return np.fromiter((number.get(cell, -1) for cell in cells), np.int64, len(cells)), kept
 
 
-def read_static(frame: Any, name: str, rows: np.ndarray, *, given: bool) -> StaticColumn | None:
+def read_static(
+    lines: nw.DataFrame[Any], name: str, rows: np.ndarray, *, given: bool
+) -> StaticColumn | None:
     """Read a column that is the same in all lines of a case, by the case of each line (n_lines,).
 
     It may change within a tenth of the cases, and within one if it was `given` as static. One that
@@ -74,9 +77,9 @@ def read_static(frame: Any, name: str, rows: np.ndarray, *, given: bool) -> Stat
     """
     texts: list[Any] = []
     try:
-        values = read_floats(frame, [name])[:, 0]
+        values = read_floats(lines, name)
     except ValueError:
-        codes, texts = number_cells(frame, name)
+        codes, texts = number_cells(lines, name)
         values = np.where(codes < 0, np.nan, codes)
     seen = np.flatnonzero(~np.isnan(values))
     first = np.full(rows.max(initial=-1) + 1, np.nan)

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pckid.series.columns import read_static
+from pckid.series.columns import as_lines, read_static
 from pckid.series.long import from_long
 from pckid.series.table import SeriesTable
 from pckid.series.times import LineError, as_dates
@@ -111,7 +111,7 @@ def _case_columns(
         columns[name] = as_whole(cells) if name in series.static else cells
     for name in aside:
         one = pa.table({name: _without_blanks(whole.data.column(name))})
-        column = read_static(one, name, series.rows, given=True)
+        column = read_static(as_lines(one), name, series.rows, given=True)
         columns[name] = column and column.values
         notes += column.describe(name) if column else []
     return columns, notes

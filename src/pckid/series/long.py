@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
+import narwhals as nw
 import numpy as np
 
 from pckid._utils.commands import as_argument, as_arguments
-from pckid._utils.text import brief, counted, list_first, number_hint
-from pckid.input.cells import is_number_text
+from pckid._utils.text import brief, counted, list_first
 from pckid.input.warnings import ShiftedRowsWarning, warn_caller
-from pckid.series.columns import column_names_of, number_cells, read_floats, read_static
+from pckid.series.columns import as_lines, number_cells, read_floats, read_static
 from pckid.series.table import SeriesFormat, SeriesTable, assemble
 from pckid.series.times import LineError, choose_bins, locate_times, read_times, write_times
 
@@ -26,15 +26,6 @@ _SHARE_LATE = 0.1
 _FIRST_LINES = 1000
 # A mean is written with no more digits than are sure.
 _DIGITS = 10
-
-
-class Conflicts(NamedTuple):
-    """Values of one variable, case and time that differ."""
-
-    name: str  # of the variable
-    n_visits: int  # cases and times with such values
-    line: int  # of the first of them
-    values: tuple[float, float]  # two that differ there
 
 
 def from_long(
@@ -119,16 +110,14 @@ def from_long(
     if like is not None:
         variables, static, bins = like.variables, like.static, like.bins
     chosen = () if variable else tuple(variables or ())
-    if variable in column_names_of(frame) and like is None:
-        _refuse_tests(frame, variable, static or ())
-    others = column_names_of(frame, [*names.values(), *(static or ()), *chosen])
-    others = [name for name in others if name not in names.values()]
-    rows, cases = number_cells(frame, case)
+    lines = as_lines(frame, [*names.values(), *(static or ()), *chosen])
+    others = [name for name in lines.columns if name not in names.values()]
+    rows, cases = number_cells(lines, case)
     if len(rows) == 0 or rows.min() < 0:
         where = ("in ", int(np.argmin(rows))) if len(rows) else ("because there is no line",)
         advice = ". Give every line its case, or leave it out."
         raise LineError(f"Column {case!r} names no case ", *where, advice)
-    times, dates = read_times(frame[time], time)
+    times, dates = read_times(lines[time], time)
     first = np.full(len(cases), np.inf)
     np.minimum.at(first, rows, times)
     if from_first:
@@ -140,30 +129,32 @@ def from_long(
     free = [name for name in others if name not in chosen]
     if static is not None and (like is not None or not static):
         free = list(static)
-    kept, notes = _read_static_columns(frame, free, rows, static)
+    kept, notes = _read_static_columns(lines, free, rows, static)
     left_out = [name for name in others if name not in kept]
-    measured = variables
-    if measured is None:
-        measured = [name for name in left_out if _may_be_numbers(frame[:_FIRST_LINES], name)]
-    series = _read_variables(frame, measured, given=variables is not None)
+    series: Iterable[tuple[str, Any, np.ndarray]]
     if variable and value:
-        lines = _find_lines(frame, variable, variables, new=like is not None)
-        measured = list(lines) if variables is None else variables
-        left_out += [name for name in lines if name not in measured]
-        values = _read_values(frame, value)
-        series = ((name, lines[name], values[lines[name]]) for name in measured)
+        places = _find_places(lines, variable, variables, new=like is not None)
+        measured = list(places) if variables is None else variables
+        left_out += [name for name in places if name not in measured]
+        values = _read_numbers(lines, value)
+        series = ((name, places[name], values[places[name]]) for name in measured)
+    else:
+        # Columns of text, which the first lines tell, take no memory.
+        numbers = _read_variables(lines[:_FIRST_LINES], left_out, given=False)
+        measured = [name for name, *_ in numbers] if variables is None else variables
+        series = _read_variables(lines, measured, given=variables is not None)
     shape = len(measured), len(bins.names), len(cases)
     found, block, n_averaged, conflicts = _average(series, cells, visits, shape)
     unused = [name for name in left_out if name not in found]
     if like is None and not variable:
-        notes += _find_names_of_values(frame, unused, found, visits, int(n_times.sum()))
+        notes += _find_names_of_values(lines, unused, found, visits, int(n_times.sum()))
     single = int((n_times == 1).sum())
     notes += [f"{n_averaged:,} values share a cell with another: averaged."] * bool(n_averaged)
     if conflicts:
-        name, _, line, (one, other) = conflicts[0]
-        all_times, are_dates = read_times(frame[time], time)
+        name, _, line, one, other = conflicts[0]
+        all_times, are_dates = read_times(lines[time], time)
         when = write_times(all_times[line : line + 1], are_dates)[0]
-        n_more = sum(each.n_visits for each in conflicts) - 1
+        n_more = sum(n_visits for _, n_visits, *_ in conflicts) - 1
         notes.append(
             f"Different values of one variable, case and time are averaged, too: {name} of "
             f"{cases[rows[line]]} at {when} is {one:g} and {other:g}"
@@ -171,7 +162,7 @@ def from_long(
         )
     notes += [f"{counted(single, 'case')} with one time only."] * bool(single)
     notes += [f"Not used: {list_first(unused)}."] * bool(unused)
-    once = [name for name in unused if name in others and _is_once(frame, name, rows)]
+    once = [name for name in unused if name in others and _is_once(lines, name, rows)]
     if once and like is None:
         notes.append(
             f"{list_first(once)} {'has' if len(once) == 1 else 'have'} at most one value in each "
@@ -191,41 +182,24 @@ def from_long(
         )
     options = {**names, "from_first": from_first}
     form = SeriesFormat("from_long", options, tuple(found), tuple(kept), bins)
-    return assemble(form, block, kept, cases, notes, frame, rows)
+    return assemble(form, block, kept, cases, notes, lines, rows)
 
 
-def _refuse_tests(frame: Any, variable: str, static: Sequence[str]) -> None:
-    """Raise if what is to be a static column is one of the variables of single values."""
-    absent = set(static).difference(column_names_of(frame))
-    wrong = [name for name in map(str, number_cells(frame, variable)[1]) if name in absent]
-    if wrong:
-        raise ValueError(
-            f"{wrong[0]!r} is not a column but a value of column {variable!r}, and so a variable. "
-            "Only columns can be static."
-        )
-
-
-def _is_once(frame: Any, name: str, rows: np.ndarray) -> bool:
+def _is_once(lines: nw.DataFrame[Any], name: str, rows: np.ndarray) -> bool:
     """Tell whether no case (n_lines,) has a column's value twice."""
-    seen = rows[number_cells(frame, name)[0] >= 0]
+    seen = rows[number_cells(lines, name)[0] >= 0]
     return len(seen) > 0 and np.bincount(seen).max() == 1
 
 
-def _read_values(frame: Any, name: str) -> np.ndarray:
-    """Read the numbers of a table of single values (n_lines,)."""
+def _read_numbers(lines: nw.DataFrame[Any], name: str) -> np.ndarray:
+    """Read a column of what was measured (n_lines,)."""
     try:
-        return read_floats(frame, [name])[:, 0]
-    except ValueError:
-        codes, cells = number_cells(frame, name)
-        texts = [isinstance(cell, str) and not is_number_text(cell.strip()) for cell in cells]
-        if not any(texts):
-            raise
-        cell = texts.index(True)
-        raise LineError(
-            f"Column {name!r} holds {brief(repr(cells[cell]))} in ", int(np.argmax(codes == cell)),
-            f", which is not a number. {number_hint(cells[cell])}Write numbers, with NaN for what "
-            "is missing, or leave such lines out.",
-        ) from None  # fmt: skip
+        return read_floats(lines, name)
+    except ValueError as error:
+        raise ValueError(
+            f"{error} Only numbers can change with time; what is the same in all lines of a case "
+            "may be static."
+        ) from None
 
 
 def _number_visits(rows: np.ndarray, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -237,12 +211,12 @@ def _number_visits(rows: np.ndarray, times: np.ndarray) -> tuple[np.ndarray, np.
 
 
 def _read_static_columns(
-    frame: Any, names: Sequence[str], rows: np.ndarray, given: Sequence[str] | None
+    lines: nw.DataFrame[Any], names: Sequence[str], rows: np.ndarray, given: Sequence[str] | None
 ) -> tuple[dict[str, Any], list[str]]:
     """Read those columns that are static, and say which change within some cases."""
     kept, notes = {}, []
     for name in names:
-        column = read_static(frame, name, rows, given=name in (given or ()))
+        column = read_static(lines, name, rows, given=name in (given or ()))
         if column is None:
             continue
         if column.n_changed and given is not None and name not in given:
@@ -253,47 +227,35 @@ def _read_static_columns(
     return kept, notes
 
 
-def _may_be_numbers(first_lines: Any, name: str) -> bool:
-    """Tell whether the first lines of a column hold no text, so that texts take no memory."""
-    try:
-        read_floats(first_lines, [name])
-    except ValueError:
-        return False
-    return True
-
-
 def _read_variables(
-    frame: Any, names: Sequence[str], given: bool
+    lines: nw.DataFrame[Any], names: Sequence[str], given: bool
 ) -> Iterator[tuple[str, Any, np.ndarray]]:
     """Yield the columns of numbers of a table of visits: name, lines, and values there."""
     for name in names:
         try:
-            yield name, slice(None), read_floats(frame, [name])[:, 0]
-        except ValueError as error:
+            yield name, slice(None), _read_numbers(lines, name)
+        except ValueError:
             if given:
-                raise ValueError(
-                    f"{error} Only numbers can change with time; what is the same in all lines of "
-                    "a case may be static."
-                ) from None
+                raise
 
 
-def _find_lines(
-    frame: Any, variable: str, chosen: Sequence[str] | None, new: bool
+def _find_places(
+    lines: nw.DataFrame[Any], variable: str, chosen: Sequence[str] | None, new: bool
 ) -> dict[str, np.ndarray]:
     """Find the lines (n,) of each variable of a table of single values, by its name."""
-    codes, found = number_cells(frame, variable)
+    codes, found = number_cells(lines, variable)
     if codes.min() < 0:
         advice = ". Give every line one, or leave it out."
         where = int(np.argmin(codes))
         raise LineError(f"Column {variable!r} names no variable in ", where, advice)
-    lines = {str(name): np.flatnonzero(codes == number) for number, name in enumerate(found)}
-    absent = [name for name in chosen or () if name not in lines]
+    places = {str(name): np.flatnonzero(codes == number) for number, name in enumerate(found)}
+    absent = [name for name in chosen or () if name not in places]
     if absent and not new:
         raise ValueError(
             f"Column {variable!r} never says {', '.join(map(repr, absent))}. It says: "
-            f"{list_first(list(lines), 12)}."
+            f"{list_first(list(places), 12)}."
         )
-    return lines | dict.fromkeys(absent, np.empty(0, np.intp))
+    return places | dict.fromkeys(absent, np.empty(0, np.intp))
 
 
 def _average(
@@ -301,14 +263,15 @@ def _average(
     cells: np.ndarray,
     visits: np.ndarray,
     shape: tuple[int, int, int],
-) -> tuple[list[str], np.ndarray, int, list[Conflicts]]:
-    """Average values in the same cell (n_lines,) of times and cases; count those that meet.
+) -> tuple[list[str], np.ndarray, int, list[tuple[str, int, int, float, float]]]:
+    """Average values in the same cell (n_lines,) of times and cases.
 
     Returns names and means (n_variables, n_times, n_cases), of at most the variables in `shape`,
-    and where values of one visit (n_lines,) differ.
+    how many values met, and where those of one visit (n_lines,) differ: the variable, in how many
+    visits, the first line, and two values there.
     """
     names: list[str] = []
-    conflicts: list[Conflicts] = []
+    conflicts: list[tuple[str, int, int, float, float]] = []
     block, n_averaged, size = np.empty(shape), 0, shape[1] * shape[2]
     for name, lines, values in series:
         seen = ~np.isnan(values)
@@ -323,7 +286,7 @@ def _average(
         met = several[mine]
         if met.any():
             found = _find_conflicts(np.arange(len(cells))[lines][seen][met], values[met], visits)
-            conflicts += [Conflicts(name, *found)] if found else []
+            conflicts += [(name, *found)] if found else []
     if not names:
         raise ValueError(
             "The table has no column of numbers that change within a case, but for those of the "
@@ -334,7 +297,7 @@ def _average(
 
 def _find_conflicts(
     lines: np.ndarray, values: np.ndarray, visits: np.ndarray
-) -> tuple[int, int, tuple[float, float]] | None:
+) -> tuple[int, int, float, float] | None:
     """Find different values (n,) at lines (n,) of one visit (n_lines,), if there are any."""
     order = np.argsort(visits[lines], kind="stable")
     mine, values = visits[lines[order]], values[order]
@@ -342,11 +305,16 @@ def _find_conflicts(
     if len(differ) == 0:
         return None
     first = differ[0]
-    return len(np.unique(mine[differ])), int(lines[order[first]]), tuple(values[first : first + 2])
+    one, other = values[first : first + 2]
+    return len(np.unique(mine[differ])), int(lines[order[first]]), one, other
 
 
 def _find_names_of_values(
-    frame: Any, unused: Sequence[str], series: Sequence[str], visits: np.ndarray, n_visits: int
+    lines: nw.DataFrame[Any],
+    unused: Sequence[str],
+    series: Sequence[str],
+    visits: np.ndarray,
+    n_visits: int,
 ) -> list[str]:
     """Look for a column that says what was measured in each line of a visit (n_lines,).
 
@@ -367,7 +335,7 @@ def _find_names_of_values(
         return np.bincount(pairs // size, minlength=len(n_lines))[several]
 
     for name in unused:
-        codes, texts = number_cells(frame, name)
+        codes, texts = number_cells(lines, name)
         # Remarks are no names.
         named = len(texts) <= len(visits) / 2 and all(isinstance(text, str) for text in texts)
         if named and (count_different(codes) > 1).mean() >= _SHARE_APART:
@@ -379,9 +347,9 @@ def _find_names_of_values(
             )
     notes = []
     for name in series if len(series) > 1 else ():
-        distinct, codes = np.unique(read_floats(frame, [name]), return_inverse=True)
+        distinct, codes = np.unique(read_floats(lines, name), return_inverse=True)
         few = len(distinct) <= _MOST_CODES * np.median(n_lines[several])
-        once = few and count_different(codes.ravel()) == n_lines[several]
+        once = few and count_different(codes) == n_lines[several]
         if few and (distinct % 1 == 0).all() and np.mean(once) >= _SHARE_ONCE:
             others = [other for other in series if other != name]
             notes.append(

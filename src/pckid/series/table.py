@@ -9,10 +9,12 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 
 from pckid._utils.text import counted, list_first
-from pckid.series.columns import read_floats
+from pckid.input.validation import block_values
+from pckid.series.columns import as_lines
 from pckid.series.times import TimeBins
 
 _OPTIONS: dict[str, frozenset[str]] = {
@@ -153,7 +155,7 @@ class SeriesTable:
         """The numbers of the series (n_cases, n_times, n_variables), NaN where missing."""
         names = [name for group in self.column_groups.values() for name in group]
         shape = len(self), len(self.column_groups), -1
-        return read_floats(self.frame, names).reshape(shape).transpose(0, 2, 1)
+        return block_values(as_lines(self.frame).select(names)).reshape(shape).transpose(0, 2, 1)
 
     def like(self, data: Any) -> SeriesTable:
         """Make a table of new cases, with the variables, times and bins of this one.
@@ -202,7 +204,7 @@ def assemble(
     static: Mapping[str, Any],
     cases: list[Any],
     notes: Sequence[str] = (),
-    source: Any = None,
+    source: nw.DataFrame[Any] | None = None,
     rows: np.ndarray | None = None,
 ) -> SeriesTable:
     """Make the table of series (n_variables, n_times, n_cases) and static columns of each case.
@@ -236,16 +238,13 @@ def _make_frame(
 ) -> Any:
     """Make a frame of the source's library; of pandas, or of Arrow, where that is no frame."""
     columns = block.reshape(-1, block.shape[-1])
-    library = type(source).__module__.partition(".")[0]
-    if library == "pandas" or (library not in ("polars", "pyarrow") and find_spec("pandas")):
+    library = nw.Implementation.PANDAS if find_spec("pandas") else nw.Implementation.PYARROW
+    backend: Any = library if source is None else source.implementation
+    if backend.is_pandas_like():
         import pandas as pd
 
         rows = pd.Index(index[0], name=index[1])
         frame = pd.DataFrame(columns.T, rows, names[: len(columns)], copy=False)
         return pd.concat([frame, pd.DataFrame(static, rows)], axis=1) if static else frame
     data = dict(zip(names, [*columns, *static.values()], strict=True))
-    if library == "polars":
-        return type(source)(data)
-    import pyarrow as pa
-
-    return pa.table(data)
+    return nw.from_dict(data, backend=backend).to_native()

@@ -10,7 +10,7 @@ import numpy as np
 
 from pckid._utils.arrays import to_numpy
 from pckid._utils.text import counted, join_words, list_first
-from pckid.series.columns import column_names_of, read_floats, read_static
+from pckid.series.columns import as_lines, read_floats, read_static
 from pckid.series.table import SeriesFormat, SeriesTable, assemble
 from pckid.series.times import TimeBins, read_times, write_times
 
@@ -160,7 +160,8 @@ def from_wide(
     """
     if like is not None:
         variables, static = like.variables, like.static
-    found = find_times(column_names_of(frame, static or ()))
+    lines = as_lines(frame, static or ())
+    found = find_times(lines.columns)
     absent = [name for name in variables or () if name not in found]
     if absent or not found:
         raise ValueError(
@@ -180,16 +181,16 @@ def from_wide(
         bins = _check_times(bins, like.bins)
     if static is None:
         used = {name for times in series.values() for name in times}
-        static = [name for name in column_names_of(frame) if name not in used]
-    rows = np.arange(len(frame))
+        static = [name for name in lines.columns if name not in used]
+    rows = np.arange(len(lines))
     block = np.full((len(series), len(distinct), len(rows)), np.nan)
     for values, times in zip(block, series.values(), strict=True):
         for name, time in times.items():
-            values[distinct.index(time)] = read_floats(frame, [name])[:, 0]
-    columns = {name: read_static(frame, name, rows, given=True) for name in static}
+            values[distinct.index(time)] = read_floats(lines, name)
+    columns = {name: read_static(lines, name, rows, given=True) for name in static}
     kept = {name: column.values for name, column in columns.items() if column}
     form = SeriesFormat("from_wide", {}, tuple(series), tuple(kept), bins)
-    return assemble(form, block, kept, list(getattr(frame, "index", rows)), source=frame)
+    return assemble(form, block, kept, list(getattr(frame, "index", rows)), source=lines)
 
 
 def _check_times(bins: TimeBins, known: TimeBins) -> TimeBins:
