@@ -21,15 +21,10 @@ _SINGLE = (
 
 
 def write_command(words: Sequence[str], *options: Mapping[str, Any]) -> str:
-    """Write a command of pckid.
+    """Write a command of pckid: its name and files, and groups of options by their Python names.
 
-    Parameters
-    ----------
-    words : sequence of str
-        The command's name, and the files that it takes.
-    *options : mappings of name to value
-        By their names in Python, in groups that follow each other. Several values are given one by
-        one, True is a flag; None and False are not given, but for `header`.
+    Several values of an option are given one by one, True is a flag; None and False are not given,
+    but for `header`.
     """
     # A path is not taken for an option; the dash alone is standard input.
     plain = [f"./{word}" if word.startswith("-") and word != "-" else word for word in words]

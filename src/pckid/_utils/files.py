@@ -18,16 +18,7 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     then renamed. On any error, an interrupt among them, the temporary file is removed and whatever
     stood at `path` before stays as it was. What ends a process without an exception, as SIGKILL
     does, leaves the temporary file; nobody may read it who may not read the file it was to
-    replace. A device or a pipe is written directly.
-
-    Parameters
-    ----------
-    path : str or path-like
-        The name the finished file gets. A symbolic link is refused.
-
-    Yields
-    ------
-    file : binary file
+    replace. A device or a pipe is written directly, a symbolic link is refused.
     """
     check_target(path)
     target = Path(path)

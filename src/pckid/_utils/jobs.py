@@ -38,27 +38,15 @@ def _context() -> Any:
 class Job:
     """Run `work(*arguments, tell)` in another process.
 
-    `tell` is to be called with the share of the work that is done, and with what is being done.
-    The process ends with this object: when it is stopped, or when nobody holds it any more.
-
-    Parameters
-    ----------
-    work : callable
-        A function of a module; what it takes and returns can be pickled.
-    *arguments : object
-
-    Attributes
-    ----------
-    stage : Stage
-    finished : bool
-    result : object
-        What `work` returned; None while it runs and if it failed.
-    error : str
-        Why it failed; empty if it did not.
+    `work` is a function of a module; what it takes and returns can be pickled. `tell` is to be
+    called with the share of the work that is done, and with what is being done. The process ends
+    with this object: when it is stopped, or when nobody holds it any more.
     """
 
     def __init__(self, work: Callable[..., Any], *arguments: Any) -> None:
-        self.stage, self.finished, self.result, self.error = Stage(0.0, ""), False, None, ""
+        self.stage, self.finished = Stage(0.0, ""), False
+        self.result: Any = None  # what `work` returned; None while it runs and if it failed
+        self.error = ""  # why it failed
         context = _context()
         self._messages, outbox = context.Pipe(duplex=False)
         self._process = context.Process(target=_run_and_tell, args=(work, arguments, outbox))

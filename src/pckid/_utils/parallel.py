@@ -197,8 +197,7 @@ def run_remote(function: Callable, tasks: Iterable[tuple]) -> Generator[Any, Non
         for result in results:  # noqa: UP028
             yield result
     finally:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)
+        with warnings.catch_warnings(action="ignore", category=UserWarning):
             results.close()
 
 

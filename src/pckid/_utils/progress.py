@@ -17,21 +17,11 @@ Advance = Callable[[int], None]
 def training_progress(
     estimator: Any, n_tasks: int, what: str, verbose: int, phase: str = "fit"
 ) -> Iterator[Advance]:
-    """Yield a function to call with the number of mixtures whenever a task is done.
+    """Yield a function to call with the number of mixtures whenever one of `n_tasks` is done.
 
-    Parameters
-    ----------
-    estimator : estimator with CallbackSupportMixin
-        Its callbacks hear of the first phase of a fit and of its tasks, as scikit-learn has it;
-        a `StepCounter` hears of all phases.
-    n_tasks : int
-        How often the function will be called.
-    what : str
-        What is counted, for `verbose`.
-    verbose : int
-        0 is silent, 1 prints about ten lines, 2 one for every task.
-    phase : str, default="fit"
-        The part of the fit that the tasks belong to.
+    The estimator's callbacks hear of the first phase of a fit and of its tasks, as scikit-learn has
+    it; a `StepCounter` hears of all phases. `verbose` 1 prints about ten lines that count `what`,
+    2 one for every task.
     """
     is_first = not hasattr(estimator, "_callback_fit_ctx")
     context = _open(estimator, n_tasks) if is_first else None
@@ -77,11 +67,8 @@ def _open(estimator: Any, n_tasks: int) -> Any:
 class StepCounter:
     """Scikit-learn callback that counts the steps of a fit.
 
-    Parameters
-    ----------
-    tell : callable
-        Called with the number of steps done, the number of all steps, None if unknown, and the
-        phase of the fit: when the fit begins and after every step.
+    When the fit begins and after every step, `tell` is called with the number of steps done, that
+    of all steps, None if unknown, and the phase of the fit.
     """
 
     def __init__(self, tell: Callable[[int, int | None, str], None]) -> None:

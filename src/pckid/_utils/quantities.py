@@ -12,19 +12,10 @@ _FARTHEST = 3_000_000  # days: dates from about the year -6000 to 10000
 
 
 def write_quantity(value: float, form: str | None = None) -> str:
-    """Write a value of a column.
+    """Write a value of a column, with four figures that count; a dash for what is no number.
 
-    Parameters
-    ----------
-    value : float
-    form : {"date", "datetime", "time"}, a unit, or None
-        What the column holds: dates, hours, numbers in a unit such as "%" or "$", plain numbers.
-
-    Returns
-    -------
-    text : str
-        "2024-03-01", "2024-03-01 13:30", "13:30", "96.5 %", "$1,200", or a number with four
-        figures that count; a dash for what is no number.
+    The form is one of `DATE_KINDS`, a unit such as "%" or "$", or None: "2024-03-01",
+    "2024-03-01 13:30", "13:30", "96.5 %", "$1,200".
     """
     if not math.isfinite(value):
         return "–"

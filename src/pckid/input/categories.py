@@ -21,14 +21,13 @@ class UnseenCategoryWarning(UserWarning):
     --------
     >>> import warnings
     >>> import numpy as np
-    >>> from pckid import PCKID, UnseenCategoryWarning
+    >>> from pckid import PCKID
     >>> X = np.array([[1.0, "red"], [1.1, "red"], [8.0, "blue"], [8.1, "blue"]], dtype=object)
     >>> model = PCKID(2, n_inits=5, categorical_features=[1], random_state=0).fit(X)
-    >>> with warnings.catch_warnings(record=True) as caught:
-    ...     warnings.simplefilter("always", UnseenCategoryWarning)
+    >>> with warnings.catch_warnings(record=True, action="always") as caught:
     ...     _ = model.predict(np.array([[1.2, "green"]], dtype=object))
-    >>> len(caught)
-    1
+    >>> [each.category.__name__ for each in caught]
+    ['UnseenCategoryWarning']
     """
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -20,7 +19,11 @@ _SEARCH = os.path.join("sklearn", "model_selection")
 _warned: set[tuple[type[Warning], str, int]] = set()
 
 
-class EmptyRowWarning(UserWarning):
+class _InOtherWords(UserWarning):
+    """What commands and the app say in sentences of their own."""
+
+
+class EmptyRowWarning(_InOtherWords):
     """Some rows have no observed value, so they cannot be clustered.
 
     Examples
@@ -31,15 +34,14 @@ class EmptyRowWarning(UserWarning):
     >>> import numpy as np
     >>> from pckid import PCKID, EmptyRowWarning
     >>> X = np.array([[1.0, 2.0], [1.1, 2.1], [8.0, 9.0], [8.1, 9.1], [np.nan, np.nan]])
-    >>> with warnings.catch_warnings():
-    ...     warnings.simplefilter("ignore", EmptyRowWarning)
+    >>> with warnings.catch_warnings(action="ignore", category=EmptyRowWarning):
     ...     labels = PCKID(2, n_inits=5, max_samples=1.0, random_state=0).fit_predict(X)
     >>> int(labels[4])
     -1
     """
 
 
-class EmptyClusterWarning(UserWarning):
+class EmptyClusterWarning(_InOtherWords):
     """Fewer clusters hold rows than were asked for.
 
     Examples
@@ -50,8 +52,7 @@ class EmptyClusterWarning(UserWarning):
     >>> import numpy as np
     >>> from pckid import PCKID, EmptyClusterWarning
     >>> X = np.repeat([[1.0, 2.0], [3.0, 5.0]], 10, axis=0)
-    >>> with warnings.catch_warnings():
-    ...     warnings.simplefilter("ignore", EmptyClusterWarning)
+    >>> with warnings.catch_warnings(action="ignore", category=EmptyClusterWarning):
     ...     labels = PCKID(3, n_inits=5, max_components=4, random_state=0).fit_predict(X)
     >>> sorted({int(label) for label in labels})
     [0, 1]
@@ -73,15 +74,14 @@ class UncountedColumnsWarning(UserWarning):
     >>> centers = 8 * np.array([[0, 0, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1]])
     >>> X = centers[groups] + rng.normal(size=(150, 4))
     >>> X = np.column_stack([X, rng.integers(2, size=150)])
-    >>> with warnings.catch_warnings():
-    ...     warnings.simplefilter("ignore", UncountedColumnsWarning)
+    >>> with warnings.catch_warnings(action="ignore", category=UncountedColumnsWarning):
     ...     model = PCKID("auto", random_state=0).fit(X)
     >>> model.n_clusters_, model.choice_.uncounted
     (3, (4,))
     """
 
 
-class ClusterLimitWarning(UserWarning):
+class ClusterLimitWarning(_InOtherWords):
     """`n_clusters="auto"` chose the largest number that it tries: there may be more clusters.
 
     Examples
@@ -98,7 +98,7 @@ class ClusterLimitWarning(UserWarning):
     """
 
 
-class SentinelWarning(UserWarning):
+class SentinelWarning(_InOtherWords):
     """A column holds a number such as -9999 that looks like a code for "missing".
 
     Examples
@@ -108,15 +108,14 @@ class SentinelWarning(UserWarning):
     >>> from pckid import PCKID, SentinelWarning
     >>> X = np.random.default_rng(0).normal(size=(30, 2))
     >>> X[:3, 0] = -9999
-    >>> with warnings.catch_warnings(record=True) as caught:
-    ...     warnings.simplefilter("always", SentinelWarning)
+    >>> with warnings.catch_warnings(record=True, action="always") as caught:
     ...     model = PCKID(2, n_inits=2, max_components=3, random_state=0).fit(X)
     >>> str(caught[0].message).partition(",")[0]
     'Column 0 holds -9999 in 3 rows'
     """
 
 
-class ShiftedRowsWarning(UserWarning):
+class ShiftedRowsWarning(_InOtherWords):
     """New rows do not look like those of the fit: far more outliers, or a variable without values.
 
     Examples
@@ -128,27 +127,16 @@ class ShiftedRowsWarning(UserWarning):
     >>> from pckid import PCKID, ShiftedRowsWarning
     >>> X = np.random.default_rng(0).gamma(9, size=(200, 3))
     >>> model = PCKID(2, n_inits=4, max_components=6, random_state=0).fit(X)
-    >>> with warnings.catch_warnings(record=True) as caught:
-    ...     warnings.simplefilter("always", ShiftedRowsWarning)
+    >>> with warnings.catch_warnings(record=True, action="always") as caught:
     ...     labels = model.predict(X * [1, 1, 88.4])
     >>> [each.category.__name__ for each in caught]
     ['ShiftedRowsWarning']
     """
 
 
-@contextmanager
-def without_own_words() -> Iterator[None]:
+def without_own_words() -> warnings.catch_warnings:
     """Ignore warnings that commands and the app have sentences of their own for."""
-    with warnings.catch_warnings():
-        for kind in (
-            EmptyRowWarning,
-            EmptyClusterWarning,
-            ClusterLimitWarning,
-            SentinelWarning,
-            ShiftedRowsWarning,
-        ):
-            warnings.simplefilter("ignore", kind)
-        yield
+    return warnings.catch_warnings(action="ignore", category=_InOtherWords)
 
 
 def warn_empty_rows(n_empty: int, n_samples: int) -> None:

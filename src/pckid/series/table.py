@@ -55,41 +55,17 @@ class SeriesFormat:
     bins: TimeBins
 
     def read(self, data: Any) -> SeriesTable:
-        """Make a table of new cases; raises if their variables or times are others.
-
-        Parameters
-        ----------
-        data : dataframe, array or list of arrays
-            In the form in which the first cases came.
-
-        Returns
-        -------
-        table : SeriesTable
-        """
+        """Make a table of new cases, as `SeriesTable.like` does, of `data` in the same form."""
         make = getattr(import_module("pckid.series"), self.maker)
         return make(data, **self.options, like=self)
 
     def to_json(self) -> str:
-        """Write it as a text.
-
-        Returns
-        -------
-        text : str
-        """
+        """Write it as a text."""
         return json.dumps(vars(self) | {"bins": self.bins._asdict()})
 
     @classmethod
     def from_json(cls, text: str) -> SeriesFormat:
-        """Read what `to_json` wrote.
-
-        Parameters
-        ----------
-        text : str
-
-        Returns
-        -------
-        format : SeriesFormat
-        """
+        """Read the `text` that `to_json` wrote."""
         known = json.loads(text)
         if not known["options"].keys() <= _OPTIONS.get(known["maker"], frozenset()):
             raise ValueError(f"{known['maker']} is not made of {', '.join(known['options'])}.")

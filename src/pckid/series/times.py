@@ -34,21 +34,13 @@ class LineError(ValueError):
 
 
 class TimeBins(NamedTuple):
-    """The times that the columns of a series stand for.
+    """The times that the columns of a series stand for."""
 
-    Attributes
-    ----------
-    edges : tuple of float
-        The times themselves if `exact`; otherwise bin k holds the times from edge k up to, and not
-        including, edge k + 1; the last bin includes its end.
-    exact : bool
-    dates : bool
-        Whether times are dates: their edges are days since 1970 began.
-    """
-
+    # The times themselves if `exact`; otherwise bin k holds the times from edge k up to, and not
+    # including, edge k + 1; the last bin includes its end.
     edges: tuple[float, ...]
     exact: bool
-    dates: bool
+    dates: bool  # whether times are dates: their edges are days since 1970 began
 
     def locate(self, times: np.ndarray) -> np.ndarray:
         """Find the bin of each time (n,); -1 where there is none."""
