@@ -32,8 +32,8 @@ for ax, image in zip(axes.flat, incomplete, strict=False):
 plt.show()
 
 # %%
-# Accuracy against the share of images with a hole
-# ------------------------------------------------
+# Accuracy against the share of images without a quadrant
+# -------------------------------------------------------
 # The peers fill in the mean of each pixel, or zero, and run k-means.
 shares = (0.0, 0.3, 0.6, 0.9)
 k_means = KMeans(2, n_init=10, random_state=0)

@@ -48,7 +48,7 @@ for name in np.unique(species):
 # %%
 # Pictures
 # --------
-# Rows that many mixtures put together lie close together. Large signs are sure of their cluster.
+# Rows that many mixtures put together lie close together. Large markers are sure of their cluster.
 EmbeddingDisplay.from_estimator(model).plot()
 plt.show()
 
