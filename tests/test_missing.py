@@ -359,9 +359,9 @@ def test_square_images_need_no_shape():
     ("n_features", "image_shape", "sentence"),
     [
         (12, None, r"12 features, .* image_shape="),
-        (12, (3, 5), r"image_shape=\(3, 5\) makes 15 pixels, .* 12 features"),
-        (12, (1, 12), r"shape \(1, 12\) .* quadrants"),
-        (1, None, r"shape \(1, 1\) .* quadrants"),
+        (12, (3, 5), r"12 features, .* 3 by 5 pixels has 15"),
+        (12, (1, 12), r"1 by 12 .* quadrants"),
+        (1, None, r"1 by 1 .* quadrants"),
     ],
 )
 def test_images_that_do_not_fit_are_an_error(n_features, image_shape, sentence):

@@ -434,23 +434,15 @@ def _selected_columns(index: Any, n_features: int, name: str) -> NDArray[np.intp
 
 def _image_shape(image_shape: tuple[int, int] | None, n_features: int) -> tuple[int, int]:
     """Return (height, width) of images that have n_features pixels."""
-    if image_shape is None:
-        side = isqrt(n_features)
-        if side**2 != n_features:
-            raise ValueError(
-                f"X has {n_features} features, which do not form a square image. "
-                "Give image_shape=(height, width)."
-            )
-        image_shape = (side, side)
-    height, width = image_shape
+    height, width = image_shape or (isqrt(n_features), isqrt(n_features))
     if height * width != n_features:
         raise ValueError(
-            f"image_shape={tuple(image_shape)} makes {height * width} pixels, but X has "
-            f"{n_features} features. Give the height and width of one image."
+            f"X has {n_features} features, and an image of {height} by {width} pixels has "
+            f"{height * width}. Give image_shape=(height, width) of one image."
         )
     if min(height, width) < 2:
         raise ValueError(
-            f"An image of shape {tuple(image_shape)} has no four quadrants. "
+            f"An image of {height} by {width} pixels has no four quadrants. "
             "Both sides must be at least 2 pixels long."
         )
     return height, width

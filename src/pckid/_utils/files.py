@@ -27,8 +27,9 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             yield stream
         return
     temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(4)}.tmp")
+    mode = target.stat().st_mode & 0o777 if target.exists() else 0o666  # less the umask
     try:
-        with open(temporary, "xb", opener=partial(os.open, mode=_mode(target))) as file:
+        with open(temporary, "xb", opener=partial(os.open, mode=mode)) as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -60,14 +61,6 @@ def check_target(path: str | os.PathLike[str], sources: Sequence[str] = ()) -> N
             )
         if os.path.isdir(source) and os.path.samefile(folder, source):
             raise FileExistsError(errno.EEXIST, f"{path!r} lies in the input. Write elsewhere.")
-
-
-def _mode(target: Path) -> int:
-    """Permissions to begin a file with: no wider than the target's; a new one's by the umask."""
-    try:
-        return os.stat(target).st_mode & 0o777
-    except FileNotFoundError:
-        return 0o666
 
 
 def _sync_folder(folder: Path) -> None:

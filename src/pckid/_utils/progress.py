@@ -23,9 +23,13 @@ def training_progress(
     it; a `StepCounter` hears of all phases. `verbose` 1 prints about ten lines that count `what`,
     2 one for every task.
     """
-    is_first = not hasattr(estimator, "_callback_fit_ctx")
-    context = _open(estimator, n_tasks) if is_first else None
-    counters = [] if is_first else _step_counters(estimator)
+    context, counters = None, []
+    if hasattr(estimator, "_callback_fit_ctx"):  # in a later phase
+        heard = getattr(estimator, "_skl_callbacks", ())
+        counters = [callback for callback in heard if isinstance(callback, StepCounter)]
+    elif hasattr(estimator, "_init_callback_context"):
+        context = estimator._init_callback_context(max_subtasks=n_tasks)
+        context.call_on_fit_task_begin(estimator=estimator)
     begin, done, n_counted = time.perf_counter(), 0, 0
 
     def advance(count: int) -> None:
@@ -47,21 +51,6 @@ def training_progress(
         context.call_on_fit_task_end(estimator=estimator)
     for counter in counters:
         counter.tell(n_tasks, n_tasks, phase)
-
-
-def _step_counters(estimator: Any) -> list[StepCounter]:
-    """List the callbacks that hear of every phase of a fit."""
-    callbacks = getattr(estimator, "_skl_callbacks", ())
-    return [callback for callback in callbacks if isinstance(callback, StepCounter)]
-
-
-def _open(estimator: Any, n_tasks: int) -> Any:
-    """Begin the root task of the estimator's callbacks, if there are any."""
-    if not hasattr(estimator, "_init_callback_context"):
-        return None
-    context = estimator._init_callback_context(max_subtasks=n_tasks)
-    context.call_on_fit_task_begin(estimator=estimator)
-    return context
 
 
 class StepCounter:

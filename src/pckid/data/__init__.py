@@ -98,21 +98,13 @@ def load_penguins(*, return_X_y: bool = False, as_frame: bool = False) -> Pengui
     import numpy as np
 
     with penguins_path().open(newline="", encoding="utf-8") as file:
-        _, *rows = csv.reader(file)
+        header, *rows = csv.reader(file)
     X = np.array([[float(cell or "nan") for cell in cells] for *cells, _ in rows])
-    penguins = Penguins(X, np.array([row[-1] for row in rows]))
-    return _in_frames(penguins) if as_frame else penguins
+    species = np.array([row[-1] for row in rows])
+    if not as_frame:
+        return Penguins(X, species)
+    import pandas
 
-
-def _in_frames(penguins: Penguins) -> Penguins:
-    """Turn the two arrays into a dataframe and a series."""
-    try:
-        import pandas
-    except ImportError as error:
-        raise ImportError(
-            "load_penguins(as_frame=True) needs pandas. Install it, or leave as_frame out."
-        ) from error
     return Penguins(
-        pandas.DataFrame(penguins.X, columns=penguins.feature_names),
-        pandas.Series(penguins.species, name="species"),
+        pandas.DataFrame(X, columns=header[:-1]), pandas.Series(species, name="species")
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Real
-from typing import Any, NamedTuple, Protocol, TypeGuard
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,18 +13,8 @@ from pckid.input.categories import find_column
 from pckid.input.table import Scaling
 
 
-class GroupedFrame(Protocol):
-    """A table with groups of columns; estimators take it where they take a dataframe.
-
-    `frame` is what is read. `column_groups` hold unless the estimator was given some.
-    """
-
-    frame: Any
-    column_groups: Mapping[str, Sequence[Any]]
-
-
-def has_groups(X: Any) -> TypeGuard[GroupedFrame]:
-    """Return whether `X` is a `GroupedFrame`."""
+def has_groups(X: Any) -> bool:
+    """Return whether `X` is a `frame` with `column_groups`, such as a `SeriesTable`."""
     return isinstance(getattr(X, "column_groups", None), Mapping) and hasattr(X, "frame")
 
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from pckid._utils.arrays import Array, asarray_like, namespace, place, take_along, to_numpy
+from pckid._utils.text import counted
 from pckid.input.column_groups import ColumnRoles, with_column_weights
 from pckid.input.known import KnownMembers, find_known
 from pckid.input.learning_rows import keys, smallest
@@ -22,7 +23,7 @@ from pckid.input.table import (
     usable_rows,
     with_group_scales,
 )
-from pckid.input.validation import check_columns_vary, check_row_count
+from pckid.input.validation import check_columns_vary
 from pckid.input.weights import canonical_order
 
 # Tables of up to this many rows are searched for rows that are the same. Beyond, the eigenvectors
@@ -268,8 +269,15 @@ def _without_columns(X: Array, columns: Sequence[int]) -> Array:
 
 def _check_count(n_usable: int, sampling: Sampling) -> None:
     """Raise if there are too few rows with an observed value."""
-    check_row_count(n_usable, 2, "clustering needs")
-    check_row_count(n_usable, sampling.n_clusters, f"{sampling.n_clusters:,} clusters need")
+    needed = max(sampling.n_clusters, 2)
+    if n_usable < needed:
+        what, fewer = f"{needed:,} clusters need", " or ask for fewer clusters"
+        if n_usable < 2:
+            needed, what, fewer = 2, "clustering needs", ""
+        raise ValueError(
+            f"Found {counted(n_usable, 'row')} with at least one observed value, but {what} "
+            f"at least {needed:,}. Give more rows{fewer}."
+        )
 
 
 class UniqueRows(NamedTuple):

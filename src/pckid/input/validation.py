@@ -15,7 +15,6 @@ from sklearn.utils.validation import validate_data
 
 from pckid._utils.arrays import Array, asarray_like, detach, is_foreign, namespace, to_numpy
 from pckid._utils.sklearn_compat import Interval, InvalidParameterError
-from pckid._utils.text import counted
 from pckid.input import categories
 from pckid.input.cells import numbers
 from pckid.input.column_groups import plain_table
@@ -35,7 +34,7 @@ _BLOCKED = ("dask", "dask_expr")
 def validate_table(estimator: Any, X: Any, *, reset: bool) -> Array:
     """Turn a table into a float array (n_samples, n_features), NaN where a value is missing.
 
-    It is an array-like, a dataframe, a GroupedFrame or an array of the Array API; NaN, None, pd.NA,
+    It is an array-like, a dataframe, a SeriesTable or an array of the Array API; NaN, None, pd.NA,
     NaT, nulls and masked entries are missing. With `reset`, as in `fit`, the estimator gets
     `n_features_in_`, `feature_names_in_` and the categories of the columns that its
     `categorical_features` stands for; else `X` must match them. Categories are numbered from 0; one
@@ -92,7 +91,7 @@ def column_name(estimator: Any, index: int) -> str:
 
 def dropped_features(estimator: Any, kept: np.ndarray) -> list[Any]:
     """List the columns that are not `kept`, by name if the table had names."""
-    dropped = sorted(set(range(estimator.n_features_in_)) - set(kept.tolist()))
+    dropped = np.setdiff1d(np.arange(estimator.n_features_in_), kept).tolist()
     names = column_names(estimator)
     return dropped if names is None else [names[j] for j in dropped]
 
@@ -154,16 +153,6 @@ class IncompleteInputMixin:
         return tags
 
 
-def check_row_count(n_samples: int, needed: int, what: str) -> None:
-    """Raise if there are fewer usable rows than something needs."""
-    if n_samples < needed:
-        fewer = " or ask for fewer clusters" if needed > 2 else ""
-        raise ValueError(
-            f"Found {counted(n_samples, 'row')} with at least one observed value, but {what} "
-            f"at least {needed:,}. Give more rows{fewer}."
-        )
-
-
 def check_columns_vary(n_kept: int, shape: tuple[int, ...], *, categories: bool = False) -> None:
     """Raise if no column varies, or holds some category twice where there are such columns."""
     if n_kept == 0 and shape[0] == 1:
@@ -183,9 +172,7 @@ def check_columns_vary(n_kept: int, shape: tuple[int, ...], *, categories: bool 
 
 def categorical_mask(estimator: Any) -> np.ndarray:
     """Find which columns of a fitted estimator hold categories, of shape (n_features,)."""
-    mask = np.zeros(estimator.n_features_in_, dtype=bool)
-    mask[list(getattr(estimator, "_categories", {}))] = True
-    return mask
+    return np.isin(np.arange(estimator.n_features_in_), list(getattr(estimator, "_categories", {})))
 
 
 def _categories(
