@@ -163,26 +163,21 @@ def fill_table(X: Any, values: np.ndarray, replaced: Iterable[int], texts: Colle
     if frame is None:
         return values if texts else restorer(X)(values)
     for j in replaced:
-        cells = values[:, j] if j in texts and values.dtype == object else None
-        numbers = values[:, j].astype(np.float64) if cells is None else None
+        is_text = j in texts and values.dtype == object
+        cells = values[:, j].tolist() if is_text else values[:, j].astype(np.float64)
         if frame.implementation.is_pandas_like():
             old = X.iloc[:, j]
-            same = cells is not None or getattr(old.dtype, "kind", "O") == "f"
+            same = is_text or getattr(old.dtype, "kind", "O") == "f"
             X = X.copy(deep=False)
-            new = numbers if cells is None else cells
-            X.isetitem(j, type(old)(new, index=X.index, dtype=old.dtype if same else None))
+            X.isetitem(j, type(old)(cells, index=X.index, dtype=old.dtype if same else None))
         elif frame.implementation.is_polars():
             old = X.to_series(j)
-            if cells is not None:
-                new = type(old)(old.name, cells.tolist(), dtype=old.dtype)
-            else:
-                new = type(old)(old.name, numbers, nan_to_null=True)
-            X = X.with_columns(new)
+            kind = old.dtype if is_text else None
+            X = X.with_columns(type(old)(old.name, cells, dtype=kind, nan_to_null=not is_text))
         else:
             import pyarrow as pa
 
-            kept = None if cells is None else X.column(j).type
-            new = pa.array(numbers if cells is None else cells, kept, from_pandas=True)
+            new = pa.array(cells, X.column(j).type if is_text else None, from_pandas=True)
             # What pandas noted of the old types would refuse the new ones.
             X = X.set_column(j, X.field(j).name, new).replace_schema_metadata(None)
     return X

@@ -214,8 +214,7 @@ def warn_caller(message: str, category: type[Warning]) -> None:
         searching = searching or _SEARCH in frame.f_code.co_filename
         level, frame = level + 1, frame.f_back
     place = (category, frame.f_code.co_filename, frame.f_lineno)
-    module = frame.f_globals.get("__name__", "")
-    if searching and _is_shown_once(message, category, module, frame.f_lineno):
+    if searching and _is_shown_once(category):
         if place in _warned:
             return
         _warned.add(place)
@@ -227,14 +226,9 @@ def _is_inside(path: str) -> bool:
     return path.startswith(_PACKAGE) or any(f"{os.sep}{name}{os.sep}" in path for name in _CALLERS)
 
 
-def _is_shown_once(message: str, category: type[Warning], module: str, line: int) -> bool:
-    """Whether the user's filters let a warning through, and show it but once."""
-    for action, text, kind, where, at in warnings.filters:
-        if (
-            (text is None or text.match(message))
-            and issubclass(category, kind)
-            and (where is None or where.match(module))
-            and at in (0, line)
-        ):
+def _is_shown_once(category: type[Warning]) -> bool:
+    """Whether the user's filters of kinds of warnings let this one through, but once."""
+    for action, text, kind, module, _ in warnings.filters:
+        if text is module is None and issubclass(category, kind):
             return action in ("default", "module", "once")
     return True
