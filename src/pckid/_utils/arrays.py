@@ -1,7 +1,5 @@
 """Array namespaces and devices: the one room that knows torch and CuPy by name."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Protocol
 

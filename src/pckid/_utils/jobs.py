@@ -1,7 +1,5 @@
 """A computation in a process of its own, which can be watched and stopped."""
 
-from __future__ import annotations
-
 import multiprocessing
 import weakref
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Small tables as HTML, for results that show themselves in a notebook."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any

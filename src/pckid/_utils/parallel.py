@@ -1,7 +1,5 @@
 """Threads and other workers: how many, and BLAS kept from starting its own inside them."""
 
-from __future__ import annotations
-
 import os
 import sys
 import warnings

@@ -3,8 +3,6 @@
 No other file knows the callback interface, which may still change.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """What a fitted clusterer shows of itself in a notebook, below scikit-learn's diagram."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The random streams of a fit: one seed enters, and each use of it has a key of its own."""
 
-from __future__ import annotations
-
 from enum import IntEnum
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Columns of categories: which they are, and their values as numbers from 0."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

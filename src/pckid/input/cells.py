@@ -1,7 +1,5 @@
 """Single cells of a table: which are missing, which are numbers, and which only look like it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Hashable
 from typing import Any

@@ -1,7 +1,5 @@
 """Groups of columns: which share a scale, how much they count, and whose missingness tells."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Real
 from typing import Any, NamedTuple

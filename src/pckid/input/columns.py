@@ -1,7 +1,5 @@
 """The columns of tables, which narwhals reads whatever library made a dataframe."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date, timedelta
 from types import MappingProxyType

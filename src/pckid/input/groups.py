@@ -1,7 +1,5 @@
 """Rows that belong together, such as the members of a household: drawn together or not at all."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

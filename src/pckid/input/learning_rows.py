@@ -6,8 +6,6 @@ block by block on many machines. All that a fit learns, it learns from the pool;
 are then placed as new rows are.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from pckid._utils.seeds import Stream, sequence

@@ -1,7 +1,5 @@
 """Columns of two values that together hold one category: what "one-hot" encoders make of it."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from pckid._utils.arrays import Array, asarray_like, take_along, to_numpy

@@ -1,7 +1,5 @@
 """What a fit learns from: rows, how much each of them counts, and what is known of the others."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 

@@ -1,7 +1,5 @@
 """Numbers such as -9999 or 99 that look like codes for "missing"."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from itertools import starmap

@@ -1,7 +1,5 @@
 """What the mixtures read: standardised values, what is observed, and patterns of missingness."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from itertools import compress
 from typing import Any, NamedTuple

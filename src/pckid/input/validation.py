@@ -1,7 +1,5 @@
 """Input checks: tables of any kind become float arrays with NaN, or an error that helps."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from functools import wraps

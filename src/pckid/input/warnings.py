@@ -1,7 +1,5 @@
 """Warnings raised to users: one class for each cause, raised once, at the user's line."""
 
-from __future__ import annotations
-
 import os
 import sys
 import warnings

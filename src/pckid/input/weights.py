@@ -1,7 +1,5 @@
 """Rows that count more than others, and draws that depend on the rows but not on their order."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Columns of frames of any library."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Any, NamedTuple

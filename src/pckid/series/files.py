@@ -1,7 +1,5 @@
 """Series in files: the lines of a long table become a table with a row for each case."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

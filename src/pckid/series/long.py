@@ -1,7 +1,5 @@
 """Long tables: a line for each visit, or for each value."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 

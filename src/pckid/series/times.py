@@ -1,7 +1,5 @@
 """Times of series: read from cells of any kind, put into bins, written as names of columns."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime

@@ -1,7 +1,5 @@
 """Series with a column for each time: arrays, lists of arrays, and names such as t1 to t24."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from typing import Any
