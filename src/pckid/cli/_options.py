@@ -44,23 +44,7 @@ def not_zero(ctx: click.Context, param: click.Parameter, value: int | None) -> i
     return value
 
 
-def share_or_rows(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
-    """Read a share up to 1, or a whole number of rows."""
-    if value is None or 0 < value <= 1:
-        return value
-    if value >= 2 and value == int(value):
-        return int(value)
-    raise click.BadParameter("give a share between 0 and 1, or a whole number of rows from 2 on.")
-
-
-def html_name(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
-    """Refuse a report under a name that promises another format than HTML."""
-    if value and not value.lower().endswith((".html", ".htm")):
-        raise click.BadParameter(f"a report is HTML: end {value!r} in .html.")
-    return value
-
-
-reading_options = stack_options(
+reading = stack_options(
     click.option(
         "--na-values", "--missing", "na_values", multiple=True, metavar="[NAME=]TOKEN",
         help="A further content of cells that means missing, such as -9999, or age=-9 in one "
@@ -124,86 +108,19 @@ reading_options = stack_options(
 )  # fmt: skip
 """How a table is to be read."""
 
-column_options = stack_options(
-    click.option(
-        "--columns", multiple=True, metavar="NAMES",
-        help="Use these columns only: names with commas between them. May be repeated.",
-    ),
-    click.option(
-        "--drop", multiple=True, metavar="NAMES", help="Leave these columns out of the clustering."
-    ),
-    click.option(
-        "--categorical", multiple=True, metavar="NAMES",
-        help="Columns of numbers that are codes of categories. Columns of text always are.",
-    ),
-    click.option("--id", "row_names", metavar="NAME", help="Column that names the rows; not used."),
-    click.option(
-        "--label", "labels", metavar="NAME",
-        help="Column with known groups: compared with the clusters, never used to find them.",
-    ),
-)  # fmt: skip
-"""Which columns are clustered."""
-
-ensemble_options = stack_options(
-    click.option(
-        "--inits", "n_inits", type=click.IntRange(1),
-        help="Mixture models for every number of components; 10 by default.",
-    ),
-    click.option(
-        "--max-components", type=click.IntRange(2),
-        help="Largest number of components of a mixture model. By default 1.5 times the root of "
-        "the number of rows, at most 60.",
-    ),
-    click.option(
-        "--max-samples", type=float, callback=share_or_rows,
-        help="Share of the rows that each model sees; a whole number above 1 counts rows. By "
-        "default half of the rows, at most 500.",
-    ),
-    click.option(
-        "--embedding", type=click.Choice(["random_walk", "kernel_pca"]),
-        help="How rows are laid out before they are grouped; random_walk by default.",
-    ),
-    click.option(
-        "--paper", is_flag=True,
-        help="Cluster as in the paper's experiments: its mixtures, its weights, its embedding. "
-        "Options given beside it still hold.",
-    ),
-    click.option(
-        "--same-units", "scaling", flag_value="common",
-        help="All columns of numbers are in the same unit, as pixels, bands or dates of a series "
-        "are: one that varies more tells more. Otherwise all columns tell alike.",
-    ),
-    click.option(
-        "--informative", "missingness", flag_value="informative",
-        help="Missingness itself carries information about the clusters, as where values are "
-        "missing because of what they would have been.",
-    ),
-)  # fmt: skip
-"""The ensemble of mixture models."""
-
-jobs_option = click.option(
+jobs = click.option(
     "--jobs", "n_jobs", type=int, callback=not_zero, help="Processor cores to use; -1 for all."
 )
 """How many threads there are."""
 
-running_options = stack_options(
-    click.option(
-        "--seed", "random_state", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True,
-        help="Start of the random numbers: the same seed gives the same clusters.",
-    ),
-    jobs_option,
-    click.option("--device", help='Where to compute, such as "cuda". The processor by default.'),
-)  # fmt: skip
-"""How the computation runs."""
-
-outliers_option = click.option(
+outliers = click.option(
     "--outliers", is_flag=True,
     help="Add a column `outlier_score`: how unlike every cluster a row is, in standard "
     "deviations. Rows above 3 are unusual.",
 )  # fmt: skip
 """Whether outlier scores are written."""
 
-writing_options = stack_options(
+writing = stack_options(
     click.option(
         "--out", "-o", type=click.Path(dir_okay=False), metavar="FILE",
         help="Write the rows here (.csv, .tsv, .xlsx, .parquet, .arrow; .csv.gz and the like "
@@ -221,35 +138,13 @@ writing_options = stack_options(
 )  # fmt: skip
 """Where results go."""
 
-streaming_options = stack_options(
-    click.option(
-        "--stream/--no-stream", "stream", default=None,
-        help="Read the table in batches, or whole. By default in batches if it is large.",
-    ),
-    click.option(
-        "--scheduler", metavar="ADDRESS",
-        help="Let the workers of a running Dask scheduler read the table and do the work.",
-    ),
-    click.option(
-        "--resume", is_flag=True,
-        help="Keep labels in FILE.resume beside --out while they are found. The same command after "
-        "a stop goes on from there; the fit itself is repeated.",
-    ),
-    click.option(
-        "--only-labels", is_flag=True,
-        help="Write the column of --id, or the number of the row, and no other column beside "
-        "the result.",
-    ),
-)  # fmt: skip
-"""Tables larger than memory."""
-
-long_output = click.option(
+out_long = click.option(
     "--out-long", type=click.Path(dir_okay=False), metavar="FILE",
     help="With --case, write all lines here, each with the cluster of its case.",
 )  # fmt: skip
 """Where the lines of a long table go."""
 
-case_options = stack_options(
+cases = stack_options(
     click.option(
         "--case", metavar="NAME",
         help="The table has several lines for each case, such as the visits of a patient; this "
@@ -284,14 +179,3 @@ case_options = stack_options(
     ),
 )  # fmt: skip
 """Tables with several lines for each case."""
-
-series_options = stack_options(
-    case_options,
-    long_output,
-    click.option(
-        "--group", "groups", multiple=True, metavar="NAME=PATTERN",
-        help="Columns in the same unit, which share one scale, by a pattern of their names: "
-        "ndvi=ndvi_*. May be repeated.",
-    ),
-)  # fmt: skip
-"""Series, and groups of columns."""

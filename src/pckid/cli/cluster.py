@@ -5,23 +5,30 @@ from typing import Any
 
 import click
 
-from pckid.cli._options import (
-    TableCommand,
-    column_options,
-    ensemble_options,
-    html_name,
-    outliers_option,
-    reading_options,
-    running_options,
-    series_options,
-    streaming_options,
-    writing_options,
-)
+from pckid.cli import _options
 from pckid.cli._process import loading_libraries
 from pckid.cli._say import be_quiet
 
 
-@click.command(cls=TableCommand, short_help="Find clusters in a table with missing values.")
+def _share_or_rows(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
+    """Read a share up to 1, or a whole number of rows."""
+    if value is None or 0 < value <= 1:
+        return value
+    if value >= 2 and value == int(value):
+        return int(value)
+    raise click.BadParameter("give a share between 0 and 1, or a whole number of rows from 2 on.")
+
+
+def _html_name(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """Refuse a report under a name that promises another format than HTML."""
+    if value and not value.lower().endswith((".html", ".htm")):
+        raise click.BadParameter(f"a report is HTML: end {value!r} in .html.")
+    return value
+
+
+@click.command(
+    cls=_options.TableCommand, short_help="Find clusters in a table with missing values."
+)
 @click.argument("table", default="-")
 @click.option("-k", "--clusters", "n_clusters", type=click.IntRange(1),
               help="Number of clusters. Chosen among 1 to 15 by default; 1 where there are no "
@@ -32,7 +39,18 @@ from pckid.cli._say import be_quiet
 @click.option("--assess/--no-assess", "wants_verdict", default=True, show_default=True,
               help="Say whether the clusters are clearer than those of tables without groups, and "
               "how stable they are; takes some seconds.")  # fmt: skip
-@column_options
+@click.option("--columns", multiple=True, metavar="NAMES",
+              help="Use these columns only: names with commas between them. May be "
+              "repeated.")  # fmt: skip
+@click.option("--drop", multiple=True, metavar="NAMES",
+              help="Leave these columns out of the clustering.")  # fmt: skip
+@click.option("--categorical", multiple=True, metavar="NAMES",
+              help="Columns of numbers that are codes of categories. Columns of text always "
+              "are.")  # fmt: skip
+@click.option("--id", "row_names", metavar="NAME", help="Column that names the rows; not used.")
+@click.option("--label", "labels", metavar="NAME",
+              help="Column with known groups: compared with the clusters, never used to find "
+              "them.")  # fmt: skip
 @click.option("--known", metavar="NAME",
               help="Column with the groups of some rows, empty elsewhere: these rows keep them, "
               "the others follow, and clusters carry their names.")  # fmt: skip
@@ -42,20 +60,60 @@ from pckid.cli._say import be_quiet
 @click.option("--yes", "take_advice", is_flag=True,
               help="Take the advice that `pckid inspect` would give: codes for missing values, "
               "columns to leave out, formats of numbers.")  # fmt: skip
-@series_options
-@writing_options
+@_options.cases
+@_options.out_long
+@click.option("--group", "groups", multiple=True, metavar="NAME=PATTERN",
+              help="Columns in the same unit, which share one scale, by a pattern of their names: "
+              "ndvi=ndvi_*. May be repeated.")  # fmt: skip
+@_options.writing
 @click.option("--report", "report_path", type=click.Path(dir_okay=False), metavar="FILE.html",
-              callback=html_name, help="Write a report that explains the clusters.")  # fmt: skip
-@outliers_option
+              callback=_html_name, help="Write a report that explains the clusters.")  # fmt: skip
+@_options.outliers
 @click.option("--instability", is_flag=True,
               help="Add a column `missing_instability`: the chance that the row would be in "
               "another cluster if its missing values were known.")  # fmt: skip
 @click.option("--save", "model_path", type=click.Path(dir_okay=False), metavar="MODEL",
               help="Keep the model for `pckid predict`.")  # fmt: skip
-@reading_options
-@ensemble_options
-@running_options
-@streaming_options
+@_options.reading
+@click.option("--inits", "n_inits", type=click.IntRange(1),
+              help="Mixture models for every number of components; 10 by default.")  # fmt: skip
+@click.option("--max-components", type=click.IntRange(2),
+              help="Largest number of components of a mixture model. By default 1.5 times the root "
+              "of the number of rows, at most 60.")  # fmt: skip
+@click.option("--max-samples", type=float, callback=_share_or_rows,
+              help="Share of the rows that each model sees; a whole number above 1 counts rows. By "
+              "default half of the rows, at most 500.")  # fmt: skip
+@click.option("--embedding", type=click.Choice(["random_walk", "kernel_pca"]),
+              help="How rows are laid out before they are grouped; random_walk by "
+              "default.")  # fmt: skip
+@click.option("--paper", is_flag=True,
+              help="Cluster as in the paper's experiments: its mixtures, its weights, its "
+              "embedding. Options given beside it still hold.")  # fmt: skip
+@click.option("--same-units", "scaling", flag_value="common",
+              help="All columns of numbers are in the same unit, as pixels, bands or dates of a "
+              "series are: one that varies more tells more. Otherwise all columns tell "
+              "alike.")  # fmt: skip
+@click.option("--informative", "missingness", flag_value="informative",
+              help="Missingness itself carries information about the clusters, as where values are "
+              "missing because of what they would have been.")  # fmt: skip
+@click.option("--seed", "random_state", type=click.IntRange(0, 2**32 - 1), default=0,
+              show_default=True,
+              help="Start of the random numbers: the same seed gives the same "
+              "clusters.")  # fmt: skip
+@_options.jobs
+@click.option("--device", help='Where to compute, such as "cuda". The processor by default.')
+@click.option("--stream/--no-stream", "stream", default=None,
+              help="Read the table in batches, or whole. By default in batches if it is "
+              "large.")  # fmt: skip
+@click.option("--scheduler", metavar="ADDRESS",
+              help="Let the workers of a running Dask scheduler read the table and do the "
+              "work.")  # fmt: skip
+@click.option("--resume", is_flag=True,
+              help="Keep labels in FILE.resume beside --out while they are found. The same command "
+              "after a stop goes on from there; the fit itself is repeated.")  # fmt: skip
+@click.option("--only-labels", is_flag=True,
+              help="Write the column of --id, or the number of the row, and no other column beside "
+              "the result.")  # fmt: skip
 def cluster(**options: Any) -> None:
     """Find clusters in TABLE and write its rows with two new columns: `cluster`, numbered by size
     from 0 (-1 where a row holds no value; above 100,000 rows, by size among those that the fit

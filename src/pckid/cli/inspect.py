@@ -5,13 +5,13 @@ from typing import Any
 
 import click
 
-from pckid.cli._options import TableCommand, case_options, reading_options
+from pckid.cli import _options
 
 
-@click.command(cls=TableCommand, short_help="Show what a table holds and what is missing.")
+@click.command(cls=_options.TableCommand, short_help="Show what a table holds and what is missing.")
 @click.argument("table")
-@reading_options
-@case_options
+@_options.reading
+@_options.cases
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a page of text.")
 def inspect(table: str, as_json: bool, **options: Any) -> None:
     """Show what TABLE holds: its columns, how their numbers are written, the share missing, which

@@ -5,19 +5,13 @@ from typing import Any
 
 import click
 
-from pckid.cli._options import (
-    TableCommand,
-    jobs_option,
-    long_output,
-    outliers_option,
-    reading_options,
-    writing_options,
-)
+from pckid.cli import _options
 from pckid.cli._process import loading_libraries
 
 
 @click.command(
-    cls=TableCommand, short_help="Put the rows of a table into the clusters of a saved model."
+    cls=_options.TableCommand,
+    short_help="Put the rows of a table into the clusters of a saved model.",
 )
 @click.argument("model")
 @click.argument("table", default="-")
@@ -35,11 +29,11 @@ from pckid.cli._process import loading_libraries
 @click.option("--strict", is_flag=True,
               help="Exit with code 3 where the new rows do not look like those of the model, or "
               "cannot be compared with them. They are written all the same.")  # fmt: skip
-@outliers_option
-@jobs_option
-@writing_options
-@long_output
-@reading_options
+@_options.outliers
+@_options.jobs
+@_options.writing
+@_options.out_long
+@_options.reading
 def predict(**options: Any) -> int:
     """Put the rows of TABLE into the clusters of MODEL, which `pckid cluster --save` wrote, and
     write them with the columns `cluster` and `confidence`. The columns are found by their names;
