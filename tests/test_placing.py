@@ -5,7 +5,7 @@ import pytest
 from helpers import SMALL, groups
 
 from pckid import PCKID
-from pckid.placing import assign_rows
+from pckid.runs import assign_clusters
 from pckid.spectral import assignment
 from pckid.tables.options import ColumnOptions
 from pckid.tables.preparing import prepare
@@ -33,9 +33,9 @@ def test_rows_pass_the_mixtures_once(prepared, monkeypatch):
             return function(*given)
 
         monkeypatch.setattr(assignment, name, counted)
-    found = assign_rows(model, prepared, outliers=True)
+    found = assign_clusters(model, prepared, outliers=True).results
     assert passes == ["project_and_score"]
     for each, other in zip(found, expected, strict=True):
         np.testing.assert_array_equal(each, other)
-    for each, other in zip(assign_rows(model, prepared), expected, strict=False):
+    for each, other in zip(assign_clusters(model, prepared).results, expected, strict=False):
         np.testing.assert_array_equal(each, other)

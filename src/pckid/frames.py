@@ -9,12 +9,12 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from pckid._utils.commands import as_parameter, as_parameters
-from pckid.exceptions import OptionError, TableError, UndecidedError
+from pckid.exceptions import OptionError, TableError
 from pckid.tables.options import option_of, pick_options
 from pckid.tables.prepared import Prepared
 from pckid.tables.preparing import prepare
 from pckid.tables.scanning import open_table
-from pckid.wording import LEFT_OUT, Dialect, write_findings, write_refusal
+from pckid.wording import LEFT_OUT, Dialect, refuse_undecided, write_findings
 
 PYTHON = Dialect(
     write=lambda fixes: as_parameters(map(option_of, fixes)),
@@ -154,15 +154,8 @@ def read_table(
     reading, options = pick_options(locals())
     with parameter_errors(path):
         prepared = prepare(open_table(path, reading), options)
-    refuse_undecided(prepared)
+    refuse_undecided(prepared, PYTHON)
     return TableFrame(_to_frame(prepared), write_findings(prepared, PYTHON))
-
-
-def refuse_undecided(prepared: Prepared) -> None:
-    """Raise if something about a table must be decided first."""
-    if prepared.stops:
-        told = write_refusal(prepared.table.source, prepared.problems, PYTHON)
-        raise UndecidedError(told, prepared.problems)
 
 
 @contextmanager

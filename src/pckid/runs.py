@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import io
 import os
+import warnings
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from joblib import parallel_config
@@ -16,6 +17,7 @@ from joblib import parallel_config
 from pckid import streaming
 from pckid._utils.arrays import to_numpy
 from pckid._utils.commands import write_command
+from pckid._utils.parallel import n_threads
 from pckid._utils.progress import StepCounter
 from pckid._utils.quantities import write_quantity
 from pckid._utils.text import counted
@@ -25,30 +27,25 @@ from pckid.describe.cluster_names import cluster_titles
 from pckid.describe.clusters import name_differences
 from pckid.describe.descriptions import describe_cluster
 from pckid.describe.rows import to_matrix
+from pckid.input.categories import UnseenCategoryWarning
+from pckid.input.column_groups import plain_table
 from pckid.input.known import MOST_KNOWN
+from pckid.input.validation import validate_table
 from pckid.input.warnings import without_own_words
-from pckid.modelfile import load_with_description, save
+from pckid.modelfile import save
 from pckid.n_clusters import MAX_CLUSTERS
 from pckid.outofcore.files import FileRows
 from pckid.outofcore.stored import StoredLabels
-from pckid.placing import (
-    as_known,
-    assign_rows,
-    describe_reading,
-    known_reading,
-)
-from pckid.series.files import prepare_table
+from pckid.placing import describe_reading
 from pckid.significance.new_rows import RowComparison, compare_rows
 from pckid.spectral.assignment import place_rows
 from pckid.tables.findings import Fact
-from pckid.tables.known_columns import Known
-from pckid.tables.options import ColumnOptions, ReadOptions, list_given
+from pckid.tables.options import list_given
 from pckid.tables.prepared import Prepared
 from pckid.tables.problems import NAME_COLUMN
-from pckid.tables.scanning import OpenTable
 from pckid.tables.workbook_writing import Share, Sheets
 from pckid.tables.writing import TableWriter
-from pckid.wording import LEFT_OUT, Dialect, list_findings, write_findings
+from pckid.wording import LEFT_OUT, Dialect, write_evidence, write_findings, write_fix, write_note
 
 FITTING, JUDGING = "fit", "judge"
 """Phases of a run that take time; `CHOOSING` is another."""
@@ -89,34 +86,15 @@ def fit_clusters(
     )
 
 
-class KnownModel(NamedTuple):
-    """A model from a file, and how tables are opened and prepared for it."""
-
-    estimator: PCKID
-    columns: ColumnOptions
-    reading: ReadOptions
-    known: Known
-    na_values: list[str]  # what was missing in its own table
-
-    def place(
-        self, table: OpenTable, check: Callable[[Prepared], None], *, outliers: bool = False
-    ) -> Clustering:
-        """Put the rows of a table into clusters, unless `check` stops at what is doubtful."""
-        prepared = prepare_table(table, self.columns, self.known)
-        check(prepared)
-        results = assign_rows(self.estimator, prepared, outliers)
-        return Clustering(self.estimator, prepared, None, results, is_new=True)
-
-
-def load_known(
-    model: Any, columns: ColumnOptions, reading: ReadOptions, keep_lines: bool = False
-) -> KnownModel:
-    """Load a model; tables are read as its own was, where the options say nothing else."""
-    estimator, description = load_with_description(model)
-    kept = known_reading(description)
-    known, columns, reading = as_known(estimator, kept, columns, reading)
-    columns = replace(columns, lines=columns.lines and columns.lines._replace(keep=keep_lines))
-    return KnownModel(estimator, columns, reading, known, kept["na_values"])
+def assign_clusters(estimator: PCKID, prepared: Prepared, outliers: bool = False) -> Clustering:
+    """Put the rows of a prepared table into the clusters of a model, in one pass through it."""
+    with without_own_words():
+        # Notes on the table say which categories the model does not know.
+        warnings.simplefilter("ignore", UnseenCategoryWarning)
+        X = validate_table(estimator, plain_table(prepared.frame), reset=False)
+    jobs = n_threads(estimator.n_jobs)
+    results = place_rows(estimator._fitted, to_numpy(X), None, jobs, outliers)
+    return Clustering(estimator, prepared, None, results, is_new=True)
 
 
 @dataclass(frozen=True)
@@ -253,7 +231,15 @@ class Clustering:
         together = prepared.together if self.rows is None and not self.is_new else []
         notes = (*prepared.table.notes, *prepared.notes, *together)
         notes += (*self.list_replaced(layout), *self.list_notes(totals))
-        return list_findings(notes, prepared.problems, words, settled=self.is_new)
+        found: list[dict[str, Any]] = []
+        for note in notes:
+            one = [note.data["column"]] if "column" in note.data else []
+            columns, sentence = list(note.data.get("columns", one)), write_note(note, words)
+            found.append({"code": note.code, "columns": columns, "sentence": sentence})
+        for problem in prepared.problems:
+            sentence = f"{write_evidence(problem)} {write_fix(problem, words)}"
+            found.append({"code": problem.code, "columns": [problem.column], "sentence": sentence})
+        return found
 
     def layout(
         self,

@@ -24,7 +24,7 @@ from pckid._version import __version__
 from pckid.cluster import PCKID
 from pckid.describe.cluster_names import cluster_titles
 from pckid.exceptions import TableError
-from pckid.frames import parameter_errors, read_table, refuse_undecided
+from pckid.frames import PYTHON, parameter_errors, read_table
 from pckid.input.known import read_known
 from pckid.input.learning_rows import pool_size
 from pckid.metrics import accuracy_of_counts
@@ -43,6 +43,7 @@ from pckid.tables.problems import NAME_COLUMN, NEW_COLUMNS, find_problems
 from pckid.tables.scanning import OpenTable, open_table
 from pckid.tables.table import FileTable
 from pckid.tables.writing import TableWriter, table_format
+from pckid.wording import refuse_undecided
 
 
 class Totals(NamedTuple):
@@ -149,7 +150,7 @@ def cluster_file(
         if not columns:
             chosen = replace(chosen, drop=(*chosen.drop, *kept))
         prepared, rows = prepare_rows(model, table, chosen, read_rows)
-        refuse_undecided(prepared)
+        refuse_undecided(prepared, PYTHON)
         assert rows is not None  # of a table that stays in its file
         model.fit(rows)
         made_by = json.dumps(origin(model, prepared))

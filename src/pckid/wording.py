@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from string import Formatter
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from pckid._utils.text import brief, counted, join_words, list_first, number_hint
+from pckid.exceptions import UndecidedError
 from pckid.input.sentinels import describe_codes
 from pckid.tables.categories import MAX_CATEGORIES
 from pckid.tables.findings import (
@@ -303,6 +304,7 @@ class Dialect(NamedTuple):
     row_names: Callable[[str], str]  # how a column is named that names the rows, or ""
     lines: Callable[[dict[str, str]], str]  # names the columns of case, time, variable, value
     yes: str  # what takes all advice
+    settled: bool = False  # whether a model has chosen the columns, so that only cells can change
 
 
 def write_note(note: Fact, words: Dialect) -> str:
@@ -339,28 +341,11 @@ def write_note(note: Fact, words: Dialect) -> str:
     return _fill(NOTES[key], (), {**data, **more, "say": words.names})
 
 
-def write_findings(
-    prepared: Prepared, words: Dialect, settled: bool = False, skip: str = ""
-) -> list[str]:
+def write_findings(prepared: Prepared, words: Dialect, skip: str = "") -> list[str]:
     """Write how a table was read, and what looks wrong; without notes of the code `skip`."""
     notes = [note for note in (*prepared.table.notes, *prepared.notes) if note.code != skip]
-    problems = write_problems(prepared.problems, words, settled)
-    return [*(write_note(note, words) for note in notes), *problems]
-
-
-def list_findings(
-    notes: Iterable[Fact], problems: Iterable[Problem], words: Dialect, settled: bool = False
-) -> list[dict[str, Any]]:
-    """List notes and problems as plain data: code, columns, and sentence."""
-    found: list[dict[str, Any]] = []
-    for note in notes:
-        one = [note.data["column"]] if "column" in note.data else []
-        columns = list(note.data.get("columns", one))
-        found.append({"code": note.code, "columns": columns, "sentence": write_note(note, words)})
-    for problem in problems:
-        sentence = f"{write_evidence(problem)} {write_fix(problem, words, settled)}"
-        found.append({"code": problem.code, "columns": [problem.column], "sentence": sentence})
-    return found
+    sentences = (write_note(note, words) for note in notes)
+    return [*sentences, *write_problems(prepared.problems, words)]
 
 
 def write_instability(shares: np.ndarray, n_partial: int | None = None) -> str:
@@ -453,8 +438,8 @@ def write_evidence(problem: Problem) -> str:
     return _fill(sentence, (), {**data, **more, **names}).rstrip()
 
 
-def write_fix(problem: Problem, words: Dialect, settled: bool = False) -> str:
-    """Write what to do; where a model has `settled` the columns, only what cells can be."""
+def write_fix(problem: Problem, words: Dialect) -> str:
+    """Write what to do."""
     name, fix, data, write = problem.column, problem.fix, problem.data, words.write
     sentence, more = PROBLEMS[problem.code][1], {}
     if problem.code in _OF_COLUMNS and not fix:
@@ -464,7 +449,7 @@ def write_fix(problem: Problem, words: Dialect, settled: bool = False) -> str:
             more = {"first": write(data["ways"][:1]), "second": write(data["ways"][1:])}
         case "text among numbers" if isinstance(fix[0], Missing):
             more["leave"] = f"If the text means missing: {write(fix)}. Otherwise leave"
-            if settled:
+            if words.settled:
                 return f"{more['leave'][:-6]} correct such cells, or leave them empty."
         case "text among numbers":
             more["leave"] = "Otherwise leave" if number_hint(data["example"]) else "Leave"
@@ -516,7 +501,7 @@ def write_alike(group: Sequence[Problem]) -> str:
     return f" The same in {n_others}: {list_first(others)}." if others else ""
 
 
-def write_problems(problems: Sequence[Problem], words: Dialect, settled: bool = False) -> list[str]:
+def write_problems(problems: Sequence[Problem], words: Dialect) -> list[str]:
     """Write what is wrong, what stops the clustering first; what may name rows, and codes, once."""
     stops = [problem for problem in problems if problem.stops]
     coded = [problem for problem in problems if problem.code == "code for missing"]
@@ -528,7 +513,7 @@ def write_problems(problems: Sequence[Problem], words: Dialect, settled: bool = 
             if coded[0] in group:
                 lines.append(_write_codes(coded, words))
         elif problem not in named or len(named) == 1:
-            fix = write_fix(problem, words, settled)
+            fix = write_fix(problem, words)
             lines.append(f"{write_evidence(problem)} {fix}{write_alike(group)}")
     if len(named) > 1:
         listed = list_first([brief(problem.column) for problem in named])
@@ -547,12 +532,13 @@ def _write_codes(coded: Sequence[Problem], words: Dialect) -> str:
     return f"{clause}, unlike their other values. {fix}"
 
 
-def write_refusal(
-    source: str, problems: Sequence[Problem], words: Dialect, settled: bool = False
-) -> str:
-    """Write that something must be fixed first, with all that is wrong or doubtful."""
+def refuse_undecided(prepared: Prepared, words: Dialect) -> None:
+    """Raise if something must be fixed first, and say all that is wrong or doubtful."""
+    problems = prepared.problems
     stops = [problem for problem in problems if problem.stops]
-    lines = write_problems(problems, words, settled)
+    if not stops:
+        return
+    lines = write_problems(problems, words)
     if len(lines) > 1:
         rows = any(problem.code in ("extra rows", "units row") for problem in stops)
         what = "point" if rows else "column"
@@ -561,13 +547,13 @@ def write_refusal(
         rest = f", {counted(n_rest, 'more point')} to look at" if n_rest > 0 else ""
         more = [f"- and {counted(len(lines) - _SHOWN, 'more point')}"] * (len(lines) > _SHOWN)
         listed = [f"- {line}" for line in lines[:_SHOWN]]
-        lines = [f"{many} a decision in {brief(source)}{rest}:", *listed, *more]
+        lines = [f"{many} a decision in {brief(prepared.table.source)}{rest}:", *listed, *more]
     advised = advice(problems)
     written = words.write(advised)
     ways = [
-        words.yes if advised and not settled else "",
+        words.yes if advised and not words.settled else "",
         written * (len(written) <= _LONGEST_ADVICE),
     ]
     if any(ways):
         lines.append(f"To take this advice: {', or '.join(filter(None, ways))}")
-    return "\n".join(lines)
+    raise UndecidedError("\n".join(lines), problems)

@@ -15,11 +15,12 @@ from pckid._utils.jobs import Tell
 from pckid.app.wording import PAGE
 from pckid.cluster import PCKID
 from pckid.describe.cluster_names import cluster_titles
-from pckid.exceptions import TableError, UndecidedError
+from pckid.exceptions import TableError
 from pckid.modelfile import load_with_description
 from pckid.n_clusters import CHOOSING
+from pckid.placing import load_known
 from pckid.reporting import Report
-from pckid.runs import FITTING, JUDGING, Clustering, fit_clusters, load_known
+from pckid.runs import FITTING, JUDGING, Clustering, assign_clusters, fit_clusters
 from pckid.series.files import prepare_table
 from pckid.significance.new_rows import RowComparison
 from pckid.streaming import Totals
@@ -29,7 +30,7 @@ from pckid.tables.prepared import Prepared
 from pckid.tables.scanning import OpenTable, open_table
 from pckid.tables.sources import Source
 from pckid.tables.writing import TableWriter
-from pckid.wording import write_findings, write_note, write_refusal
+from pckid.wording import Dialect, refuse_undecided, write_findings, write_note
 
 MAX_UNPACKED = 1 << 30
 """Bytes that an uploaded file may take unpacked."""
@@ -103,7 +104,7 @@ def find_groups(settings: Settings, tell: Tell) -> Made:
     with _warnings_kept() as said:
         tell(0.02, "Reading the table")
         prepared = prepare_table(settings.upload.open(), settings.options)
-        notes = _describe(prepared)
+        notes = _describe(prepared, PAGE)
         categories = list(prepared.counts) or None
         model = PCKID(settings.n_clusters, categorical_features=categories, random_state=0)
         found = fit_clusters(model, prepared, None, watch)
@@ -143,12 +144,13 @@ def place_new_rows(model: Upload, upload: Upload, missing_columns: bool, tell: T
     """Put rows into the clusters of a model as `pckid predict` does."""
     content = io.BytesIO(model.content)
     content.name = model.name
-    notes: list[str] = []
     with _warnings_kept() as said:
         known = load_known(content, ColumnOptions(missing_columns=missing_columns), upload.reading)
         table = upload._replace(reading=known.reading).open()
         tell(0.5, "Placing rows")
-        found = known.place(table, lambda each: notes.extend(_describe(each, settled=True)))
+        prepared = prepare_table(table, known.columns, known.known)
+        notes = _describe(prepared, PAGE._replace(settled=True))
+        found = assign_clusters(known.estimator, prepared)
         made, totals = _write_tables(found, Made({}, [], {}, None, found.results), ["xlsx", "csv"])
         compared = found.compare()
     facts = [*found.list_notes(totals), *([] if compared else [Fact("not_compared", {})])]
@@ -174,12 +176,10 @@ def _warnings_kept() -> Iterator[list[str]]:
         said += [str(each.message) for each in caught]
 
 
-def _describe(prepared: Prepared, settled: bool = False) -> list[str]:
+def _describe(prepared: Prepared, words: Dialect) -> list[str]:
     """Say how columns were read and what looks wrong; stop if something must be decided first."""
-    if prepared.stops:
-        told = write_refusal(prepared.table.source, prepared.problems, PAGE, settled)
-        raise UndecidedError(told, prepared.problems)
-    return [*write_findings(prepared, PAGE, settled), *prepared.notes_on_cases]
+    refuse_undecided(prepared, words)
+    return [*write_findings(prepared, words), *prepared.notes_on_cases]
 
 
 def _write_all(found: Clustering, made: Made, tell: Tell) -> tuple[Made, Totals]:

@@ -1,7 +1,6 @@
 """The run of `pckid predict`: open, prepare as the model knows its columns, place, write."""
 
 import json
-from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,7 +11,9 @@ from pckid.cli import _clustering, _series, _words
 from pckid.cli._outputs import check_outputs, open_writer
 from pckid.cli._run import EXIT_DATA, EXIT_OK
 from pckid.cli._say import fail, note, print_json, say
-from pckid.runs import load_known
+from pckid.placing import load_known
+from pckid.runs import assign_clusters
+from pckid.series.files import prepare_table
 from pckid.tables.findings import Fact
 from pckid.tables.scanning import open_table
 from pckid.tables.writing import table_format
@@ -35,7 +36,9 @@ def run_predict(given: SimpleNamespace) -> int:
         raise click.UsageError("--out-long is about lines of cases, and the model has none.")
     table = open_table(given.table, model.reading)
     _words.tell_notes(table.notes)
-    found = model.place(table, partial(_words.tell_prepared, settled=True), outliers=given.outliers)
+    prepared, words = prepare_table(table, model.columns, model.known), _words.SHELL_FOR_MODEL
+    _words.tell_prepared(prepared, words)
+    found = assign_clusters(model.estimator, prepared, given.outliers)
     if given.out_long:
         _series.write_lines(found, given.out_long, given.escape_formulas)
     layout = found.layout(outliers=given.outliers)
@@ -57,7 +60,7 @@ def run_predict(given: SimpleNamespace) -> int:
         more: dict[str, Any] = {"changes": [], "not_compared": found.prepared.names}
         if compared is not None:
             more = {"changes": compared.records(), "not_compared": compared.not_compared}
-        more["notes"] = found.list_findings(totals, layout, _words.SHELL)
+        more["notes"] = found.list_findings(totals, layout, words)
         print_json(found.summarise(totals) | more)
     alike = compared is not None and not compared.moved
     return EXIT_OK if alike or not given.strict else EXIT_DATA

@@ -5,11 +5,11 @@ from types import SimpleNamespace
 
 from pckid._utils.commands import as_argument, as_arguments
 from pckid.cli._say import note, say
-from pckid.exceptions import TableError, UndecidedError
+from pckid.exceptions import TableError
 from pckid.tables.findings import Fact
 from pckid.tables.options import ColumnOptions, ReadOptions, option_of, pick_options
 from pckid.tables.prepared import Prepared
-from pckid.wording import Dialect, write_note, write_problems, write_refusal
+from pckid.wording import Dialect, refuse_undecided, write_note, write_problems
 
 SHELL = Dialect(
     write=lambda fixes: as_arguments(map(option_of, fixes)),
@@ -28,6 +28,7 @@ SHELL = Dialect(
     yes="--yes",
 )
 """How options are written for users of a shell."""
+SHELL_FOR_MODEL = SHELL._replace(settled=True)
 _HELPS = {
     "delimiter": "--delimiter sets it.",
     "max_unpacked": "If you trust it and have the memory, --max-unpacked sets the limit.",
@@ -48,13 +49,11 @@ def tell_notes(notes: Iterable[Fact]) -> None:
         (say if each.code == "advice_taken" else note)(write_note(each, SHELL))
 
 
-def tell_prepared(prepared: Prepared, settled: bool = False) -> None:
+def tell_prepared(prepared: Prepared, words: Dialect = SHELL) -> None:
     """Say how columns were read, which were left out and what looks wrong; stop if it must be."""
     tell_notes(prepared.notes)
-    if prepared.stops:
-        told = write_refusal(prepared.table.source, prepared.problems, SHELL, settled)
-        raise UndecidedError(told, prepared.problems)
-    for line in write_problems(prepared.problems, SHELL, settled):
+    refuse_undecided(prepared, words)
+    for line in write_problems(prepared.problems, words):
         note(line)
     for sentence in prepared.notes_on_cases:
         say(sentence)
