@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
@@ -293,7 +293,7 @@ def _write_batches(
     # A row without a cluster has the last of the counts, and of the names.
     sizes = np.zeros(n_clusters + 1, dtype=np.int64)
     titles = np.array([*cluster_titles(model), ""], dtype=object)
-    confident, groups = 0.0, Counter[tuple[str, int]]()
+    confident, groups = 0.0, defaultdict[str, list[int]](lambda: [0] * n_clusters)
     for found in batches:
         new = dict(zip(layout.new_columns, found.results, strict=True))
         labels = new["cluster"]
@@ -309,29 +309,14 @@ def _write_batches(
         confident += float(new["confidence"].sum(dtype=np.float64))
         if layout.known and found.table:
             names = found.table.data.column(layout.known).to_pylist()
-            pairs = zip(names, labels.tolist(), strict=True)
-            groups.update((str(g), j) for g, j in pairs if j >= 0 and g not in (None, ""))
+            for name, label in zip(names, labels.tolist(), strict=True):
+                if label >= 0 and name not in (None, ""):
+                    groups[str(name)][label] += 1
     clustered = int(sizes[:-1].sum())
     last = int(np.flatnonzero(sizes[:-1]).max(initial=-1)) + 1
     mean = confident / clustered if clustered else None
-    return Totals(
-        int(sizes.sum()),
-        sizes[:last].tolist(),
-        int(sizes[-1]),
-        mean,
-        _agreement(groups, n_clusters),
-    )
-
-
-def _agreement(groups: Counter[tuple[str, int]], n_clusters: int) -> float | None:
-    """Compare clusters with known groups, by how many rows have a name and a label."""
-    if not groups:
-        return None
-    names = sorted({name for name, _ in groups})
-    counts = np.zeros((len(names), n_clusters), dtype=np.int64)
-    for (name, label), count in groups.items():
-        counts[names.index(name), label] = count
-    return accuracy_of_counts(counts)
+    accuracy = accuracy_of_counts(np.array(list(groups.values()))) if groups else None
+    return Totals(int(sizes.sum()), sizes[:last].tolist(), int(sizes[-1]), mean, accuracy)
 
 
 def _label(

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from pckid.cli._ending import inspect_command, tell_open
+from pckid.cli._clustering import inspect_command, tell_open
 from pckid.cli._say import be_quiet
 from pckid.tables.findings import Drop, Missing, Problem
 from pckid.tables.options import ColumnOptions, ReadOptions

@@ -50,10 +50,8 @@ class Opened(NamedTuple):
     @property
     def key(self) -> str:
         """What sets the widgets of this table apart from those of others."""
-        how = self.upload.reading
-        chosen = how.header, how.sheet, how.skip_first, how.skip_last, how.delimiter, how.encoding
         # The hash comes last: a key that ends with None counts as none to Streamlit.
-        return "-".join(map(str, (*chosen, how.units_row, how.visible_only, self.table.sha256)))
+        return f"{self.upload.reading}-{self.table.sha256}"
 
 
 def ask_for_table() -> Opened | None:

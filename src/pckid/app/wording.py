@@ -28,32 +28,31 @@ LIMITS = {
 """What becomes of limits among numbers."""
 
 
-def name_fix(fix: Fix) -> str:
-    """Say what a button does that applies a fix."""
-    if isinstance(fix, Drop):
-        return f"untick “{fix.column}”"
-    if isinstance(fix, ReadAs):
-        return f"take “{fix.column}” as {ROLES[fix.way]}"
-    if isinstance(fix, SetOption):
-        return f"read limits as {LIMITS[fix.value]}" if fix.name == "limits" else "the menu"
-    if isinstance(fix, Missing):
-        return f"treat “{fix.text}” as missing"
-    if isinstance(fix, SkipUnits):
-        return "leave out the row of units"
-    return f"leave out {counted(fix.n_rows, 'row')}"
-
-
 def name_fixes(fixes: Sequence[Fix]) -> str:
     """Say what a button does that applies fixes: codes for missing of one place together."""
     codes: dict[str, list[str]] = {}
+    said = []
     for fix in fixes:
-        if isinstance(fix, Missing):
-            codes.setdefault(fix.column or "", []).append(f"“{fix.text}”")
-    said = [
+        match fix:
+            case Missing():
+                codes.setdefault(fix.column, []).append(f"“{fix.text}”")
+            case Drop():
+                said.append(f"untick “{fix.column}”")
+            case ReadAs():
+                said.append(f"take “{fix.column}” as {ROLES[fix.way]}")
+            case SetOption(name="limits"):
+                said.append(f"read limits as {LIMITS[fix.value]}")
+            case SetOption():
+                said.append("the menu")
+            case SkipUnits():
+                said.append("leave out the row of units")
+            case _:
+                said.append(f"leave out {counted(fix.n_rows, 'row')}")
+    missing = [
         f"treat {join_words(texts)} as missing" + (f" in “{column}”" if column else "")
         for column, texts in codes.items()
     ]
-    return ", ".join([*said, *(name_fix(fix) for fix in fixes if not isinstance(fix, Missing))])
+    return ", ".join([*missing, *said])
 
 
 ELSEWHERE = {

@@ -70,32 +70,15 @@ class Settings(NamedTuple):
 
 
 class Made(NamedTuple):
-    """What a run gives.
+    """What a run gives."""
 
-    Attributes
-    ----------
-    found : dict
-        What `--json` would print.
-    notes : list of str
-    files : dict of str to bytes
-        By their endings.
-    summary : Summary or None
-        What the report shows.
-    results : tuple of ndarray of shape (n_rows,)
-        Clusters, and how clearly rows belong there.
-    profiles : list of list
-        The clusters' profiles, as the rows of a sheet; the first names the clusters.
-    compared : RowComparison or None
-        New rows with those of the model.
-    """
-
-    found: dict[str, Any]
+    found: dict[str, Any]  # what `--json` would print
     notes: list[str]
-    files: dict[str, bytes]
-    summary: Any = None
-    results: tuple[np.ndarray, ...] = ()
-    profiles: Any = ()
-    compared: RowComparison | None = None
+    files: dict[str, bytes]  # by their endings
+    summary: Any = None  # Summary: what the report shows
+    results: tuple[np.ndarray, ...] = ()  # (n_rows,) clusters, and how clearly rows belong there
+    profiles: Any = ()  # of the clusters, as the rows of a sheet; the first names the clusters
+    compared: RowComparison | None = None  # new rows with those of the model
 
 
 def find_groups(settings: Settings, tell: Tell) -> Made:

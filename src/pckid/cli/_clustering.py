@@ -3,7 +3,7 @@
 import json
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -14,10 +14,10 @@ import numpy as np
 
 from pckid import streaming
 from pckid._utils.arrays import place, to_numpy
-from pckid._utils.commands import as_argument
+from pckid._utils.commands import as_argument, write_command
 from pckid._utils.text import counted, list_first
 from pckid.assessment import Assessment
-from pckid.cli import _ending, _series, _words
+from pckid.cli import _series, _words
 from pckid.cli._outputs import check_outputs, open_writer
 from pckid.cli._say import is_quiet, note, print_json, say
 from pckid.cluster import PCKID
@@ -27,11 +27,12 @@ from pckid.n_clusters import CHOOSING
 from pckid.outofcore.files import FileRows, fitting_bytes, small_bytes
 from pckid.outofcore.stored import StoredLabels
 from pckid.runs import FITTING, JUDGING, Clustering, fit_clusters
-from pckid.tables.options import ReadOptions
+from pckid.tables.findings import Problem, advice
+from pckid.tables.options import ColumnOptions, ReadOptions, list_given
 from pckid.tables.prepared import Prepared
 from pckid.tables.scanning import OpenTable, open_table
 from pckid.tables.writing import table_format
-from pckid.wording import write_instability
+from pckid.wording import write_instability, write_problems
 
 _PARAMETERS = (
     "n_inits", "max_components", "max_samples", "embedding", "scaling", "missingness",
@@ -44,6 +45,11 @@ _PHASES = {
 }
 # What is learnt from all rows, and not from those that are drawn from a large file.
 _ONLY_WHOLE = ("missingness", "instability", "weights")
+# Options of columns that do not say how they are read.
+_USE = (
+    "columns", "drop", "categorical", "row_names", "labels", "known", "weights", "take_advice",
+)  # fmt: skip
+_MOST_REPEATED = 5
 
 
 def run_cluster(given: SimpleNamespace) -> None:
@@ -74,8 +80,8 @@ def run_cluster(given: SimpleNamespace) -> None:
         )
         totals = _cluster(estimator, prepared, rows, given)
     n_found = len(list(filter(None, totals.cluster_sizes)))
-    _ending.tell_next(given, n_found, rows is not None)
-    _ending.tell_open(given.table, reading, columns, prepared.problems)
+    _tell_next(given, n_found, rows is not None)
+    tell_open(given.table, reading, columns, prepared.problems)
 
 
 def _check_use(given: SimpleNamespace) -> None:
@@ -328,3 +334,53 @@ def tell_sizes(estimator: PCKID, totals: streaming.Totals) -> None:
         say(f"Rows in {of_all}: {', '.join(sizes)}.")
     if totals.accuracy is not None:
         say(f"Agreement with the known groups (accuracy): {totals.accuracy:.3f}")
+
+
+def _tell_next(given: SimpleNamespace, n_clusters: int, in_batches: bool) -> None:
+    """List what can be done with what was written; each command runs as it is printed.
+
+    `n_clusters` are those that hold rows.
+    """
+    lines = []
+    if given.report_path:
+        url = Path(given.report_path).resolve().as_uri()
+        lines.append(f"Open the report in a browser: {url}")
+    if given.model_path:
+        words = ["predict", given.model_path, "new.csv"]
+        predict = write_command(words, {"out": "new-clusters.csv"})
+        lines.append(f"Put new rows into these clusters: {predict}")
+    if n_clusters == 1:
+        lines.append("There is only one cluster; -k 2 or more divides its rows, groups or not.")
+    elif not lines:
+        memory = ", which needs the table in memory" if in_batches else ""
+        memory += " (leave --stream out)" if in_batches and given.stream else ""
+        lines.append(
+            f"See what sets the clusters apart with --report FILE.html{memory}; put new rows into "
+            "the clusters later with --save FILE.pckid."
+        )
+    for line in ("What next:", *(f"  {line}" for line in lines)):
+        say(line)
+
+
+def tell_open(
+    source: str, reading: ReadOptions, columns: ColumnOptions, problems: Sequence[Problem]
+) -> None:
+    """Repeat the questions about the table that are open, the first few of many."""
+    lines = write_problems(problems, _words.SHELL)
+    if not lines:
+        return
+    say(f"Open {'question' if len(lines) == 1 else 'questions'} about the table:")
+    for line in lines[:_MOST_REPEATED]:
+        say(f"  {line}")
+    if len(lines) > _MOST_REPEATED:
+        say(f"  and {len(lines) - _MOST_REPEATED} more, above.")
+    if source != "-":
+        say(f"{inspect_command(source, reading, columns)} tells more.")
+    if advice(problems):
+        say("Add --yes to take the advice.")
+
+
+def inspect_command(source: str, reading: ReadOptions, columns: ColumnOptions) -> str:
+    """Write the command that inspects a table, read in the same way."""
+    given = list_given(reading, columns)
+    return write_command(["inspect", source], {k: v for k, v in given.items() if k not in _USE})
