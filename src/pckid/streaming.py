@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import os
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import replace
-from functools import partial
 from inspect import signature
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -161,16 +160,15 @@ def cluster_file(
             return write_labels(model, rows, writer, Layout(kept))
 
 
-@contextmanager
-def workers_of(scheduler: str | None) -> Iterator[Callable[[Prepared], FileRows]]:
+def workers_of(
+    scheduler: str | None,
+) -> AbstractContextManager[Callable[[Prepared], FileRows]]:
     """Say who reads the rows of a file: this process, or the workers of a scheduler."""
     if scheduler is None:
-        yield FileRows
-        return
-    from pckid.outofcore.daskrows import ClusterRows, connected
+        return nullcontext(FileRows)
+    from pckid.outofcore.daskrows import connected
 
-    with connected(scheduler) as client:
-        yield partial(ClusterRows, client=client)
+    return connected(scheduler)
 
 
 def prepare_rows(

@@ -502,25 +502,18 @@ def write_alike(group: Sequence[Problem]) -> str:
 
 
 def write_problems(problems: Sequence[Problem], words: Dialect) -> list[str]:
-    """Write what is wrong, what stops the clustering first; what may name rows, and codes, once."""
+    """Write what is wrong, what stops the clustering first; codes for missing values once."""
     stops = [problem for problem in problems if problem.stops]
     coded = [problem for problem in problems if problem.code == "code for missing"]
-    named = [problem for problem in problems if problem.code == "may name the rows"]
     lines = []
     for group in group_problems([*stops, *(problem for problem in problems if not problem.stops)]):
         problem = group[0]
         if problem in coded and len(coded) > 1:
             if coded[0] in group:
                 lines.append(_write_codes(coded, words))
-        elif problem not in named or len(named) == 1:
+        else:
             fix = write_fix(problem, words)
             lines.append(f"{write_evidence(problem)} {fix}{write_alike(group)}")
-    if len(named) > 1:
-        listed = list_first([brief(problem.column) for problem in named])
-        lines.append(
-            f"Columns {listed} hold a whole number in every row, no two alike: they may name the "
-            f"rows rather than describe them. If so, leave them out: {words.names['drop']}."
-        )
     return lines
 
 

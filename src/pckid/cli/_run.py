@@ -6,7 +6,7 @@ import os
 import sys
 import traceback
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any, NoReturn
 
@@ -20,15 +20,10 @@ from pckid.exceptions import PckidModelError, TableError
 
 # Wrong use is 2, as click has it.
 EXIT_OK, EXIT_RUNTIME, EXIT_DATA, EXIT_MODEL = 0, 1, 3, 4
-
-
 # How libraries say that memory is out without a MemoryError.
 _NO_MEMORY = (
-    "can't start new thread",
-    "Cannot allocate memory",
-    "failed to map segment",
-    "bad_alloc",
-)
+    "can't start new thread", "Cannot allocate memory", "failed to map segment", "bad_alloc",
+)  # fmt: skip
 
 
 class _ReaderLeft(Exception):
@@ -77,14 +72,12 @@ def pckid() -> None:
 
 
 def run_command(arguments: list[str]) -> NoReturn:
-    """Run the command line; never returns.
-
-    Parameters
-    ----------
-    arguments : list of str
-        What follows the program's name.
-    """
-    with warnings_as_notes():
+    """Run the command line, given what follows the program's name, and end the process."""
+    with warnings.catch_warnings():
+        # What the library has to say to its user, and not what concerns programmers.
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("default", UserWarning)
+        warnings.showwarning = lambda message, *_, **__: note(str(message))
         code = _exit_code(lambda: pckid.main(arguments, prog_name="pckid", standalone_mode=False))
     if code == _interrupt.exit_code():
         # Threads may be deep in a matrix product; an ordinary exit would wait for them.
@@ -92,16 +85,6 @@ def run_command(arguments: list[str]) -> NoReturn:
             sys.stderr.flush()
         os._exit(code)
     sys.exit(code)
-
-
-@contextlib.contextmanager
-def warnings_as_notes() -> Iterator[None]:
-    """Show what the library has to say to its user, and not what concerns programmers."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        warnings.simplefilter("default", UserWarning)
-        warnings.showwarning = lambda message, *_, **__: note(str(message))
-        yield
 
 
 def _exit_code(command: Callable[[], Any]) -> int:

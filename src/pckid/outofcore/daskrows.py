@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -134,7 +135,7 @@ class ClusterRows(FileRows):
         Other columns are read here, and put beside them.
         """
         # As a task of its own it travels once to each worker, and is made anew if lost.
-        shared = self.client.submit(_same, state, pure=False)
+        shared = self.client.submit(lambda same: same, state, pure=False)
         ahead = 2 + 2 * sum(self.client.nthreads().values())
         waiting: deque[Any] = deque()
         coming = iter(self.alone)
@@ -153,8 +154,8 @@ class ClusterRows(FileRows):
 
 
 @contextmanager
-def connected(address: str) -> Iterator[Any]:
-    """Connect to a scheduler; joblib's work goes to its workers within the context."""
+def connected(address: str) -> Iterator[Callable[[Prepared], ClusterRows]]:
+    """Let the workers of a scheduler read rows, and do joblib's work, within the context."""
     from distributed import Client
 
     try:
@@ -162,7 +163,7 @@ def connected(address: str) -> Iterator[Any]:
     except (OSError, ValueError) as error:
         raise ConnectionError(f"There is no Dask scheduler at {address!r}: {error}") from None
     with client, parallel_config(backend="dask"):
-        yield client
+        yield partial(ClusterRows, client=client)
 
 
 def _ask(surveys: Callable[[float], list[Any]], n_rows: int, size: int) -> Any:
@@ -181,11 +182,6 @@ def _ask(surveys: Callable[[float], list[Any]], n_rows: int, size: int) -> Any:
             return found
         # Many rows are empty: ask again, now knowing how many are not.
         limit = max(2 * limit, _MARGIN * size / found.n_filled)
-
-
-def _same(state: Any) -> Any:
-    """Return what came."""
-    return state
 
 
 def _split(known: Any, starts: list[int]) -> list[Any]:

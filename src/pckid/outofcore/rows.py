@@ -176,23 +176,18 @@ def scaling(found: Moments, categories: Mapping[int, np.ndarray] = MappingProxyT
     kept = np.setdiff1d(np.flatnonzero(found.high > found.low), list(categories))
     spread = np.sqrt(found.squares[kept] / found.n_seen[kept])
     magnitude = found.magnitude[kept]
+    low, high = found.low[kept] / magnitude, found.high[kept] / magnitude
+    higher = shares_of_higher(low, high, found.mean[kept], found.extreme[kept])
     unit = unit_for(magnitude)
     if unit is not None:
         magnitude = magnitude * unit
     useful = {j: counts for j, counts in sorted(categories.items()) if len(counts) > 1}
-    center, margins = found.mean[kept] * magnitude, _margins(found, kept, list(useful.values()))
-    chosen = np.array(list(useful), dtype=np.int64)
+    column = np.repeat(np.arange(len(useful)), list(map(len, useful.values())))
+    none = np.zeros(0)
+    shares = np.concatenate([none, *map(frequencies, useful.values())])
+    margins = Margins(column, shares, none, higher, none, none)
+    center, chosen = found.mean[kept] * magnitude, np.array(list(useful), dtype=np.int64)
     return Scaling(center, spread * magnitude, kept, chosen, margins, unit)
-
-
-def _margins(found: Moments, kept: np.ndarray, counts: list[np.ndarray]) -> Margins:
-    """Compute the shares of categories, and of the higher value in columns that take two."""
-    none, magnitude = np.zeros(0), found.magnitude[kept]
-    low, high = found.low[kept] / magnitude, found.high[kept] / magnitude
-    higher = shares_of_higher(low, high, found.mean[kept], found.extreme[kept])
-    column = np.repeat(np.arange(len(counts)), list(map(len, counts)))
-    shares = np.concatenate([none, *map(frequencies, counts)])
-    return Margins(column, shares, none, higher, none, none)
 
 
 def _not_zero(magnitude: np.ndarray) -> np.ndarray:

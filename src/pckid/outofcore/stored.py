@@ -6,7 +6,6 @@ import errno
 import json
 import os
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -34,23 +33,14 @@ class StoredLabels:
         self._head = json.dumps({"file": _MARK, **made_by}, sort_keys=True).encode() + b"\n"
 
     def __enter__(self) -> StoredLabels:
-        mode, flag = ("r+b", 0) if os.path.lexists(self.path) else ("w+b", os.O_CREAT | os.O_EXCL)
-        no_link = getattr(os, "O_NOFOLLOW", 0)
-        opener = partial(_open_no_link, flags=os.O_RDWR | flag | no_link)
-        self._file = open(self.path, mode, opener=opener)
-        if not _lock(self._file):
+        self._file = open(self.path, "r+b", opener=_open_no_link)
+        head = self._file.readline(_LONGEST_HEAD) if _lock(self._file) else None
+        if head is None or (head and not _is_mark(head)):
             self._file.close()
-            raise TableError(
-                f"{self.path} is in use: another run writes the same output. Wait for its end, or "
-                "give the output another name."
-            )
-        head = self._file.readline(_LONGEST_HEAD)
-        if head and not _is_mark(head):
-            self._file.close()
-            raise TableError(
-                f"{self.path} is there and holds no labels of an earlier run. Move it away, or "
-                "give the output another name."
-            )
+            why = "is there and holds no labels of an earlier run. Move it away"
+            if head is None:
+                why = "is in use: another run writes the same output. Wait for its end"
+            raise TableError(f"{self.path} {why}, or give the output another name.")
         self.is_other = head not in (b"", self._head)
         size = os.fstat(self._file.fileno()).st_size
         self.n_rows = max(0, size - len(self._head)) // self._record.itemsize
@@ -96,10 +86,11 @@ class StoredLabels:
             os.remove(self.path)
 
 
-def _open_no_link(path: str, _: int, flags: int) -> int:
-    """Open a file, unless it is a link."""
+def _open_no_link(path: str, _: int) -> int:
+    """Open a file for reading and writing, a new one if there is none, unless it is a link."""
     if os.path.islink(path):
         raise TableError(f"{path} is a link, which is not followed. Remove it.")
+    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
     return os.open(path, flags, 0o666)
 
 
