@@ -292,6 +292,12 @@ class Clustering:
             if hasattr(estimator, f"{key}_"):
                 found[key] = [each._asdict() for each in getattr(estimator, f"{key}_")]
         found |= totals._asdict()
+        if not self.is_new:
+            choice = getattr(estimator, "choice_", None)
+            scored = zip(choice.candidates, choice.scores, strict=True) if choice else ()
+            found["n_clusters_scores"] = [
+                {"n_clusters": int(number), "score": float(score)} for number, score in scored
+            ]
         if assessment is not None:
             stability = assessment.cluster_stability
             keys = ("sentence", "answer", "has_groups", "n_separated", "p_value", "notes")
@@ -300,15 +306,6 @@ class Clustering:
                 None if stability is None else stability.tolist()
             )
         return found
-
-    @property
-    def n_clusters_scores(self) -> list[dict[str, float]]:
-        """What spoke for each number of clusters; nothing where it was given."""
-        choice = getattr(self.estimator, "choice_", None)
-        if choice is None:
-            return []
-        pairs = zip(choice.candidates.tolist(), choice.scores.tolist(), strict=True)
-        return [{"n_clusters": number, "score": score} for number, score in pairs]
 
     def profile_sheets(self) -> Sheets:
         """Lay the clusters' profiles out as a sheet: a column for each cluster, figures in rows."""

@@ -24,7 +24,6 @@ from pckid.cluster import PCKID
 from pckid.describe.cluster_names import cluster_titles
 from pckid.exceptions import TableError
 from pckid.frames import PYTHON, parameter_errors, read_table
-from pckid.input.known import read_known
 from pckid.input.learning_rows import pool_size
 from pckid.metrics import accuracy_of_counts
 from pckid.outofcore.files import FileRows, Found
@@ -216,15 +215,6 @@ def _problems_in(prepared: Prepared, drawn: Survey) -> tuple[Problem, ...]:
     sample = FileTable(pa.table({name: pa.array([], pa.float64()) for name in names}))
     columns = Columns(drawn.rows, {}, {name: prepared.readings[name] for name in names}, {})
     return tuple(find_problems(columns, sample, prepared.rules, prepared.counts, table))
-
-
-def known_groups(prepared: Prepared, rows: FileRows | None) -> set[str]:
-    """Name the groups of rows that are known before the fit."""
-    if rows is not None:
-        members = rows.surveyed.members
-        return set() if members is None else set(members.counts)
-    cells = prepared.known or []
-    return set(read_known(cells, len(cells))) - {""}
 
 
 def origin(model: PCKID, prepared: Prepared) -> dict[str, Any]:

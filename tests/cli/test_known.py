@@ -47,7 +47,8 @@ def test_what_does_not_go_with_known_rows_is_refused(customers, pckid):
     for how in ([], ["--stream"]):
         told = pckid("cluster", customers, "--known", "segment", "-k", "1", *how)
         assert told.code == 2
-        assert "2 groups, more than -k 1" in told.err
+        assert "known names 2 groups" in told.err
+        assert "Check --known and -k." in told.err
     told = pckid("cluster", customers, "--known", "segment", "--label", "segment")
     assert told.code == 2
     assert "in any case" in told.err

@@ -5,7 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 # Options that have other names in a shell.
-_SHORT = {"row_names": "id", "labels": "label", "missingness": "informative"}
+_SHORT = {
+    "row_names": "id", "labels": "label", "missingness": "informative", "n_clusters": "k",
+}  # fmt: skip
 # Parameters that take one value; all others take a list of texts.
 _SINGLE = (
     "skip_first",
@@ -17,6 +19,8 @@ _SINGLE = (
     "limits",
     "visible_only",
     "units_row",
+    "known",
+    "n_clusters",
 )
 
 

@@ -22,7 +22,6 @@ from pckid.cli._outputs import check_outputs, open_writer
 from pckid.cli._say import is_quiet, note, print_json, say
 from pckid.cluster import PCKID
 from pckid.describe.cluster_names import check_cluster_names
-from pckid.exceptions import OptionError
 from pckid.n_clusters import CHOOSING
 from pckid.outofcore.files import FileRows, fitting_bytes, small_bytes
 from pckid.outofcore.stored import StoredLabels
@@ -63,8 +62,7 @@ def run_cluster(given: SimpleNamespace) -> None:
     if given.file:
         table_format(given.file, table.n_rows)  # so that too many rows show before the work
     if table.data is None:
-        many = f"{table.n_rows:,} rows" if table.n_rows else _write_size(table.n_bytes)
-        say(f"{table.source} ({many}) is read in batches; it need not fit in memory.")
+        say(f"{table.source} is read in batches; it need not fit in memory.")
     make = PCKID.as_in_paper if given.paper else PCKID
     asked = {key: getattr(given, key) for key in _PARAMETERS}
     estimator = make(
@@ -114,7 +112,7 @@ def _check_use(given: SimpleNamespace) -> None:
     if given.report_path:
         import jinja2  # noqa: F401  so that its absence shows before the work, not after
     if given.names and given.n_clusters:
-        _check_names(given.names, given.n_clusters)
+        check_cluster_names(given.names, given.n_clusters)
 
 
 def _refuse_batches(given: SimpleNamespace) -> None:
@@ -124,20 +122,6 @@ def _refuse_batches(given: SimpleNamespace) -> None:
             raise click.UsageError(
                 f"{as_argument(key)} needs the table in memory: add --no-stream."
             )
-
-
-def _check_names(names: list[str | None], n_clusters: int) -> None:
-    """Refuse names of clusters that cannot be."""
-    if len(names) != n_clusters:
-        raise OptionError(
-            f"{counted(len(names), 'name')} for {counted(n_clusters, 'cluster')}. Give one for "
-            "each, from cluster 0 on, and nothing between two commas for one without a name.",
-            "names",
-        )
-    try:
-        check_cluster_names(names, n_clusters)
-    except ValueError as error:
-        raise OptionError(str(error), "names") from None
 
 
 def _is_pipe(source: str) -> bool:
@@ -162,12 +146,6 @@ def _open(given: SimpleNamespace, reading: ReadOptions) -> OpenTable:
     if table.whole is None:
         _refuse_batches(given)
     return table
-
-
-def _write_size(n_bytes: int) -> str:
-    """Write a number of bytes in a unit that fits."""
-    size, unit = (n_bytes / 2**20, "MB") if n_bytes >= 2**20 else (n_bytes / 2**10, "kB")
-    return f"{max(size, 1):,.0f} {unit}"
 
 
 def _cluster(
@@ -201,9 +179,8 @@ def _cluster(
         found.save(given.model_path)
         say(f"Model: {given.model_path}")
     if given.as_json:
-        more = {"n_clusters_scores": found.n_clusters_scores}
-        more["notes"] = found.list_findings(totals, layout, _words.SHELL)
-        print_json(found.summarise(totals, assessment) | more)
+        notes = found.list_findings(totals, layout, _words.SHELL)
+        print_json(found.summarise(totals, assessment) | {"notes": notes})
     return totals
 
 
@@ -217,19 +194,11 @@ def _fit(
     say(f"{counted(n_rows, 'row')}, {counted(n_columns, 'column')}{kinds}.")
     if rows is None:
         _words.tell_notes(prepared.together)
-    groups, asked = streaming.known_groups(prepared, rows), given.n_clusters
-    if asked and len(groups) > asked:
-        raise OptionError(
-            f"the column names {len(groups)} groups, more than -k {asked}. Give at least "
-            f"-k {len(groups)}, or leave it out.",
-            "known",
-        )
     found = fit_clusters(estimator, prepared, rows, _progress_bar)
     if given.names:
-        _check_names(given.names, estimator.n_clusters_)
-        pairs = zip(estimator.cluster_names_, given.names, strict=True)
+        before, estimator.cluster_names_ = estimator.cluster_names_, given.names
+        pairs = zip(before, given.names, strict=True)
         changed = [f"{new} for {old}" for old, new in pairs if old and old != new]
-        estimator.cluster_names_ = given.names
         if changed:
             note(f"--names takes the place of names in --known: {list_first(changed)}.")
     return found

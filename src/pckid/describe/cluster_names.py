@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from pckid._utils.text import counted
+from pckid.exceptions import OptionError
+
 _LONGEST = 200
 
 
@@ -13,18 +16,21 @@ def check_cluster_names(names: Sequence[str | None], n_clusters: int) -> list[st
     found = [name if name is None else str(name).strip() for name in names]
     given = [name for name in found if name is not None]
     if isinstance(names, str) or len(found) != n_clusters:
-        raise ValueError(
-            f"cluster_names_ must be a list of {n_clusters} names, one for each cluster, with None "
-            f"for a cluster without a name; got {len(found)}."
+        raise OptionError(
+            f"{counted(len(found), 'name')} for {counted(n_clusters, 'cluster')}. Give a list with "
+            "one for each, from cluster 0 on; None, or nothing between two commas, is no name.",
+            "names",
         )
     for name in given:
         if not 0 < len(name) <= _LONGEST or not name.isprintable():
-            raise ValueError(
+            raise OptionError(
                 f"A cluster cannot be named {name[:40]!r}. Give a text of 1 to {_LONGEST} "
-                "printable characters, or None."
+                "printable characters, or None.",
+                "names",
             )
         if given.count(name) > 1:
-            raise ValueError(f"Two clusters are named {name!r}. Give each a name of its own.")
+            told = f"Two clusters are named {name!r}. Give each a name of its own."
+            raise OptionError(told, "names")
     return found
 
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pckid._utils.arrays import Array, take_along, to_numpy
+from pckid.exceptions import OptionError
 from pckid.input.table import Scaling, Table, standardise, take
 
 _UNKNOWN = ("", "-1", "None", "nan", "NaN", "NaT", "<NA>")
@@ -131,9 +132,11 @@ def check_known(members: KnownMembers, n_samples: int, n_clusters: int | str) ->
             "it seems to name the rows. Give the groups of some rows."
         )
     if not isinstance(n_clusters, str) and len(counts) > n_clusters:
-        raise ValueError(
+        raise OptionError(
             f"known names {len(counts)} groups, but n_clusters={n_clusters}. Ask for at least as "
-            'many clusters, or n_clusters="auto".'
+            'many clusters, or n_clusters="auto".',
+            "known",
+            "n_clusters",
         )
 
 
