@@ -109,16 +109,15 @@ class Clustering:
     is_new: bool = False  # whether the rows are others than those of the fit
 
     @cached_property
-    def judged(self) -> tuple[np.ndarray, np.ndarray, int]:
-        """Rows to judge by (n, n_features) as numbers, their labels (n,), and of how many."""
+    def judged(self) -> tuple[np.ndarray, np.ndarray]:
+        """Rows to judge by (n, n_features) as numbers, and their labels (n,)."""
         if self.rows is not None:
-            drawn = self.rows.surveyed
-            sample, known = drawn.sample(MAX_JUDGED)
+            sample, known = self.rows.surveyed.sample(MAX_JUDGED)
             labels, *_ = place_rows(self.estimator._fitted, sample, known)
-            return sample, labels, drawn.n_filled
+            return sample, labels
         if self.prepared.X.size > _MOST_CELLS:
-            return self.prepared.X, self.results[0], 0
-        return to_matrix(self.estimator, self.prepared.frame), self.results[0], 0
+            return self.prepared.X, self.results[0]
+        return to_matrix(self.estimator, self.prepared.frame), self.results[0]
 
     def assess(self, watch: Watch, n_jobs: int | None = None) -> Assessment:
         """Find out whether there are groups at all, and how stable the clusters are."""
@@ -136,7 +135,7 @@ class Clustering:
             if self.rows is None:
                 frame, groups = self.prepared.frame, self.prepared.groups
                 return assess(self.estimator, frame, groups=groups, advance=advance, **how)
-            values, labels, _ = self.judged
+            values, labels = self.judged
             # Quick fits: sending them to the workers of a scheduler would take longer.
             with parallel_config(backend="threading"):
                 return assess_rows(self.estimator, values, labels, advance=advance, **how)
@@ -173,12 +172,14 @@ class Clustering:
 
     def describe_clusters(self) -> list[str]:
         """Write for each cluster what sets it apart; nothing where there is too much to say."""
-        estimator, (values, labels, _) = self.estimator, self.judged
+        estimator, (values, labels) = self.estimator, self.judged
         n_clusters, titles = int(labels.max(initial=0)) + 1, cluster_titles(estimator)
         few = 1 < n_clusters <= _MOST_DESCRIBED and values.shape[1] <= _MOST_COLUMNS
         if not few or values.size > _MOST_CELLS:
             return []
         said = []
+        if self.rows is not None and len(values) < self.rows.surveyed.n_filled:
+            said.append(f"By a sample of {len(values):,} rows:")
         for number, (features, near) in enumerate(name_differences(estimator, values, labels)):
             if (labels == number).any():
                 described = describe_cluster(
@@ -189,22 +190,30 @@ class Clustering:
                 said.append(f"{titles[number]}: {text[0].lower()}{text[1:]}")
         return said
 
-    def list_notes(self, totals: streaming.Totals) -> list[Fact]:
-        """List rows without a cluster, and of a fit what became of columns and clusters."""
-        notes = [] if self.is_new else self._list_notes_of_fit(totals)
+    def list_notes(self, totals: streaming.Totals, layout: streaming.Layout) -> list[Fact]:
+        """List columns of the table that the result replaces, rows without a cluster, and more."""
+        named = [NAME_COLUMN] if any(self.estimator.cluster_names_) else []
+        notes = [
+            Fact("replaced", {"column": name})
+            for name in (*layout.new_columns, *named)
+            if name in self.prepared.table.names and self.prepared.left_out.get(name) != "choice"
+        ]
+        if not self.is_new:
+            notes += self._list_notes_of_fit(totals)
         if totals.n_unclustered:
             counts = {"n_unclustered": totals.n_unclustered, "n_rows": totals.n_rows}
             notes.append(Fact("unclustered", counts))
         return notes
 
     def _list_notes_of_fit(self, totals: streaming.Totals) -> list[Fact]:
-        """List columns without information, clusters without rows, limits, and known rows."""
+        """List rows judged together, what became of columns and clusters, and known rows."""
         estimator, n_found = self.estimator, int(np.count_nonzero(totals.cluster_sizes))
         alike: dict[str, list[str]] = {"values": [], "texts": []}
         for name in map(str, estimator.dropped_features_):
             several = len(self.prepared.counts.get(name, ())) > 1
             alike["texts" if several else "values"].append(name)
-        notes = [Fact("dropped", {"alike": k, "columns": v}) for k, v in alike.items() if v]
+        notes = self.prepared.together if self.rows is None else []
+        notes += [Fact("dropped", {"alike": k, "columns": v}) for k, v in alike.items() if v]
         asked = estimator.n_clusters_
         if n_found < asked:
             notes.append(Fact("empty_clusters", {"n_found": n_found, "n_clusters": asked}))
@@ -227,11 +236,8 @@ class Clustering:
         self, totals: streaming.Totals, layout: streaming.Layout, words: Dialect
     ) -> list[dict[str, Any]]:
         """List all notes and problems of the run as plain data."""
-        prepared = self.prepared
-        together = prepared.together if self.rows is None and not self.is_new else []
-        notes = (*prepared.table.notes, *prepared.notes, *together)
-        notes += (*self.list_replaced(layout), *self.list_notes(totals))
-        found: list[dict[str, Any]] = []
+        prepared, found = self.prepared, list[dict[str, Any]]()
+        notes = *prepared.table.notes, *prepared.notes, *self.list_notes(totals, layout)
         for note in notes:
             one = [note.data["column"]] if "column" in note.data else []
             columns, sentence = list(note.data.get("columns", one)), write_note(note, words)
@@ -242,11 +248,7 @@ class Clustering:
         return found
 
     def layout(
-        self,
-        *,
-        only_labels: bool = False,
-        outliers: bool = False,
-        instability: np.ndarray | None = None,
+        self, outliers: bool = False, only_labels: bool = False, instability: Any = None
     ) -> streaming.Layout:
         """Choose what is written for each row; by default all columns, and the cluster."""
         prepared = self.prepared
@@ -254,15 +256,6 @@ class Clustering:
         if only_labels:
             kept = (prepared.row_names,) if prepared.row_names else ()
         return streaming.Layout(kept, prepared.options.labels, outliers, instability)
-
-    def list_replaced(self, layout: streaming.Layout) -> list[Fact]:
-        """List the table's own columns that those of the result take the place of."""
-        named = [NAME_COLUMN] if any(self.estimator.cluster_names_) else []
-        return [
-            Fact("replaced", {"column": name})
-            for name in (*layout.new_columns, *named)
-            if name in self.prepared.table.names and self.prepared.left_out.get(name) != "choice"
-        ]
 
     def write(
         self, writer: TableWriter, layout: streaming.Layout, stored: StoredLabels | None = None

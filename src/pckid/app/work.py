@@ -97,7 +97,7 @@ def find_groups(settings: Settings, tell: Tell) -> Made:
         profiles = found.profile_sheets()["profiles"]
         made = Made({}, [], {}, summary, found.results, profiles)
         made, totals = _write_all(found, made, tell)
-    notes += [write_note(note, PAGE) for note in (*prepared.together, *found.list_notes(totals))]
+    notes += [write_note(note, PAGE) for note in found.list_notes(totals, found.layout())]
     return made._replace(notes=[*notes, *said, *made.notes])
 
 
@@ -136,7 +136,10 @@ def place_new_rows(model: Upload, upload: Upload, missing_columns: bool, tell: T
         found = assign_clusters(known.estimator, prepared)
         made, totals = _write_tables(found, Made({}, [], {}, None, found.results), ["xlsx", "csv"])
         compared = found.compare()
-    facts = [*found.list_notes(totals), *([] if compared else [Fact("not_compared", {})])]
+    facts = [
+        *found.list_notes(totals, found.layout()),
+        *([] if compared else [Fact("not_compared", {})]),
+    ]
     notes += [*said, *made.notes, *(write_note(fact, PAGE) for fact in facts)]
     return made._replace(notes=notes, compared=compared)
 

@@ -165,13 +165,9 @@ def _cluster(
         found.report(assessment, _words.SHELL, given.report_path)
     totals, layout = _write(found, given)
     tell_sizes(estimator, totals)
-    _words.tell_notes(found.list_notes(totals))
+    _words.tell_notes(found.list_notes(totals, layout))
     if not is_quiet():
-        values, _, n_rows = found.judged
-        said = found.describe_clusters()
-        if said and len(values) < n_rows:
-            say(f"By a sample of {len(values):,} rows:")
-        for line in said:
+        for line in found.describe_clusters():
             say(line)
     if given.report_path:
         say(f"Report: {given.report_path}")
@@ -192,8 +188,6 @@ def _fit(
     n_columns, n_categories = len(prepared.names), len(prepared.counts)
     kinds = f" ({n_categories} of categories)" if n_categories else ""
     say(f"{counted(n_rows, 'row')}, {counted(n_columns, 'column')}{kinds}.")
-    if rows is None:
-        _words.tell_notes(prepared.together)
     found = fit_clusters(estimator, prepared, rows, _progress_bar)
     if given.names:
         before, estimator.cluster_names_ = estimator.cluster_names_, given.names
@@ -226,10 +220,7 @@ def _write(found: Clustering, given: SimpleNamespace) -> tuple[streaming.Totals,
     if given.instability:
         shares = to_numpy(found.estimator.missing_instability(found.prepared.frame))
         say(write_instability(shares))
-    layout = found.layout(
-        only_labels=given.only_labels, outliers=given.outliers, instability=shares
-    )
-    _words.tell_notes(found.list_replaced(layout))
+    layout = found.layout(given.outliers, given.only_labels, shares)
     with (
         _stored(found, given) as stored,
         open_writer(

@@ -41,15 +41,14 @@ def run_predict(given: SimpleNamespace) -> int:
     found = assign_clusters(model.estimator, prepared, given.outliers)
     if given.out_long:
         _series.write_lines(found, given.out_long, given.escape_formulas)
-    layout = found.layout(outliers=given.outliers)
-    _words.tell_notes(found.list_replaced(layout))
+    layout = found.layout(given.outliers)
     with open_writer(
         given.out, json.dumps(found.origin), escape_formulas=given.escape_formulas,
         to_stdout=not given.as_json,
     ) as writer:  # fmt: skip
         totals = found.write(writer, layout)
     _clustering.tell_sizes(found.estimator, totals)
-    _words.tell_notes(found.list_notes(totals))
+    _words.tell_notes(found.list_notes(totals, layout))
     compared = found.compare()
     tell = fail if given.strict else note
     if compared is None:
