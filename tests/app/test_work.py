@@ -168,6 +168,9 @@ def test_more_rows_than_a_sheet_takes_are_no_reason_to_fail(made, monkeypatch):
     assert "clusters.csv" in result.files
     assert "clusters.xlsx" not in result.files
     assert any(".xlsx takes 59 rows" in note for note in result.notes)
+    settings = Settings(result_upload(result), 3, ColumnOptions(drop=("cluster", "confidence")))
+    asked = write_workbook(settings, result, lambda *stage: None)
+    assert (asked.files.keys(), asked.notes) == (result.files.keys(), result.notes)
 
 
 def test_the_report_says_how_the_table_was_read(made):

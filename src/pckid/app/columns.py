@@ -204,7 +204,7 @@ def _as_options(
 ) -> ColumnOptions:
     """Add the choices to what was told about missing values."""
     by_role = {choice.role: name for name, choice in reversed(choices.items())}
-    special = {key: by_role.get(key) for key in ("row_names", "labels", "known")}
+    special: dict[str, Any] = {key: by_role.get(key) for key in ("row_names", "labels", "known")}
     used = {name: role for name, (tick, role) in choices.items() if tick and role not in special}
     kept = {*used, *special.values()}
     # What names the rows is used only where all columns to use are named.
@@ -216,7 +216,5 @@ def _as_options(
         categorical=tuple(name for name, role in used.items() if role == "category"),
         numbers=tuple(f"{name}={role}" for name, role in used.items() if role in FORMATS),
         dates=tuple(f"{name}={role}" for name, role in used.items() if role in _DATES),
-        row_names=special["row_names"],
-        labels=special["labels"],
-        known=special["known"],
+        **special,
     )

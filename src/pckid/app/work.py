@@ -23,7 +23,6 @@ from pckid.reporting import Report
 from pckid.runs import FITTING, JUDGING, Clustering, assign_clusters, fit_clusters
 from pckid.series.files import prepare_table
 from pckid.significance.new_rows import RowComparison
-from pckid.streaming import Totals
 from pckid.tables.findings import Fact
 from pckid.tables.options import ColumnOptions, ReadOptions
 from pckid.tables.prepared import Prepared
@@ -95,9 +94,7 @@ def find_groups(settings: Settings, tell: Tell) -> Made:
         tell(0.75, "Writing the report")
         summary = found.report(verdict, PAGE).summary
         profiles = found.profile_sheets()["profiles"]
-        made = Made({}, [], {}, summary, found.results, profiles)
-        made, totals = _write_all(found, made, tell)
-    notes += [write_note(note, PAGE) for note in found.list_notes(totals, found.layout())]
+        made = _write_all(found, Made({}, [], {}, summary, found.results, profiles), tell)
     return made._replace(notes=[*notes, *said, *made.notes])
 
 
@@ -112,15 +109,15 @@ def name_groups(settings: Settings, made: Made, names: Sequence[str | None], tel
         judged = replace(summary.assessment, cluster_names=list(names))
         summary = replace(summary, assessment=judged)
     renamed = made._replace(summary=summary, profiles=profiles)
-    written, _ = _write_all(found, renamed, tell)
-    return written._replace(notes=made.notes)
+    return _write_all(found, renamed, tell)._replace(notes=made.notes)
 
 
 def write_workbook(settings: Settings, made: Made, tell: Tell) -> Made:
     """Write the table of a run with its clusters as a workbook, too."""
     tell(0.1, "Writing the Excel file")
-    written, _ = _write_tables(_find_again(settings, made), made, ["xlsx"])
-    return made._replace(files=made.files | written.files, notes=[*made.notes, *written.notes])
+    written = _write_tables(_find_again(settings, made), made, ["xlsx", "csv"])
+    notes = list(dict.fromkeys([*made.notes, *written.notes]))
+    return made._replace(files=made.files | written.files, notes=notes)
 
 
 def place_new_rows(model: Upload, upload: Upload, missing_columns: bool, tell: Tell) -> Made:
@@ -134,14 +131,10 @@ def place_new_rows(model: Upload, upload: Upload, missing_columns: bool, tell: T
         prepared = prepare_table(table, known.columns, known.known)
         notes = _describe(prepared, PAGE._replace(settled=True))
         found = assign_clusters(known.estimator, prepared)
-        made, totals = _write_tables(found, Made({}, [], {}, None, found.results), ["xlsx", "csv"])
+        made = _write_tables(found, Made({}, [], {}, None, found.results), ["xlsx", "csv"])
         compared = found.compare()
-    facts = [
-        *found.list_notes(totals, found.layout()),
-        *([] if compared else [Fact("not_compared", {})]),
-    ]
-    notes += [*said, *made.notes, *(write_note(fact, PAGE) for fact in facts)]
-    return made._replace(notes=notes, compared=compared)
+    notes += [] if compared else [write_note(Fact("not_compared", {}), PAGE)]
+    return made._replace(notes=[*notes, *said, *made.notes], compared=compared)
 
 
 def _find_again(settings: Settings, made: Made) -> Clustering:
@@ -168,8 +161,8 @@ def _describe(prepared: Prepared, words: Dialect) -> list[str]:
     return [*write_findings(prepared, words), *prepared.notes_on_cases]
 
 
-def _write_all(found: Clustering, made: Made, tell: Tell) -> tuple[Made, Totals]:
-    """Write the report, the model and the table of a run; with its totals."""
+def _write_all(found: Clustering, made: Made, tell: Tell) -> Made:
+    """Write the report, the model and the table of a run."""
     tell(0.85, "Writing the files")
     model = io.BytesIO()
     found.save(model)
@@ -177,26 +170,27 @@ def _write_all(found: Clustering, made: Made, tell: Tell) -> tuple[Made, Totals]
     # A workbook takes many times as long as a text: a large one is written when it is asked for.
     n_cells = len(found.prepared.X) * len(found.prepared.table.names)
     kinds = ["xlsx", "csv"] if n_cells <= MOST_CELLS else ["csv"]
-    made, totals = _write_tables(found, made, kinds)
+    made = _write_tables(found, made, kinds)
     tell(1.0, "Done")
-    return made._replace(files=files | made.files), totals
+    return made._replace(files=files | made.files)
 
 
-def _write_tables(found: Clustering, made: Made, kinds: Sequence[str]) -> tuple[Made, Totals]:
-    """Write the rows of a run, and sum it up; with notes on what could not be written."""
+def _write_tables(found: Clustering, made: Made, kinds: Sequence[str]) -> Made:
+    """Write the rows of a run, and sum it up; with notes, also on what could not be written."""
     sheets = {"profiles": made.profiles} if made.profiles else None
-    origin, files, notes = json.dumps(found.origin), {}, []
+    origin, layout, files, notes = json.dumps(found.origin), found.layout(), {}, []
     for kind in kinds:
         rows = io.BytesIO()
         try:
             with TableWriter(
                 rows, kind=kind, escape_formulas=True, origin=origin, sheets=sheets
             ) as writer:
-                totals = found.write(writer, found.layout())
+                totals = found.write(writer, layout)
             files[f"clusters.{kind}"] = rows.getvalue()
         except TableError as error:  # more rows than a sheet takes
             notes.append(str(error))
-    return made._replace(found=found.summarise(totals), notes=notes, files=files), totals
+    notes += [write_note(fact, PAGE) for fact in found.list_notes(totals, layout)]
+    return made._replace(found=found.summarise(totals), notes=notes, files=files)
 
 
 @contextmanager
