@@ -34,12 +34,13 @@ from pckid.input.validation import validate_table
 from pckid.input.warnings import without_own_words
 from pckid.modelfile import save
 from pckid.n_clusters import MAX_CLUSTERS
-from pckid.outofcore.files import FileRows
+from pckid.outofcore.files import FileRows, Found
 from pckid.outofcore.stored import StoredLabels
 from pckid.placing import describe_reading
 from pckid.significance.new_rows import RowComparison, compare_rows
 from pckid.spectral.assignment import place_rows
 from pckid.tables.findings import Fact
+from pckid.tables.kinds import numbers_in_text
 from pckid.tables.options import list_given
 from pckid.tables.prepared import Prepared
 from pckid.tables.problems import NAME_COLUMN
@@ -265,7 +266,11 @@ class Clustering:
             return streaming.write_labels(self.estimator, self.rows, writer, layout, stored)
         results = self.results[: 2 + layout.outliers]
         results += () if layout.instability is None else (layout.instability,)
-        return streaming.write_placed(self.estimator, self.prepared, results, writer, layout)
+        prepared, whole = self.prepared, self.prepared.rows_in_memory
+        table = whole._replace(data=whole.data.select(layout.read))
+        numbers = numbers_in_text(table, prepared.readings, prepared.names, prepared.X)
+        found = Found(table if layout.read else None, 0, results, numbers)
+        return streaming.write_batches(self.estimator, [found], writer, layout)
 
     def summarise(
         self, totals: streaming.Totals, assessment: Assessment | None = None

@@ -33,7 +33,6 @@ from pckid.series.files import prepare_table
 from pckid.spectral.assignment import FittedClusters, place_rows
 from pckid.tables.categories import Columns
 from pckid.tables.findings import Problem
-from pckid.tables.kinds import numbers_in_text
 from pckid.tables.options import ColumnOptions, pick_options
 from pckid.tables.prepared import Prepared, Unread
 from pckid.tables.preparing import prepare
@@ -249,7 +248,7 @@ def write_labels(
     jobs = n_threads(model.n_jobs) if rows.local else 1
     state = model._fitted, jobs, layout.outliers, stored
     with closing(rows.results(_label, state, layout.read)) as placed:
-        totals = _write_batches(model, placed, writer, layout)
+        totals = write_batches(model, placed, writer, layout)
     if rows.surveyed.n_rows != totals.n_rows:
         raise rows.changed_error()
     # For the model's file: a model that was fitted to blocks has no labels to count.
@@ -258,22 +257,7 @@ def write_labels(
     return totals
 
 
-def write_placed(
-    model: PCKID,
-    prepared: Prepared,
-    results: tuple[np.ndarray, ...],
-    writer: TableWriter,
-    layout: Layout,
-) -> Totals:
-    """Write what was found for the rows of a table in memory: one batch."""
-    whole = prepared.rows_in_memory
-    table = whole._replace(data=whole.data.select(layout.read))
-    numbers = numbers_in_text(table, prepared.readings, prepared.names, prepared.X)
-    found = Found(table if layout.read else None, 0, results, numbers)
-    return _write_batches(model, [found], writer, layout)
-
-
-def _write_batches(
+def write_batches(
     model: PCKID, batches: Iterable[Found], writer: TableWriter, layout: Layout
 ) -> Totals:
     """Write batches of rows with what was found for them, and count it."""

@@ -108,7 +108,11 @@ def open_as_asked(upload: Upload, place: str) -> Opened | None:
     )
     for note in opened.table.notes:
         st.caption(escape(write_note(note, PAGE), 300))
-    _offer_to_leave_out_extra_rows(opened.table, key)
+    extra = find_extra_rows(opened.table)
+    if extra is not None:
+        problem = extra_rows_problem(extra)
+        st.warning(escape(write_evidence(problem), 300))
+        _offer_to_leave_out_rows(problem.fix, key)
     st.dataframe(rows.slice(0, _SHOWN), height=215)
     return opened
 
@@ -166,17 +170,6 @@ def _offer_to_leave_out_rows(fixes: Sequence[Fix], key: str) -> None:
             f"Leave out {counted(fix.n_rows, 'row')} {where}", key=f"cut-{where}-{key}",
             on_click=st.session_state.update, args=[change],
         )  # fmt: skip
-
-
-def _offer_to_leave_out_extra_rows(table: OpenTable, key: str) -> None:
-    """Point out totals and notes at the end, with a button that leaves them out."""
-    extra = find_extra_rows(table)
-    if extra is None:
-        return
-    st.warning(escape(write_evidence(extra_rows_problem(extra)), 300))
-    what = "Leave it out" if len(extra.labels) == 1 else "Leave them out"
-    change = {f"skip-last-{key}": extra.n_below}
-    st.button(what, key=f"extra-{key}", on_click=st.session_state.update, args=[change])
 
 
 def _ask_for_sheet(upload: Upload, key: str) -> str | None:

@@ -33,10 +33,6 @@ from pckid.tables.scanning import OpenTable, open_table
 from pckid.tables.writing import table_format
 from pckid.wording import write_instability, write_problems
 
-_PARAMETERS = (
-    "n_inits", "max_components", "max_samples", "embedding", "scaling", "missingness",
-    "random_state", "n_jobs", "device",
-)  # fmt: skip
 _PHASES = {
     FITTING: "Fitting mixture models",
     CHOOSING: "Choosing the number of clusters",
@@ -64,10 +60,9 @@ def run_cluster(given: SimpleNamespace) -> None:
     if table.data is None:
         say(f"{table.source} is read in batches; it need not fit in memory.")
     make = PCKID.as_in_paper if given.paper else PCKID
-    asked = {key: getattr(given, key) for key in _PARAMETERS}
-    estimator = make(
-        given.n_clusters or "auto", **{key: v for key, v in asked.items() if v is not None}
-    )
+    parameters = PCKID().get_params()
+    asked = {key: v for key, v in vars(given).items() if key in parameters and v is not None}
+    estimator = make(**{"n_clusters": "auto", **asked})
     with streaming.workers_of(given.scheduler) as read_rows:
         prepared, rows = streaming.prepare_rows(estimator, table, columns, read_rows)
         del table  # lines of cases need not stay in memory
