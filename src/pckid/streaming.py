@@ -228,7 +228,6 @@ def origin(model: PCKID, prepared: Prepared) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Write the value of a parameter as JSON has it."""
     if isinstance(value, list | tuple):
         return [_plain(each) for each in value]
     return value if isinstance(value, str | int | float | bool | None) else str(value)

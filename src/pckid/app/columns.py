@@ -161,7 +161,6 @@ def _roles(column: ColumnInspection) -> list[str]:
 
 
 def _ask_for_column(column: ColumnInspection, suggested: ColumnChoice, key: str) -> ColumnChoice:
-    """Draw one column's tick and menu."""
     name, roles, useless = escape(column.name), _roles(column), column.kind in _USELESS
     with st.container(horizontal=True, vertical_alignment="center"):
         used = st.checkbox(name, suggested.used, key=f"use-{key}", width=260, disabled=useless)
@@ -182,7 +181,6 @@ def _keep_choice(column: ColumnInspection, suggested: ColumnChoice, key: str) ->
 
 
 def _describe_column(column: ColumnInspection) -> str:
-    """Say what was found in a column."""
     # Cells that cannot be read yet are not missing.
     is_known = column.kind != "text" and column.share_missing > 0
     said = [f"{column.share_missing:.0%} missing"] if is_known else []

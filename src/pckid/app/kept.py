@@ -85,12 +85,10 @@ def forget_closed_pages(now: float) -> None:
 
 
 def _is_open(session: str) -> bool:
-    """Whether a session has a page in a browser."""
     return runtime.exists() and runtime.get_instance().is_active_session(session)
 
 
 def _start_forgetting() -> None:
-    """Look for closed pages from now on."""
     if _pages or not runtime.exists():
         return
 

@@ -54,7 +54,6 @@ def draw_page() -> None:
 
 
 def _find_groups() -> None:
-    """Draw the steps from a table to its groups."""
     with _step("1. Your table", 0):
         table = upload.ask_for_table()
     if table is None:

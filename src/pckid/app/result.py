@@ -49,7 +49,6 @@ def show_result(settings: Settings) -> None:
 
 
 def _offer_other_numbers(made: Made) -> None:
-    """Draw buttons that find one group fewer, or one more."""
     n_clusters = len(made.found["cluster_sizes"])
     with st.container(horizontal=True):
         for number in (n_clusters - 1, n_clusters + 1):
@@ -59,7 +58,6 @@ def _offer_other_numbers(made: Made) -> None:
 
 
 def _offer_names(used: Settings, made: Made) -> None:
-    """Draw fields for the names of the groups."""
     names, sizes = made.found["cluster_names"], made.found["cluster_sizes"]
     with st.expander("Name the groups"), st.form("names"):
         given = [

@@ -68,7 +68,6 @@ def show_job(job: str, made: str, *source: Any) -> None:
 
 @st.fragment(run_every=0.4)
 def _watch_job(key: str, made: str) -> None:
-    """Draw the progress of a run until it ends."""
     job = kept().get(key)
     if job is None:
         st.rerun()
@@ -87,7 +86,6 @@ def _watch_job(key: str, made: str) -> None:
 
 
 def _cancel_job(key: str) -> None:
-    """Stop a run."""
     job = kept().pop(key, None)
     if job is not None:
         job.stop()

@@ -39,8 +39,6 @@ class OwnPagesOnly:
         self.hosts = {f"{name}:{port}".encode() for name in (ADDRESS, "localhost")}
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Pass a request on, or refuse it."""
-
         async def send_with_policy(message: Message) -> None:
             if message["type"] == "http.response.start":
                 message["headers"].append((b"content-security-policy", _POLICY))

@@ -123,7 +123,6 @@ def reading_key(upload: Upload, place: str) -> str:
 
 
 def _ask_for_reading(upload: Upload, key: str) -> ReadOptions:
-    """Ask how a file is to be read."""
     is_text, is_sheet = _is_text(upload), upload.name.lower().endswith(SPREADSHEETS)
     header = st.checkbox("The columns have names", value=True, key=f"header-{key}")
     chosen: dict[str, Any] = {"header": header}
@@ -159,7 +158,6 @@ def _ask_for_reading(upload: Upload, key: str) -> ReadOptions:
 
 
 def _offer_to_leave_out_rows(fixes: Sequence[Fix], key: str) -> None:
-    """Draw buttons that leave out rows above the table, or below it."""
     for fix in fixes:
         if not isinstance(fix, SkipFirst | SkipLast):
             continue
@@ -173,7 +171,6 @@ def _offer_to_leave_out_rows(fixes: Sequence[Fix], key: str) -> None:
 
 
 def _ask_for_sheet(upload: Upload, key: str) -> str | None:
-    """Ask which sheet of a workbook to read, where there are several."""
     if f"sheets-{key}" not in st.session_state:
         found: tuple[list[str], int] = [], 0
         with suppress(TableError):  # Whoever reads the table says why.
@@ -186,7 +183,6 @@ def _ask_for_sheet(upload: Upload, key: str) -> str | None:
 
 
 def _is_text(upload: Upload) -> bool:
-    """Whether a file is a text by its name."""
     return upload.name.lower().endswith(("csv", "tsv", "txt", "gz"))
 
 
@@ -200,12 +196,10 @@ def _open_once(upload: Upload, place: str) -> Opened:
 
 
 def _take_demo() -> None:
-    """Take the built-in table."""
     kept()["upload"] = Upload("penguins.csv", penguins_path().read_bytes(), known="label")
     _begin_anew()
 
 
 def _begin_anew() -> None:
-    """Begin anew with another table."""
     for key in ("job", "made", "made-from", "opened-table", "inspected", "job-said"):
         kept().pop(key, None)

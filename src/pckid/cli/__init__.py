@@ -36,7 +36,6 @@ def main() -> None:
 
 
 def _why_not_loaded(error: Exception) -> str:
-    """Explain why the command line cannot be imported."""
     if isinstance(error, ModuleNotFoundError):
         install = "python -m pip install 'pckid[cli]'"
         return f"the command line needs {error.name}. Install it with: {install}"

@@ -111,7 +111,6 @@ def _check_use(given: SimpleNamespace) -> None:
 
 
 def _refuse_batches(given: SimpleNamespace) -> None:
-    """Refuse what needs the table in memory."""
     for key in _ONLY_WHOLE:
         if getattr(given, key):
             raise click.UsageError(
@@ -260,7 +259,6 @@ def _tell_verdict(found: Assessment) -> None:
 
 
 def _tell_choice(estimator: PCKID) -> None:
-    """Say how many clusters were chosen, and which number came next."""
     if not hasattr(estimator, "choice_"):
         return
     chosen = estimator.choice_.n_clusters

@@ -47,7 +47,6 @@ def as_json_data(found: TableInspection, command: str) -> dict[str, Any]:
 
 
 def _column_data(column: ColumnInspection) -> dict[str, Any]:
-    """Put what is known of a column into plain data."""
     keys = ["n_observed", "share_missing", "n_distinct"]
     problems = [
         {
@@ -136,7 +135,6 @@ def _section(title: str, lines: list[str]) -> list[str]:
 
 
 def _columns_table(columns: Sequence[ColumnInspection]) -> Grid:
-    """Lay out one line per column."""
     grid = Grid("column", "holds", box=None, pad_edge=False)
     for heading in ("missing", "distinct", "lowest", "median", "highest"):
         grid.add_column(heading, justify="right")
@@ -153,7 +151,6 @@ def _columns_table(columns: Sequence[ColumnInspection]) -> Grid:
 
 
 def _patterns_table(patterns: Sequence[tuple[int, tuple[str, ...]]]) -> Grid:
-    """Lay out the commonest patterns."""
     grid = Grid("rows", "missing", box=None, pad_edge=False)
     for n_rows, names in patterns:
         text = list_first([brief(name, 30) for name in names], 6) or "nothing"

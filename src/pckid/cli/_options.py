@@ -13,7 +13,6 @@ class TableCommand(click.Command):
     """A command about a table: options that do not suit it are wrong as click has it."""
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command."""
         try:
             return super().invoke(ctx)
         except OptionError as error:

@@ -38,14 +38,12 @@ class LazyGroup(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import a command."""
         if cmd_name not in COMMANDS:
             return None
         module, function = COMMANDS[cmd_name].split(":")
         return getattr(import_module(module), function)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command."""
         try:
             return super().invoke(ctx)
         except BrokenPipeError as error:

@@ -191,5 +191,4 @@ def scaling(found: Moments, categories: Mapping[int, np.ndarray] = MappingProxyT
 
 
 def _not_zero(magnitude: np.ndarray) -> np.ndarray:
-    """Replace zeros by ones, to divide by."""
     return np.where(magnitude > 0, magnitude, 1.0)

@@ -52,7 +52,6 @@ class StoredLabels:
         self._file.close()
 
     def _begin(self) -> None:
-        """Begin the file anew."""
         self.n_rows = 0
         self._file.seek(0)
         self._file.truncate()
@@ -108,7 +107,6 @@ def _lock(file: Any) -> bool:
 
 
 def _is_mark(head: bytes) -> bool:
-    """Tell whether the first line of a file is that of labels."""
     try:
         found = json.loads(head)
     except ValueError:
