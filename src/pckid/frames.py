@@ -27,8 +27,6 @@ PYTHON = Dialect(
         "n_clusters": "n_clusters",
         "together": "Give its values as groups= to fit and assess.",
     },
-    aside="",
-    row_names=lambda name: "",
     lines=lambda columns: (
         f"pckid.series.from_long(frame, {', '.join(f'{k}={v!r}' for k, v in columns.items())})"
     ),

@@ -300,10 +300,10 @@ class Dialect(NamedTuple):
 
     write: Callable[[Sequence[Fix]], str]  # writes fixes: "--drop notes", or "drop=['notes']"
     names: Mapping[str, str]  # how single options are written
-    aside: str  # how a column is set aside, ", or name it as --id"; "" where it cannot be
-    row_names: Callable[[str], str]  # how a column is named that names the rows, or ""
     lines: Callable[[dict[str, str]], str]  # names the columns of case, time, variable, value
-    yes: str  # what takes all advice
+    yes: str = ""  # what takes all advice
+    aside: str = ""  # how a column is set aside, ", or name it as --id"; "" where it cannot be
+    row_names: Callable[[str], str] = lambda name: ""  # how a column is named that names the rows
     settled: bool = False  # whether a model has chosen the columns, so that only cells can change
 
 
@@ -533,14 +533,10 @@ def refuse_undecided(prepared: Prepared, words: Dialect) -> None:
         return
     lines = write_problems(problems, words)
     if len(lines) > 1:
-        rows = any(problem.code in ("extra rows", "units row") for problem in stops)
-        what = "point" if rows else "column"
-        many = counted(len(stops), what) + (" needs" if len(stops) == 1 else " need")
-        n_rest = len(lines) - len(list(group_problems(stops)))
-        rest = f", {counted(n_rest, 'more point')} to look at" if n_rest > 0 else ""
+        decisions = counted(len(list(group_problems(stops))), "decision")
+        head = f"{brief(prepared.table.source)} needs {decisions}. What is wrong or doubtful:"
         more = [f"- and {counted(len(lines) - _SHOWN, 'more point')}"] * (len(lines) > _SHOWN)
-        listed = [f"- {line}" for line in lines[:_SHOWN]]
-        lines = [f"{many} a decision in {brief(prepared.table.source)}{rest}:", *listed, *more]
+        lines = [head, *(f"- {line}" for line in lines[:_SHOWN]), *more]
     advised = advice(problems)
     written = words.write(advised)
     ways = [

@@ -77,9 +77,6 @@ PAGE = Dialect(
         "n_clusters": "number of groups",
         "together": "As the name of the row, it lets rows that share a value be judged together.",
     },
-    aside="",
-    row_names=lambda name: "",
     lines=lambda columns: "“Several lines belong to one case”",
-    yes="",
 )
 """How options are written for users of the page."""
