@@ -300,9 +300,8 @@ class Clustering:
             stability = assessment.cluster_stability
             keys = ("sentence", "answer", "has_groups", "n_separated", "p_value", "notes")
             found["verdict"] = {key: getattr(assessment, key) for key in keys}
-            found["verdict"]["cluster_stability"] = (
-                None if stability is None else stability.tolist()
-            )
+            stable = None if stability is None else stability.tolist()
+            found["verdict"]["cluster_stability"] = stable
         return found
 
     def profile_sheets(self) -> Sheets:

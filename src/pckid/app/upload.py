@@ -87,18 +87,17 @@ def open_as_asked(upload: Upload, place: str) -> Opened | None:
     """Ask how a file is to be read, read it and show its first rows; None if it cannot be read."""
     key = reading_key(upload, place)
     upload = upload._replace(reading=_ask_for_reading(upload, key))
-    reading = upload.reading
     try:
         with st.spinner("Reading the table"):
             opened = _open_once(upload, f"opened-{place}")
     except Exception as error:
         fixes = error.fixes if isinstance(error, TableError) else ()
-        helps = any(isinstance(fix, SetOption) and fix.name == "encoding" for fix in fixes)
-        if helps and reading.encoding is None and _is_text(upload):
+        options = [fix.name for fix in fixes if isinstance(fix, SetOption)]
+        if "encoding" in options and upload.reading.encoding is None and _is_text(upload):
             st.session_state[f"encoded-{key}"] = True
             st.rerun()
-        said = [ELSEWHERE.get(fix.name, "") for fix in fixes if isinstance(fix, SetOption)]
-        st.error(escape_lines("\n".join(filter(None, [str(error), *said]))))
+        said = [ELSEWHERE[name] for name in options if name in ELSEWHERE]
+        st.error(escape_lines("\n".join([str(error), *said])))
         _offer_to_leave_out_rows(fixes, key)
         return None
     rows = opened.table.data

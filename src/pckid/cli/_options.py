@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from pckid._utils.commands import as_argument
+from pckid.cli._say import be_quiet
 from pckid.exceptions import OptionError
 
 
@@ -13,6 +14,7 @@ class TableCommand(click.Command):
     """A command about a table: options that do not suit it are wrong as click has it."""
 
     def invoke(self, ctx: click.Context) -> Any:
+        be_quiet(ctx.params.get("quiet", False))
         try:
             return super().invoke(ctx)
         except OptionError as error:

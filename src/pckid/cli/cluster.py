@@ -7,7 +7,6 @@ import click
 
 from pckid.cli import _options
 from pckid.cli._process import loading_libraries
-from pckid.cli._say import be_quiet
 
 
 def _share_or_rows(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
@@ -142,5 +141,4 @@ def cluster(**options: Any) -> None:
     with loading_libraries():
         from pckid.cli._clustering import run_cluster
 
-    be_quiet(options["quiet"])
     run_cluster(SimpleNamespace(**options))

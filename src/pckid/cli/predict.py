@@ -47,10 +47,7 @@ def predict(**options: Any) -> int:
       pckid predict model.pckid new.parquet --out clusters.parquet
       cat new.csv | pckid predict model.pckid | head
     """
-    from pckid.cli._say import be_quiet
-
     with loading_libraries():
         from pckid.cli._placing import run_predict
 
-    be_quiet(options["quiet"])
     return run_predict(SimpleNamespace(**options))
