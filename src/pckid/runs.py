@@ -71,12 +71,8 @@ def fit_clusters(
         if rows is not None:
             estimator.fit(rows)
         else:
-            estimator.fit(
-                prepared.frame,
-                known=prepared.known,
-                sample_weight=prepared.weights,
-                groups=prepared.groups,
-            )
+            known, weights, groups = prepared.known, prepared.weights, prepared.groups
+            estimator.fit(prepared.frame, known=known, sample_weight=weights, groups=groups)
         if counter:
             estimator.set_callbacks()
     if rows is not None:
@@ -279,7 +275,6 @@ class Clustering:
         estimator, prepared = self.estimator, self.prepared
         found = self.origin | {
             "source": prepared.table.source,
-            "n_rows": totals.n_rows,
             "columns": list(prepared.names),
             "categorical": [name for name in prepared.names if name in prepared.counts],
             "dropped": [*prepared.left_out, *map(str, estimator.dropped_features_)],

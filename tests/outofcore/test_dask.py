@@ -171,7 +171,7 @@ def test_blocks_with_columns_in_another_order_are_read_by_name():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda t: t.rename(columns={"b": "z"}), "column 'b' and holds 'z'"),
+        (lambda t: t.rename(columns={"b": "z"}), "column 'b' and holds column 'z'"),
         (lambda t: t.drop(columns="e"), "lacks column 'e'"),
         (lambda t: t.assign(f=1.0), "holds column 'f',"),
     ],
@@ -189,16 +189,16 @@ def test_blocks_with_other_columns_are_refused(change, message):
 def test_blocks_of_another_width_are_refused():
     wrong = da.from_delayed(dask.delayed(X[:100, :4]), shape=(100, 5), dtype=float)
     blocks = da.concatenate([da.from_array(X, chunks=(100, 5)), wrong])
-    with pytest.raises(ValueError, match=r"4 columns where 5 .* \(block 3\)"):
+    with pytest.raises(ValueError, match=r"lacks column 4.* \(block 3\)"):
         PCKID(3, **SMALL).fit(blocks)
 
 
 def test_blocks_that_hold_infinity_are_named():
     rows = X.copy()
     rows[217, 3] = np.inf
-    with pytest.raises(ValueError, match=r" 3 .* row 217 \(block 2, row 17 "):
+    with pytest.raises(ValueError, match=r" 3 .* row 217\..* \(block 2\)"):
         PCKID(3, **SMALL).fit(da.from_array(rows, chunks=(100, 5)))
-    with pytest.raises(ValueError, match=r"'d' .* row 217 \(block 2, row 17 "):
+    with pytest.raises(ValueError, match=r"'d' .* row 217\..* \(block 2\)"):
         PCKID(3, **SMALL).fit(frame(rows, 3))
 
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from itertools import islice
+from itertools import islice, repeat
 from typing import Any
 
 import dask
@@ -68,26 +68,27 @@ class DaskRows(BlockedRows):
         starts = np.concatenate([[0], np.cumsum(self.lengths)]).astype(int).tolist()
         if self.known is not None:
             self.known_blocks = _split(self.known, starts)
-        blocks = list(zip(self.blocks, self.known_blocks, starts[:-1], strict=True))
+        names = _column_names(self.template)
 
         def surveys(limit: float) -> list[Any]:
-            return [
-                dask.delayed(_survey)(block, known, self.template, i, start, entropy, size, limit)
-                for i, (block, known, start) in enumerate(blocks)
-            ]
+            return self._tasks(
+                _survey, [(names, start, entropy, size, limit) for start in starts[:-1]]
+            )
 
         return _ask(surveys, starts[-1], size)
+
+    def _tasks(self, function: Callable, states: Iterable[Any], nout: int | None = None) -> list:
+        """Let workers apply `function(state, X, known)` to all blocks, each with its state."""
+        apply, names = dask.delayed(_apply, nout=nout), _column_names(self.template)
+        blocks = enumerate(zip(states, self.blocks, self.known_blocks, strict=False))
+        return [apply(function, *each, names, number) for number, each in blocks]
 
     def arrays(self, function: Callable, state: Any) -> tuple[Any, ...]:
         """Apply `function(state, X, known)` to blocks X lazily; return dask arrays."""
         kinds = function(state, np.empty((0, self.n_features)), None)
         # In the graph, not scattered: it must survive the worker that first received it.
         shared = dask.delayed(state, traverse=False)
-        apply = dask.delayed(_apply, nout=len(kinds))
-        results = [
-            apply(function, shared, block, known, self.template, f"block {i}")
-            for i, (block, known) in enumerate(zip(self.blocks, self.known_blocks, strict=True))
-        ]
+        results = self._tasks(function, repeat(shared), len(kinds))
         return tuple(
             da.concatenate(
                 [
@@ -199,59 +200,40 @@ def _split(known: Any, starts: list[int]) -> list[Any]:
     return blocks
 
 
-def _survey(
-    values: Any, known: Any, template: Any, number: int, start: int, *drawing: Any
-) -> Survey:
-    """Survey a block, on a worker; an infinite entry is an error that says where it is."""
-    X, known = _read(values, known, template, f"block {number}")
+def _survey(state: Any, X: np.ndarray, known: np.ndarray | None) -> Survey:
+    """Survey the rows of a block; an infinite entry is an error that says where it is."""
+    names, start, *drawing = state
     infinite = np.isinf(X)
     if infinite.any():
         row, column = (int(i) for i in np.argwhere(infinite)[0])
-        names = getattr(template, "columns", range(X.shape[1]))
         raise ValueError(
-            f"Column {names[column]!r} holds {X[row, column]} in row {start + row:,} (block "
-            f"{number}, row {row:,} of it). Replace it by NaN to treat it as missing."
+            f"Column {names[column]!r} holds {X[row, column]} in row {start + row:,}. Replace it "
+            "by NaN to treat it as missing."
         )
     return survey_block(X, known, start, *drawing)
 
 
 def _apply(
-    function: Callable, state: Any, values: Any, known: Any, template: Any, place: str
-) -> tuple[Any, ...]:
-    """Apply a function to a block, on a worker."""
-    return function(state, *_read(values, known, template, place))
-
-
-def _read(
-    values: Any, known: Any, template: Any, place: str
-) -> tuple[np.ndarray, np.ndarray | None]:
-    """Convert a block to numbers, its columns as in `template`; an error says which block.
-
-    Returned with the names of its rows' groups, None where none are known.
-    """
+    function: Callable, state: Any, values: Any, known: Any, names: list[Any], number: int
+) -> Any:
+    """Apply `function(state, X, known)` to a block, on a worker; an error says which block."""
     try:
-        X = block_values(_aligned(values, template))
-        return X, None if known is None else read_known(known, len(X))
+        X = block_values(_aligned(values, names))
+        return function(state, X, None if known is None else read_known(known, len(X)))
     except (TypeError, ValueError) as error:
-        raise type(error)(f"{error} ({place})") from None
+        raise type(error)(f"{error} (block {number})") from None
 
 
-def _aligned(values: Any, template: Any) -> Any:
-    """Put the columns of a block into the order of `template`; raise if they are others."""
-    if not hasattr(template, "columns"):
-        if values.shape[1] != template.shape[1]:
-            raise ValueError(
-                f"A block holds {values.shape[1]} columns where {template.shape[1]} are expected."
-            )
-        return values
-    found, expected = list(values.columns), list(template.columns)
-    if found == expected:
-        return values
-    lacking = [name for name in expected if name not in found]
-    further = [name for name in found if name not in expected]
-    if lacking:
-        instead = f" and holds {further[0]!r} instead" if further else ""
-        raise ValueError(f"A block lacks column {lacking[0]!r}{instead}.")
-    if further:
-        raise ValueError(f"A block holds column {further[0]!r}, which is not in the dataframe.")
-    return values[expected]
+def _aligned(values: Any, names: list[Any]) -> Any:
+    """Put the columns of a block into the order of `names`; raise if they are others."""
+    found = _column_names(values)
+    lacking = [f"lacks column {name!r}" for name in names if name not in found]
+    further = [f"holds column {name!r}" for name in found if name not in names]
+    if lacking or further:
+        raise ValueError(f"A block {' and '.join(lacking[:1] + further[:1])}, unlike the others.")
+    return values if found == names else values[names]
+
+
+def _column_names(values: Any) -> list[Any]:
+    """Name the columns of a dataframe, or number those of an array."""
+    return list(values.columns if hasattr(values, "columns") else range(values.shape[1]))

@@ -157,15 +157,9 @@ def combine(a: Moments, b: Moments) -> Moments:
     for part in (a, b):
         for end in (part.low, part.high):
             extreme &= (end == low) | (end == high) | (part.n_seen == 0)
-    return Moments(
-        count,
-        low,
-        high,
-        magnitude,
-        a.mean * shrink_a + delta * share,
-        a.squares * shrink_a**2 + b.squares * shrink_b**2 + delta**2 * a.n_seen * share,
-        extreme,
-    )
+    mean = a.mean * shrink_a + delta * share
+    squares = a.squares * shrink_a**2 + b.squares * shrink_b**2 + delta**2 * a.n_seen * share
+    return Moments(count, low, high, magnitude, mean, squares, extreme)
 
 
 def scaling(found: Moments, categories: Mapping[int, np.ndarray] = MappingProxyType({})) -> Scaling:
