@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from pckid.metrics import clustering_accuracy
+from pckid.metrics import accuracy_of_counts
 
 MAX_GROUPS = 20
 
 
-@dataclass(frozen=True)
-class KnownGroups:
+class KnownGroups(NamedTuple):
     """Clusters against groups that were known beforehand."""
 
     groups: list[str]
@@ -30,11 +29,9 @@ def compare_known(known: list[str] | None, labels: np.ndarray) -> KnownGroups | 
         return None
     groups = np.asarray(known, dtype=object)
     both = (labels >= 0) & (groups != "")
-    names = sorted(set(groups[both]))
-    if not names or len(names) > MAX_GROUPS:
+    names, codes = np.unique(groups[both], return_inverse=True)
+    if not 0 < len(names) <= MAX_GROUPS:
         return None
-    codes = np.searchsorted(np.asarray(names, dtype=object), groups[both])
     counts = np.zeros((len(names), int(labels.max()) + 1), dtype=int)
     np.add.at(counts, (codes, labels[both]), 1)
-    accuracy = float(clustering_accuracy(codes, labels[both]))
-    return KnownGroups([str(name) for name in names], counts, accuracy, int(both.sum()))
+    return KnownGroups(names.tolist(), counts, accuracy_of_counts(counts), int(both.sum()))

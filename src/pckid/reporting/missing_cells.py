@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,23 +14,15 @@ MAX_PATTERNS = 10
 MAX_LINKS = 5
 
 
-@dataclass(frozen=True)
-class PatternRow:
-    """One pattern of missing cells: which columns, and its rows in each cluster."""
+class PatternRow(NamedTuple):
+    """One pattern of missing cells: which columns, its rows, and those in each cluster."""
 
     missing: list[str]
-    n_more: int
+    n_rows: int
     counts: list[int]
-    n_unclustered: int
-
-    @property
-    def n_rows(self) -> int:
-        """Rows with this pattern."""
-        return sum(self.counts) + self.n_unclustered
 
 
-@dataclass(frozen=True)
-class MissingCells:
+class MissingCells(NamedTuple):
     """Patterns of missing cells against clusters."""
 
     n_patterns: int
@@ -51,17 +43,13 @@ def summarise_missing_cells(
     Of rows (n_samples, n_features) with NaN where missing, the labels (n_samples,), the names of
     the columns, and which of them hold `categorical` numbers.
     """
-    observed = ~np.isnan(values)
-    patterns = missing_patterns(observed)
+    patterns = missing_patterns(~np.isnan(values))
     n_clusters = int(labels.max(initial=-1)) + 1
     rows = []
-    for index in range(min(MAX_PATTERNS, len(patterns.counts))):
-        inside = labels[patterns.row_pattern == index]
-        counts = np.bincount(inside[inside >= 0], minlength=n_clusters).tolist()
+    for index, n_rows in enumerate(patterns.counts[:MAX_PATTERNS].tolist()):
         missing = [names[j] for j in np.flatnonzero(~patterns.observed[index])]
-        rows.append(
-            PatternRow(missing[:5], max(len(missing) - 5, 0), counts, int((inside < 0).sum()))
-        )
+        inside = labels[(patterns.row_pattern == index) & (labels >= 0)]
+        rows.append(PatternRow(missing, n_rows, np.bincount(inside, minlength=n_clusters).tolist()))
     found = find_followed_missingness(values, labels, categorical)
     shown = [(names[link.feature], link) for link in found.links[:MAX_LINKS] if link.strength > 0]
     together, follow = ([names[j] for j in part] for part in (found.together, found.followed))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -35,8 +34,7 @@ class RowColumn(NamedTuple):
     ordered: bool = False  # whether the categories come in an order of their own
 
 
-@dataclass(frozen=True)
-class RowTable:
+class RowTable(NamedTuple):
     """Rows with their clusters, their places on the map and their values."""
 
     rows: np.ndarray  # (n_rows,), which rows of the table these are, ascending
@@ -71,9 +69,22 @@ def collect_rows(
     points[display.rows] = display.points
     order = rank_columns([[item for _, item in each.features] for each in explained.clusters])
     shown = order[: min(MAX_COLUMNS, MAX_CELLS // max(len(rows), 1))]
-    columns = [_row_column(estimator, values[rows, j], j, forms, orders) for j in shown]
+    columns, titles = [], feature_names(estimator)
+    for j in shown:
+        name, cells, texts = titles[j], values[rows, j], None
+        if j in estimator._categories:
+            texts = [str(each) for each in estimator._categories[j]]
+            if name in orders:
+                codes = np.array([*map(orders[name].index, texts), np.nan])
+                cells, texts = codes[np.nan_to_num(cells, nan=-1).astype(int)], orders[name]
+            texts = [brief(text, 60) for text in texts]
+        how = forms.get(name), name in orders
+        columns.append(RowColumn(brief(name, 80), cells, texts, True, *how))
     if known is not None:
-        columns.append(_known_column([known[row] for row in rows]))
+        groups = sorted(set(map(known.__getitem__, rows)) - {""})
+        places = {text: float(code) for code, text in enumerate(groups)}
+        cells = np.array([places.get(known[row], np.nan) for row in rows])
+        columns.append(RowColumn(KNOWN_GROUP, cells, [brief(text, 60) for text in groups], False))
     return RowTable(
         rows=rows,
         names=None if names is None else [names[row][:200] for row in rows],
@@ -84,30 +95,3 @@ def collect_rows(
         columns=columns,
         n_columns_left_out=len(order) - len(shown),
     )
-
-
-def _row_column(
-    estimator: Any,
-    values: np.ndarray,
-    j: int,
-    forms: Mapping[str, str],
-    orders: Mapping[str, list[str]],
-) -> RowColumn:
-    """Take one column of the rows (n_rows,); categories that have an order are numbered in it."""
-    name, categories = feature_names(estimator)[j], estimator._categories.get(j)
-    column = RowColumn(brief(name, 80), values, None, True, forms.get(name), name in orders)
-    if categories is None:
-        return column
-    texts = [str(each) for each in categories]
-    if name in orders:
-        codes = np.array([*map(orders[name].index, texts), np.nan])
-        column = column._replace(values=codes[np.nan_to_num(values, nan=-1).astype(int)])
-    return column._replace(categories=[brief(text, 60) for text in orders.get(name, texts)])
-
-
-def _known_column(groups: list[str]) -> RowColumn:
-    """Make a column of groups that were known beforehand."""
-    texts = sorted(set(groups) - {""})
-    codes = {text: float(code) for code, text in enumerate(texts)}
-    values = np.array([codes.get(group, np.nan) for group in groups])
-    return RowColumn(KNOWN_GROUP, values, [brief(text, 60) for text in texts], False)

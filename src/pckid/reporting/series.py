@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,8 +15,7 @@ from pckid.series import SeriesTable
 MAX_VARIABLES = 12
 
 
-@dataclass(frozen=True)
-class SeriesSummary:
+class SeriesSummary(NamedTuple):
     """What a report shows of series."""
 
     variables: list[str]  # names of the first variables
@@ -28,12 +26,6 @@ class SeriesSummary:
     # The series of rows (n_times, n_variables), by their place in the report's rows; of a sample
     # where there are many.
     values: dict[int, np.ndarray]
-
-    def figures(self, cluster: int, time: int, variable: int) -> list[float]:
-        """Give the quartiles and the share observed of one cluster at one time."""
-        place = cluster, time, variable
-        found = self.trajectories
-        return [*found.quartiles[:, *place].tolist(), float(found.observed[place])]
 
 
 def summarise_series(X: Any, labels: np.ndarray, rows: RowTable) -> SeriesSummary | None:
