@@ -1,6 +1,6 @@
 """What sets clusters apart, column by column."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -80,72 +80,60 @@ def distinguishing_features(
     """
     X, labels = X[labels >= 0], labels[labels >= 0]
     n_clusters = int(labels.max(initial=-1)) + 1
-    sizes = np.bincount(labels, minlength=n_clusters)
     ranked: list[list[Feature]] = [[] for _ in range(n_clusters)]
     for feature in range(X.shape[1]) if features is None else features:
+        column, found = X[:, feature], list[Feature]()
         if categories and feature in categories:
-            known = categories[feature]
-            found = compare_categories(feature, X[:, feature], labels, known, n_clusters)
-            for mine, item in zip(ranked, found, strict=True):
-                mine.append(item)
-            continue
-        seen = ~np.isnan(X[:, feature])
-        values, groups = X[seen, feature], labels[seen]
-        ranks = rankdata(values)
-        low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 0.0)
-        two = low < high and bool(((values == low) | (values == high)).all())
-        parts = [values[groups == cluster] for cluster in range(n_clusters)]
-        medians = np.array([np.median(part) if len(part) else np.nan for part in parts])
-        for cluster in range(n_clusters):
-            inside = groups == cluster
-            compared = _compare(feature, values, ranks, inside, int(sizes[cluster]))
-            if two and inside.any() and not inside.all():
-                here, there = (float((values[side] == high).mean()) for side in (inside, ~inside))
-                compared = compared._replace(higher=(high, here, there))
-            elif not two and compared.distinctness < CLEAR:
-                compared = _compare_between(compared, values, groups, medians, cluster)
-            ranked[cluster].append(compared)
+            found += compare_categories(feature, column, labels, categories[feature], n_clusters)
+        else:
+            found += _compare_numbers(feature, column, labels, n_clusters)
+        for mine, item in zip(ranked, found, strict=True):
+            mine.append(item)
     return [sorted(found, key=lambda item: -item.distinctness) for found in ranked]
 
 
-def _compare(
-    feature: int, values: np.ndarray, ranks: np.ndarray, inside: np.ndarray, size: int
-) -> ClusterFeature:
-    """Compare a feature's values inside a cluster of `size` rows with those outside."""
-    n_inside = int(inside.sum())
-    n_outside = len(values) - n_inside
-    low, middle, high = np.quantile(values[inside], [0.25, 0.5, 0.75]) if n_inside else [np.nan] * 3
-    outside = float(np.median(values[~inside])) if n_outside else np.nan
-    chance = 0.5
-    if n_inside and n_outside:
-        # The Mann-Whitney statistic: pairs in which the inside value is the higher one.
-        pairs = ranks[inside].sum() - n_inside * (n_inside + 1) / 2
-        chance = float(pairs / (n_inside * n_outside))
-    quartiles = (float(low), float(middle), float(high))
-    return ClusterFeature(feature, n_inside, size - n_inside, *quartiles, outside, chance)
+def _compare_numbers(
+    feature: int, column: np.ndarray, labels: np.ndarray, n_clusters: int
+) -> Iterator[ClusterFeature]:
+    """Compare the numbers of a column (n,) in each cluster with those outside."""
+    sizes, seen = np.bincount(labels, minlength=n_clusters), ~np.isnan(column)
+    values, groups = column[seen], labels[seen]
+    distinct, ranks = np.unique(values), rankdata(values)
+    parts = [values[groups == cluster] for cluster in range(n_clusters)]
+    medians = np.array([np.median(part) if len(part) else np.nan for part in parts])
+    for cluster, own in enumerate(parts):
+        others, n_missing = values[groups != cluster], int(sizes[cluster]) - len(own)
+        quartiles = np.quantile(own, [0.25, 0.5, 0.75]) if len(own) else np.full(3, np.nan)
+        low, middle, high = quartiles.tolist()
+        outside = float(np.median(others)) if len(others) else np.nan
+        chance = _chance_higher(ranks[groups == cluster], len(others))
+        item = ClusterFeature(feature, len(own), n_missing, low, middle, high, outside, chance)
+        if len(distinct) == 2 and len(own) and len(others):
+            here, there = (float((part == distinct[1]).mean()) for part in (own, others))
+            item = item._replace(higher=(float(distinct[1]), here, there))
+        elif len(distinct) != 2 and item.distinctness < CLEAR:
+            below = values[(medians < medians[cluster])[groups]]
+            above = values[(medians > medians[cluster])[groups]]
+            if len(below) and len(above):
+                higher, lower = (
+                    _chance_higher(rankdata(np.append(own, side))[: len(own)], len(side))
+                    for side in (below, above)
+                )
+                item = item._replace(
+                    median_below=float(np.median(below)),
+                    median_above=float(np.median(above)),
+                    chance_between=min(higher, 1 - lower),
+                )
+        yield item
 
 
-def _compare_between(
-    item: ClusterFeature, values: np.ndarray, groups: np.ndarray, medians: np.ndarray, cluster: int
-) -> ClusterFeature:
-    """Compare the values of a cluster with those of the clusters of lower and of higher median."""
-    own = values[groups == cluster]
-    below = values[(medians < medians[cluster])[groups]]
-    above = values[(medians > medians[cluster])[groups]]
-    if not len(own) or not len(below) or not len(above):
-        return item
-    chance = min(_chance_higher(own, below), 1 - _chance_higher(own, above))
-    return item._replace(
-        median_below=float(np.median(below)),
-        median_above=float(np.median(above)),
-        chance_between=chance,
-    )
+def _chance_higher(ranks: np.ndarray, n_others: int) -> float:
+    """Compute the chance that a value is higher than one of others, by their ranks (n,) among both.
 
-
-def _chance_higher(own: np.ndarray, others: np.ndarray) -> float:
-    """Compute the chance that one of some values is higher than one of others, ties half."""
-    ranks = rankdata(np.concatenate([own, others]))[: len(own)]
-    return float((ranks.sum() - len(own) * (len(own) + 1) / 2) / (len(own) * len(others)))
+    It is the Mann-Whitney statistic by the number of pairs; ties count half.
+    """
+    pairs = len(ranks) * n_others
+    return float((ranks.sum() - len(ranks) * (len(ranks) + 1) / 2) / pairs) if pairs else 0.5
 
 
 def differences_to_nearest(
