@@ -27,28 +27,17 @@ def find_units(X: np.ndarray, categorical: np.ndarray) -> Units:
 
     `categorical` (n_features,) are columns of categories, as numbers.
     """
-    ends = np.stack([np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)])
-    columns = _split_columns(X, ends, categorical)
-    values = [_merge_columns(X[:, some], ends[:, some]) for some in columns]
-    are_codes = np.array([len(some) > 1 or categorical[some[0]] for some in columns], dtype=bool)
-    return Units(np.column_stack([np.empty((len(X), 0)), *values]), are_codes, columns, ends)
-
-
-def _split_columns(X: np.ndarray, ends: np.ndarray, categorical: np.ndarray) -> list[np.ndarray]:
-    """List the columns that vary, one by one or, where they hold one category, together."""
-    low, high = ends
+    low, high = ends = np.stack([np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)])
     used = np.flatnonzero(low < high)
     two = used[~categorical[used] & ((low == X) | (high == X) | np.isnan(X)).all(axis=0)[used]]
-    places = np.flatnonzero(np.isin(used, two))
-    groups = [two[group] for group in one_hot_groups(X[:, two], places)]
-    grouped = np.concatenate([np.zeros(0, dtype=np.int64), *groups])
-    apart = [np.array([j]) for j in np.setdiff1d(used, grouped)]
-    return sorted([*apart, *groups], key=lambda some: some[0])
-
-
-def _merge_columns(X: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """Return a single column (n, 1) as it is, and the categories that several hold as numbers."""
-    if X.shape[1] == 1:
-        return X[:, 0]
-    high = ends[1] == X
-    return np.where(high.sum(axis=1) == 1, high.argmax(axis=1), np.nan)
+    groups = one_hot_groups(X[:, two], np.flatnonzero(np.isin(used, two)))
+    together = [two[group] for group in groups]
+    alone = np.setdiff1d(used, np.concatenate([two[:0], *together]))
+    columns = sorted([*alone[:, None], *together], key=lambda some: some[0])
+    values = np.empty((len(X), len(columns)))
+    for j, some in enumerate(columns):
+        held = high[some] == X[:, some]
+        category = np.where(held.sum(axis=1) == 1, held.argmax(axis=1), np.nan)
+        values[:, j] = category if len(some) > 1 else X[:, some[0]]
+    are_codes = np.array([len(some) > 1 or categorical[some[0]] for some in columns], dtype=bool)
+    return Units(values, are_codes, columns, ends)
