@@ -17,9 +17,7 @@ async function readData() {
 /** Write a number with four figures that count, without an exponent up to 15 digits. */
 function formatNumber(value) {
   if (Math.abs(value) >= 1e15) return value.toExponential(3).replace(/\.?0*e/, "e");
-  if (Number.isInteger(value) || Math.abs(value) >= 10000) {
-    return Math.abs(value) >= 10000 ? Math.round(value).toLocaleString("en") : String(value);
-  }
+  if (Math.abs(value) >= 10000) return Math.round(value).toLocaleString("en");
   return String(Number(value.toPrecision(4)));
 }
 

@@ -71,11 +71,8 @@ function numberBars(column) {
 
 /** Give each of the commonest categories a bar, and one to all the others; an order is kept. */
 function categoryBars(column) {
-  const counts = d3.rollup(
-    column.values.filter((value) => value !== null),
-    (found) => found.length,
-    (value) => value,
-  );
+  const seen = column.values.filter((value) => value !== null);
+  const counts = d3.rollup(seen, (found) => found.length, (value) => value);
   const common = (a, b) => counts.get(b) - counts.get(a) || a - b;
   const order = Array.from(counts.keys()).sort(column.ordered ? d3.ascending : common);
   const most = column.ordered ? MAX_BARS : 8;

@@ -6,12 +6,8 @@ function showStatus(store) {
   const clear = document.getElementById("clear");
   const write = () => {
     const found = store.selected();
-    const counts = d3.rollup(
-      found,
-      (rows) => rows.length,
-      (row) => store.rows.label[row],
-    );
-    const parts = Array.from(counts)
+    const counts = d3.rollups(found, (rows) => rows.length, (row) => store.rows.label[row]);
+    const parts = counts
       .sort((a, b) => b[1] - a[1])
       .map(([cluster, count]) => `${count.toLocaleString("en")} of ${store.clusterName(cluster)}`);
     clear.disabled = store.isAll();

@@ -4,13 +4,17 @@
 function makeStore(data) {
   const listeners = { select: [], hover: [], rename: [], number: [] };
   const emit = (event) => listeners[event].forEach((listen) => listen());
+  const select = (cluster, chosen) => {
+    Object.assign(store, { cluster, chosen });
+    emit("select");
+  };
   const rows = data.rows;
   const store = {
     data,
     rows,
     n: rows.label.length,
     cluster: null,
-    chosen: null, // a Uint8Array over the rows, where some are chosen on the map
+    chosen: null, // a set of rows, where some are chosen on the map
     hovered: null,
     signs: null, // of the rows, where the clusters of another number are shown
     names: data.names.slice(),
@@ -18,7 +22,7 @@ function makeStore(data) {
       listeners[event].push(listen);
     },
     isSelected(row) {
-      if (store.chosen) return store.chosen[row] === 1;
+      if (store.chosen) return store.chosen.has(row);
       return store.cluster === null || rows.label[row] === store.cluster;
     },
     isAll() {
@@ -28,19 +32,13 @@ function makeStore(data) {
       return d3.range(store.n).filter(store.isSelected);
     },
     selectCluster(cluster) {
-      store.cluster = cluster === store.cluster ? null : cluster;
-      store.chosen = null;
-      emit("select");
+      select(cluster === store.cluster ? null : cluster, null);
     },
     selectRows(indices) {
-      store.cluster = null;
-      store.chosen = new Uint8Array(store.n);
-      for (const row of indices) store.chosen[row] = 1;
-      emit("select");
+      select(null, new Set(indices));
     },
     clear() {
-      store.cluster = store.chosen = null;
-      emit("select");
+      select(null, null);
     },
     hover(row) {
       if (row === store.hovered) return;
