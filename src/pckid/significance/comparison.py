@@ -96,7 +96,11 @@ def compare_with_null_tables(
     null tables are drawn as a clear answer takes: 7, 9, 17 or 33, or at last `n_null`; `advance` is
     called with 1 for every one.
     """
-    X = _without_many_columns(X, entropy)
+    if X.shape[1] > MAX_COLUMNS:
+        # Empty columns do not count.
+        empty = generator(entropy, Stream.NULL_TABLES, 2).permutation(X.shape[1])[MAX_COLUMNS:]
+        X = X.copy()
+        X[:, empty] = np.nan
     model = fit_null_model(X, categorical)
 
     def measure(of_null: int, number: int) -> Structure:
@@ -113,17 +117,6 @@ def compare_with_null_tables(
         if not _UNCLEAR[0] <= found.p_value <= _UNCLEAR[1]:
             break
     return found
-
-
-def _without_many_columns(X: np.ndarray, entropy: int) -> np.ndarray:
-    """Empty columns at random where there are too many, so that they do not count."""
-    if X.shape[1] <= MAX_COLUMNS:
-        return X
-    rng = generator(entropy, Stream.NULL_TABLES, 2)
-    empty = rng.permutation(X.shape[1])[MAX_COLUMNS:]
-    X = X.copy()
-    X[:, empty] = np.nan
-    return X
 
 
 def rows_to_compare(n_rows: int, entropy: int) -> np.ndarray:

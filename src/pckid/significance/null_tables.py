@@ -177,24 +177,22 @@ def order_categories(X: np.ndarray, categorical: np.ndarray) -> list[np.ndarray 
     indicators of the categories, zeros where missing. Categories come first to last; None for a
     column of numbers.
     """
+    orders: list[np.ndarray | None] = [None] * len(categorical)
     if not categorical.any():
-        return [None] * len(categorical)
-    blocks, known = [], []
+        return orders
+    blocks = []
     for column, is_category in zip(X.T, categorical, strict=True):
         seen = ~np.isnan(column)
-        levels = np.unique(column[seen])
-        known.append(levels if is_category else None)
-        block = column[:, None] == levels if is_category else column[:, None]
+        block = column[:, None]
+        if is_category:
+            block = block == np.unique(column[seen])
         block = (block - block[seen].mean(axis=0)) / np.sqrt(block[seen].var(axis=0).sum())
         blocks.append(np.where(seen[:, None], block, 0.0))
     direction = np.linalg.svd(np.hstack(blocks), full_matrices=False)[0][:, 0]
-    orders: list[np.ndarray | None] = []
-    for column, categories in zip(X.T, known, strict=True):
-        if categories is None:
-            orders.append(None)
-        else:
-            means = [direction[column == level].mean() for level in categories]
-            orders.append(categories[np.argsort(means, kind="stable")])
+    for j in np.flatnonzero(categorical):
+        levels = np.unique(X[~np.isnan(X[:, j]), j])
+        means = [direction[X[:, j] == level].mean() for level in levels]
+        orders[j] = levels[np.argsort(means, kind="stable")]
     return orders
 
 

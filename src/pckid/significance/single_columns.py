@@ -73,40 +73,29 @@ def cluster_distances(units: Units, labels: np.ndarray, n_clusters: int = 0) -> 
     Labels (n_samples,) count from 0; of `n_clusters` the last may have no rows. The distances
     (n_clusters, n_clusters, n_units) are 0 where a cluster has fewer than two observed values.
     """
-    members = np.eye(max(n_clusters, labels.max() + 1))[labels]
-    found = []
+    members, found = np.eye(max(n_clusters, labels.max() + 1))[labels], []
     for column, is_category in zip(units.values.T, units.categorical, strict=True):
         seen = ~np.isnan(column)
-        counts = members[seen].sum(axis=0)
-        measure = _category_distances if is_category else _number_distances
-        distances, freedom = measure(column[seen], members[seen], np.maximum(counts, 1.0))
-        chance = freedom * (1 / np.maximum(counts, 1) + 1 / np.maximum(counts, 1)[:, None])
+        values, inside = column[seen], members[seen]
+        counts = inside.sum(axis=0)
+        sizes = np.maximum(counts, 1.0)
+        if is_category:
+            levels, codes = np.unique(values, return_inverse=True)
+            shares = inside.T @ np.eye(len(levels))[codes] / sizes[:, None]
+            sums = shares + shares[:, None]
+            terms = (shares - shares[:, None]) ** 2 / np.where(sums > 0, sums, 1.0)
+            between, freedom = terms.sum(axis=2) / 2, len(levels) - 1
+            distances = 4 * between / np.maximum(1 - between, _LEAST_VARIANCE)
+        else:
+            means, freedom = inside.T @ values / sizes, 1
+            squares = inside.T @ (values - inside @ means) ** 2
+            within = (squares + squares[:, None]) / np.maximum(sizes + sizes[:, None] - 2, 1.0)
+            floor = max(_LEAST_VARIANCE * values.var(), np.finfo(np.float64).tiny)
+            distances = (means - means[:, None]) ** 2 / np.maximum(within, floor)
+        chance = freedom * (1 / sizes + 1 / sizes[:, None])
         enough = (counts > 1) & (counts > 1)[:, None]
         found.append(np.where(enough, distances - chance, 0.0))
     return np.stack(found, axis=2)
-
-
-def _number_distances(
-    column: np.ndarray, members: np.ndarray, counts: np.ndarray
-) -> tuple[np.ndarray, int]:
-    """Return squared differences of means (k, k) by the variance within, and their freedom."""
-    means = members.T @ column / counts
-    squares = members.T @ (column - members @ means) ** 2
-    within = (squares + squares[:, None]) / np.maximum(counts + counts[:, None] - 2, 1.0)
-    floor = max(_LEAST_VARIANCE * column.var(), np.finfo(np.float64).tiny)
-    return (means - means[:, None]) ** 2 / np.maximum(within, floor), 1
-
-
-def _category_distances(
-    column: np.ndarray, members: np.ndarray, counts: np.ndarray
-) -> tuple[np.ndarray, int]:
-    """Return how far the shares of categories are apart (k, k), and their freedom."""
-    levels, codes = np.unique(column, return_inverse=True)
-    shares = members.T @ np.eye(len(levels))[codes] / counts[:, None]
-    sums = shares + shares[:, None]
-    terms = (shares - shares[:, None]) ** 2 / np.where(sums > 0, sums, 1.0)
-    between = terms.sum(axis=2) / 2
-    return 4 * between / np.maximum(1 - between, _LEAST_VARIANCE), len(levels) - 1
 
 
 class Relation(NamedTuple):
