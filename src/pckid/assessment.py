@@ -358,7 +358,15 @@ def assess(
             f"n_null={n_null} and n_resamples={n_resamples} were given, but at least 5 null tables "
             "are needed, and 0 resamples."
         )
-    values, labels = _labelled_rows(estimator, X)
+    check_is_fitted(estimator)
+    if keeps_labels(estimator):
+        values, labels = to_matrix(estimator, X), own_labels(estimator)
+    else:
+        with warnings.catch_warnings():
+            # The numbers alone will do: names are checked where both sides have them.
+            warnings.filterwarnings("ignore", "X does not have valid feature names")
+            values = to_numpy(validate_table(estimator, X, reset=False)).astype(np.float64)
+            labels = to_numpy(estimator.predict(X))
     numbers = None if groups is None else read_groups(groups, len(values))
     return assess_rows(
         estimator, values, labels, n_null, n_resamples, random_state, n_jobs, advance, numbers
@@ -469,25 +477,7 @@ def _gather_evidence(
     stability = measure_stability(labels[judged], resamples, n_clusters)
     found["row_stability"] = np.full(len(labels), np.nan)
     found["row_stability"][judged] = stability.rows
-    return found | {
-        "cluster_stability": stability.clusters,
-        "cluster_recovery": stability.recovery,
-    }
-
-
-def _labelled_rows(estimator: Any, X: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Give rows as floats (n_samples, n_features), and their clusters (n_samples,).
-
-    Those of the fit, or predicted ones where the estimator keeps none.
-    """
-    check_is_fitted(estimator)
-    if keeps_labels(estimator):
-        return to_matrix(estimator, X), own_labels(estimator)
-    with warnings.catch_warnings():
-        # The numbers alone will do: names are checked where both sides have them.
-        warnings.filterwarnings("ignore", "X does not have valid feature names")
-        values = to_numpy(validate_table(estimator, X, reset=False)).astype(np.float64)
-        return values, to_numpy(estimator.predict(X))
+    return found | {"cluster_stability": stability.clusters, "cluster_recovery": stability.recovery}
 
 
 def find_caveats(

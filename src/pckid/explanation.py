@@ -14,12 +14,7 @@ from pckid._utils.parallel import n_threads
 from pckid.describe.clusters import ClusterFeature, Feature, NamedFeatures, name_differences
 from pckid.describe.descriptions import describe_cluster
 from pckid.describe.nesting import Nesting, nest
-from pckid.describe.rows import (
-    own_labels,
-    sample_by_cluster,
-    standardised_rows,
-    to_matrix,
-)
+from pckid.describe.rows import own_labels, sample_by_cluster, standardised_rows, to_matrix
 from pckid.ensemble.feature_map import Kernel, Projection, feature_blocks, project
 from pckid.input.column_groups import plain_table
 from pckid.input.columns import as_frame

@@ -6,14 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pckid._utils.arrays import (
-    Array,
-    asarray_like,
-    clip_min,
-    contiguous,
-    namespace,
-    to_numpy,
-)
+from pckid._utils.arrays import Array, asarray_like, clip_min, contiguous, namespace, to_numpy
 from pckid.input.table import Table, take
 
 N_BINS = 10

@@ -33,10 +33,7 @@ class MissingCells(NamedTuple):
 
 
 def summarise_missing_cells(
-    values: np.ndarray,
-    labels: np.ndarray,
-    names: list[str],
-    categorical: Collection[int] = (),
+    values: np.ndarray, labels: np.ndarray, names: list[str], categorical: Collection[int] = ()
 ) -> MissingCells:
     """Set patterns of missing cells against clusters.
 
