@@ -41,14 +41,13 @@ function distributionCard(store, column) {
     if (known) needle.style.left = `${needlePlace(chart, bars, column, store.hovered)}px`;
     if (known) needle.style.height = `${chart.scale("fy").range[1]}px`;
   };
-  const draw = () => {
+  const draw = (width) => {
     const shown = store.isAll() ? all : countBars(store, column, bars, store.isSelected);
-    chart = drawBars(store, bars, all, shown, Math.floor(chartPlace.clientWidth));
+    chart = drawBars(store, bars, all, shown, width);
     chartPlace.replaceChildren(chart, needle);
     point();
   };
-  whenWidthChanges(chartPlace, draw);
-  store.on("select", () => chart && draw());
+  store.on("select", whenWidthChanges(chartPlace, draw));
   store.on("hover", point);
   return card;
 }

@@ -10,12 +10,11 @@ function showFigures(store) {
     missing: drawMissing,
   };
   document.querySelectorAll("[data-chart]").forEach((place) => {
-    const again = () => {
-      const width = Math.min(Math.floor(place.clientWidth), 760);
-      place.replaceChildren(draw[place.dataset.chart](store, width));
-    };
-    whenWidthChanges(place, again);
-    if (place.dataset.chart === "likeness") store.on("rename", again);
+    const chart = draw[place.dataset.chart];
+    const again = whenWidthChanges(place, (width) =>
+      place.replaceChildren(chart(store, Math.min(width, 760))),
+    );
+    if (chart === drawLikeness) store.on("rename", again);
   });
 }
 

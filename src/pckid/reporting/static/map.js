@@ -23,19 +23,19 @@ function showMap(store) {
     mark();
     point();
   };
-  whenWidthChanges(place, draw);
-  store.on("number", () => draw(Math.floor(place.clientWidth)));
+  store.on("number", whenWidthChanges(place, draw));
   store.on("select", mark);
   store.on("hover", point);
 }
 
-/** Draw again whenever an element has another width. */
+/** Draw whenever an element has another width; what is returned draws again with the last one. */
 function whenWidthChanges(place, draw) {
-  let drawn = 0;
+  let width = 0;
   new ResizeObserver(() => {
-    const width = Math.floor(place.clientWidth);
-    if (width > 0 && width !== drawn) draw((drawn = width));
+    const now = Math.floor(place.clientWidth);
+    if (now > 0 && now !== width) draw((width = now));
   }).observe(place);
+  return () => width > 0 && draw(width);
 }
 
 /** Draw a dot for each row: sign and colour by cluster, size by confidence. */

@@ -12,20 +12,15 @@ function showSeries(store) {
 function seriesCard(store, name, variable) {
   const words = `Medians of ${name} over time, one line for each cluster. The data tables below give them with their quartiles.`;
   const [card, chartPlace] = chartCard(words, element("h3", {}, element("bdi", {}, name)));
-  const draw = () => {
-    const width = Math.floor(chartPlace.clientWidth);
-    chartPlace.replaceChildren(
-      drawCourses(store, variable, width),
-      drawObserved(store, variable, width),
+  for (const draw of [drawCourses, drawObserved]) {
+    const part = element("div");
+    const again = whenWidthChanges(part, (width) =>
+      part.replaceChildren(draw(store, variable, width)),
     );
-  };
-  whenWidthChanges(chartPlace, draw);
-  store.on("select", () => chartPlace.firstChild && draw());
-  store.on("hover", () =>
-    chartPlace.firstChild?.replaceWith(
-      drawCourses(store, variable, Math.floor(chartPlace.clientWidth)),
-    ),
-  );
+    store.on("select", again);
+    if (draw === drawCourses) store.on("hover", again);
+    chartPlace.append(part);
+  }
   return card;
 }
 
