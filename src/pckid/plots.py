@@ -63,12 +63,10 @@ class EmbeddingDisplay(_Display):
 
     Examples
     --------
-    >>> from pckid import PCKID
-    >>> from pckid.data import load_penguins
-    >>> from pckid.plots import EmbeddingDisplay
-    >>> X = load_penguins().X[:100:5]
+    >>> from pckid import PCKID, data, plots
+    >>> X = data.load_penguins().X[:100:5]
     >>> model = PCKID(2, n_inits=2, max_components=4, random_state=0).fit(X)
-    >>> display = EmbeddingDisplay.from_estimator(model)
+    >>> display = plots.EmbeddingDisplay.from_estimator(model)
     >>> display.points.shape
     (20, 2)
     """
@@ -139,12 +137,10 @@ class KernelDisplay(_Display):
 
     Examples
     --------
-    >>> from pckid import PCKID
-    >>> from pckid.data import load_penguins
-    >>> from pckid.plots import KernelDisplay
-    >>> X = load_penguins().X[:100:5]
+    >>> from pckid import PCKID, data, plots
+    >>> X = data.load_penguins().X[:100:5]
     >>> model = PCKID(2, n_inits=2, max_components=4, random_state=0).fit(X)
-    >>> display = KernelDisplay.from_estimator(model, X)
+    >>> display = plots.KernelDisplay.from_estimator(model, X)
     >>> display.kernel.shape
     (20, 20)
     """
@@ -206,12 +202,10 @@ class MissingnessDisplay(_Display):
 
     Examples
     --------
-    >>> from pckid import PCKID
-    >>> from pckid.data import load_penguins
-    >>> from pckid.plots import MissingnessDisplay
-    >>> X = load_penguins().X[:100:5]
+    >>> from pckid import PCKID, data, plots
+    >>> X = data.load_penguins().X[:100:5]
     >>> model = PCKID(2, n_inits=2, max_components=4, random_state=0).fit(X)
-    >>> display = MissingnessDisplay.from_estimator(model, X)
+    >>> display = plots.MissingnessDisplay.from_estimator(model, X)
     >>> display.shares.shape
     (20, 6)
     """
@@ -268,12 +262,10 @@ class SpectrumDisplay(_Display):
 
     Examples
     --------
-    >>> from pckid import PCKID
-    >>> from pckid.data import load_penguins
-    >>> from pckid.plots import SpectrumDisplay
-    >>> X = load_penguins().X[:100:5]
+    >>> from pckid import PCKID, data, plots
+    >>> X = data.load_penguins().X[:100:5]
     >>> model = PCKID(2, n_inits=2, max_components=4, random_state=0).fit(X)
-    >>> display = SpectrumDisplay.from_estimator(model, X)
+    >>> display = plots.SpectrumDisplay.from_estimator(model, X)
     >>> len(display.eigenvalues)
     7
     """
@@ -331,12 +323,10 @@ class ChoiceDisplay(_Display):
 
     Examples
     --------
-    >>> from pckid import PCKID
-    >>> from pckid.data import load_penguins
-    >>> from pckid.plots import ChoiceDisplay
-    >>> X = load_penguins().X[:100:5]
+    >>> from pckid import PCKID, data, plots
+    >>> X = data.load_penguins().X[:100:5]
     >>> model = PCKID(2, n_inits=2, max_components=4, random_state=0).fit(X)
-    >>> display = ChoiceDisplay.from_estimator(model, X, max_clusters=4)
+    >>> display = plots.ChoiceDisplay.from_estimator(model, X, max_clusters=4)
     >>> display.choice.candidates.tolist()
     [2, 3, 4]
     """
@@ -387,12 +377,10 @@ class ProfileDisplay(_Display):
 
     Examples
     --------
-    >>> from pckid import PCKID
-    >>> from pckid.data import load_penguins
-    >>> from pckid.plots import ProfileDisplay
-    >>> X = load_penguins().X[:100:5]
+    >>> from pckid import PCKID, data, plots
+    >>> X = data.load_penguins().X[:100:5]
     >>> model = PCKID(2, n_inits=2, max_components=4, random_state=0).fit(X)
-    >>> display = ProfileDisplay.from_estimator(model, X, max_features=3)
+    >>> display = plots.ProfileDisplay.from_estimator(model, X, max_features=3)
     >>> display.medians.shape
     (2, 3)
     """
