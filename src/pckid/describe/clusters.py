@@ -230,11 +230,10 @@ def confidence_by_observed(
     quartile, median and upper quartile of each group.
     """
     shares = np.unique(share_observed)
-    if len(shares) <= max_groups:
-        group = np.searchsorted(shares, share_observed)
-    else:
+    edges = shares[1:]
+    if len(shares) > max_groups:
         edges = np.linspace(shares[0], shares[-1], max_groups + 1)[1:-1]
-        group = np.searchsorted(edges, share_observed, side="right")
+    group = np.searchsorted(edges, share_observed, side="right")
     rows = []
     for index in np.unique(group):
         inside = group == index
