@@ -156,9 +156,9 @@ class PCKID(
         At most 255 categories; not with covariance_type "full" or "tied".
     missingness : {"ignorable", "informative"} or array-like of str or int, default="ignorable"
         Whether missingness itself carries information about the clusters. "informative" gives each
-        component a probability for each column to be observed, for holes that depend on what they
-        hide, or tests that were not made; names or indices of columns, or names of groups, do so
-        for these alone. Not with covariance_type "full" or "tied".
+        component a probability for each column to be observed, for values that are missing because
+        of what they are, or tests that were not made; names or indices of columns, or names of
+        groups, do so for these alone. Not with covariance_type "full" or "tied".
     n_landmarks : int, default=None
         The eigenvectors come from this many random rows and extend to the others exactly as to new
         rows. None uses all rows up to 3,000, and 3,000 random rows above.

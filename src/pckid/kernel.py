@@ -84,9 +84,9 @@ class ProbabilisticClusterKernel(
         At most 255 categories; not with covariance_type "full" or "tied".
     missingness : {"ignorable", "informative"} or array-like of str or int, default="ignorable"
         Whether missingness itself carries information about the clusters. "informative" gives each
-        component a probability for each column to be observed, for holes that depend on what they
-        hide, or tests that were not made; names or indices of columns, or names of groups, do so
-        for these alone. Not with covariance_type "full" or "tied".
+        component a probability for each column to be observed, for values that are missing because
+        of what they are, or tests that were not made; names or indices of columns, or names of
+        groups, do so for these alone. Not with covariance_type "full" or "tied".
     dtype : {"auto", "float32", "float64"}, default="auto"
         Arithmetic. "auto" is float64 for tables of at most 4,000 entries, float32 above.
         Covariance matrices ("full", "tied") are always computed in float64.
