@@ -261,13 +261,6 @@ def place(X: Array, device: str | None) -> Array:
             f"device={device!r} needs PyTorch. Install torch, or leave device=None to use NumPy."
         ) from error
     try:
-        torch.device(device)
-    except RuntimeError:
-        raise ValueError(
-            f"device={device!r} cannot be used: PyTorch knows no such device. Give cpu, or a GPU "
-            "such as cuda or cuda:1."
-        ) from None
-    try:
         return torch.asarray(_writeable(X), device=device)
     except (RuntimeError, AssertionError) as error:
         raise ValueError(f"device={device!r} cannot be used: {error}") from error
