@@ -622,7 +622,7 @@ ROWS = [
     ),
     Row(
         "two columns of one name",
-        refused("X has two columns named 'a'", lambda: frame().rename(columns={"b": "a"})),
+        refused("Expected unique column names", lambda: frame().rename(columns={"b": "a"})),
         fine(csv(names="a,a,c,d"), says="Two columns named 'a': the second is now 'a (2)'"),
     ),
     Row(

@@ -42,7 +42,6 @@ def validate_table(estimator: Any, X: Any, *, reset: bool) -> Array:
     _refuse_other_things(X)
     if is_blocked(X):
         raise TypeError("X comes in blocks, which only PCKID takes. Give X.compute() if it fits.")
-    refuse_twins(X)
     frame, columns = as_frame(X), frame_columns(X)
     labels = [] if frame is None else list(frame.columns)
     if frame is not None:
@@ -220,15 +219,6 @@ def _refuse_other_things(X: Any) -> None:
             f"Expected 2D array, got {type(X).__name__}. Give rows and columns: an array, a list "
             "of rows or a dataframe."
         )
-
-
-def refuse_twins(X: Any, called: str = "X") -> None:
-    """Raise if two columns of a dataframe have the same name, which narwhals does not take."""
-    seen = set()
-    for name in getattr(X, "column_names", getattr(X, "columns", ())):
-        if name in seen:
-            raise ValueError(f"{called} has two columns named {name!r}. Rename one of them.")
-        seen.add(name)
 
 
 def _advise_columns(estimator: Any, labels: list[Any]) -> str:

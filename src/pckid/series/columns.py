@@ -10,7 +10,7 @@ import numpy as np
 from pckid._utils.text import brief, counted, list_first
 from pckid.input.cells import is_missing
 from pckid.input.columns import as_frame
-from pckid.input.validation import block_values, refuse_twins
+from pckid.input.validation import block_values
 from pckid.series.times import LineError
 
 # A column that changes within at most this share of cases is static, but for slips.
@@ -31,7 +31,6 @@ class StaticColumn(NamedTuple):
 
 def as_lines(frame: Any, needed: Sequence[str] = ()) -> nw.DataFrame[Any]:
     """Wrap a frame; raises if it is none, or if a column that is needed is absent."""
-    refuse_twins(frame, "The table")
     lines = as_frame(frame)
     if lines is None:
         raise TypeError(

@@ -10,7 +10,7 @@ from pckid._utils.arrays import to_numpy
 from pckid._utils.text import counted, join_words, list_first
 from pckid.series.columns import as_lines, read_floats, read_static
 from pckid.series.table import SeriesFormat, SeriesTable, assemble
-from pckid.series.times import TimeBins, read_times, write_times
+from pckid.series.times import TimeBins, read_times
 
 _DATE = r"\d{4}[-_.]?[01]\d[-_.]?[0-3]\d"
 _TIME = re.compile(rf"(?P<stem>.*?)(?P<sign>[\s_.:-]*)(?P<time>{_DATE}|\d+(?:\.\d+)?)", re.DOTALL)
@@ -175,8 +175,12 @@ def from_wide(
             "numbers. Choose among them: `variables`."
         )
     bins = TimeBins(tuple(time for _, time in distinct), True, distinct[0][0])
-    if like is not None:
-        bins = _check_times(bins, like.bins)
+    if like is not None and bins != like.bins:
+        differ = sorted({*bins.names} ^ {*like.bins.names})
+        raise ValueError(
+            f"The times of this table are not those of the series: {list_first(differ)}. Add "
+            "columns of the times that it lacks, with empty cells, and leave others out."
+        )
     if static is None:
         used = {name for times in series.values() for name in times}
         static = [name for name in lines.columns if name not in used]
@@ -189,22 +193,6 @@ def from_wide(
     kept = {name: column.values for name, column in columns.items() if column}
     form = SeriesFormat("from_wide", {}, tuple(series), tuple(kept), bins)
     return assemble(form, block, kept, list(getattr(frame, "index", rows)), source=lines)
-
-
-def _check_times(bins: TimeBins, known: TimeBins) -> TimeBins:
-    """Raise if the times of new cases are not those of a table."""
-    lacking = sorted(set(known.edges) - set(bins.edges))
-    if bins.dates != known.dates or lacking:
-        raise ValueError(
-            f"The table has no columns of the times {list_first(write_times(lacking, known.dates))}"
-            ". Add them; their cells may be empty."
-        )
-    further = write_times(sorted(set(bins.edges) - set(known.edges)), known.dates)
-    if further:
-        raise ValueError(
-            f"The table has columns of further times: {list_first(further)}. Leave them out."
-        )
-    return known
 
 
 def find_series(columns: Iterable[str]) -> dict[str, list[str]]:
@@ -229,21 +217,18 @@ def find_series(columns: Iterable[str]) -> dict[str, list[str]]:
     >>> find_series(["elevation", "t10", "t1", "t2", "t3"])
     {'t': ['t1', 't2', 't3', 't10']}
     """
-    return {
-        stem: [name for name, _ in sorted(found.items(), key=lambda item: item[1])]
-        for stem, found in find_times(columns).items()
-    }
+    return {stem: list(found) for stem, found in find_times(columns).items()}
 
 
 def find_times(columns: Iterable[str]) -> dict[str, dict[str, tuple[bool, float]]]:
-    """Find the time of each column of each series: whether it is a date, and its number."""
+    """Find the times of the columns of each series: whether they are dates, and numbers, sorted."""
     found: dict[str, dict[str, tuple[bool, float]]] = {}
     for name in columns:
         match = _TIME.fullmatch(str(name))
         if match:
             found.setdefault(match["stem"] or "value", {})[name] = _read(match["time"])
     return {
-        stem: times
+        stem: dict(sorted(times.items(), key=lambda item: item[1]))
         for stem, times in found.items()
         if len(times) >= _FEWEST
         and len(set(times.values())) == len(times)
