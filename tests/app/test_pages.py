@@ -183,7 +183,7 @@ def test_the_result_is_on_the_first_screen_and_outlives_a_reload(page, tmp_path,
         return page.browser.wait(lambda: page.browser.find_all("iframe"))[0]
 
     # The frame is as high as the report: only the page scrolls.
-    place = "return document.querySelector('iframe').getBoundingClientRect()"
+    place = "return document.querySelector('iframe')?.getBoundingClientRect() ?? {height: 0}"
     page.browser.wait(lambda: page.browser.run(place)["height"] > 2000)
     assert page.browser.run(place)["top"] < 650
     page.browser.driver.switch_to.frame(frame())

@@ -41,7 +41,7 @@ _MEAN, _SPREAD = 0.49, 0.055
 _SHALLOW = 0.04
 # √n times the dip of the inner halves is at least this where there is a gap, less where one side
 # has more rows than the other. Where rows are spread evenly it is 0.5 to 0.65.
-_INNER = 0.9
+_INNER = 0.95
 # In a column of numbers with ties, fewer of its values than this differ.
 _DISTINCT = 0.9
 # Rows count if they have half of what separates the two clusters.
