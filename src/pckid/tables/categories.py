@@ -17,7 +17,8 @@ from pckid.tables.numbers import (
     try_columns,
     try_numbers,
 )
-from pckid.tables.table import FileTable, with_points
+from pckid.tables.sheet_numbers import with_points
+from pckid.tables.table import FileTable
 
 MAX_CATEGORIES = 255
 

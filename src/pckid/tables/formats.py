@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from decimal import Decimal
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -18,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pckid.tables.dates import to_floats
+from pckid.tables.sheet_numbers import as_shown
 
 _CURRENCIES = {
     "$": "$ US$ USD", "A$": "A$ AUD", "C$": "C$ CAD", "NZ$": "NZ$ NZD", "€": "€ EUR Euro",
@@ -237,15 +237,9 @@ def choose_format(
     signs = signs._replace(units=tuple(sorted(units)), marks=tuple(sorted(marks)))
     return FormatChoice(
         signs, most, shapes.n_observed,
-        rivals[0] if rivals else None, _as_shown(shapes.examples.get(telling, telling)),
+        rivals[0] if rivals else None, as_shown(shapes.examples.get(telling, telling)),
         dict(units),
     )  # fmt: skip
-
-
-def _as_shown(cell: str) -> str:
-    """Write a number cell that a sheet shows in percent as it does: "96.5%" for "965e-1%"."""
-    is_number_cell = re.fullmatch(r"-?\d+e-?\d+%", cell)
-    return f"{Decimal(cell.removesuffix('%')):f}%" if is_number_cell else cell
 
 
 def decimal_sign(shapes: Iterable[str]) -> str | None:
@@ -289,12 +283,6 @@ def read_numbers(cells: Any, form: NumberFormat) -> tuple[np.ndarray, np.ndarray
     wrong = parts.is_null().to_numpy(zero_copy_only=False)
     index = coded.indices.fill_null(len(values)).to_numpy()
     return np.append(values, np.nan)[index], np.append(wrong, False)[index]
-
-
-def as_percent(values: np.ndarray) -> np.ndarray:
-    """Write fractions (n,) in percent: the numbers that texts such as "96.5%" give."""
-    distinct, places = np.unique(values, return_inverse=True)
-    return np.array([float(Decimal(repr(v)).scaleb(2)) for v in distinct.tolist()])[places]
 
 
 def parse_plain(cells: Any, decimal: str) -> np.ndarray | None:

@@ -45,7 +45,8 @@ from pckid.tables.numbers import (
     without_limits,
 )
 from pckid.tables.scanning import OpenTable
-from pckid.tables.table import FileTable, sign_of
+from pckid.tables.sheet_numbers import sign_of
+from pckid.tables.table import FileTable
 
 # The first rows: as many cells in a table of any width.
 _HEAD_ROWS, _HEAD_CELLS = 10_000, 2_000_000

@@ -11,8 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pckid.tables.dates import DateFormat, is_temporal, read_dates, read_temporal, to_floats
-from pckid.tables.formats import NumberFormat, as_percent, parse_plain, read_numbers
-from pckid.tables.table import FileTable, sign_of
+from pckid.tables.formats import NumberFormat, parse_plain, read_numbers
+from pckid.tables.sheet_numbers import as_percent, sign_of
+from pckid.tables.table import FileTable
 
 MISSING_TOKENS = (
     "", "NA", "N/A", "#N/A", "#NA", "<NA>", "NaN", "-NaN", "null", "none", "nil", "missing", "?",

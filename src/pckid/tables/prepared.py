@@ -16,7 +16,8 @@ from pckid.tables.findings import Fact, Problem
 from pckid.tables.kinds import Reading, ReadingRules
 from pckid.tables.options import ColumnOptions
 from pckid.tables.scanning import OpenTable
-from pckid.tables.table import FileTable, with_points
+from pckid.tables.sheet_numbers import with_points
+from pckid.tables.table import FileTable
 
 
 class Unread(NamedTuple):

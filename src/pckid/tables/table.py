@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
-from decimal import Decimal
 from typing import Any, NamedTuple
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from pckid._utils.text import brief
 from pckid.tables.sniffing import TextFormat
 from pckid.tables.sources import Source
-
-# Number cells among the texts of a sheet: 5.8, and 0.965 that is shown in percent.
-_NO_POINT = r"^-?\d+e(?:-\d+|-?\d+%)$"
-SIGN = b"pckid.sign"
-"""Metadata of a column of numbers: what a sheet shows them with. "%" is a hundred times as much."""
 
 
 class SheetRows(NamedTuple):
@@ -82,11 +74,6 @@ class Batch(NamedTuple):
     start: int  # number of the first row in the whole table
 
 
-def sign_of(field: Any) -> str:
-    """Tell what a sheet shows the numbers of a column with: "%", a currency, or nothing."""
-    return (field.metadata or {}).get(SIGN, b"").decode()
-
-
 def name_row(parts: Sequence[Part], row: int) -> str:
     """Say where a row is, counted from 1 in the whole table: in a sheet, or in a row group."""
     for part in reversed(parts):
@@ -96,20 +83,6 @@ def name_row(parts: Sequence[Part], row: int) -> str:
         if part.start < row and part.row_group is not None:
             return f"row {row:,} ({part.place}, row {row - part.start:,} of it)"
     return f"row {row:,}"
-
-
-def with_points(column: Any, parts: Sequence[Part]) -> Any:
-    """Write the number cells among a sheet's texts with a decimal point: "58e-1" as "5.8"."""
-    of_sheet = parts and parts[0].sheet is not None and pa.types.is_string(column.type)
-    if not of_sheet or not pc.any(pc.match_substring_regex(column, _NO_POINT)).as_py():
-        return column
-    cells = (
-        format(Decimal(text.rstrip("%")).scaleb(-2 * text.endswith("%")), "f")
-        if text and re.match(_NO_POINT, text)
-        else text
-        for text in column.to_pylist()
-    )
-    return pa.chunked_array([pa.array(cells, pa.string())])
 
 
 def as_whole(column: Any) -> Any:

@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 
 from pckid.exceptions import TableError
-from pckid.tables.table import sign_of
+from pckid.tables.sheet_numbers import sign_of
 
 MOST_ROWS = 1 << 20  # of a sheet, its header among them
 MOST_COLUMNS = 1 << 14

@@ -10,23 +10,21 @@ import datetime
 import io
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from decimal import Decimal
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from pckid._utils.text import brief
 from pckid.exceptions import TableError
-from pckid.tables.dates import to_floats
 from pckid.tables.findings import Fact
-from pckid.tables.headers import Range, cell_text, find_header
+from pckid.tables.headers import Range, find_header
 from pckid.tables.isolation import read_apart
+from pckid.tables.sheet_numbers import mark_numbers, write_numbers
 from pckid.tables.sources import Source, refuse_large, refuse_wide, require_library
 from pckid.tables.stored_sheets import StoredSheet, StoredSheets
-from pckid.tables.table import SIGN, Part, SheetRows, as_whole
+from pckid.tables.table import Part, SheetRows, as_whole
 
 if TYPE_CHECKING:  # The process that reads workbooks needs no more.
     from pckid.tables.options import ReadOptions
@@ -41,8 +39,6 @@ _MOST_LOOKED_AT = 1 << 24  # bytes of XML of other sheets
 _FEWEST_TEXT_ROWS = 5
 _OPTIONS = ("sheet", "header", "skip_first", "skip_last", "visible_only")
 _NUMBERS = {int, float}
-_NUMBER_CELL = "\0"  # marks numbers among texts; no cell of a sheet holds it
-_COMMA = r"^[^,\d]{0,12}\d[\d.' ]*,\d+[^,\d]{0,12}$"  # in a number
 _DATES = {datetime.date, datetime.datetime}
 _SPANS = {datetime.time, datetime.timedelta}
 _combine = datetime.datetime.combine
@@ -121,12 +117,15 @@ def parse_workbook(
         columns = [_join([part.combine_chunks() for part in each]) for each in parts]
         data = pa.Table.from_arrays(columns, names=data.column_names)
     refuse_wide(data.num_columns, source.name)
-    data = _settle_numbers(_keep_signs(data, found))
+    signs = {
+        j: np.concatenate([r.signs.get(j, np.full(r.data.num_rows, "")) for r in found])
+        for j in {j for read in found for j in read.signs}
+    }
     yield {
         "sheets": [(read.data.num_rows, read.n_below, read.rows) for read in found],
         "facts": facts,
     }
-    yield data
+    yield write_numbers(data, signs)
 
 
 def _find_alike(
@@ -384,7 +383,7 @@ def _sheet_column(cells: Sequence[Any]) -> Any:
         first, start = datetime.date.min, datetime.datetime.min
         spans = [_combine(first, c) - start if isinstance(c, datetime.time) else c for c in found]
         return pa.array(spans, pa.duration("us"))
-    return _text_column(found)
+    return mark_numbers(found)
 
 
 def _join(parts: Sequence[Any]) -> Any:
@@ -393,85 +392,6 @@ def _join(parts: Sequence[Any]) -> Any:
     if kinds == {pa.date32(), pa.timestamp("us")}:
         kinds.remove(pa.date32())
     if len(kinds) > 1:
-        kinds, parts = {pa.string()}, [_text_column(part.to_pylist()) for part in parts]
+        kinds, parts = {pa.string()}, [mark_numbers(part.to_pylist()) for part in parts]
     kind = kinds.pop()
     return as_whole(pa.chunked_array([part.cast(kind) for part in parts], kind))
-
-
-def _text_column(cells: Sequence[Any]) -> Any:
-    """Make a column of the texts of cells, those of numbers marked as such."""
-    marks = (_NUMBER_CELL if type(cell) is float else "" for cell in cells)
-    pairs = zip(marks, cells, strict=True)
-    return pa.array([None if c is None else mark + cell_text(c) for mark, c in pairs], pa.string())
-
-
-def _keep_signs(data: Any, sheets: Sequence[SheetTable]) -> Any:
-    """Note what columns of numbers are shown with; where cells differ in that, write them so."""
-    columns, fields = data.columns, list(data.schema)
-    for j in sorted({j for read in sheets for j in read.signs}):
-        none = [np.full(read.data.num_rows, "") for read in sheets]
-        parts = [read.signs.get(j, plain) for read, plain in zip(sheets, none, strict=True)]
-        signs, cells, kind = np.concatenate(parts), columns[j], fields[j].type
-        if pa.types.is_floating(kind) or pa.types.is_integer(kind):
-            sign = _common_sign(to_floats(cells), signs)
-            if sign is not None:
-                fields[j] = fields[j].with_metadata({SIGN: sign} if sign else None)
-                continue
-            cells = _text_column(cells.cast(pa.float64()).to_pylist())
-        elif pa.types.is_string(kind):
-            signs = np.where(signs == "%", signs, "")
-        else:
-            continue
-        shown = map(_with_sign, cells.to_pylist(), signs.tolist())
-        columns[j] = pa.chunked_array([pa.array(shown, pa.string())])
-        fields[j] = pa.field(fields[j].name, pa.string())
-    return pa.Table.from_arrays(columns, schema=pa.schema(fields))
-
-
-def _common_sign(values: np.ndarray, signs: np.ndarray) -> str | None:
-    """Tell what numbers (n,) are shown with, by the signs (n,) of each; None where they differ.
-
-    A zero is the same with any sign, and a number without one is in the currency of the others.
-    """
-    found = set(signs[(values != 0) & ~np.isnan(values)].tolist())
-    if "%" not in found:
-        found.discard("")
-    return None if len(found) > 1 else "".join(found)
-
-
-def _with_sign(text: str | None, sign: str) -> str | None:
-    """Write a number cell with what it is shown with: "965e-1%" for 0.965."""
-    if not text or not sign or not text.startswith(_NUMBER_CELL):
-        return text
-    number = text.strip(_NUMBER_CELL)
-    return f"{_as_digits(Decimal(number).scaleb(2))}%" if sign == "%" else f"{number} {sign}"
-
-
-def _settle_numbers(data: Any) -> Any:
-    """Take the marks of number cells away; where texts are like "4,15", their decimal points too.
-
-    A number cell does not tell how texts are written: 5.8 becomes "58e-1", which every number
-    format reads as the same number.
-    """
-    texts = [j for j, kind in enumerate(data.schema.types) if pa.types.is_string(kind)]
-    columns = data.columns
-    if any(pc.any(pc.match_substring_regex(columns[j], _COMMA)).as_py() for j in texts):
-        for j in texts:
-            cells = map(_without_point, columns[j].to_pylist())
-            columns[j] = pa.chunked_array([pa.array(cells, pa.string())])
-    for j in texts:
-        columns[j] = pc.replace_substring(columns[j], _NUMBER_CELL, "")
-    return pa.Table.from_arrays(columns, schema=data.schema)
-
-
-def _without_point(text: str | None) -> str | None:
-    """Write a number cell without a decimal sign: "58e-1" for 5.8."""
-    if not text or "." not in text or not text.startswith(_NUMBER_CELL):
-        return text
-    return _as_digits(Decimal(text.strip(_NUMBER_CELL)))
-
-
-def _as_digits(number: Decimal) -> str:
-    """Write a number without a decimal sign."""
-    sign, digits, exponent = number.as_tuple()
-    return f"{'-' * sign}{''.join(map(str, digits))}e{exponent}"

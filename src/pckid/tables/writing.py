@@ -20,9 +20,10 @@ import pyarrow.parquet
 from pckid._utils.text import brief
 from pckid.exceptions import TableError
 from pckid.tables.numbers import MISSING_TEXTS
+from pckid.tables.sheet_numbers import with_points
 from pckid.tables.sniffing import TextFormat
 from pckid.tables.sources import require_library
-from pckid.tables.table import FileTable, with_points
+from pckid.tables.table import FileTable
 from pckid.tables.workbook_writing import Sheets, WorkbookWriter, list_values, refuse_many_rows
 
 _BLOCK_ROWS = 8192
