@@ -158,7 +158,7 @@ def test_one_process_answers_many_requests_of_a_large_one_too(tmp_path):
     [child] = isolation._idle
     found = list(scan.batches(["b"], 3))
     assert [batch.start for batch in found] == [0, 3, 4, 7, 8]
-    assert [x for batch in found for x in batch.table.data["b"].to_pylist()] == list(range(9))
+    assert [x for batch in found for x in batch.data["b"].to_pylist()] == list(range(9))
     assert isolation._idle == [child]
     # A file that is refused is no reason to start another process.
     with pytest.raises(TableError):
@@ -235,7 +235,7 @@ def test_arrow_files_come_in_small_tables(tmp_path):
     path = str(tmp_path / "t.arrow")
     write_feather(pa.table({"a": range(100), "b": range(100)}), path, chunksize=100)
     scan = scan_table(path)
-    sizes = [b.table.data.num_rows for b in scan.batches(["b"], 30)]
+    sizes = [b.data.num_rows for b in scan.batches(["b"], 30)]
     assert sizes == [30, 30, 30, 10]
 
 

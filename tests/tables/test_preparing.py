@@ -319,7 +319,7 @@ def test_what_a_row_of_units_hides_is_found_at_once(prepared, at_most):
     assert [problem.fix for problem in found.problems] == [(SkipUnits(),), (Missing("999"),)]
     taken = prepared(columns, at_most=at_most, take_advice=True)
     assert (codes_of(taken), taken.options.na_values) == ([], ("999",))
-    assert next(taken.table.batches(["age"])).table.data["age"].to_pylist() == age[1:]
+    assert next(taken.table.batches(["age"])).data["age"].to_pylist() == age[1:]
 
 
 @BOTH

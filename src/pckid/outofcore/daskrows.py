@@ -150,8 +150,8 @@ class ClusterRows(FileRows):
                 continue
             for batch in rows.table.batches(others, batch_rows(len(others))):
                 row = batch.start - rows.table.parts[0].start
-                mine = slice(row, row + batch.table.data.num_rows)
-                yield Found(batch.table, batch.start, tuple(array[mine] for array in results))
+                mine = slice(row, row + batch.data.num_rows)
+                yield Found(batch, batch.start, tuple(array[mine] for array in results))
 
 
 @contextmanager

@@ -19,7 +19,6 @@ from pckid.tables.categories import encode_texts, text_column
 from pckid.tables.kinds import numbers_in_text
 from pckid.tables.numbers import NotNumbers, try_columns
 from pckid.tables.prepared import Prepared, Unread
-from pckid.tables.scanning import Batch
 from pckid.tables.table import FileTable
 
 # Longer batches gain nothing.
@@ -102,7 +101,7 @@ class FileRows(BlockedRows):
 
     def blocks(
         self, others: Sequence[str] = ()
-    ) -> Generator[tuple[Batch, np.ndarray | Unread], None, None]:
+    ) -> Generator[tuple[FileTable, np.ndarray | Unread], None, None]:
         """Yield batches with other columns besides, and the numbers to cluster by.
 
         To be closed by whoever stops early: the next batch is read meanwhile.
@@ -117,32 +116,32 @@ class FileRows(BlockedRows):
         """Say that rows are not what they were."""
         return TableError(f"{self.table.source} changed while it was read. Cluster it again.")
 
-    def _numbers(self, batch: Batch) -> np.ndarray | Unread:
+    def _numbers(self, batch: FileTable) -> np.ndarray | Unread:
         """Read a batch as numbers (n_rows, n_features), NaN where a cell is missing."""
-        X = np.empty((batch.table.data.num_rows, len(self.columns)))
+        X = np.empty((batch.data.num_rows, len(self.columns)))
         place = {name: j for j, name in enumerate(self.columns)}
         numeric = [name for name in self.columns if name not in self._codes]
         forms = {name: self.prepared.readings[name].form for name in numeric}
         missing, wrong = self.prepared.rules.missing, set()
-        read = try_columns(batch.table, numeric, missing, forms)
+        read = try_columns(batch, numeric, missing, forms)
         for name, values in zip(numeric, read, strict=True):
             if isinstance(values, NotNumbers):
                 wrong.add(name)
             else:
                 X[:, place[name]] = values
         for name, codes in self._codes.items():
-            X[:, place[name]] = encode_texts(text_column(batch.table, name, missing), codes)
+            X[:, place[name]] = encode_texts(text_column(batch, name, missing), codes)
         found: dict[str, tuple[int, Any]] = {}
         infinite = np.isinf(X) if not wrong else np.zeros((1, 1), dtype=bool)
         for j in np.flatnonzero(infinite.any(axis=0)).tolist():
             row, name = int(infinite[:, j].argmax()), self.columns[j]
-            cell = batch.table.data.column(name)[row].as_py()
+            cell = batch.data.column(name)[row].as_py()
             found[name] = batch.start + row + 1, cell
         return Unread(frozenset(wrong), found) if wrong or found else X
 
-    def _known(self, batch: Batch) -> np.ndarray | None:
+    def _known(self, batch: FileTable) -> np.ndarray | None:
         """Read the known groups of the rows of a batch (n_rows,); None where no column has any."""
-        cells = self.prepared.known_in(batch.table.data)
+        cells = self.prepared.known_in(batch.data)
         return None if cells is None else read_known(cells, len(cells))
 
     def results(
@@ -156,7 +155,7 @@ class FileRows(BlockedRows):
             for batch, X in blocks:
                 if isinstance(X, Unread):
                     raise self.changed_error()
-                table = batch.table._replace(data=batch.table.data.select(list(others)))
+                table = batch._replace(data=batch.data.select(list(others)))
                 numbers = numbers_in_text(table, self.prepared.readings, self.columns, X)
                 found = function(state, X, self._known(batch))
                 yield Found(table if others else None, batch.start, found, numbers)

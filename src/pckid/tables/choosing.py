@@ -30,7 +30,7 @@ def find_unmatched(table: OpenTable, options: ColumnOptions) -> Iterator[Fact]:
     for batch in table.batches(table.names) if waiting else ():
         for token, (name, text) in list(waiting.items()):
             searched = [name] if name else table.names
-            if any(holds_token(batch.table, each, text) for each in searched):
+            if any(holds_token(batch, each, text) for each in searched):
                 del waiting[token]
         if not waiting:
             return

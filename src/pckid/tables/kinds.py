@@ -191,7 +191,7 @@ def count_cells(
     counts = {name: CellCounts() for name in names}
     for batch in source.batches(names) if names else ():
         for name in names:
-            column, tokens = batch.table.data.column(name), missing.of(name)
+            column, tokens = batch.data.column(name), missing.of(name)
             cells = observed_cells(column, tokens._replace(limits=""))
             counts[name].n_limits += pc.sum(pc.match_substring_regex(cells, LIMIT)).as_py() or 0
             counts[name].add(observed_cells(column, tokens) if tokens.limits else cells)
@@ -201,12 +201,13 @@ def count_cells(
 def first_rows(source: FileTable | OpenTable, names: Sequence[str]) -> FileTable:
     """Read the first rows; as many from a table in memory as from its file."""
     n_rows = max(1, min(_HEAD_ROWS, _HEAD_CELLS // len(source.names)))
-    kept: list[Any] = []
+    kept: list[FileTable] = []
     for batch in source.batches(names, n_rows):
-        kept.append(batch.table.data)
-        if sum(map(len, kept)) >= n_rows:
+        kept.append(batch)
+        if sum(each.data.num_rows for each in kept) >= n_rows:
             break
-    return batch.table._replace(data=pa.concat_tables(kept).slice(0, n_rows))
+    data = pa.concat_tables([each.data for each in kept])
+    return kept[0]._replace(data=data.slice(0, n_rows))
 
 
 def _glance(

@@ -279,7 +279,7 @@ def _count_answers(
     for batch in table.batches(names) if names else ():
         for name in names:
             if len(texts[name]) < _MOST_TEXTS:
-                found = pc.value_counts(text_column(batch.table, name, missing)).to_pylist()
+                found = pc.value_counts(text_column(batch, name, missing)).to_pylist()
                 seen = {
                     each["values"]: each["counts"] for each in found if each["values"] is not None
                 }
@@ -303,7 +303,7 @@ def _count_wrong(
     numeric = [name for name in names if readings[name].kind != "category"]
     for batch in table.batches(numeric) if numeric else ():
         for name in numeric:
-            found = count_text(batch.table, name, missing, readings[name].form)
+            found = count_text(batch, name, missing, readings[name].form)
             total[name] = found.after(total.get(name), batch.start)
     return {name: found for name, found in total.items() if found.n_cells}
 

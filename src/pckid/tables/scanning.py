@@ -44,7 +44,7 @@ from pckid.tables.sources import (
     refuse_wide,
 )
 from pckid.tables.statfiles import is_statistics, read_statistics
-from pckid.tables.table import Batch, FileTable, Part
+from pckid.tables.table import FileTable, Part
 from pckid.tables.text import find_encoding, text_tables, utf8_pieces
 from pckid.tables.workbooks import OLE, ZIP, read_sheet
 
@@ -140,7 +140,7 @@ class OpenTable:
             data = data.append_column(name, pa.nulls(data.num_rows, pa.string()))
         return replace(self, names=[*self.names, *names], data=data, added=frozenset(names))
 
-    def batches(self, columns: Sequence[str], n_rows: int = _ROWS_AT_ONCE) -> Iterator[Batch]:
+    def batches(self, columns: Sequence[str], n_rows: int = _ROWS_AT_ONCE) -> Iterator[FileTable]:
         """Read columns, from memory or from the file, at most `n_rows` rows at a time."""
         row = first = self.parts[0].start
         most = self.parts[0].source.max_bytes
@@ -149,7 +149,7 @@ class OpenTable:
             for start in range(0, data.num_rows, n_rows):
                 rows = data.slice(start, n_rows)
                 refuse_large(named_bytes(rows), self.source, most)
-                yield Batch(FileTable(rows, self.text, self.source, self.parts), row + start)
+                yield FileTable(rows, self.text, self.source, self.parts, row + start)
             row += data.num_rows
         if row == first:
             raise TableError(_no_rows(self))
@@ -334,8 +334,8 @@ def _read_up_to(table: OpenTable, limit: float) -> Any:
     if not is_text and limit == math.inf:
         refuse_large(table.n_bytes, table.source, allowed)
     for batch in table.batches(table.names):
-        kept.append(batch.table.data)
-        n_bytes += batch.table.data.nbytes + named_bytes(batch.table.data)
+        kept.append(batch.data)
+        n_bytes += batch.data.nbytes + named_bytes(batch.data)
         if n_bytes > limit:
             return None
         if not is_text:

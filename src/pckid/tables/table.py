@@ -51,6 +51,7 @@ class FileTable(NamedTuple):
     text: TextFormat | None = None  # how the text file writes cells; None for others
     source: str = ""  # the file's name
     parts: Sequence[Part] = ()  # where the rows come from, for errors
+    start: int = 0  # number of the first row in the whole table
 
     @property
     def names(self) -> list[str]:
@@ -62,16 +63,9 @@ class FileTable(NamedTuple):
         """The sign between a number's whole part and its fraction."""
         return self.text.decimal if self.text else "."
 
-    def batches(self, columns: Sequence[str], n_rows: int = 0) -> Iterator[Batch]:
+    def batches(self, columns: Sequence[str], n_rows: int = 0) -> Iterator[FileTable]:
         """Give all rows of some columns at once, as `OpenTable.batches` reads them."""
-        yield Batch(self._replace(data=self.data.select(list(columns))), 0)
-
-
-class Batch(NamedTuple):
-    """Some rows of a table."""
-
-    table: FileTable
-    start: int  # number of the first row in the whole table
+        yield self._replace(data=self.data.select(list(columns)))
 
 
 def name_row(parts: Sequence[Part], row: int) -> str:
