@@ -10,7 +10,7 @@ from pckid.cluster import PCKID
 from pckid.exceptions import PckidModelError
 from pckid.modelfile import load_with_description
 from pckid.series.table import SeriesFormat
-from pckid.tables.known_columns import Known
+from pckid.tables.choosing import Known
 from pckid.tables.options import CaseOptions, ColumnOptions, ReadOptions
 from pckid.tables.prepared import Prepared
 

@@ -31,7 +31,6 @@ from pckid.outofcore.rows import Survey
 from pckid.outofcore.stored import StoredLabels
 from pckid.series.files import prepare_table
 from pckid.spectral.assignment import FittedClusters, place_rows
-from pckid.tables.categories import Columns
 from pckid.tables.findings import Problem
 from pckid.tables.options import ColumnOptions, pick_options
 from pckid.tables.prepared import Prepared, Unread
@@ -212,8 +211,9 @@ def _problems_in(prepared: Prepared, drawn: Survey) -> tuple[Problem, ...]:
         return prepared.problems
     # Cells of the rows that were drawn are gone; what is said of texts was said before.
     sample = FileTable(pa.table({name: pa.array([], pa.float64()) for name in names}))
-    columns = Columns(drawn.rows, {}, {name: prepared.readings[name] for name in names}, {})
-    return tuple(find_problems(columns, sample, prepared.rules, prepared.counts, table))
+    readings = {name: prepared.readings[name] for name in names}
+    columns = prepared.columns._replace(X=drawn.rows, readings=readings, wrong={})
+    return tuple(find_problems(columns, sample, prepared.rules, table))
 
 
 def origin(model: PCKID, prepared: Prepared) -> dict[str, Any]:

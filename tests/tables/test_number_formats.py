@@ -9,8 +9,8 @@ import xlsxwriter
 from open_tables import write_table
 
 from pckid import read_table
+from pckid.tables.choosing import Known
 from pckid.tables.kinds import numbers_in_text
-from pckid.tables.known_columns import Known
 from pckid.tables.options import ColumnOptions, ReadOptions
 from pckid.tables.preparing import prepare
 from pckid.tables.scanning import open_table

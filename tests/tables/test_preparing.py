@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from pckid.exceptions import OptionError
+from pckid.tables.choosing import Known
 from pckid.tables.findings import Drop, Missing, ReadAs, SetOption, SkipUnits
-from pckid.tables.known_columns import Known
 from pckid.tables.options import ColumnOptions
 from pckid.tables.preparing import prepare
 from pckid.tables.problems import NAME_COLUMN, NEW_COLUMNS
@@ -187,7 +187,7 @@ def test_amounts_and_quoted_numbers_are_read_and_said(prepared, cells, expected,
     assert found.readings["x"].number.marks == (mark,)
     assert [note["columns"] for note in facts_of(found, "numbers_read")] == [["x"]]
     assert codes_of(found) == []
-    if found.columns:
+    if found.table.whole:
         np.testing.assert_equal(found.X[:3, 0], expected)
 
 
@@ -201,7 +201,7 @@ def test_any_text_behind_nearly_all_numbers_is_their_unit(prepared, unit, at_mos
     cells = [f"{number}{unit}" for number in NUMBERS[:28]] + ["3", "?"]
     found = prepared({"x": cells, "y": NUMBERS}, at_most=at_most)
     assert codes_of(found) == ["unit left out" if "Mio" not in unit else "mixed units"]
-    if found.columns and "Mio" not in unit:
+    if found.table.whole and "Mio" not in unit:
         np.testing.assert_equal(found.X[:28, 0], list(map(float, NUMBERS[:28])))
 
 

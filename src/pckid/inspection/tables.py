@@ -89,8 +89,8 @@ def inspect_table(table: OpenTable, options: ColumnOptions | None = None) -> Tab
     # What is not used is read for its figures alone.
     rest = read_columns(found.rows_in_memory, others, found.rules, found.readings)
     numbers = dict(zip(used, found.X.T, strict=True)) | dict(zip(others, rest.X.T, strict=True))
-    counts = rest.counts | dict(found.counts)
-    wrong = {*found.columns.wrong, *rest.wrong} if found.columns else set()
+    counts = rest.counts | found.columns.counts
+    wrong = {*found.columns.wrong, *rest.wrong}
     problems: defaultdict[str, list[Problem]] = defaultdict(list)
     for problem in found.problems:
         problems[problem.column].append(problem)

@@ -60,7 +60,7 @@ class FileRows(BlockedRows):
                 self.category_counts[j] = np.array([counts[text] for text in known], float)
                 self._codes[name] = {
                     text: places[category]
-                    for text, category in prepared.answers[name].items()
+                    for text, category in prepared.columns.answers[name].items()
                     if category in places
                 }
         self.drawn: dict[tuple[int, int], Survey] = {}  # by seed and size

@@ -11,7 +11,7 @@ from pckid.series.columns import as_lines, read_static
 from pckid.series.long import from_long
 from pckid.series.table import SeriesTable
 from pckid.series.times import LineError, as_dates
-from pckid.tables.known_columns import Known
+from pckid.tables.choosing import Known
 from pckid.tables.options import CaseOptions, ColumnOptions
 from pckid.tables.prepared import Prepared
 from pckid.tables.preparing import prepare
@@ -70,7 +70,10 @@ def _gather_cases(lines: Prepared, options: CaseOptions, like: Any) -> Prepared:
         frame = frame.append_column(name, _without_blanks(whole.data.column(name)))
     if not options.keep:
         # Before the table of cases takes their place.
-        lines = replace(lines, table=replace(lines.table, data=None, is_read=False), columns=None)
+        emptied = lines.columns._replace(X=np.empty((0, len(lines.names))), texts={})
+        lines = replace(
+            lines, table=replace(lines.table, data=None, is_read=False), columns=emptied
+        )
     keys = {key: value for key, value in options._asdict().items() if key != "keep"}
     aside = {key: getattr(lines.options, key) for key in ("labels", "known", "weights")}
     try:

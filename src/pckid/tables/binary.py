@@ -59,12 +59,6 @@ def parquet_tables(parts: Sequence[Part], columns: Sequence[str], n_rows: int) -
         yield from read_apart(parse_parquet, source, **how)
 
 
-def arrow_names(source: Source) -> list[str]:
-    """List the columns of an Arrow file or stream."""
-    [names] = read_apart(describe_arrow, source)
-    return names
-
-
 def arrow_tables(source: Source, columns: Sequence[str], n_rows: int) -> Iterator[Any]:
     """Yield tables of at most `n_rows` rows of an Arrow file or stream."""
     n_bytes = 0
@@ -110,16 +104,8 @@ def parse_parquet(
     file = _open_parquet(source)
     wanted = None if columns == file.schema_arrow.names else columns
     for group in groups:
-        try:
-            for batch in file.iter_batches(n_rows, columns=wanted, row_groups=[group]):
-                yield as_known_types(pa.Table.from_batches([batch]).select(columns))
-        except (pa.ArrowException, OSError) as error:
-            if isinstance(error, MemoryError):
-                raise
-            column = _damaged_column(file, group, columns)
-            place = Part(source, group, 0, None).place
-            reason = brief(str(error).splitlines()[0], 200)
-            raise TableError(f"{column}{place} cannot be read: {reason}") from None
+        for batch in file.iter_batches(n_rows, columns=wanted, row_groups=[group]):
+            yield as_known_types(pa.Table.from_batches([batch]).select(columns))
 
 
 def _open_arrow(source: Source) -> tuple[Any, Iterator[Any]]:
@@ -181,17 +167,6 @@ def named_bytes(table: Any) -> int:
                 lengths = pc.binary_length(chunk.dictionary).cast(pa.int64())
                 total += pc.sum(lengths.take(chunk.indices)).as_py() or 0
     return total
-
-
-def _damaged_column(file: Any, group: int, columns: list[str]) -> str:
-    """Find the first column of a row group that cannot be read."""
-    for name in columns:
-        try:
-            for _ in file.iter_batches(columns=[name], row_groups=[group]):
-                pass
-        except (pa.ArrowException, OSError):
-            return f"Column '{brief(name)}' of "
-    return ""
 
 
 def _same_columns(first: Any, told: Any, path: str, first_path: str) -> None:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from pckid.tables.kinds import Reading, ReadingRules, find_reading_anew
 from pckid.tables.meanings import unify_answers
@@ -32,27 +33,20 @@ class Columns(NamedTuple):
     texts: dict[str, list[str | None]]  # the cells of the columns of categories
     readings: dict[str, Reading]  # of all columns, in their order
     wrong: dict[str, NotNumbers]  # what could not be read
-
-    @property
-    def counts(self) -> dict[str, Counter[str]]:
-        """How often each category stands in its column."""
-        return {
-            name: Counter(cell for cell in cells if cell is not None)
-            for name, cells in self.texts.items()
-        }
+    answers: dict[str, dict[str, str]]  # the category that each text stands for
+    counts: dict[str, Counter[str]]  # how often each category stands in its column
 
 
 def read_columns(
-    table: FileTable,
-    names: Sequence[str],
-    rules: ReadingRules,
-    readings: Mapping[str, Reading],
+    table: FileTable, names: Sequence[str], rules: ReadingRules, readings: Mapping[str, Reading]
 ) -> Columns:
     """Read columns as numbers or as categories; names of the rows are read as categories."""
     found, missing = {name: readings[name] for name in names}, rules.missing
     texts: dict[str, list[str | None]] = {}
     columns: dict[str, np.ndarray] = {}
     wrong: dict[str, NotNumbers] = {}
+    answers: dict[str, dict[str, str]] = {}
+    counts: dict[str, Counter[str]] = {}
     numeric = [name for name in names if found[name].is_number]
     forms = {name: found[name].form for name in numeric}
     for name, values in zip(numeric, try_columns(table, numeric, missing, forms), strict=True):
@@ -68,14 +62,27 @@ def read_columns(
     for name in names:
         if name not in columns:
             cells = text_column(table, name, missing)
-            answers = unify_answers(
-                [text for text in cells.unique().to_pylist() if text is not None]
-            )
-            places = {text: float(j) for j, text in enumerate(sorted(set(answers.values())))}
-            columns[name] = encode_texts(cells, {text: places[answers[text]] for text in answers})
-            texts[name] = encode_texts(cells, answers, None).tolist()
+            answers[name], counts[name] = count_answers(count_texts(cells))
+            places = {text: float(j) for j, text in enumerate(sorted(counts[name]))}
+            codes = {text: places[category] for text, category in answers[name].items()}
+            columns[name] = encode_texts(cells, codes)
+            texts[name] = encode_texts(cells, answers[name], None).tolist()
     X = np.column_stack([columns[name] for name in names] or [np.empty((table.data.num_rows, 0))])
-    return Columns(X, texts, found, wrong)
+    return Columns(X, texts, found, wrong, answers, counts)
+
+
+def count_texts(cells: Any) -> Counter[str]:
+    """Count the texts of an Arrow array."""
+    found = pc.value_counts(cells.drop_null()).to_pylist()
+    return Counter({each["values"]: each["counts"] for each in found})
+
+
+def count_answers(texts: Counter[str]) -> tuple[dict[str, str], Counter[str]]:
+    """Tell which category each text stands for, and count the categories."""
+    answers, counts = unify_answers(texts), Counter[str]()
+    for text, count in texts.items():
+        counts[answers[text]] += count
+    return answers, counts
 
 
 def text_column(table: FileTable, name: str, missing: MissingTokens) -> Any:

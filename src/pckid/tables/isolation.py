@@ -177,7 +177,7 @@ def _damaged(name: str, reason: str) -> TableError:
     """Say that a file cannot be read."""
     return TableError(
         f"{name} is damaged or cut short ({brief(reason, 200)}). Copy or download it again, or "
-        "save it in another format.",
+        "save it in another format."
     )
 
 

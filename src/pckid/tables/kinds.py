@@ -124,9 +124,7 @@ def expect_numbers(reading: Reading, name: str, rules: ReadingRules) -> Reading:
 
 
 def find_readings(
-    source: FileTable | OpenTable,
-    names: Sequence[str],
-    rules: ReadingRules | None = None,
+    source: FileTable | OpenTable, names: Sequence[str], rules: ReadingRules | None = None
 ) -> dict[str, Reading]:
     """Find out what columns hold and how they are written."""
     rules = rules or ReadingRules()
@@ -274,11 +272,7 @@ def _text(column: Any, name: str, rules: ReadingRules) -> Reading:
 
 
 def _decide(
-    name: str,
-    counts: CellCounts,
-    head: FileTable,
-    rules: ReadingRules,
-    evidence: str | None,
+    name: str, counts: CellCounts, head: FileTable, rules: ReadingRules, evidence: str | None
 ) -> Reading:
     """Tell how a column of text is written by the counts of its cells."""
     choice = choose_format(

@@ -40,12 +40,11 @@ class Prepared:
     readings: Mapping[str, Reading]  # also of those left out by what they hold
     rules: ReadingRules
     row_names: str | None  # the column that names the rows
+    # Those used: of all rows in memory, otherwise of the first; categories are counted in all.
+    columns: Columns = field(repr=False)
     notes: tuple[Fact, ...] = ()
     problems: tuple[Problem, ...] = ()
     weights: np.ndarray | None = field(default=None, repr=False)  # (n_rows,) of rows in memory
-    counts: Mapping[str, Counter[str]] = field(default_factory=dict)  # of categories, in all rows
-    answers: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # text to category
-    columns: Columns | None = field(default=None, repr=False)  # those used, of rows in memory
     series: Any = None  # SeriesTable, where the rows are cases, each made of its lines
     lines: Prepared | None = None  # how these were read; with their cells only if these are kept
 
@@ -59,26 +58,27 @@ class Prepared:
     def X(self) -> np.ndarray:
         """The numbers (n_rows, n_columns) of a table in memory; those of categories stand for
         texts."""
-        return self._columns.X
+        return self._in_memory(self.columns.X)
 
     @property
     def texts(self) -> Mapping[str, list[str | None]]:
         """The cells of the columns of categories of a table in memory."""
-        return self._columns.texts
+        return self._in_memory(self.columns.texts)
 
     @property
     def rows_in_memory(self) -> FileTable:
         """All columns of a table in memory."""
-        if self.table.whole is None:
-            raise ValueError(f"{self.table.source} is not in memory.")
-        return self.table.whole
+        return self._in_memory(self.table.whole)
 
     @property
-    def _columns(self) -> Columns:
-        """The columns of a table in memory."""
-        if self.columns is None:
+    def counts(self) -> Mapping[str, Counter[str]]:
+        """How often each category stands in its column, in all rows."""
+        return self.columns.counts
+
+    def _in_memory(self, cells: Any) -> Any:
+        if self.table.whole is None:
             raise ValueError(f"{self.table.source} is not in memory.")
-        return self.columns
+        return cells
 
     @property
     def frame(self) -> Any:

@@ -16,12 +16,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pckid.tables.categories import Columns, read_columns, text_column
+from pckid.tables.categories import Columns, count_answers, count_texts, read_columns, text_column
 from pckid.tables.choosing import (
+    Known,
     choose_columns,
+    find_other_units,
     find_unmatched,
+    match_known_categories,
     read_rules,
     read_weight_column,
+    use_known_columns,
 )
 from pckid.tables.findings import (
     Fact,
@@ -43,21 +47,8 @@ from pckid.tables.kinds import (
     first_rows,
     is_used,
 )
-from pckid.tables.known_columns import (
-    Known,
-    find_other_units,
-    match_known_categories,
-    use_known_columns,
-)
-from pckid.tables.meanings import name_tells_time, unify_answers
-from pckid.tables.numbers import (
-    NOT_DETECTED,
-    WORDS,
-    MissingTokens,
-    NotNumbers,
-    count_text,
-    is_text,
-)
+from pckid.tables.meanings import name_tells_time
+from pckid.tables.numbers import NOT_DETECTED, WORDS, MissingTokens, NotNumbers, count_text, is_text
 from pckid.tables.options import ColumnOptions
 from pckid.tables.prepared import Prepared, Unread
 from pckid.tables.problems import (
@@ -66,8 +57,7 @@ from pckid.tables.problems import (
     find_repeated_names,
     find_units_row,
     infinite_number,
-    merge_repeated_header,
-    merge_transposed,
+    merge_texts,
 )
 from pckid.tables.scanning import OpenTable
 
@@ -147,7 +137,7 @@ def _prepare_once(
     if row_names is None:
         row_names = next((n for n, each in readings.items() if each.kind == "row name"), None)
     read = used + options.times
-    columns, counts, answers, problems = _read(table, read, rules, readings, unread)
+    columns, problems = _read(table, read, rules, readings, unread)
     if options.lines is None:
         problems = _with_times(problems, readings, table, options.take_advice)
     else:
@@ -160,30 +150,26 @@ def _prepare_once(
     if units is not None:  # What it hides shows at once.
         below = _prepare_once(table.without_units(), options, known, unread)
         return replace(below, problems=(units, *below.problems))
-    problems = merge_repeated_header(problems)
+    # The columns of a model are no rows of a transposed table.
+    problems = merge_texts(problems, 0 if known else len(read))
     if known is None:
         kept = set(used)
         left_out |= {name: readings[name].kind for name in names if name not in kept}
-        facts = [*_kept_words(counts), *_not_detected(columns, table)]
-        problems = merge_transposed(problems, len(read))
+        facts = [*_kept_words(columns.counts), *_not_detected(columns, table)]
     else:
-        columns, facts = match_known_categories(columns, counts, known)
+        columns, facts = match_known_categories(columns, known)
         problems = _settle(problems, names, _FOR_CELLS)
         problems += find_other_units(known.units, columns.readings)
     readings = {**readings, **columns.readings}
     return Prepared(
         table, options, tuple(read), left_out, readings, rules, row_names,
-        (*_notes(left_out, readings), *_same_answers(counts), *facts), tuple(problems),
-        read_weight_column(table, options.weights, rules.missing), counts, answers,
-        None if table.whole is None else columns,
+        columns, (*_notes(left_out, readings), *_same_answers(columns.counts), *facts),
+        tuple(problems), read_weight_column(table, options.weights, rules.missing),
     )  # fmt: skip
 
 
 def _with_times(
-    problems: list[Problem],
-    readings: Mapping[str, Reading],
-    table: OpenTable,
-    take_advice: bool,
+    problems: list[Problem], readings: Mapping[str, Reading], table: OpenTable, take_advice: bool
 ) -> list[Problem]:
     """Tell with ids that repeat which column has the time of each row, if there is one.
 
@@ -245,67 +231,49 @@ def _read(
     rules: ReadingRules,
     readings: Mapping[str, Reading],
     unread: Unread,
-) -> tuple[Columns, dict[str, Counter[str]], dict[str, dict[str, str]], list[Problem]]:
+) -> tuple[Columns, list[Problem]]:
     """Read columns and list what is doubtful: of all rows in memory, or of the first in a file.
 
-    Categories, and texts among numbers, are counted in all rows of a file, too. Gives the columns,
-    the counts of categories, which text stands for which category, and the problems.
+    Categories, and texts among numbers, are counted in all rows of a file, too.
     """
     if not names:
-        return Columns(np.empty((table.n_rows or 0, 0)), {}, {}, {}), {}, {}, []
+        return Columns(np.empty((table.n_rows or 0, 0)), {}, {}, {}, {}, {}), []
     rows = first_rows(table, names) if table.whole is None else table.whole
     columns = read_columns(rows, names, rules, readings)
-    counts = columns.counts
-    answers: dict[str, dict[str, str]] = {}
     if table.whole is None:
-        answers, counts = _count_answers(table, list(columns.texts), rules.missing)
-        doubtful = [name for name in names if name in columns.wrong or name in unread.names]
-        columns.wrong.update(_count_wrong(table, doubtful, rules.missing, columns.readings))
-    problems = find_problems(columns, rows, rules, counts, table)
+        _count_in_all_rows(table, columns, unread.names, rules.missing)
+    problems = find_problems(columns, rows, rules, table)
     stopped = {problem.column for problem in problems if problem.stops}
     problems += [
         infinite_number(name, row, table.parts, cell)
         for name, (row, cell) in unread.infinite.items()
         if name in names and name not in stopped
     ]
-    return columns, counts, answers, problems
+    return columns, problems
 
 
-def _count_answers(
-    table: OpenTable, names: Sequence[str], missing: MissingTokens
-) -> tuple[dict[str, dict[str, str]], dict[str, Counter[str]]]:
-    """Count the categories of columns in all rows, and tell which text stands for which."""
-    texts: dict[str, Counter[str]] = {name: Counter() for name in names}
-    for batch in table.batches(names) if names else ():
-        for name in names:
-            if len(texts[name]) < _MOST_TEXTS:
-                found = pc.value_counts(text_column(batch, name, missing)).to_pylist()
-                seen = {
-                    each["values"]: each["counts"] for each in found if each["values"] is not None
-                }
-                texts[name].update(seen)
-    answers = {name: unify_answers(counted) for name, counted in texts.items()}
-    counts = {name: Counter[str]() for name in names}
-    for name, counted in texts.items():
-        for text, count in counted.items():
-            counts[name][answers[name][text]] += count
-    return answers, counts
-
-
-def _count_wrong(
-    table: OpenTable,
-    names: Sequence[str],
-    missing: MissingTokens,
-    readings: Mapping[str, Reading],
-) -> dict[str, NotNumbers]:
-    """Count the cells of each column that cannot be read, where there are some, in all rows."""
+def _count_in_all_rows(
+    table: OpenTable, columns: Columns, unread: Collection[str], missing: MissingTokens
+) -> None:
+    """Count categories, and cells that cannot be read where there are some, in all rows."""
+    texts: dict[str, Counter[str]] = {name: Counter() for name in columns.texts}
     total: dict[str, NotNumbers] = {}
-    numeric = [name for name in names if readings[name].kind != "category"]
-    for batch in table.batches(numeric) if numeric else ():
-        for name in numeric:
-            found = count_text(batch, name, missing, readings[name].form)
+    doubtful = {
+        name: reading.form
+        for name, reading in columns.readings.items()
+        if reading.kind != "category" and (name in columns.wrong or name in unread)
+    }
+    names = list({**texts, **doubtful})
+    for batch in table.batches(names) if names else ():
+        for name, counted in texts.items():
+            if len(counted) < _MOST_TEXTS:
+                counted.update(count_texts(text_column(batch, name, missing)))
+        for name, form in doubtful.items():
+            found = count_text(batch, name, missing, form)
             total[name] = found.after(total.get(name), batch.start)
-    return {name: found for name, found in total.items() if found.n_cells}
+    for name, counted in texts.items():
+        columns.answers[name], columns.counts[name] = count_answers(counted)
+    columns.wrong.update({name: found for name, found in total.items() if found.n_cells})
 
 
 def _notes(left_out: Mapping[str, str], readings: Mapping[str, Reading]) -> Iterator[Fact]:

@@ -56,34 +56,25 @@ MANY_COLUMNS = 20
 """From so many columns with text in the same row on, a table may be transposed."""
 
 
-def merge_transposed(problems: list[Problem], n_columns: int) -> list[Problem]:
-    """Take text in the same row of most columns for one problem: rows stand where columns should.
+def merge_texts(problems: list[Problem], n_columns: int) -> list[Problem]:
+    """Take texts in one row of several columns for one problem, if they have one cause.
 
-    `n_columns` are used; a table of few columns is looked at column by column.
+    They are names of the columns, each in its own one: a second header. Or most of many columns, of
+    `n_columns` that may be the rows of a transposed table, have a text there.
     """
     texts = [problem for problem in problems if problem.code == "text among numbers"]
-    rows = Counter(problem.rows for problem in texts)
-    n_alike = max(rows.values(), default=0)
-    if n_alike < MANY_COLUMNS or n_alike < 2 / 3 * n_columns:
+    names = [p for p in texts if p.data["texts"] == ((p.column, p.data["n_cells"]),)]
+    [(row, n_alike)] = Counter(problem.rows for problem in texts).most_common(1) or [((), 0)]
+    if len(names) > 1 and len({problem.rows for problem in names}) == 1:
+        column, row, told, *_ = names[0][1:]
+        data = {"where": told["where"], "n_more": told["n_cells"] - 1}
+        one, merged = Problem("repeated header", column, row, data, (), True), names
+    elif n_alike >= max(MANY_COLUMNS, 2 / 3 * n_columns) and n_columns:
+        data = {"n_columns": n_alike}
+        one, merged = Problem("transposed", texts[0].column, row, data, (), True), texts
+    else:
         return problems
-    others = [problem for problem in problems if problem not in texts]
-    row = rows.most_common(1)[0][0]
-    return [Problem("transposed", texts[0].column, row, {"n_columns": n_alike}, (), True), *others]
-
-
-def merge_repeated_header(problems: list[Problem]) -> list[Problem]:
-    """Take the names of several columns, each in its own one, for one problem: a second header."""
-    texts = [
-        problem
-        for problem in problems
-        if problem.code == "text among numbers"
-        and problem.data["texts"] == ((problem.column, problem.data["n_cells"]),)
-    ]
-    if len(texts) < 2 or len({problem.rows for problem in texts}) > 1:
-        return problems
-    others = [problem for problem in problems if problem not in texts]
-    data = {"where": texts[0].data["where"], "n_more": texts[0].data["n_cells"] - 1}
-    return [Problem("repeated header", texts[0].column, texts[0].rows, data, (), True), *others]
+    return [one, *(problem for problem in problems if problem not in merged)]
 
 
 def find_units_row(problems: Sequence[Problem], columns: Columns) -> Problem | None:
@@ -111,17 +102,11 @@ def find_units_row(problems: Sequence[Problem], columns: Columns) -> Problem | N
 
 
 def find_problems(
-    columns: Columns,
-    rows: FileTable,
-    rules: ReadingRules,
-    counts: Mapping[str, Counter[str]],
-    table: OpenTable,
+    columns: Columns, rows: FileTable, rules: ReadingRules, table: OpenTable
 ) -> list[Problem]:
-    """List all that is wrong or doubtful about columns that were read.
-
-    `rows` are their cells, `counts` the categories of columns in all rows of the table.
-    """
+    """List all that is wrong or doubtful about columns that were read; `rows` are their cells."""
     found: list[Problem] = []
+    counts = columns.counts
     extra, stops, names = find_extra_rows(table), False, list(columns.readings)
     others = {*columns.wrong, *counts}
     measured = [

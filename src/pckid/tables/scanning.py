@@ -24,15 +24,15 @@ from pckid.input.cells import is_number_text
 from pckid.tables.binary import (
     ARROW,
     PARQUET,
-    arrow_names,
     arrow_tables,
+    describe_arrow,
     find_files,
     named_bytes,
     parquet_tables,
     scan_parquet,
 )
 from pckid.tables.findings import Fact
-from pckid.tables.isolation import allowed_memory
+from pckid.tables.isolation import allowed_memory, read_apart
 from pckid.tables.options import ReadOptions
 from pckid.tables.sniffing import TextFormat, after_lines, sniff
 from pckid.tables.sources import (
@@ -208,7 +208,8 @@ def _open_file(source: Source, given: ReadOptions) -> OpenTable:
     if start.startswith(PARQUET):
         return OpenTable(source.name, *scan_parquet([source]))
     if start.startswith(ARROW):
-        return OpenTable(source.name, arrow_names(source), parts, source.n_bytes)
+        [names] = read_apart(describe_arrow, source)
+        return OpenTable(source.name, names, parts, source.n_bytes)
     if start.startswith((ZIP, OLE)):
         data, parts, facts = read_sheet(source, given)
     elif is_statistics(start):
