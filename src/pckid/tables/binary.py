@@ -51,21 +51,12 @@ def scan_parquet(sources: Sequence[Source]) -> tuple[list[str], tuple[Part, ...]
     return first["names"], tuple(part for part in parts if part.n_rows), n_bytes
 
 
-def parquet_tables(parts: Sequence[Part], columns: Sequence[str], n_rows: int) -> Iterator[Any]:
-    """Yield tables of at most `n_rows` rows from row groups."""
+def binary_tables(parts: Sequence[Part], columns: Sequence[str], n_rows: int) -> Iterator[Any]:
+    """Yield tables of at most `n_rows` rows, of row groups or of an Arrow file or stream."""
     for source, mine in groupby(parts, key=lambda part: part.source):
         groups = [part.row_group for part in mine]
-        how = {"groups": groups, "columns": list(columns), "n_rows": n_rows}
-        yield from read_apart(parse_parquet, source, **how)
-
-
-def arrow_tables(source: Source, columns: Sequence[str], n_rows: int) -> Iterator[Any]:
-    """Yield tables of at most `n_rows` rows of an Arrow file or stream."""
-    n_bytes = 0
-    for table in read_apart(parse_arrow, source, columns=list(columns), n_rows=n_rows):
-        n_bytes += table.nbytes
-        refuse_large(n_bytes, source.name, source.max_bytes)
-        yield table
+        parse = parse_arrow if groups == [None] else parse_parquet
+        yield from read_apart(parse, source, groups=groups, columns=list(columns), n_rows=n_rows)
 
 
 def _open_binary(source: Source) -> Any:
@@ -134,14 +125,19 @@ def describe_arrow(source: Source) -> Iterator[Any]:
     yield schema.names
 
 
-def parse_arrow(source: Source, columns: list[str], n_rows: int) -> Iterator[Any]:
+def parse_arrow(source: Source, groups: Any, columns: list[str], n_rows: int) -> Iterator[Any]:
     """Yield the rows, after a table without any."""
     schema, batches = _open_arrow(source)
     yield as_known_types(pa.Table.from_batches([], schema).select(columns))
+    n_bytes = 0
     for batch in batches:
         for start in range(0, batch.num_rows, n_rows):
-            part = batch.select(columns).slice(start, n_rows)
-            yield as_known_types(pa.Table.from_batches([part]))
+            part = as_known_types(
+                pa.Table.from_batches([batch.select(columns).slice(start, n_rows)])
+            )
+            n_bytes += part.nbytes
+            refuse_large(n_bytes, source.name, source.max_bytes)
+            yield part
 
 
 def as_known_types(table: Any) -> Any:

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pckid.tables.kinds import Reading, ReadingRules, find_reading_anew
-from pckid.tables.meanings import unify_answers
+from pckid.tables.meanings import count_answers
 from pckid.tables.numbers import (
     MissingTokens,
     NotNumbers,
@@ -75,14 +75,6 @@ def count_texts(cells: Any) -> Counter[str]:
     """Count the texts of an Arrow array."""
     found = pc.value_counts(cells.drop_null()).to_pylist()
     return Counter({each["values"]: each["counts"] for each in found})
-
-
-def count_answers(texts: Counter[str]) -> tuple[dict[str, str], Counter[str]]:
-    """Tell which category each text stands for, and count the categories."""
-    answers, counts = unify_answers(texts), Counter[str]()
-    for text, count in texts.items():
-        counts[answers[text]] += count
-    return answers, counts
 
 
 def text_column(table: FileTable, name: str, missing: MissingTokens) -> Any:

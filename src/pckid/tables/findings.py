@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 
 class Drop(NamedTuple):
@@ -50,10 +50,7 @@ class SetOption(NamedTuple):
 
 
 Fix = Drop | Missing | ReadAs | SkipFirst | SkipLast | SkipUnits | SetOption
-FIXES: dict[str, Any] = {
-    kind.__name__: kind
-    for kind in (Drop, Missing, ReadAs, SkipFirst, SkipLast, SkipUnits, SetOption)
-}
+FIXES: dict[str, Any] = {kind.__name__: kind for kind in get_args(Fix)}
 
 
 class Fact(NamedTuple):

@@ -136,29 +136,26 @@ def find_readings(
     }
     unsettled = [name for name in names if found[name] is None]
     counts = count_cells(source, unsettled, missing)
-    choices = [
-        choose_format(counts[name], decimal=rules.decimal, form=rules.format_of(name))
-        for name in unsettled
-    ]
-    evidence = None
-    if any(choice and choice.rival for choice in choices):
+    found |= {name: _decide(name, counts[name], head, rules) for name in unsettled}
+    readings = {name: reading for name, reading in found.items() if reading is not None}
+    ambiguous = [name for name in unsettled if (c := readings[name].choice) and c.rival]
+    if ambiguous:
         # The decimal sign that the columns of text show beyond doubt.
         seen = Shapes()
         for name in names:
             column = head.data.column(name)
             if is_text(column.type):
                 seen.add(observed_cells(column.slice(0, 1000), missing.of(name)))
-        evidence = decimal_sign(seen.counts)
-    for name in unsettled:
-        found[name] = _decide(name, counts[name], head, rules, evidence)
-    return {name: reading for name, reading in found.items() if reading is not None}
+        sign = decimal_sign(seen.counts)
+        readings |= {name: _decide(name, counts[name], head, rules, sign) for name in ambiguous}
+    return readings
 
 
 def find_reading_anew(source: FileTable | OpenTable, name: str, rules: ReadingRules) -> Reading:
     """Find out how a column is written by all of its rows, where the first did not tell."""
     head = first_rows(source, [name])
     counts = count_cells(source, [name], rules.missing)[name]
-    return _decide(name, counts, head, rules, None)
+    return _decide(name, counts, head, rules)
 
 
 class CellCounts(Shapes):
@@ -272,7 +269,11 @@ def _text(column: Any, name: str, rules: ReadingRules) -> Reading:
 
 
 def _decide(
-    name: str, counts: CellCounts, head: FileTable, rules: ReadingRules, evidence: str | None
+    name: str,
+    counts: CellCounts,
+    head: FileTable,
+    rules: ReadingRules,
+    evidence: str | None = None,
 ) -> Reading:
     """Tell how a column of text is written by the counts of its cells."""
     choice = choose_format(

@@ -132,13 +132,17 @@ def are_booleans(texts: Collection[str]) -> bool:
     return one_pair and words <= _YES | _NO and bool(words & _YES) and bool(words & _NO)
 
 
-def unify_answers(texts: Collection[str]) -> dict[str, str]:
-    """Write yes and no in one way where a column writes them in several, such as Yes, y and TRUE.
+def count_answers(texts: Counter[str]) -> tuple[dict[str, str], Counter[str]]:
+    """Give the category of each text of a column, and count the categories.
 
-    Returns the category of each text. A column with one text for each keeps them.
+    Yes and no are written in one way where a column writes them in several, such as Yes, y and
+    TRUE; a column with one text for each keeps them.
     """
     several = 2 < len(texts) < 100 and are_booleans(texts)
-    return {text: answer_of(text) if several else text for text in texts}
+    answers, counts = {text: answer_of(text) if several else text for text in texts}, Counter[str]()
+    for text, count in texts.items():
+        counts[answers[text]] += count
+    return answers, counts
 
 
 def answer_of(text: str) -> str:

@@ -190,22 +190,6 @@ def try_columns(
         yield from (try_numbers(table, name, missing, forms.get(name)) for name in group)
 
 
-def count_text(
-    table: FileTable,
-    name: str,
-    missing: MissingTokens,
-    form: NumberFormat | DateFormat | None = None,
-) -> NotNumbers:
-    """Count the cells of a column that are no numbers, if there are any."""
-    found = try_numbers(table, name, missing, form)
-    if isinstance(found, NotNumbers):
-        return found
-    cells = table.data.column(name)
-    if is_text(cells.type):
-        cells = observed_cells(cells, missing.of(name))
-    return NotNumbers(0, len(cells) - cells.null_count, "", 0)
-
-
 def holds_token(table: FileTable, name: str, token: str) -> bool:
     """Tell whether a cell of a column is a text, whatever its case, or the number that it is."""
     column, number = table.data.column(name), _as_number(token)

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pckid.tables.categories import Columns, count_answers, count_texts, read_columns, text_column
+from pckid.tables.categories import Columns, count_texts, read_columns, text_column
 from pckid.tables.choosing import (
     Known,
     choose_columns,
@@ -47,8 +47,15 @@ from pckid.tables.kinds import (
     first_rows,
     is_used,
 )
-from pckid.tables.meanings import name_tells_time
-from pckid.tables.numbers import NOT_DETECTED, WORDS, MissingTokens, NotNumbers, count_text, is_text
+from pckid.tables.meanings import count_answers, name_tells_time
+from pckid.tables.numbers import (
+    NOT_DETECTED,
+    WORDS,
+    MissingTokens,
+    NotNumbers,
+    is_text,
+    try_numbers,
+)
 from pckid.tables.options import ColumnOptions
 from pckid.tables.prepared import Prepared, Unread
 from pckid.tables.problems import (
@@ -269,7 +276,9 @@ def _count_in_all_rows(
             if len(counted) < _MOST_TEXTS:
                 counted.update(count_texts(text_column(batch, name, missing)))
         for name, form in doubtful.items():
-            found = count_text(batch, name, missing, form)
+            found = try_numbers(batch, name, missing, form)
+            if isinstance(found, np.ndarray):
+                found = NotNumbers(0, int(np.count_nonzero(~np.isnan(found))), "", 0)
             total[name] = found.after(total.get(name), batch.start)
     for name, counted in texts.items():
         columns.answers[name], columns.counts[name] = count_answers(counted)

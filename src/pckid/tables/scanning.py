@@ -7,6 +7,7 @@ can be wrong with the columns is found out before any row is read.
 from __future__ import annotations
 
 import codecs
+import hashlib
 import math
 import os
 from collections import Counter
@@ -24,11 +25,10 @@ from pckid.input.cells import is_number_text
 from pckid.tables.binary import (
     ARROW,
     PARQUET,
-    arrow_tables,
+    binary_tables,
     describe_arrow,
     find_files,
     named_bytes,
-    parquet_tables,
     scan_parquet,
 )
 from pckid.tables.findings import Fact
@@ -39,11 +39,10 @@ from pckid.tables.sources import (
     MAX_UNPACKED,
     Source,
     find_source,
-    hash_sources,
     refuse_large,
     refuse_wide,
 )
-from pckid.tables.statfiles import is_statistics, read_statistics
+from pckid.tables.statfiles import STATISTICS, read_statistics
 from pckid.tables.table import FileTable, Part
 from pckid.tables.text import find_encoding, text_tables, utf8_pieces
 from pckid.tables.workbooks import OLE, ZIP, read_sheet
@@ -106,7 +105,11 @@ class OpenTable:
     @cached_property
     def sha256(self) -> str:
         """Hash of the bytes as they are stored; those of a folder's files one after the other."""
-        return hash_sources(dict.fromkeys(part.source for part in self.parts))
+        digest = hashlib.sha256()
+        for source in dict.fromkeys(part.source for part in self.parts):
+            with source.open() as file:
+                hashlib.file_digest(file, lambda: digest)  # type: ignore[arg-type]
+        return digest.hexdigest()
 
     def read(self, at_most: float = math.inf) -> OpenTable:
         """Read all rows into memory if their cells take no more than `at_most` bytes."""
@@ -127,11 +130,15 @@ class OpenTable:
         """Leave out the row below the names of a text file, or of each sheet."""
         if self.units_row:
             return self
-        starts, data = {part.start for part in self.parts}, self.data
-        parts = tuple(_below_units(part, place) for place, part in enumerate(self.parts))
+        starts, data, parts = {part.start for part in self.parts}, self.data, []
+        for n_before, part in enumerate(self.parts):
+            n_rows = None if part.n_rows is None else max(part.n_rows - 1, 0)
+            sheet = part.sheet and part.sheet._replace(first=part.sheet.first + 1)
+            start = part.start - n_before
+            parts.append(part._replace(start=start, n_rows=n_rows, sheet=sheet))
         if data is not None:
             data = data.filter(pa.array([i not in starts for i in range(data.num_rows)]))
-        return replace(self, units_row=True, parts=parts, data=data)
+        return replace(self, units_row=True, parts=tuple(parts), data=data)
 
     def with_empty(self, names: Sequence[str]) -> OpenTable:
         """Add columns without a value to a table in memory."""
@@ -212,7 +219,7 @@ def _open_file(source: Source, given: ReadOptions) -> OpenTable:
         return OpenTable(source.name, names, parts, source.n_bytes)
     if start.startswith((ZIP, OLE)):
         data, parts, facts = read_sheet(source, given)
-    elif is_statistics(start):
+    elif start.startswith(STATISTICS):
         data = read_statistics(source)
         parts = (Part(source, None, 0, data.num_rows),)
     else:
@@ -304,10 +311,8 @@ def _tables(table: OpenTable, names: list[str], n_rows: int) -> Iterator[Any]:
     part = table.parts[0]
     if table.data is not None:
         yield table.data.select(names)
-    elif part.row_group is not None:
-        yield from parquet_tables(table.parts, names, n_rows)
     elif table.text is None:
-        yield from arrow_tables(part.source, names, n_rows)
+        yield from binary_tables(table.parts, names, n_rows)
     else:
         index = {name: j for j, name in enumerate(table.names)}
         wanted = [index[name] for name in names]
@@ -315,13 +320,6 @@ def _tables(table: OpenTable, names: list[str], n_rows: int) -> Iterator[Any]:
         for data in text_tables(part.source, table.text, wanted, part.n_below):
             yield data.slice(skipped).rename_columns(names)
             skipped = max(skipped - data.num_rows, 0)
-
-
-def _below_units(part: Part, n_before: int) -> Part:
-    """Leave out the first row of a part, as of `n_before` parts before it."""
-    n_rows = None if part.n_rows is None else max(part.n_rows - 1, 0)
-    sheet = part.sheet and part.sheet._replace(first=part.sheet.first + 1)
-    return part._replace(start=part.start - n_before, n_rows=n_rows, sheet=sheet)
 
 
 def _read_up_to(table: OpenTable, limit: float) -> Any:

@@ -2,7 +2,6 @@
 
 import bz2
 import gzip
-import hashlib
 import importlib.util
 import io
 import lzma
@@ -10,7 +9,7 @@ import os
 import stat
 import sys
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO, NamedTuple
 
 import pyarrow as pa
@@ -173,12 +172,3 @@ def require_library(module: str, purpose: str, extra: str) -> None:
     """Say how to install a library that is missing, before any work is done."""
     if importlib.util.find_spec(module) is None:
         raise ImportError(f"{purpose} needs {module}: python -m pip install 'pckid[{extra}]'")
-
-
-def hash_sources(sources: Iterable[Source]) -> str:
-    """Compute the SHA-256 of the bytes as they are stored, one source after the other."""
-    digest = hashlib.sha256()
-    for source in sources:
-        with source.open() as file:
-            hashlib.file_digest(file, lambda: digest)  # type: ignore[arg-type]
-    return digest.hexdigest()

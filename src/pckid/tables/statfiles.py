@@ -17,13 +17,10 @@ STATA = (
 )
 SAS = bytes(12) + bytes.fromhex("c2ea8160b31411cfbd92080009c7318c181f1011")
 XPORT = (b"HEADER RECORD*******LIBRARY", b"HEADER RECORD*******LIBV8")
+STATISTICS = (*SPSS, *STATA, SAS, *XPORT)
+"""How files of statistics programs begin."""
 
 _ROWS_AT_ONCE = 1 << 16
-
-
-def is_statistics(start: bytes) -> bool:
-    """Tell by its first bytes whether a file comes from a statistics program."""
-    return start.startswith((*SPSS, *STATA, SAS, *XPORT))
 
 
 def read_statistics(source: Source) -> Any:

@@ -37,12 +37,6 @@ class Part(NamedTuple):
     n_below: int = 0  # rows at the end of a text or sheet that are left out
     sheet: SheetRows | None = None
 
-    @property
-    def place(self) -> str:
-        """Where the rows are, for errors."""
-        group = "" if self.row_group is None else f", row group {self.row_group}"
-        return self.source.name + group
-
 
 class FileTable(NamedTuple):
     """Rows of a table that were read, with each cell as it is in the file."""
@@ -75,7 +69,8 @@ def name_row(parts: Sequence[Part], row: int) -> str:
             which = f"sheet '{brief(part.sheet.name)}'" if len(parts) > 1 else "the sheet"
             return f"row {part.sheet.number(row - part.start):,} of {which}"
         if part.start < row and part.row_group is not None:
-            return f"row {row:,} ({part.place}, row {row - part.start:,} of it)"
+            group = f"{part.source.name}, row group {part.row_group}"
+            return f"row {row:,} ({group}, row {row - part.start:,} of it)"
     return f"row {row:,}"
 
 
