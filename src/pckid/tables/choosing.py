@@ -131,13 +131,21 @@ def _named_columns(
 
 def _no_such_column(name: str, names: list[str]) -> str:
     """Say that a column does not exist, and which comes close."""
-    near = difflib.get_close_matches(name, names, n=1)
-    hint = (
-        f"Did you mean '{brief(near[0])}'?"
-        if near
-        else "The columns are: " + ", ".join(brief(other) for other in names[:12])
-    )
+    near = _nearest_name(name, names)
+    listed = ", ".join(brief(other) for other in names[:12])
+    hint = f"The columns are: {listed}" if near is None else f"Did you mean '{brief(near)}'?"
     return f"the table has no column '{brief(name)}'. {hint}"
+
+
+def _nearest_name(name: str, names: Sequence[str]) -> str | None:
+    """Find the name that comes close to another, whatever their cases and signs."""
+
+    def letters(text: str) -> str:
+        return "".join(sign for sign in text.casefold() if sign.isalnum())
+
+    plain = {letters(other): other for other in reversed(names)}
+    near = difflib.get_close_matches(letters(name), plain, n=1)
+    return plain[near[0]] if near else None
 
 
 def read_weight_column(
@@ -258,8 +266,8 @@ def _refuse_absent(table: OpenTable, names: Sequence[str]) -> None:
     if not absent:
         return
     others = [name for name in table.names if name not in set(names)]
-    near = _similar_names(absent, others)
-    if len(absent) == len(names) > 1 and not near:
+    pairs = [(name, near) for name in absent if (near := _nearest_name(name, others))]
+    if len(absent) == len(names) > 1 and not pairs:
         raise TableError(
             f"{table.source} has none of the model's {len(names)} columns, such as "
             f"'{brief(absent[0])}': it is another table, or its columns have other names. Give "
@@ -268,26 +276,11 @@ def _refuse_absent(table: OpenTable, names: Sequence[str]) -> None:
     many = f"{len(absent)} of the model's {len(names)} columns, first"
     them, their = ("it", "its") if len(absent) == 1 else ("them", "their")
     what = f"Add {them}; {their} cells may be empty."
-    if near:
-        listed = ", ".join(near[:5])
+    if pairs:
+        listed = ", ".join(f"'{brief(near)}' for '{brief(name)}'" for name, near in pairs[:5])
         what = f"Did you mean {listed}? Rename {them}, or add {them} with empty cells."
     raise TableError(
         f"{table.source} lacks {many if len(names) > 1 else 'the only column of the model,'} "
         f"'{brief(absent[0])}'. {what}",
         *([SetOption("missing_columns", True)] if len(absent) < len(names) else []),
     )
-
-
-def _similar_names(absent: Sequence[str], others: Sequence[str]) -> list[str]:
-    """Say which absent columns may be there under other names, but for case and signs."""
-
-    def letters(name: str) -> str:
-        return "".join(sign for sign in name.casefold() if sign.isalnum())
-
-    plain = {letters(name): name for name in reversed(others)}
-    pairs = []
-    for name in absent:
-        near = difflib.get_close_matches(letters(name), plain, n=1)
-        if near:
-            pairs.append(f"'{brief(plain[near[0]])}' for '{brief(name)}'")
-    return pairs

@@ -95,9 +95,7 @@ def text_tables(
     pieces = _below_lines(utf8_pieces(source, kind.encoding, size), kind.n_above)
     if kind.row_names:
         pieces = chain([kind.delimiter.encode()], pieces)  # the cell that the header lacks
-    blocks = _whole_records(pieces, kind.delimiter, source.name, kind.n_above)
-    if n_below:
-        blocks = _without_last(blocks, kind.delimiter, n_below)
+    blocks = _whole_records(pieces, kind.delimiter, source.name, kind.n_above, n_below)
     for block in blocks:
         found = _parse_block(block.text, kind, columns, source.name)
         if not isinstance(found, pa.Table):
@@ -146,9 +144,19 @@ def _below_lines(pieces: Iterator[bytes], n_lines: int) -> Iterator[bytes]:
 
 
 def _whole_records(
-    pieces: Iterator[bytes], delimiter: str, name: str, n_lines: int = 0
+    pieces: Iterator[bytes], delimiter: str, name: str, n_lines: int, n_below: int
 ) -> Iterator[_Records]:
-    """Cut a text, which follows `n_lines` other lines, into blocks of whole records."""
+    """Cut a text, which follows `n_lines` other lines, into blocks of whole records.
+
+    The last `n_below` records are left out; blank lines count for none.
+    """
+
+    def above_last(text: bytes, end: int) -> int:
+        if n_below == 0:
+            return end
+        starts = record_starts(text[:end], delimiter)
+        return int(starts[-n_below]) if len(starts) > n_below else 0
+
     waiting: list[bytes] = []
     size = wanted = 0
     for piece in pieces:
@@ -157,7 +165,7 @@ def _whole_records(
         if size < wanted:
             continue
         text = b"".join(waiting)
-        end = _last_end(text, delimiter, name, n_lines)
+        end = above_last(text, _last_end(text, delimiter, name, n_lines))
         if end:
             yield _Records(memoryview(text)[:end], n_lines)
             n_lines += _count_lines(memoryview(text)[:end])
@@ -170,23 +178,9 @@ def _whole_records(
         # Where no record ends yet, twice as much is looked at next.
         wanted = 0 if end else 2 * size
     text = b"".join(waiting)
-    if text:
-        _last_end(text, delimiter, name, n_lines, final=True)
-        yield _Records(memoryview(text), n_lines)
-
-
-def _without_last(blocks: Iterator[_Records], delimiter: str, n_records: int) -> Iterator[_Records]:
-    """Leave out the last records; blank lines count for none."""
-    kept, n_before = b"", 0
-    for block in blocks:
-        n_before = n_before if kept else block.n_before
-        text = kept + bytes(block.text)
-        starts = record_starts(text, delimiter)
-        end = int(starts[-n_records]) if len(starts) > n_records else 0
-        if end:
-            yield _Records(memoryview(text)[:end], n_before)
-            n_before += _count_lines(text[:end])
-        kept = text[end:]
+    _last_end(text, delimiter, name, n_lines, final=True)
+    if end := above_last(text, len(text)):
+        yield _Records(memoryview(text)[:end], n_lines)
 
 
 def record_starts(text: bytes, delimiter: str, *, blank: bool = False) -> np.ndarray:
