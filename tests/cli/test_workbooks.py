@@ -160,9 +160,9 @@ def test_only_so_many_rows_fit_a_sheet(tmp_path, monkeypatch):
     from pckid.tables.table import FileTable
 
     monkeypatch.setattr(workbook_writing, "MOST_ROWS", 4)
-    table = FileTable(pa.table({"a": [1, 2, 3]}), None, "t")
+    table = FileTable(pa.table({"a": [1, 2, 3]}))
     write_table(io.BytesIO(), table, {}, kind="xlsx")
-    table = FileTable(pa.table({"a": [1, 2, 3, 4]}), None, "t")
+    table = FileTable(pa.table({"a": [1, 2, 3, 4]}))
     with pytest.raises(TableError, match="takes 3 rows"):
         write_table(io.BytesIO(), table, {}, kind="xlsx")
 

@@ -20,7 +20,7 @@ DEFAULT = MissingTokens.with_defaults()
 
 def table(values, decimal="."):
     text = TextFormat(",", decimal, 1)
-    return FileTable(pa.table({"a": values}), text, "t.csv")
+    return FileTable(pa.table({"a": values}), text)
 
 
 def numbers(values, missing=DEFAULT, decimal="."):
@@ -63,7 +63,7 @@ def test_what_python_alone_reads_as_a_number_is_text(token):
 
 def test_short_columns_are_read_together_as_they_are_alone():
     cells = {f"c{j}": [str(j), "NA", f"{j}.5", "x" if j % 7 == 3 else "-1"] for j in range(30)}
-    wide = FileTable(pa.table(cells), TextFormat(",", ".", 30), "t.csv")
+    wide = FileTable(pa.table(cells), TextFormat(",", ".", 30))
     for names in (list(cells), [name for name in cells if int(name[1:]) % 7 != 3]):
         together = list(try_columns(wide, names, DEFAULT))
         for name, found in zip(names, together, strict=True):

@@ -24,7 +24,7 @@ cell = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")
 @given(st.lists(st.tuples(cell, cell), min_size=1, max_size=5), st.sampled_from(",;\t|"))
 def test_any_text_survives(rows, delimiter):
     data = pa.table({"a": [row[0] for row in rows], "b": [row[1] for row in rows]})
-    table = FileTable(data, TextFormat(delimiter, ".", 2), "t")
+    table = FileTable(data, TextFormat(delimiter, ".", 2))
     file = io.BytesIO()
     write_table(file, table, {"n": np.arange(len(rows))})
     text = io.StringIO(file.getvalue().decode(), newline="")
@@ -34,7 +34,7 @@ def test_any_text_survives(rows, delimiter):
 
 @given(cell)
 def test_no_text_looks_like_a_formula_when_escaped(text):
-    table = FileTable(pa.table({"a": [text]}), TextFormat(",", ".", 1), "t")
+    table = FileTable(pa.table({"a": [text]}), TextFormat(",", ".", 1))
     file = io.BytesIO()
     write_table(file, table, {"n": np.zeros(1)}, escape_formulas=True)
     written = list(csv.reader(io.StringIO(file.getvalue().decode(), newline="")))[1][0]
@@ -57,7 +57,7 @@ def test_no_text_looks_like_a_formula_when_escaped(text):
     ],
 )
 def test_a_number_or_a_missing_value_is_no_formula(text, escaped):
-    table = FileTable(pa.table({"a": [text]}), TextFormat(";", ".", 1), "t")
+    table = FileTable(pa.table({"a": [text]}), TextFormat(";", ".", 1))
     file = io.BytesIO()
     write_table(file, table, {}, escape_formulas=True)
     assert file.getvalue().decode().splitlines()[1].strip('"') == "'" * escaped + text
@@ -68,7 +68,7 @@ def written_data(kind, parts):
     file = io.BytesIO()
     with TableWriter(file, kind=kind) as writer:
         for texts, values in parts:
-            table = FileTable(pa.table({"a": texts, "b": ["x"] * len(texts)}), None, "t")
+            table = FileTable(pa.table({"a": texts, "b": ["x"] * len(texts)}))
             writer.write(table, {}, {"a": np.array(values, dtype=float)})
     return read_source(Source("t", stored=file.getvalue())).data["a"].to_pylist()
 
@@ -104,7 +104,7 @@ def test_what_is_seen_late_is_kept_or_refused():
 
 
 def test_nulls_of_arrow_are_empty_cells():
-    table = FileTable(pa.table({"a": [1.5, None]}), None, "t")
+    table = FileTable(pa.table({"a": [1.5, None]}))
     file = io.BytesIO()
     write_table(file, table, {"cluster": np.array([0, -1]), "confidence": np.array([0.5, 0])})
     assert file.getvalue() == b"a,cluster,confidence\n1.5,0,0.5000\n,-1,0.0000\n"
@@ -112,7 +112,7 @@ def test_nulls_of_arrow_are_empty_cells():
 
 @pytest.mark.parametrize("codec", ["gzip", "bz2", "xz"])
 def test_compressed_text_is_the_same_every_time(tmp_path, codec):
-    table = FileTable(pa.table({"a": ["1"]}), TextFormat(",", ".", 1), "t")
+    table = FileTable(pa.table({"a": ["1"]}), TextFormat(",", ".", 1))
     contents = []
     for _ in range(2):
         file = io.BytesIO()
@@ -146,7 +146,7 @@ def test_a_workbook_keeps_what_cells_are(tmp_path):
     }
     path = tmp_path / "t.xlsx"
     with open(path, "wb") as file:
-        table = FileTable(pa.table(columns), None, "t")
+        table = FileTable(pa.table(columns))
         write_table(file, table, {"cluster": np.array([0, -1, 1])}, kind="xlsx", origin="{}")
     assert read_source(str(path)).data.to_pydict() == {
         "text": ["=1+1", None, "http://a.b"],
@@ -162,7 +162,7 @@ def test_a_workbook_keeps_what_cells_are(tmp_path):
 
 
 def test_a_text_too_long_for_a_cell_is_cut_with_a_warning(tmp_path):
-    table = FileTable(pa.table({"a": ["x" * 40_000]}), None, "t")
+    table = FileTable(pa.table({"a": ["x" * 40_000]}))
     with (
         open(tmp_path / "t.xlsx", "wb") as file,
         pytest.warns(UserWarning, match=r"1 text\(s\) .* 32,767 "),
@@ -172,7 +172,7 @@ def test_a_text_too_long_for_a_cell_is_cut_with_a_warning(tmp_path):
 
 def test_texts_for_missing_are_kept_in_a_workbook(tmp_path):
     cells = ["1,5", "k.A.", "", "-999", None, "nan"]
-    table = FileTable(pa.table({"a": cells}), None, "t")
+    table = FileTable(pa.table({"a": cells}))
     numbers = {"a": np.array([1.5, *[np.nan] * 5])}
     path = tmp_path / "t.xlsx"
     with path.open("wb") as file:
@@ -184,7 +184,7 @@ def test_texts_for_missing_are_kept_in_a_workbook(tmp_path):
 @pytest.mark.parametrize("kind", ["csv", "xlsx", "parquet"])
 def test_nanoseconds_are_written(kind):
     column = pa.array([1_706_702_400_000_000_001, None], pa.timestamp("ns"))
-    table = FileTable(pa.table({"a": column, "b": [1, 2]}), None, "t")
+    table = FileTable(pa.table({"a": column, "b": [1, 2]}))
     file = io.BytesIO()
     write_table(file, table, {}, kind=kind)
     found = read_source(Source("t", stored=file.getvalue())).data["a"]

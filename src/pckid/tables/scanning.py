@@ -82,7 +82,7 @@ class OpenTable:
     @property
     def whole(self) -> FileTable | None:
         """All rows, where they were to be read into memory."""
-        return FileTable(self.data, self.text, self.source, self.parts) if self.is_read else None
+        return FileTable(self.data, self.text, self.parts) if self.is_read else None
 
     @property
     def own_names(self) -> tuple[str, ...]:
@@ -156,7 +156,7 @@ class OpenTable:
             for start in range(0, data.num_rows, n_rows):
                 rows = data.slice(start, n_rows)
                 refuse_large(named_bytes(rows), self.source, most)
-                yield FileTable(rows, self.text, self.source, self.parts, row + start)
+                yield FileTable(rows, self.text, self.parts, row + start)
             row += data.num_rows
         if row == first:
             raise TableError(_no_rows(self))

@@ -43,7 +43,6 @@ class FileTable(NamedTuple):
 
     data: Any  # pyarrow.Table of shape (n_rows, n_columns)
     text: TextFormat | None = None  # how the text file writes cells; None for others
-    source: str = ""  # the file's name
     parts: Sequence[Part] = ()  # where the rows come from, for errors
     start: int = 0  # number of the first row in the whole table
 
