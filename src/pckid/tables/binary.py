@@ -179,12 +179,8 @@ def _same_columns(first: Any, told: Any, path: str, first_path: str) -> None:
             what = "Write it with one type in all files."
             if here is None or there is None:
                 what = "Add it where it is missing, with empty cells if need be."
+            here, there = (f"of type {kind}" if kind else "missing" for kind in (here, there))
             raise TableError(
-                f"Column '{brief(name)}' is {_of_type(here)} in {path} ({groups}), but "
-                f"{_of_type(there)} in {first_path}. {what}"
+                f"Column '{brief(name)}' is {here} in {path} ({groups}), but {there} in "
+                f"{first_path}. {what}"
             )
-
-
-def _of_type(kind: str | None) -> str:
-    """Say of which type a column is."""
-    return "missing" if kind is None else f"of type {kind}"

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 from pckid.tables.kinds import first_rows
 from pckid.tables.numbers import NotNumbers
 from pckid.tables.scanning import OpenTable
-from pckid.tables.sniffing import TextFormat
 from pckid.tables.text import last_text
 
 _MOST_ROWS = 10
@@ -82,27 +81,24 @@ def _last_rows(table: OpenTable) -> list[list[str]]:
     """Read the last rows of a text file or sheet as texts, "" where a cell is empty."""
     if not table.parts or (table.text is None and table.parts[0].sheet is None):
         return []
-    if table.data is None:
-        return _last_records(table, table.text) if table.text else []
-    rows = table.data.slice(max(table.data.num_rows - _MOST_ROWS, 0))
-    columns = [map(_trimmed, column.to_pylist()) for column in rows.columns]
-    return [list(row) for row in zip(*columns, strict=True)]
+    if table.data is not None:
+        data = table.data.slice(max(table.data.num_rows - _MOST_ROWS, 0))
+        rows: Any = zip(*(column.to_pylist() for column in data.columns), strict=True)
+    elif table.text is None:
+        return []
+    else:
+        part, kind = table.parts[0], table.text
+        text, is_all = last_text(part.source, kind)
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=kind.delimiter)
+        try:
+            records = [record for record in reader if record]
+        except csv.Error:
+            return []
+        records = records[table.reading.header :] if is_all else records
+        records = records[: len(records) - part.n_below]
+        rows = [record for record in records if len(record) == kind.n_columns][-_MOST_ROWS:]
+    return [list(map(_trimmed, row)) for row in rows]
 
 
 def _trimmed(cell: Any) -> str:
     return "" if cell is None else str(cell).strip()
-
-
-def _last_records(table: OpenTable, kind: TextFormat) -> list[list[str]]:
-    """Read the last records of a text file from its end."""
-    part = table.parts[0]
-    text, is_all = last_text(part.source, kind)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=kind.delimiter)
-    try:
-        records = [record for record in reader if record]
-    except csv.Error:
-        return []
-    records = records[table.reading.header :] if is_all else records
-    records = records[: len(records) - part.n_below]
-    rows = [record for record in records if len(record) == kind.n_columns][-_MOST_ROWS:]
-    return [list(map(_trimmed, row)) for row in rows]

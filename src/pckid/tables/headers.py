@@ -124,7 +124,7 @@ def find_header(rows: Grid, merged: Sequence[Range] = ()) -> Header:
     width = len(rows[0])
     grid = [list(row) for row in rows]
     most = max(2, width * _NEARLY_ALL)
-    near = [r for r in merged if r[0][0] < len(rows) and _header_columns(r) < most]
+    near = [r for r in merged if r[0][0] < len(rows) and r[1][1] - r[0][1] + 1 < most]
     # The first cell of a merged range has its content.
     for (top, left), (bottom, right) in near:
         for row in grid[top : bottom + 1]:
@@ -140,16 +140,11 @@ def find_header(rows: Grid, merged: Sequence[Range] = ()) -> Header:
     return Header(first, end, names, rival)
 
 
-def _header_columns(merge: Range) -> int:
-    """Count the columns of a merged range."""
-    return merge[1][1] - merge[0][1] + 1
-
-
 def _continues(rows: Grid, merged: Sequence[Range], first: int, row: int) -> bool:
     """Tell whether a row still belongs to the header: merged cells reach or lie over it."""
     if any(top < row <= bottom and top >= first for (top, _), (bottom, _) in merged):
         return True
-    above = [r for r in merged if r[0][0] <= row - 1 <= r[1][0] and _header_columns(r) > 1]
+    above = [r for r in merged if r[0][0] <= row - 1 <= r[1][0] and r[1][1] > r[0][1]]
     # Below a heading of several columns come their names, which are texts.
     is_texts = all(isinstance(cell, str) for cell in rows[row])
     return bool(above) and first <= above[0][0][0] and is_texts

@@ -99,11 +99,6 @@ class Reading(NamedTuple):
         return self.date or self.number
 
     @property
-    def is_percent(self) -> bool:
-        """Whether the column holds numbers in percent."""
-        return self.number is not None and "%" in self.number.units
-
-    @property
     def is_number(self) -> bool:
         """Whether the column is to be read as numbers."""
         return self.kind in ("number", "text", *_TIMES)
@@ -333,6 +328,6 @@ def numbers_in_text(
         name: values
         for name, values in zip(names, X.T, strict=True)
         if name in types and (table.text or is_text(types[name]))
-        if readings[name].kind in ("number", "text")
-        if not (readings[name].has_zeros or readings[name].is_percent)
+        if (reading := readings[name]).kind in ("number", "text") and not reading.has_zeros
+        if reading.number is None or "%" not in reading.number.units
     }

@@ -113,8 +113,29 @@ class OpenTable:
 
     def read(self, at_most: float = math.inf) -> OpenTable:
         """Read all rows into memory if their cells take no more than `at_most` bytes."""
-        data = None if self.n_bytes > at_most else _read_up_to(self, at_most)
-        return self if data is None else replace(self, data=data, is_read=True)
+        if self.n_bytes > at_most:
+            return self
+        source, is_text = self.parts[0].source, self.text is not None
+        packed = is_text and source.unpacker is not None
+        files = {part.source for part in self.parts} if self.data is None else set()
+        # A few kilobytes do not hold gigabytes, unless they name one text again and again.
+        allowed = min(source.max_bytes, sum(map(allowed_memory, files)) or source.max_bytes)
+        if not is_text and at_most == math.inf:
+            refuse_large(self.n_bytes, self.source, allowed)
+        kept, n_bytes = [], 0
+        for batch in self.batches(self.names):
+            kept.append(batch.data)
+            n_bytes += batch.data.nbytes + named_bytes(batch.data)
+            if n_bytes > at_most:
+                return self
+            if not is_text:
+                refuse_large(n_bytes, self.source, allowed)
+            elif packed and n_bytes > _MEASURED_FROM:
+                # Unpacked once without being kept, it is refused before it fills the memory.
+                for _ in source.pieces():
+                    pass
+                packed = False
+        return replace(self, data=pa.concat_tables(kept), is_read=True)
 
     def without_last(self, n_rows: int) -> OpenTable:
         """Leave out the last rows of a text file or sheet; those left out already count."""
@@ -320,28 +341,3 @@ def _tables(table: OpenTable, names: list[str], n_rows: int) -> Iterator[Any]:
         for data in text_tables(part.source, table.text, wanted, part.n_below):
             yield data.slice(skipped).rename_columns(names)
             skipped = max(skipped - data.num_rows, 0)
-
-
-def _read_up_to(table: OpenTable, limit: float) -> Any:
-    """Read all rows and put them together; None if their cells take more than `limit` bytes."""
-    source, is_text = table.parts[0].source, table.text is not None
-    packed = is_text and source.unpacker is not None
-    kept, n_bytes = [], 0
-    files = {part.source for part in table.parts} if table.data is None else set()
-    # A few kilobytes do not hold gigabytes, unless they name one text again and again.
-    allowed = min(source.max_bytes, sum(map(allowed_memory, files)) or source.max_bytes)
-    if not is_text and limit == math.inf:
-        refuse_large(table.n_bytes, table.source, allowed)
-    for batch in table.batches(table.names):
-        kept.append(batch.data)
-        n_bytes += batch.data.nbytes + named_bytes(batch.data)
-        if n_bytes > limit:
-            return None
-        if not is_text:
-            refuse_large(n_bytes, table.source, allowed)
-        elif packed and n_bytes > _MEASURED_FROM:
-            # Unpacked once without being kept, it is refused before it fills the memory.
-            for _ in source.pieces():
-                pass
-            packed = False
-    return pa.concat_tables(kept)

@@ -162,7 +162,12 @@ def _parse_sheet(
     (first_row, left), above = cells.start, skip_first or 0
     top = max(first_row, above)
     rows: Iterator[list[Any]] = islice(cells.iter_rows(), top, None)
-    merged = [_shifted(r, top, left) for r in cells.merged_cell_ranges or () if r[1][0] >= top]
+    # Merged ranges, too, are counted from the first cell that holds something.
+    merged: Any = [
+        [(max(row - top, 0), max(column - left, 0)) for row, column in corners]
+        for corners in cells.merged_cell_ranges or ()
+        if corners[1][0] >= top
+    ]
     names, offset = None, 0
     facts = []
     if header:
@@ -289,13 +294,6 @@ def _find_sheet(names: list[str], wanted: str, source: str) -> str:
         return alike[0]
     listed = ", ".join(f"{i} '{brief(name)}'" for i, name in enumerate(names[:12], 1))
     raise TableError(f"{source} has no sheet '{brief(wanted)}'. Its sheets are: {listed}.")
-
-
-def _shifted(merge: Range, n_rows: int, n_columns: int) -> Range:
-    """Count the rows and columns of a merged range from the first cell that holds something."""
-    (top, left), (bottom, right) = merge
-    first = max(top - n_rows, 0), max(left - n_columns, 0)
-    return first, (max(bottom - n_rows, 0), max(right - n_columns, 0))
 
 
 def _fill_down(rows: Iterable[list[Any]], merged: Sequence[Range], start: int) -> Iterator[Any]:
