@@ -150,7 +150,6 @@ def _months(texts: Any) -> np.ndarray:
 
 
 def _part(parts: Any, name: str, absent: float) -> np.ndarray:
-    """Read one part of the cells as floats."""
     texts = pc.replace_substring(pc.struct_field(parts, name), ",", ".")
     texts = pc.if_else(pc.equal(texts, ""), pa.scalar(None, texts.type), texts)
     return pc.fill_null(texts.cast(pa.float64()), absent).to_numpy(zero_copy_only=False)

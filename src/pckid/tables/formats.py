@@ -168,9 +168,9 @@ def normalise(cells: Any) -> Any:
         ("[\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}\N{THIN SPACE}\N{FIGURE SPACE}]", " "),
         ("[\N{RIGHT SINGLE QUOTATION MARK}\N{MODIFIER LETTER APOSTROPHE}`´]", "'"),
         ("\N{MINUS SIGN}|^\N{EN DASH}", "-"),
-        # Swiss prices: 120.- and 120.–
         ("([0-9] ?(?:kg/)?[mcdk]?m)2$", r"\1²"),
         ("([0-9] ?[mcd]?m)3$", r"\1³"),
+        # Swiss prices: 120.- and 120.–
         ("([0-9])[.,](?:-|\N{EN DASH}|\N{EM DASH})+", r"\1"),
         # Addresses of computers are no numbers.
         (rf"^({_OCTET}(?:\.{_OCTET}){{3}})$", r"address \1"),
@@ -213,13 +213,11 @@ def choose_format(
     if not fits or not (most := max(n for n, _, _ in fits)):
         return None
     best = [(signs, values) for n, signs, values in fits if n == most]
+    rivals = [(signs, values) for signs, values in best if values != best[0][1]]
+    if evidence is not None and best[0][0].decimal != evidence:
+        best = [pair for pair in rivals if pair[0].decimal == evidence] or best
     signs, values = best[0]
-    rivals = [other for other, read in best if read != values]
-    if rivals and evidence is not None and signs.decimal != evidence:
-        matching = [other for other in rivals if other.decimal == evidence]
-        if matching:
-            signs, values = next(pair for pair in best if pair[0] == matching[0])
-    rivals = [] if evidence is not None else rivals
+    rival = rivals[0][0] if rivals and evidence is None else None
     units: Counter[str] = Counter()
     for shape in values:
         units[parsed[shape][1]] += shapes.counts[shape]
@@ -237,8 +235,7 @@ def choose_format(
     signs = signs._replace(units=tuple(sorted(units)), marks=tuple(sorted(marks)))
     return FormatChoice(
         signs, most, shapes.n_observed,
-        rivals[0] if rivals else None, as_shown(shapes.examples.get(telling, telling)),
-        dict(units),
+        rival, as_shown(shapes.examples.get(telling, telling)), dict(units),
     )  # fmt: skip
 
 

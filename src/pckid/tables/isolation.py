@@ -166,7 +166,6 @@ def _allowed_seconds(source: Source) -> float:
 
 
 def _takes_too_much(source: Source, what: str) -> TableError:
-    """Say that a file takes more than it may."""
     return TableError(
         f"{source.name} takes more than {what} to read, for {source.n_bytes:,} bytes.",
         SetOption("max_unpacked"),
@@ -174,7 +173,6 @@ def _takes_too_much(source: Source, what: str) -> TableError:
 
 
 def _damaged(name: str, reason: str) -> TableError:
-    """Say that a file cannot be read."""
     return TableError(
         f"{name} is damaged or cut short ({brief(reason, 200)}). Copy or download it again, or "
         "save it in another format."

@@ -151,13 +151,10 @@ def try_numbers(
         values = read_temporal(column, form.part)
     else:
         holds = f"values of type {kind}"
-        if pa.types.is_nested(kind):
-            is_struct = pa.types.is_struct(kind)
-            holds = (
-                "several named values in each cell (a struct)"
-                if is_struct
-                else "a list in each cell"
-            )
+        if pa.types.is_struct(kind):
+            holds = "several named values in each cell (a struct)"
+        elif pa.types.is_nested(kind):
+            holds = "a list in each cell"
         elif pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
             holds = "bytes in each cell"
         return NotNumbers(len(column) - column.null_count, len(column), holds, 1)

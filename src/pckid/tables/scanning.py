@@ -323,12 +323,10 @@ def unique_names(names: Sequence[str]) -> tuple[list[str], tuple[Fact, ...]]:
 
 
 def _no_rows(table: OpenTable) -> str:
-    """Say that there is nothing to cluster."""
     return f"{table.source} has no rows below its header. There is nothing to cluster."
 
 
 def _tables(table: OpenTable, names: list[str], n_rows: int) -> Iterator[Any]:
-    """Yield Arrow tables in order."""
     part = table.parts[0]
     if table.data is not None:
         yield table.data.select(names)

@@ -90,7 +90,6 @@ class StoredSheets:
 
 
 def _find_members(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
-    """Find the XML of each sheet by the sheet's name."""
     try:
         book = ElementTree.fromstring(archive.read("xl/workbook.xml"))
         links = ElementTree.fromstring(archive.read("xl/_rels/workbook.xml.rels"))

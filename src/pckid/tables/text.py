@@ -64,7 +64,6 @@ def utf8_pieces(source: Source, encoding: str, size: int = PIECE) -> Iterator[by
 
 
 def _not_decoded(error: UnicodeError, source: Source, encoding: str, n_bytes: int) -> TableError:
-    """Say in which line a text is not encoded as expected, and how it may be."""
     wrong = getattr(error, "object", b"")
     line = wrong.count(b"\n", 0, getattr(error, "start", 0)) + 1
     for piece in source.pieces():
@@ -129,7 +128,6 @@ class _Records(NamedTuple):
 
 
 def _below_lines(pieces: Iterator[bytes], n_lines: int) -> Iterator[bytes]:
-    """Leave out the first lines of a text."""
     start = b""
     while n_lines:
         piece = next(pieces, None)

@@ -145,7 +145,6 @@ def _find_alike(
 
 
 def _first_rows(cells: Any) -> list[list[Any]]:
-    """Read the first rows of a sheet, from the first cell on."""
     return list(islice(cells.iter_rows(), cells.start[0], cells.start[0] + _HEADER_ROWS))
 
 
@@ -157,7 +156,6 @@ def _parse_sheet(
     skip_first: int | None = None,
     skip_last: int = 0,
 ) -> SheetTable:
-    """Read the table of a sheet."""
     # The reader gives blank rows above the first cell, and no blank columns left of it.
     (first_row, left), above = cells.start, skip_first or 0
     top = max(first_row, above)
@@ -370,10 +368,8 @@ def _sheet_column(cells: Sequence[Any]) -> Any:
         return pa.nulls(len(found))
     if kinds <= _NUMBERS:
         return pa.array(found, pa.float64())
-    if kinds == {bool}:
-        return pa.array(found, pa.bool_())
-    if kinds == {datetime.date}:
-        return pa.array(found, pa.date32())
+    if kinds in ({bool}, {datetime.date}):
+        return pa.array(found)
     if kinds <= _DATES:
         moments = [_combine(c, midnight) if type(c) is datetime.date else c for c in found]
         return pa.array(moments, pa.timestamp("us"))

@@ -190,7 +190,6 @@ def _compressor(file: BinaryIO, codec: str | None) -> AbstractContextManager[Any
 
 
 def _with_columns(kept: Any, columns: Mapping[str, np.ndarray]) -> Any:
-    """Replace columns of a table, or add them to it."""
     new = {name: pa.array(values, from_pandas=True) for name, values in columns.items()}
     arrays = dict(zip(kept.column_names, kept.columns, strict=True)) | new
     fields = {field.name: field for field in kept.schema}
