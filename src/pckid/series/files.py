@@ -70,10 +70,8 @@ def _gather_cases(lines: Prepared, options: CaseOptions, like: Any) -> Prepared:
         frame = frame.append_column(name, _without_blanks(whole.data.column(name)))
     if not options.keep:
         # Before the table of cases takes their place.
-        emptied = lines.columns._replace(X=np.empty((0, len(lines.names))), texts={})
-        lines = replace(
-            lines, table=replace(lines.table, data=None, is_read=False), columns=emptied
-        )
+        table = replace(lines.table, data=None, is_read=False)
+        lines = replace(lines, table=table, columns=lines.columns.without_cells())
     keys = {key: value for key, value in options._asdict().items() if key != "keep"}
     aside = {key: getattr(lines.options, key) for key in ("labels", "known", "weights")}
     try:

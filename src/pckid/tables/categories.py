@@ -36,6 +36,10 @@ class Columns(NamedTuple):
     answers: dict[str, dict[str, str]]  # the category that each text stands for
     counts: dict[str, Counter[str]]  # how often each category stands in its column
 
+    def without_cells(self) -> "Columns":
+        """Forget the cells, but not what was found in them."""
+        return self._replace(X=np.empty((0, self.X.shape[1])), texts={})
+
 
 def read_columns(
     table: FileTable, names: Sequence[str], rules: ReadingRules, readings: Mapping[str, Reading]

@@ -40,8 +40,7 @@ class Prepared:
     readings: Mapping[str, Reading]  # also of those left out by what they hold
     rules: ReadingRules
     row_names: str | None  # the column that names the rows
-    # Those used: of all rows in memory, otherwise of the first; categories are counted in all.
-    columns: Columns = field(repr=False)
+    columns: Columns = field(repr=False)  # those used; their cells only of rows in memory
     notes: tuple[Fact, ...] = ()
     problems: tuple[Problem, ...] = ()
     weights: np.ndarray | None = field(default=None, repr=False)  # (n_rows,) of rows in memory

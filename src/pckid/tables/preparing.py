@@ -67,6 +67,7 @@ from pckid.tables.problems import (
     merge_texts,
 )
 from pckid.tables.scanning import OpenTable
+from pckid.tables.table import FileTable
 
 # What is fixed may bring more to light: a code for missing that hid an outlier.
 _MOST_ROUNDS = 5
@@ -144,7 +145,7 @@ def _prepare_once(
     if row_names is None:
         row_names = next((n for n, each in readings.items() if each.kind == "row name"), None)
     read = used + options.times
-    columns, problems = _read(table, read, rules, readings, unread)
+    rows, columns, problems = _read(table, read, rules, readings, unread)
     if options.lines is None:
         problems = _with_times(problems, readings, table, options.take_advice)
     else:
@@ -162,7 +163,7 @@ def _prepare_once(
     if known is None:
         kept = set(used)
         left_out |= {name: readings[name].kind for name in names if name not in kept}
-        facts = [*_kept_words(columns.counts), *_not_detected(columns, table)]
+        facts = [*_kept_words(columns.counts), *_not_detected(columns, rows)]
     else:
         columns, facts = match_known_categories(columns, known)
         problems = _settle(problems, names, _FOR_CELLS)
@@ -170,7 +171,8 @@ def _prepare_once(
     readings = {**readings, **columns.readings}
     return Prepared(
         table, options, tuple(read), left_out, readings, rules, row_names,
-        columns, (*_notes(left_out, readings), *_same_answers(columns.counts), *facts),
+        columns.without_cells() if table.whole is None else columns,
+        (*_notes(left_out, readings), *_same_answers(columns.counts), *facts),
         tuple(problems), read_weight_column(table, options.weights, rules.missing),
     )  # fmt: skip
 
@@ -238,13 +240,13 @@ def _read(
     rules: ReadingRules,
     readings: Mapping[str, Reading],
     unread: Unread,
-) -> tuple[Columns, list[Problem]]:
+) -> tuple[FileTable | None, Columns, list[Problem]]:
     """Read columns and list what is doubtful: of all rows in memory, or of the first in a file.
 
     Categories, and texts among numbers, are counted in all rows of a file, too.
     """
     if not names:
-        return Columns(np.empty((table.n_rows or 0, 0)), {}, {}, {}, {}, {}), []
+        return None, Columns(np.empty((table.n_rows or 0, 0)), {}, {}, {}, {}, {}), []
     rows = first_rows(table, names) if table.whole is None else table.whole
     columns = read_columns(rows, names, rules, readings)
     if table.whole is None:
@@ -256,7 +258,7 @@ def _read(
         for name, (row, cell) in unread.infinite.items()
         if name in names and name not in stopped
     ]
-    return columns, problems
+    return rows, columns, problems
 
 
 def _count_in_all_rows(
@@ -312,14 +314,13 @@ def _same_answers(counts: Mapping[str, Counter[str]]) -> Iterator[Fact]:
             yield Fact("same_answers", {"columns": names, "answers": list(answers)})
 
 
-def _not_detected(columns: Columns, table: OpenTable) -> Iterator[Fact]:
+def _not_detected(columns: Columns, rows: FileTable | None) -> Iterator[Fact]:
     """List columns of numbers with cells that are taken as missing, and may mean "not detected"."""
-    rows = first_rows(table, list(columns.readings)) if table.whole is None else table.whole
     lacks = np.isnan(columns.X).any(axis=0).tolist()
     found = [
         name
         for (name, reading), lacking in zip(columns.readings.items(), lacks, strict=True)
-        if lacking and reading.kind == "number" and name not in columns.wrong
+        if rows and lacking and reading.kind == "number" and name not in columns.wrong
         for cells in [rows.data.column(name)]
         if is_text(cells.type)
         and pc.any(pc.match_substring_regex(cells.cast(pa.string()), NOT_DETECTED)).as_py()
