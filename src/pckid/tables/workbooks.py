@@ -54,9 +54,8 @@ class SheetTable(NamedTuple):
     data: Any  # pyarrow.Table of shape (n_rows, n_columns)
     rows: SheetRows
     n_below: int  # rows below the table that were left out
-    places: tuple[int, ...] = ()  # of the columns, from the first with a cell
-    facts: tuple[Fact, ...] = ()
-    signs: Mapping[int, np.ndarray] = {}  # (n_rows,) what the cells of columns are shown with
+    facts: list[Fact]
+    signs: Mapping[int, np.ndarray]  # (n_rows,) what the cells of columns are shown with
 
 
 def read_sheet(
@@ -105,7 +104,7 @@ def parse_workbook(
             for other in alike:
                 more = workbook.get_sheet_by_name(other)
                 found.append(_parse_sheet(more, stored.look_at(other), visible_only, **how))
-    facts = [] if every else list(found[0].facts)
+    facts = [] if every else found[0].facts
     if alike and not every:
         facts.insert(0, Fact("same_columns", {"sheet": name, "others": alike}))
     rest = [other for other in others if other not in alike]
@@ -182,24 +181,23 @@ def _parse_sheet(
     begin = top + offset + 1
     hidden = frozenset(row for row in stored.hidden if begin <= row <= top + cells.height)
     skipped = hidden if visible_only else frozenset()
-    read = _read_rows(_fill_down(rows, merged, offset), names, cells.width, begin, skipped)
+    filled = _fill_down(rows, merged, offset)
+    data, places, blank, n_notes = _read_rows(filled, names, cells.width, begin, skipped)
     if hidden and not visible_only:
         facts.append(Fact("hidden_rows", {"n_rows": len(hidden)}))
     if stored.n_unsolved:
         facts.append(Fact("formulas_without_results", {"n_cells": stored.n_unsolved}))
-    if read.n_below > skip_last:
-        facts.append(Fact("notes_below", {"n_rows": read.n_below}))
-    more = max(skip_last - read.n_below, 0)
-    data = read.data.slice(0, max(read.data.num_rows - more, 0))
-    place = read.rows._replace(name=cells.name)
-    numbers = np.arange(begin, begin + read.data.num_rows + len(place.blank))
-    numbers = np.setdiff1d(numbers, place.blank)[: data.num_rows]
+    if n_notes > skip_last:
+        facts.append(Fact("notes_below", {"n_rows": n_notes}))
+    numbers = np.setdiff1d(np.arange(begin, begin + data.num_rows + len(blank)), blank)
+    data = data.slice(0, max(data.num_rows - max(skip_last - n_notes, 0), 0))
     signs = {
-        j: stored.signs_of(left + column, numbers)
-        for j, column in enumerate(read.places)
+        j: stored.signs_of(left + column, numbers[: data.num_rows])
+        for j, column in enumerate(places)
         if left + column in stored.shown
     }
-    return SheetTable(data, place, read.n_below + more, read.places, tuple(facts), signs)
+    where = SheetRows(begin, tuple(blank), cells.name)
+    return SheetTable(data, where, max(skip_last, n_notes), facts, signs)
 
 
 def open_workbook(source: Source) -> Any:
@@ -321,10 +319,11 @@ def _read_rows(
     width: int,
     first: int,
     skipped: frozenset[int],
-) -> SheetTable:
+) -> tuple[Any, list[int], list[int], int]:
     """Read rows, the first of which is the sheet's row `first`; blank ones are left out.
 
     So are notes, the last rows if these are single texts apart from the table: after a blank row.
+    Gives the table, the places of its columns, the blank rows, and how many notes there are.
     """
     blocks: list[list[Any]] = []
     block: list[list[Any]] = []
@@ -357,7 +356,7 @@ def _read_rows(
     shown = [j for j in range(width) if named[j] or columns[j].null_count < len(columns[j])]
     labels = [named[j] or f"column {place}" for place, j in enumerate(shown, 1)]
     data = pa.Table.from_arrays([columns[j] for j in shown], names=labels)
-    return SheetTable(data, SheetRows(first, tuple(blank)), len(notes), tuple(shown))
+    return data, shown, blank, len(notes)
 
 
 def _sheet_column(cells: Sequence[Any]) -> Any:
