@@ -179,15 +179,11 @@ class Assessment:
                 f"Structure without gaps: {nulls}, but no cluster is separated from the others by "
                 "a gap. The rows differ along a continuum, or are too few to show gaps."
             )
-        return f"{self._count_groups()}: {nulls}{self._stability()}."
-
-    def _count_groups(self) -> str:
-        """Count the groups with gaps between them, and the clusters that they consist of."""
         between = "a gap" if self.n_separated == 2 else "gaps"
         groups = f"{self.n_separated} groups with {between} between them"
-        if self.n_separated == self.n_clusters:
-            return groups
-        return f"{groups}, divided into {self.n_clusters} clusters"
+        if self.n_separated != self.n_clusters:
+            groups += f", divided into {self.n_clusters} clusters"
+        return f"{groups}: {nulls}{self._stability()}."
 
     def _stability(self) -> str:
         """Write how often the clusters are found again, as the end of a sentence."""

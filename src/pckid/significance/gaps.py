@@ -77,10 +77,12 @@ def find_gaps(units: Units, labels: np.ndarray, entropy: int, n_clusters: int = 
     Of `n_clusters` the last may have no rows. `entropy` is the seed of the halves.
     """
     rng = generator(entropy, Stream.GAPS)
-    values = units.values.copy()
-    discrete = units.categorical | np.array([_has_ties(column) for column in values.T], dtype=bool)
-    for j in np.flatnonzero(discrete & ~units.categorical):
-        values[:, j] = _normal_scores(values[:, j], rng)
+    values, discrete = units.values.copy(), units.categorical.copy()
+    for j in np.flatnonzero(~units.categorical):
+        seen = values[~np.isnan(values[:, j]), j]
+        if len(np.unique(seen)) <= _DISTINCT * len(seen):
+            discrete[j] = True
+            values[:, j] = _normal_scores(values[:, j], rng)
     sizes = np.bincount(labels, minlength=n_clusters)
     p_values = np.full((len(sizes), len(sizes)), np.nan)
     np.fill_diagonal(p_values, 1.0)
@@ -112,12 +114,6 @@ def _find_groups(
     elif len(small):
         joined[:] = True
     return connected_components(joined, directed=False)[1]
-
-
-def _has_ties(column: np.ndarray) -> bool:
-    """Whether many values of a column (n,) occur more than once."""
-    values = column[~np.isnan(column)]
-    return len(np.unique(values)) <= _DISTINCT * len(values)
 
 
 def _normal_scores(column: np.ndarray, rng: np.random.Generator) -> np.ndarray:

@@ -67,20 +67,15 @@ def gaussian_scores(shares: np.ndarray) -> tuple[np.ndarray, float, np.ndarray]:
     cuts = ndtri(np.clip(np.cumsum(shares)[:-1], 1e-12, 1 - 1e-12))
     density = np.exp(-(cuts**2) / 2) / np.sqrt(2 * np.pi)
     # The integral of h_m φ over (a, b) is (h_{m-1} φ)(a) − (h_{m-1} φ)(b), over √m.
-    edge = np.stack([h * density for h in _hermite_polynomials(cuts, N_HERMITE)])
+    hermite = [np.ones_like(cuts), cuts]
+    for m in range(2, N_HERMITE):
+        hermite.append((cuts * hermite[-1] - np.sqrt(m - 1) * hermite[-2]) / np.sqrt(m))
+    edge = np.stack([h * density for h in hermite])
     integrals = -np.diff(edge, axis=1, prepend=0.0, append=0.0)
     integrals /= np.sqrt(np.arange(1, N_HERMITE + 1))[:, None]
     means = integrals[0] / shares
     variance = float(means @ integrals[0])
     return means, variance, integrals @ means / np.sqrt(variance)
-
-
-def _hermite_polynomials(x: np.ndarray, count: int) -> list[np.ndarray]:
-    """Evaluate the normalised Hermite polynomials h_0, …, h_{count − 1} at x (n,)."""
-    found = [np.ones_like(x), x]
-    for m in range(2, count):
-        found.append((x * found[-1] - np.sqrt(m - 1) * found[-2]) / np.sqrt(m))
-    return found[:count]
 
 
 def unimodal(levels: np.ndarray, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
