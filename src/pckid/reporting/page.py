@@ -14,7 +14,6 @@ import numpy as np
 from pckid._utils.quantities import write_quantity
 from pckid._utils.text import brief, counted, write_p
 from pckid.assessment import Answer
-from pckid.n_clusters import Choice
 from pckid.reporting.payload import MAX_DOTS, block_means, observed_range, pack_charts
 from pckid.reporting.summary import MAX_LISTED_COLUMNS, MAX_PICTURE_COLUMNS, Summary
 
@@ -46,6 +45,8 @@ _CHART_STYLE = """:where(.chart) {
 def render(summary: Summary) -> str:
     """Turn a summary into a page of HTML."""
     style, scripts = _read_installed("templates/style.css"), _scripts()
+    choice, drops = summary.choice, -np.diff(summary.spectrum.eigenvalues)
+    next_best = [k for k in choice.ranked if k != choice.n_clusters] if choice else []
     return _template().render(
         summary=summary,
         title=summary.titles.__getitem__,
@@ -57,8 +58,9 @@ def render(summary: Summary) -> str:
         n_dots=min(MAX_DOTS, len(summary.map.rows)),
         likeness=block_means(summary.kernel, len(summary.clusters)),
         observed_range=observed_range,
-        second_choice=_second(summary.choice),
-        largest_gap=_largest_gap(summary.spectrum.eigenvalues),
+        second_choice=next_best[0] if choice and len(choice.candidates) > 1 else None,
+        # A single cluster is no clustering.
+        largest_gap=int(drops[1:].argmax()) + 2 if len(drops) > 1 else 1,
         max_columns=MAX_PICTURE_COLUMNS,
         max_listed=MAX_LISTED_COLUMNS,
         style=style,
@@ -117,18 +119,6 @@ def _policy(scripts: tuple[str, ...], styles: tuple[str, ...]) -> str:
         f"default-src 'none'; script-src {hashes(scripts)}; style-src {hashes(styles)}; "
         "base-uri 'none'; form-action 'none'"
     )
-
-
-def _largest_gap(eigenvalues: np.ndarray) -> int:
-    """Count the eigenvalues before the largest drop; a single cluster is no clustering."""
-    return int(np.argmax(-np.diff(eigenvalues)[1:])) + 2 if len(eigenvalues) > 2 else 1
-
-
-def _second(choice: Choice | None) -> int | None:
-    """Find the number of clusters that would be chosen next; None where nothing was chosen."""
-    if choice is None or len(choice.candidates) < 2:
-        return None
-    return int(next(number for number in choice.ranked if number != choice.n_clusters))
 
 
 def _percent(share: float) -> str:
