@@ -94,6 +94,11 @@ function element(tag, attributes = {}, ...children) {
   return made;
 }
 
+/** Make an element for a text from the table: cut to a width, with a direction of its own. */
+function nameElement(text, width = 80) {
+  return element("bdi", {}, brief(text, width));
+}
+
 /** The colour of a cluster, as the style sheet has it. */
 function colourOf(cluster) {
   return cluster < 0 ? "var(--soft)" : `var(--c${cluster % N_COLOURS})`;

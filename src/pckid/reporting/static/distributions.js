@@ -28,8 +28,7 @@ function distributionCard(store, column) {
   needle.hidden = true;
   const missing = column.values.filter((each) => each === null).length;
   const words = `Histograms of ${column.name}, one for each cluster. The data tables below give its quartiles or shares.`;
-  const name = element("bdi", {}, brief(column.name, 80));
-  const title = element("h3", {}, name, column.used ? "" : " (not used)");
+  const title = element("h3", {}, nameElement(column.name), column.used ? "" : " (not used)");
   const [card, chartPlace] = chartCard(words, element("div", { class: "card-head" }, title, value));
   const note = missing ? `${((100 * missing) / store.n).toFixed(1)} % missing` : "none missing";
   card.append(element("p", { class: "soft" }, note));

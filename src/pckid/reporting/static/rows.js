@@ -54,12 +54,9 @@ function sortKeys(store) {
 /** Make the headers; a press sorts, another turns the order round. */
 function rowHeaders(store, view, update) {
   const headers = sortKeys(store).map((key) => {
-    const button = element("button", { type: "button" }, element("bdi", {}, brief(key.name, 30)));
-    const header = element(
-      "th",
-      { scope: "col", "aria-sort": "none", class: key.text ? "text" : "" },
-      button,
-    );
+    const button = element("button", { type: "button" }, nameElement(key.name, 30));
+    const kind = { scope: "col", "aria-sort": "none", class: key.text ? "text" : "" };
+    const header = element("th", kind, button);
     button.addEventListener("click", () => {
       view.descending = view.sort === key.of && !view.descending;
       view.sort = key.of;
@@ -113,7 +110,7 @@ function outlierText(store, row) {
 
 /** Name a cluster, with its sign. */
 function clusterLabel(store, cluster) {
-  const name = element("bdi", {}, store.clusterName(cluster));
+  const name = nameElement(store.clusterName(cluster), 200);
   if (cluster < 0) return [name];
   const sign = element("span", { class: "sign" });
   drawSign(sign, cluster);
@@ -123,18 +120,15 @@ function clusterLabel(store, cluster) {
 /** Make the line of one row. */
 function rowLine(store, row) {
   const cluster = store.rows.label[row];
-  const cells = store.rows.columns.map((column) =>
-    element(
-      "td",
-      column.categories ? { class: "text" } : {},
-      element("bdi", {}, brief(cellText(column, row), 40)),
-    ),
-  );
+  const cells = store.rows.columns.map((column) => {
+    const kind = column.categories ? { class: "text" } : {};
+    return element("td", kind, nameElement(cellText(column, row), 40));
+  });
   const confidence = cluster < 0 ? "–" : store.rows.confidence[row].toFixed(2);
   const line = element(
     "tr",
     { tabindex: 0 },
-    element("th", { scope: "row" }, element("bdi", {}, brief(store.rowName(row), 40))),
+    element("th", { scope: "row" }, nameElement(store.rowName(row), 40)),
     element("td", { class: "text" }, ...clusterLabel(store, cluster)),
     element("td", {}, confidence),
     element("td", {}, outlierText(store, row)),
@@ -150,21 +144,16 @@ function showRow(store) {
   const row = store.hovered;
   if (row === null) return;
   const cluster = store.rows.label[row];
-  const place = document.getElementById("row-detail");
   const confidence =
     cluster < 0
       ? ""
       : `, confidence ${store.rows.confidence[row].toFixed(2)}, outlier score ${outlierText(store, row)}`;
-  const values = store.rows.columns.map((column) =>
-    element(
-      "div",
-      {},
-      element("dt", {}, element("bdi", {}, brief(column.name, 80))),
-      element("dd", {}, element("bdi", {}, cellText(column, row))),
-    ),
-  );
-  place.replaceChildren(
-    element("h3", {}, element("bdi", {}, brief(store.rowName(row), 60))),
+  const values = store.rows.columns.map((column) => {
+    const value = element("dd", {}, nameElement(cellText(column, row)));
+    return element("div", {}, element("dt", {}, nameElement(column.name)), value);
+  });
+  document.getElementById("row-detail").replaceChildren(
+    element("h3", {}, nameElement(store.rowName(row), 60)),
     element("p", { class: "soft" }, ...clusterLabel(store, cluster), confidence),
     element("dl", {}, ...values),
   );

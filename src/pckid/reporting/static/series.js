@@ -11,7 +11,7 @@ function showSeries(store) {
 /** Make the card of a variable. */
 function seriesCard(store, name, variable) {
   const words = `Medians of ${name} over time, one line for each cluster. The data tables below give them with their quartiles.`;
-  const [card, chartPlace] = chartCard(words, element("h3", {}, element("bdi", {}, name)));
+  const [card, chartPlace] = chartCard(words, element("h3", {}, nameElement(name)));
   for (const draw of [drawCourses, drawObserved]) {
     const part = element("div");
     const again = whenWidthChanges(part, (width) =>
