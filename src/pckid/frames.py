@@ -1,7 +1,5 @@
 """Tables from files as dataframes: numbers, categories and dates as they are meant."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """What a table holds, as plain data: a record for each column, with its problems."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Which columns are used, and as what: as options say, or as a model knows them."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -130,7 +128,6 @@ def _named_columns(
 
 
 def _no_such_column(name: str, names: list[str]) -> str:
-    """Say that a column does not exist, and which comes close."""
     near = _nearest_name(name, names)
     listed = ", ".join(brief(other) for other in names[:12])
     hint = f"The columns are: {listed}" if near is None else f"Did you mean '{brief(near)}'?"

@@ -1,7 +1,5 @@
 """Dates, times and durations: found in texts and in Arrow's types, and turned into numbers."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any, NamedTuple
 

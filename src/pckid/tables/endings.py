@@ -1,7 +1,5 @@
 """Rows below a table that are no data: totals, averages, notes on the source."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

@@ -1,7 +1,5 @@
 """What is found about a table, as data: facts, problems, and fixes; front ends have the words."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, get_args
 

@@ -4,8 +4,6 @@ A format is chosen for a column by the shapes of its cells, which add up over ba
 "$5,345.73" is "$9,999.99".
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping

@@ -146,7 +146,6 @@ class _Child:
             raise self._why_it_died(source) from None
 
     def _why_it_died(self, source: Source) -> TableError:
-        """Say why there is no answer."""
         if self._process.wait() == -getattr(signal, "SIGXCPU", 0):
             return _takes_too_much(source, f"{_allowed_seconds(source):.0f} s of processor time")
         return _damaged(source.name, "its reader failed")
@@ -160,7 +159,6 @@ def allowed_memory(source: Source) -> int:
 
 
 def _allowed_seconds(source: Source) -> float:
-    """Give the seconds of processor time that reading a file may take."""
     trusted = max(source.max_bytes / MAX_UNPACKED, 1.0)
     return trusted * (_SECONDS + _SECONDS_PER_BYTE * source.n_bytes)
 

@@ -5,8 +5,6 @@ plainly, all rows of the column are counted, so that a table that is read in bat
 answer as one that is read whole.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType

@@ -5,8 +5,6 @@
 Nothing here knows a front end: problems, notes and fixes are data.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace

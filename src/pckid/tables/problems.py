@@ -1,7 +1,5 @@
 """Everything that is wrong or doubtful about the columns of a table, as plain data."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

@@ -5,8 +5,6 @@ column of texts a number cell is a text, too. One in percent is "965e-1%" for 0.
 the sheet are like "4,15", 5.8 is "58e-1", which every number format reads as the same number.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal

@@ -229,7 +229,6 @@ def _last_end(text: bytes, delimiter: str, name: str, n_lines: int, *, final: bo
 
 
 def _count_lines(text: bytes | memoryview) -> int:
-    """Count line ends, whichever the text has."""
     signs = np.frombuffer(text, dtype=np.uint8)
     return int(np.count_nonzero(signs == ord("\n")) or np.count_nonzero(signs == ord("\r")))
 

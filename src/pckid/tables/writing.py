@@ -141,7 +141,6 @@ class TableWriter:
         )
 
     def _write_binary(self, data: Any) -> None:
-        """Write Parquet or an Arrow file."""
         if self.origin is not None:
             told = {**(data.schema.metadata or {}), b"pckid": self.origin.encode()}
             data = data.replace_schema_metadata(told)
@@ -152,7 +151,6 @@ class TableWriter:
         self._sink.write_table(data)
 
     def _write_text(self, kept: Any, new: Mapping[str, np.ndarray], text: TextFormat) -> None:
-        """Write text, the header before the first rows."""
         delimiter = "\t" if self.kind == "tsv" else text.delimiter
         decimal = text.decimal if delimiter != "," else "."
         blocks = _text_blocks(kept, new, delimiter, decimal, self.escape_formulas)
