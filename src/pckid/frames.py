@@ -173,18 +173,10 @@ def _to_frame(prepared: Prepared) -> Any:
         return prepared.frame
     import pandas as pd
 
-    index = None
-    if prepared.row_names is not None and prepared.table.whole is not None:
-        cells = prepared.table.whole.data.column(prepared.row_names).to_pylist()
-        index = pd.Index(cells, name=prepared.row_names)
-    texts = prepared.texts
-    frame = pd.DataFrame(
-        {
-            name: pd.Categorical(texts[name]) if name in texts else column
-            for name, column in zip(prepared.names, prepared.X.T, strict=True)
-        },
-        index=index,
-    )
+    frame = prepared.frame.to_pandas().astype(dict.fromkeys(prepared.texts, "category"))
+    if prepared.row_names is not None:
+        cells = prepared.rows_in_memory.data.column(prepared.row_names).to_pylist()
+        frame.index = pd.Index(cells, name=prepared.row_names)
     frame.attrs[ORIGIN] = {
         "source": os.path.basename(prepared.table.source),
         "sha256": prepared.table.sha256,
