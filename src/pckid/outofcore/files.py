@@ -80,7 +80,7 @@ class FileRows(BlockedRows):
         """Pass over all rows and choose `size` of them, or say what is not as expected."""
         found = self._survey(entropy, size)
         if isinstance(found, Survey):
-            self.drawn[entropy, size] = found
+            found = self.drawn[entropy, size] = found._replace(categories=self.category_counts)
         # Arrow keeps what its batches took; a fit needs it before the next ones come.
         pa.default_memory_pool().release_unused()
         return found
@@ -92,8 +92,8 @@ class FileRows(BlockedRows):
             for batch, X in blocks:
                 if isinstance(X, Unread):
                     return X
-                counts, known = self.category_counts, self._known(batch)
-                waiting.append(survey_block(X, known, batch.start, entropy, size, limit, counts))
+                known = self._known(batch)
+                waiting.append(survey_block(X, known, batch.start, entropy, size, limit))
                 if sum(len(survey.keys) for survey in waiting) > 2 * size:
                     waiting = [add(waiting, size)]
                     limit = waiting[0].keys.max()
@@ -118,26 +118,22 @@ class FileRows(BlockedRows):
 
     def _numbers(self, batch: FileTable) -> np.ndarray | Unread:
         """Read a batch as numbers (n_rows, n_features), NaN where a cell is missing."""
-        X = np.empty((batch.data.num_rows, len(self.columns)))
-        place = {name: j for j, name in enumerate(self.columns)}
         numeric = [name for name in self.columns if name not in self._codes]
         forms = {name: self.prepared.readings[name].form for name in numeric}
-        missing, wrong = self.prepared.rules.missing, set()
-        read = try_columns(batch, numeric, missing, forms)
-        for name, values in zip(numeric, read, strict=True):
-            if isinstance(values, NotNumbers):
-                wrong.add(name)
-            else:
-                X[:, place[name]] = values
+        missing = self.prepared.rules.missing
+        columns = try_columns(batch, numeric, missing, forms)
+        read: dict[str, Any] = dict(zip(numeric, columns, strict=True))
+        wrong = frozenset(name for name in numeric if isinstance(read[name], NotNumbers))
+        if wrong:
+            return Unread(wrong)
         for name, codes in self._codes.items():
-            X[:, place[name]] = encode_texts(text_column(batch, name, missing), codes)
-        found: dict[str, tuple[int, Any]] = {}
-        infinite = np.isinf(X) if not wrong else np.zeros((1, 1), dtype=bool)
+            read[name] = encode_texts(text_column(batch, name, missing), codes)
+        X = np.column_stack([read[name] for name in self.columns])
+        infinite, found = np.isinf(X), {}
         for j in np.flatnonzero(infinite.any(axis=0)).tolist():
             row, name = int(infinite[:, j].argmax()), self.columns[j]
-            cell = batch.data.column(name)[row].as_py()
-            found[name] = batch.start + row + 1, cell
-        return Unread(frozenset(wrong), found) if wrong or found else X
+            found[name] = batch.start + row + 1, batch.data.column(name)[row].as_py()
+        return Unread(infinite=found) if found else X
 
     def _known(self, batch: FileTable) -> np.ndarray | None:
         """Read the known groups of the rows of a batch (n_rows,); None where no column has any."""

@@ -28,10 +28,9 @@ class Survey(NamedTuple):
     moments: Moments
     rows: np.ndarray  # (n_chosen, n_features), those of smallest keys among the filled ones
     keys: np.ndarray  # (n_chosen,)
-    # Of the columns of categories, how often each occurs; the same for all blocks of a table.
-    categories: Mapping[int, np.ndarray] = {}
     known: np.ndarray | None = None  # (n_chosen,), names of groups, "" where not known
     members: KnownMembers | None = None  # the rows whose group is known, chosen or not
+    categories: Mapping[int, np.ndarray] = {}  # how often each occurs, by column, in all rows
 
     @property
     def scaling(self) -> Scaling:
@@ -80,13 +79,7 @@ class BlockedRows(ABC):
 
 
 def survey_block(
-    X: np.ndarray,
-    known: np.ndarray | None,
-    start: int,
-    entropy: int,
-    size: int,
-    limit: float,
-    categories: Mapping[int, np.ndarray] = MappingProxyType({}),
+    X: np.ndarray, known: np.ndarray | None, start: int, entropy: int, size: int, limit: float
 ) -> Survey:
     """Survey rows (n_samples, n_features) from `start` on, choosing among keys below `limit`.
 
@@ -97,7 +90,7 @@ def survey_block(
     candidates = np.flatnonzero(filled & (mine < limit))
     chosen = candidates[smallest(mine[candidates], size)]
     n_filled = int(filled.sum())
-    found = Survey(len(X), n_filled, moments(X), X[chosen], mine[chosen], categories)
+    found = Survey(len(X), n_filled, moments(X), X[chosen], mine[chosen])
     if known is None:
         return found
     return found._replace(known=known[chosen], members=find_known(X, known, mine, start))
@@ -105,11 +98,11 @@ def survey_block(
 
 def add(surveys: Iterable[Survey], size: int) -> Survey:
     """Add up surveys of blocks that follow each other, and keep the `size` smallest keys."""
-    n_rows, n_filled, found, rows, every, categories, known, members = zip(*surveys, strict=True)
+    n_rows, n_filled, found, rows, every, known, members, _ = zip(*surveys, strict=True)
     joined = np.concatenate(every)
     chosen = smallest(joined, size)
     kept = np.concatenate(rows)[chosen], joined[chosen]
-    total = Survey(sum(n_rows), sum(n_filled), reduce(combine, found), *kept, categories[0])
+    total = Survey(sum(n_rows), sum(n_filled), reduce(combine, found), *kept)
     if known[0] is None:
         return total
     return total._replace(known=np.concatenate(known)[chosen], members=join_known(members))
