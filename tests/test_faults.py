@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import faults
 import pytest
 
-from pckid.cli import _interrupt
+from pckid.cli import _process
 from pckid.cli._process import loading_libraries, refuse_too_little_memory
 from pckid.cli._run import _exit_code
 
@@ -92,21 +92,21 @@ def test_garbage_is_collected_again_after_libraries_could_not_be_loaded(monkeypa
 
 
 def test_an_interrupt_is_answered_once(monkeypatch):
-    monkeypatch.setattr(_interrupt, "_last", -1.0)
+    monkeypatch.setattr(_process, "_last", -1.0)
     with pytest.raises(KeyboardInterrupt):
-        _interrupt._answer(2, None)
-    _interrupt._answer(2, None)
+        _process._answer(2, None)
+    _process._answer(2, None)
 
 
 def test_a_signal_that_is_ignored_stays_so(monkeypatch):
-    monkeypatch.setattr(_interrupt.sys, "unraisablehook", sys.unraisablehook)
+    monkeypatch.setattr(_process.sys, "unraisablehook", sys.unraisablehook)
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     before = [signal.getsignal(number) for number in numbers]
     try:
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
-        _interrupt.listen()
+        _process.catch_signals()
         found = [signal.getsignal(number) for number in numbers]
-        assert found == [_interrupt._answer, _interrupt._answer, signal.SIG_IGN]
+        assert found == [_process._answer, _process._answer, signal.SIG_IGN]
     finally:
         for number, handler in zip(numbers, before, strict=True):
             signal.signal(number, handler)
@@ -114,6 +114,6 @@ def test_a_signal_that_is_ignored_stays_so(monkeypatch):
 
 def test_an_interrupt_inside_a_destructor_comes_again(monkeypatch):
     struck = threading.Event()
-    monkeypatch.setattr(_interrupt.signal, "raise_signal", lambda number: struck.set())
-    _interrupt._repeat(SimpleNamespace(exc_type=KeyboardInterrupt))
+    monkeypatch.setattr(_process.signal, "raise_signal", lambda number: struck.set())
+    _process._repeat(SimpleNamespace(exc_type=KeyboardInterrupt))
     assert struck.wait(300)

@@ -3,8 +3,8 @@
 import io
 import json
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -82,7 +82,8 @@ class Made(NamedTuple):
 
 def find_groups(settings: Settings, tell: Tell) -> Made:
     """Cluster a table as `pckid cluster` does."""
-    watch = partial(_watch, tell, 0.25 if settings.n_clusters == "auto" else 0.4)
+    fitted = 0.25 if settings.n_clusters == "auto" else 0.4
+    watch = partial(nullcontext, partial(_tell_step, tell, fitted))
     with _warnings_kept() as said:
         tell(0.02, "Reading the table")
         prepared = prepare_table(settings.upload.open(), settings.options)
@@ -193,19 +194,13 @@ def _write_tables(found: Clustering, made: Made, kinds: Sequence[str]) -> Made:
     return made._replace(found=found.summarise(totals), notes=notes, files=files)
 
 
-@contextmanager
-def _watch(tell: Tell, fitted: float) -> Iterator[Callable[[int, int | None, str], None]]:
+def _tell_step(tell: Tell, fitted: float, n_done: int, n_steps: int | None, phase: str) -> None:
     """Tell how far a run is that has the share `fitted` behind it when the mixtures are fitted."""
-    phases = {
+    begin, end, doing = {
         FITTING: (0.05, fitted, "Fitting mixture models"),
         CHOOSING: (fitted, 0.4, "Choosing the number of groups"),
         JUDGING: (0.4, 0.75, "Comparing with tables without groups"),
-    }
-
-    def advance(n_done: int, n_steps: int | None, phase: str) -> None:
-        begin, end, doing = phases[phase]
-        part = min(n_done / (n_steps or 1), 1.0)
-        is_last = part == 1 and end == 0.4
-        tell(begin + (end - begin) * part, "Placing the rows" if is_last else doing)
-
-    yield advance
+    }[phase]
+    part = min(n_done / (n_steps or 1), 1.0)
+    is_last = part == 1 and end == 0.4
+    tell(begin + (end - begin) * part, "Placing the rows" if is_last else doing)

@@ -3,7 +3,7 @@
 import os
 import sys
 
-from pckid.cli import _interrupt, _process
+from pckid.cli import _process
 
 COMMANDS = {
     "cluster": "pckid.cli.cluster:cluster",
@@ -20,7 +20,7 @@ COMMANDS = {
 def main() -> None:
     """Run the command line and end the process with its exit code."""
     try:
-        _interrupt.listen()
+        _process.catch_signals()
         _process.repair_std_streams()
         from pckid.cli._run import run_command
 
@@ -30,9 +30,9 @@ def main() -> None:
         print(f"pckid: {_why_not_loaded(error)}", file=sys.stderr)
         sys.exit(1)
     except KeyboardInterrupt:
-        os._exit(_interrupt.exit_code())
+        os._exit(_process.interrupt_code())
     finally:
-        _interrupt.ignore()
+        _process.ignore_signals()
 
 
 def _why_not_loaded(error: Exception) -> str:

@@ -13,8 +13,8 @@ from typing import Any, NoReturn
 import click
 
 from pckid import __version__
-from pckid.cli import COMMANDS, _interrupt
-from pckid.cli._process import drop_output, refuse_too_little_memory
+from pckid.cli import COMMANDS
+from pckid.cli._process import drop_output, interrupt_code, refuse_too_little_memory
 from pckid.cli._say import fail, note
 from pckid.exceptions import PckidModelError, TableError
 
@@ -77,7 +77,7 @@ def run_command(arguments: list[str]) -> NoReturn:
         warnings.simplefilter("default", UserWarning)
         warnings.showwarning = lambda message, *_, **__: note(str(message))
         code = _exit_code(lambda: pckid.main(arguments, prog_name="pckid", standalone_mode=False))
-    if code == _interrupt.exit_code():
+    if code == interrupt_code():
         # Threads may be deep in a matrix product; an ordinary exit would wait for them.
         with contextlib.suppress(OSError):
             sys.stderr.flush()
@@ -97,7 +97,7 @@ def _exit_code(command: Callable[[], Any]) -> int:
         return EXIT_OK
     except (KeyboardInterrupt, click.Abort):
         fail("Interrupted. Every output file is whole or as it was before.")
-        return _interrupt.exit_code()
+        return interrupt_code()
     except click.ClickException as error:
         error.show(sys.stderr)
         return error.exit_code
