@@ -178,7 +178,7 @@ PROBLEMS = {
     "too many categories": (
         "{column} holds {n_distinct} different texts in {n_observed} rows, too many for categories "
         f"(at most {MAX_CATEGORIES}).",
-        "Leave it out ({drop}){aside}.",
+        "Leave it out: {aside_or_drop}.",
     ),
     "free text": (
         "{column} holds {n_distinct} different texts in {n_observed} rows: it looks like free "
@@ -302,7 +302,6 @@ class Dialect(NamedTuple):
     names: Mapping[str, str]  # how single options are written
     lines: Callable[[dict[str, str]], str]  # names the columns of case, time, variable, value
     yes: str = ""  # what takes all advice
-    aside: str = ""  # how a column is set aside, ", or name it as --id"; "" where it cannot be
     row_names: Callable[[str], str] = lambda name: ""  # how a column is named that names the rows
     settled: bool = False  # whether a model has chosen the columns, so that only cells can change
 
@@ -473,7 +472,7 @@ def write_fix(problem: Problem, words: Dialect) -> str:
     drop = write([Drop(name)])
     more |= {"drop": drop, "category": write([ReadAs(name, "category")]), "fix": write(fix)}
     more["aside_or_drop"] = " or ".join(filter(None, [words.row_names(name), drop]))
-    return _fill(sentence, (), {**data, **more, "say": words.names, "aside": words.aside})
+    return _fill(sentence, (), {**data, **more, "say": words.names})
 
 
 def group_problems(problems: Sequence[Problem]) -> Iterator[list[Problem]]:

@@ -22,7 +22,6 @@ SHELL = Dialect(
         "n_clusters": "-k",
         "together": "With --id, rows that share a value are judged together.",
     },
-    aside=", or name it as --id or --label",
     row_names=lambda name: as_argument("row_names", name),
     lines=lambda columns: as_arguments(list(columns.items())),
     yes="--yes",
