@@ -107,19 +107,16 @@ reading = stack_options(
         "By default 4, and no limit for Parquet that is read in batches.",
     ),
 )  # fmt: skip
-"""How a table is to be read."""
 
 jobs = click.option(
     "--jobs", "n_jobs", type=int, callback=not_zero, help="Processor cores to use; -1 for all."
 )
-"""How many threads there are."""
 
 outliers = click.option(
     "--outliers", is_flag=True,
     help="Add a column `outlier_score`: how unlike every cluster a row is, in standard "
     "deviations. Rows above 3 are unusual.",
 )  # fmt: skip
-"""Whether outlier scores are written."""
 
 writing = stack_options(
     click.option(
@@ -137,13 +134,11 @@ writing = stack_options(
     ),
     click.option("--quiet", "-q", is_flag=True, help="Print nothing but results and errors."),
 )  # fmt: skip
-"""Where results go."""
 
 out_long = click.option(
     "--out-long", type=click.Path(dir_okay=False), metavar="FILE",
     help="With --case, write all lines here, each with the cluster of its case.",
 )  # fmt: skip
-"""Where the lines of a long table go."""
 
 cases = stack_options(
     click.option(
@@ -179,4 +174,3 @@ cases = stack_options(
         help="With --case, count time from the first line of each case.",
     ),
 )  # fmt: skip
-"""Tables with several lines for each case."""
