@@ -12,7 +12,7 @@ import numpy as np
 
 from pckid.exceptions import TableError
 
-_MARK = "pckid labels"
+_MARK = b"pckid labels of "
 _LONGEST_HEAD = 1 << 20
 
 
@@ -30,12 +30,12 @@ class StoredLabels:
         self.path = path
         fields = [("cluster", "<i8"), ("confidence", dtype), ("outlier_score", dtype)]
         self._record = np.dtype(fields[: 2 + outliers])
-        self._head = json.dumps({"file": _MARK, **made_by}, sort_keys=True).encode() + b"\n"
+        self._head = _MARK + json.dumps(made_by, sort_keys=True).encode() + b"\n"
 
     def __enter__(self) -> StoredLabels:
         self._file = open(self.path, "r+b", opener=_open_no_link)
         head = self._file.readline(_LONGEST_HEAD) if _lock(self._file) else None
-        if head is None or (head and not _is_mark(head)):
+        if head is None or (head and not head.startswith(_MARK)):
             self._file.close()
             why = "is there and holds no labels of an earlier run. Move it away"
             if head is None:
@@ -45,18 +45,15 @@ class StoredLabels:
         size = os.fstat(self._file.fileno()).st_size
         self.n_rows = max(0, size - len(self._head)) // self._record.itemsize
         if self.is_other or self.n_rows == 0:
-            self._begin()
+            self.n_rows = 0
+            self._file.seek(0)
+            self._file.truncate()
+            self._file.write(self._head)
+            self._file.flush()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._file.close()
-
-    def _begin(self) -> None:
-        self.n_rows = 0
-        self._file.seek(0)
-        self._file.truncate()
-        self._file.write(self._head)
-        self._file.flush()
 
     def recall(self, n_rows: int) -> tuple[np.ndarray, ...] | None:
         """Read what was found for the next rows; None if not all was kept."""
@@ -87,8 +84,6 @@ class StoredLabels:
 
 def _open_no_link(path: str, _: int) -> int:
     """Open a file for reading and writing, a new one if there is none, unless it is a link."""
-    if os.path.islink(path):
-        raise TableError(f"{path} is a link, which is not followed. Remove it.")
     flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
     return os.open(path, flags, 0o666)
 
@@ -104,11 +99,3 @@ def _lock(file: Any) -> bool:
     except OSError as error:
         return error.errno not in (errno.EAGAIN, errno.EACCES)
     return True
-
-
-def _is_mark(head: bytes) -> bool:
-    try:
-        found = json.loads(head)
-    except ValueError:
-        return False
-    return isinstance(found, dict) and found.get("file") == _MARK
