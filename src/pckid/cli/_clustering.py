@@ -17,8 +17,8 @@ from pckid._utils.arrays import place, to_numpy
 from pckid._utils.commands import as_argument, write_command
 from pckid._utils.text import counted, list_first
 from pckid.assessment import Assessment
-from pckid.cli import _series, _words
-from pckid.cli._outputs import check_outputs, open_writer
+from pckid.cli import _words
+from pckid.cli._outputs import check_outputs, open_writer, write_lines
 from pckid.cli._say import is_quiet, note, print_json, say
 from pckid.cluster import PCKID
 from pckid.describe.cluster_names import check_cluster_names
@@ -51,9 +51,8 @@ def run_cluster(given: SimpleNamespace) -> None:
     """Cluster a table, and write its rows and what else was asked for, by the command's options."""
     given.file = None if given.out == "-" else given.out
     given.names = given.names and [name.strip() or None for name in given.names.split(",")]
-    given.lines = _series.case_options(given)
-    _check_use(given)
     reading, columns = _words.pick_given(given)
+    _check_use(given)
     table = _open(given, reading)
     if given.file:
         table_format(given.file, table.n_rows)  # so that too many rows show before the work
@@ -68,7 +67,7 @@ def run_cluster(given: SimpleNamespace) -> None:
         del table  # lines of cases need not stay in memory
         _words.tell_prepared(prepared)
         estimator.set_params(
-            column_groups=_series.find_column_groups(given.groups, prepared),
+            column_groups=_words.find_column_groups(given.groups, prepared),
             categorical_features=list(prepared.counts) or None,
         )
         totals = _cluster(estimator, prepared, rows, given)
@@ -226,7 +225,7 @@ def _write(found: Clustering, given: SimpleNamespace) -> tuple[streaming.Totals,
     if stored is not None:
         stored.remove()
     if given.out_long:
-        _series.write_lines(found, given.out_long, given.escape_formulas)
+        write_lines(found, given.out_long, given.escape_formulas)
     if found.rows is not None:
         say(f"All rows labelled in {time.perf_counter() - start:.1f} s.")
     return totals, layout

@@ -4,11 +4,14 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import click
 
 from pckid._utils.files import atomic_file, check_target
+from pckid.runs import Clustering
+from pckid.streaming import Layout
 from pckid.tables.workbook_writing import Sheets
 from pckid.tables.writing import TableWriter, table_format
 
@@ -68,3 +71,13 @@ def open_writer(
             TableWriter(file, kind=kind, codec=codec, sheets=sheets, **how) as writer,
         ):
             yield writer
+
+
+def write_lines(found: Clustering, out: str, escape_formulas: bool) -> None:
+    """Write all lines of a table of cases, each with what was found for its case."""
+    cases = found.prepared
+    if cases.lines is not None:
+        with open_writer(out, escape_formulas=escape_formulas) as writer:
+            results = tuple(result[cases.series.rows] for result in found.results)
+            lines = replace(found, prepared=cases.lines, results=results)
+            lines.write(writer, Layout(cases.lines.table.own_names))

@@ -7,8 +7,8 @@ from typing import Any
 import click
 
 from pckid._utils.text import brief
-from pckid.cli import _clustering, _series, _words
-from pckid.cli._outputs import check_outputs, open_writer
+from pckid.cli import _clustering, _words
+from pckid.cli._outputs import check_outputs, open_writer, write_lines
 from pckid.cli._run import EXIT_DATA, EXIT_OK
 from pckid.cli._say import fail, note, print_json, say
 from pckid.placing import load_known
@@ -40,7 +40,7 @@ def run_predict(given: SimpleNamespace) -> int:
     _words.tell_prepared(prepared, words)
     found = assign_clusters(model.estimator, prepared, given.outliers)
     if given.out_long:
-        _series.write_lines(found, given.out_long, given.escape_formulas)
+        write_lines(found, given.out_long, given.escape_formulas)
     layout = found.layout(given.outliers)
     with open_writer(
         given.out, json.dumps(found.origin), escape_formulas=given.escape_formulas,

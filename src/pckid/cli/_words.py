@@ -1,13 +1,17 @@
 """What the shell says about a table, and what its options mean."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from fnmatch import fnmatchcase
 from types import SimpleNamespace
+from typing import Any
+
+import click
 
 from pckid._utils.commands import as_argument, as_arguments
 from pckid.cli._say import note, say
 from pckid.exceptions import TableError
 from pckid.tables.findings import Fact
-from pckid.tables.options import ColumnOptions, ReadOptions, option_of, pick_options
+from pckid.tables.options import CaseOptions, ColumnOptions, ReadOptions, option_of, pick_options
 from pckid.tables.prepared import Prepared
 from pckid.wording import Dialect, refuse_undecided, write_note, write_problems
 
@@ -35,11 +39,57 @@ _HELPS = {
     "skip_first": "{} leaves out such a title.",
     "skip_last": "{} leaves out such lines.",
 }
+_NEED_CASE = ("time", "variable", "value", "static", "from_first", "out_long")
+_NOT_LONG = ("row_names", "stream", "scheduler", "resume")
 
 
 def pick_given(given: SimpleNamespace) -> tuple[ReadOptions, ColumnOptions]:
     """Pick the options that say how a file is read, and which columns are used, and as what."""
-    return pick_options(vars(given) | {"header": not given.no_header})
+    lines = _pick_case(given) if hasattr(given, "case") else None
+    return pick_options(vars(given) | {"header": not given.no_header, "lines": lines})
+
+
+def _pick_case(given: SimpleNamespace) -> CaseOptions | None:
+    """Pick the options that say how lines make cases; refuse those that do not go together."""
+    if not given.case:
+        asked = [key for key in _NEED_CASE if getattr(given, key, None)]
+        if asked or given.bins != "auto":
+            name = as_argument((asked or ["bins"])[0])
+            raise click.UsageError(f"{name} is about lines of cases: add --case and --time.")
+        return None
+    if not given.time:
+        raise click.UsageError("--case needs --time, the column with the time of each line.")
+    if bool(given.variable) != bool(given.value):
+        raise click.UsageError("--variable and --value go together.")
+    for key in _NOT_LONG:
+        if getattr(given, key, None):
+            raise click.UsageError(f"{as_argument(key)} does not go with --case.")
+    static = tuple(name.strip() for names in given.static for name in names.split(","))
+    bins: Any = [edge.strip() for edge in given.bins.split(",")]
+    if len(bins) == 1:
+        bins = int(given.bins) if given.bins.isdecimal() else given.bins
+    return CaseOptions(
+        given.case, given.time, given.variable, given.value, static or None, bins,
+        given.from_first, bool(getattr(given, "out_long", None)),
+    )  # fmt: skip
+
+
+def find_column_groups(asked: Sequence[str], prepared: Prepared) -> dict[str, list[str]] | None:
+    """Find the columns of each group by patterns such as "ndvi=ndvi_*", beside those of series."""
+    groups: dict[str, list[str]] = {}
+    for each in asked:
+        group, sign, pattern = each.partition("=")
+        found = [name for name in prepared.names if fnmatchcase(name, pattern)]
+        if not (group and sign and pattern):
+            raise click.BadParameter(f"{each!r} is not NAME=PATTERN.", param_hint="--group")
+        if not found:
+            raise click.BadParameter(
+                f"no column that is used is named as {pattern!r} says.", param_hint="--group"
+            )
+        groups[group] = [*groups.get(group, ()), *found]
+    if groups and prepared.series is not None:
+        groups |= prepared.series.column_groups
+    return groups or None
 
 
 def tell_notes(notes: Iterable[Fact]) -> None:

@@ -29,15 +29,13 @@ def inspect(table: str, as_json: bool, **options: Any) -> None:
       pckid inspect visits.csv --case patient --time day
       pckid inspect table.parquet --json
     """
-    from pckid.cli import _series, _words
+    from pckid.cli import _words
     from pckid.cli._inspection import as_json_data, cluster_command, print_page
     from pckid.cli._say import print_json
     from pckid.inspection.tables import inspect_table
     from pckid.tables.scanning import open_table
 
-    given = SimpleNamespace(**options)
-    given.lines = _series.case_options(given)
-    reading, columns = _words.pick_given(given)
+    reading, columns = _words.pick_given(SimpleNamespace(**options))
     opened = open_table(table, reading)
     _words.tell_notes(opened.notes)
     found = inspect_table(opened, columns)
