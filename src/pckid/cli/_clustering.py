@@ -1,6 +1,5 @@
 """The run of `pckid cluster`: open, prepare, fit, judge, place all rows and write them."""
 
-import json
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -18,7 +17,7 @@ from pckid._utils.commands import as_argument, write_command
 from pckid._utils.text import counted, list_first
 from pckid.assessment import Assessment
 from pckid.cli import _words
-from pckid.cli._outputs import check_outputs, open_writer, write_lines
+from pckid.cli._outputs import check_outputs, write_rows
 from pckid.cli._say import is_quiet, note, print_json, say
 from pckid.cluster import PCKID
 from pckid.describe.cluster_names import check_cluster_names
@@ -79,10 +78,8 @@ def run_cluster(given: SimpleNamespace) -> None:
 def _check_use(given: SimpleNamespace) -> None:
     """Refuse what cannot be done before any work."""
     resumed = f"{given.file}.resume" if given.resume and given.file else None
-    tables = [path for path in (given.file, given.out_long) if path]
-    check_outputs([given.table], *tables, given.report_path, given.model_path, resumed)
-    for path in tables:
-        table_format(path)
+    outputs = given.report_path, given.model_path, resumed
+    check_outputs([given.table], [given.out, given.out_long], *outputs)
     if given.resume and (not given.file or given.scheduler):
         raise click.UsageError("--resume needs --out FILE, and no --scheduler.")
     if given.resume and given.stream is False:
@@ -214,18 +211,10 @@ def _write(found: Clustering, given: SimpleNamespace) -> tuple[streaming.Totals,
         shares = to_numpy(found.estimator.missing_instability(found.prepared.frame))
         say(write_instability(shares))
     layout = found.layout(given.outliers, given.only_labels, shares)
-    with (
-        _stored(found, given) as stored,
-        open_writer(
-            given.out, json.dumps(found.origin), escape_formulas=given.escape_formulas,
-            sheets=found.profile_sheets(), to_stdout=not given.as_json,
-        ) as writer,
-    ):  # fmt: skip
-        totals = found.write(writer, layout, stored)
+    with _stored(found, given) as stored:
+        totals = write_rows(found, layout, given, stored, found.profile_sheets())
     if stored is not None:
         stored.remove()
-    if given.out_long:
-        write_lines(found, given.out_long, given.escape_formulas)
     if found.rows is not None:
         say(f"All rows labelled in {time.perf_counter() - start:.1f} s.")
     return totals, layout

@@ -1,24 +1,30 @@
 """Where results go: paths that may be written, and rows as they come."""
 
+import json
 import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import click
 
 from pckid._utils.files import atomic_file, check_target
+from pckid.outofcore.stored import StoredLabels
 from pckid.runs import Clustering
-from pckid.streaming import Layout
+from pckid.streaming import Layout, Totals
 from pckid.tables.workbook_writing import Sheets
 from pckid.tables.writing import TableWriter, table_format
 
 
-def check_outputs(sources: Sequence[str], *paths: str | None) -> None:
+def check_outputs(
+    sources: Sequence[str], tables: Sequence[str | None], *others: str | None
+) -> None:
     """Refuse outputs that would overwrite an input or each other, or that cannot be written."""
-    targets = [path for path in paths if path]
+    files = [path for path in tables if path and path != "-"]
+    targets = [*files, *filter(None, others)]
     for path in targets:
         try:
             check_target(path, [source for source in sources if source != "-"])
@@ -36,6 +42,8 @@ def check_outputs(sources: Sequence[str], *paths: str | None) -> None:
             raise click.UsageError(
                 f"Standard output is {source!r}, the input. Write somewhere else."
             )
+    for path in files:
+        table_format(path)
 
 
 def _is_stdout(path: str) -> bool:
@@ -73,11 +81,23 @@ def open_writer(
             yield writer
 
 
-def write_lines(found: Clustering, out: str, escape_formulas: bool) -> None:
-    """Write all lines of a table of cases, each with what was found for its case."""
+def write_rows(
+    found: Clustering,
+    layout: Layout,
+    given: SimpleNamespace,
+    stored: StoredLabels | None = None,
+    sheets: Sheets | None = None,
+) -> Totals:
+    """Write all rows with their clusters, and the lines of cases if asked to, by the options."""
+    with open_writer(
+        given.out, json.dumps(found.origin), escape_formulas=given.escape_formulas, sheets=sheets,
+        to_stdout=not given.as_json,
+    ) as writer:  # fmt: skip
+        totals = found.write(writer, layout, stored)
     cases = found.prepared
-    if cases.lines is not None:
-        with open_writer(out, escape_formulas=escape_formulas) as writer:
+    if given.out_long and cases.lines is not None:
+        with open_writer(given.out_long, escape_formulas=given.escape_formulas) as writer:
             results = tuple(result[cases.series.rows] for result in found.results)
             lines = replace(found, prepared=cases.lines, results=results)
             lines.write(writer, Layout(cases.lines.table.own_names))
+    return totals

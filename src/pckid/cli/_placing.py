@@ -1,6 +1,5 @@
 """The run of `pckid predict`: open, prepare as the model knows its columns, place, write."""
 
-import json
 from types import SimpleNamespace
 from typing import Any
 
@@ -8,7 +7,7 @@ import click
 
 from pckid._utils.text import brief
 from pckid.cli import _clustering, _words
-from pckid.cli._outputs import check_outputs, open_writer, write_lines
+from pckid.cli._outputs import check_outputs, write_rows
 from pckid.cli._run import EXIT_DATA, EXIT_OK
 from pckid.cli._say import fail, note, print_json, say
 from pckid.placing import load_known
@@ -16,16 +15,12 @@ from pckid.runs import assign_clusters
 from pckid.series.files import prepare_table
 from pckid.tables.findings import Fact
 from pckid.tables.scanning import open_table
-from pckid.tables.writing import table_format
 from pckid.wording import write_note
 
 
 def run_predict(given: SimpleNamespace) -> int:
     """Put the rows of a table into the clusters of a model, and write them; give the exit code."""
-    check_outputs([given.table, given.model], given.out, given.out_long)
-    for path in (given.out, given.out_long):
-        if path is not None and path != "-":
-            table_format(path)
+    check_outputs([given.table, given.model], [given.out, given.out_long])
     reading, columns = _words.pick_given(given)
     model = load_known(given.model, columns, reading, keep_lines=bool(given.out_long))
     model.estimator.n_jobs = given.n_jobs
@@ -39,14 +34,8 @@ def run_predict(given: SimpleNamespace) -> int:
     prepared, words = prepare_table(table, model.columns, model.known), _words.SHELL_FOR_MODEL
     _words.tell_prepared(prepared, words)
     found = assign_clusters(model.estimator, prepared, given.outliers)
-    if given.out_long:
-        write_lines(found, given.out_long, given.escape_formulas)
     layout = found.layout(given.outliers)
-    with open_writer(
-        given.out, json.dumps(found.origin), escape_formulas=given.escape_formulas,
-        to_stdout=not given.as_json,
-    ) as writer:  # fmt: skip
-        totals = found.write(writer, layout)
+    totals = write_rows(found, layout, given)
     _clustering.tell_sizes(found.estimator, totals)
     _words.tell_notes(found.list_notes(totals, layout))
     compared = found.compare()
