@@ -172,8 +172,7 @@ def test_the_size_unpacked_decides(pckid, tmp_path):
         with sklearn.config_context(working_memory=0.5):
             result = pckid("cluster", name, "-k", 2, "--out", "o.csv", *QUICK)
         assert result.code == 0, result.err
-        assert f"{name} (" in result.err
-        assert BATCHES in result.err
+        assert f"{name} {BATCHES}" in result.err
         assert (tmp_path / "o.csv").read_bytes().count(b"\n") == 40_001
 
 
