@@ -152,7 +152,7 @@ def test_notes_in_python_name_parameters(tmp_path, lines, said):
 def test_too_many_categories_and_nothing_to_cluster_by_are_said_for_python(tmp_path):
     path = tmp_path / "table.csv"
     path.write_text("\n".join(["a,b", *(f"{i % 7},t{i % 300}" for i in range(900))]))
-    with pytest.raises(TableError, match=r"\(drop=\['b'\]\)\."):
+    with pytest.raises(TableError, match=r"out: drop=\['b'\]\."):
         read_table(str(path))
     path.write_text("\n".join(["id,b", *(f"x{i},2024-01-{i + 1:02}" for i in range(30))]))
     with pytest.raises(TableError, match=r"No column .* dates=\['use'\] or columns="):
