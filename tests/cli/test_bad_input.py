@@ -29,7 +29,13 @@ def outcome(result):
     return result.code, result.out, error and error[0]
 
 
-@pytest.mark.parametrize("what", COMMANDS)
+@pytest.mark.parametrize(
+    "what",
+    [
+        pytest.param(what, marks=pytest.mark.slow) if what == "a cell of 50 MB" else what
+        for what in COMMANDS
+    ],
+)
 def test_the_command_line_answers(pckid, tmp_path, what):
     case = COMMANDS[what]
     arguments = case.arguments(tmp_path)
@@ -48,6 +54,17 @@ def test_the_command_line_answers(pckid, tmp_path, what):
         csv.field_size_limit(1 << 30)
         rows = list(csv.DictReader(io.StringIO(result.out.decode(), newline="")))
         assert case.labels(np.array([int(row["cluster"]) for row in rows]))
+
+
+def test_a_long_cell_is_kept_as_it_is(pckid, tmp_path):
+    rows = bad_input.csv().decode().splitlines()
+    note = "long " * 400_000  # more than a block of the reader
+    noted = [f"{rows[0]},note", f"{rows[1]},{note}", *(f"{row},short" for row in rows[2:])]
+    (tmp_path / "t.csv").write_text("\n".join(noted))
+    result = pckid("cluster", "t.csv", "-k", 3, *bad_input.QUICK, "--drop", "note")
+    csv.field_size_limit(1 << 30)
+    assert result.code == 0, result.err
+    assert next(csv.DictReader(io.StringIO(result.out.decode())))["note"] == note
 
 
 def test_the_page_says_what_is_tested():

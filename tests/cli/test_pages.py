@@ -26,7 +26,7 @@ def tables(tmp_path, penguins):
     import pyarrow.parquet as pq
 
     with open(penguins, newline="") as lines:
-        rows = [[str(i), *row[:-1]] for i, row in enumerate(csv.reader(lines))]
+        rows = [[str(i), *row[:-1]] for i, row in enumerate(csv.reader(lines)) if i % 3 == 0]
     rows[0][0] = "pixel"
     for name in ("table.csv", "new.csv", "next-month.csv"):
         with open(tmp_path / name, "w", newline="") as file:

@@ -11,6 +11,9 @@ from open_tables import read_source
 from tiers import one_in
 
 from pckid.tables.findings import Drop, Missing, SetOption, SkipFirst, SkipLast
+from pckid.tables.preparing import prepare
+from pckid.tables.scanning import open_table
+from pckid.wording import write_evidence
 
 CHEAP = ["-k", "2", "--inits", "1", "--max-components", "2", "--max-samples", "1", "--no-assess"]
 BOTH = pytest.mark.parametrize("how", ["--no-stream", "--stream"])
@@ -22,6 +25,15 @@ def write(path, rows, delimiter=","):
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
+def problems_of(path):
+    """Find what must be decided of each column: the same in memory and in batches."""
+    whole, batches = (
+        prepare(open_table(str(path), at_most=at_most)).problems for at_most in (float("inf"), 0)
+    )
+    assert whole == batches
+    return {each.column: each for each in whole if each.stops}
+
+
 def survey(highest, codes, n_columns=6):
     """Make answers of 60 people from 1 to `highest`; every column has every code in two rows."""
     answers = np.random.default_rng(0).integers(1, highest + 1, (60, n_columns))
@@ -31,9 +43,15 @@ def survey(highest, codes, n_columns=6):
     return [[f"q{j + 1}" for j in range(n_columns)], *answers.tolist()]
 
 
-@BOTH
 @pytest.mark.parametrize(
-    ("highest", "codes"), [(5, [98, 99]), (10, [97, 98, 99]), (5, [9]), (7, [99])]
+    ("how", "highest", "codes"),
+    [
+        ("--no-stream", 5, [98, 99]),
+        ("--stream", 5, [98, 99]),
+        ("--no-stream", 10, [97, 98, 99]),
+        ("--stream", 5, [9]),
+        ("--no-stream", 7, [99]),
+    ],
 )
 def test_codes_of_a_survey_are_asked_about_once(pckid, tmp_path, golden, how, highest, codes):
     write(tmp_path / "t.csv", survey(highest, codes))
@@ -118,12 +136,11 @@ def test_totals_are_asked_about_and_left_out(pckid, tmp_path, last, labels):
     assert (asked.data["labels"], asked.fix) == (labels, (SkipLast(n_rows),))
     assert f"  pckid cluster t.csv --skip-last {n_rows} --out clusters.csv" in text
     plain = pckid("cluster", "plain.csv", *CHEAP)
-    for how in ("--no-stream", "--stream"):
+    for how, taken in (("--no-stream", ["--skip-last", n_rows]), ("--stream", ["--yes"])):
         assert pckid("cluster", "t.csv", *CHEAP, how).only_told("extra rows") == asked
-        for taken in (["--skip-last", n_rows], ["--yes"]):
-            done = pckid("cluster", "t.csv", *CHEAP, how, *taken)
-            assert not done.told("extra rows")
-            assert outcome(done) == outcome(plain)
+        done = pckid("cluster", "t.csv", *CHEAP, how, *taken)
+        assert not done.told("extra rows")
+        assert outcome(done) == outcome(plain)
 
 
 @BOTH
@@ -197,9 +214,9 @@ def test_titles_above_the_header_are_left_out(pckid, tmp_path, above, delimiter,
         done = pckid("cluster", "t.csv", *CHEAP, how)
         assert done.only_told("rows_above").data["row"] == line
         assert outcome(done) == outcome(plain)
-        told = pckid("cluster", "t.csv", *CHEAP, how, "--skip-first", line - 1)
-        assert not told.told("rows_above")
-        assert outcome(told) == outcome(plain)
+    told = pckid("cluster", "t.csv", *CHEAP, "--skip-first", line - 1)
+    assert not told.told("rows_above")
+    assert outcome(told) == outcome(plain)
 
 
 @pytest.mark.parametrize(
@@ -349,8 +366,16 @@ def test_a_category_in_columns_of_which_rows_have_none_is_asked_about_once(pckid
     assert not pckid("predict", "m.pckid", "t.csv").told("split category")
 
 
-@BOTH
-@pytest.mark.parametrize("units", ["°C,°C,s", "mm,%,s", "(mm),(kg),(s)", "cm,m/s,kg"])
+@pytest.mark.parametrize(
+    ("how", "units"),
+    [
+        ("--no-stream", "°C,°C,s"),
+        ("--stream", "°C,°C,s"),
+        ("--no-stream", "mm,%,s"),
+        ("--stream", "(mm),(kg),(s)"),
+        ("--no-stream", "cm,m/s,kg"),
+    ],
+)
 def test_a_line_of_units_is_left_out_if_asked_to(pckid, tmp_path, how, units):
     body = [[i * 7 % 11, i * 5 % 13, i * 3 % 17] for i in range(40)]
     write(tmp_path / "t.csv", ["a,b,c", units, *body])
@@ -373,12 +398,29 @@ def test_a_line_of_units_may_hold_what_another_column_has_for_categories(pckid, 
     assert done.err.endswith("--yes, or --units-row\n")
 
 
+def limited(limit):
+    """Give the cells of a column of numbers, some of them a limit of detection."""
+    return [limit if i % 9 == 4 else i % 40 for i in range(60)]
+
+
+NUMBERS = [[i * 5 % 13, i * 3 % 17] for i in range(60)]
+LIMITS = ["<0.5", "> 40", "≤1", "<0,5 mg/l", "<1e-3", "<.5", "<0.5 mg/m3", "10+"]
+
+
+def test_a_limit_of_detection_is_not_advised_as_missing(tmp_path):
+    columns = [limited(limit) for limit in LIMITS]
+    rows = [[*(cells[i] for cells in columns), *two] for i, two in enumerate(NUMBERS)]
+    write(tmp_path / "t.csv", [[*LIMITS, "a", "b"], *rows], ";")
+    found = problems_of(tmp_path / "t.csv")
+    for limit in LIMITS:
+        assert "is a limit" in write_evidence(found[limit])
+        fix = Drop(limit) if limit == "<0.5 mg/m3" else SetOption("limits", "value")
+        assert found[limit].fix == (fix,)
+
+
 @BOTH
-@pytest.mark.parametrize(
-    "limit", ["<0.5", "> 40", "≤1", "<0,5 mg/l", "<1e-3", "<.5", "<0.5 mg/m3", "10+"]
-)
-def test_a_limit_of_detection_is_not_advised_as_missing(pckid, tmp_path, how, limit):
-    rows = [[limit if i % 9 == 4 else i % 40, i * 5 % 13, i * 3 % 17] for i in range(60)]
+def test_a_limit_of_detection_is_read_as_advised(pckid, tmp_path, how):
+    rows = [[cell, *two] for cell, two in zip(limited("<0,5 mg/l"), NUMBERS, strict=True)]
     write(tmp_path / "t.csv", ["lead;a;b", *rows], ";")
     done = pckid("cluster", "t.csv", *CHEAP, how)
     assert done.code == 3
@@ -386,8 +428,8 @@ def test_a_limit_of_detection_is_not_advised_as_missing(pckid, tmp_path, how, li
     assert "--na-values" not in done.err
     taken = pckid("cluster", "t.csv", *CHEAP, how, "--yes")
     assert taken.code == 0, taken.err
-    fix = Drop("lead") if limit == "<0.5 mg/m3" else SetOption("limits", "value")
-    assert taken.only_told("advice_taken").data["fixes"] == [fix]
+    fixes = taken.only_told("advice_taken").data["fixes"]
+    assert fixes == [SetOption("limits", "value")]
 
 
 _MEANT = {
@@ -411,23 +453,36 @@ _MEANT = {
 }
 
 
+def measurements(form):
+    return [form.format(n=i % 10, m=10 + i * 7 % 50) for i in range(60)]
+
+
+def test_measurements_that_are_not_one_number_are_recognised(tmp_path):
+    columns = {form: measurements(form) for forms in _MEANT.values() for form in forms}
+    names = [f"m{j}" for j in range(len(columns))]
+    rows = [[*(cells[i] for cells in columns.values()), *two] for i, two in enumerate(NUMBERS)]
+    write(tmp_path / "t.csv", [[*names, "a", "b"], *rows], "\t")
+    found = problems_of(tmp_path / "t.csv")
+    meanings = [meant for meant, forms in _MEANT.items() for _ in forms]
+    for name, meant, cells in zip(names, meanings, columns.values(), strict=True):
+        problem = found[name]
+        assert (problem.code, problem.rows) == ("text among numbers", (1,))
+        assert (problem.data["n_cells"], problem.data["example"]) == (60, cells[0])
+        assert problem.fix == (Drop(name),)
+        assert meant in write_evidence(problem)
+
+
 @BOTH
-@pytest.mark.parametrize(
-    ("meant", "form"), [(meant, form) for meant, forms in _MEANT.items() for form in forms]
-)
-def test_measurements_that_are_not_one_number_are_asked_about(pckid, tmp_path, how, meant, form):
-    cells = [form.format(n=i % 10, m=10 + i * 7 % 50) for i in range(60)]
-    rows = [[cell, i * 5 % 13, i * 3 % 17] for i, cell in enumerate(cells)]
+def test_measurements_that_are_not_one_number_are_asked_about(pckid, tmp_path, how):
+    cells = measurements("{n}h {m:02}m")
+    rows = [[cell, *two] for cell, two in zip(cells, NUMBERS, strict=True)]
     write(tmp_path / "t.csv", [["m", "a", "b"], *rows], "\t")
     done = pckid("cluster", "t.csv", *CHEAP, how)
     assert done.code == 3
-    found = done.only_told("text among numbers")
-    assert (found.column, found.rows) == ("m", (1,))
-    assert (found.data["n_cells"], found.data["example"]) == (60, cells[0])
-    assert found.fix == (Drop("m"),)
-    assert meant in done.err
+    assert done.only_told("text among numbers").fix == (Drop("m"),)
+    assert "duration" in done.err
     assert "--na-values" not in done.err
-    assert meant in pckid("inspect", "t.csv").out.decode()
+    assert "duration" in pckid("inspect", "t.csv").out.decode()
     assert pckid("cluster", "t.csv", *CHEAP, how, "--yes").code == 0
 
 

@@ -204,6 +204,8 @@ def test_an_id_that_repeats_is_pointed_out_and_its_rows_belong_together(pckid, t
     assert (asked.column, asked.data["n_distinct"]) == ("patient_id", 24)
     assert "--id patient_id" in done.err
     assert "--time" not in done.err
+    if as_text:
+        return
     together = pckid(*fast, "--out", "b.csv", "--id", "patient_id")
     told = together.only_told("rows_together")
     assert told.data == {"column": "patient_id", "n_names": 24, "n_rows": 120}

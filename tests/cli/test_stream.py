@@ -33,8 +33,10 @@ def parquet(penguins, tmp_path):
     return path
 
 
-@pytest.mark.parametrize("kind", ["csv", "parquet"])
-@pytest.mark.parametrize("out", ["out.csv", "out.parquet", "out.csv.gz", None])
+@pytest.mark.parametrize(
+    ("kind", "out"),
+    [("csv", "out.csv.gz"), ("csv", None), ("parquet", "out.csv"), ("parquet", "out.parquet")],
+)
 def test_the_output_is_that_of_memory(pckid, penguins, parquet, tmp_path, kind, out):
     source = penguins if kind == "csv" else parquet
     results = []
