@@ -2,6 +2,7 @@
 
 import re
 from copy import copy
+from dataclasses import replace
 from html import unescape
 
 import pytest
@@ -20,26 +21,27 @@ def test_it_shows_itself_in_a_frame_that_reaches_nothing_outside(fitted, table):
 
 
 def test_the_verdict_is_computed_unless_told_otherwise(fitted, table, assessed, monkeypatch):
-    monkeypatch.setattr("pckid.reporting.display.N_NULL", 5)
-    monkeypatch.setattr("pckid.reporting.display.N_RESAMPLES", 2)
-    computed = pckid.assess(fitted, table, n_null=5, n_resamples=2, random_state=0)
-    assert pckid.report(fitted, table).summary.verdict == computed.sentence
-    assert pckid.report(fitted, table, assessment=assessed).summary.assessment is assessed
+    asked = []
+    monkeypatch.setattr(
+        "pckid.reporting.display.assess", lambda *about, **_: asked.append(about) or assessed
+    )
+    assert pckid.report(fitted, table).summary.assessment is assessed
+    assert [id(each) for each in asked.pop()] == [id(fitted), id(table)]
+    other = replace(assessed, p_value=0.5)
+    assert pckid.report(fitted, table, assessment=other).summary.assessment is other
     assert pckid.report(fitted, table, assessment=False).summary.assessment is None
+    assert not asked
 
 
 def test_the_verdict_has_the_seed_of_the_model(fitted, table, monkeypatch):
     monkeypatch.setattr("pckid.reporting.display.N_NULL", 5)
     monkeypatch.setattr("pckid.reporting.display.N_RESAMPLES", 2)
-    found = {}
-    for seed in (0, 7):
-        model = copy(fitted).set_params(random_state=seed)
-        found[seed] = pckid.assess(model, table, n_null=5, n_resamples=2, random_state=seed)
-        reported = pckid.report(model, table).summary.assessment
-        assert found[seed].p_value == reported.p_value
-    again = pckid.assess(model, table, n_null=5, n_resamples=2)
-    assert found[seed].p_value == again.p_value
-    assert found[0].p_value != found[7].p_value
+    few = {"n_null": 5, "n_resamples": 2}
+    model = copy(fitted).set_params(random_state=7)
+    found = pckid.assess(model, table, **few, random_state=7)
+    assert pckid.report(model, table).summary.verdict == found.sentence
+    assert pckid.assess(model, table, **few).p_value == found.p_value
+    assert pckid.assess(model, table, **few, random_state=0).p_value != found.p_value
 
 
 def test_displays_for_papers_share_its_data(fitted, table):
