@@ -25,27 +25,36 @@ from pckid.tables.options import CaseOptions, ColumnOptions, ReadOptions
 from pckid.wording import LEFT_OUT
 
 
-@pytest.fixture
-def made(monkeypatch):
-    """Cluster sixty rows, and remember what was told on the way."""
-    monkeypatch.setattr(runs, "N_NULL", 5)
-    monkeypatch.setattr(runs, "N_RESAMPLES", 2)
+@pytest.fixture(scope="module", autouse=True)
+def few_null_tables():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(runs, "N_NULL", 5)
+        patch.setattr(runs, "N_RESAMPLES", 2)
+        yield
+
+
+@pytest.fixture(scope="module")
+def sixty_rows():
     X, _ = groups(n_samples=60)
     rows = "\n".join(",".join(f"{x:.3f}" for x in row) for row in X).replace("nan", "")
-    upload = Upload("t.csv", f"a,b,c,d\n{rows}\n".encode())
+    return Upload("t.csv", f"a,b,c,d\n{rows}\n".encode())
 
-    def run(upload=upload, k=3, **options):
-        stages = []
-        return find_groups(
-            Settings(upload, k, ColumnOptions(**options)), lambda *stage: stages.append(stage)
-        ), stages
 
-    return run
+def run(upload, k=3, advance=lambda *stage: None, **options):
+    """Cluster a table."""
+    return find_groups(Settings(upload, k, ColumnOptions(**options)), advance)
+
+
+@pytest.fixture(scope="module")
+def result(sixty_rows):
+    """Three clusters of the sixty rows."""
+    return run(sixty_rows)
 
 
 @pytest.mark.parametrize("k", [3, "auto"])
-def test_progress_rises_to_the_end(made, k):
-    result, stages = made(k=k)
+def test_progress_rises_to_the_end(sixty_rows, k):
+    stages = []
+    result = run(sixty_rows, k, lambda *stage: stages.append(stage))
     shares = [share for share, _ in stages]
     assert shares == sorted(shares)
     assert shares[-1] == 1
@@ -57,8 +66,7 @@ def test_progress_rises_to_the_end(made, k):
     assert result.found["cluster_sizes"] == [20, 20, 20]
 
 
-def test_excel_written_can_be_read_and_placed_again(made):
-    result, _ = made()
+def test_excel_written_can_be_read_and_placed_again(result):
     sheet = Upload("t.xlsx", result.files["clusters.xlsx"], ReadOptions(sheet="1"))
     assert sheet.open().names == ["a", "b", "c", "d", "cluster", "confidence"]
     model = Upload("m.pckid", result.files["model.pckid"])
@@ -67,12 +75,12 @@ def test_excel_written_can_be_read_and_placed_again(made):
     assert placed.compared.moved == []
 
 
-def test_cells_in_percent_are_placed_as_texts_in_percent(made, tmp_path):
+def test_cells_in_percent_are_placed_as_texts_in_percent(tmp_path):
     import xlsxwriter
 
     shares = [(700 + i % 2 * 250 + i * 7 % 23) / 1000 for i in range(60)]
     texts = [f"{100 * share:.1f}%,{i % 2 * 9 + i % 7}" for i, share in enumerate(shares)]
-    result, _ = made(Upload("t.csv", "\n".join(["sat,x", *texts]).encode()), k=2)
+    result = run(Upload("t.csv", "\n".join(["sat,x", *texts]).encode()), k=2)
     path = tmp_path / "t.xlsx"
     with xlsxwriter.Workbook(path) as book:
         sheet, percent = book.add_worksheet(), book.add_format({"num_format": "0.0%"})
@@ -84,10 +92,9 @@ def test_cells_in_percent_are_placed_as_texts_in_percent(made, tmp_path):
     assert placed.compared.moved == []
 
 
-def test_new_rows_that_look_different_are_said_on_the_page(made):
+def test_new_rows_that_look_different_are_said_on_the_page(result):
     from streamlit.testing.v1 import AppTest
 
-    result, _ = made()
     header, *rows = result.files["clusters.csv"].decode().splitlines()
     cells = [row.split(",") for row in rows]
     wrong = [",".join([f"{100 * float(a or 1)}", *others]) for a, *others in cells]
@@ -106,16 +113,15 @@ def test_new_rows_that_look_different_are_said_on_the_page(made):
     assert shown.table[0].value["what"].tolist() == [change.label for change in compared.moved]
 
 
-def test_dates_of_either_order_are_asked_about(made):
+def test_dates_of_either_order_are_asked_about():
     rows = [f"{1 + i % 12}/{1 + i % 11}/2024,{i % 2 * 9 + i % 3}" for i in range(60)]
     upload = Upload("t.csv", "\n".join(["day,x", *rows]).encode())
     with pytest.raises(UndecidedError) as raised:
-        made(upload, dates=("day=use",))
+        run(upload, dates=("day=use",))
     assert [problem.code for problem in raised.value.problems] == ["ambiguous dates"]
 
 
-def test_columns_that_a_table_lacks_are_missing_if_that_is_said(made):
-    result, _ = made()
+def test_columns_that_a_table_lacks_are_missing_if_that_is_said(result):
     lines = result.files["clusters.csv"].decode().splitlines()
     table = Upload("new.csv", "\n".join(line.partition(",")[2] for line in lines).encode())
     model = Upload("m.pckid", result.files["model.pckid"])
@@ -128,8 +134,7 @@ def test_columns_that_a_table_lacks_are_missing_if_that_is_said(made):
     assert placed.results[0].tolist() == expected.results[0].tolist()
 
 
-def test_names_of_groups_are_in_every_file(made):
-    result, _ = made()
+def test_names_of_groups_are_in_every_file(result):
     settings = Settings(result_upload(result), 3, ColumnOptions(drop=("cluster", "confidence")))
     named = name_groups(settings, result, ["a", None, "c"], lambda *stage: None)
     assert named.found["cluster_names"] == ["a", None, "c"]
@@ -153,18 +158,18 @@ def result_upload(result):
     return Upload("t.csv", result.files["clusters.csv"])
 
 
-def test_a_large_workbook_is_written_when_it_is_asked_for(made, monkeypatch):
+def test_a_large_workbook_is_written_when_it_is_asked_for(sixty_rows, monkeypatch):
     monkeypatch.setattr("pckid.app.work.MOST_CELLS", 100)
-    result, _ = made()
+    result = run(sixty_rows)
     assert "clusters.xlsx" not in result.files
     settings = Settings(result_upload(result), 3, ColumnOptions(drop=("cluster", "confidence")))
     written = write_workbook(settings, result, lambda *stage: None)
     assert {"clusters.xlsx", "clusters.csv"} <= written.files.keys()
 
 
-def test_more_rows_than_a_sheet_takes_are_no_reason_to_fail(made, monkeypatch):
+def test_more_rows_than_a_sheet_takes_are_no_reason_to_fail(sixty_rows, monkeypatch):
     monkeypatch.setattr(workbook_writing, "MOST_ROWS", 60)
-    result, _ = made()
+    result = run(sixty_rows)
     assert "clusters.csv" in result.files
     assert "clusters.xlsx" not in result.files
     assert any(".xlsx takes 59 rows" in note for note in result.notes)
@@ -173,10 +178,10 @@ def test_more_rows_than_a_sheet_takes_are_no_reason_to_fail(made, monkeypatch):
     assert (asked.files.keys(), asked.notes) == (result.files.keys(), result.notes)
 
 
-def test_the_report_says_how_the_table_was_read(made):
-    sheet = Upload("t.xlsx", made()[0].files["clusters.xlsx"], ReadOptions(sheet="table"))
-    result, _ = made(sheet, drop=("cluster", "confidence"), na_values=("-99", "?"))
-    page = result.files["report.html"].decode()
+def test_the_report_says_how_the_table_was_read(result):
+    sheet = Upload("t.xlsx", result.files["clusters.xlsx"], ReadOptions(sheet="table"))
+    again = run(sheet, drop=("cluster", "confidence"), na_values=("-99", "?"))
+    page = again.files["report.html"].decode()
     assert "<dt>Sheet</dt><dd><bdi>table</bdi></dd>" in page
     assert "<dd><bdi>-99, ?</bdi></dd>" in page
     assert f"<dt><bdi>cluster</bdi></dt><dd>{LEFT_OUT['choice']}</dd>" in page
@@ -190,13 +195,13 @@ def test_rows_at_the_end_are_left_out():
     assert "pckid.read_table('t.csv', skip_last=1)" in as_python(settings)
 
 
-def test_known_rows_name_the_groups_of_the_page(made, tmp_path, monkeypatch, golden):
+def test_known_rows_name_the_groups_of_the_page(tmp_path, monkeypatch, golden):
     X, truth = groups(n_samples=60)
     names = {i: "ABC"[truth[i]] for i in range(6)}
     cells = [[*(f"{x:.3f}" for x in row), names.get(i, "")] for i, row in enumerate(X)]
     text = "\n".join(["a,b,c,d,kind", *map(",".join, cells)]).replace("nan", "")
     upload = Upload("t.csv", f"{text}\n".encode())
-    result, _ = made(upload, known="kind")
+    result = run(upload, known="kind")
     assert sorted(result.found["cluster_names"]) == ["A", "B", "C"]
     golden([note for note in result.notes if "known rows" in note])
     settings = Settings(upload, 3, ColumnOptions(known="kind"))
@@ -209,7 +214,7 @@ def test_known_rows_name_the_groups_of_the_page(made, tmp_path, monkeypatch, gol
     assert sorted(told["model"].cluster_names_) == ["A", "B", "C"]
 
 
-def test_lines_of_cases_give_a_group_for_each_case(made):
+def test_lines_of_cases_give_a_group_for_each_case():
     X, truth = groups(n_samples=60)
     lines = ["patient,day,pulse,truth"]
     lines += [
@@ -219,7 +224,7 @@ def test_lines_of_cases_give_a_group_for_each_case(made):
     ]
     upload = Upload("visits.csv", "\n".join(lines).encode())
     options = {"lines": CaseOptions("patient", "day"), "labels": "truth"}
-    result, _ = made(upload, **options)
+    result = run(upload, **options)
     assert result.found["n_rows"] == 60
     assert result.found["accuracy"] > 0.9
     assert result.notes[0].startswith("60 cases, 1 variable (pulse) ")
