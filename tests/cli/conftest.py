@@ -74,7 +74,6 @@ def pckid(monkeypatch, tmp_path):
     monkeypatch.setattr("pckid.reporting.display.N_RESAMPLES", 2)
     monkeypatch.setattr(runs, "N_NULL", 5)
     monkeypatch.setattr(runs, "N_RESAMPLES", 2)
-    monkeypatch.setattr("pckid.spectral.membership._N_DRAWS_OF_FEW", 2)
     found, errors = [], []
     listen(monkeypatch, found, errors)
 
