@@ -39,7 +39,9 @@ def test_the_verdict_has_the_seed_of_the_model(fitted, table, monkeypatch):
     few = {"n_null": 5, "n_resamples": 2}
     model = copy(fitted).set_params(random_state=7)
     found = pckid.assess(model, table, **few, random_state=7)
-    assert pckid.report(model, table).summary.verdict == found.sentence
+    reported = pckid.report(model, table).summary
+    assert reported.verdict == found.sentence
+    assert reported.assessment.p_value == found.p_value
     assert pckid.assess(model, table, **few).p_value == found.p_value
     assert pckid.assess(model, table, **few, random_state=0).p_value != found.p_value
 
