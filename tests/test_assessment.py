@@ -67,7 +67,7 @@ def test_noise_has_no_clear_groups():
 # With three groups the last column is noise.
 @pytest.mark.filterwarnings("ignore::pckid.UncountedColumnsWarning")
 @pytest.mark.parametrize(
-    ("n_rows", "n_groups"), [(90, 1), pytest.param(700, 3, marks=pytest.mark.slow)]
+    ("n_rows", "n_groups"), [(60, 1), pytest.param(700, 3, marks=pytest.mark.slow)]
 )
 def test_the_verdict_is_that_by_which_the_number_was_chosen(n_rows, n_groups):
     X = blobs(n_rows, n_groups)

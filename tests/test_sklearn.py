@@ -25,15 +25,15 @@ QUICK = {"n_inits": 2, "max_components": 4}
 QUICK_CLUSTERER = PCKID(2, **QUICK, kmeans_n_init=5)
 QUICK_KERNEL = ProbabilisticClusterKernel(**QUICK)
 QUICK_MIXTURE = IncompleteGaussianMixture(2, tol=0.1)
-# One for each way through the code that the default parameters do not take: each embedding, an
-# ensemble whose mixtures are trained one by one, a weighted group of columns whose
-# missingness tells, and each family once, in a mixture.
+# One for each way through the code that the default parameters do not take: a weighted group of
+# columns whose missingness tells, in each embedding, an ensemble whose mixtures are trained one by
+# one, and each family once, in a mixture.
+GROUPED = {"column_groups": {"a": [0]}, "group_weights": {"a": 2.0}, "missingness": ["a"]}
 SETTINGS = [
-    *((QUICK_CLUSTERER, {"embedding": name}) for name in EMBEDDINGS if name != "random_walk"),
-    (QUICK_CLUSTERER, {"covariance_type": "full"}),
-    (
-        QUICK_CLUSTERER,
-        {"column_groups": {"a": [0]}, "group_weights": {"a": 2.0}, "missingness": ["a"]},
+    *(
+        (QUICK_CLUSTERER, {"embedding": name, **GROUPED})
+        for name in EMBEDDINGS
+        if name != "random_walk"
     ),
     (QUICK_KERNEL, {"covariance_type": "full"}),
     *((QUICK_MIXTURE, {"covariance_type": kind}) for kind in FAMILIES if kind != "full"),

@@ -82,8 +82,9 @@ def find_examples():
             str(p) for p in stored if p.suffix in (".csv", ".xlsx") and "cp1252" not in p.name
         ]
         for path in paths:
+            table = open_table(path)
             for advised in (False, True):
-                found = prepare(open_table(path), ColumnOptions(take_advice=advised))
+                found = prepare(table, ColumnOptions(take_advice=advised))
                 for problem in found.problems:
                     problems.setdefault(problem.code, problem)
                 for note in (*found.table.notes, *found.notes):
