@@ -11,10 +11,12 @@ from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
+from sklearn.manifold import TSNE
 from snippets import run_python
 
 import pckid
 from pckid.cli import COMMANDS
+from pckid.reporting import display
 
 DOCS = Path(__file__).parent.parent / "docs"
 pytestmark = pytest.mark.skipif(not DOCS.exists(), reason="an installed package has no docs")
@@ -52,6 +54,12 @@ def test_every_block_is_of_a_kind_that_is_run(page):
 )
 def test_python_snippets_run_one_after_the_other(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    # Few null tables, resamples and steps: how many there are is no matter of the pages.
+    monkeypatch.setattr(display, "N_NULL", 9)
+    monkeypatch.setattr(display, "N_RESAMPLES", 3)
+    monkeypatch.setitem(pckid.assess.__kwdefaults__, "n_null", 9)
+    monkeypatch.setitem(pckid.assess.__kwdefaults__, "n_resamples", 3)
+    monkeypatch.setitem(TSNE.__init__.__kwdefaults__, "max_iter", 250)
     for registry in ("methods", "datasets"):
         registry_of = import_module(f"experiments.{registry}")
         held = f"_{registry.upper()}"
