@@ -21,8 +21,7 @@ def fitted(request):
     return model, standardise(X, model._kernel.scaling, "float64")
 
 
-@pytest.mark.parametrize("memory", [1e-6, 0.02, 1024])
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize(("memory", "jobs"), [(1e-6, 1), (0.02, 1), (0.02, 2), (1024, 2)])
 def test_blocks_equal_whole(fitted, memory, jobs):
     model, table = fitted
     whole = np.concatenate(list(featuremap.feature_blocks(model._kernel, table)))

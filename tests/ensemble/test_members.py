@@ -127,8 +127,9 @@ class TestNothingButTheSeed:
         assert_same(train(make_plan(), n_threads=2), train(make_plan()))
 
     @pytest.mark.parametrize("kind", ["diag", "tied_diag", "spherical"])
-    @pytest.mark.parametrize("weighted", [False, True])
-    @pytest.mark.parametrize("stack_bytes", [8 * 10 * len(X), 1 << 30])
+    @pytest.mark.parametrize(
+        ("weighted", "stack_bytes"), [(False, 8 * 10 * len(X)), (True, 1 << 30)]
+    )
     def test_rows_that_mixtures_share(self, backend, kind, weighted, stack_bytes, monkeypatch):
         rng = np.random.default_rng(0)
         weights = rng.integers(1, 5, len(X)).astype(float) if weighted else None

@@ -144,13 +144,19 @@ def test_a_file_keeps_the_comparison_and_one_without_it_says_so(model, tables):
     loaded.predict(new)
 
 
-def test_other_arrays_and_blocks_give_the_same(backend):
+@pytest.fixture(scope="module")
+def compared():
+    """Rows of a fit, new rows of which one column has moved, and what is said of them."""
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(260, 3)) + 5 * (np.arange(260) % 2)[:, None]
     rows[rng.random(rows.shape) < 0.1] = np.nan
     rows[:, 2] = np.round(rows[:, 2])
     old, new = rows[:200], rows[200:] + np.array([0, 2, 0])
-    expected = compare_rows(PCKID(2, **QUICK).fit(old), new)
+    return old, new, compare_rows(PCKID(2, **QUICK).fit(old), new)
+
+
+def test_other_arrays_and_blocks_give_the_same(backend, compared):
+    old, new, expected = compared
     assert ("values", "feature 1") in moved(expected)
     found = compare_rows(PCKID(2, **QUICK).fit(backend.asarray(old)), backend.asarray(new))
     assert moved(found) == moved(expected)

@@ -11,8 +11,7 @@ from pckid.spectral.grouping import _by_size, largest_first
 X, _ = groups(n_samples=60, n_features=4)
 
 
-@pytest.mark.parametrize("embedding", ["random_walk", "kernel_pca"])
-@pytest.mark.parametrize("n_clusters", [45, 60])
+@pytest.mark.parametrize(("n_clusters", "embedding"), [(45, "kernel_pca"), (60, "random_walk")])
 def test_more_clusters_than_the_kernel_can_tell_apart(n_clusters, embedding):
     # Two mixtures of two components: no more than a few rows differ in the embedding.
     model = pckid.PCKID(n_clusters, n_inits=2, max_components=3, embedding=embedding,

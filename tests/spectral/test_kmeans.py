@@ -83,8 +83,8 @@ def test_a_start_cut_short_still_returns_its_cost():
 @pytest.mark.parametrize("max_iter", [1, 7, 8, 13, 300])
 def test_a_device_that_is_seldom_asked_follows_lloyds_loop(monkeypatch, weighted, max_iter):
     rng = np.random.default_rng(2)
-    X, weights = rng.standard_normal((300, 2)), rng.uniform(0.1, 4.0, 300) if weighted else None
-    start = X[rng.choice(300, 6, replace=False)]
+    X, weights = rng.standard_normal((150, 2)), rng.uniform(0.1, 4.0, 150) if weighted else None
+    start = X[rng.choice(150, 6, replace=False)]
     centers, cost = lloyd(X, start, max_iter=max_iter, row_weights=weights)
     monkeypatch.setattr(k_means, "is_host", lambda _: False)
     found = k_means.lloyd(X, start[None], max_iter, weights)
