@@ -21,6 +21,7 @@ from pckid.tables.scanning import open_table
 
 TESTS = Path(__file__).parents[1]
 DIALECTS = {"shell": SHELL, "python": PYTHON, "page": PAGE}
+TAKEN = ColumnOptions(take_advice=True)
 WAYS = ReadAs("day", "day-first"), ReadAs("day", "month-first")
 PROBLEMS = [
     Problem("nothing left", "day", stops=True),
@@ -83,8 +84,9 @@ def find_examples():
         ]
         for path in paths:
             table = open_table(path)
-            for advised in (False, True):
-                found = prepare(table, ColumnOptions(take_advice=advised))
+            first = prepare(table)
+            advised = any(problem.fix for problem in first.problems)
+            for found in (first, *([prepare(table, TAKEN)] if advised else [])):
                 for problem in found.problems:
                     problems.setdefault(problem.code, problem)
                 for note in (*found.table.notes, *found.notes):
