@@ -314,15 +314,15 @@ def _same_answers(counts: Mapping[str, Counter[str]]) -> Iterator[Fact]:
 
 def _not_detected(columns: Columns, rows: FileTable | None) -> Iterator[Fact]:
     """List columns of numbers with cells that are taken as missing, and may mean "not detected"."""
-    lacks = np.isnan(columns.X).any(axis=0).tolist()
-    found = [
-        name
-        for (name, reading), lacking in zip(columns.readings.items(), lacks, strict=True)
-        if rows and lacking and reading.kind == "number" and name not in columns.wrong
-        for cells in [rows.data.column(name)]
-        if is_text(cells.type)
-        and pc.any(pc.match_substring_regex(cells.cast(pa.string()), NOT_DETECTED)).as_py()
-    ]
+    if rows is None:
+        return
+    found = []
+    for (name, reading), values in zip(columns.readings.items(), columns.X.T, strict=True):
+        cells = rows.data.column(name)
+        if reading.kind == "number" and name not in columns.wrong and is_text(cells.type):
+            missing = cells.filter(pa.array(np.isnan(values))).cast(pa.string())
+            if pc.any(pc.match_substring_regex(missing, NOT_DETECTED)).as_py():
+                found.append(name)
     if found:
         yield Fact("not_detected", {"columns": found})
 

@@ -326,6 +326,8 @@ def _number_problems(
         yield Problem("may name the rows", name)
     if reading.kind != "number" or reading.choice:
         return
+    if not reading.has_zeros and (counts_rows or not name_tells_rows(name)):
+        return
     n_distinct = len(np.unique(values[~np.isnan(values)]))
     few = n_distinct <= min(MAX_CATEGORIES, len(values) // 2)
     fix = ReadAs(name, "category") if few else Drop(name)
@@ -335,7 +337,7 @@ def _number_problems(
         zeros = cells.filter(pc.match_substring_regex(cells, LEADING_ZEROS))
         example = zeros[0].as_py().strip() if len(zeros) else ""
         yield Problem("codes with zeros", name, (), {"example": example}, (fix,))
-    elif counts_rows or not name_tells_rows(name) or len(seen) == 0 or (seen % 1).any():
+    elif len(seen) == 0 or (seen % 1).any():
         return
     elif _are_repeated_ids(name, n_distinct, len(seen)):
         data = {"n_distinct": n_distinct, "n_observed": len(seen)}
