@@ -26,7 +26,6 @@ exclude_patterns = [
     "_build",
     "_extra",
     "_pictures",
-    "results/README.md",
     "examples",
     "gallery/**/*.ipynb",
     "gallery/**/*.py",

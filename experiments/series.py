@@ -73,7 +73,9 @@ def compare_on_series(
     parameters: Mapping[str, Any] | None = None,
     say: Callable[[str], None] = print,
 ) -> list[Row]:
-    """Compare the methods on a half of the series; writes results.csv and series.md.
+    """Compare the methods on a half of the series.
+
+    Writes results.csv, series.md and series-cases.csv.
 
     Parameters
     ----------
@@ -100,6 +102,9 @@ def compare_on_series(
     rows = run_tasks(tasks, out, jobs=jobs, what="Series")
     path = Path(out) / "series.md"
     path.write_text(write_page(rows, half, runs), encoding="utf-8")
+    series = [row for row in rows if row["dataset"] != BLOCKS]
+    cases = tables.accuracy_table(series, "series", tables.case_name)
+    path.with_name("series-cases.csv").write_text(tables.as_csv(cases), encoding="utf-8")
     say(f"wrote {path}")
     return rows
 
@@ -121,8 +126,7 @@ def write_page(rows: Sequence[Row], half: str, runs: int) -> str:
         _write_losses(series),
         _BLOCKS,
         tables.as_markdown(tables.accuracy_table(blocks, "classes in", lambda case: case[1])),
-        "## Every case",
-        tables.as_markdown(tables.accuracy_table(series, "series", tables.case_name)),
+        "[Every case](series-cases.csv).",
     ]
     return "\n\n".join(part.strip() for part in parts) + "\n"
 

@@ -5,7 +5,7 @@ With λ_1 ≥ λ_2 ≥ … the eigenvalues of D^-½ K D^-½, the number chosen i
     argmax_k  λ_k − λ_{k+1},    k = 2, 3, …
 
 the eigengap (von Luxburg 2007). It comes from the ensemble that the clusters come from, and there
-is nothing to tune. `docs/results/choosing-k.md` tells how often it is right.
+is nothing to tune. `docs/results/verdict.md` tells how often it is right.
 
 Before that number is taken, the clusters are compared with those of tables without groups, see
 `pckid.significance`: where these are as clear, the answer is 1.

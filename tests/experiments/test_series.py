@@ -68,5 +68,8 @@ def test_the_command_writes_a_page(tmp_path, monkeypatch):
     rows = compare_on_series(out=tmp_path, runs=1, parameters=quick, say=lambda text: None)
     assert not [row["error"] for row in rows if row["error"]]
     page = (tmp_path / "series.md").read_text()
-    assert "| VAR(1), random 50% |" in page
+    assert "| VAR(1) | 2 |" in page
+    cases = (tmp_path / "series-cases.csv").read_text().splitlines()
+    assert cases[0].startswith("series,PCKID,")
+    assert any(line.startswith('"VAR(1), random 50%",0.') for line in cases)
     assert "| narrow |" in page
