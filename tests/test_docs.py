@@ -202,7 +202,7 @@ def test_the_link_checker_finds_what_is_wrong(tmp_path, golden):
         ("Excel", "guide/tables.md"),
         ("time series", "guide/series.md"),
         ("how many clusters", "guide/choosing-k.md"),
-        ("GPU", "guide/gpu.md"),
+        ("GPU", "large-data.md"),
         ("new rows", "guide/saving.md"),
     ],
 )

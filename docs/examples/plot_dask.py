@@ -83,4 +83,4 @@ with Client(processes=False, n_workers=1, threads_per_worker=2, dashboard_addres
 print("rows with another label:", int((again != computed).sum()))
 
 # %%
-# See the page on large data for what it costs.
+# :doc:`/large-data` says what it costs.
