@@ -1,7 +1,7 @@
 """Compare readers of delimited text on our own catalogue: ours, DuckDB's, polars' and pyarrow's.
 
-`python tools/readers.py` prints the tables of docs/contributing/readers.md; `--megabytes 500` reads
-a table of that size, too, and measures time and memory. It needs `pip install duckdb polars`.
+`python tools/readers.py` prints what docs/contributing/libraries.md sums up; `--megabytes 500`
+reads a table of that size, too, and measures time and memory. It needs `pip install duckdb polars`.
 """
 
 from __future__ import annotations
