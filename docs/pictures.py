@@ -8,7 +8,10 @@ which a third of the values is missing. All numbers come from the library itself
 
 from __future__ import annotations
 
+import contextlib
+import re
 import sys
+import tempfile
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -175,6 +178,16 @@ def mechanisms(ink: str, faint: str) -> None:
     axes[0].legend(frameon=False, fontsize=7, labelcolor=ink, loc="upper left")
 
 
+def courses(ink: str, faint: str) -> None:
+    """Draw the courses of guide/series.md, by the code of that page."""
+    page = Path(__file__).parent / "guide" / "series.md"
+    text = page.read_text(encoding="utf-8").partition("## Next month's patients")[0]
+    code = "\n".join(re.findall(r"```python\n(.*?)```", text, re.DOTALL))
+    quiet = contextlib.redirect_stdout(None)
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), quiet:
+        exec(compile(code, str(page), "exec"), {})
+
+
 PICTURES: dict[str, Callable[[str, str], None]] = {
     "step-1-table": table,
     "step-2-mixtures": mixtures,
@@ -183,6 +196,7 @@ PICTURES: dict[str, Callable[[str, str], None]] = {
     "step-5-embedding": embedding,
     "step-6-clusters": clusters,
     "mechanisms": mechanisms,
+    "courses": courses,
 }
 
 

@@ -31,7 +31,6 @@ _FIRST_EXAMPLES = (
     "plot_pipeline.py",
     "plot_survey.py",
     "plot_mechanisms.py",
-    "plot_informative.py",
     "plot_digits_quadrants.py",
     "plot_clouds.py",
     "plot_dask.py",
