@@ -62,7 +62,7 @@ def base() -> np.ndarray:
     return fit(X).labels_
 
 
-def same(make: Callable[[], Any], answer: str = "the clusters of the plain table") -> Call:
+def same(make: Callable[[], Any], answer: str = "same clusters") -> Call:
     def check() -> None:
         np.testing.assert_array_equal(fit(make()).labels_, base())
 
@@ -119,9 +119,7 @@ def plain(labels: np.ndarray) -> bool:
 
 
 def fine(content: Any, *more: str, says: str = "", name: str = "table.csv") -> Run:
-    return Run(
-        0, says, cluster(content, *more, name=name), plain, "the clusters of the plain table"
-    )
+    return Run(0, says, cluster(content, *more, name=name), plain, "same clusters")
 
 
 def bad(says: str, content: Any, *more: str, name: str = "table.csv", k: str = "3") -> Run:
@@ -825,8 +823,9 @@ def render() -> str:
         "# Bad input, and what it gets",
         "",
         "Every line is a test. The table is written by `python tests/support/bad_input.py`; a dash",
-        "means that the case cannot arise there, or that the line before says it. Exit codes of",
-        "the command line: 0 done, 2 wrong use, 3 bad table, 4 bad model.",
+        "means that the case cannot arise there, or that the line before says it. “Same clusters”",
+        "are those of the same table without the oddity. Exit codes of the command line: 0 done,",
+        "2 wrong use, 3 bad table, 4 bad model.",
         "",
         "| input | library | command line |",
         "|---|---|---|",
