@@ -170,6 +170,24 @@ def test_numbers_with_a_few_texts_are_no_categories_by_default(library):
     np.testing.assert_array_equal(values[:, 0], [1, 2, np.nan, 4])
 
 
+@pytest.mark.parametrize(
+    ("cells", "hint"),
+    [
+        (["1,5", "2,25", None, "-4"], "Write a point for the decimal comma"),
+        (["1.234,50", "2.000,00", "17,10", "8"], "Take the signs between thousands out"),
+        (["10 %", "20 %", "20 %", "40 %"], "Take the percent sign out"),
+        (["$5", "$7.50", "€8", "10"], "Take the currency out"),
+    ],
+)
+def test_numbers_written_for_people_are_no_categories_by_default(cells, hint):
+    frame = pd.DataFrame({"a": cells, "b": [1.0, 2.0, 3.0, 4.0]})
+    with pytest.raises(ValueError, match=f"'a' holds .* in row 0,.*{hint}"):
+        validate_table(PCKID(), frame, reset=True)
+    declared = PCKID(categorical_features=["a"])
+    validate_table(declared, frame, reset=True)
+    assert "a" in declared.categories_
+
+
 def mixed(seed=0, n_samples=120):
     """Draw three groups that differ in a number and in two columns of categories."""
     rng = np.random.default_rng(seed)

@@ -715,6 +715,15 @@ ROWS = [
         None,
         bad("Take the signs between thousands out of it", csv() + b"1_000,2,3,4\n"),
     ),
+    Row(
+        "a decimal comma in every row",
+        refused(
+            "Write a point for the decimal comma", lambda: frame(e=["1,5", "2,5", "3,25"] * 30)
+        ),
+        Run(
+            0, "cells fit no thousands sign, decimal ','", cluster(written('"1{},5"')), None, "read"
+        ),
+    ),
     Row("percentages", None, Run(0, "unit '%'", cluster(written("{}%")), None, "read")),
     Row("amounts of money", None, Run(0, "unit '€'", cluster(written("€{}")), None, "read")),
     Row(

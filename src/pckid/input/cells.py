@@ -12,6 +12,10 @@ from pckid._utils.text import brief, number_hint
 _NUMBER = re.compile(
     r"\s*[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf|infinity|nan)\s*", re.ASCII | re.IGNORECASE
 )
+# With a decimal comma, signs between thousands, a percent sign or a currency: read from files only.
+_FORMATTED_NUMBER = re.compile(
+    r"\s*[$€£¥]?\s*[+-]?\d+([.,']\d{3})*([.,]\d+)?\s*[%$€£¥]?\s*", re.ASCII
+)
 # What NumPy makes a float of at once, with nothing to go wrong but whole numbers too large.
 _PLAIN = {float, int, bool, type(None), np.float64, np.float32, np.int64, np.bool_}
 
@@ -28,6 +32,11 @@ def is_missing(value: Any) -> bool:
 def is_number_text(text: str) -> bool:
     """Return whether a text is a number: in the digits 0 to 9, with nothing between them."""
     return _NUMBER.fullmatch(text) is not None
+
+
+def is_formatted_number(text: str) -> bool:
+    """Return whether a text is a number as people write it: "1.234,50", "8.7 %", "$5"."""
+    return _FORMATTED_NUMBER.fullmatch(text) is not None
 
 
 def numbers(cells: list[Any], name: str) -> np.ndarray:

@@ -9,7 +9,7 @@ import narwhals as nw
 import numpy as np
 
 from pckid._utils.arrays import is_foreign, restorer, to_numpy
-from pckid.input.cells import is_missing, is_number_text, numbers
+from pckid.input.cells import is_formatted_number, is_missing, is_number_text, numbers
 
 _CATEGORY_TYPES = ("category", "Categorical", "Enum")
 _DATES = date | timedelta | np.datetime64 | np.timedelta64
@@ -105,8 +105,8 @@ def holds_categories(column: Column | np.ndarray) -> bool:
 def holds_words(column: Column | np.ndarray) -> bool:
     """Return whether a column of a dataframe is of a category type, or holds texts.
 
-    Of the cells of a column of text at least half are no numbers; otherwise it is a column of
-    numbers in which something is wrong.
+    Of the cells of a column of text at least half are no numbers, however written; otherwise it is
+    a column of numbers in which something is wrong.
     """
     if isinstance(column, np.ndarray):
         return False
@@ -117,7 +117,8 @@ def holds_words(column: Column | np.ndarray) -> bool:
     if str(_native_type(column)).startswith(_CATEGORY_TYPES):
         # These are refused later.
         return not any(isinstance(cell, _DATES | complex) for cell in cells)
-    return 0 < len(cells) <= 2 * sum(map(_is_word, cells))
+    words = [cell for cell in cells if _is_word(cell) and not is_formatted_number(cell)]
+    return 0 < len(cells) <= 2 * len(words)
 
 
 def _is_word(cell: Any) -> bool:
