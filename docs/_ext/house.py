@@ -142,12 +142,9 @@ def _output(command: str, folder: Path) -> list[str]:
 
 
 def _forget(app: Sphinx, docname: str, source: list[str]) -> None:
-    """Start a page that is read again with an empty folder; give listings of losses a title."""
+    """Start a page that is read again with an empty folder."""
     if docname in _FOLDERS:
         _FOLDERS.pop(docname).cleanup()
-    if docname.endswith("-losses"):
-        title = docname.rpartition("/")[2].replace("-", " ").capitalize()
-        source[0] = f"# {title}\n\n{source[0]}"
 
 
 def _math(self: Any, node: nodes.Element, *, block: bool) -> None:
