@@ -71,9 +71,9 @@ class Assessment:
         are too few rows to tell, or no more different rows than clusters.
     gaps : Gaps or None
         `gaps.p_values` of shape (n_clusters, n_clusters): how likely a cloud without a gap looks
-        like each pair of clusters. `gaps.groups` of shape (n_clusters,): clusters without a gap
-        between them, directly or through others, are of one group. None for a single cluster and
-        for too few rows.
+        like each pair of clusters. `gaps.groups` of shape (n_clusters,): a cluster is of the group
+        of the closest larger one to which it shows no gap, and joins two that it lies between.
+        None for a single cluster and for too few rows.
     cluster_stability : ndarray of shape (n_clusters,) or None
         How far each cluster is found again in random halves of the rows: the mean of its highest
         Jaccard index with one of theirs. None for a single cluster and for too few rows.
@@ -138,15 +138,16 @@ class Assessment:
         return 1 if self.gaps is None else self.gaps.n_separated
 
     def without_gap(self, cluster: int) -> list[int]:
-        """List the clusters that have no gap to a cluster."""
+        """List the clusters of the same group that have no gap to a cluster."""
         if self.gaps is None:
             return []
-        near = self.gaps.p_values[cluster] > GAP_ALPHA
+        same_group = self.gaps.groups == self.gaps.groups[cluster]
+        near = (self.gaps.p_values[cluster] > GAP_ALPHA) & same_group
         return [other for other in np.flatnonzero(near).tolist() if other != cluster]
 
     @property
     def pairs_without_gap(self) -> list[list[int]]:
-        """The pairs of clusters that have no gap between them."""
+        """The pairs of clusters of one group that have no gap between them."""
         clusters = range(self.n_clusters)
         return [[a, b] for a in clusters for b in self.without_gap(a) if a < b]
 

@@ -103,6 +103,45 @@ def test_a_cluster_of_few_rows_joins_two_that_it_lies_between():
     assert found.n_separated == 1
 
 
+def joined_clusters(positions, sizes, gaps_between):
+    """Find the groups of clusters on a line, with gaps between some pairs."""
+    p_values = np.ones((len(sizes), len(sizes)))
+    for a, b in gaps_between:
+        p_values[a, b] = p_values[b, a] = 0.001
+    apart = np.subtract.outer(positions, positions) ** 2
+    return gaps._find_groups(p_values, np.array(sizes), apart).tolist()
+
+
+@pytest.mark.parametrize(
+    ("positions", "gaps_between", "groups"),
+    [
+        ([0.0, 10.0, -2.0], [(0, 1)], [0, 1, 0]),  # beside one: of its group
+        ([0.0, 10.0, 5.0], [(0, 1)], [0, 0, 0]),  # between both: joins them
+        ([0.0, 10.0, 5.0], [(0, 1), (0, 2)], [0, 1, 1]),  # a gap to one of them
+        ([0.0, 10.0, 5.0], [(0, 1), (0, 2), (1, 2)], [0, 1, 2]),
+        ([0.0, 10.0, 20.0], [], [0, 0, 0]),
+    ],
+)
+def test_a_cluster_joins_the_closest_larger_one_and_those_it_lies_between(
+    positions, gaps_between, groups
+):
+    assert joined_clusters(positions, [90, 80, 30], gaps_between) == groups
+
+
+def test_a_few_rows_join_no_others_that_they_lie_between():
+    assert joined_clusters([0.0, 10.0, 4.9], [90, 80, 4], [(0, 1)]) == [0, 1, 0]
+
+
+def test_pieces_of_a_group_do_not_join_the_others():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 4)) + 10.0 * np.eye(4)[np.arange(600) % 3]
+    # The first group is cut into pieces, the smallest of 25 rows.
+    labels = np.arange(600) % 3
+    first = np.flatnonzero(labels == 0)
+    labels[first[np.argsort(X[first, 3])[:25]]] = 3
+    assert find_gaps(units_of(X), labels, 0).groups.tolist() == [0, 1, 2, 0]
+
+
 def test_positions_are_those_of_a_loop():
     X, labels = two_groups(40, 3)
     X[np.random.default_rng(1).random(X.shape) < 0.2] = np.nan

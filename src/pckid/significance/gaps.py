@@ -48,8 +48,8 @@ _DISTINCT = 0.9
 _LEAST_SEEN = 0.5
 # Fewer rows of a cluster, or of a half of two, cannot show a gap.
 _LEAST_ROWS = 20
-# Of the squared distance between two clusters: a smaller one that is closer to both lies between
-# them, and bridges them if it has some rows.
+# Of the squared distance between two clusters: one that is closer to both lies between them, and
+# joins them if it has some rows.
 _BETWEEN, _LEAST_BRIDGE = 0.6, 5
 _LEAST_VARIANCE = 0.02
 
@@ -60,9 +60,8 @@ class Gaps(NamedTuple):
     # (n_clusters, n_clusters), how likely a cloud without a gap looks so for each pair; 1 on the
     # diagonal, and NaN where a cluster has fewer than 20 rows: too few to show a gap
     p_values: np.ndarray
-    # (n_clusters,), clusters without a gap between them, directly or through others, are of one
-    # group, from 0. One of too few rows is of the group of the closest cluster, or joins two that
-    # it lies between.
+    # (n_clusters,), from 0: a cluster is of the group of the closest larger one to which it shows
+    # no gap, and joins two that it lies between
     groups: np.ndarray
 
     @property
@@ -91,28 +90,26 @@ def find_gaps(units: Units, labels: np.ndarray, entropy: int, n_clusters: int = 
         second = labels[rows] == b
         statistic = _pair_statistic(values[rows], units.categorical, discrete, second, rng)
         p_values[a, b] = p_values[b, a] = norm.sf(statistic, loc=_MEAN, scale=_SPREAD)
-    return Gaps(p_values, _find_groups(p_values, sizes, units, labels))
+    apart = cluster_distances(units, labels, len(sizes)).sum(axis=2)
+    return Gaps(p_values, _find_groups(p_values, sizes, apart))
 
 
-def _find_groups(
-    p_values: np.ndarray, sizes: np.ndarray, units: Units, labels: np.ndarray
-) -> np.ndarray:
+def _find_groups(p_values: np.ndarray, sizes: np.ndarray, apart: np.ndarray) -> np.ndarray:
     """Find the group of each cluster (n_clusters,), see `Gaps`.
 
-    A few rows cannot show a gap to any cluster, so they join two clusters only where they lie
-    between them.
+    `apart` (n_clusters, n_clusters) are squared distances. Few rows hardly show a gap to any
+    cluster, so a cluster without a gap to several larger ones joins the closest of them, and two
+    others only where it lies between them.
     """
-    joined = p_values > GAP_ALPHA
-    large, small = np.flatnonzero(sizes >= _LEAST_ROWS), np.flatnonzero(sizes < _LEAST_ROWS)
-    if len(small) and len(large):
-        apart = cluster_distances(units, labels, len(sizes)).sum(axis=2)
-        joined[small, large[apart[np.ix_(small, large)].argmin(axis=1)]] = True
-        for a, b in combinations(large, 2):
-            farther = np.maximum(apart[small, a], apart[small, b])
-            between = small[(farther < _BETWEEN * apart[a, b]) & (sizes[small] >= _LEAST_BRIDGE)]
-            joined[np.ix_(between, [a, b])] = True
-    elif len(small):
-        joined[:] = True
+    near, joined = ~(p_values <= GAP_ALPHA), np.eye(len(sizes), dtype=bool)
+    order = np.argsort(-sizes, kind="stable")
+    for place, cluster in enumerate(order):
+        larger = order[:place][near[cluster, order[:place]]]
+        if len(larger):
+            joined[cluster, larger[apart[cluster, larger].argmin()]] = True
+        for a, b in combinations(larger if sizes[cluster] >= _LEAST_BRIDGE else [], 2):
+            if max(apart[cluster, a], apart[cluster, b]) < _BETWEEN * apart[a, b]:
+                joined[cluster, [a, b]] = True
     return connected_components(joined, directed=False)[1]
 
 
