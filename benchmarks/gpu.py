@@ -152,7 +152,7 @@ def beside_the_cpu(model: PCKID, X: np.ndarray, device_labels: np.ndarray) -> li
     agreement = adjusted_rand_score(labels, device_labels)
     return [
         ("the same on the CPU", f"{seconds:.1f} s"),
-        ("labels beside the CPU's, adjusted Rand index", f"{agreement:.4f}"),
+        ("agreement with the labels of the CPU, adjusted Rand index", f"{agreement:.4f}"),
     ]
 
 

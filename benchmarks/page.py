@@ -172,8 +172,9 @@ def _peers(found: list[dict[str, Any]], folder: Path) -> str:
         times.setdefault(each["n"], {})[each["method"]] = _time(each["seconds"]) + ratio
     rows = [[f"{n:,}", *(mine.get(method, "") for method in methods)] for n, mine in times.items()]
     return (
-        "![time against rows of PCKID and its rivals](performance/rows.svg)\n\n## Beside its "
-        "peers\n\n20 features, 30 % missing, five clusters, defaults otherwise; medians, "
+        "![time against rows of PCKID and other methods](performance/rows.svg)\n\n"
+        "## Compared with other methods\n\n20 features, 30 % missing, five clusters, defaults "
+        "otherwise; medians, "
         f"and in brackets how many times PCKID's.\n\n{_table(['rows', *methods], rows)}"
     )
 
@@ -196,7 +197,7 @@ def _precision(found: list[dict[str, Any]], _: Path) -> str:
     good = sum(each["lowest"] >= 0.99 for each in found)
     worst = min(found, key=lambda each: each["lowest"])
     return (
-        "## float32 beside float64\n\nAdjusted Rand index between the labels of both, same seed: "
+        "## float32 and float64\n\nAdjusted Rand index between the labels of both, same seed: "
         f"0.99 or more on {good} of {len(found)} tables,\n"
         f"least on {worst['table']} ({worst['rows']:,} × {worst['columns']}): "
         f"{worst['lowest']:.3f}.\n"

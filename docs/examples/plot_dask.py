@@ -15,7 +15,7 @@ mosaic of colour filters.
 # other two are missing. A row is a pixel with its three colours, of which one was seen, and the
 # mean of what was seen of each colour in two neighbourhoods, which is missing nowhere.
 #
-# Here the blocks are made from one array. In earnest they come from
+# Here the blocks are made from one array. In practice they come from
 # ``dask.dataframe.read_parquet`` or ``dask.array.from_zarr``, and workers read them where they lie.
 import dask.array as da
 import joblib
