@@ -831,7 +831,7 @@ def render() -> str:
     lines = [
         "# Bad input, and what it gets",
         "",
-        "Every line is a test. The table is written by `python tests/support/bad_input.py`; a dash",
+        "Every input is a test. `python tests/support/bad_input.py` writes the table. A dash",
         "means that the case cannot arise there, or that the line before says it. “Same clusters”",
         "are those of the same table without the oddity. Exit codes of the command line: 0 done,",
         "2 wrong use, 3 bad table, 4 bad model.",
@@ -839,6 +839,7 @@ def render() -> str:
         "| input | library | command line |",
         "|---|---|---|",
     ]
+    answers: dict[tuple[str, str], list[str]] = {}
     for row in ROWS:
         library = row.library.answer if row.library else "–"
         command = "–"
@@ -846,7 +847,8 @@ def render() -> str:
             said = f"“{row.command.says}”" if row.command.says else ""
             answer = row.command.answer or "refused"
             command = f"{row.command.code}: {answer}" + (f"; {said}" if said else "")
-        lines.append(f"| {row.what} | {library} | {command} |")
+        answers.setdefault((library, command), []).append(row.what)
+    lines += [f"| {'; '.join(what)} | {' | '.join(both)} |" for both, what in answers.items()]
     return "\n".join(lines) + "\n"
 
 
