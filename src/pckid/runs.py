@@ -323,10 +323,9 @@ class Clustering:
 
         prepared, table = self.prepared, self.prepared.table
         how = {"Sheet": table.reading.sheet, "Encoding": table.reading.encoding}
-        how["Also taken for missing"] = ", ".join(prepared.options.na_values)
+        how["Also treated as missing"] = ", ".join(prepared.options.na_values)
         if prepared.series is not None:
-            made_of = f"Made of {counted(len(prepared.series.rows), 'line')}."
-            how["Cases"] = " ".join([made_of, *prepared.notes_on_cases])
+            how["Cases"] = f"Made of {counted(len(prepared.series.rows), 'line')}."
         name = os.path.basename(table.source)
         file = "-" if name == "standard input" else name
         background = Background(
@@ -338,7 +337,10 @@ class Clustering:
             dates=self.dates,
             units=prepared.units,
             reading={key: value for key, value in how.items() if value},
-            notes=write_findings(prepared, words, skip="left_out"),
+            notes=[
+                *write_findings(prepared, words, skip="left_out"),
+                *prepared.notes_on_cases,
+            ],
             # The app limits how much a file may unpack to; nobody chose that.
             command=write_command(
                 ["cluster", file],

@@ -191,7 +191,7 @@ PROBLEMS = {
         "Make each answer a column of 0 and 1.",
     ),
     "spelling variants": (
-        "{column} holds {listed} which may be one category written in different ways: they count "
+        "{column} holds {listed}, which may be one category written in different ways: they count "
         "as different categories.",
         "If they mean the same, write them alike.",
     ),

@@ -58,7 +58,7 @@ def test_each_case_gets_one_cluster_and_new_lines_find_it_again(pckid, run, visi
     made = [line for line in result.err.splitlines() if re.match("40 cases|Static|Not used", line)]
     golden(made)
     page = html.unescape(Path("report.html").read_text())
-    assert made[0] in page
+    assert all(line in page for line in made)
     assert "Made of 200 lines" in page
     assert LEFT_OUT["not chosen"] not in page
     out = labels_of("out.csv")
@@ -315,6 +315,8 @@ def test_new_lines_without_their_times_are_refused_as_other_columns_are(pckid, r
     assert result.code == 3
     assert "lacks 1 of the model's" in result.err
     assert "'date'" in result.err
+    visits.drop(columns=["date", "hb"]).to_csv("new.csv", index=False)
+    assert "columns: 'hb', 'date'." in pckid("predict", "model.pckid", "new.csv").err
 
 
 def test_columns_of_a_group_share_a_scale(pckid, visits):

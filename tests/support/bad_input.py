@@ -640,7 +640,7 @@ ROWS = [
     Row(
         "a column missing at predict",
         at_predict("seen at fit time, yet now missing", lambda f: f[list("abc")]),
-        predict(3, "lacks 1 of the model's 4 columns, first 'd'", csv(X[:, :3], "a,b,c")),
+        predict(3, "lacks 1 of the model's 4 columns: 'd'", csv(X[:, :3], "a,b,c")),
     ),
     Row(
         "a further column at predict",

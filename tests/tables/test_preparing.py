@@ -322,6 +322,13 @@ def test_what_a_row_of_units_hides_is_found_at_once(prepared, at_most):
     assert next(taken.table.batches(["age"])).data["age"].to_pylist() == age[1:]
 
 
+def test_a_row_of_units_is_told_at_a_column_that_has_one(prepared):
+    kind = ["", *("f", "F", "m") * 10]
+    columns = {"kind": kind, "sbp": ["mmHg", *NUMBERS], "age": ["Jahre", *NUMBERS], "x": kind}
+    problem = next(each for each in prepared(columns).problems if each.code == "units row")
+    assert problem.column == "sbp"
+
+
 @BOTH
 def test_text_beside_a_number_is_no_row_of_units(prepared, at_most):
     columns = {"a": ["unknown", *NUMBERS], "b": ["not done", *NUMBERS], "c": ["5", *NUMBERS]}

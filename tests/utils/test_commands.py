@@ -43,6 +43,12 @@ def test_what_is_not_given_is_not_written():
     assert write_command(["inspect", "-"], options, {}) == "pckid inspect - --skip-first 0"
 
 
+def test_a_point_at_the_end_of_a_value_is_not_the_end_of_a_sentence():
+    assert as_arguments([("na_values", "n.b."), ("na_values", "-9")]) == (
+        "--na-values 'n.b.' --na-values -9"
+    )
+
+
 @pytest.mark.parametrize(
     ("drops", "written"),
     [

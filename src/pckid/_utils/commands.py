@@ -58,7 +58,11 @@ def as_argument(key: str, value: Any = True) -> str:
     """Write one option: "--drop notes", or "--drop" alone, as a flag is written, too."""
     name = _SHORT.get(key, key).replace("_", "-")
     flag = f"-{name}" if len(name) == 1 else f"--{name}"
-    return flag if value is True else f"{flag} {shlex.quote(str(value))}"
+    if value is True:
+        return flag
+    text = shlex.quote(str(value))
+    # Without quotes, a point at the end of "n.b." would read as the end of the sentence.
+    return f"{flag} '{text}'" if text.endswith(".") else f"{flag} {text}"
 
 
 def as_parameters(options: Iterable[tuple[str, Any]]) -> str:

@@ -133,8 +133,8 @@ def check_known(members: KnownMembers, n_samples: int, n_clusters: int | str) ->
         )
     if not isinstance(n_clusters, str) and len(counts) > n_clusters:
         raise OptionError(
-            f"known names {len(counts)} groups, but n_clusters={n_clusters}. Ask for at least as "
-            'many clusters, or n_clusters="auto".',
+            f"known names {len(counts)} groups, which {n_clusters} clusters cannot hold. Ask for "
+            "at least as many clusters, or let the number be chosen.",
             "known",
             "n_clusters",
         )

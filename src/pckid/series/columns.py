@@ -39,7 +39,7 @@ def as_lines(frame: Any, needed: Sequence[str] = ()) -> nw.DataFrame[Any]:
     absent = [repr(name) for name in needed if name not in lines.columns]
     if absent:
         raise ValueError(
-            f"The table has no column {', '.join(absent)}. Its columns are: "
+            f"The table has no column {' or '.join(absent)}. Its columns are: "
             f"{list_first([brief(str(name)) for name in lines.columns], 12)}."
         )
     return lines

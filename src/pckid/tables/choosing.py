@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pckid._utils.text import brief
+from pckid._utils.text import brief, list_first
 from pckid.exceptions import OptionError, TableError
 from pckid.tables.categories import Columns, read_columns
 from pckid.tables.findings import Fact, Problem, SetOption
@@ -270,14 +270,15 @@ def _refuse_absent(table: OpenTable, names: Sequence[str]) -> None:
             f"'{brief(absent[0])}': it is another table, or its columns have other names. Give "
             "rows with the columns of the table that the model was fitted on."
         )
-    many = f"{len(absent)} of the model's {len(names)} columns, first"
+    many = f"{len(absent)} of the model's {len(names)} columns:"
+    listed = list_first([f"'{brief(name)}'" for name in absent])
     them, their = ("it", "its") if len(absent) == 1 else ("them", "their")
     what = f"Add {them}; {their} cells may be empty."
     if pairs:
-        listed = ", ".join(f"'{brief(near)}' for '{brief(name)}'" for name, near in pairs[:5])
-        what = f"Did you mean {listed}? Rename {them}, or add {them} with empty cells."
+        meant = ", ".join(f"'{brief(near)}' for '{brief(name)}'" for name, near in pairs[:5])
+        what = f"Did you mean {meant}? Rename {them}, or add {them} with empty cells."
     raise TableError(
         f"{table.source} lacks {many if len(names) > 1 else 'the only column of the model,'} "
-        f"'{brief(absent[0])}'. {what}",
+        f"{listed}. {what}",
         *([SetOption("missing_columns", True)] if len(absent) < len(names) else []),
     )

@@ -84,19 +84,19 @@ def find_units_row(problems: Sequence[Problem], columns: Columns) -> Problem | N
     if len(columns.X) == 0 or np.isfinite(columns.X[0, numeric]).any():
         return None
     texts = [
-        problem.data
+        problem
         for problem in problems
         if problem.code == "text among numbers" and problem.rows == (1,)
     ]
-    alone = [data for data in texts if data["n_cells"] == 1]
+    alone = [problem for problem in texts if problem.data["n_cells"] == 1]
     if len(alone) < 2 or len(alone) >= max(MANY_COLUMNS, 2 / 3 * len(numeric)):
         return None
     data = {
-        "texts": [each["example"] for each in texts],
+        "texts": [problem.data["example"] for problem in texts],
         "n_columns": len(texts),
-        "where": texts[0]["where"],
+        "where": texts[0].data["where"],
     }
-    return Problem("units row", problems[0].column, (1,), data, (SkipUnits(),), True)
+    return Problem("units row", texts[0].column, (1,), data, (SkipUnits(),), True)
 
 
 def find_problems(
