@@ -62,14 +62,3 @@ for name, marker in zip(("forest", "rock"), "^o", strict=True):
 axes[1].legend(frameon=False)
 axes[1].set(title="true classes", xticks=[], yticks=[])
 plt.show()
-
-# %%
-# Every pair of classes
-# ---------------------
-# Some pairs are easy, and both methods find them. On others clouds mislead one or both.
-pairs = [("ridge", "leeside"), ("snowbed", "mire"), ("mire", "forest"), ("leeside", "rock")]
-for pair in pairs:
-    X, y = draw_mountain(150, pair, seed=1)
-    ours = PCKID(2, n_inits=5, max_components=15, random_state=0).fit_predict(X)
-    scores = [clustering_accuracy(y, labels) for labels in (ours, simple.fit_predict(X))]
-    print(f"{'-'.join(pair):16} PCKID {scores[0]:.3f}   mean imputation + k-means {scores[1]:.3f}")
