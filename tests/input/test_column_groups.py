@@ -155,6 +155,8 @@ def test_dask_blocks_take_groups():
         ({"column_groups": SERIES, "group_weights": {"series": -1}}, "above 0"),
         ({"column_groups": SERIES, "group_weights": {"series": True}}, "above 0"),
         ({"missingness": ["b"]}, "missingness names 'b',"),
+        ({"missingness": [True, False, False]}, "missingness holds True"),
+        ({"column_groups": {"a": [True, True]}}, r"column_groups\['a'\] holds True"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(setting, said):

@@ -73,7 +73,8 @@ def find_column(asked: Any, names: Sequence[Any] | None, n: int, parameter: str)
                 + ", ".join(map(repr, names[:12]))
             )
         return list(names).index(asked)
-    if isinstance(asked, int | np.integer) and -n <= asked < n:
+    # True and False would be taken for 1 and 0.
+    if isinstance(asked, int | np.integer) and not isinstance(asked, bool) and -n <= asked < n:
         return int(asked) % n
     raise ValueError(
         f"{parameter} holds {asked!r}, which is no column of X: it has {n}, counted from 0."
