@@ -1,7 +1,10 @@
 """Rows whose group is known keep it, name their cluster, and draw others along."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import pckid
@@ -34,6 +37,8 @@ def known_rows(*rows):
         ["a", -1, "b", float("nan"), "a", "b"],
         pd.Series(["a", pd.NA, "b", None, "a", "b"]),
         pd.Categorical(["a", None, "b", None, "a", "b"]),
+        pa.array(["a", None, "b", None, "a", "b"]),
+        np.ma.array(list("axbyab"), mask=[0, 1, 0, 1, 0, 0]),
     ],
 )
 def test_unknown_is_what_no_group_could_be(cells):
@@ -47,6 +52,10 @@ def test_a_series_is_known_by_its_labels():
     for others in (known.reset_index(drop=True), known.rename({"y": "x"})):
         assert in_order_of(frame, others) is others
     assert in_order_of(frame.to_numpy(), known) is known
+    series = SimpleNamespace(frame=frame, column_groups={})
+    assert read_known(in_order_of(series, known), 3).tolist() == ["A", "", "C"]
+    with pytest.raises(ValueError, match=r"known has 1 label .* 'w'.*known\.reindex\(X\.index\)"):
+        in_order_of(frame, known.rename({"x": "w"}))
 
 
 def test_numbers_are_names_too():
@@ -91,7 +100,7 @@ def test_clusters_beyond_the_known_groups_are_free():
 
 def test_what_cannot_be_held_is_an_error_that_says_so():
     model = PCKID(2, **SETTING)
-    with pytest.raises(ValueError, match=r"known names 3 groups, which 2 clusters"):
+    with pytest.raises(ValueError, match=r"known names 3 groups \(large, .* which 2 clusters"):
         model.fit(X, known=known_rows(0, 1, 2))
     with pytest.raises(ValueError, match="the 90 rows"):
         model.fit(X, known=["a", "b"])

@@ -21,6 +21,7 @@ from pckid.describe.missingness import find_followed_missingness
 from pckid.describe.row_summary import some_rows
 from pckid.describe.rows import keeps_labels, own_labels, to_matrix, used_columns
 from pckid.input.groups import read_groups
+from pckid.input.known import in_order_of
 from pckid.input.sentinels import describe_codes, find_codes
 from pckid.input.validation import categorical_mask, column_name, validate_table
 from pckid.n_clusters import Choice, judge_rows
@@ -98,6 +99,8 @@ class Assessment:
         not known.
     cluster_names : list of str or None
         Names of the clusters, for the words; None, or an empty list, where they have none.
+    n_together : int or None
+        How many groups the rows belong to, where `groups` were given: one row of each is compared.
     """
 
     n_clusters: int
@@ -117,6 +120,7 @@ class Assessment:
     chosen: bool = False
     n_table: int | None = None
     cluster_names: list[str | None] = field(default_factory=list)
+    n_together: int | None = None
 
     @property
     def answer(self) -> Answer:
@@ -158,6 +162,8 @@ class Assessment:
             few = counted(self.n_rows, "row")
             if self.n_rows >= MIN_ROWS:
                 few = counted(self.n_distinct, "different row")
+            if self.n_together is not None and self.n_together < MIN_ROWS <= self.n_distinct:
+                few = f"{counted(self.n_together, 'group')} of rows that belong together"
             return f"Only {few}: too few to tell whether there are groups."
         n_null = len(self.null_statistics)
         n_alike = int((self.null_statistics >= self.statistic).sum())
@@ -364,9 +370,10 @@ def assess(
             warnings.filterwarnings("ignore", "X does not have valid feature names")
             values = to_numpy(validate_table(estimator, X, reset=False)).astype(np.float64)
             labels = to_numpy(estimator.predict(X))
-    numbers = None if groups is None else read_groups(groups, len(values))
+    if groups is not None:
+        groups = read_groups(in_order_of(X, groups, "groups"), len(values))
     return assess_rows(
-        estimator, values, labels, n_null, n_resamples, random_state, n_jobs, advance, numbers
+        estimator, values, labels, n_null, n_resamples, random_state, n_jobs, advance, groups
     )
 
 
@@ -391,7 +398,8 @@ def assess_rows(
     whole = keeps_labels(estimator) or n_rows == n_filled
     n_distinct = len(np.unique(np.nan_to_num(values[rows], nan=np.inf), axis=0))
     evidence: dict[str, Any] = {}
-    if n_rows >= MIN_ROWS and n_distinct > n_clusters:
+    n_together = None if groups is None else len(np.unique(groups[rows]))
+    if min(n_rows, n_together or n_rows) >= MIN_ROWS and n_distinct > n_clusters:
         if random_state is None and isinstance(estimator.random_state, Integral):
             random_state = estimator.random_state
         own = getattr(estimator, "choice_", None)
@@ -412,6 +420,7 @@ def assess_rows(
         chosen=hasattr(estimator, "choice_"),
         n_table=None if whole else n_filled,
         cluster_names=list(estimator.cluster_names_),
+        n_together=n_together,
         **find_caveats(estimator, values, labels, whole=whole),
         **evidence,
     )

@@ -35,7 +35,7 @@ from pckid.ensemble.feature_map import project
 from pckid.ensemble.outliers import project_and_score
 from pckid.input.column_groups import plain_table
 from pckid.input.groups import read_groups
-from pckid.input.known import KnownMembers, check_known
+from pckid.input.known import KnownMembers, check_known, in_order_of
 from pckid.input.sample import RowsInMemory, Sample
 from pckid.input.table import Table, standardise, take
 from pckid.input.validation import all_or_nothing, column_name, feature_names, validate_table
@@ -363,7 +363,8 @@ class PCKID(
             those of the rows of `X` is put in their order.
         groups : array-like of shape (n_samples,), default=None
             Which rows belong together, such as the members of a household: as the rows that could
-            have been others come and go together, `confidence_` is lower. Labels stay the same.
+            have been others come and go together, `confidence_` is lower. Labels stay the same. A
+            Series of pandas is read as for `known`.
 
         Returns
         -------
@@ -390,7 +391,7 @@ class PCKID(
             scored=some_rows(np.arange(sample.table.n_samples), _MOST_SCORED),
             **self._clustering(self.n_clusters_),
             known=seeds,
-            groups=self._read_groups(groups, rows, sample),
+            groups=self._read_groups(in_order_of(X, groups, "groups"), rows, sample),
         )
         self._projection, self._centers = grouping.projection, grouping.centers
         self.inertia_, self._sharpness = grouping.inertia, grouping.sharpness

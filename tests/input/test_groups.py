@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from pckid import PCKID, assess
@@ -23,6 +24,7 @@ def test_groups_are_numbered_and_rows_without_one_are_their_own():
     assert read_groups(names, 6).tolist() == [0, 1, 2, 0, 3, 2]
     assert read_groups(pd.Series(names), 6).tolist() == [0, 1, 2, 0, 3, 2]
     assert read_groups(np.array([7, 7, 3]), 3).tolist() == [0, 0, 1]
+    assert read_groups(pa.array(names, from_pandas=True), 6).tolist() == [0, 1, 2, 0, 3, 2]
     with pytest.raises(ValueError, match="the 4 rows"):
         read_groups([1, 2, 3], 4)
 
@@ -76,6 +78,31 @@ def test_households_are_no_groups():
     assert alone.answer != Answer.NONE
     assert together.answer == Answer.NONE
     assert together.row_stability.shape == (360,)
+
+
+@pytest.mark.parametrize("n_groups", [1, 2])
+def test_few_groups_tell_nothing_however_many_rows(n_groups):
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    model = PCKID(2, **QUICK).fit(X)
+    found = assess(model, X, groups=np.arange(60) % n_groups, n_null=5, n_resamples=2)
+    assert found.answer is Answer.UNKNOWN
+    assert f"Only {n_groups} group" in found.sentence
+
+
+def test_a_series_of_groups_is_put_in_the_order_of_the_rows():
+    rng = np.random.default_rng(0)
+    X, groups = households(rng, 30, 3)
+    frame = pd.DataFrame(X, index=[f"r{i}" for i in range(90)])
+    named = pd.Series(groups, index=frame.index)
+    one, other = (
+        PCKID(2, **QUICK).fit(frame, groups=each) for each in (named, named.sample(frac=1))
+    )
+    np.testing.assert_array_equal(one.confidence_, other.confidence_)
+    judged = [
+        assess(one, frame, groups=each, n_null=5, n_resamples=3).row_stability
+        for each in (named, named.sample(frac=1))
+    ]
+    np.testing.assert_array_equal(*judged)
 
 
 def test_blocks_have_no_groups():

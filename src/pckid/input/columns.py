@@ -43,14 +43,19 @@ def cells_of(column: Column | np.ndarray) -> list[Any]:
 
 def as_objects(X: Any) -> np.ndarray:
     """Make a 2-D array of objects, None where masked; without columns if `X` is no table."""
+    values = as_array(X)
+    return values if values.ndim == 2 else np.empty((0, 0), dtype=object)
+
+
+def as_array(X: Any) -> np.ndarray:
+    """Make an array of any array-like: NumPy's as it is, objects of lists; None where masked."""
     if isinstance(X, np.ma.MaskedArray):
         values = X.data.astype(object)
         values[np.ma.getmaskarray(X)] = None
-    elif is_foreign(X):
-        values = to_numpy(X)
-    else:
-        values = X if isinstance(X, np.ndarray) else np.asarray(X, dtype=object)
-    return values if values.ndim == 2 else np.empty((0, 0), dtype=object)
+        return values
+    if is_foreign(X):
+        return to_numpy(X)
+    return X if isinstance(X, np.ndarray) else np.asarray(X, dtype=object)
 
 
 def convert_columns(

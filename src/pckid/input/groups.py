@@ -4,13 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from pckid._utils.arrays import to_numpy
 from pckid.input.cells import is_missing
+from pckid.input.columns import as_array
 
 
 def read_groups(groups: Any, n_samples: int) -> np.ndarray:
     """Number the groups of rows (n_samples,), names or numbers; a row without one is its own."""
-    cells = to_numpy(groups) if hasattr(groups, "__dlpack__") else np.asarray(groups, dtype=object)
+    cells = as_array(groups)
     if cells.shape != (n_samples,):
         raise ValueError(
             f"groups must hold one name or number for each of the {n_samples} rows; got an array "

@@ -9,7 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pckid._utils.arrays import Array, take_along, to_numpy
+from pckid._utils.text import brief, counted, list_first
 from pckid.exceptions import OptionError
+from pckid.input.column_groups import plain_table
+from pckid.input.columns import as_array
 from pckid.input.table import Scaling, Table, standardise, take
 
 _UNKNOWN = ("", "-1", "None", "nan", "NaN", "NaT", "<NA>")
@@ -56,12 +59,23 @@ class KnownMembers(NamedTuple):
         return KnownMembers(take_along(self.X, kept), rows, keys, known, self.counts)
 
 
-def in_order_of(X: Any, known: Any) -> Any:
-    """Put a Series of pandas in the order of a frame `X` whose rows have the same labels."""
-    if not (hasattr(X, "reindex") and hasattr(known, "reindex")) or len(X) != len(known):
-        return known
-    same = known.index.is_unique and known.index.isin(X.index).all()
-    return known.reindex(X.index) if same else known
+def in_order_of(X: Any, series: Any, name: str = "known") -> Any:
+    """Put a Series of pandas in the order of a table `X` whose rows have the same labels."""
+    X = plain_table(X)
+    if not (hasattr(X, "reindex") and hasattr(series, "reindex")) or len(X) != len(series):
+        return series
+    same = series.index.isin(X.index)
+    if same.all():
+        return series.reindex(X.index) if series.index.is_unique else series
+    # Labels that only number the rows are none.
+    numbered = "RangeIndex" in (type(X.index).__name__, type(series.index).__name__)
+    if same.any() and not numbered:
+        raise ValueError(
+            f"{name} has {counted(int((~same).sum()), 'label')} that X does not have, first "
+            f"{brief(repr(series.index[~same][0]))}. Give {name}.reindex(X.index), or "
+            f"{name}.to_numpy() if it is in the order of the rows."
+        )
+    return series
 
 
 def read_known(known: Any, n_samples: int) -> np.ndarray:
@@ -69,7 +83,7 @@ def read_known(known: Any, n_samples: int) -> np.ndarray:
 
     Unknown are −1, None, NaN, and an empty text.
     """
-    cells = np.asarray(to_numpy(known) if hasattr(known, "__dlpack__") else known, dtype=object)
+    cells = as_array(known)
     if cells.shape != (n_samples,):
         raise ValueError(
             f"known must hold one group for each of the {n_samples} rows, and None where it is not "
@@ -133,8 +147,8 @@ def check_known(members: KnownMembers, n_samples: int, n_clusters: int | str) ->
         )
     if not isinstance(n_clusters, str) and len(counts) > n_clusters:
         raise OptionError(
-            f"known names {len(counts)} groups, which {n_clusters} clusters cannot hold. Ask for "
-            "at least as many clusters, or let the number be chosen.",
+            f"known names {len(counts)} groups ({list_first(members.names)}), which {n_clusters} "
+            "clusters cannot hold. Ask for at least as many clusters, or let the number be chosen.",
             "known",
             "n_clusters",
         )
