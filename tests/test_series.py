@@ -481,7 +481,24 @@ def test_arrays_are_told_by_their_axes(golden):
     }
     golden(table.notes)
     masked = np.ma.masked_equal(np.array([[[1.0], [-9.0]]]), -9)
-    assert np.isnan(from_array(masked, "case time variable").values[0, 1, 0])
+    for X in (masked, list(masked), [pd.DataFrame({"a": [1, pd.NA]})]):
+        assert np.isnan(from_array(X, "case time variable").values[0, 1, 0])
+
+
+@pytest.mark.parametrize(
+    ("X", "more", "said"),
+    [
+        ([np.zeros((2, 1))], {"axes": "time case variable"}, "begin with case"),
+        (np.zeros((1, 2, 1), "M8[D]"), {}, "Case 0 .* datetime64"),
+        ([[["x"]]], {}, "Case 0 .*'x'"),
+        (np.zeros((2, 3, 2)), {"variables": ["a", "a"]}, "same name"),
+        (np.zeros((2, 3, 2)), {"cases": ["a"]}, "1 name for 2 cases"),
+        (np.zeros((2, 3, 2)), {"axes": ["case", "time"]}, "axes is"),
+    ],
+)
+def test_arrays_that_are_no_series_are_refused(X, more, said):
+    with pytest.raises(ValueError, match=said):
+        from_array(X, **{"axes": "case time variable"} | more)
 
 
 def test_names_that_are_a_series_are_found():
@@ -494,6 +511,8 @@ def test_names_that_are_a_series_are_found():
         "B4"
     }
     assert find_series(map(str, range(1990, 2000))).keys() == {"value"}
+    months = [f"ndvi_{year}-{month:02d}" for year in (2019, 2020) for month in range(1, 13)]
+    assert find_series(months) == {"ndvi": months}
     assert find_series(["age", "a1", "a2", "a3", "b_1", "b1", "b2", "b3", "b4"]) == {}
 
 

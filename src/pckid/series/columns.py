@@ -1,7 +1,8 @@
 """Columns of frames of any library."""
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Sequence
+from datetime import date
 from typing import Any, NamedTuple
 
 import narwhals as nw
@@ -29,18 +30,38 @@ class StaticColumn(NamedTuple):
         return [f"{name} changes within {within}: {then}"] * bool(self.n_changed)
 
 
+def as_name(label: Any) -> str:
+    """Write the label of a column as text: a year, a date, or what pandas has at several levels."""
+    parts = label if isinstance(label, tuple) else (label,)
+    return "_".join(str(part).removesuffix(" 00:00:00") for part in parts)
+
+
+def as_names(labels: Iterable[Any] | None, parameter: str) -> list[str] | None:
+    """Write the labels of columns as texts; None stays None."""
+    if isinstance(labels, str):
+        raise TypeError(f"{parameter} is {labels!r}. Give a list of names.")
+    return None if labels is None else [as_name(label) for label in labels]
+
+
 def as_lines(frame: Any, needed: Sequence[str] = ()) -> nw.DataFrame[Any]:
     """Wrap a frame; raises if it is none, or if a column that is needed is absent."""
     lines = as_frame(frame)
+    if lines is not None and not all(isinstance(name, str) for name in lines.columns):
+        lines = as_frame(frame.set_axis([as_name(name) for name in lines.columns], axis=1))
     if lines is None:
         raise TypeError(
             f"Expected a dataframe of pandas, polars or Arrow, got {type(frame).__name__}."
         )
-    absent = [repr(name) for name in needed if name not in lines.columns]
+    absent = [name for name in needed if name not in lines.columns]
     if absent:
+        texts = [name for name in lines.columns if lines[name].dtype == nw.String]
+        holder = next((name for name in texts if absent[0] in lines[name]), None)
+        held = (
+            f"{absent[0]!r} is a value in column {holder!r}: give variable={holder!r}, and value. "
+        )
         raise ValueError(
-            f"The table has no column {' or '.join(absent)}. Its columns are: "
-            f"{list_first([brief(str(name)) for name in lines.columns], 12)}."
+            f"The table has no column {' or '.join(map(repr, absent))}. {held * bool(holder)}Its "
+            f"columns are: {list_first([brief(name) for name in lines.columns], 12)}."
         )
     return lines
 
@@ -57,7 +78,7 @@ def number_cells(lines: nw.DataFrame[Any], name: str) -> tuple[np.ndarray, list[
         distinct, first, codes = np.unique(values, return_index=True, return_inverse=True)
         order = np.argsort(first)
         return np.argsort(order)[codes], distinct[order].tolist()
-    cells = lines[name].to_list()
+    cells = [cell if isinstance(cell, Hashable) else str(cell) for cell in lines[name].to_list()]
     kept = [cell for cell in dict.fromkeys(cells) if not is_missing(cell)]
     number = {cell: code for code, cell in enumerate(kept)}
     return np.fromiter((number.get(cell, -1) for cell in cells), np.int64, len(cells)), kept
@@ -75,9 +96,20 @@ def read_static(
     texts: list[Any] = []
     try:
         values = read_floats(lines, name)
-    except ValueError:
+        # Codes such as "1" and "2B" stay texts in new lines with numbers alone.
+        is_text = lines[name].dtype == nw.String
+    except (TypeError, ValueError):
+        is_text = True
+    if is_text:
         codes, texts = number_cells(lines, name)
         values = np.where(codes < 0, np.nan, codes)
+    if texts and isinstance(texts[0], date):
+        if not given:
+            return None
+        raise ValueError(
+            f"Column {name!r} holds dates, which are no categories. Give numbers in their place, "
+            "such as years."
+        )
     seen = np.flatnonzero(~np.isnan(values))
     first = np.full(rows.max(initial=-1) + 1, np.nan)
     first[rows[seen[::-1]]] = values[seen[::-1]]

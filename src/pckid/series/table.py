@@ -190,7 +190,7 @@ def assemble(
     times = form.bins.names
     groups = {variable: [f"{variable}_{time}" for time in times] for variable in form.variables}
     names = [*(name for group in groups.values() for name in group), *static]
-    if len(set(names)) < len(names):
+    if len(set(names)) < len(names) or len(groups) < len(form.variables):
         raise ValueError(
             f"Of the columns {list_first(list(dict.fromkeys(names)))} two would have the same "
             "name. Rename a variable or a static column."

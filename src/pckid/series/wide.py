@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from pckid._utils.arrays import to_numpy
 from pckid._utils.text import counted, join_words, list_first
-from pckid.series.columns import as_lines, read_floats, read_static
+from pckid.input.cells import is_missing
+from pckid.input.columns import as_array
+from pckid.series.columns import as_lines, as_names, read_floats, read_static
 from pckid.series.table import SeriesFormat, SeriesTable, assemble
 from pckid.series.times import TimeBins, read_times
 
-_DATE = r"\d{4}[-_.]?[01]\d[-_.]?[0-3]\d"
+_DATE = r"\d{4}[-_.]?[01]\d[-_.]?[0-3]\d|(?:19|20)\d\d[-_][01]\d"
 _TIME = re.compile(rf"(?P<stem>.*?)(?P<sign>[\s_.:-]*)(?P<time>{_DATE}|\d+(?:\.\d+)?)", re.DOTALL)
 # Two or three numbered columns are often anything else.
 _FEWEST = 4
@@ -61,9 +62,12 @@ def from_array(
     0      1.0      2.0      3.0
     1      4.0      5.0      NaN
     """
-    order = axes.split()
+    order = str(axes).split()
     if sorted(order) not in (["case", "time", "variable"], ["case", "time"]):
-        raise ValueError(f"axes is {axes!r}. Give the words case, time and variable in order.")
+        raise ValueError(
+            f"axes is {axes!r}. Give the words case, time and variable in order, as in "
+            "'case time variable'."
+        )
     series = _list_cases(X, order)
     widths = {len(each) for each in series}
     longest = max((each.shape[1] for each in series), default=0)
@@ -72,9 +76,8 @@ def from_array(
             f"The cases have {join_words(sorted(map(str, widths))) or 'no'} variables, and at most "
             f"{longest} times. Give every case the same variables, and some time."
         )
-    if like is not None:
-        variables = like.variables
-    elif variables is None:
+    variables = as_names(variables if like is None else like.variables, "variables")
+    if variables is None:
         variables = [f"variable{j}" for j in range(*widths)] if widths != {1} else ["value"]
     if widths != {len(variables)}:
         raise ValueError(
@@ -96,6 +99,8 @@ def from_array(
     short = sum(each.shape[1] < len(bins.edges) for each in series)
     notes = [f"{counted(short, 'case')} with fewer times: missing at the end."] * bool(short)
     named = list(range(len(series))) if cases is None else list(cases)
+    if len(named) != len(series):
+        raise ValueError(f"cases has {counted(len(named), 'name')} for {len(series)} cases.")
     form = SeriesFormat("from_array", {"axes": axes}, tuple(variables), (), bins)
     return assemble(form, block, {}, named, notes)
 
@@ -104,13 +109,20 @@ def _list_cases(X: Any, axes: list[str]) -> list[np.ndarray]:
     """List the series of all cases as floats, each (n_variables, n_times)."""
     inner, asked = [axis for axis in axes if axis != "case"], " ".join(axes)
     if not isinstance(X, (list, tuple)):
-        X = np.ma.filled(X.astype(np.float64), np.nan) if np.ma.isMA(X) else to_numpy(X)
+        X = X if np.ma.isMA(X) else as_array(X)
         if X.ndim != len(axes):
             raise ValueError(f"The array has the shape {X.shape}, and axes={asked!r}.")
         X = np.moveaxis(X, axes.index("case"), 0)
+    elif axes[0] != "case":
+        raise ValueError(
+            f"A list holds cases, and axes={asked!r}. Give axes that begin with case, or an array."
+        )
     series = []
     for number, each in enumerate(X):
-        values = np.asarray(each if isinstance(each, (list, tuple)) else to_numpy(each), np.float64)
+        try:
+            values = _read_floats(each)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"Case {number} is no array of numbers: {error}.") from None
         if values.ndim != len(inner):
             raise ValueError(
                 f"Case {number} is an array of shape {values.shape}, where axes={asked!r} says "
@@ -119,6 +131,19 @@ def _list_cases(X: Any, axes: list[str]) -> list[np.ndarray]:
         values = values[None] if len(inner) == 1 else values
         series.append(values.T if inner == ["time", "variable"] else values)
     return series
+
+
+def _read_floats(X: Any) -> np.ndarray:
+    """Read an array-like of any shape, NaN where something is missing."""
+    if np.ma.isMA(X) and X.dtype.kind in "biuf":
+        return np.ma.filled(X.astype(np.float64), np.nan)
+    values = as_array(X)
+    if values.dtype.kind in "cmM":
+        raise TypeError(f"it is of type {values.dtype}")
+    if values.dtype.kind == "O":
+        cells = [np.nan if is_missing(cell) else cell for cell in values.ravel().tolist()]
+        return np.array(cells, np.float64).reshape(values.shape)
+    return values.astype(np.float64)
 
 
 def from_wide(
@@ -158,6 +183,7 @@ def from_wide(
     """
     if like is not None:
         variables, static = like.variables, like.static
+    variables, static = as_names(variables, "variables"), as_names(static, "static")
     lines = as_lines(frame, static or ())
     found = find_times(lines.columns)
     absent = [name for name in variables or () if name not in found]
@@ -198,7 +224,7 @@ def from_wide(
 def find_series(columns: Iterable[str]) -> dict[str, list[str]]:
     """Find columns whose names are a series: ``ndvi_2019-01-05``, ``t1`` to ``t24``, ``1990``.
 
-    At least four columns with the same words before a date or a number count as a series. Whether
+    At least four columns with the same words before a date, a month or a number count. Whether
     they are one, only their user knows: the items of a questionnaire look the same.
 
     Parameters
@@ -239,9 +265,9 @@ def find_times(columns: Iterable[str]) -> dict[str, dict[str, tuple[bool, float]
 def _read(text: str) -> tuple[bool, float]:
     """Read the time in a name: a date where it can be one."""
     digits = re.sub(r"[-_.]", "", text)
-    if re.fullmatch(_DATE, text) and len(digits) == 8:
+    if re.fullmatch(_DATE, text):
         try:
-            day = np.datetime64(f"{digits[:4]}-{digits[4:6]}-{digits[6:]}", "D")
+            day = np.datetime64("-".join(filter(None, (digits[:4], digits[4:6], digits[6:]))), "D")
             return True, float(day.astype(int))
         except ValueError:
             return False, float(digits)
