@@ -125,6 +125,35 @@ def test_static_columns_are_found_and_kept_once():
         make({"variables": ["note"]}, **more)
 
 
+def test_codes_are_texts_in_new_lines_too():
+    table = make(ward=["1", "1", "2B", "2B"])
+    assert table.like(visits(ward="1")).frame["ward"].tolist() == ["1", "1"]
+
+
+def test_static_dates_are_no_categories():
+    born = pd.to_datetime(["1950-01-01", "1950-01-01", "1971-05-05", "1971-05-05"])
+    assert "Not used: born." in make(born=born).notes
+    with pytest.raises(ValueError, match="'born' holds dates"):
+        make({"static": ["born"]}, born=born)
+
+
+def test_labels_of_columns_need_not_be_texts():
+    lines = visits(sex=["f", "f", "m", "m"])
+    numbered = lines.set_axis(range(4), axis=1)
+    assert from_long(numbered, 0, 1).frame.columns.tolist() == ["2_0", "2_1", "3"]
+    assert from_long(numbered, 0, 1, [2], static=[]).variables == ["2"]
+    months = pd.period_range("2023-11", periods=4, freq="M")
+    wide = pd.DataFrame([[1, 2, 3, 4]], columns=pd.MultiIndex.from_product([["ndvi"], months]))
+    assert from_wide(wide).column_groups["ndvi"][1:3] == ["ndvi_2023-12-01", "ndvi_2024-01-01"]
+
+
+def test_a_variable_whose_name_is_now_a_number_and_now_a_text_is_one():
+    how = {"variable": "test", "value": "pulse"}
+    table = make(how, test=np.array([1, "1", "1", 1], dtype=object))
+    assert table.frame["1_1"].tolist() == [65, 80]
+    assert table.frame["1_0"].tolist()[0] == 61
+
+
 def test_slips_in_a_static_column_are_outvoted_and_told(block, golden):
     lines = lines_of(block).sort_values(["patient", "day"], ignore_index=True)
     right = lines.assign(born=lines["patient"].str[1:].astype(int) + 1900, sex="f")
@@ -273,15 +302,17 @@ DATES = ["2024-01-01", "2024-01-03", "2024-01-01", "2024-01-03"]
         [datetime.fromisoformat(text).replace(tzinfo=UTC) for text in DATES],
         [f"{text[8:]}.{text[5:7]}.{text[:4]}" for text in DATES],
         [f"{DATES[0]}T00:00:00Z", *(f"{text[8:]} Jan. {text[:4]}" for text in DATES[1:])],
+        pd.PeriodIndex(DATES, freq="D"),
     ],
-    ids=["text", "datetime64", "zone", "date", "datetime", "dots", "layouts"],
+    ids=["text", "datetime64", "zone", "date", "datetime", "dots", "layouts", "period"],
 )
 def test_dates_of_every_type_are_the_same_times(times):
     table = make(day=times)
     assert table.column_groups["pulse"] == ["pulse_2024-01-01", "pulse_2024-01-03"]
     assert table.times.astype("M8[D]").astype(str).tolist() == DATES[:2]
-    arrow = pa.Table.from_pandas(visits(day=times))
-    assert from_long(arrow, "patient", "day").column_groups == table.column_groups
+    if not isinstance(times, pd.PeriodIndex):
+        arrow = pa.Table.from_pandas(visits(day=times))
+        assert from_long(arrow, "patient", "day").column_groups == table.column_groups
     assert make({"from_first": True}, day=times).format.bins.edges == (0, 2)
 
 
@@ -331,6 +362,7 @@ def test_files_and_frames_have_one_reader_of_dates(tmp_path, days):
         ({"day": [0, None, 0, 1]}, "'day' .* first in row 1"),
         ({"patient": ["a", None, "b", "b"]}, "'patient' .* in row 1"),
         ({"pulse": ["high"] * 4}, "column of numbers"),
+        ({"crp": [1, "<0.5", 3, 4]}, "'crp' holds '<0.5' in row 1, .*limit.*NaN"),
     ],
 )
 def test_lines_that_cannot_be_read_are_told(columns, message):
@@ -356,8 +388,10 @@ def test_columns_that_are_not_there_are_told():
     assert "Not used: na." in make(how, **test).notes
     with pytest.warns(ShiftedRowsWarning, match=r"value of k: .*: crp\."):
         assert make(how, **test).like(visits(test="crp")).values.shape == (2, 2, 1)
-    with pytest.raises(ValueError, match="no column 'na'"):
-        make(how | {"static": ["na"]}, **test)
+    with pytest.raises(ValueError, match=r"no column 'na'. 'na' is a value in column 'test'"):
+        make({"variables": ["na"]}, **test)
+    with pytest.raises(TypeError, match=r"variables is 'pulse'. Give a list"):
+        make({"variables": "pulse"})
     with pytest.raises(ValueError, match=r"'pulse' holds '<5' in row 1, .*NaN"):
         make(how, pulse=["4", "<5", "6", "7"], **test)
     with pytest.raises(ValueError, match="'test' names no variable"):

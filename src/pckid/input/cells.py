@@ -39,6 +39,15 @@ def is_formatted_number(text: str) -> bool:
     return _FORMATTED_NUMBER.fullmatch(text) is not None
 
 
+def is_number(cell: Any) -> bool:
+    """Return whether a cell is a number, a text that is one, or missing."""
+    try:
+        numbers([cell], "")
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
 def numbers(cells: list[Any], name: str) -> np.ndarray:
     """Convert the cells of one column to floats (n_samples,), NaN where a cell is missing.
 

@@ -7,9 +7,18 @@ import narwhals as nw
 import numpy as np
 
 from pckid._utils.commands import as_argument, as_arguments
-from pckid._utils.text import brief, counted, list_first
+from pckid._utils.text import brief, counted, list_first, number_hint
+from pckid.input.cells import is_number
+from pckid.input.columns import holds_categories, holds_words
 from pckid.input.warnings import ShiftedRowsWarning, warn_caller
-from pckid.series.columns import as_lines, number_cells, read_floats, read_static
+from pckid.series.columns import (
+    as_lines,
+    as_name,
+    as_names,
+    number_cells,
+    read_floats,
+    read_static,
+)
 from pckid.series.table import SeriesFormat, SeriesTable, assemble
 from pckid.series.times import LineError, choose_bins, locate_times, read_times, write_times
 
@@ -99,14 +108,16 @@ def from_long(
     {'pulse': ['pulse_0', 'pulse_1']}
     """
     parts = {"case": case, "time": time, "variable": variable, "value": value}
-    names = {key: name for key, name in parts.items() if name is not None}
-    for key, name in names.items():
+    names = {key: as_name(name) for key, name in parts.items() if name is not None}
+    for key, name in parts.items():
         if isinstance(name, list):
             raise TypeError(f"{key} is {name!r}. Give the name of one column.")
     if len(names) == 3:
         raise ValueError("Give both `variable` and `value`, or none of them.")
+    case, time, variable, value = (names.get(key, "") for key in parts)
     if like is not None:
         variables, static, bins = like.variables, like.static, like.bins
+    variables, static = as_names(variables, "variables"), as_names(static, "static")
     chosen = () if variable else tuple(variables or ())
     lines = as_lines(frame, [*names.values(), *(static or ()), *chosen])
     others = [name for name in lines.columns if name not in names.values()]
@@ -193,11 +204,15 @@ def _read_numbers(lines: nw.DataFrame[Any], name: str) -> np.ndarray:
     """Read a column of what was measured (n_lines,)."""
     try:
         return read_floats(lines, name)
-    except ValueError as error:
-        raise ValueError(
-            f"{error} Only numbers can change with time; what is the same in all lines of a case "
-            "may be static."
-        ) from None
+    except (TypeError, ValueError):
+        cells = lines[name].to_list()
+        row = next(row for row, cell in enumerate(cells) if not is_number(cell))
+        raise LineError(
+            f"Column {name!r} holds {brief(repr(cells[row]))} in ", row,
+            f", where a number should be. {number_hint(cells[row])}Turn it into a number, or into "
+            "NaN if it means missing. Only numbers can change with time; what is the same in all "
+            "lines of a case may be static.",
+        ) from None  # fmt: skip
 
 
 def _number_visits(rows: np.ndarray, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -228,12 +243,15 @@ def _read_static_columns(
 def _read_variables(
     lines: nw.DataFrame[Any], names: Sequence[str], given: bool
 ) -> Iterator[tuple[str, Any, np.ndarray]]:
-    """Yield the columns of numbers of a table of visits: name, lines, and values there."""
+    """Yield the columns of numbers of a table of visits: name, lines, and values there.
+
+    Texts are no numbers, but for a few among numbers, as in `fit`: these raise.
+    """
     for name in names:
         try:
             yield name, slice(None), _read_numbers(lines, name)
         except ValueError:
-            if given:
+            if given or (holds_categories(lines[name]) and not holds_words(lines[name])):
                 raise
 
 
@@ -246,7 +264,10 @@ def _find_places(
         advice = ". Give every line one, or leave it out."
         where = int(np.argmin(codes))
         raise LineError(f"Column {variable!r} names no variable in ", where, advice)
-    places = {str(name): np.flatnonzero(codes == number) for number, name in enumerate(found)}
+    names = [str(name) for name in found]
+    # 1 and "1" are one name.
+    codes = np.array([names.index(name) for name in names])[codes]
+    places = {name: np.flatnonzero(codes == names.index(name)) for name in names}
     absent = [name for name in chosen or () if name not in places]
     if absent and not new:
         raise ValueError(

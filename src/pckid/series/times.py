@@ -208,7 +208,9 @@ def _read_objects(cells: list[Any], name: str) -> np.ndarray:
 
 
 def _read_cell(cell: Any) -> float | np.datetime64 | str:
-    """Read a number, or a date (with a time zone: in UTC); what is neither stays a text."""
+    """Read a number, or a date (in UTC; the first of a period); what is neither stays a text."""
+    if type(cell).__name__ == "Period":
+        cell = cell.to_timestamp()
     if isinstance(cell, datetime) and cell.tzinfo is not None:
         cell = cell.astimezone(UTC).replace(tzinfo=None)
     text = cell.strip() if isinstance(cell, str) else None
