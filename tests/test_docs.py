@@ -49,6 +49,12 @@ def test_every_block_is_of_a_kind_that_is_run(page):
     assert set(opened) <= KINDS | NO_CODE
 
 
+@pytest.mark.parametrize("page", [*PAGES, *FURTHER], ids=name_of)
+def test_no_line_is_lost_as_a_comment(page):
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.M)
+    assert not re.search(r"^\s*%", text, re.MULTILINE), "Sphinx takes a line that begins with % out"
+
+
 @pytest.mark.parametrize(
     "page", [page for page in PAGES if "```python" in page.read_text("utf-8")], ids=name_of
 )
