@@ -192,6 +192,14 @@ def test_other_files_of_the_same_lines_give_the_same_clusters(pckid, run, visits
         np.testing.assert_array_equal(same["cluster"], expected.loc[same["patient"]])
 
 
+def test_cases_are_written_with_the_delimiter_and_decimal_sign_of_their_lines(pckid, run, visits):
+    assert run("--out", "out.csv").code == 0
+    visits.to_csv("semicolons.csv", index=False, sep=";", decimal=",")
+    assert pckid("cluster", "semicolons.csv", *HOW, "-k", 2, *QUICK, "--out", "same.csv").code == 0
+    same = pd.read_csv("same.csv", sep=";", decimal=",")
+    pd.testing.assert_frame_equal(same, pd.read_csv("out.csv"))
+
+
 def test_weights_and_known_groups_are_those_of_cases(pckid, run, visits):
     counts = visits["patient"].str[-1].astype(int) % 3 + 1
     known = visits["group"].where(visits["patient"].isin(["P001", "P002", "P030", "P031"]))

@@ -219,12 +219,20 @@ def _text_blocks(
     yield delimiter.join(map(cell, [*kept.column_names, *new])) + "\n"
     for start in range(0, kept.num_rows, _BLOCK_ROWS):
         block = kept.slice(start, _BLOCK_ROWS)
-        columns = [column(list_values(values)) for values in block.columns]
+        columns = [column(_cell_values(values, decimal)) for values in block.columns]
         columns += [
             column(_number_texts(values[start : start + _BLOCK_ROWS], decimal))
             for values in new.values()
         ]
         yield "".join(delimiter.join(row) + "\n" for row in zip(*columns, strict=True))
+
+
+def _cell_values(column: Any, decimal: str) -> list[Any]:
+    """List the cells of a column, floats as texts where their decimal sign is no point."""
+    cells = list_values(column)
+    if decimal == "." or not pa.types.is_floating(column.type):
+        return cells
+    return [cell if cell is None else str(cell).replace(".", decimal) for cell in cells]
 
 
 def _number_texts(values: np.ndarray, decimal: str) -> list[str]:
