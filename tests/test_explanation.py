@@ -101,6 +101,13 @@ def test_categories_are_in_the_frame_with_their_shares():
         assert found.loc[("colour", cluster), "share"] == pytest.approx(share)
 
 
+def test_an_explanation_is_printed_as_sentences(explained):
+    lines = str(explained).splitlines()
+    assert len(lines) == 3
+    first = explained.clusters[0]
+    assert lines[0] == f"Cluster 0 ({first.n_rows} rows): {first.describe(3)}"
+
+
 def test_an_explanation_shows_itself_in_a_notebook(explained):
     page = explained._repr_html_()
     assert page.count("<tr>") == 4

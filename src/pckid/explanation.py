@@ -11,6 +11,7 @@ from scipy.spatial.distance import cdist
 from pckid._utils.arrays import asarray_like, namespace, to_numpy
 from pckid._utils.markup import html_table
 from pckid._utils.parallel import n_threads
+from pckid._utils.text import counted
 from pckid.describe.clusters import ClusterFeature, Feature, NamedFeatures, name_differences
 from pckid.describe.descriptions import describe_cluster
 from pckid.describe.nesting import Nesting, nest
@@ -115,6 +116,13 @@ class Explanation(NamedTuple):
         import pandas as pd
 
         return pd.DataFrame(self.records())
+
+    def __str__(self) -> str:
+        return "\n".join(
+            f"Cluster {cluster.number} ({counted(cluster.n_rows, 'row')}): "
+            f"{cluster.describe(len(self.clusters))}"
+            for cluster in self.clusters
+        )
 
     def _repr_html_(self) -> str:
         """Show the clusters as a table in a notebook."""
