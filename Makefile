@@ -32,7 +32,7 @@ help:
 	@echo "make faults  interrupt, kill and starve the program, twenty times each way"
 	@echo "make fuzz    100,000 mutated model files, 100,000 mutated tables, 2,000 odd arrays"
 	@echo "make audit   compare the dependencies with the list of known weaknesses; needs the network"
-	@echo "make lint    check style, types and the direction of imports"
+	@echo "make lint    check style, spelling, types and the direction of imports"
 	@echo "make format  put the code into the house format"
 	@echo "make bench   run the benchmarks and write docs/performance.md; BENCH_ARGS='--data D --rows F'"
 	@echo "make reproduce  the paper's figures in a quick form; they go to results/quick/"
@@ -141,6 +141,7 @@ audit: $(VENV)/.test
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/codespell
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python tools/docstrings.py
