@@ -829,7 +829,7 @@ ROWS = [
 def render() -> str:
     """Write the page of the docs."""
     lines = [
-        "# Bad input, and what it gets",
+        "# Bad input, and how it is handled",
         "",
         "Every input is a test. `python tests/support/bad_input.py` writes the table. A dash",
         "means that the case cannot arise there, or that the line before says it. “Same clusters”",
