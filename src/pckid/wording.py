@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pckid._utils.text import brief, counted, join_words, list_first, number_hint
+from pckid._utils.text import brief, counted, list_first, number_hint
 from pckid.exceptions import UndecidedError
 from pckid.input.sentinels import describe_codes
 from pckid.tables.categories import MAX_CATEGORIES
@@ -27,7 +27,7 @@ from pckid.tables.findings import (
 from pckid.tables.kinds import Reading
 from pckid.tables.prepared import Prepared
 
-_SHOWN, _LONGEST_ADVICE, _MOST_NAMED = 12, 500, 5
+_SHOWN, _LONGEST_ADVICE = 12, 500
 _FEWEST_ALIKE = 4  # columns with the same problem that are named in one sentence
 _THOUSANDS = {"": "no thousands sign", " ": "thousands ' '"}
 _MARKS = {
@@ -194,12 +194,6 @@ PROBLEMS = {
         "{column} holds {listed}, which may be one category written in different ways: they count "
         "as different categories.",
         "If they mean the same, write them alike.",
-    ),
-    "split category": (
-        "Columns {listed} seem to hold one category, but some rows have a 1 in none or in two of "
-        "them.{others}",
-        "Each counts as a column of its own. If they are one category, correct these rows, or "
-        "write it as one column of text, empty where it is missing.",
     ),
     "repeated ids": (
         "{column} holds {n_distinct} different values in {n_observed} rows: it seems to tell which "
@@ -418,11 +412,6 @@ def write_evidence(problem: Problem) -> str:
             n_more = sum(map(len, variants)) - 2
             more["listed"] = " and ".join(f"'{brief(t, 40)}' ({n:,})" for t, n in variants[0][:2])
             more["listed"] += f", and {n_more} more such," if n_more else ""
-        case "split category":
-            first, *others = [[f"'{brief(name, 40)}'" for name in each] for each in data["groups"]]
-            more["listed"] = join_words(first, _MOST_NAMED)
-            starts = join_words([each[0] for each in others], _MOST_NAMED)
-            more["others"] = f" So do those that begin with {starts}." if others else ""
         case "code for missing":
             codes = {0: data["codes"]}
             more["clause"] = describe_codes(codes, lambda _: f"'{brief(problem.column)}'")

@@ -350,22 +350,6 @@ def test_columns_of_true_and_false_cluster_as_those_of_1_and_0(pckid, tmp_path, 
     assert whole.splitlines()[1].startswith(f"{numbers[0]},{','.join(map(str, colours[0]))},")
 
 
-@BOTH
-def test_a_category_in_columns_of_which_rows_have_none_is_asked_about_once(pckid, tmp_path, how):
-    rng = np.random.default_rng(0)
-    numbers = rng.normal(size=(240, 1)).round(2)
-    coded = [rng.integers(n + 1, size=240)[:, None] == np.arange(n) for n in (3, 2)]
-    names = ["a", "red", "green", "blue", "own", "rent"]
-    write(tmp_path / "t.csv", [names, *np.hstack([numbers, *coded]).tolist()])
-    done = pckid("cluster", "t.csv", *CHEAP, how, "--save", "m.pckid")
-    assert done.code == 0, done.err
-    asked = done.told("split category")
-    assert len(asked) == 2  # a note, and repeated at the end
-    assert asked[0].data["groups"] == [["red", "green", "blue"], ["own", "rent"]]
-    assert pckid("inspect", "t.csv").told("split category") == asked[:1]
-    assert not pckid("predict", "m.pckid", "t.csv").told("split category")
-
-
 @pytest.mark.parametrize(
     ("how", "units"),
     [

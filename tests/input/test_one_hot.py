@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import adjusted_rand_score
 
 from pckid import PCKID
-from pckid.input.one_hot import incomplete_groups, one_hot_groups, with_one_hot
+from pckid.input.one_hot import one_hot_groups, with_one_hot
 from pckid.input.table import measure, standardise
 
 
@@ -84,7 +84,6 @@ def test_a_slip_in_one_row_of_a_hundred_is_forgiven():
     assert one_hot_groups(X) == [slice(0, 4)]
     X[0], X[1], X[2, 0] = 1, 0, np.nan
     assert one_hot_groups(X) == [slice(0, 4)]
-    assert incomplete_groups(X) == []
     # A flag that few rows have is no part of it.
     flag = np.zeros(320)
     flag[[5, 6]] = 1
@@ -152,52 +151,3 @@ def test_coded_and_declared_categories_give_the_same_clusters():
     found = PCKID(3, random_state=0).fit_predict(coded)
     assert adjusted_rand_score(truth, declared) > 0.9
     assert adjusted_rand_score(declared, found) > 0.95
-
-
-def found_in(*parts):
-    X = np.column_stack(parts)
-    return [(group.start, group.stop) for group in incomplete_groups(X)]
-
-
-def test_columns_that_lack_the_first_category_or_missing_ones_are_incomplete():
-    rng = np.random.default_rng(0)
-    number, codes, others = rng.normal(size=200), np.arange(200.0) % 4, rng.integers(3, size=200)
-    other = dummies(others.astype(float))
-    zeros = dummies(codes) * (rng.random((200, 1)) < 0.9)
-    assert found_in(number, zeros, other, number, dummies(codes)[:, 1:]) == [(1, 5), (9, 12)]
-    assert found_in(zeros, other[:, 1:]) == [(0, 4), (4, 6)]
-    assert found_in(7 * zeros) == []
-
-
-def test_a_category_of_a_single_row_is_one_of_the_run():
-    codes = 2 * (np.arange(200.0) % 4)
-    codes[5] = 3
-    assert found_in(dummies(codes)[:, [2, 3, 4, 6]]) == [(0, 4)]
-
-
-def test_columns_that_are_complete_are_not_incomplete():
-    codes = np.arange(200.0) % 4
-    codes[::7] = np.nan
-    assert found_in(dummies(codes), dummies(np.arange(200.0) % 3)) == []
-    # A rare one that shares no row with the first two of them changes nothing.
-    rare = np.where(np.arange(200) == 2, 1.0, 0.0)
-    assert found_in(rare, dummies(codes)) == []
-    assert found_in(np.zeros((0, 3))) == []
-    assert found_in(np.full((20, 3), np.nan)) == []
-
-
-def test_columns_that_share_no_row_by_chance_are_not_incomplete():
-    rare = np.eye(200)[:, :12]
-    assert found_in(rare) == []
-    assert found_in(np.repeat(rare[:, :2], 2, axis=0)) == []
-
-
-def test_columns_of_which_a_few_rows_have_two_are_incomplete():
-    rng = np.random.default_rng(0)
-    coded = dummies(np.arange(200.0) % 4)
-    other = dummies(rng.integers(3, size=200).astype(float))
-    for i in range(4):
-        coded[i] = (np.arange(4) - i) % 4 < 2
-    assert found_in(rng.normal(size=200), coded, other) == [(1, 5)]
-    assert found_in(other, coded) == [(3, 7)]
-    assert found_in(rng.random((200, 4)) < 0.4) == []

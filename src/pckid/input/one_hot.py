@@ -11,11 +11,6 @@ _LEAST_ROWS = 10
 _ROWS_PER_SLIP, _MOST_ONES = 100, 10
 # Enough rows to recognise most columns that have nothing to do with each other.
 _LOOKED_AT = 1000
-# If at least so many rows would have two of some columns, were these independent, it is no chance
-# that hardly any row does.
-_EXPECTED_TWICE = 15.0
-# Mistakes: this share of the rows expected to have both of two columns may have both.
-_FEW_TWICE = 0.1
 
 
 def with_one_hot(scaling: Scaling, X: Array) -> Scaling:
@@ -89,43 +84,3 @@ def _count_wrong(high: np.ndarray, seen: np.ndarray, run: slice) -> int:
     """Count rows without exactly one higher value in a run of columns, or with a cell missing."""
     whole, empty = seen[:, run].all(axis=1), ~seen[:, run].any(axis=1)
     return int((~(whole & (high[:, run].sum(axis=1) == 1) | empty)).sum())
-
-
-def incomplete_groups(X: np.ndarray) -> list[slice]:
-    """Find runs of columns of 0 and 1 of which rows have at most one, but not all have one.
-
-    Columns of X (n_samples, n_columns) look like this if they were made of a category with missing
-    values, or without a column for its first value, or with mistakes in more rows than
-    `one_hot_groups` forgives.
-    """
-    n_samples, n_columns = X.shape
-    ones, missing = X == 1, np.isnan(X)
-    sums = ones.sum(axis=0)
-    flags = (missing | ones | (X == 0)).all(axis=0) & (sums > 0)
-    two = np.flatnonzero(flags & (X == 0).any(axis=0))
-    for group in one_hot_groups(X[:, two], two):
-        flags[two[group]] = False
-    groups, first, end, taken = [], 0, 0, np.zeros(n_samples, dtype=bool)
-
-    def goes_on(start: int, rows: np.ndarray) -> bool:
-        if end == n_columns or not flags[end]:
-            return False
-        twice = ones[rows & ones[:, end], start:end].sum(axis=0)
-        return bool((twice <= _FEW_TWICE * sums[start:end] * sums[end] / n_samples).all())
-
-    while first < n_columns:
-        while goes_on(first, taken):
-            taken, end = taken | ones[:, end], end + 1
-        others = taken & ~ones[:, first]
-        if first < end and goes_on(first + 1, others):
-            # The first column alone ends the run.
-            taken, first = others, first + 1
-            continue
-        run = slice(first, end)
-        expected = (sums[run].sum() ** 2 - (sums[run] ** 2).sum()) / (2 * max(n_samples, 1))
-        is_complete = ((ones[:, run].sum(axis=1) == 1) | missing[:, run].any(axis=1)).all()
-        if expected >= _EXPECTED_TWICE and not is_complete:
-            groups.append(run)
-        first = end = max(end, first + 1)
-        taken = np.zeros(n_samples, dtype=bool)
-    return groups

@@ -10,7 +10,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pckid._utils.text import number_hint
-from pckid.input.one_hot import incomplete_groups
 from pckid.input.sentinels import Sentinel, find_codes
 from pckid.tables.categories import MAX_CATEGORIES, Columns
 from pckid.tables.endings import ExtraRows, find_extra_rows
@@ -42,8 +41,8 @@ NEW_COLUMNS = ("cluster", "confidence", "outlier_score", "missing_instability")
 NAME_COLUMN = "cluster_name"
 """What it adds where clusters have names."""
 ABOUT_USE = frozenset({
-    "may name the rows", "codes with zeros", "may be a code", "free text", "split category",
-    "several answers", "earlier result", "repeated ids",
+    "may name the rows", "codes with zeros", "may be a code", "free text", "several answers",
+    "earlier result", "repeated ids",
 })  # fmt: skip
 """Problems that ask whether a column should be used, and as what."""
 _MOST_CODES = 5
@@ -145,10 +144,6 @@ def find_problems(
             elif (outlier := find_outlier(values)) is not None:
                 found.append(Problem("outlier", name, (), {"value": outlier}))
             found += _number_problems(name, values, reading, rows)
-    split = [names[j] for j in measured]
-    groups = [list(split[group]) for group in incomplete_groups(columns.X[:, measured])]
-    if groups:
-        found.append(Problem("split category", groups[0][0], (), {"groups": groups}))
     return [extra_rows_problem(extra, stops), *found] if extra else found
 
 
