@@ -248,12 +248,6 @@ def test_categories_that_differ_in_capitals_are_asked_about_once(pckid, tmp_path
     assert asked.data["variants"] == [[("F", 16), ("f", 8)], [("m", 8), ("M", 8)]]
 
 
-def test_yes_and_no_in_any_case_are_not_asked_about(pckid, tmp_path):
-    rows = [f"{i % 5},{('Yes', 'yes', 'no')[i % 3]}" for i in range(40)]
-    (tmp_path / "t.csv").write_text("\n".join(["n,agreed", *rows]))
-    assert not pckid("inspect", "t.csv").told("spelling variants")
-
-
 def test_a_report_names_no_options_for_what_was_left_out(pckid, tmp_path):
     rows = [f"Shop {i},{i % 7},{i % 5},2021-01-0{1 + i % 9},{i % 3}:30:15" for i in range(40)]
     (tmp_path / "t.csv").write_text("\n".join(["shop,a,b,day,took", *rows]))

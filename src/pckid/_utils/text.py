@@ -72,6 +72,7 @@ _HINTS = (
     (r"0{2,4}([-/.])00\1(00|0000)([ T]00:00(:00)?)?", ""),
     (r"[+-]?\d{1,3}([,.'_\s]\d{3})+([.,]\d+)?", "Take the signs between thousands out of it. "),
     (r"[+-]?\d+,\d+([eE][+-]?\d+)?", "Write a point for the decimal comma. "),
+    (r"(?i:true|false|yes|no)", "Write 1 or 0 for it. "),
     (r"[+-]?0[xX][0-9a-fA-F]+", "It is hexadecimal: write it in decimals. "),
     (r"[+-]?[\d.]+\s*%", "Take the percent sign out of it. "),
     (r"[$€£¥]\s*[\d.,]+|[\d.,]+\s*[$€£¥]", "Take the currency out of it. "),

@@ -55,14 +55,9 @@ class FileRows(BlockedRows):
                 counts = prepared.counts[name]
                 # Texts that are all alike, or all different, tell no groups apart.
                 known = sorted(counts) if 1 < len(counts) < counts.total() else []
-                places = {category: float(code) for code, category in enumerate(known)}
                 self.categories[j] = known
                 self.category_counts[j] = np.array([counts[text] for text in known], float)
-                self._codes[name] = {
-                    text: places[category]
-                    for text, category in prepared.columns.answers[name].items()
-                    if category in places
-                }
+                self._codes[name] = {text: float(code) for code, text in enumerate(known)}
         self.drawn: dict[tuple[int, int], Survey] = {}  # by seed and size
 
     def survey(self, entropy: int, size: int) -> Survey:

@@ -9,7 +9,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pckid.tables.kinds import Reading, ReadingRules, find_reading_anew
-from pckid.tables.meanings import count_answers
 from pckid.tables.numbers import (
     MissingTokens,
     NotNumbers,
@@ -33,7 +32,6 @@ class Columns(NamedTuple):
     texts: dict[str, list[str | None]]  # the cells of the columns of categories
     readings: dict[str, Reading]  # of all columns, in their order
     wrong: dict[str, NotNumbers]  # what could not be read
-    answers: dict[str, dict[str, str]]  # the category that each text stands for
     counts: dict[str, Counter[str]]  # how often each category stands in its column
 
     def without_cells(self) -> "Columns":
@@ -49,7 +47,6 @@ def read_columns(
     texts: dict[str, list[str | None]] = {}
     columns: dict[str, np.ndarray] = {}
     wrong: dict[str, NotNumbers] = {}
-    answers: dict[str, dict[str, str]] = {}
     counts: dict[str, Counter[str]] = {}
     numeric = [name for name in names if found[name].is_number]
     forms = {name: found[name].form for name in numeric}
@@ -66,13 +63,12 @@ def read_columns(
     for name in names:
         if name not in columns:
             cells = text_column(table, name, missing)
-            answers[name], counts[name] = count_answers(count_texts(cells))
-            places = {text: float(j) for j, text in enumerate(sorted(counts[name]))}
-            codes = {text: places[category] for text, category in answers[name].items()}
+            counts[name] = count_texts(cells)
+            codes = {text: float(j) for j, text in enumerate(sorted(counts[name]))}
             columns[name] = encode_texts(cells, codes)
-            texts[name] = encode_texts(cells, answers[name], None).tolist()
+            texts[name] = encode_texts(cells, {text: text for text in codes}, None).tolist()
     X = np.column_stack([columns[name] for name in names] or [np.empty((table.data.num_rows, 0))])
-    return Columns(X, texts, found, wrong, answers, counts)
+    return Columns(X, texts, found, wrong, counts)
 
 
 def count_texts(cells: Any) -> Counter[str]:

@@ -1,6 +1,7 @@
 """Which columns are used, and as what: as options say, or as a model knows them."""
 
 import difflib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -14,7 +15,6 @@ from pckid.tables.categories import Columns, read_columns
 from pckid.tables.findings import Fact, Problem, SetOption
 from pckid.tables.formats import FORMATS
 from pckid.tables.kinds import DATE_CHOICES, Reading, ReadingRules, expect_numbers, find_readings
-from pckid.tables.meanings import answer_of, are_booleans
 from pckid.tables.numbers import MissingTokens, holds_token, split_token
 from pckid.tables.options import ColumnOptions
 from pckid.tables.scanning import OpenTable
@@ -215,28 +215,21 @@ def match_known_categories(columns: Columns, known: Known) -> tuple[Columns, lis
 def _match_categories(texts: Iterable[str], known: Sequence[Any]) -> dict[str, str]:
     """Find the categories of a model that texts stand for, if not as they are written.
 
-    Texts match a category that is the same number, the same answer (yes or no in several
-    languages), or the same but for capitals and blanks; one that several match is none of them.
+    Texts match a category that is the same number, or the same but for capitals and blanks; one
+    that several match is none of them.
     """
     exact = set(map(str, known))
-    answers_count = are_booleans(exact)
 
-    def forms_of(text: str) -> list[str]:
-        plain = "".join(text.casefold().split())
+    def plain(text: str) -> str:
+        letters = "".join(text.casefold().split())
         with suppress(ValueError):
-            plain = f"{float(plain):g}"
-        return [plain, *filter(None, [answer_of(text) if answers_count else ""])]
+            return f"{float(letters):g}"
+        return letters
 
-    forms: dict[str, set[str]] = {}
-    for category in exact:
-        for form in forms_of(category):
-            forms.setdefault(form, set()).add(category)
-    found = {}
-    for text in texts:
-        matches = next((forms[form] for form in forms_of(text) if form in forms), set())
-        if text not in exact and len(matches) == 1:
-            [found[text]] = matches
-    return found
+    n_alike = Counter(map(plain, exact))
+    categories = {plain(category): category for category in exact if n_alike[plain(category)] == 1}
+    others = {text: categories.get(plain(text)) for text in texts if text not in exact}
+    return {text: category for text, category in others.items() if category is not None}
 
 
 def find_other_units(units: Mapping[str, str], readings: Mapping[str, Reading]) -> list[Problem]:

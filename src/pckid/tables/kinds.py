@@ -26,7 +26,6 @@ from pckid.tables.formats import (
     is_ambiguous_plain,
 )
 from pckid.tables.meanings import (
-    are_booleans,
     has_several_answers,
     numbers_name_rows,
     texts_are_free,
@@ -254,8 +253,7 @@ def _text(column: Any, name: str, rules: ReadingRules) -> Reading:
     several = has_several_answers(distinct)
     if name in rules.kept:
         return Reading("category", several=several)
-    named = texts_name_rows(name, len(cells), n_observed, len(distinct))
-    if named and not (len(distinct) < 100 and are_booleans(distinct)):
+    if texts_name_rows(name, len(cells), n_observed, len(distinct)):
         return Reading("row name")
     free = texts_are_free(n_observed, len(distinct))
     return Reading("free text" if free else "category", several=several)

@@ -1,4 +1,4 @@
-"""What the names and the cells of a column tell: names of the rows, yes and no, several answers."""
+"""What the names and the cells of a column tell: names of the rows, several answers."""
 
 import re
 from collections import Counter
@@ -29,19 +29,6 @@ _MOST_MISSING = 0.1
 _MOST_REPEATED = 0.01
 # Repeats that chance would give on average: the probability of none is then below 0.001.
 _REPEATS = 7.0
-
-_YES = frozenset({
-    "y", "yes", "true", "t", "ja", "j", "wahr", "oui", "o", "vrai", "v", "sí", "si", "s",
-    "verdadero", "sim", "verdadeiro", "sì", "vero", "tak", "ano", "evet", "kyllä", "igen", "да",
-    "是", "はい", "हाँ", "نعم",
-})  # fmt: skip
-_NO = frozenset({
-    "n", "no", "false", "f", "nein", "falsch", "non", "faux", "falso", "não", "nao", "nie", "ne",
-    "hayır", "ei", "nee", "nej", "nem", "нет", "否", "いいえ", "नहीं", "لا",
-})  # fmt: skip
-_DIGITS = {"1": "yes", "0": "no"}
-# Letters of one pair of words: "t" beside "y" and "n" is a third answer.
-_LETTERS = [frozenset(pair) for pair in ("yn", "tf", "jn", "on", "vf", "sn")]
 
 # A question offers so many answers at most; names and addresses have more different parts.
 _MOST_ANSWERS = 30
@@ -115,41 +102,6 @@ def looks_like_identifier(values: np.ndarray) -> bool:
         return True
     whole = bool(np.all(values == np.round(values)))  # False for a column with NaN
     return whole and len(values) >= 50 and len(np.unique(values)) == len(values)
-
-
-def are_booleans(texts: Collection[str]) -> bool:
-    """Tell whether different texts all mean yes or no, and both are among them.
-
-    Words may be those of several languages, with 1 and 0 beside them, letters only those of one
-    pair of words.
-    """
-    words = {text.lower() for text in texts}
-    digits = words & _DIGITS.keys()
-    if digits and digits < words and min(map(len, words - digits)) > 1:  # TRUE and 0
-        words = words - digits | {_DIGITS[digit] for digit in digits}
-    letters = words & set("ynftjovs")
-    one_pair = any(letters <= pair for pair in _LETTERS)
-    return one_pair and words <= _YES | _NO and bool(words & _YES) and bool(words & _NO)
-
-
-def count_answers(texts: Counter[str]) -> tuple[dict[str, str], Counter[str]]:
-    """Give the category of each text of a column, and count the categories.
-
-    Yes and no are written in one way where a column writes them in several, such as Yes, y and
-    TRUE; a column with one text for each keeps them.
-    """
-    several = 2 < len(texts) < 100 and are_booleans(texts)
-    answers, counts = {text: answer_of(text) if several else text for text in texts}, Counter[str]()
-    for text, count in texts.items():
-        counts[answers[text]] += count
-    return answers, counts
-
-
-def answer_of(text: str) -> str:
-    """Tell whether a text means yes or no, 1 or 0 among them; "" for other texts."""
-    word = text.strip().lower()
-    word = _DIGITS.get(word, word)
-    return "yes" if word in _YES else "no" if word in _NO else ""
 
 
 def has_several_answers(texts: Collection[str]) -> bool:

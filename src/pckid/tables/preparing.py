@@ -45,7 +45,7 @@ from pckid.tables.kinds import (
     first_rows,
     is_used,
 )
-from pckid.tables.meanings import count_answers, name_tells_time
+from pckid.tables.meanings import name_tells_time
 from pckid.tables.numbers import (
     NOT_DETECTED,
     WORDS,
@@ -244,7 +244,7 @@ def _read(
     Categories, and texts among numbers, are counted in all rows of a file, too.
     """
     if not names:
-        return None, Columns(np.empty((table.n_rows or 0, 0)), {}, {}, {}, {}, {}), []
+        return None, Columns(np.empty((table.n_rows or 0, 0)), {}, {}, {}, {}), []
     rows = first_rows(table, names) if table.whole is None else table.whole
     columns = read_columns(rows, names, rules, readings)
     if table.whole is None:
@@ -280,8 +280,7 @@ def _count_in_all_rows(
             if isinstance(found, np.ndarray):
                 found = NotNumbers(0, int(np.count_nonzero(~np.isnan(found))), "", 0)
             total[name] = found.after(total.get(name), batch.start)
-    for name, counted in texts.items():
-        columns.answers[name], columns.counts[name] = count_answers(counted)
+    columns.counts.update(texts)
     columns.wrong.update({name: found for name, found in total.items() if found.n_cells})
 
 

@@ -26,7 +26,6 @@ from pckid.tables.findings import (
 from pckid.tables.formats import CURRENCIES, NumberFormat, read_numbers
 from pckid.tables.kinds import LEADING_ZEROS, Reading, ReadingRules, is_used
 from pckid.tables.meanings import (
-    are_booleans,
     looks_like_identifier,
     name_tells_rows,
     name_tells_units,
@@ -48,7 +47,6 @@ ABOUT_USE = frozenset({
 _MOST_CODES = 5
 _FEWEST_IDS = 10
 _LAST_DAY = 2_932_896  # 9999-12-31, in days since 1970
-_MOST_ANSWERS = 10  # ways to write yes and no, and missing
 MANY_COLUMNS = 20
 """From so many columns with text in the same row on, a table may be transposed."""
 
@@ -257,9 +255,6 @@ def _text_among_numbers(
         fix: tuple[Fix, ...] = (SetOption("limits", "value"), *codes)
         return Problem("limits", name, (found.row,), data, fix, True)
     fix = codes if found.all_texts and few and plain else (Drop(name),)
-    if are_booleans({*others, "0", "1"}):  # TRUE among 0 and 1
-        n_distinct = len(rows.data.column(name).unique())
-        fix = (ReadAs(name, "category") if n_distinct <= _MOST_ANSWERS else Drop(name),)
     return Problem("text among numbers", name, (found.row,), data, fix, True)
 
 
