@@ -51,9 +51,6 @@ NOTES = {
     "{columns!l}.",
     "left_out/free text": "Left out, because they hold free text ({say[categorical]} takes them as "
     "categories): {columns!l}.",
-    "left_out/several answers": "Left out, because they hold several answers in a cell (make each "
-    "answer a column of 0 and 1; {say[categorical]} takes each combination as a category): "
-    "{columns!l}.",
     "left_out/date": "Left out, because they hold dates ({say[dates]} takes them as days): "
     "{columns!l}.",
     "left_out/duration": "Left out, because they hold durations ({say[dates]} takes them as "
@@ -184,11 +181,6 @@ PROBLEMS = {
         "{column} holds {n_distinct} different texts in {n_observed} rows: it looks like free "
         "text, which says little about groups.",
         "Leave it out: {drop}.",
-    ),
-    "several answers": (
-        "{column} holds several answers in a cell, such as {example!q}: each combination counts as "
-        "a category of its own.",
-        "Make each answer a column of 0 and 1.",
     ),
     "spelling variants": (
         "{column} holds {listed}, which may be one category written in different ways: they count "
@@ -368,8 +360,6 @@ def explain_reading(reading: Reading, words: Dialect) -> str:
         return "rows have one of their own each: it names the rows and is left out"
     if reading.kind == "free text":
         text = "most rows have a text of their own: free text, left out"
-        if reading.several:
-            text = "several answers in a cell: left out; make each answer a column of 0 and 1"
         takes = words.names["categorical"]
         return f"{text}; {takes} takes it" if takes else text
     if reading.kind in ("date", "duration"):

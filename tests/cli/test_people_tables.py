@@ -491,26 +491,3 @@ def test_columns_of_lists_are_called_so(pckid, tmp_path, golden, how):
     golden(inspected.out.decode())
     assert not inspected.told("text among numbers")
     assert pckid("cluster", "t.parquet", *CHEAP, how, "--yes").code == 0
-
-
-@pytest.mark.parametrize(("n_tools", "left_out"), [(3, False), (6, True)])
-def test_several_answers_in_a_cell_are_pointed_out(pckid, tmp_path, n_tools, left_out):
-    rng = np.random.default_rng(0)
-    tools = np.array(["Excel", "Word", "R", "Python", "SPSS", "Stata"])[:n_tools]
-    ticked = ["|".join(tools[rng.random(n_tools) < 0.5]) for _ in range(60)]
-    rows = [[i * 5 % 13, i * 3 % 17, cell] for i, cell in enumerate(ticked)]
-    write(tmp_path / "t.csv", [["a", "b", "tools"], *rows])
-    done = pckid("cluster", "t.csv", *CHEAP, "--save", "m.pckid")
-    assert done.code == 0, done.err
-    inspected = pckid("inspect", "t.csv")
-    if left_out:
-        assert done.only_told("left_out").data == {"why": "several answers", "columns": ["tools"]}
-        assert "tools: several answers" in inspected.out.decode()
-    else:
-        told = done.only_told("several answers")
-        assert (told.column, told.data["example"]) == ("tools", "Excel|Word|R")
-        assert inspected.told("several answers") == [told]
-    assert not pckid("predict", "m.pckid", "t.csv").told("several answers", "left_out")
-    again = pckid("cluster", "t.csv", *CHEAP, "--categorical", "tools")
-    assert again.code == 0, again.err
-    assert not again.told("several answers", "left_out")

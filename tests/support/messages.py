@@ -37,7 +37,6 @@ PROBLEMS = [
     Problem("far date", "end", (), {"date": "9999-12-31"}, (Missing("9999-12-31"),)),
     Problem("free text", "remark", (), {"n_distinct": 31, "n_observed": 40}, (Drop("remark"),)),
     Problem("may name the rows", "row", (2,)),
-    Problem("several answers", "tools", (), {"example": "a;b"}),
     Problem("spelling variants", "sex", (), {"variants": [[("F", 9), ("f", 2)]]}),
     Problem("infinite numbers", "x", (7,), {"where": "row 7"}, (Missing("inf"),), True),
     Problem("repeated ids", "patient", (), {"n_distinct": 20, "n_observed": 80, "time": "date"},

@@ -26,7 +26,6 @@ from pckid.tables.formats import (
     is_ambiguous_plain,
 )
 from pckid.tables.meanings import (
-    has_several_answers,
     numbers_name_rows,
     texts_are_free,
     texts_name_rows,
@@ -88,7 +87,6 @@ class Reading(NamedTuple):
     # or why cells differ in that ("orders").
     doubt: str = ""
     has_zeros: bool = False  # numbers begin with zeros, as codes do
-    several: bool = False  # texts are combinations of answers: "a;b;c"
 
     @property
     def form(self) -> NumberFormat | DateFormat | None:
@@ -249,14 +247,12 @@ def _text(column: Any, name: str, rules: ReadingRules) -> Reading:
     """Tell categories from free text and names of rows, by the first rows."""
     cells = observed_cells(column, rules.missing.of(name).among_texts)
     n_observed = len(cells) - cells.null_count
-    distinct = cells.drop_null().unique().to_pylist()
-    several = has_several_answers(distinct)
+    n_distinct = len(cells.drop_null().unique())
     if name in rules.kept:
-        return Reading("category", several=several)
-    if texts_name_rows(name, len(cells), n_observed, len(distinct)):
+        return Reading("category")
+    if texts_name_rows(name, len(cells), n_observed, n_distinct):
         return Reading("row name")
-    free = texts_are_free(n_observed, len(distinct))
-    return Reading("free text" if free else "category", several=several)
+    return Reading("free text" if texts_are_free(n_observed, n_distinct) else "category")
 
 
 def _decide(

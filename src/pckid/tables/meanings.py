@@ -1,8 +1,6 @@
-"""What the names and the cells of a column tell: names of the rows, several answers."""
+"""What the names and the cells of a column tell: names of the rows, what rows share, times."""
 
 import re
-from collections import Counter
-from collections.abc import Collection
 
 import numpy as np
 
@@ -29,10 +27,6 @@ _MOST_MISSING = 0.1
 _MOST_REPEATED = 0.01
 # Repeats that chance would give on average: the probability of none is then below 0.001.
 _REPEATS = 7.0
-
-# A question offers so many answers at most; names and addresses have more different parts.
-_MOST_ANSWERS = 30
-_WITH_SEVERAL, _FOUND_AGAIN = 0.2, 0.8
 
 
 def name_tells_rows(name: str) -> bool:
@@ -102,19 +96,3 @@ def looks_like_identifier(values: np.ndarray) -> bool:
         return True
     whole = bool(np.all(values == np.round(values)))  # False for a column with NaN
     return whole and len(values) >= 50 and len(np.unique(values)) == len(values)
-
-
-def has_several_answers(texts: Collection[str]) -> bool:
-    """Tell whether the different texts of a column are combinations of a few answers: "a;b;c".
-
-    There are fewer answers than texts, and nearly all answers stand in several texts.
-    """
-    for sign in ";|,":
-        if sum(sign in text for text in texts) < _WITH_SEVERAL * len(texts):
-            continue
-        parts = Counter(part for text in texts for part in {p.strip() for p in text.split(sign)})
-        again = {part: n for part, n in parts.items() if n > 1}
-        few = 1 < len(again) < min(len(texts), _MOST_ANSWERS + 1)
-        if few and sum(again.values()) >= _FOUND_AGAIN * parts.total():
-            return True
-    return False

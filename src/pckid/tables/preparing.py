@@ -290,11 +290,10 @@ def _notes(left_out: Mapping[str, str], readings: Mapping[str, Reading]) -> Iter
     ways: dict[tuple[Any, ...], list[str]] = {}
     for name, reading in readings.items():
         if left_out.get(name) == reading.kind:
-            several = reading.kind == "free text" and reading.several
-            by_reason.setdefault("several answers" if several else reading.kind, []).append(name)
+            by_reason.setdefault(reading.kind, []).append(name)
         if reading.choice and reading.number and name not in left_out and not reading.doubt:
             ways.setdefault((reading.number, *reading.choice.units), []).append(name)
-    for kind in ("row name", "free text", "several answers", "date", "duration"):
+    for kind in ("row name", "free text", "date", "duration"):
         if kind in by_reason:
             yield Fact("left_out", {"why": kind, "columns": by_reason[kind]})
     for names in ways.values():

@@ -40,7 +40,7 @@ NEW_COLUMNS = ("cluster", "confidence", "outlier_score", "missing_instability")
 NAME_COLUMN = "cluster_name"
 """What it adds where clusters have names."""
 ABOUT_USE = frozenset({
-    "may name the rows", "codes with zeros", "may be a code", "free text", "several answers",
+    "may name the rows", "codes with zeros", "may be a code", "free text",
     "earlier result", "repeated ids",
 })  # fmt: skip
 """Problems that ask whether a column should be used, and as what."""
@@ -128,9 +128,6 @@ def find_problems(
             found.append(_text_among_numbers(name, columns.wrong[name], rows, counts, reading))
         elif name in counts:
             found += _category_problems(name, counts[name], name in rules.categorical)
-            if reading.several:
-                example = max(counts[name], key=len)
-                found.append(Problem("several answers", name, (), {"example": example}))
         else:
             values = columns.X[:, j]
             if j in codes:
