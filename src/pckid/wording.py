@@ -65,8 +65,6 @@ NOTES = {
     "row, in column {column!q}.",
     "words_kept": "Column {column!q} holds {held}, which is taken as a category. If it means "
     "missing: {fixes}.",
-    "not_detected": "{columns!l}: 'n.d.' is taken as missing. If it means not detected, write a "
-    "number in its place, such as the limit of detection.",
     "same_answers": "{columns!l} hold the same answers ({answers!q}), taken as categories without "
     "an order. If they have one, write them as numbers in that order.",
     "rows_together": "Rows that share a {column!q} are judged together: {n_names} in {n_rows} "

@@ -82,14 +82,6 @@ def test_a_limit_without_its_number_is_not_advised_to_be_missing(prepared, text,
     assert [(p.code, p.fix) for p in found.problems] == [("text among numbers", (Drop("x"),))]
 
 
-@BOTH
-def test_cells_that_may_mean_not_detected_are_said(prepared, at_most):
-    columns = {"x": ["n.d.", *NUMBERS[1:]], "y": ["N. D.", *NUMBERS[1:]], "z": ["", *NUMBERS[1:]]}
-    found = prepared(columns, at_most=at_most)
-    assert facts_of(found, "not_detected") == [{"columns": ["x", "y"]}]
-    assert codes_of(found) == []
-
-
 def test_codes_for_missing_of_one_column(prepared):
     pressure = ["-9" if i % 10 == 3 else str(100 + i * 7 % 13) for i in range(30)]
     excess = [str(i % 20 - 12) for i in range(30)]

@@ -21,7 +21,7 @@ MISSING_TOKENS = (
     r"\N", "#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NUM!", "#NAME?", "#NV", "#WERT!", "#BEZUG!",
     "#ZAHL!", "#N/D", "#VALEUR!", "#NOMBRE!", "#VALORE!", "#VALOR!", "#Ñ/D", "n.a.", "n. a.",
     "not available", "not applicable", "no data", "k.A.", "k. A.", "keine Angabe",
-    "keine Angaben", "nicht verfügbar", "fehlt", "fehlend", "n.d.", "n/d", "n. d.",
+    "keine Angaben", "nicht verfügbar", "fehlt", "fehlend", "n/d",
     "non disponible", "non renseigné", "non renseignée", "manquant", "s/d", "sin dato",
     "sin datos", "no disponible", "non disponibile", "mancante", "não disponível",
     "não informado", "sem dados", "n.v.t.", "niet beschikbaar", "geen gegevens", "saknas",
@@ -31,8 +31,6 @@ MISSING_TOKENS = (
 MISSING_TEXTS = frozenset(token.strip().lower() for token in MISSING_TOKENS)
 WORDS = ("none", "nil", "-")
 """Those among them that are values in a column of texts, such as no alcohol at all."""
-NOT_DETECTED = r"^(?i:\s*n\. ?d\.\s*)$"
-"""A cell that is taken as missing, and means "not detected" in a laboratory."""
 LIMIT = r"^[<>≤≥]=? *([+-]?[.,]?\d.*)$|^(\d|\d.*\d) ?\+$"
 """A cell that holds a limit, "<0.5" or "90+", and the number in it."""
 

@@ -11,8 +11,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from pckid.tables.categories import Columns, count_texts, read_columns, text_column
 from pckid.tables.choosing import (
@@ -47,11 +45,9 @@ from pckid.tables.kinds import (
 )
 from pckid.tables.meanings import name_tells_time
 from pckid.tables.numbers import (
-    NOT_DETECTED,
     WORDS,
     MissingTokens,
     NotNumbers,
-    is_text,
     try_numbers,
 )
 from pckid.tables.options import ColumnOptions
@@ -65,7 +61,6 @@ from pckid.tables.problems import (
     merge_texts,
 )
 from pckid.tables.scanning import OpenTable
-from pckid.tables.table import FileTable
 
 # What is fixed may bring more to light: a code for missing that hid an outlier.
 _MOST_ROUNDS = 5
@@ -143,7 +138,7 @@ def _prepare_once(
     if row_names is None:
         row_names = next((n for n, each in readings.items() if each.kind == "row name"), None)
     read = used + options.times
-    rows, columns, problems = _read(table, read, rules, readings, unread)
+    columns, problems = _read(table, read, rules, readings, unread)
     if options.lines is None:
         problems = _with_times(problems, readings, table, options.take_advice)
     else:
@@ -161,7 +156,7 @@ def _prepare_once(
     if known is None:
         kept = set(used)
         left_out |= {name: readings[name].kind for name in names if name not in kept}
-        facts = [*_kept_words(columns.counts), *_not_detected(columns, rows)]
+        facts = list(_kept_words(columns.counts))
     else:
         columns, facts = match_known_categories(columns, known)
         problems = _settle(problems, names, _FOR_CELLS)
@@ -238,13 +233,13 @@ def _read(
     rules: ReadingRules,
     readings: Mapping[str, Reading],
     unread: Unread,
-) -> tuple[FileTable | None, Columns, list[Problem]]:
+) -> tuple[Columns, list[Problem]]:
     """Read columns and list what is doubtful: of all rows in memory, or of the first in a file.
 
     Categories, and texts among numbers, are counted in all rows of a file, too.
     """
     if not names:
-        return None, Columns(np.empty((table.n_rows or 0, 0)), {}, {}, {}, {}), []
+        return Columns(np.empty((table.n_rows or 0, 0)), {}, {}, {}, {}), []
     rows = first_rows(table, names) if table.whole is None else table.whole
     columns = read_columns(rows, names, rules, readings)
     if table.whole is None:
@@ -256,7 +251,7 @@ def _read(
         for name, (row, cell) in unread.infinite.items()
         if name in names and name not in stopped
     ]
-    return rows, columns, problems
+    return columns, problems
 
 
 def _count_in_all_rows(
@@ -308,21 +303,6 @@ def _same_answers(counts: Mapping[str, Counter[str]]) -> Iterator[Fact]:
     for answers, names in columns.items():
         if len(names) > 1 and 3 <= len(answers) <= _MOST_ANSWERS:
             yield Fact("same_answers", {"columns": names, "answers": list(answers)})
-
-
-def _not_detected(columns: Columns, rows: FileTable | None) -> Iterator[Fact]:
-    """List columns of numbers with cells that are taken as missing, and may mean "not detected"."""
-    if rows is None:
-        return
-    found = []
-    for (name, reading), values in zip(columns.readings.items(), columns.X.T, strict=True):
-        cells = rows.data.column(name)
-        if reading.kind == "number" and name not in columns.wrong and is_text(cells.type):
-            missing = cells.filter(pa.array(np.isnan(values))).cast(pa.string())
-            if pc.any(pc.match_substring_regex(missing, NOT_DETECTED)).as_py():
-                found.append(name)
-    if found:
-        yield Fact("not_detected", {"columns": found})
 
 
 def _kept_words(counts: Mapping[str, Counter[str]]) -> Iterator[Fact]:
