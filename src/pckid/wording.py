@@ -21,7 +21,6 @@ from pckid.tables.findings import (
     ReadAs,
     SetOption,
     SkipFirst,
-    SkipUnits,
     advice,
 )
 from pckid.tables.kinds import Reading
@@ -113,11 +112,6 @@ _TEXT = (
     "{column} holds text in {n_cells} of {n_observed:+cell}, first {example!q} in {where}. {hint}"
 )
 PROBLEMS = {
-    "transposed": (
-        "{n_columns} columns hold numbers, with text in the same row: the table looks transposed, "
-        "with rows where columns should be.",
-        "Turn it round: copy it, and in a spreadsheet paste it transposed.{units}",
-    ),
     "nothing left": (
         "No column is left to cluster: all hold dates, free text or names of rows.",
         "Take some of them: {say[dates]} or {say[columns]}.",
@@ -435,9 +429,6 @@ def write_fix(problem: Problem, words: Dialect) -> str:
             more["value"] = write([SetOption("limits", "value")])
         case "far date":
             more["missing"] = f"If it means missing: {write(fix)}. " if fix else ""
-        case "transposed":
-            of_units = f" If that row holds units, leave it out: {write([SkipUnits()])}."
-            more["units"] = of_units * (problem.rows == (1,))
         case "repeated ids":
             more["lines"] = "If so,"
             if "time" in data:

@@ -58,7 +58,7 @@ from pckid.tables.problems import (
     find_repeated_names,
     find_units_row,
     infinite_number,
-    merge_texts,
+    merge_repeated_header,
 )
 from pckid.tables.scanning import OpenTable
 
@@ -151,8 +151,7 @@ def _prepare_once(
     if units is not None:  # What it hides shows at once.
         below = _prepare_once(table.without_units(), options, known, unread)
         return replace(below, problems=(units, *below.problems))
-    # The columns of a model are no rows of a transposed table.
-    problems = merge_texts(problems, 0 if known else len(read))
+    problems = merge_repeated_header(problems)
     if known is None:
         kept = set(used)
         left_out |= {name: readings[name].kind for name in names if name not in kept}
