@@ -193,12 +193,8 @@ PROBLEMS = {
         "If that means missing, add {fix}",
     ),
     "outlier": (
-        "{column} holds {value:g}, so far from its other values that these look all alike.",
+        "{column} holds {value}, so far from its other values that these look all alike.",
         "If it is a mistake, fix it or leave the cell empty.",
-    ),
-    "far date": (
-        "{column} holds {date!q}, so far from its other dates that these look all alike.",
-        "{missing}If it is a mistake, fix it or leave the cell empty.",
     ),
     "infinite numbers": (
         "{column} holds an infinite number in {where}.",
@@ -427,8 +423,6 @@ def write_fix(problem: Problem, words: Dialect) -> str:
             codes = [each for each in fix if isinstance(each, Missing)]
             more["rest"] = f" If other text means missing: {write(codes)}." if codes else ""
             more["value"] = write([SetOption("limits", "value")])
-        case "far date":
-            more["missing"] = f"If it means missing: {write(fix)}. " if fix else ""
         case "repeated ids":
             more["lines"] = "If so,"
             if "time" in data:

@@ -71,7 +71,7 @@ def test_open_questions_are_counted(pckid, golden):
 
 def test_of_many_questions_the_first_are_repeated(capsys, golden):
     be_quiet(False)
-    problem = Problem("outlier", "a", data={"value": 1e9})
+    problem = Problem("outlier", "a", data={"value": "1e+09"})
     tell_open("-", *NOTHING, [problem, problem._replace(column="b", fix=(Drop("b"),))])
     golden(capsys.readouterr().err)
     tell_open(

@@ -130,7 +130,7 @@ def test_nanoseconds_are_read_to_the_microsecond():
     assert read_temporal(pa.chunked_array([stamps]), "hour")[0] == 12
 
 
-def test_dates_that_stand_for_none_are_offered_as_missing():
+def test_dates_that_stand_for_none_are_pointed_out():
     days = [f"20{10 + i % 12}-03-{10 + i % 19}" for i in range(40)]
     ends = ["9999-12-31 00:00:00" if i in (3, 8) else day for i, day in enumerate(days)]
     starts = ["0000-00-00" if i in (5, 9) else day for i, day in enumerate(days)]
@@ -139,10 +139,7 @@ def test_dates_that_stand_for_none_are_offered_as_missing():
     table = open_table(Source("t.csv", 1 << 30, content))
     found = prepare(table, ColumnOptions(dates=("use",)))
     assert {(each.code, each.column, each.fix) for each in found.problems} == {
-        ("far date", "end", (Missing("9999-12-31 00:00:00"),)),
+        ("outlier", "end", ()),
         ("text among numbers", "start", (Missing("0000-00-00"),)),
     }
-    assert found.problems[0].data == {"date": "9999-12-31 00:00:00"}
-    advised = prepare(table, ColumnOptions(dates=("use",), take_advice=True))
-    assert not advised.problems
-    assert np.isnan(advised.columns.X).sum(axis=0).tolist() == [2, 2, 0]
+    assert found.problems[0].data == {"value": "9999-12-31"}

@@ -46,7 +46,8 @@ ABOUT_USE = frozenset({
 """Problems that ask whether a column should be used, and as what."""
 _MOST_CODES = 5
 _FEWEST_IDS = 10
-_LAST_DAY = 2_932_896  # 9999-12-31, in days since 1970
+# In days since 1970: databases write 9999-12-31 where something has not ended.
+_LAST_DAY = 2_932_896
 
 
 def merge_repeated_header(problems: list[Problem]) -> list[Problem]:
@@ -123,10 +124,10 @@ def find_problems(
                 where = name if any(code.value in elsewhere for code in codes[j]) else ""
                 fix = tuple(Missing(f"{code.value:g}", where) for code in codes[j])
                 found.append(Problem("code for missing", name, (), {"codes": codes[j]}, fix))
-            elif reading.kind == "date":
-                found += _far_dates(name, values, rows)
+            elif reading.kind == "date" and (values == _LAST_DAY).any():
+                found.append(Problem("outlier", name, (), {"value": "9999-12-31"}))
             elif (outlier := find_outlier(values)) is not None:
-                found.append(Problem("outlier", name, (), {"value": outlier}))
+                found.append(Problem("outlier", name, (), {"value": f"{outlier:g}"}))
             found += _number_problems(name, values, reading, rows)
     return [extra_rows_problem(extra, stops), *found] if extra else found
 
@@ -144,20 +145,6 @@ def find_outlier(values: np.ndarray) -> float | None:
     distance = np.abs(seen / 2 - median / 2)
     farthest = int(np.argmax(distance))
     return float(seen[farthest]) if distance[farthest] / 1e5 > high / 2 - low / 2 > 0 else None
-
-
-def _far_dates(name: str, values: np.ndarray, rows: FileTable) -> Iterator[Problem]:
-    """Say which date, in days (n_rows,), is far from all others, or the last that can be written.
-
-    Databases write that one where something has not ended.
-    """
-    first, last = np.nanmin(values, initial=np.inf), np.nanmax(values, initial=-np.inf)
-    day = float(last) if first < _LAST_DAY <= last else find_outlier(values)
-    if day is None:
-        return
-    cell = rows.data.column(name)[int(np.flatnonzero(values == day)[0])].as_py()
-    fix = (Missing(cell.strip()),) if isinstance(cell, str) else ()
-    yield Problem("far date", name, (), {"date": str(cell).strip()}, fix)
 
 
 def find_repeated_names(cells: Any, name: str) -> list[Problem]:
