@@ -683,7 +683,7 @@ ROWS = [
         None,
         Run(
             0,
-            "The first row holds only numbers and is taken for names",
+            "The names of the columns are taken from line 1, which looks like data",
             cluster(csv(np.nan_to_num(X), "")),
             None,
             "clustered, and a note",

@@ -57,7 +57,6 @@ NOTES = [
     Fact("same_columns", {"sheet": "May", "others": ["June"]}),
     Fact("hidden_rows", {"n_rows": 3}),
     Fact("formulas_without_results", {"n_cells": 2}),
-    Fact("numbers_as_names", {}),
     Fact("dropped", {"alike": "values", "columns": ["a"]}),
     Fact("empty_clusters", {"n_found": 2, "n_clusters": 3}),
     Fact("most_clusters", {"n_clusters": 15}),

@@ -99,7 +99,7 @@ def test_long_and_odd_names_are_counted_right(tmp_path):
 def test_names_may_be_absent(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("1,2\n3,4\n")
-    assert scan_table(str(path)).notes[-1].code == "numbers_as_names"
+    assert scan_table(str(path)).notes[-1].code == "header_in_doubt"
     table = read_source(str(path), header=False)
     assert table.names == ["column 1", "column 2"]
     assert table.data.num_rows == 2

@@ -146,7 +146,7 @@ def test_only_spreadsheets_have_sheets(tmp_path):
 
 def test_names_may_be_absent(tmp_path):
     path = written(tmp_path / "t.xlsx", [[1.5, 2], [3, 4]])
-    assert scan_table(str(path)).notes[-1].code == "numbers_as_names"
+    assert scan_table(str(path)).notes[-1].code == "header_in_doubt"
     assert read(path, header=False).to_pydict() == {"column 1": [1.5, 3.0], "column 2": [2, 4]}
 
 

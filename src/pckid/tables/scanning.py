@@ -21,7 +21,6 @@ import pyarrow as pa
 
 from pckid._utils.text import brief
 from pckid.exceptions import OptionError, TableError
-from pckid.input.cells import is_number_text
 from pckid.tables.binary import (
     ARROW,
     PARQUET,
@@ -60,7 +59,6 @@ _ROWS_AT_ONCE = 1 << 14
 _MOST_NAMED = 1 << 29
 # From this size on a compressed text is measured before more of it is kept.
 _MEASURED_FROM = 1 << 28
-_NUMBERS_AS_NAMES = Fact("numbers_as_names", {})
 
 
 @dataclass(frozen=True)
@@ -220,11 +218,7 @@ def open_table(
         raise TableError(
             f"{table.source} has two columns named '{brief(twice)}'. Rename one of them."
         )
-    notes = table.notes
-    if named_by_row and given.header and all(map(is_number_text, table.names)):
-        # A header of numbers may be none, whichever row it is.
-        notes = *(note for note in notes if note.code != "header_in_doubt"), _NUMBERS_AS_NAMES
-    table = replace(table, notes=notes, reading=given)
+    table = replace(table, reading=given)
     return table.read(at_most) if at_most else table
 
 
