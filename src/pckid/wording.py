@@ -182,10 +182,6 @@ PROBLEMS = {
         "rows belong together, not what they are like.",
         "{lines} leave it out: {aside_or_drop}. {say[together]}",
     ),
-    "repeated names": (
-        "{column} names the rows, but several have the same: {names!c}.",
-        "Check whether such rows were entered twice.",
-    ),
     "code for missing": (
         "{clause}, unlike its other values.",
         "If that means missing, add {fix}",

@@ -39,7 +39,6 @@ PROBLEMS = [
     Problem("infinite numbers", "x", (7,), {"where": "row 7"}, (Missing("inf"),), True),
     Problem("repeated ids", "patient", (), {"n_distinct": 20, "n_observed": 80, "time": "date"},
             (Drop("patient"),)),
-    Problem("repeated names", "id", (), {"names": {"P7": 2}}),
     Problem("units row", "sbp", (1,), {"texts": ["mmHg", "kg"], "n_columns": 2, "where": "row 1"},
             (SkipUnits(),), True),
     Problem("extra rows", "name", (), {"labels": ("Total",), "more": False}, (SkipLast(1),)),

@@ -222,9 +222,7 @@ def test_a_name_that_two_rows_share_is_told(prepared):
     )
     assert found.row_names == "Pat-Nr"
     assert found.left_out == {"Pat-Nr": "row name"}
-    assert [(p.code, p.data) for p in found.problems if p.column == "Pat-Nr"] == [
-        ("repeated names", {"names": {"P007": 2}})
-    ]
+    assert found.together == [("rows_together", {"column": "Pat-Nr", "n_names": 39, "n_rows": 40})]
 
 
 def test_limits_are_advised_below_a_row_of_units(prepared):

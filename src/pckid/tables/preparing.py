@@ -55,7 +55,6 @@ from pckid.tables.prepared import Prepared, Unread
 from pckid.tables.problems import (
     ABOUT_USE,
     find_problems,
-    find_repeated_names,
     find_units_row,
     infinite_number,
     merge_repeated_header,
@@ -143,8 +142,6 @@ def _prepare_once(
         problems = _with_times(problems, readings, table, options.take_advice)
     else:
         problems = _settle(problems, (options.lines.time, options.lines.value), _FOR_CASES)
-    if options.row_names is None and row_names is not None and table.whole is not None:
-        problems += find_repeated_names(table.whole.data.column(row_names), row_names)
     if not used:
         problems = [Problem("nothing left", names[0], stops=True)]
     units = find_units_row(problems, columns)

@@ -147,13 +147,6 @@ def find_outlier(values: np.ndarray) -> float | None:
     return float(seen[farthest]) if distance[farthest] / 1e5 > high / 2 - low / 2 > 0 else None
 
 
-def find_repeated_names(cells: Any, name: str) -> list[Problem]:
-    """Say which names stand in several rows, where a column of texts names the rows otherwise."""
-    counts = Counter(cell.strip() for cell in cells.to_pylist() if isinstance(cell, str))
-    repeated = {text: n for text, n in counts.items() if text and n > 1}
-    return [Problem("repeated names", name, (), {"names": repeated})] if repeated else []
-
-
 def infinite_number(name: str, row: int, parts: Sequence[Part], cell: Any = None) -> Problem:
     """Say that a row, counted from 1, holds an infinite number: as a text, or as such."""
     fix = Missing(cell.strip()) if isinstance(cell, str) else Drop(name)
