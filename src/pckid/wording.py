@@ -29,11 +29,6 @@ from pckid.tables.prepared import Prepared
 _SHOWN, _LONGEST_ADVICE = 12, 500
 _FEWEST_ALIKE = 4  # columns with the same problem that are named in one sentence
 _THOUSANDS = {"": "no thousands sign", " ": "thousands ' '"}
-_MARKS = {
-    "-": ", negative with '-' behind them",
-    "'": ", in text with an apostrophe",
-    "=": ', in text as ="8"',
-}
 
 LEFT_OUT = {
     "choice": "left out by choice", "row names": "names the rows", "row_names": "names the rows",
@@ -354,7 +349,7 @@ def explain_reading(reading: Reading, words: Dialect) -> str:
     form = choice.format
     thousands = _THOUSANDS.get(form.thousands, f"thousands '{form.thousands}'")
     units = f", unit {' or '.join(map(repr, choice.units))}" if choice.units else ""
-    units += "".join(_MARKS[mark] for mark in form.marks)
+    units += ", negative with '-' behind them" * form.minus_behind
     cells = counted(choice.n_observed, "cell")
     fit = "fits" if choice.n_observed == 1 else "fit"
     return (

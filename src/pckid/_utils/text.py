@@ -106,7 +106,7 @@ _HINTS = (
 
 UNREAD_NUMBER = (
     rf"^(?:[+-]?(0[xX][0-9a-fA-F]+|\d+(_\d+)+|{_OTHER_DIGITS}([.,٫]{_OTHER_DIGITS})?)"
-    rf"|{_SPAN}|{_WITH_ERROR}|{_COORDINATE}|{_TWO_UNITS}|{_TWO_NUMBERS})$"
+    rf"|=\".*\"|'[+-]?{_DIGITS}|{_SPAN}|{_WITH_ERROR}|{_COORDINATE}|{_TWO_UNITS}|{_TWO_NUMBERS})$"
 )
 """A pattern of texts that are numbers to a reader but are not taken as such."""
 

@@ -44,10 +44,10 @@ CURRENCIES = {text.lower(): sign for sign, texts in _CURRENCIES.items() for text
 # Longer ones first: "Rs." before "Rs".
 _WRITTEN = "|".join(re.escape(text) for text in sorted(CURRENCIES, key=len, reverse=True))
 _CELL = re.compile(
-    rf"(?P<quote>'|(?P<formula>=\"))?\(? *[+-]? *(?P<before>{_WRITTEN})? *[+-]? *"
+    rf"\(? *[+-]? *(?P<before>{_WRITTEN})? *[+-]? *"
     r"(?P<core>[.,]?[0-9](?:[0-9.,' ]*[0-9])?[.,]?(?:e[+-]?[0-9]+)?)(?P<gap> *)"
     rf"(?P<after>{_WRITTEN}|[^\W\d]{{1,12}}\.?|[%‰]|[^0-9\s()+'-][^0-9\s()+]{{0,11}})?"
-    r" *(?P<minus>-?) *\)?(?(formula)\")",
+    r" *(?P<minus>-?) *\)?",
     re.IGNORECASE,
 )
 # The shape of a number with any text behind it; of digits, powers of ten alone: "10^9/l", "g/100g".
@@ -73,8 +73,7 @@ class NumberFormat(NamedTuple):
     decimal: str = "."  # or ","
     thousands: str = ""  # or one of ,.' and a blank
     units: tuple[str, ...] = ()  # currency, percent sign or unit around them, in lower case
-    # "-": a minus may stand behind them; "'" and "=": texts as '8 and ="8" are numbers.
-    marks: tuple[str, ...] = ()
+    minus_behind: bool = False  # whether negative ones may be written as 12.50-
 
     @property
     def name(self) -> str:
@@ -84,7 +83,7 @@ class NumberFormat(NamedTuple):
     @property
     def is_plain(self) -> bool:
         """Whether numbers have nothing but a decimal sign."""
-        return not (self.thousands or self.units or self.marks)
+        return not (self.thousands or self.units or self.minus_behind)
 
 
 SIGNS = tuple(
@@ -116,9 +115,8 @@ class FormatChoice(NamedTuple):
 
     @property
     def may_be_codes(self) -> bool:
-        """Whether cells are quoted as codes are, or have behind them what is no known unit."""
-        known = _UNITS | CURRENCIES.keys() | _MULTIPLIERS
-        return not known.issuperset(self.units) or not {"'", "="}.isdisjoint(self.format.marks)
+        """Whether cells have behind them what is no known unit."""
+        return not (_UNITS | CURRENCIES.keys() | _MULTIPLIERS).issuperset(self.units)
 
     @property
     def unit(self) -> str:
@@ -191,13 +189,9 @@ def choose_format(
     """
     parsed = _with_common_unit(shapes)
     parsed |= {shape: cell for shape in shapes.counts if (cell := split_number(shape)) is not None}
-    # "2-" is a grade, "2.00-" an amount; ="007" keeps the zeros of a code.
-    amounts = any(mark == "-" and not core.isdigit() for core, _, mark in parsed.values())
-    codes = any(
-        mark in ("'", "=") and re.match("0[0-9]", core) for core, _, mark in parsed.values()
-    )
-    unread = ("-",) * (not amounts) + ("'", "=") * codes
-    parsed = {shape: cell for shape, cell in parsed.items() if cell[2] not in unread}
+    # "2-" is a grade, "2.00-" an amount.
+    amounts = any(behind and not core.isdigit() for core, _, behind in parsed.values())
+    parsed = {shape: cell for shape, cell in parsed.items() if amounts or not cell[2]}
     fits: list[tuple[int, NumberFormat, dict[str, float]]] = []
     for signs in SIGNS if form is None else [form]:
         if form or decimal in (None, signs.decimal):
@@ -229,8 +223,8 @@ def choose_format(
             len(shape),
         ),
     )
-    marks = {parsed[shape][2] for shape in values} - {""}
-    signs = signs._replace(units=tuple(sorted(units)), marks=tuple(sorted(marks)))
+    behind = any(parsed[shape][2] for shape in values)
+    signs = signs._replace(units=tuple(sorted(units)), minus_behind=behind)
     return FormatChoice(
         signs, most, shapes.n_observed,
         rival, as_shown(shapes.examples.get(telling, telling)), dict(units),
@@ -300,11 +294,10 @@ def _pattern(form: NumberFormat) -> str:
     unit = "|".join(re.escape(unit) for unit in sorted(form.units, key=len, reverse=True))
     unit = f"(?i:{unit})?" if unit else ""
     core = rf"{_core(form)}|(?i:inf|infinity)"
-    minus = "-?" if "-" in form.marks else ""
-    quote, end = ("(?:'|=\")?", '"?') if {"'", "="}.intersection(form.marks) else ("", "")
+    minus = "-?" if form.minus_behind else ""
     return (
-        rf"^{quote}(?P<open>\(?) *(?P<sign>[+-]?) *{unit} *(?P<inner>[+-]?) *(?P<core>{core}) *"
-        rf"{unit} *(?P<minus>{minus}) *\)?{end}$"
+        rf"^(?P<open>\(?) *(?P<sign>[+-]?) *{unit} *(?P<inner>[+-]?) *(?P<core>{core}) *"
+        rf"{unit} *(?P<minus>{minus}) *\)?$"
     )
 
 
@@ -324,7 +317,7 @@ def _core(form: NumberFormat) -> str:
     return rf"(?:(?:{whole})(?:{point}[0-9]*)?|{point}[0-9]+)(?:[eE][+-]?[0-9]+)?"
 
 
-def _with_common_unit(shapes: Shapes) -> dict[str, tuple[str, str, str]]:
+def _with_common_unit(shapes: Shapes) -> dict[str, tuple[str, str, bool]]:
     """Split cells with the same text behind the number, whatever it is, if nearly all have it."""
     found = {shape: cell for shape in shapes.counts if (cell := _WITH_TEXT.fullmatch(shape))}
     n_cells: Counter[str] = Counter()
@@ -337,13 +330,13 @@ def _with_common_unit(shapes: Shapes) -> dict[str, tuple[str, str, str]]:
     examples = [shapes.examples[shape] for shape in alike if shape in shapes.examples]
     if examples and not unit.isalpha():
         unit = examples[0][-len(unit) :].lower()  # A shape has lost the digits.
-    return {shape: (found[shape]["core"], unit, "") for shape in alike}
+    return {shape: (found[shape]["core"], unit, False) for shape in alike}
 
 
-def split_number(shape: str) -> tuple[str, str, str] | None:
-    """Split a cell into its number, its unit in lower case, and its mark; None if it is no number.
+def split_number(shape: str) -> tuple[str, str, bool] | None:
+    """Split a cell into its number and its unit in lower case, and tell of a minus behind them.
 
-    A mark is a minus behind the number, or the apostrophe or the "=" of a quoted one.
+    None if it is no number.
     """
     found = _CELL.fullmatch(shape)
     if found is None:
@@ -359,4 +352,4 @@ def split_number(shape: str) -> tuple[str, str, str] | None:
         return None
     if after[:1] == "m" and after[1:] in _WITH_PREFIX:
         after = (found["after"] or "")[0] + after[1:]
-    return found["core"], before or after, found["minus"] or (found["quote"] or "")[:1]
+    return found["core"], before or after, bool(found["minus"])
