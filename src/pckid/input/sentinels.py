@@ -21,13 +21,12 @@ SENTINELS = (
 _SCALE_CODES = (7.0, 8.0, 9.0)
 _ENDS = np.array([*SENTINELS, *_SCALE_CODES])
 _YES_NO = [[0.0, 1.0], [1.0, 2.0]]
-# Short scales of answers, complete.
-_SCALES = [*_YES_NO, [1.0, 2.0, 3.0], [1.0, 2.0, 3.0, 4.0], [1.0, 2.0, 3.0, 4.0, 5.0]]
+# Short scales of answers, complete: up to 3 from 0 on, up to 5 from 1 on.
+_SCALES = [[0, 1], [0, 1, 2], [0, 1, 2, 3], [1, 2], [1, 2, 3], [1, 2, 3, 4], [1, 2, 3, 4, 5]]
 _HIGHEST_STEP = 11.0  # of any scale of answers, 0 to 10 or 1 to 11
 _FEWEST_CODED, _MOST_CODES = 3, 5
 _HIGHEST_ALONE = -7.0  # of negative codes that need no other column; -1 may well be a change
 _SHARED = 3  # columns that make a code of a number that one of them leaves in doubt
-_ABOVE_COUNTS = 4
 _NAMED = 5
 
 
@@ -79,8 +78,8 @@ def _find_certain(distinct: np.ndarray, counts: np.ndarray) -> dict[float, int]:
     least twice, and lie further from the other values than these spread; or, from -7 down, when
     they alone are negative, one of them in three rows, and lie further off than the values of the
     lower half do from each other. Once is enough for a code that is hardly ever a measurement, if
-    it lies ten times as far as the others spread. A 9 beside a complete scale from 1 up to 5 at
-    most, or beside 0 and 1, counts where it lies as far as the scale is long, in three rows: if it
+    it lies ten times as far as the others spread. A 9 beside a complete scale, from 0 up to 3 or
+    from 1 up to 5 at most, counts where it lies as far as the scale is long, in three rows: if it
     were a count, some rows would hold a number between.
     """
     first, stop = 0, len(distinct)
@@ -143,9 +142,11 @@ def _find_possible(distinct: np.ndarray, counts: np.ndarray) -> dict[float, int]
         for codes, others in ((slice(n), slice(n, None)), (slice(-n, None), slice(-n))):
             rest = distinct[others]
             gap = np.abs(distinct[codes][:, None] - rest).min()
-            steps = bool(np.all(rest == np.round(rest))) and rest[0] >= 0
+            # From 0 on, 7, 8 and 9 may be rare counts.
+            digits = np.isin(distinct[codes], _SCALE_CODES).any()
+            steps = bool(np.all(rest == np.round(rest))) and rest[0] >= digits
             steps = steps and rest[-1] <= _HIGHEST_STEP and gap >= 2
-            far = gap > np.ptp(rest) and not np.isin(distinct[codes], _SCALE_CODES).any()
+            far = gap > np.ptp(rest) and not digits
             if is_code[codes].all() and (steps or far):
                 found = _as_codes(distinct, counts, codes)
     return found
@@ -163,29 +164,7 @@ def _is_shared(X: np.ndarray, value: float, columns: Sequence[int]) -> bool:
     """Return whether a number stands apart in several columns, and in most that hold it."""
     if len(columns) < _SHARED:
         return False
-    n_holding = np.count_nonzero(np.isin(X, value).any(axis=0))
-    if len(columns) < 0.8 * n_holding:
-        return False
-    return value not in _SCALE_CODES or not _is_count(X, value, columns)
-
-
-def _is_count(X: np.ndarray, value: float, columns: Sequence[int]) -> bool:
-    """Return whether a number beside 0, 1, 2... may be the highest of some rare counts.
-
-    Columns in which 0 is commoner than 1 may count; an answer that no question offers stands at
-    least four above all steps of these `columns`, and no other column that may count has a
-    number between.
-    """
-    may_count = np.flatnonzero(
-        (np.fmin.reduce(X, axis=0) == 0) & ((X == 0).sum(axis=0) >= (X == 1).sum(axis=0))
-    )
-    if np.setdiff1d(columns, may_count).size >= _SHARED:
-        return False
-    own, all_steps = (
-        np.max(part, where=(part < value) & ~np.isin(part, _SCALE_CODES), initial=0)
-        for part in (X[:, columns], X[:, may_count])
-    )
-    return bool(all_steps > own or value - own < _ABOVE_COUNTS)
+    return len(columns) >= 0.8 * int(np.count_nonzero(np.isin(X, value).any(axis=0)))
 
 
 def describe_codes(codes: Mapping[int, Sequence[Sentinel]], name: Callable[[int], str]) -> str:
