@@ -416,25 +416,11 @@ def test_a_limit_of_detection_is_read_as_advised(pckid, tmp_path, how):
     assert fixes == [SetOption("limits", "value")]
 
 
-_MEANT = {
-    "duration": [
-        "{n}h {m:02}m",
-        "{n} h {m} min",
-        "PT{n}H{m}M",
-    ],
-    "value with its error": [
-        "{n}.{m} ± 0.{n}",
-        "{m} +/- {n}",
-        "{m},5±0,1 mg",
-    ],
-    "coordinate": ["{m}.{n}° N", "{m}°{n}'12\"S", "{n}° {m}′ W"],
-    "written in two units": ["{n}'{m}\"", "{n} ft {m} in"],
-    "It holds two numbers": [
-        "1{m:02}/8{n}",
-        "{m} ({n}.5)",
-        "{m} ({n}%)",
-    ],
-}
+_MEANT = [
+    "{n}h {m:02}m", "{n} h {m} min", "PT{n}H{m}M", "{n}.{m} ± 0.{n}", "{m} +/- {n}",
+    "{m},5±0,1 mg", "{m}.{n}° N", "{m}°{n}'12\"S", "{n}° {m}′ W", "{n}'{m}\"", "{n} ft {m} in",
+    "1{m:02}/8{n}", "{m} ({n}.5)", "{m} ({n}%)", "'{m}", "0x{m}{n}",
+]  # fmt: skip
 
 
 def measurements(form):
@@ -442,18 +428,17 @@ def measurements(form):
 
 
 def test_measurements_that_are_not_one_number_are_recognised(tmp_path):
-    columns = {form: measurements(form) for forms in _MEANT.values() for form in forms}
+    columns = {form: measurements(form) for form in _MEANT}
     names = [f"m{j}" for j in range(len(columns))]
     rows = [[*(cells[i] for cells in columns.values()), *two] for i, two in enumerate(NUMBERS)]
     write(tmp_path / "t.csv", [[*names, "a", "b"], *rows], "\t")
     found = problems_of(tmp_path / "t.csv")
-    meanings = [meant for meant, forms in _MEANT.items() for _ in forms]
-    for name, meant, cells in zip(names, meanings, columns.values(), strict=True):
+    for name, cells in zip(names, columns.values(), strict=True):
         problem = found[name]
         assert (problem.code, problem.rows) == ("text among numbers", (1,))
         assert (problem.data["n_cells"], problem.data["example"]) == (60, cells[0])
         assert problem.fix == (Drop(name),)
-        assert meant in write_evidence(problem)
+        assert "not one plain number" in write_evidence(problem)
 
 
 @BOTH
@@ -464,9 +449,9 @@ def test_measurements_that_are_not_one_number_are_asked_about(pckid, tmp_path, h
     done = pckid("cluster", "t.csv", *CHEAP, how)
     assert done.code == 3
     assert done.only_told("text among numbers").fix == (Drop("m"),)
-    assert "duration" in done.err
+    assert "not one plain number" in done.err
     assert "--na-values" not in done.err
-    assert "duration" in pckid("inspect", "t.csv").out.decode()
+    assert "not one plain number" in " ".join(pckid("inspect", "t.csv").out.decode().split())
     assert pckid("cluster", "t.csv", *CHEAP, how, "--yes").code == 0
 
 

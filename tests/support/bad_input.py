@@ -697,8 +697,8 @@ ROWS = [
     ),
     Row(
         "hexadecimal numbers",
-        refused("It is hexadecimal", lambda: [["0x1F", "1"], ["2", "3"]]),
-        bad("It is hexadecimal", csv() + b"0x1F,2,3,4\n"),
+        refused("It is not one plain number", lambda: [["0x1F", "1"], ["2", "3"]]),
+        bad("It is not one plain number", csv() + b"0x1F,2,3,4\n"),
     ),
     Row(
         "signs between thousands in every row",

@@ -58,56 +58,38 @@ def write_p(p_value: float) -> str:
 _OTHER_DIGITS = "[٠-٩۰-۹०-९０-９]+"
 _DIGITS = r"\d+(?:[.,]\d+)?"
 _TIME_UNIT = r"(?i:d|days?|h|hrs?|hours?|std\.?|m|mins?|minutes?|s|secs?|seconds?)"
-_SPAN = (
-    rf"-?{_DIGITS} ?{_TIME_UNIT}(?:,? ?{_DIGITS} ?{_TIME_UNIT})+"
-    rf"|P(?:\d+[YMWD])*T(?:{_DIGITS}[HMS])+"
-)
-_WITH_ERROR = rf"[+-]?{_DIGITS} ?(?:±|\+/?-) ?{_DIGITS}.*"
-_MINUTES = rf"(?: ?{_DIGITS} ?['′’])?(?: ?{_DIGITS} ?(?:''|[\"″”]))?"
-_COORDINATE = rf"[+-]?{_DIGITS} ?°{_MINUTES} ?[NSEWO]"
-_TWO_UNITS = rf"{_DIGITS} ?(?:['′’]|ft|st|lbs?) ?{_DIGITS} ?(?:''|[\"″”]|in|lbs?|oz)\.?"
-_TWO_NUMBERS = rf"\d{{2,3}} ?/ ?\d{{2,3}}|{_DIGITS} ?\({_DIGITS} ?%?\)"
+_NOT_ONE = "|".join((
+    r"=\".*\"|'[+-]?\d.*|[+-]?0[xX][0-9a-fA-F]+|[+-]?\d+(?:_\d+)+",  # quoted, or as in code
+    rf"-?{_DIGITS} ?{_TIME_UNIT}(?:,? ?{_DIGITS} ?{_TIME_UNIT})+",  # 3h 20m
+    rf"P(?:\d+[YMWD])*T(?:{_DIGITS}[HMS])+",
+    rf"[+-]?{_DIGITS} ?(?:±|\+/?-) ?{_DIGITS}.*",
+    rf"[+-]?{_DIGITS} ?°(?: ?{_DIGITS} ?['′’])?(?: ?{_DIGITS} ?(?:''|[\"″”]))? ?[NSEWO]",  # 50° N
+    rf"{_DIGITS} ?(?:['′’]|ft|st|lbs?) ?{_DIGITS} ?(?:''|[\"″”]|in|lbs?|oz)\.?",  # 5'10"
+    rf"\d{{2,3}} ?/ ?\d{{2,3}}|{_DIGITS} ?\({_DIGITS} ?%?\)",  # 120/80
+))  # fmt: skip
 _HINTS = (
     # A database writes so where it has no date.
     (r"0{2,4}([-/.])00\1(00|0000)([ T]00:00(:00)?)?", ""),
     (r"[+-]?\d{1,3}([,.'_\s]\d{3})+([.,]\d+)?", "Take the signs between thousands out of it. "),
     (r"[+-]?\d+,\d+([eE][+-]?\d+)?", "Write a point for the decimal comma. "),
     (r"(?i:true|false|yes|no)", "Write 1 or 0 for it. "),
-    (r"[+-]?0[xX][0-9a-fA-F]+", "It is hexadecimal: write it in decimals. "),
     (r"[+-]?[\d.]+\s*%", "Take the percent sign out of it. "),
     (r"[$€£¥]\s*[\d.,]+|[\d.,]+\s*[$€£¥]", "Take the currency out of it. "),
     (rf"[+-]?{_OTHER_DIGITS}([.,٫]{_OTHER_DIGITS})?", "Write it in the digits 0 to 9. "),
     # What is missing because it is small or large misleads, so a limit is no code for missing.
     (
-        rf"[<>≤≥]=?\s*[+-]?[.,]?\d.*|{_DIGITS} ?\+",
+        rf"[<>≤≥]=?\s*[+-]?[.,]?\d.*|{_DIGITS} ?\+|(?i:(?:<|below|under|not) ?)?"
+        r"(?i:lod|loq|lloq|bdl|bql|blq|mdl|detected|detectable|detection limit)",
         "It is a limit: write a number in its place, such as the limit. ",
     ),
-    (
-        r"(?i:(?:<|below|under|not) ?)?(?i:lod|loq|lloq|bdl|bql|blq|mdl|detected|detectable|"
-        r"detection limit)",
-        "It looks like a limit of detection: write a number in its place, such as the limit. ",
-    ),
-    (_SPAN, "It is a duration: write it as one number, such as hours. "),
-    (
-        _WITH_ERROR,
-        "It is a value with its error: write the value alone, and the error in another column. ",
-    ),
-    (
-        _COORDINATE,
-        "It is a coordinate: write degrees as a number, negative in the south and west. ",
-    ),
-    (_TWO_UNITS, "It is written in two units: write it as one number in one of them. "),
-    (_TWO_NUMBERS, "It holds two numbers: write each in a column of its own. "),
+    (_NOT_ONE, "It is not one plain number: write it as one, or as several columns. "),
     (r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}.*", "Write a date as a number, such as days. "),
     (r"[+-]?\d*\.\d+", "Others have a decimal comma: write the same sign in all cells. "),
     # Whatever else is in the cell, such as a footnote mark, it is no code for missing.
     (r".*\d.*", "It contains a number: write the number alone. "),
 )
 
-UNREAD_NUMBER = (
-    rf"^(?:[+-]?(0[xX][0-9a-fA-F]+|\d+(_\d+)+|{_OTHER_DIGITS}([.,٫]{_OTHER_DIGITS})?)"
-    rf"|=\".*\"|'[+-]?{_DIGITS}|{_SPAN}|{_WITH_ERROR}|{_COORDINATE}|{_TWO_UNITS}|{_TWO_NUMBERS})$"
-)
+UNREAD_NUMBER = rf"^(?:[+-]?{_OTHER_DIGITS}([.,٫]{_OTHER_DIGITS})?|{_NOT_ONE})$"
 """A pattern of texts that are numbers to a reader but are not taken as such."""
 
 
