@@ -100,9 +100,21 @@ def test_missing_cells_clusters_and_categories(model, tables):
     found = compare_rows(model, recoded)
     assert ("unseen", "ward") in moved(found)
     assert ("category", "ward") in moved(found)
+    assert ("missing", "ward") not in moved(found)
     swapped = compare_rows(model, new.assign(ward=new["ward"].map({"A": "B", "B": "A"})))
     (ward,) = [c for c in swapped.moved if c.kind == "category"]
     assert ward.category in ("A", "B")
+
+
+def test_rows_without_a_value_are_not_like_those_of_the_fit(model, tables, golden):
+    empty = tables[1].assign(creatinine=np.nan, age=np.nan, pressure=np.nan, ward=None)
+    none = compare_rows(model, empty)
+    assert not none.alike
+    assert (none.n_rows, none.n_empty) == (0, len(empty))
+    some = compare_rows(model, pd.concat([empty[:2], tables[1]]))
+    assert some.alike
+    assert (some.n_rows, some.n_empty) == (len(tables[1]), 2)
+    golden([none.sentence, some.sentence])
 
 
 def test_columns_that_the_model_does_not_use_are_named(model, tables):

@@ -42,7 +42,7 @@ def run_predict(given: SimpleNamespace) -> int:
     tell = fail if given.strict else note
     if compared is None:
         tell(write_note(Fact("not_compared", {}), _words.SHELL))
-    elif compared.moved:
+    elif not compared.alike:
         tell(str(compared))
     if given.as_json:
         more: dict[str, Any] = {"changes": [], "not_compared": found.prepared.names}
@@ -50,5 +50,5 @@ def run_predict(given: SimpleNamespace) -> int:
             more = {"changes": compared.records(), "not_compared": compared.not_compared}
         more["notes"] = found.list_findings(totals, layout, words)
         print_json(found.summarise(totals) | more)
-    alike = compared is not None and not compared.moved
+    alike = compared is not None and compared.alike
     return EXIT_OK if alike or not given.strict else EXIT_DATA

@@ -132,17 +132,25 @@ class RowComparison(NamedTuple):
         All that was compared; what moved comes first: outliers, then columns, then clusters.
     not_compared : tuple of str
         Columns that the model does not use, and of which it keeps no summary.
+    n_empty : int
+        Further new rows, with no value in a column that the model uses.
     """
 
     n_fit: int
     n_rows: int
     changes: tuple[RowChange, ...]
     not_compared: tuple[str, ...] = ()
+    n_empty: int = 0
 
     @property
     def moved(self) -> list[RowChange]:
         """What differs; empty where all is well."""
         return [change for change in self.changes if change.moved]
+
+    @property
+    def alike(self) -> bool:
+        """Whether new rows could be compared, and nothing differs."""
+        return self.n_rows > 0 and not self.moved
 
     @property
     def sentence(self) -> str:
@@ -151,6 +159,12 @@ class RowComparison(NamedTuple):
         look = "looks" if self.n_rows == 1 else "look"
         rest = f" Not compared, as the model does not use them: {list_first(self.not_compared)}."
         rest *= bool(self.not_compared)
+        if self.n_empty:
+            have = "has" if self.n_empty == 1 else "have"
+            empty = f"{counted(self.n_empty, 'new row')} {have} no value that the model uses."
+            rest = f" {empty}{rest}"
+            if self.n_rows == 0:
+                return f"Nothing to compare: {rest.strip()}"
         if not self.moved:
             return f"{new} {look} like those of the fit.{rest}"
         told = join_words([str(change) for change in self.moved], _MOST_TOLD)
@@ -272,10 +286,10 @@ def _compare_table(model: Any, table: Table, unseen: Mapping[int, int]) -> RowCo
     found += _compare_numbers(fit, new, used, scaling)
     found += _compare_categories(fit.categories, new.categories, categories)
     n, m = fit.n_rows, new.n_rows
-    found += [
-        _compare_shares("missing", name, (n, n - a), (m, m - b))
-        for name, a, b in zip(used, fit.observed, new.observed, strict=True)
-    ]
+    for j, name, a, b in zip(scaling.used, used, fit.observed, new.observed, strict=True):
+        # A category that the fit did not see is no missing cell.
+        lacking = max(m - b - unseen.get(int(j), 0), 0)
+        found.append(_compare_shares("missing", name, (n, n - a), (m, lacking)))
     clusters = zip(model.cluster_names_, fit.clusters, new.clusters, strict=True)
     for number, (title, a, b) in enumerate(clusters):
         change = _compare_shares("cluster", f"{number}", (n, a), (m, b), _MOVING)
@@ -285,7 +299,8 @@ def _compare_table(model: Any, table: Table, unseen: Mapping[int, int]) -> RowCo
     first = {"outliers": 0, "cluster": 2}
     found.sort(key=lambda c: (not c.moved, first.get(c.kind, 1), c.p_value, -c.distance))
     unused = tuple(name for name in names if name not in used)
-    return RowComparison(round(n), round(m), tuple(found), unused)
+    n_empty = int((to_numpy(labels) < 0).sum())
+    return RowComparison(round(n), round(m), tuple(found), unused, n_empty)
 
 
 def _compare_shares(
