@@ -14,7 +14,6 @@ from sklearn.base import (
     ClusterMixin,
     TransformerMixin,
 )
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pckid._utils.arrays import Array, asarray_like, namespace, restorer, take_along, to_numpy
@@ -566,7 +565,7 @@ class PCKID(
         -------
         instability : array of shape (n_samples,)
             The share of draws in which the row gets another cluster than from `predict`: 0 for a
-            complete row, NaN for one with nothing observed.
+            complete row, NaN for one with nothing observed. It does not depend on other rows in X.
 
         Examples
         --------
@@ -582,9 +581,10 @@ class PCKID(
         check_is_fitted(self)
         if blocked(X) is not None:
             raise ValueError("missing_instability needs rows in memory. Give blocks one by one.")
+        if n_draws < 1:
+            raise ValueError(f"n_draws is {n_draws}. Draw at least once.")
         checked = validate_table(self, plain_table(X), reset=False)
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
-        found = instability_of_missing(self._fitted, checked, n_draws, rng, n_threads(self.n_jobs))
+        found = instability_of_missing(self._fitted, checked, n_draws, n_threads(self.n_jobs))
         return restorer(X)(asarray_like(found, self._centers, dtype=self._centers.dtype))
 
     def score(self, X: Any, y: Any = None) -> float:

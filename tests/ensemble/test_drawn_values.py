@@ -26,7 +26,7 @@ def test_draws_have_the_mean_and_spread_that_imputation_expects(covariance_type)
     setting = {"n_inits": 3, "max_components": 3, "dtype": "float64", "random_state": 0}
     model = PCKID(2, covariance_type=covariance_type, **setting).fit(X)
     table = model._read(np.repeat(X[5:8], 40, axis=0))
-    drawn = np.stack([draw_values(model._kernel, table, rng) for _ in range(150)])
+    drawn = np.stack([draw_values(model._kernel, table, np.arange(120), rng) for _ in range(150)])
     scaling, expected = model._kernel.scaling, model.impute(X)
     for place, (row, column) in enumerate(((5, 1), (6, 2), (7, 0))):
         mine = drawn[:, 40 * place : 40 * place + 40, column]
@@ -38,7 +38,7 @@ def test_draws_have_the_mean_and_spread_that_imputation_expects(covariance_type)
 def test_categories_and_columns_of_two_values_are_drawn_as_such():
     model = PCKID(2, n_inits=3, max_components=4, random_state=0).fit(MIXED)
     table = model._read(MIXED)
-    drawn = np.stack([draw_values(model._kernel, table, rng) for _ in range(400)])
+    drawn = np.stack([draw_values(model._kernel, table, np.arange(80), rng) for _ in range(400)])
     assert set(np.round(drawn[:, :, 3:].sum(axis=2)).ravel()) == {1.0}
     assert len(np.unique(np.round(drawn[:, :, 2], 3))) == 2
     # Rows of the second group nearly always have the text that all of it have.
@@ -58,6 +58,9 @@ def test_only_rows_that_lack_something_can_change():
     assert (found[complete] == 0).all()
     assert found[0] > 0.1 > np.median(found[5::5])
     np.testing.assert_array_equal(found, model.missing_instability(X))
+    np.testing.assert_array_equal(found[5:40], model.missing_instability(X[5:40]))
+    with pytest.raises(ValueError, match="n_draws is 0"):
+        model.missing_instability(X, n_draws=0)
     assert set(np.round(model.missing_instability(X, n_draws=4) * 4, 6)[~np.isnan(found)]) <= {
         0.0, 1.0, 2.0, 3.0, 4.0,
     }  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
+from zlib import crc32
 
 import numpy as np
 
@@ -12,6 +13,9 @@ from pckid.ensemble.feature_map import Kernel, for_row_blocks, mixture_scales
 from pckid.input.table import Scaling, Table, block
 from pckid.mixture import em, full, product
 from pckid.mixture.families import FAMILIES
+
+# Rows draw from so many series of random numbers.
+_N_KEYS = 256
 
 
 class Imputation(NamedTuple):
@@ -77,12 +81,21 @@ def expected_values(kernel: Kernel, table: Table, jobs: int) -> Expected:
     return Expected(*(xp.concat(part, axis=0) for part in zip(*parts, strict=True)))
 
 
-def draw_values(kernel: Kernel, table: Table, rng: np.random.Generator) -> np.ndarray:
+def find_keys(X: np.ndarray) -> np.ndarray:
+    """Choose by what rows (n_samples, n_features) hold the random numbers of each (n_samples,)."""
+    same = np.where(np.isnan(X), np.inf, X + 0.0)
+    return np.array([crc32(row.tobytes()) % _N_KEYS for row in same])
+
+
+def draw_values(
+    kernel: Kernel, table: Table, keys: np.ndarray, rng: np.random.Generator
+) -> np.ndarray:
     """Draw every value from one mixture of the ensemble, given what is observed of the row.
 
     The mixture is drawn as it counts in the kernel, each row's component by its posteriors. With a
     covariance matrix, a whole row z is drawn from the component and moved to the observed values:
-    E[x | observed] + z − E[z | observed] has the conditional distribution.
+    E[x | observed] + z − E[z | observed] has the conditional distribution. Rows have the random
+    numbers of their `keys` (n_samples,), so that it makes no difference which others come along.
 
     Returns
     -------
@@ -95,9 +108,9 @@ def draw_values(kernel: Kernel, table: Table, rng: np.random.Generator) -> np.nd
     q, stack = rng.integers(counts[place]), stacks[place]
     one = type(stack)(*(part[q : q + 1, ...] for part in stack))
     resp = to_numpy(em.posterior(family.log_joint(family.statistics(table), one)))[0]
-    component, rows = _pick(resp.T, rng), np.arange(table.n_samples)
+    component, rows = _pick(resp.T, keys, rng), np.arange(table.n_samples)
     numbers = to_numpy(one.means)[0][component].astype(np.float64)
-    noise = rng.standard_normal(numbers.shape)
+    noise = rng.standard_normal((_N_KEYS, numbers.shape[1]))[keys]
     if family.MATRICES:
         roots = np.linalg.cholesky(to_numpy(one.covariances)[0].astype(np.float64))
         drawn = numbers + np.einsum("nij,nj->ni", roots[component], noise)
@@ -113,19 +126,19 @@ def draw_values(kernel: Kernel, table: Table, rng: np.random.Generator) -> np.nd
     for j in np.flatnonzero(higher > 0):
         # A column that takes two values.
         gap = 1 / np.sqrt(higher[j] * (1 - higher[j]))
-        is_higher = rng.random(len(drawn)) < higher[j] + numbers[:, j] / gap
+        is_higher = rng.random(_N_KEYS)[keys] < higher[j] + numbers[:, j] / gap
         drawn[:, j] = (is_higher - higher[j]) * gap
     chances = to_numpy(one.categories)[0][component]
     column, chosen = to_numpy(table.margins.column), np.zeros(chances.shape)
     for j in np.unique(column):
         mine = np.flatnonzero(column == j)
-        chosen[rows, mine[_pick(chances[:, mine], rng)]] = 1.0
+        chosen[rows, mine[_pick(chances[:, mine], keys, rng)]] = 1.0
     return np.concatenate([drawn, chosen], axis=1)
 
 
-def _pick(chances: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Draw a place in each row of chances (n, c), which add up to 1."""
-    passed = np.cumsum(chances, axis=1) <= rng.random((len(chances), 1))
+def _pick(chances: np.ndarray, keys: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Draw a place in each row of chances (n, c), which add up to 1, by the keys (n,) of rows."""
+    passed = np.cumsum(chances, axis=1) <= rng.random((_N_KEYS, 1))[keys]
     return np.minimum(passed.sum(axis=1), chances.shape[1] - 1)
 
 

@@ -20,6 +20,7 @@ from pckid.describe.categories import CategoryColumn, find_category_orders, summ
 from pckid.describe.cluster_names import cluster_titles
 from pckid.describe.clusters import confidence_by_observed
 from pckid.describe.descriptions import ClusterDescription, describe_cluster
+from pckid.describe.row_summary import some_rows
 from pckid.describe.rows import own_labels, to_matrix, used_columns
 from pckid.explanation import DoubtfulRow, Explanation, NamedFeatures, explain
 from pckid.frames import ORIGIN
@@ -273,9 +274,8 @@ def _foresee_changes(estimator: Any, values: np.ndarray, observed: np.ndarray) -
     partial = np.flatnonzero(observed.any(axis=1) & ~observed.all(axis=1))
     if not len(partial) or estimator.n_clusters_ == 1:
         return ""
-    rng = np.random.default_rng(0)
-    some = np.sort(rng.permutation(partial)[:MAX_FORESEEN])
-    shares = instability_of_missing(estimator._fitted, values[some], N_DRAWS, rng)
+    some = some_rows(partial, MAX_FORESEEN)
+    shares = instability_of_missing(estimator._fitted, values[some], N_DRAWS)
     return write_instability(shares, len(partial))
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from pckid._utils.arrays import Array, asarray_like, clip_min, device_of, namespace, to_numpy
 from pckid.ensemble.feature_map import Kernel, Projection, project
-from pckid.ensemble.imputation import Expected, draw_values, fill_in
+from pckid.ensemble.imputation import Expected, draw_values, fill_in, find_keys
 from pckid.ensemble.outliers import outlier_score, project_and_score
 from pckid.input.table import Table, row_slices, standardise_at_home
 from pckid.outofcore import BlockedRows
@@ -74,12 +74,12 @@ def memberships(fitted: FittedClusters, table: Table, jobs: int = 1) -> Array:
 
 
 def instability_of_missing(
-    fitted: FittedClusters, X: Array, n_draws: int, rng: np.random.Generator, jobs: int = 1
+    fitted: FittedClusters, X: Array, n_draws: int, jobs: int = 1
 ) -> np.ndarray:
     """Count in how many of some draws of a row's missing values it gets another cluster.
 
     X (n_samples, n_features) is as from `validate_table`. The shares (n_samples,) are 0 for a
-    complete row, NaN for one with nothing observed.
+    complete row, NaN for one with nothing observed. Each depends on its own row alone.
     """
     kernel, given = fitted.kernel, to_numpy(X).astype(np.float64)
     missing = np.isnan(given[:, kernel.scaling.used])
@@ -94,8 +94,9 @@ def instability_of_missing(
         return table, to_numpy(assign(embedding, table, fitted).labels)
 
     table, labels = place(given[some])
+    keys, rng = find_keys(given[np.ix_(some, kernel.scaling.used)]), np.random.default_rng(0)
     for _ in range(n_draws):
-        drawn = Expected(draw_values(kernel, table, rng), np.zeros((len(some), 1)))
+        drawn = Expected(draw_values(kernel, table, keys, rng), np.zeros((len(some), 1)))
         completed, _spread = fill_in(given[some], drawn, kernel.scaling, {})
         shares[some] += (place(completed)[1] != labels) / n_draws
     return shares
