@@ -68,5 +68,7 @@ def test_measurements_are_seldom_taken_for_names():
 
 
 def test_names_of_what_rows_share():
-    assert all(map(name_tells_units, ["patient_id", "HouseholdID", "Kunde", "plate"]))
+    shared = ["patient_id", "HouseholdID", "Kunde", "plate", "Subject", "pid", "USUBJID"]
+    assert all(map(name_tells_units, shared))
+    assert all(map(name_tells_rows, shared))
     assert not any(map(name_tells_units, ["zip", "plz", "code", "row", "patient_age", "number"]))

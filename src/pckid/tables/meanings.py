@@ -4,17 +4,16 @@ import re
 
 import numpy as np
 
-_WORDS = frozenset({
-    "id", "ids", "uuid", "guid", "no", "nr", "num", "number", "nummer", "numero", "número",
-    "numéro", "code", "key", "ref", "reference", "row", "zeile", "zip", "zipcode",
-    "postcode", "plz", "postal", "customer", "kunde", "client", "cliente", "patient", "matricule",
-    "account", "konto", "iban", "isbn", "ean", "sku", "barcode", "serial", "kennung",
-    "kennzeichen",
-})  # fmt: skip
+# What several rows may share.
 _UNITS = frozenset({
-    "id", "ids", "customer", "kunde", "client", "cliente", "patient", "account", "konto",
-    "household", "haushalt", "subject", "proband", "plate",
+    "id", "ids", "customer", "kunde", "client", "cliente", "patient", "pid", "account", "konto",
+    "household", "haushalt", "subject", "subjid", "usubjid", "participant", "proband", "plate",
 })  # fmt: skip
+_WORDS = _UNITS | {
+    "uuid", "guid", "no", "nr", "num", "number", "nummer", "numero", "número", "numéro", "code",
+    "key", "ref", "reference", "row", "zeile", "zip", "zipcode", "postcode", "plz", "postal",
+    "matricule", "iban", "isbn", "ean", "sku", "barcode", "serial", "kennung", "kennzeichen",
+}  # fmt: skip
 _TIMES = frozenset({"day", "time", "date", "hour", "week", "month", "visit"})
 _FIRST_WORDS = ("id", "nr", "plz", "zip")
 _ENDS = ("number", "nummer", "code")
