@@ -227,6 +227,16 @@ def test_values_at_the_same_time_are_averaged_and_told(golden):
     golden(notes, "lines")
 
 
+def test_a_text_beside_the_only_numbers_may_say_what_was_measured():
+    def advised(**columns):
+        return [note for note in make(**columns).notes if "--variable" in note]
+
+    tests, remarks = ["crp", "na", "na", "crp"], list("wxyz")
+    assert ["--variable test --value pulse" in note for note in advised(test=tests)] == [True]
+    assert advised(test=remarks) == advised(test=tests, weight=[70, 71, 80, 82]) == []
+    assert make({"variable": "test", "value": "pulse"}, test=tests).variables == ["crp", "na"]
+
+
 def test_a_column_with_one_value_for_each_case_may_be_static(golden):
     values = {"variable": "test", "value": "pulse"}
     table = make(values, test="crp", age=[50, None, None, 60], ward=["x", "y", "x", "y"])

@@ -337,15 +337,16 @@ def _find_names_of_values(
 ) -> list[str]:
     """Look for a column that says what was measured in each line of a visit (n_lines,).
 
-    Raises for a text, which is not used. A whole number may be a variable, and gets a note.
+    Raises for a text, which is not used, where visits have several lines; where each has one, a
+    text beside a single series gets a note. A whole number may be a variable, and gets a note.
     """
     # A visit that was entered twice now and then is no sign of it.
     if len(visits) - n_visits <= _SHARE_SEVERAL * n_visits:
-        return []
+        return _suggest_names(lines, unused, series)
     _, visits, n_lines = np.unique(visits, return_inverse=True, return_counts=True)
     several = n_lines > 1
     if several.mean() <= _SHARE_SEVERAL:
-        return []
+        return _suggest_names(lines, unused, series)
 
     def count_different(codes: np.ndarray) -> np.ndarray:
         """Count the codes (n_lines,) in each visit with several lines; -1 is none."""
@@ -355,9 +356,7 @@ def _find_names_of_values(
 
     for name in unused:
         codes, texts = number_cells(lines, name)
-        # Remarks are no names.
-        named = len(texts) <= len(visits) / 2 and all(isinstance(text, str) for text in texts)
-        if named and (count_different(codes) > 1).mean() >= _SHARE_APART:
+        if _are_names(texts, len(lines)) and (count_different(codes) > 1).mean() >= _SHARE_APART:
             raise ValueError(
                 f"Column {name!r} is not used, and tells lines of the same case and time apart: "
                 f"{list_first([brief(str(text)) for text in texts])}. {_advise_names(name, series)}"
@@ -376,6 +375,20 @@ def _find_names_of_values(
                 f"these lines are averaged. {_advise_names(name, others)}"
             )
     return notes
+
+
+def _suggest_names(
+    lines: nw.DataFrame[Any], unused: Sequence[str], series: Sequence[str]
+) -> list[str]:
+    """Point out a text that may say what a single series holds, where no two lines share a time."""
+    alone = unused if len(series) == 1 else ()
+    named = [name for name in alone if _are_names(number_cells(lines, name)[1], len(lines))]
+    return [f"{name} is not used. {_advise_names(name, series)}" for name in named[:1]]
+
+
+def _are_names(cells: Sequence[Any], n_lines: int) -> bool:
+    """Whether the different cells of a column may name what was measured; remarks do not."""
+    return len(cells) <= n_lines / 2 and all(isinstance(cell, str) for cell in cells)
 
 
 def _advise_names(name: str, series: Sequence[str]) -> str:
