@@ -6,13 +6,18 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from pckid import PCKID, SentinelWarning, assess, cluster_file, load, save
+from pckid._utils.seeds import Stream, generator
 from pckid.assessment import Answer, Assessment, find_caveats
+from pckid.describe.rows import to_matrix
+from pckid.significance.ensemble import with_few_mixtures
 from pckid.significance.gaps import Gaps
+from pckid.significance.stability import measure_stability
 
 QUICK = {"n_null": 9, "n_resamples": 6, "random_state": 0, "n_jobs": 1}
 
@@ -55,6 +60,24 @@ def test_separated_groups_are_found_and_found_again():
     again = assess(model, X, **QUICK)
     assert again.p_value == found.p_value
     np.testing.assert_array_equal(again.row_stability, found.row_stability)
+
+
+def test_resamples_are_clustered_as_a_fit_predicts():
+    frame = pd.DataFrame(blobs(120)).assign(text=np.array(list("pqr"))[np.arange(120) % 3])
+    frame.columns = frame.columns.astype(str)
+    frame.iloc[::7, 1] = np.nan
+    model = fitted(frame, 3)
+    found = assess(model, frame, **QUICK)
+    X, kept = to_matrix(model, frame), []
+    for number in range(QUICK["n_resamples"]):
+        rng = generator(QUICK["random_state"], Stream.RESAMPLES, number)
+        half = np.sort(rng.choice(120, 60, replace=False))
+        seed = int(rng.integers(2**31))
+        small = with_few_mixtures(model, n_clusters=3, kmeans_n_init=10, random_state=seed)
+        kept.append(small.fit(X[half]).predict(X))
+    expected = measure_stability(model.labels_, kept, 3)
+    np.testing.assert_array_equal(found.row_stability, expected.rows)
+    np.testing.assert_array_equal(found.cluster_stability, expected.clusters)
 
 
 def test_noise_has_no_clear_groups():

@@ -23,6 +23,7 @@ from pckid.describe.rows import keeps_labels, own_labels, to_matrix, used_column
 from pckid.input.groups import read_groups
 from pckid.input.known import in_order_of
 from pckid.input.sentinels import describe_codes, find_codes
+from pckid.input.table import standardise
 from pckid.input.validation import categorical_mask, column_name, validate_table
 from pckid.n_clusters import Choice, judge_rows
 from pckid.significance.comparison import ALPHA, MIN_ROWS, N_NULL
@@ -30,6 +31,7 @@ from pckid.significance.ensemble import with_few_mixtures
 from pckid.significance.gaps import GAP_ALPHA, Gaps, find_gaps
 from pckid.significance.stability import measure_stability, resample_clusters
 from pckid.significance.units import find_units
+from pckid.spectral.grouping import regroup
 
 MAX_JUDGED = 3000  # the stability of so many rows is judged
 N_RESAMPLES = 20  # resamples of a verdict
@@ -473,9 +475,13 @@ def _gather_evidence(
         model = with_few_mixtures(
             estimator, n_clusters=n_clusters, kmeans_n_init=10, random_state=seed
         )
-        again = np.asarray(model.fit(values[judged[drawn]]).predict(values[judged]))
-        # A row with values only in columns that do not vary in the resample.
-        return np.maximum(again, 0)
+        # As fit and predict, without all else that a fit finds.
+        kernel, rows = model._train(model._draw(values[judged[drawn]], **model._needs()))[:2]
+        table = standardise(values[judged], kernel.scaling, kernel.dtype)
+        how = model._clustering(n_clusters)
+        labels = regroup(kernel, rows.sample, [n_clusters], **how, others=table)[0]
+        # Some have values only in columns that do not vary in the resample.
+        return np.where(to_numpy(table.observed).any(axis=1), labels, 0)
 
     together = None if groups is None else groups[judged]
     how = n_resamples, seed, jobs, advance, together

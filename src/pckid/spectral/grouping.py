@@ -155,12 +155,13 @@ def regroup(
     n_landmarks: int,
     n_init: int,
     jobs: int,
+    others: Table | None = None,
 ) -> list[np.ndarray]:
-    """Cluster the rows of a sample that is a whole table into other numbers of clusters.
+    """Cluster the rows of a sample that is a whole table into numbers of clusters.
 
-    The labels (n_rows,) are those that `group` leads to for each of the `numbers`, ascending: the
-    random numbers are the same, and the coordinates for few clusters are the first of those for
-    many. The other parameters are those of `group`.
+    The labels (n_rows,), or those of `others`, are those that `group` leads to for each of the
+    `numbers`, ascending: the random numbers are the same, and the coordinates for few clusters are
+    the first of those for many. The other parameters are those of `group`.
     """
     rng = generator(sample.entropy, Stream.EMBEDDING)
     landmarks, weights = sample.draw(n_landmarks, rng)
@@ -170,6 +171,7 @@ def regroup(
         points = project_features(features, projection)
     if landmarks.shape[0] < sample.table.n_samples:
         points = project(kernel, projection, sample.table, jobs)
+    wanted = None if others is None else project(kernel, projection, others, jobs)
     every = None if sample.weights is None else asarray_like(sample.weights, points)
     found = []
     for n_clusters in numbers:
@@ -180,7 +182,10 @@ def regroup(
             own = points[:, :n_clusters]
             best = _find_centers(own, landmarks, n_clusters, n_init, rng, (weights, every))
             centers, distances, _ = largest_first(own, best.centers, every)
-        found.append(to_numpy(first_of_nearest(distances, centers))[sample.places])
+            if wanted is not None:
+                distances = distances_to(wanted[:, :n_clusters], centers)
+        labels = to_numpy(first_of_nearest(distances, centers))
+        found.append(labels[sample.places] if wanted is None else labels)
     return found
 
 
