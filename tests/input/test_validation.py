@@ -318,6 +318,11 @@ class TestRefusals:
         with pytest.raises(ValueError, match=cell("'bad'", value=".*datetime64")):
             read(frame)
 
+    def test_periods_are_refused_as_dates_are(self):
+        frame = pd.DataFrame({"bad": pd.period_range("2020-01", periods=3, freq="M")})
+        with pytest.raises(ValueError, match=cell("'bad'", value=r".*period\[M\].*days since")):
+            read(frame)
+
     @pytest.mark.parametrize("kind", ["datetime64[D]", "timedelta64[D]"])
     def test_arrays_of_dates_are_refused(self, kind):
         X = np.arange(6).astype(kind).reshape(3, 2)

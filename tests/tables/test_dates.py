@@ -24,6 +24,7 @@ LAYOUTS = {
         "%Y-%m-%dT%H:%MZ",
         "%Y-%m-%d %H:%M UTC",
     ],
+    "year-month": ["%Y-%m"],
     "day-month-year": ["%d.%m.%Y", "%d/%m/%Y %H:%M", "%d-%m-%Y"],
     "month-day-year": ["%m/%d/%Y", "%m/%d/%Y %I:%M %p"],
     "day month year": ["%d %b %Y", "%d. %B %Y", "%d-%b-%Y"],
@@ -73,6 +74,8 @@ def test_years_of_two_digits_are_those_of_spreadsheets():
     ("cell", "layout"),
     [
         ("2021-02-29", "year-month-day"),
+        ("2021-13", "year-month"),
+        ("3021-01", "year-month"),
         ("31.04.2021", "day-month-year"),
         ("13/13/2021", "month-day-year"),
         ("2021-01-01 25:00", "year-month-day"),

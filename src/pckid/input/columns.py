@@ -83,10 +83,11 @@ def _read_column(column: Column) -> np.ndarray:
     letter = getattr(dtype, "kind", "O")
     if letter == "c":
         raise ValueError(f"Complex data not supported, as in column {name}.")
-    if not (kind.is_temporal() or kind.is_nested() or letter in "mM"):
+    is_time = str(dtype).lower().startswith(("date", "time", "duration", "period"))
+    if not (kind.is_temporal() or kind.is_nested() or is_time):
         return numbers(column.to_list(), name)
     hint = ""
-    if str(dtype).lower().startswith(("date", "time", "duration")):
+    if is_time:
         hint = ', for example days since a fixed date; pckid.read_table does so with dates=["use"]'
     raise ValueError(
         f"Column {name} holds values of type {dtype}, which are not numbers. Leave the column "

@@ -20,6 +20,7 @@ _MONTHS = (
 _NUMBER_OF = {name: month for month, names in enumerate(_MONTHS, 1) for name in names.split()}
 _PATTERNS = {
     "year-month-day": rf"^(?P<a>\d{{4}})[-/.](?P<b>\d{{1,2}})[-/.](?P<c>\d{{1,2}}){_TIME}$",
+    "year-month": rf"^(?P<a>(?:19|20)\d\d)-(?P<b>0[1-9]|1[0-2])(?P<c>){_TIME}$",
     "day-month-year": rf"^(?P<c>\d{{1,2}})[-/.](?P<b>\d{{1,2}})[-/.](?P<a>\d{{4}}|\d{{2}}){_TIME}$",
     "month-day-year": rf"^(?P<b>\d{{1,2}})[-/](?P<c>\d{{1,2}})[-/](?P<a>\d{{4}}|\d{{2}}){_TIME}$",
     "day month year": r"^(?P<c>\d{1,2})(?:\.|er|º)?[ -](?:de )?"
@@ -122,7 +123,7 @@ def read_temporal(column: Any, part: str) -> np.ndarray:
 
 def _days(parts: Any) -> tuple[np.ndarray, np.ndarray]:
     """Count the days since 1970 began, and give the month; NaN for what is no date."""
-    year, day = _part(parts, "a", np.nan), _part(parts, "c", np.nan)
+    year, day = _part(parts, "a", np.nan), _part(parts, "c", 1)
     short = pc.equal(pc.utf8_length(pc.struct_field(parts, "a")), 2)
     short = pc.fill_null(short, False).to_numpy(zero_copy_only=False)
     year = np.where(short, year + np.where(year < _FIRST_SHORT_YEAR, 2000, 1900), year)

@@ -47,7 +47,7 @@ from pckid.tables.table import FileTable
 # The first rows: as many cells in a table of any width.
 _HEAD_ROWS, _HEAD_CELLS = 10_000, 2_000_000
 _DATE_ORDERS = ("day-month-year", "month-day-year")
-_OTHER_ORDERS = ("year-month-day", "day month year", "month day year")
+_OTHER_ORDERS = ("year-month-day", "year-month", "day month year", "month day year")
 DATE_CHOICES = ("leave-out", "use", "month", "hour", "day-first", "month-first")
 _TIMES = ("date", "duration")
 LEADING_ZEROS = r"^ *0\d+ *$"
