@@ -7,6 +7,17 @@ from pckid._utils.answers import find_order, list_categories
 
 
 @pytest.mark.parametrize("order", [
+    ["never", "rarely", "sometimes", "often", "always"],
+    ["Strongly disagree", "Disagree", "Neutral", "Agree", "Strongly agree"],
+    ["very dissatisfied", "dissatisfied", "satisfied", "very  satisfied"],
+    ["Very Poor", "Poor", "Fair", "Good", "Very Good", "Excellent"],
+    ["none", "mild", "moderate", "severe"],
+    ["low", "medium", "high"],
+    ["small", "medium", "large"],
+    ["nie", "selten", "manchmal", "oft", "immer"],
+    ["jamais", "parfois", "toujours"],
+    ["nunca", "a veces", "siempre"],
+    ["rarely", "always"],
     ["1 - never", "2 - rarely", "10 - always"],
     ["<18", "18-29", "30-64", "65+", "100+"],
     ["≤ 5", "6", "> 6"],
@@ -20,9 +31,11 @@ def test_answers_have_an_order(order):
 
 @pytest.mark.parametrize("texts", [
     [],
-    ["1 never"],
+    ["never"],
     ["Oslo", "Rome"],
-    ["never", "often", "always"],
+    ["never", "often", "blue"],
+    ["low", "agree"],
+    ["mild", "medium", "hot"],
     ["1 a", "1 b"],
     ["1 a", "b"],
 ])  # fmt: skip
