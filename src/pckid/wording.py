@@ -21,6 +21,7 @@ from pckid.tables.findings import (
     ReadAs,
     SetOption,
     SkipFirst,
+    SkipUnits,
     advice,
 )
 from pckid.tables.kinds import Reading
@@ -105,6 +106,11 @@ _TEXT = (
     "{column} holds text in {n_cells} of {n_observed:+cell}, first {example!q} in {where}. {hint}"
 )
 PROBLEMS = {
+    "transposed": (
+        "{n_columns} columns hold numbers, with text in the same row: the table looks transposed, "
+        "with rows where columns should be.",
+        "Turn it round: copy it, and in a spreadsheet paste it transposed.{units}",
+    ),
     "nothing left": (
         "No column is left to cluster: all hold dates, free text or names of rows.",
         "Take some of them: {say[dates]} or {say[columns]}.",
@@ -412,6 +418,9 @@ def write_fix(problem: Problem, words: Dialect) -> str:
             codes = [each for each in fix if isinstance(each, Missing)]
             more["rest"] = f" If other text means missing: {write(codes)}." if codes else ""
             more["value"] = write([SetOption("limits", "value")])
+        case "transposed":
+            of_units = f" If that row holds units, leave it out: {write([SkipUnits()])}."
+            more["units"] = of_units * (problem.rows == (1,))
         case "repeated ids":
             more["lines"] = "If so,"
             if "time" in data:

@@ -25,6 +25,7 @@ TAKEN = ColumnOptions(take_advice=True)
 WAYS = ReadAs("day", "day-first"), ReadAs("day", "month-first")
 PROBLEMS = [
     Problem("nothing left", "day", stops=True),
+    Problem("transposed", "P001", (7,), {"n_columns": 400}, (), True),
     Problem("repeated header", "age", (21,), {"where": "row 21", "n_more": 2}, (), True),
     Problem("other unit", "weight", (), {"unit": "lb", "expected": "kg"}),
     Problem("too many categories", "town", (), {"n_distinct": 300, "n_observed": 900},

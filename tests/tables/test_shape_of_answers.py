@@ -1,6 +1,7 @@
-"""What is said of a header that is repeated, and of answers that questions share."""
+"""What is said of a transposed table, and of answers that questions share."""
 
 import numpy as np
+import pytest
 
 from pckid.tables.options import ColumnOptions, ReadOptions
 from pckid.tables.preparing import prepare
@@ -11,6 +12,20 @@ from pckid.tables.sources import Source
 def read(rows):
     content = "\n".join(",".join(row) for row in rows).encode()
     return prepare(open_table(Source("t.csv", 1 << 30, content), ReadOptions()), ColumnOptions())
+
+
+@pytest.mark.parametrize(("n_cases", "codes"), [(60, {"transposed"}), (5, {"text among numbers"})])
+def test_a_transposed_table_is_one_problem(n_cases, codes):
+    rng = np.random.default_rng(0)
+    rows = [["", *(f"P{i}" for i in range(n_cases))]]
+    rows += [[name, *(f"{x:.1f}" for x in rng.normal(50, 9, n_cases))] for name in "abcdefg"]
+    rows += [["sex", *rng.choice(["M", "F"], n_cases)]]
+    found = read(rows)
+    assert {problem.code for problem in found.problems} == codes
+    assert found.stops
+    if "transposed" in codes:
+        assert found.problems[0].data == {"n_columns": n_cases}
+        assert len(found.problems) == 1
 
 
 def test_a_header_that_is_repeated_is_one_problem():

@@ -57,7 +57,7 @@ from pckid.tables.problems import (
     find_problems,
     find_units_row,
     infinite_number,
-    merge_repeated_header,
+    merge_texts,
 )
 from pckid.tables.scanning import OpenTable
 
@@ -146,7 +146,8 @@ def _prepare_once(
     if units is not None:  # What it hides shows at once.
         below = _prepare_once(table.without_units(), options, known, unread)
         return replace(below, problems=(units, *below.problems))
-    problems = merge_repeated_header(problems)
+    # The columns of a model are no rows of a transposed table.
+    problems = merge_texts(problems, 0 if known else len(read))
     if known is None:
         kept = set(used)
         left_out |= {name: readings[name].kind for name in names if name not in kept}

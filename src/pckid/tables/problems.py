@@ -48,24 +48,35 @@ _MOST_CODES = 5
 _FEWEST_IDS = 10
 # In days since 1970: databases write 9999-12-31 where something has not ended.
 _LAST_DAY = 2_932_896
+MANY_COLUMNS = 20
+"""From so many columns with text in the same row on, a table may be transposed."""
 
 
-def merge_repeated_header(problems: list[Problem]) -> list[Problem]:
-    """Take names of columns, each in its own one and in the same rows, for one problem."""
+def merge_texts(problems: list[Problem], n_columns: int) -> list[Problem]:
+    """Take texts in one row of several columns for one problem, if they have one cause.
+
+    They are names of the columns, each in its own one: a second header. Or most of many columns, of
+    `n_columns` that may be the rows of a transposed table, have a text there.
+    """
     texts = [problem for problem in problems if problem.code == "text among numbers"]
     names = [p for p in texts if p.data["texts"] == ((p.column, p.data["n_cells"]),)]
-    if len(names) < 2 or len({problem.rows for problem in names}) > 1:
+    [(row, n_alike)] = Counter(problem.rows for problem in texts).most_common(1) or [((), 0)]
+    if len(names) > 1 and len({problem.rows for problem in names}) == 1:
+        column, row, told, *_ = names[0][1:]
+        data = {"where": told["where"], "n_more": told["n_cells"] - 1}
+        one, merged = Problem("repeated header", column, row, data, (), True), names
+    elif n_alike >= max(MANY_COLUMNS, 2 / 3 * n_columns) and n_columns:
+        data = {"n_columns": n_alike}
+        one, merged = Problem("transposed", texts[0].column, row, data, (), True), texts
+    else:
         return problems
-    column, row, told, *_ = names[0][1:]
-    data = {"where": told["where"], "n_more": told["n_cells"] - 1}
-    header = Problem("repeated header", column, row, data, (), True)
-    return [header, *(problem for problem in problems if problem not in names)]
+    return [one, *(problem for problem in problems if problem not in merged)]
 
 
 def find_units_row(problems: Sequence[Problem], columns: Columns) -> Problem | None:
     """Take text in the first row of several columns of numbers for one problem: a row of units.
 
-    It holds no number.
+    It holds no number. Most of many columns may be a transposed table.
     """
     numeric = [reading.kind == "number" for reading in columns.readings.values()]
     if len(columns.X) == 0 or np.isfinite(columns.X[0, numeric]).any():
@@ -76,7 +87,7 @@ def find_units_row(problems: Sequence[Problem], columns: Columns) -> Problem | N
         if problem.code == "text among numbers" and problem.rows == (1,)
     ]
     alone = [problem for problem in texts if problem.data["n_cells"] == 1]
-    if len(alone) < 2:
+    if len(alone) < 2 or len(alone) >= max(MANY_COLUMNS, 2 / 3 * len(numeric)):
         return None
     data = {
         "texts": [problem.data["example"] for problem in texts],
