@@ -20,7 +20,6 @@ from pckid.tables.findings import (
     Problem,
     ReadAs,
     SetOption,
-    SkipFirst,
     SkipUnits,
     advice,
 )
@@ -69,9 +68,7 @@ NOTES = {
     "as missing.",
     "columns_absent": "Columns of the model that the table lacks, taken as missing in all rows: "
     "{columns!l}.",
-    "header_in_doubt": "The names of the columns are taken from {unit} {row:d}; those in "
-    "{rival:d} may be the right ones ({skip} takes them).",
-    "header_in_doubt/data": "The names of the columns are taken from {unit} {row:d}, which looks "
+    "header_in_doubt": "The names of the columns are taken from {unit} {row:d}, which looks "
     "like data ({say[header]} takes it as such).",
     "code_unmatched": "No cell of the table is {text!q}, which was to mean missing.",
     "same_columns": "Sheet {sheet!q} is read; {others!q} has the same columns and is not ({all} "
@@ -295,10 +292,6 @@ def write_note(note: Fact, words: Dialect) -> str:
         case "categories_matched":
             pairs = [f"'{brief(a, 30)}' as '{brief(b, 30)}'" for a, b in data["texts"].items()]
             more["pairs"] = list_first(pairs)
-        case "header_in_doubt" if data["row"] == data["rival"]:
-            key += "/data"
-        case "header_in_doubt":
-            more["skip"] = words.write([SkipFirst(data["rival"] - 1)])
         case "same_columns":
             more["all"] = words.write([SetOption("sheet", "all")])
         case "known_rows" if data["conflicts"]:

@@ -51,7 +51,7 @@ NOTES = [
     Fact("categories_matched", {"column": "sex", "texts": {"f": "F"}}),
     Fact("categories_unknown", {"column": "sex", "texts": {"x": 3}}),
     Fact("columns_absent", {"columns": ["sbp", "age"]}),
-    Fact("header_in_doubt", {"row": 2, "rival": 2, "unit": "line"}),
+    Fact("header_in_doubt", {"row": 2, "unit": "line"}),
     Fact("rows_together", {"column": "patient", "n_names": 20, "n_rows": 80}),
     Fact("code_unmatched", {"text": "-99"}),
     Fact("same_columns", {"sheet": "May", "others": ["June"]}),

@@ -165,29 +165,28 @@ REMARK = [*[[1.5, 2.5, ""]] * 6, [1.5, 2.5, "check!"], *[[1.5, 2.5, ""]] * 6]
 
 
 @pytest.mark.parametrize(
-    ("rows", "first", "names", "rival"),
+    ("rows", "first", "names", "is_data"),
     [
-        ([["a", "b"], [1.0, 2.0]], 0, ["a", "b"], None),
-        ([["", ""], ["a", "b"], [1.0, 2.0]], 1, ["a", "b"], None),
-        ([["country", 2023.0, 2024.0], ["x", "n/a", "n/a"]], 0, ["country", "2023", "2024"], None),
-        ([["date:", DAY], ["", ""], ["a", "b"], [1.0, 2.0]], 2, ["a", "b"], None),
-        ([["title", "", ""], ["a", "", "c"], ["x", 1.0, 2.0]], 1, ["a", "", "c"], None),
-        ([["title", "", "", "", ""], ["a", "b", "c", "", "e"]], 1, ["a", "b", "c", "", "e"], None),
-        ([["two\nlines", " x "], [1.0, 2.0]], 0, ["two lines", "x"], None),
+        ([["a", "b"], [1.0, 2.0]], 0, ["a", "b"], False),
+        ([["", ""], ["a", "b"], [1.0, 2.0]], 1, ["a", "b"], False),
+        ([["country", 2023.0, 2024.0], ["x", "n/a", "n/a"]], 0, ["country", "2023", "2024"], False),
+        ([["date:", DAY], ["", ""], ["a", "b"], [1.0, 2.0]], 2, ["a", "b"], False),
+        ([["title", "", ""], ["a", "", "c"], ["x", 1.0, 2.0]], 1, ["a", "", "c"], False),
+        ([["title", "", "", "", ""], ["a", "b", "c", "", "e"]], 1, ["a", "b", "c", "", "e"], False),
+        ([["two\nlines", " x "], [1.0, 2.0]], 0, ["two lines", "x"], False),
         # The index of a data frame has no name.
-        ([["", "a", "b"], *INDEXED], 0, ["", "a", "b"], None),
-        ([["", "a"], *(row[:2] for row in INDEXED)], 0, ["", "a"], None),
-        ([["", "a", "b"], [0.0, "", 2.5], *INDEXED], 0, ["", "a", "b"], None),
-        ([["a", "b", ""], *REMARK], 0, ["a", "b", ""], None),
-        ([BLANKS, *[PATIENT] * 5], 0, BLANKS, None),
-        # In doubt: a line that is full, but of no names, above one of names; and data alone.
-        ([["made on", 5.0], ["a", "b"], *[[1.0, 2.0]] * 5], 1, ["a", "b"], 0),
-        ([[5.1, 3.5, "setosa"]] * 5, 0, ["5.1", "3.5", "setosa"], 0),
+        ([["", "a", "b"], *INDEXED], 0, ["", "a", "b"], False),
+        ([["", "a"], *(row[:2] for row in INDEXED)], 0, ["", "a"], False),
+        ([["", "a", "b"], [0.0, "", 2.5], *INDEXED], 0, ["", "a", "b"], False),
+        ([["a", "b", ""], *REMARK], 0, ["a", "b", ""], False),
+        ([BLANKS, *[PATIENT] * 5], 0, BLANKS, False),
+        ([["made on", 5.0], ["a", "b"], *[[1.0, 2.0]] * 5], 1, ["a", "b"], False),
+        ([[5.1, 3.5, "setosa"]] * 5, 0, ["5.1", "3.5", "setosa"], True),
     ],
 )
-def test_the_header_is_the_first_row_unless_it_cannot_be(rows, first, names, rival):
+def test_the_header_is_the_first_row_unless_it_cannot_be(rows, first, names, is_data):
     found = find_header(rows)
-    assert (found.first, found.names, found.rival) == (first, names, rival)
+    assert (found.first, found.names, found.is_data) == (first, names, is_data)
 
 
 @pytest.mark.parametrize("n_columns", [1, 2, 3])

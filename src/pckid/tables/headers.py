@@ -26,7 +26,7 @@ class NamesRow(NamedTuple):
 
     row: int
     is_sure: bool  # whether it holds texts above numbers
-    rival: int | None  # a row above it that may hold them, too; its own, if it holds numbers
+    is_data: bool  # whether it may be data: it holds numbers above numbers
 
 
 def find_names(rows: Grid) -> NamesRow:
@@ -40,7 +40,7 @@ def find_names(rows: Grid) -> NamesRow:
     kinds = [[_kind(cell) for cell in row] for row in rows]
     filled = [i for i, row in enumerate(kinds) if any(row)]
     if not filled:
-        return NamesRow(0, False, None)
+        return NamesRow(0, False, False)
     # A remark beside the table makes no column.
     fewest = 2 if len(filled) > _FEWEST_ROWS else 1
     columns = [len(kinds) - column.count("") for column in zip(*kinds, strict=True)]
@@ -72,8 +72,6 @@ def find_names(rows: Grid) -> NamesRow:
 
     n_titles = next((k for k, i in enumerate(filled) if not is_title(i)), 0)
     found = filled[n_titles if n_titles <= _MOST_TITLES else 0]
-    # Half of a row is much for a title.
-    rival = filled[0] if found != filled[0] and 2 * counts[filled[0]] == len(used) else None
     is_remark = str(rows[found][0]).lstrip().startswith("#")
     if is_remark or not {"number", "value"}.isdisjoint(kinds[found]):
         # Names are texts alone, right below that or below a blank row; more rows follow them.
@@ -83,13 +81,10 @@ def find_names(rows: Grid) -> NamesRow:
         texts = [i for i in begins if all(kinds[i][j] in ("text", "year") for j in used)]
         later = next(filter(holds_names, texts), None)
         if later is not None:
-            rival = None if not any(kinds[later - 1]) else found
             found = later
         elif n_titles:  # Right below titles come names, or the last of them holds the names.
-            found, rival = filled[n_titles - 1], None
-    if rival is None and set(above_numbers(found)) == {"number"}:
-        rival = found
-    return NamesRow(found, holds_names(found), rival)
+            found = filled[n_titles - 1]
+    return NamesRow(found, holds_names(found), set(above_numbers(found)) == {"number"})
 
 
 def _kind(cell: Any) -> str:
@@ -112,7 +107,7 @@ class Header(NamedTuple):
     first: int
     end: int  # the first row below the header
     names: list[str]  # empty where a column has no name
-    rival: int | None = None  # another row that may hold them
+    is_data: bool = False
 
 
 def find_header(rows: Grid, merged: Sequence[Range] = ()) -> Header:
@@ -129,7 +124,7 @@ def find_header(rows: Grid, merged: Sequence[Range] = ()) -> Header:
     for (top, left), (bottom, right) in near:
         for row in grid[top : bottom + 1]:
             row[left : right + 1] = [grid[top][left]] * len(row[left : right + 1])
-    first, _, rival = find_names(grid)
+    first, _, is_data = find_names(grid)
     end = first + 1
     while end < min(len(rows), first + _MOST_HEADER_ROWS) and _continues(rows, near, first, end):
         end += 1
@@ -137,7 +132,7 @@ def find_header(rows: Grid, merged: Sequence[Range] = ()) -> Header:
     for cells in zip(*grid[first:end], strict=True):
         texts = dict.fromkeys(" ".join(cell_text(cell).split()) for cell in cells)
         names.append(" ".join(filter(None, texts)))
-    return Header(first, end, names, rival)
+    return Header(first, end, names, is_data)
 
 
 def _continues(rows: Grid, merged: Sequence[Range], first: int, row: int) -> bool:

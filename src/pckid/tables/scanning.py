@@ -276,9 +276,8 @@ def _open_text(source: Source, start: bytes, given: ReadOptions) -> OpenTable:
         notes = Fact("rows_above", {"row": kind.n_above + 1}), *notes
     if kind.row_names:
         notes = *notes, Fact("row_names_unnamed", {"column": names[0]})
-    if given.header and kind.rival is not None:
-        doubt = {"row": kind.n_above + 1, "rival": kind.rival + 1, "unit": "line"}
-        notes = *notes, Fact("header_in_doubt", doubt)
+    if given.header and kind.is_data:
+        notes = *notes, Fact("header_in_doubt", {"row": kind.n_above + 1, "unit": "line"})
     parts = (Part(source, None, 0, None),)
     kind = kind._replace(encoding=encoding)
     return OpenTable(source.name, names, parts, source.n_bytes, kind, notes=notes)

@@ -18,16 +18,13 @@ _THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+")
 
 
 class TextFormat(NamedTuple):
-    """How a text table separates cells and writes numbers, and how many lines stand above it.
-
-    Another line that may hold the names is the rival; it is named by the lines above it, too.
-    """
+    """How a text table separates cells and writes numbers, and how many lines stand above it."""
 
     delimiter: str
     decimal: str
     n_columns: int
     n_above: int = 0
-    rival: int | None = None
+    is_data: bool = False  # whether the names may be data
     encoding: str = "utf-8"
     row_names: bool = False  # whether each line begins with a name that the header has no cell for
 
@@ -52,26 +49,25 @@ def sniff(
         records = _records(sample, sign)
         titled = header and skip_first is None
         table = [cells for _, cells in records]
-        begins[sign] = records, *(_first_of_table(table) if titled else (0, None))
+        begins[sign] = records, *(_first_of_table(table) if titled else (0, False))
     chosen = max(begins, key=lambda sign: _score_delimiter(*begins[sign][:2]))
-    records, first, rival = begins[chosen]
+    records, first, is_data = begins[chosen]
     if delimiter is None and header and len(records[first][1]) == 1 and sample.startswith('"'):
         # As R's `write.table` has it by default: quoted names, and spaces between cells.
         spaced = _records(sample, " ")
         if _has_row_names([cells for _, cells in spaced]):
-            chosen, records, first, rival = " ", spaced, 0, None
+            chosen, records, first, is_data = " ", spaced, 0, False
     if decimal is None:
         decimal = _decimal_sign(
             [cell.strip() for _, cells in records[first + 1 :] for cell in cells]
         )
     # The record counts whole, however long it is.
     line, names = _records(body, chosen, first + 1)[first]
-    rival = None if rival is None else records[rival][0]
     row_names = header and _has_row_names([cells for _, cells in records[first:]])
     if row_names:
         names = ["row names" if "row" in names else "row", *names]
     n_above = (skip_first or 0) + line
-    return TextFormat(chosen, decimal, len(names), n_above, rival, row_names=row_names), names
+    return TextFormat(chosen, decimal, len(names), n_above, is_data, row_names=row_names), names
 
 
 def after_lines(text: str, n_lines: int) -> str:
@@ -82,8 +78,8 @@ def after_lines(text: str, n_lines: int) -> str:
     return lines.read()
 
 
-def _first_of_table(records: list[list[str]]) -> tuple[int, int | None]:
-    """Find the header, below titles if it is clear that there are any; and a record like it."""
+def _first_of_table(records: list[list[str]]) -> tuple[int, bool]:
+    """Find the header, below titles if it is clear that there are any; is it like data?"""
     width, _ = max(Counter(map(len, records)).items(), key=lambda item: (item[1], item[0]))
     # A record of another length counts as one text.
     alike = [cells if len(cells) == width else ["".join(cells), *[""] * width] for cells in records]
@@ -91,7 +87,7 @@ def _first_of_table(records: list[list[str]]) -> tuple[int, int | None]:
     body = records[found.row + 1 :]
     fits = sum(len(record) == width for record in body) >= _NEARLY_ALL * max(len(body), 1)
     clear = width > 1 and body and fits and len(records[found.row]) == width and found.is_sure
-    return (found.row, found.rival) if clear or found.row == 0 else (0, None)
+    return (found.row, found.is_data) if clear or found.row == 0 else (0, False)
 
 
 def _has_row_names(records: list[list[str]]) -> bool:

@@ -175,9 +175,9 @@ def _parse_sheet(
         names, offset, rows = found.names, found.end, chain(first[found.end :], rows)
         if any(row.count("") < len(row) for row in first[: found.first]):
             facts.append(Fact("rows_above", {"sheet": cells.name, "row": top + found.first + 1}))
-        if found.rival is not None:
-            doubt = {"row": top + found.first + 1, "rival": top + found.rival + 1, "unit": "row"}
-            facts.append(Fact("header_in_doubt", doubt))
+        if found.is_data:
+            row = top + found.first + 1
+            facts.append(Fact("header_in_doubt", {"row": row, "unit": "row"}))
     begin = top + offset + 1
     hidden = frozenset(row for row in stored.hidden if begin <= row <= top + cells.height)
     skipped = hidden if visible_only else frozenset()
