@@ -197,12 +197,9 @@ PROBLEMS = {
         "than describe them.",
         "If so, leave it out: {aside_or_drop}.",
     ),
-    "codes with zeros": (
-        "{column} holds numbers that begin with 0{such}: they look like codes.",
-        "Take them as categories ({category}), or leave the column out ({drop}).",
-    ),
     "may be a code": (
-        "{column} is used as a measurement, but its name suggests a code.",
+        "{column} is used as a measurement, but its name, or zeros before its numbers, suggest a "
+        "code.",
         "If so, take it as categories ({category}), or leave it out ({drop}).",
     ),
     "other unit": (
@@ -381,8 +378,6 @@ def write_evidence(problem: Problem) -> str:
         case "code for missing":
             codes = {0: data["codes"]}
             more["clause"] = describe_codes(codes, lambda _: f"'{brief(problem.column)}'")
-        case "codes with zeros":
-            more["such"] = f", such as {brief(data['example'])}" if data["example"] else ""
         case "other unit":
             more["here"], more["there"] = (
                 brief(data[key]) or "no unit" for key in ("unit", "expected")

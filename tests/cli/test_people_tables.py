@@ -309,8 +309,7 @@ def test_codes_with_zeros_are_written_back_as_they_were(pckid, tmp_path, how, ki
     rows = [[f"0{1 + i % 3}", *row[1:]] for i, row in enumerate(measured())]
     write(tmp_path / "t.csv", [["code", "a", "b"], *rows])
     done = pckid("cluster", "t.csv", *CHEAP, how, "--out", f"r.{kind}")
-    assert done.only_told("codes with zeros").column == "code"
-    assert not done.told("may be a code")
+    assert done.only_told("may be a code").column == "code"
     written = read_source(f"r.{kind}").data
     assert written.column("code").to_pylist() == [row[0] for row in rows]
     assert list(map(float, written.column("a").to_pylist())) == [row[1] for row in rows]

@@ -50,8 +50,7 @@ _DATE_ORDERS = ("day-month-year", "month-day-year")
 _OTHER_ORDERS = ("year-month-day", "year-month", "day month year", "month day year")
 DATE_CHOICES = ("leave-out", "use", "month", "hour", "day-first", "month-first")
 _TIMES = ("date", "duration")
-LEADING_ZEROS = r"^ *0\d+ *$"
-"""A pattern of numbers that begin with zeros that they do not need."""
+_LEADING_ZEROS = r"^ *0\d+ *$"  # that numbers do not need
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -224,7 +223,7 @@ def _glance(
         if doubtful and is_ambiguous_plain(observed_cells(column, rules.missing.of(name))):
             return None
         found = _kind_of_numbers(values, name, rules)
-        zeros = found.kind == "number" and pc.match_substring_regex(column, LEADING_ZEROS)
+        zeros = found.kind == "number" and pc.match_substring_regex(column, _LEADING_ZEROS)
         return found._replace(has_zeros=bool(zeros and pc.any(zeros).as_py()))
     cells, counts = observed_cells(column, rules.missing.of(name)), CellCounts()
     counts.add(cells)

@@ -24,7 +24,7 @@ from pckid.tables.findings import (
     SkipUnits,
 )
 from pckid.tables.formats import CURRENCIES, NumberFormat, read_numbers
-from pckid.tables.kinds import LEADING_ZEROS, Reading, ReadingRules, is_used
+from pckid.tables.kinds import Reading, ReadingRules, is_used
 from pckid.tables.meanings import (
     looks_like_identifier,
     name_tells_rows,
@@ -40,7 +40,7 @@ NEW_COLUMNS = ("cluster", "confidence", "outlier_score", "missing_instability")
 NAME_COLUMN = "cluster_name"
 """What it adds where clusters have names."""
 ABOUT_USE = frozenset({
-    "may name the rows", "codes with zeros", "may be a code", "free text",
+    "may name the rows", "may be a code", "free text",
     "earlier result", "repeated ids",
 })  # fmt: skip
 """Problems that ask whether a column should be used, and as what."""
@@ -288,28 +288,19 @@ def _number_problems(
     if len(infinite):
         row = int(infinite[0])
         yield infinite_number(name, row + 1, rows.parts, rows.data.column(name)[row].as_py())
-    counts_rows = looks_like_identifier(values)
-    if reading.kind == "number" and reading.number is None and counts_rows:
-        yield Problem("may name the rows", name)
     if reading.kind != "number" or reading.choice:
         return
-    if not reading.has_zeros and (counts_rows or not name_tells_rows(name)):
-        return
-    n_distinct = len(np.unique(values[~np.isnan(values)]))
-    few = n_distinct <= min(MAX_CATEGORIES, len(values) // 2)
-    fix = ReadAs(name, "category") if few else Drop(name)
     seen = values[np.isfinite(values)]
-    if reading.has_zeros:
-        cells = rows.data.column(name).cast(pa.string())
-        zeros = cells.filter(pc.match_substring_regex(cells, LEADING_ZEROS))
-        example = zeros[0].as_py().strip() if len(zeros) else ""
-        yield Problem("codes with zeros", name, (), {"example": example}, (fix,))
-    elif len(seen) == 0 or (seen % 1).any():
-        return
-    elif _are_repeated_ids(name, n_distinct, len(seen)):
+    n_distinct = len(np.unique(seen))
+    called_so = name_tells_rows(name) and len(seen) > 0 and not (seen % 1).any()
+    if looks_like_identifier(values) and not reading.has_zeros:
+        yield Problem("may name the rows", name)
+    elif called_so and not reading.has_zeros and _are_repeated_ids(name, n_distinct, len(seen)):
         data = {"n_distinct": n_distinct, "n_observed": len(seen)}
         yield Problem("repeated ids", name, (), data, (Drop(name),))
-    else:
+    elif called_so or reading.has_zeros:
+        few = n_distinct <= min(MAX_CATEGORIES, len(values) // 2)
+        fix = ReadAs(name, "category") if few else Drop(name)
         yield Problem("may be a code", name, fix=(fix,))
 
 
