@@ -467,8 +467,11 @@ def test_columns_of_lists_are_called_so(pckid, tmp_path, golden, how):
     done = pckid("cluster", "t.parquet", *CHEAP, how)
     assert done.code == 3
     told = {each.column: each for each in done.told("no numbers")}
-    holds = {name: each.data["example"].split(" in each")[0] for name, each in told.items()}
-    assert holds == {"tags": "a list", "place": "several named values", "raw": "bytes"}
+    kinds = {
+        name: each.data["example"].removeprefix("values of type ")[:4]
+        for name, each in told.items()
+    }
+    assert kinds == {"tags": "list", "place": "stru", "raw": "bina"}
     assert all(each.fix == (Drop(name),) for name, each in told.items())
     assert not done.told("text among numbers")
     inspected = pckid("inspect", "t.parquet")

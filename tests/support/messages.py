@@ -30,7 +30,7 @@ PROBLEMS = [
     Problem("other unit", "weight", (), {"unit": "lb", "expected": "kg"}),
     Problem("too many categories", "town", (), {"n_distinct": 300, "n_observed": 900},
             (Drop("town"),), True),
-    Problem("no numbers", "tags", (), {"texts": (), "example": "a list in each cell"},
+    Problem("no numbers", "tags", (), {"texts": (), "example": "values of type list<string>"},
             (Drop("tags"),), True),
     Problem("ambiguous dates", "day", (), {"ways": WAYS}, stops=True),
     Problem("mixed dates", "day", (), {}, (Drop("day"),), True),

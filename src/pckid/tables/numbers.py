@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pckid._utils.text import brief
 from pckid.tables.dates import DateFormat, is_temporal, read_dates, read_temporal, to_floats
 from pckid.tables.formats import NumberFormat, parse_plain, read_numbers
 from pckid.tables.sheet_numbers import as_percent, sign_of
@@ -148,13 +149,7 @@ def try_numbers(
     elif isinstance(form, DateFormat) and is_temporal(kind):
         values = read_temporal(column, form.part)
     else:
-        holds = f"values of type {kind}"
-        if pa.types.is_struct(kind):
-            holds = "several named values in each cell (a struct)"
-        elif pa.types.is_nested(kind):
-            holds = "a list in each cell"
-        elif pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
-            holds = "bytes in each cell"
+        holds = brief(f"values of type {kind}")
         return NotNumbers(len(column) - column.null_count, len(column), holds, 1)
     if isinstance(values, np.ndarray) and missing.numbers:
         values[np.isin(values, missing.numbers)] = np.nan
