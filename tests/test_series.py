@@ -281,7 +281,17 @@ def test_irregular_times_are_put_into_bins():
     assert len(from_long(frame, "case", "hour", bins=500).times) == 240
     alone = from_long(frame, "case", "hour", bins=["-inf", "inf"])
     assert (alone.column_groups["x"], alone.times.tolist()) == (["x_all times"], [0])
-    for wrong in ("some", 0, [1], [3, 2], [0, "x"], [0, np.inf, 3], ["2020-01-01", "2020-02-01"]):
+    for wrong in (
+        None,
+        2.5,
+        "some",
+        0,
+        [1],
+        [3, 2],
+        [0, "x"],
+        [0, np.inf, 3],
+        ["2020-01-01", "2020-02-01"],
+    ):
         with pytest.raises(ValueError, match="bins"):
             from_long(frame, "case", "hour", bins=wrong)
 
@@ -388,6 +398,8 @@ def test_columns_that_are_not_there_are_told():
         from_long(visits(), ["patient", "day"], "day")
     with pytest.raises(ValueError, match="`variable` and `value`"):
         make({"variable": "pulse"})
+    with pytest.raises(ValueError, match="different columns as case and time"):
+        from_long(visits(), "day", "day")
     with pytest.raises(TypeError, match="Expected a dataframe"):
         from_long([[1, 2]], "patient", "day")
     with pytest.raises(ValueError, match=r"unique column names[^.]*'pulse'"):

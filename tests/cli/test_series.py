@@ -145,6 +145,9 @@ def test_lines_are_inspected_as_they_are_clustered(pckid, run, visits):
     assert "Not used: ward." in found["cases"]
     assert all(note in page.out.decode() for note in found["cases"])
     assert found["row_names"] == "patient"
+    each = json.loads(pckid("inspect", "visits.csv", *HOW, "--bins", "each", "--json").out)
+    # They have one scale without being told to.
+    assert (len(each["columns"]) > 8, each["series"]) == (True, {})
     command = shlex.split(found["command"])
     assert command[3:9] == [*HOW, *bins]
     assert pckid(*command[1:], "-k", 2, *QUICK).code == 0

@@ -67,8 +67,9 @@ class TableInspection(NamedTuple):
 
     @property
     def series(self) -> dict[str, list[str]]:
-        """Columns of numbers whose names are a series, see `find_series`."""
-        return find_series(each.name for each in self.columns if each.kind == "number")
+        """Columns of numbers whose names are a series, see `find_series`; none of cases."""
+        columns = () if self.notes else self.columns
+        return find_series(each.name for each in columns if each.kind == "number")
 
     @property
     def fixes(self) -> list[Fix]:

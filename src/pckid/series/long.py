@@ -7,7 +7,7 @@ import narwhals as nw
 import numpy as np
 
 from pckid._utils.commands import as_argument, as_arguments
-from pckid._utils.text import brief, counted, list_first, number_hint
+from pckid._utils.text import brief, counted, join_words, list_first, number_hint
 from pckid.input.cells import is_number
 from pckid.input.columns import holds_categories, holds_words
 from pckid.input.warnings import ShiftedRowsWarning, warn_caller
@@ -114,6 +114,8 @@ def from_long(
             raise TypeError(f"{key} is {name!r}. Give the name of one column.")
     if len(names) == 3:
         raise ValueError("Give both `variable` and `value`, or none of them.")
+    if len(set(names.values())) < len(names):
+        raise ValueError(f"Give different columns as {join_words(list(names))}.")
     case, time, variable, value = (names.get(key, "") for key in parts)
     if like is not None:
         variables, static, bins = like.variables, like.static, like.bins

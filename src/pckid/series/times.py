@@ -95,7 +95,7 @@ def choose_bins(times: np.ndarray, typical: float, bins: Any, dates: bool) -> Ti
     if is_number:
         edges = np.unique(np.quantile(times, np.linspace(0, 1, bins + 1), method="nearest"))
         return TimeBins(tuple(edges.tolist()), len(edges) == 1, dates)
-    if isinstance(bins, (str, int, np.integer)) or len(bins) < 2:
+    if isinstance(bins, str) or not hasattr(bins, "__len__") or len(bins) < 2:
         raise ValueError(
             f"bins is {bins!r}. Give 'auto', 'each' (every time is a column), a number of bins, or "
             "their edges in ascending order."
