@@ -46,7 +46,7 @@ def test_a_problem_of_many_columns_is_one_sentence():
         for j in range(95)
     ]
     counts = {"n_distinct": 31, "n_observed": 40}
-    free = [Problem("free text", f"t{j}", (), counts, (Drop(f"t{j}"),)) for j in range(5)]
+    free = [Problem("repeated ids", f"t{j}", (), counts, (Drop(f"t{j}"),)) for j in range(5)]
     data["example"] = "low"
     texts = [
         Problem("text among numbers", word, (1,), data, (Missing(word),)) for word in ("low", "x")

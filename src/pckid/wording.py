@@ -165,11 +165,6 @@ PROBLEMS = {
         f"(at most {MAX_CATEGORIES}).",
         "Leave it out: {aside_or_drop}.",
     ),
-    "free text": (
-        "{column} holds {n_distinct} different texts in {n_observed} rows: it looks like free "
-        "text, which says little about groups.",
-        "Leave it out: {drop}.",
-    ),
     "spelling variants": (
         "{column} holds {listed}, which may be one category written in different ways: they count "
         "as different categories.",

@@ -34,7 +34,6 @@ PROBLEMS = [
             (Drop("tags"),), True),
     Problem("ambiguous dates", "day", (), {"ways": WAYS}, stops=True),
     Problem("mixed dates", "day", (), {}, (Drop("day"),), True),
-    Problem("free text", "remark", (), {"n_distinct": 31, "n_observed": 40}, (Drop("remark"),)),
     Problem("may name the rows", "row", (2,)),
     Problem("spelling variants", "sex", (), {"variants": [[("F", 9), ("f", 2)]]}),
     Problem("infinite numbers", "x", (7,), {"where": "row 7"}, (Missing("inf"),), True),

@@ -29,7 +29,6 @@ from pckid.tables.meanings import (
     looks_like_identifier,
     name_tells_rows,
     name_tells_units,
-    texts_are_free,
 )
 from pckid.tables.numbers import LIMIT, NotNumbers
 from pckid.tables.scanning import OpenTable
@@ -39,10 +38,7 @@ NEW_COLUMNS = ("cluster", "confidence", "outlier_score", "missing_instability")
 """What a clustering adds to a table."""
 NAME_COLUMN = "cluster_name"
 """What it adds where clusters have names."""
-ABOUT_USE = frozenset({
-    "may name the rows", "may be a code", "free text",
-    "earlier result", "repeated ids",
-})  # fmt: skip
+ABOUT_USE = frozenset({"may name the rows", "may be a code", "earlier result", "repeated ids"})
 """Problems that ask whether a column should be used, and as what."""
 _MOST_CODES = 5
 _FEWEST_IDS = 10
@@ -242,7 +238,7 @@ def _is_limit(text: str, form: NumberFormat) -> bool:
 
 
 def _category_problems(name: str, counts: Counter[str], asked_for: bool) -> list[Problem]:
-    """Say that a column has too many categories, or free text, unless that was asked for."""
+    """Say that texts repeat ids, are too many, or may be spellings of one category."""
     n_distinct, n_observed = len(counts), counts.total()
     # Texts that are all different are left out in any case.
     if n_distinct == n_observed:
@@ -252,8 +248,6 @@ def _category_problems(name: str, counts: Counter[str], asked_for: bool) -> list
         return [Problem("repeated ids", name, (), data, (Drop(name),))]
     if n_distinct > MAX_CATEGORIES:
         return [Problem("too many categories", name, (), data, (Drop(name),), True)]
-    if texts_are_free(n_observed, n_distinct) and not asked_for:
-        return [Problem("free text", name, (), data, (Drop(name),))]
     alike: dict[str, list[tuple[str, int]]] = {}
     for text, count in counts.most_common():
         alike.setdefault("".join(text.casefold().split()), []).append((text, count))
