@@ -5,6 +5,8 @@ import json
 import re
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from pckid import PCKID, cluster_file, load, runs
@@ -41,6 +43,15 @@ def test_known_rows_name_clusters_in_the_file_the_words_and_the_model(customers,
         rows = list(csv.DictReader(file))
     assert [rows[i]["cluster_name"] for i in (0, 1, 7, 9)] == ["few", "many", "few", "many"]
     assert sorted(load(model).cluster_names_) == ["few", "many"]
+
+
+def test_numbers_of_known_groups_are_names_as_in_python(tmp_path):
+    values = np.arange(20.0) % 2 + np.linspace(0, 0.1, 20)
+    known = [1.0, 2.0, *[None] * 18]
+    pq.write_table(pa.table({"a": values, "b": values, "group": known}), tmp_path / "t.parquet")
+    model = PCKID(2, n_inits=2, random_state=0)
+    cluster_file(model, str(tmp_path / "t.parquet"), str(tmp_path / "out.csv"), known="group")
+    assert sorted(model.cluster_names_) == ["1", "2"]
 
 
 def test_what_does_not_go_with_known_rows_is_refused(customers, pckid):

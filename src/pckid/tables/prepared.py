@@ -141,4 +141,5 @@ class Prepared:
         if name is None or data is None:
             return None
         cells = with_points(data.column(name), self.table.parts).to_pylist()
-        return ["" if cell is None else str(cell) for cell in cells]
+        whole = (int(c) if isinstance(c, float) and c.is_integer() else c for c in cells)
+        return ["" if cell is None else str(cell) for cell in whole]
