@@ -113,6 +113,7 @@ def test_static_columns_are_found_and_kept_once():
     assert table.frame["sex"].tolist() == ["f", "m"]
     assert table.frame["born"].tolist() == [1950, 1971]
     assert "Not used: note." in table.notes
+    assert "Not used: parts." in make(parts=[[1], [2], [3], None]).notes
     assert make({"static": []}, **more).variables == ["pulse", "born"]
     assert make({"variables": ["born"], "static": ["sex"]}, **more).variables == ["born"]
     assert make({"static": ["sex"]}, born=[1950, 1950, 1971, 1971], sex=more["sex"]).static == [

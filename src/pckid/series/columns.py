@@ -1,7 +1,7 @@
 """Columns of frames of any library."""
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date
 from typing import Any, NamedTuple
 
@@ -78,7 +78,11 @@ def number_cells(lines: nw.DataFrame[Any], name: str) -> tuple[np.ndarray, list[
         distinct, first, codes = np.unique(values, return_index=True, return_inverse=True)
         order = np.argsort(first)
         return np.argsort(order)[codes], distinct[order].tolist()
-    cells = [cell if isinstance(cell, Hashable) else str(cell) for cell in lines[name].to_list()]
+    cells = lines[name].to_list()
+    try:
+        hash(tuple(cells))
+    except TypeError:  # lists and the like
+        cells = list(map(repr, cells))
     kept = [cell for cell in dict.fromkeys(cells) if not is_missing(cell)]
     number = {cell: code for code, cell in enumerate(kept)}
     return np.fromiter((number.get(cell, -1) for cell in cells), np.int64, len(cells)), kept
