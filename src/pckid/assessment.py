@@ -364,6 +364,7 @@ def assess(
             "are needed, and 0 resamples."
         )
     check_is_fitted(estimator)
+    estimator._validate_params()
     if keeps_labels(estimator):
         values, labels = to_matrix(estimator, X), own_labels(estimator)
     else:

@@ -14,12 +14,12 @@ from contextlib import suppress
 from typing import Any
 
 import numpy as np
+from scipy.linalg import eigh
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from pckid._utils.arrays import (
     Array,
     asarray_like,
-    device_of,
     gram_times,
     namespace,
     to_numpy,
@@ -28,6 +28,8 @@ from pckid.ensemble.feature_map import Projection
 
 # Eigenvectors of no more rows than this are found on the host, wherever the rows lie.
 _ON_HOST = 500
+# Of no more rows than this the matrix itself is solved: faster than ARPACK.
+_DENSE = 200
 
 
 def kernel_pca(
@@ -104,11 +106,11 @@ def _scaled_eigenpairs(
         return scaled(gram_times(features, scaled(v)))
 
     guess = draw_guess(features, n_wanted, rng)
-    if len(guess) <= _ON_HOST and not isinstance(features, np.ndarray):
+    if len(guess) <= (_DENSE if isinstance(features, np.ndarray) else _ON_HOST):
         # One product tells all of the operator; each step on a GPU would have to be waited for.
-        xp = namespace(features)
-        eye = xp.eye(len(guess), dtype=features.dtype, device=device_of(features))
-        matrix = to_numpy(apply(eye))
+        transpose = namespace(features).matrix_transpose
+        rows = scaled(transpose(features))
+        matrix = to_numpy(rows @ transpose(rows))
         values, vectors = leading_eigenpairs(lambda v: matrix @ v, guess, n_wanted)
         vectors = asarray_like(vectors, features)
     else:
@@ -178,8 +180,8 @@ def leading_eigenpairs(
     apply : function
         Takes (n_samples, b) to the operator times it.
     guess : ndarray of shape (n_samples, b), b ≥ n_wanted
-        The first vectors; a basis of the whole space where there are few rows, and the matrix
-        itself is solved, as it is where ARPACK gives up.
+        The first vectors, for ARPACK. The matrix itself is solved where there are few rows, or
+        as many vectors, and where ARPACK gives up.
     n_wanted : int
         How many pairs.
     home : array, default=None
@@ -200,15 +202,15 @@ def leading_eigenpairs(
         return to_numpy(apply(block))
 
     found = None
-    if guess.shape[1] < n_samples:
+    if n_samples > max(_DENSE, guess.shape[1]):
         square = (n_samples, n_samples)
         operator = LinearOperator(square, matvec=multiply, dtype=guess.dtype)
         with suppress(ArpackError):
             found = eigsh(operator, n_wanted, which="LA", v0=guess[:, 0])
     if found is None:
         matrix = multiply(np.eye(n_samples, dtype=guess.dtype))
-        values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
-        found = values[::-1], vectors[:, ::-1]
+        last = [n_samples - n_wanted, n_samples - 1]
+        found = eigh((matrix + matrix.T) / 2, subset_by_index=last, check_finite=False)
     values, vectors = found
     order = np.argsort(-values, kind="stable")[:n_wanted]
     return values[order], asarray_like(_fix_signs(vectors[:, order]), there)
