@@ -155,6 +155,11 @@ def test_a_variable_whose_name_is_now_a_number_and_now_a_text_is_one():
     assert table.frame["1_0"].tolist()[0] == 61
 
 
+def test_a_case_whose_name_is_now_a_number_and_now_a_text_is_one():
+    table = make(patient=np.array([7, "7", "b", "b"], dtype=object))
+    assert (table.cases, table.rows.tolist()) == ([7, "b"], [0, 0, 1, 1])
+
+
 def test_slips_in_a_static_column_are_outvoted_and_told(block, golden):
     lines = lines_of(block).sort_values(["patient", "day"], ignore_index=True)
     right = lines.assign(born=lines["patient"].str[1:].astype(int) + 1900, sex="f")

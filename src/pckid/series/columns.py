@@ -83,9 +83,14 @@ def number_cells(lines: nw.DataFrame[Any], name: str) -> tuple[np.ndarray, list[
         hash(tuple(cells))
     except TypeError:  # lists and the like
         cells = list(map(repr, cells))
-    kept = [cell for cell in dict.fromkeys(cells) if not is_missing(cell)]
-    number = {cell: code for code, cell in enumerate(kept)}
-    return np.fromiter((number.get(cell, -1) for cell in cells), np.int64, len(cells)), kept
+    # pandas may have read an id as 1 in some lines, and as "1" in others.
+    kept: dict[str, tuple[int, Any]] = {}
+    number: dict[Any, int] = {}
+    for cell in dict.fromkeys(cells):
+        if not is_missing(cell):
+            number[cell] = kept.setdefault(str(cell), (len(kept), cell))[0]
+    codes = np.fromiter((number.get(cell, -1) for cell in cells), np.int64, len(cells))
+    return codes, [cell for _, cell in kept.values()]
 
 
 def read_static(

@@ -266,10 +266,7 @@ def _find_places(
         advice = ". Give every line one, or leave it out."
         where = int(np.argmin(codes))
         raise LineError(f"Column {variable!r} names no variable in ", where, advice)
-    names = [str(name) for name in found]
-    # 1 and "1" are one name.
-    codes = np.array([names.index(name) for name in names])[codes]
-    places = {name: np.flatnonzero(codes == names.index(name)) for name in names}
+    places = {str(name): np.flatnonzero(codes == number) for number, name in enumerate(found)}
     absent = [name for name in chosen or () if name not in places]
     if absent and not new:
         raise ValueError(
