@@ -359,7 +359,7 @@ class PCKID(
             are free; `n_clusters="auto"` finds at least as many as groups are known. For a dask
             collection, a dask array or series in blocks alike, or an array in memory. Others follow
             at most 10,000 known rows, as many of each group. A Series of pandas whose labels are
-            those of the rows of `X` is put in their order.
+            those of rows of `X`, all or some, is put in their order.
         groups : array-like of shape (n_samples,), default=None
             Which rows belong together, such as the members of a household: as the rows that could
             have been others come and go together, `confidence_` is lower. Labels stay the same. A

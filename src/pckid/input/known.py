@@ -60,16 +60,16 @@ class KnownMembers(NamedTuple):
 
 
 def in_order_of(X: Any, series: Any, name: str = "known") -> Any:
-    """Put a Series of pandas in the order of a table `X` whose rows have the same labels."""
+    """Put a Series of pandas, of all rows or some, in the order of `X` by the labels of rows."""
     X = plain_table(X)
-    if not (hasattr(X, "reindex") and hasattr(series, "reindex")) or len(X) != len(series):
+    if not (hasattr(X, "reindex") and hasattr(series, "reindex")):
         return series
-    same = series.index.isin(X.index)
-    if same.all():
-        return series.reindex(X.index) if series.index.is_unique else series
     # Labels that only number the rows are none.
-    numbered = "RangeIndex" in (type(X.index).__name__, type(series.index).__name__)
-    if same.any() and not numbered:
+    numbered = [type(each.index).__name__ == "RangeIndex" for each in (series, X)]
+    same, whole = series.index.isin(X.index), len(series) == len(X)
+    if same.all() and series.index.is_unique and (whole or not numbered[0]):
+        return series.reindex(X.index)
+    if same.any() and not same.all() and not any(numbered):
         raise ValueError(
             f"{name} has {counted(int((~same).sum()), 'label')} that X does not have, first "
             f"{brief(repr(series.index[~same][0]))}. Give {name}.reindex(X.index), or "
