@@ -17,7 +17,6 @@ from pckid.exceptions import TableError
 from pckid.tables.endings import find_extra_rows
 from pckid.tables.findings import Fix, SetOption, SkipFirst, SkipLast
 from pckid.tables.options import ReadOptions
-from pckid.tables.problems import extra_rows_problem
 from pckid.tables.scanning import OpenTable
 from pckid.tables.sources import Source
 from pckid.tables.workbooks import find_sheets
@@ -109,9 +108,8 @@ def open_as_asked(upload: Upload, place: str) -> Opened | None:
         st.caption(escape(write_note(note, PAGE), 300))
     extra = find_extra_rows(opened.table)
     if extra is not None:
-        problem = extra_rows_problem(extra)
-        st.warning(escape(write_evidence(problem), 300))
-        _offer_to_leave_out_rows(problem.fix, key)
+        st.warning(escape(write_evidence(extra), 300))
+        _offer_to_leave_out_rows(extra.fix, key)
     st.dataframe(rows.slice(0, _SHOWN), height=215)
     return opened
 

@@ -4,10 +4,10 @@ import csv
 import io
 import re
 from collections import Counter
-from typing import Any, NamedTuple
+from typing import Any
 
+from pckid.tables.findings import Problem, SkipLast
 from pckid.tables.kinds import first_rows
-from pckid.tables.numbers import NotNumbers
 from pckid.tables.scanning import OpenTable
 from pckid.tables.text import last_text
 
@@ -30,19 +30,7 @@ _NOTE = re.compile(
 _SIGNS_AROUND = " \t:.*=Σ∑"
 
 
-class ExtraRows(NamedTuple):
-    """The last rows of a table, if they are no data."""
-
-    labels: tuple[str, ...]  # how they begin, from top to bottom; blank rows have none
-    column: str  # where the first of them begins
-    n_below: int  # rows to leave out, those that are left out already among them
-
-    def explains(self, found: NotNumbers) -> bool:
-        """Tell whether these rows hold all texts that were found among numbers."""
-        return found.all_texts and {text for text, _ in found.texts} <= set(self.labels)
-
-
-def find_extra_rows(table: OpenTable) -> ExtraRows | None:
+def find_extra_rows(table: OpenTable) -> Problem | None:
     """Find totals and notes among the last rows of a text file or sheet.
 
     Such a row begins with a word for a total or an average that no other row begins with, or holds
@@ -72,7 +60,9 @@ def find_extra_rows(table: OpenTable) -> ExtraRows | None:
         if cells.count(text) > count:
             return None
     texts = tuple(text for _, text in reversed(labels))
-    return ExtraRows(texts, labels[-1][0], table.parts[-1].n_below + n_rows + n_blank)
+    n_below = table.parts[-1].n_below + n_rows + n_blank  # with those that are left out already
+    data = {"labels": texts, "more": n_below > len(texts)}
+    return Problem("extra rows", labels[-1][0], (), data, (SkipLast(n_below),))
 
 
 def _last_rows(table: OpenTable) -> list[list[str]]:

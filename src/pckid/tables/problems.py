@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from pckid._utils.text import number_hint
 from pckid.input.sentinels import Sentinel, find_codes
 from pckid.tables.categories import MAX_CATEGORIES, Columns
-from pckid.tables.endings import ExtraRows, find_extra_rows
+from pckid.tables.endings import find_extra_rows
 from pckid.tables.findings import (
     Drop,
     Fix,
@@ -20,7 +20,6 @@ from pckid.tables.findings import (
     Problem,
     ReadAs,
     SetOption,
-    SkipLast,
     SkipUnits,
 )
 from pckid.tables.formats import CURRENCIES, NumberFormat, read_numbers
@@ -99,7 +98,8 @@ def find_problems(
     """List all that is wrong or doubtful about columns that were read; `rows` are their cells."""
     found: list[Problem] = []
     counts = columns.counts
-    extra, stops, names = find_extra_rows(table), False, list(columns.readings)
+    extra, names = find_extra_rows(table), list(columns.readings)
+    labels = set(extra.data["labels"]) if extra else set()
     others = {*columns.wrong, *counts}
     measured = [
         j
@@ -119,10 +119,11 @@ def find_problems(
             found.append(doubt)
             if doubt.stops:
                 continue
-        if name in columns.wrong and extra and extra.explains(columns.wrong[name]):
-            stops = True
-        elif name in columns.wrong:
-            found.append(_text_among_numbers(name, columns.wrong[name], rows, counts, reading))
+        wrong = columns.wrong.get(name)
+        if extra and wrong and wrong.all_texts and set(dict(wrong.texts)) <= labels:
+            extra = extra._replace(stops=True)
+        elif wrong:
+            found.append(_text_among_numbers(name, wrong, rows, counts, reading))
         elif name in counts:
             found += _category_problems(name, counts[name], name in rules.categorical)
         else:
@@ -136,7 +137,7 @@ def find_problems(
             elif (outlier := find_outlier(values)) is not None:
                 found.append(Problem("outlier", name, (), {"value": f"{outlier:g}"}))
             found += _number_problems(name, values, reading, rows)
-    return [extra_rows_problem(extra, stops), *found] if extra else found
+    return [extra, *found] if extra else found
 
 
 def find_outlier(values: np.ndarray) -> float | None:
@@ -159,12 +160,6 @@ def infinite_number(name: str, row: int, parts: Sequence[Part], cell: Any = None
     fix = Missing(cell.strip()) if isinstance(cell, str) else Drop(name)
     data = {"where": name_row(parts, row)}
     return Problem("infinite numbers", name, (row,), data, (fix,), True)
-
-
-def extra_rows_problem(extra: ExtraRows, stops: bool = False) -> Problem:
-    """Say that the last rows are no data."""
-    data = {"labels": extra.labels, "more": extra.n_below > len(extra.labels)}
-    return Problem("extra rows", extra.column, (), data, (SkipLast(extra.n_below),), stops)
 
 
 def _find_doubt(name: str, reading: Reading) -> Problem | None:
