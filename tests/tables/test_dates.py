@@ -135,7 +135,7 @@ def test_nanoseconds_are_read_to_the_microsecond():
 
 def test_dates_that_stand_for_none_are_pointed_out():
     days = [f"20{10 + i % 12}-03-{10 + i % 19}" for i in range(40)]
-    ends = ["9999-12-31 00:00:00" if i in (3, 8) else day for i, day in enumerate(days)]
+    ends = ["9999-12-31 23:59:59" if i in (3, 8) else day for i, day in enumerate(days)]
     starts = ["0000-00-00" if i in (5, 9) else day for i, day in enumerate(days)]
     rows = zip(["end", *ends], ["start", *starts], ["seen", *days], strict=True)
     content = "\n".join(map(",".join, rows)).encode()

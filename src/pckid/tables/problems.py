@@ -132,7 +132,7 @@ def find_problems(
                 where = name if any(code.value in elsewhere for code in codes[j]) else ""
                 fix = tuple(Missing(f"{code.value:g}", where) for code in codes[j])
                 found.append(Problem("code for missing", name, (), {"codes": codes[j]}, fix))
-            elif reading.kind == "date" and (values == _LAST_DAY).any():
+            elif reading.kind == "date" and (values >= _LAST_DAY).any():
                 found.append(Problem("outlier", name, (), {"value": "9999-12-31"}))
             elif (outlier := find_outlier(values)) is not None:
                 found.append(Problem("outlier", name, (), {"value": f"{outlier:g}"}))
