@@ -586,6 +586,8 @@ def test_wide_tables_may_lack_single_columns():
     assert table.variables == ["a", "b"]
     assert np.isnan(table.frame["b_4"]).all()
     assert table.frame["site"].tolist() == ["x"]
+    dated = from_wide(wide.assign(seen=pd.Timestamp("2024-01-05")))
+    assert (dated.static, dated.notes[-1].endswith("dates: seen.")) == (["site"], True)
     assert from_wide(wide, ["b"], static=[]).frame.columns.tolist() == ["b_0", "b_1", "b_2", "b_3"]
     with pytest.raises(ValueError, match=r"no series 'c'. .*: a, b"):
         from_wide(wide, ["c"])

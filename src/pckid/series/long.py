@@ -212,8 +212,8 @@ def _read_numbers(lines: nw.DataFrame[Any], name: str) -> np.ndarray:
         raise LineError(
             f"Column {name!r} holds {brief(repr(cells[row]))} in ", row,
             f", where a number should be. {number_hint(cells[row])}Turn it into a number, or into "
-            "NaN if it means missing. Only numbers can change with time; what is the same in all "
-            "lines of a case may be static.",
+            "NaN if it means missing, or leave the column out. Only numbers can change with time; "
+            "what is the same in all lines of a case may be static.",
         ) from None  # fmt: skip
 
 

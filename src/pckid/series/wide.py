@@ -207,9 +207,13 @@ def from_wide(
             f"The times of this table are not those of the series: {list_first(differ)}. Add "
             "columns of the times that it lacks, with empty cells, and leave others out."
         )
+    notes = []
     if static is None:
         used = {name for times in series.values() for name in times}
-        static = [name for name in lines.columns if name not in used]
+        others = [name for name in lines.columns if name not in used]
+        dated = [name for name in others if lines[name].dtype.is_temporal()]
+        static = [name for name in others if name not in dated]
+        notes = [f"Not used, because they hold dates: {list_first(dated)}."] * bool(dated)
     rows = np.arange(len(lines))
     block = np.full((len(series), len(distinct), len(rows)), np.nan)
     for values, times in zip(block, series.values(), strict=True):
@@ -218,7 +222,7 @@ def from_wide(
     columns = {name: read_static(lines, name, rows, given=True) for name in static}
     kept = {name: column.values for name, column in columns.items() if column}
     form = SeriesFormat("from_wide", {}, tuple(series), tuple(kept), bins)
-    return assemble(form, block, kept, list(getattr(frame, "index", rows)), source=lines)
+    return assemble(form, block, kept, list(getattr(frame, "index", rows)), notes, lines)
 
 
 def find_series(columns: Iterable[str]) -> dict[str, list[str]]:
