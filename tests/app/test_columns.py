@@ -153,6 +153,23 @@ def test_lines_of_cases_are_told_by_two_menus(golden):
     app.toggle[0].set_value(True).run()
     assert app.session_state["options"].lines is None
     golden(app.info[0].value)
-    app.selectbox[-2].select("patient")
-    app.selectbox[-1].select("day").run()
+    app.selectbox[-4].select("patient")
+    app.selectbox[-3].select("day").run()
     assert app.session_state["options"].lines == CaseOptions("patient", "day")
+
+
+def test_lines_of_single_values_and_times_from_the_first_are_told_too():
+    app = page(rows("patient", "day", "test", "result"))
+    app.toggle[0].set_value(True).run()
+    for menu, name in zip(app.selectbox[-4:], ("patient", "day", "test"), strict=False):
+        menu.select(name)
+    app.toggle[1].set_value(True).run()
+    assert app.session_state["options"].lines is None
+    assert "both" in app.info[0].value
+    app.selectbox[-1].select("result").run()
+    assert app.session_state["options"].lines == CaseOptions(
+        "patient", "day", "test", "result", from_first=True
+    )
+    # The column of values is used, ticked or not.
+    next(box for box in app.checkbox if box.label == "result").uncheck().run()
+    assert "result" not in app.session_state["options"].drop

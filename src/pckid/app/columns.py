@@ -21,6 +21,12 @@ PER_PAGE = 30
 _DATES = ["use", "day-first", "month-first", "month", "hour"]
 _BY_KIND = {"number": ["number", "category"], "date": _DATES, "duration": ["use"]}
 _USELESS = ("constant", "empty")
+_OF_LINES = {
+    "case": "Column that names the case",
+    "time": "Column of times",
+    "variable": "Column that says what was measured, if each line has one value",
+    "value": "Column of these values",
+}
 
 
 class ColumnChoice(NamedTuple):
@@ -64,14 +70,17 @@ def ask_for_columns(opened: Opened, questions: Any) -> ColumnOptions:
         format_func=LIMITS.__getitem__,
     )  # fmt: skip
     kinds = {column.name: column.kind for column in found.columns}
-    options = replace(_as_options(choices, kinds, told), lines=_ask_for_lines(opened))
+    lines = _ask_for_lines(opened)
+    if lines and lines.value and not choices[lines.value].used:
+        choices[lines.value] = ColumnChoice(True, "number")
+    options = replace(_as_options(choices, kinds, told), lines=lines)
     with questions:
         _offer_fixes(found, options, opened)
     return options
 
 
 def _ask_for_lines(opened: Opened) -> CaseOptions | None:
-    """Ask whether several lines belong to one case, and which columns tell case and time."""
+    """Ask whether several lines belong to one case, and which columns tell what."""
     several = st.toggle(
         "Several lines belong to one case, such as the visits of a patient: find groups of cases",
         key=f"lines-{opened.key}",
@@ -80,17 +89,23 @@ def _ask_for_lines(opened: Opened) -> CaseOptions | None:
         return None
     names = opened.table.names
     with st.container(horizontal=True):
-        case, time = (
+        case, time, variable, value = (
             st.selectbox(
                 label, names, None, key=f"{key}-{opened.key}", width=300,
                 format_func=escape, placeholder="Choose a column",
             )
-            for label, key in (("Column that names the case", "case"), ("Column of times", "time"))
+            for key, label in _OF_LINES.items()
         )  # fmt: skip
+    from_first = st.toggle(
+        "Count time from the first line of each case", key=f"from-first-{opened.key}"
+    )
     if not case or not time or case == time:
         st.info("Choose the column that names the case, and another that holds the time.")
         return None
-    return CaseOptions(case, time)
+    if bool(variable) != bool(value):
+        st.info("Choose both the column that says what was measured and the one of its values.")
+        return None
+    return CaseOptions(case, time, variable, value, from_first=from_first)
 
 
 def _offer_fixes(found: TableInspection, options: ColumnOptions, opened: Opened) -> None:

@@ -24,6 +24,7 @@ _KEY = "page"
 _WIDGETS = (
     "header-", "units-", "sheet-", "skip-", "delimiter-", "encoding-", "encoded-", "na-", "kept-",
     "limits-", "use-", "role-", "how-", "n-groups-", "visible-", "lines-", "case-", "time-",
+    "variable-", "value-", "from-first-",
 )  # fmt: skip
 
 
