@@ -56,7 +56,8 @@ def test_a_series_is_known_by_its_labels():
     assert read_known(in_order_of(series, known), 3).tolist() == ["A", "", "C"]
     assert read_known(in_order_of(frame, known[:1]), 3).tolist() == ["", "", "C"]
     numbered = frame.reset_index(drop=True)
-    assert read_known(in_order_of(numbered, pd.Series({2: "C"})), 3).tolist() == ["", "", "C"]
+    later = pd.Series({1: "B", 2: "C"})
+    assert read_known(in_order_of(numbered, later), 3).tolist() == ["", "B", "C"]
     short = pd.Series(["C"])
     assert in_order_of(numbered, short) is short
     with pytest.raises(ValueError, match=r"known has 1 label .* 'w'.*known\.reindex\(X\.index\)"):

@@ -322,7 +322,7 @@ def test_new_lines_without_their_times_are_refused_as_other_columns_are(pckid, r
     result = pckid("predict", "model.pckid", "new.csv")
     assert result.code == 3
     assert "lacks 1 of the model's" in result.err
-    assert "'date'" in result.err
+    assert "'date'. Add it.\n" in result.err
     visits.drop(columns=["date", "hb"]).to_csv("new.csv", index=False)
     assert "columns: 'hb', 'date'." in pckid("predict", "model.pckid", "new.csv").err
 

@@ -65,7 +65,7 @@ def in_order_of(X: Any, series: Any, name: str = "known") -> Any:
     if not (hasattr(X, "reindex") and hasattr(series, "reindex")):
         return series
     # Labels that only number the rows are none.
-    numbered = [type(each.index).__name__ == "RangeIndex" for each in (series, X)]
+    numbered = [np.array_equal(each.index, np.arange(len(each))) for each in (series, X)]
     same, whole = series.index.isin(X.index), len(series) == len(X)
     if same.all() and series.index.is_unique and (whole or not numbered[0]):
         return series.reindex(X.index)

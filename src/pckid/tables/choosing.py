@@ -190,7 +190,7 @@ def use_known_columns(
     absent = [name for name in known.names if name not in here]
     if options.missing_columns and len(absent) < len(known.names):
         table = table.with_empty(absent)
-    _refuse_absent(table, [*known.names, *filter(None, needed)])
+    _refuse_absent(table, known.names, [name for name in needed if name])
     categorical = tuple(known.categories)
     return table, replace(options, columns=known.names, drop=(), categorical=categorical)
 
@@ -249,9 +249,12 @@ def find_other_units(units: Mapping[str, str], readings: Mapping[str, Reading]) 
     return found
 
 
-def _refuse_absent(table: OpenTable, names: Sequence[str]) -> None:
-    """Raise if a table lacks columns of a model, with those that may be meant."""
-    here = set(table.names)
+def _refuse_absent(table: OpenTable, used: Sequence[str], needed: Sequence[str]) -> None:
+    """Raise if a table lacks columns of a model, with those that may be meant.
+
+    Those `needed` tell which lines are of one case; those `used` may be empty.
+    """
+    here, names = set(table.names), [*used, *needed]
     absent = [name for name in names if name not in here]
     if not absent:
         return
@@ -266,12 +269,14 @@ def _refuse_absent(table: OpenTable, names: Sequence[str]) -> None:
     many = f"{len(absent)} of the model's {len(names)} columns:"
     listed = list_first([f"'{brief(name)}'" for name in absent])
     them, their = ("it", "its") if len(absent) == 1 else ("them", "their")
-    what = f"Add {them}; {their} cells may be empty."
+    vital = not set(needed) <= here
+    what = f"Add {them}{'' if vital else f'; {their} cells may be empty'}."
     if pairs:
         meant = ", ".join(f"'{brief(near)}' for '{brief(name)}'" for name, near in pairs[:5])
-        what = f"Did you mean {meant}? Rename {them}, or add {them} with empty cells."
+        more = "" if vital else f", or add {them} with empty cells"
+        what = f"Did you mean {meant}? Rename {them}{more}."
     raise TableError(
         f"{table.source} lacks {many if len(names) > 1 else 'the only column of the model,'} "
         f"{listed}. {what}",
-        *([SetOption("missing_columns", True)] if len(absent) < len(names) else []),
+        *([SetOption("missing_columns", True)] if len(absent) < len(names) and not vital else []),
     )
