@@ -14,7 +14,7 @@ from pckid import wording
 from pckid.app.wording import PAGE
 from pckid.cli._words import SHELL
 from pckid.frames import PYTHON
-from pckid.tables.findings import Drop, Fact, Missing, Problem, ReadAs, SkipLast, SkipUnits
+from pckid.tables.findings import Drop, Fact, Problem, ReadAs
 from pckid.tables.options import ColumnOptions
 from pckid.tables.preparing import prepare
 from pckid.tables.scanning import open_table
@@ -25,8 +25,6 @@ TAKEN = ColumnOptions(take_advice=True)
 WAYS = ReadAs("day", "day-first"), ReadAs("day", "month-first")
 PROBLEMS = [
     Problem("nothing left", "day", stops=True),
-    Problem("transposed", "P001", (7,), {"n_columns": 400}, (), True),
-    Problem("repeated header", "age", (21,), {"where": "row 21", "n_more": 2}, (), True),
     Problem("other unit", "weight", (), {"unit": "lb", "expected": "kg"}),
     Problem("too many categories", "town", (), {"n_distinct": 300, "n_observed": 900},
             (Drop("town"),), True),
@@ -35,16 +33,8 @@ PROBLEMS = [
     Problem("ambiguous dates", "day", (), {"ways": WAYS}, stops=True),
     Problem("mixed dates", "day", (), {}, (Drop("day"),), True),
     Problem("may name the rows", "row", (2,)),
-    Problem("spelling variants", "sex", (), {"variants": [[("F", 9), ("f", 2)]]}),
-    Problem("infinite numbers", "x", (7,), {"where": "row 7"}, (Missing("inf"),), True),
-    Problem("repeated ids", "patient", (), {"n_distinct": 20, "n_observed": 80, "time": "date"},
-            (Drop("patient"),)),
-    Problem("units row", "sbp", (1,), {"texts": ["mmHg", "kg"], "n_columns": 2, "where": "row 1"},
-            (SkipUnits(),), True),
-    Problem("extra rows", "name", (), {"labels": ("Total",), "more": False}, (SkipLast(1),)),
 ]  # fmt: skip
 NOTES = [
-    Fact("row_names_unnamed", {"column": "row"}),
     Fact("rows_above", {"row": 4, "sheet": "May"}),
     Fact("same_answers", {"columns": ["q1", "q2"], "answers": ["agree", "disagree", "neutral"]}),
     Fact("categories_matched", {"column": "sex", "texts": {"f": "F"}}),
