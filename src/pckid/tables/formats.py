@@ -62,8 +62,6 @@ _DECIMAL = re.compile(
 )
 _MAX_SHAPES = 5000
 _OCTET = r"(?:25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])"
-# Of units of these a capital M is a million, and a small one a thousandth.
-_WITH_PREFIX = frozenset({"w", "wh", "v", "a", "pa", "j", "hz", "n", "bar"})
 _LONGEST_CELL = 40
 
 
@@ -214,15 +212,8 @@ def choose_format(
     for shape in values:
         units[parsed[shape][1]] += shapes.counts[shape]
     del units[""]
-    telling = max(
-        values,
-        key=lambda shape: (
-            shape in shapes.examples,
-            bool(signs.thousands) and signs.thousands in shape,
-            "e" not in shape,
-            len(shape),
-        ),
-    )
+    shown = [shape for shape in values if shape in shapes.examples] or list(values)
+    telling = max(shown, key=lambda s: (signs.thousands in s, "e" not in s, len(s)))
     behind = any(parsed[shape][2] for shape in values)
     signs = signs._replace(units=tuple(sorted(units)), minus_behind=behind)
     return FormatChoice(
@@ -350,6 +341,4 @@ def split_number(shape: str) -> tuple[str, str, bool] | None:
     known = known or (after in _MULTIPLIERS and len(after) > 1)
     if not known and not (found["gap"] and after.isalpha()):
         return None
-    if after[:1] == "m" and after[1:] in _WITH_PREFIX:
-        after = (found["after"] or "")[0] + after[1:]
     return found["core"], before or after, bool(found["minus"])
