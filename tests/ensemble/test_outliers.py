@@ -86,7 +86,7 @@ def test_rows_held_out_are_scored_by_the_mixtures_that_did_not_learn_from_them()
     rows = np.array([0, 7, 31, 89])
     some = take(table, rows)
     features = feature_matrix(kernel, some, 1)
-    found = score_held_out(kernel, features, training.learnt, rows, some)
+    found = score_held_out(kernel, features, training.find_unseen(rows), some)
     for i, row in enumerate(rows):
         stacks = []
         for stack in kernel.ensemble.stacks:
@@ -101,11 +101,11 @@ def test_rows_held_out_are_scored_by_the_mixtures_that_did_not_learn_from_them()
 
 def test_a_row_that_all_mixtures_learnt_from_has_no_score_as_a_new_one():
     training = PCKID(3, **SMALL)._train(PCKID(3, **SMALL)._draw(X))
-    rows, learnt = np.array([0, 1]), training.learnt.copy()
-    learnt[:, 0], learnt[learnt == 1] = 0, 2
+    rows = np.array([0, 1])
+    unseen = np.tile([False, True], (len(training.find_unseen(rows)), 1))
     some = take(training.drawn.sample.table, rows)
     features = feature_matrix(training.kernel, some, 1)
-    found = score_held_out(training.kernel, features, learnt, rows, some)
+    found = score_held_out(training.kernel, features, unseen, some)
     assert np.isnan(found).tolist() == [True, False]
 
 

@@ -78,11 +78,15 @@ class Training(NamedTuple):
     drawn: FitInput
     members: Callable[[int], np.ndarray]  # `draw_members` of a size, each drawn once
 
-    @property
-    def learnt(self) -> np.ndarray:
-        """The rows of the sample that each mixture learnt from (n_mixtures, n_rows)."""
-        shapes = [stack.log_weights.shape for stack in self.kernel.ensemble.stacks]
-        return np.concatenate([self.members(n_components) for _, n_components in shapes])
+    def find_unseen(self, rows: np.ndarray) -> np.ndarray:
+        """Find which mixtures did not learn from rows (n,) of the sample (n_mixtures, n)."""
+        n_samples, found = self.drawn.sample.table.n_samples, []
+        for stack in self.kernel.ensemble.stacks:
+            learnt = self.members(stack.log_weights.shape[1])
+            unseen = np.ones((len(learnt), n_samples), dtype=bool)
+            unseen[np.arange(len(learnt))[:, None], learnt] = False
+            found.append(unseen[:, rows])
+        return np.concatenate(found)
 
 
 class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimator):

@@ -92,9 +92,7 @@ def score_features(kernel: Kernel, features: Array, table: Table, jobs: int) -> 
     return namespace(features).concat(for_row_blocks(compute, kernel, table, jobs), axis=0)
 
 
-def score_held_out(
-    kernel: Kernel, features: Array, learnt: np.ndarray, rows: np.ndarray, table: Table
-) -> Array:
+def score_held_out(kernel: Kernel, features: Array, unseen: np.ndarray, table: Table) -> Array:
     """Compute outlier scores of rows of a fit by the mixtures that did not learn from them.
 
     A mixture fits its own rows more closely than others, so that new rows compare with these.
@@ -104,10 +102,8 @@ def score_held_out(
     kernel : Kernel
     features : array of shape (n_columns, n_rows)
         Φᵀ of the rows; overwritten.
-    learnt : ndarray of shape (n_mixtures, n_learnt)
-        The rows that each mixture learnt from.
-    rows : ndarray of shape (n_rows,)
-        Which the rows are.
+    unseen : ndarray of shape (n_mixtures, n_rows)
+        Which mixtures did not learn from a row.
     table : Table
         The rows.
 
@@ -116,14 +112,11 @@ def score_held_out(
     scores : array of shape (n_rows,)
         NaN for a row that all mixtures learnt from.
     """
-    unseen = np.ones((len(learnt), 1 + max(learnt.max(), rows.max())), dtype=bool)
-    unseen[np.arange(len(learnt))[:, None], learnt] = False
-    unseen = unseen[:, rows]
     shapes = [stack.log_weights.shape for stack in kernel.ensemble.stacks]
     n_mixtures, n_components = zip(*shapes, strict=True)
     counted = np.repeat(np.square(mixture_scales(kernel)), n_mixtures) @ unseen
     weights = asarray_like(unseen / np.where(counted > 0, counted, np.nan), features)
-    mixture = np.repeat(np.arange(len(learnt)), np.repeat(n_components, n_mixtures))
+    mixture = np.repeat(np.arange(len(unseen)), np.repeat(n_components, n_mixtures))
     features *= take_along(weights, mixture)
     return score_features(kernel, features, table, 1)
 

@@ -100,7 +100,7 @@ def group(
         scores = score_features(kernel, features, sample.table, jobs)
     some = take(sample.table, scored)
     mine = take_along(features, scored, 1) if are_all else feature_matrix(kernel, some, jobs)
-    held_out = score_held_out(kernel, mine, training.learnt, scored, some)
+    held_out = score_held_out(kernel, mine, training.find_unseen(scored), some)
     with blas_threads_for(landmarks.shape[0], jobs):
         projection = fit_embedding(embedding, features, width, rng, weights)
         if are_all:
