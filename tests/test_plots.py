@@ -208,4 +208,6 @@ def test_series_are_drawn_by_cluster():
     model = PCKID(2, n_inits=2, max_components=3, random_state=0).fit(table)
     own = plots.SeriesDisplay.from_estimator(model, table).plot(shown.axes_)
     assert own.figure_ is shown.figure_
+    with pytest.raises(ValueError, match="does not hold the rows"):
+        plots.SeriesDisplay.from_estimator(model, table.like(values[::-1]))
     plt.close("all")

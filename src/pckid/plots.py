@@ -472,6 +472,7 @@ class SeriesDisplay(_Display):
         -------
         display : SeriesDisplay
         """
+        to_matrix(estimator, table)  # which raises for another table
         return cls.from_labels(table, own_labels(estimator))
 
     @classmethod
