@@ -406,8 +406,8 @@ def test_columns_that_are_not_there_are_told():
         make({"variable": "pulse"})
     with pytest.raises(ValueError, match="different columns as case and time"):
         from_long(visits(), "day", "day")
-    with pytest.raises(TypeError, match="Expected a dataframe"):
-        from_long([[1, 2]], "patient", "day")
+    with pytest.raises(TypeError, match=r"Expected a dataframe .*in memory, got polars\.LazyFrame"):
+        from_long(pl.from_pandas(visits()).lazy(), "patient", "day")
     with pytest.raises(ValueError, match=r"unique column names[^.]*'pulse'"):
         from_long(pd.concat([visits(), visits()["pulse"]], axis=1), "patient", "day")
     with pytest.raises(ValueError, match="same name"):

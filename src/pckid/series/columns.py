@@ -49,8 +49,10 @@ def as_lines(frame: Any, needed: Sequence[str] = ()) -> nw.DataFrame[Any]:
     if lines is not None and not all(isinstance(name, str) for name in lines.columns):
         lines = as_frame(frame.set_axis([as_name(name) for name in lines.columns], axis=1))
     if lines is None:
+        library = type(frame).__module__.partition(".")[0]
         raise TypeError(
-            f"Expected a dataframe of pandas, polars or Arrow, got {type(frame).__name__}."
+            "Expected a dataframe of pandas, polars or Arrow, in memory, got "
+            f"{library}.{type(frame).__name__}."
         )
     absent = [name for name in needed if name not in lines.columns]
     if absent:
