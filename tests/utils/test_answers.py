@@ -38,6 +38,7 @@ def test_answers_have_an_order(order):
     ["mild", "medium", "hot"],
     ["1 a", "1 b"],
     ["1 a", "b"],
+    [f"P-{i:03d}" for i in range(256)],
 ])  # fmt: skip
 def test_other_categories_have_none(texts):
     assert find_order(texts) is None

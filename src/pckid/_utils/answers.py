@@ -29,6 +29,8 @@ _SCALES = [scale.split(", ") for scale in (
     "bajo, medio, alto",
 )]  # fmt: skip
 _N_COMMON, _MOST_ORDERED = 3, 7
+# As many as a column of categories may hold; beyond that they name rows.
+_MOST_ANSWERS = 255
 
 
 def find_order(texts: Sequence[str]) -> list[str] | None:
@@ -36,9 +38,11 @@ def find_order(texts: Sequence[str]) -> list[str] | None:
 
     Besides those of a scale, answers such as "1 never" and ages such as "<18" and "65+" have one.
     """
+    if not 1 < len(texts) <= _MOST_ANSWERS:
+        return None
     words = [" ".join(text.casefold().split()) for text in texts]
     for scale in _SCALES:
-        if len(texts) > 1 and set(words) <= set(scale):
+        if set(words) <= set(scale):
             return [text for _, text in sorted(zip(map(scale.index, words), texts, strict=True))]
     numbers = [re.match(r"(\D{0,2})(\d+(?:\.\d+)?)", text) for text in texts]
     found = {
@@ -46,7 +50,7 @@ def find_order(texts: Sequence[str]) -> list[str] | None:
         for n, text in zip(numbers, texts, strict=True)
         if n
     }
-    return [found[n] for n in sorted(found)] if len(found) == len(texts) > 1 else None
+    return [found[n] for n in sorted(found)] if len(found) == len(texts) else None
 
 
 def list_categories(
