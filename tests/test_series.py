@@ -342,6 +342,14 @@ def test_dates_of_every_type_are_the_same_times(times):
     assert make({"from_first": True}, day=times).format.bins.edges == (0, 2)
 
 
+def test_times_that_differ_by_rounding_are_one():
+    table = make(day=[0.1 + 0.2, 1, 0.3, 1])
+    assert table.column_groups["pulse"] == ["pulse_0.3", "pulse_1"]
+    assert table.like(visits(day=[0.3, 1, 0.1 + 0.2, 1])).values.shape == (2, 2, 1)
+    close = pd.to_datetime(["2024-01-01 00:00:00.001", "2024-01-01 00:00:00.002"] * 2)
+    assert make(day=close).column_groups["pulse"][1] == "pulse_2024-01-01T00:00:00.002"
+
+
 def test_durations_are_days():
     table = make(day=pd.to_timedelta([0, 36, 0, 48], unit="h"))
     assert table.column_groups["pulse"] == ["pulse_0", "pulse_1.5", "pulse_2"]

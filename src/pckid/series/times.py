@@ -45,8 +45,9 @@ class TimeBins(NamedTuple):
         edges = np.asarray(self.edges)
         last = len(edges) - 1
         if self.exact:
-            found = np.minimum(np.searchsorted(edges, times), last)
-            return np.where(edges[found] == times, found, -1)
+            nearest = np.searchsorted((edges[:-1] + edges[1:]) / 2, times)
+            apart = np.abs(edges[nearest] - times)
+            return np.where(apart <= _rounding(edges, self.dates), nearest, -1)
         found = np.searchsorted(edges, times, side="right") - 1
         found[times == edges[-1]] = last - 1
         return np.where(found < last, found, -1)
@@ -76,6 +77,11 @@ class TimeBins(NamedTuple):
         return np.asarray(edges * 86_400_000).astype("M8[ms]") if self.dates else edges
 
 
+def _rounding(times: np.ndarray, dates: bool) -> float:
+    """Compute how far equal times may be apart: 0.1 + 0.2 is not 0.3."""
+    return 0.0 if dates else 1e-14 * float(np.abs(times).max(initial=0.0))
+
+
 def choose_bins(times: np.ndarray, typical: float, bins: Any, dates: bool) -> TimeBins:
     """Make the bins that `from_long` documents, of times (n,); the median case has `typical`."""
     if isinstance(bins, TimeBins):
@@ -84,6 +90,7 @@ def choose_bins(times: np.ndarray, typical: float, bins: Any, dates: bool) -> Ti
             raise ValueError(f"The times of the series are {kinds[0]}, and these are {kinds[1]}.")
         return bins
     distinct = np.unique(times)
+    distinct = distinct[np.diff(distinct, prepend=-np.inf) > _rounding(distinct, dates)]
     if isinstance(bins, str) and bins == "auto":
         few = len(distinct) <= _MOST_BINS and typical >= _SHARE_SEEN * len(distinct)
         bins = "each" if few else int(np.clip(round(typical), 2, _MOST_BINS))
@@ -175,7 +182,10 @@ def write_times(times: Sequence[float] | np.ndarray, dates: bool) -> list[str]:
     values = np.asarray(times, dtype=np.float64)
     if dates:
         whole = (values == np.floor(values)).all()
-        stamps = np.round(np.where(np.isinf(values), 0, values) * 86_400).astype("M8[s]")
+        days = np.where(np.isinf(values), 0, values)
+        stamps = np.round(days * 86_400).astype("M8[s]")
+        if len(np.unique(stamps)) < len(np.unique(days)):
+            stamps = np.round(days * 86_400_000).astype("M8[ms]")
         written = (stamps.astype("M8[D]") if whole else stamps).astype(str)
         return np.where(np.isinf(values), values.astype(str), written).tolist()
     texts: list[str] = []
