@@ -153,7 +153,7 @@ def keep_categories(X: Any, values: np.ndarray, spread: np.ndarray, columns: Ite
                 values[row, j], spread[row, j] = cell, 0.0
 
 
-def find_unseen(X: Any, column: int, codes: np.ndarray) -> np.ndarray:
+def find_unseen_categories(X: Any, column: int, codes: np.ndarray) -> np.ndarray:
     """Find the cells of a column that hold a category without a code (n_samples,), bool."""
     return np.isnan(codes) & [not is_missing(cell) for cell in cells_of(columns_of(X)[column])]
 

@@ -25,7 +25,7 @@ from pckid.describe.row_summary import (
 from pckid.ensemble.outliers import outlier_score, project_and_score
 from pckid.input.categories import UnseenCategoryWarning
 from pckid.input.column_groups import plain_table
-from pckid.input.columns import find_unseen
+from pckid.input.columns import find_unseen_categories
 from pckid.input.table import Scaling, Table, standardise_at_home, take
 from pckid.input.validation import feature_names, validate_table
 from pckid.input.warnings import ShiftedRowsWarning, warn_caller
@@ -243,7 +243,9 @@ def compare_rows(model: Any, X: Any) -> RowComparison:
             warnings.simplefilter("ignore", UnseenCategoryWarning)
             values = validate_table(model, X, reset=False)
         X = plain_table(X)
-        unseen = {j: find_unseen(X, j, to_numpy(values[:, j])) for j in model._categories}
+        unseen = {
+            j: find_unseen_categories(X, j, to_numpy(values[:, j])) for j in model._categories
+        }
     some = some_rows(np.arange(values.shape[0]), MOST_ROWS)
     kernel = model._kernel
     table = standardise_at_home(take_along(values, some), kernel.scaling, kernel.dtype)
