@@ -11,7 +11,7 @@ from sklearn.metrics import roc_auc_score
 
 from pckid import PCKID, EmptyRowWarning, load, save
 from pckid.describe.rows import standardised_rows
-from pckid.ensemble import members, outliers
+from pckid.ensemble import outliers
 from pckid.ensemble.feature_map import feature_blocks, feature_matrix, mixture_scales, project
 from pckid.ensemble.outliers import (
     outlier_score,
@@ -81,10 +81,9 @@ def test_scores_of_one_gaussian_are_standard_normal_whatever_is_observed():
 
 
 def test_rows_held_out_are_scored_by_the_mixtures_that_did_not_learn_from_them():
-    model = PCKID(3, **SMALL)
-    training = model._train(model._draw(X))
+    training = PCKID(3, **SMALL)._train(PCKID(3, **SMALL)._draw(X))
     kernel, table = training.kernel, training.drawn.sample.table
-    plan, rows = model._plan(training.drawn.sample), np.array([0, 7, 31, 89])
+    rows = np.array([0, 7, 31, 89])
     some = take(table, rows)
     features = feature_matrix(kernel, some, 1)
     found = score_held_out(kernel, features, training.find_unseen(rows), some)
@@ -92,21 +91,12 @@ def test_rows_held_out_are_scored_by_the_mixtures_that_did_not_learn_from_them()
         stacks = []
         for stack in kernel.ensemble.stacks:
             n_components = stack.log_weights.shape[1]
-            others = (members.draw_members(plan, len(X), n_components) != row).all(axis=1)
+            others = (training.members(n_components) != row).all(axis=1)
             if others.any():
                 stacks.append(type(stack)(*(part[others] for part in stack)))
         ensemble = kernel.ensemble._replace(stacks=tuple(stacks))
         alone = take(table, rows[i : i + 1])
         close(found[i], outlier_score(kernel._replace(ensemble=ensemble), alone, 1)[0])
-
-
-def test_where_mixtures_share_rows_the_same_ones_did_not_learn_from_a_row(monkeypatch):
-    model = PCKID(3, **SMALL)
-    training, rows = model._train(model._draw(X)), np.array([3, 40])
-    expected = training.find_unseen(rows)
-    assert 0 < expected.mean() < 1
-    monkeypatch.setattr(members, "_shares_rows", lambda table, plan: True)
-    np.testing.assert_array_equal(training.find_unseen(rows), expected)
 
 
 def test_a_row_that_all_mixtures_learnt_from_has_no_score_as_a_new_one():

@@ -23,7 +23,6 @@ from pckid.ensemble.members import (
     Plan,
     automatic_floor,
     draw_members,
-    find_unseen,
     largest_size,
     schedule,
     spread_sizes,
@@ -77,8 +76,17 @@ class Training(NamedTuple):
 
     kernel: Kernel
     drawn: FitInput
-    # Finds which mixtures did not learn from rows (n,) of the sample, (n_mixtures, n).
-    find_unseen: Callable[[np.ndarray], np.ndarray]
+    members: Callable[[int], np.ndarray]  # `draw_members` of a size, each drawn once
+
+    def find_unseen(self, rows: np.ndarray) -> np.ndarray:
+        """Find which mixtures did not learn from rows (n,) of the sample (n_mixtures, n)."""
+        n_samples, found = self.drawn.sample.table.n_samples, []
+        for stack in self.kernel.ensemble.stacks:
+            learnt = self.members(stack.log_weights.shape[1])
+            unseen = np.ones((len(learnt), n_samples), dtype=bool)
+            unseen[np.arange(len(learnt))[:, None], learnt] = False
+            found.append(unseen[:, rows])
+        return np.concatenate(found)
 
 
 class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimator):
@@ -323,7 +331,7 @@ class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimato
         with training_progress(self, len(tasks), "mixtures", self.verbose) as advance:
             ensemble = train(sample.table, plan, members, tasks, jobs, advance, sample.weights)
         kernel = Kernel(sample.scaling, ensemble, sample.dtype, self.weighting)
-        return Training(kernel, drawn, partial(find_unseen, sample.table, plan, members))
+        return Training(kernel, drawn, members)
 
     def _plan(self, sample: Sample) -> Plan:
         """Resolve the parameters for a table: no mixture has more components than rows.

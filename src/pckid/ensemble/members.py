@@ -304,7 +304,15 @@ def _train_on_shared_rows(
     """Train mixtures of any size on all rows of a table, some with weight 0."""
     family, home = FAMILIES[plan.covariance_type], table.values
     xp = namespace(home)
-    order, inside = _draw_shared_rows(table, plan, runs)
+    keys = np.concatenate(
+        [
+            draw_keys(plan, table.n_samples, run.size)[run.init : run.init + run.n_members]
+            for run in runs
+        ]
+    )
+    found = ranks(asarray_like(keys, home, dtype=xp.int32))
+    order = xp.sort(found, axis=1)
+    inside = found <= order[:, plan.n_rows - 1 : plan.n_rows]
     weights = xp.astype(inside, home.dtype if row_weights is None else xp.float64)
     if row_weights is not None:
         weights *= asarray_like(row_weights, weights, dtype=xp.float64)
@@ -327,45 +335,6 @@ def _train_on_shared_rows(
     n_iter, floor = plan.max_iter, plan.floor
     params = em.iterate(family, stats, params, n_iter=n_iter, floor=floor, share=share)
     return list(zip(runs, side_by_side.split(params, shapes), strict=True))
-
-
-def _draw_shared_rows(table: Table, plan: Plan, runs: Sequence[Run]) -> tuple[Array, Array]:
-    """Draw the rows of the members of some runs where the table lies.
-
-    Returns the ranks of all rows, sorted, and which rows are a member's, (n_members, n_samples).
-    """
-    xp = namespace(table.values)
-    keys = np.concatenate(
-        [
-            draw_keys(plan, table.n_samples, run.size)[run.init : run.init + run.n_members]
-            for run in runs
-        ]
-    )
-    found = ranks(asarray_like(keys, table.values, dtype=xp.int32))
-    order = xp.sort(found, axis=1)
-    return order, found <= order[:, plan.n_rows - 1 : plan.n_rows]
-
-
-def find_unseen(
-    table: Table, plan: Plan, draw: Callable[[int], np.ndarray], rows: np.ndarray
-) -> np.ndarray:
-    """Find which mixtures do not learn from some rows (n,) of a table, (n_mixtures, n).
-
-    The mixtures are those of each size in turn; `draw` is `draw_members` for the plan and the
-    table.
-    """
-    if _shares_rows(table, plan):
-        runs = [Run(size, 0, plan.n_inits) for size in plan.sizes]
-        inside = [
-            take_along(_draw_shared_rows(table, plan, [run])[1], rows, axis=1) for run in runs
-        ]
-        return ~to_numpy(namespace(table.values).concat(inside, axis=0))
-    unseen = []
-    for learnt in map(draw, plan.sizes):
-        mine = np.ones((plan.n_inits, table.n_samples), dtype=bool)
-        mine[np.arange(plan.n_inits)[:, None], learnt] = False
-        unseen.append(mine[:, rows])
-    return np.concatenate(unseen)
 
 
 def _draw_subsamples(
