@@ -258,7 +258,7 @@ class Dialect(NamedTuple):
 
     write: Callable[[Sequence[Fix]], str]  # writes fixes: "--drop notes", or "drop=['notes']"
     names: Mapping[str, str]  # how single options are written
-    lines: Callable[[dict[str, str]], str]  # names the columns of case and time
+    lines: Callable[[dict[str, str]], str]  # names the columns of case, time, variable, value
     yes: str = ""  # what takes all advice
     row_names: Callable[[str], str] = lambda name: ""  # how a column is named that names the rows
     settled: bool = False  # whether a model has chosen the columns, so that only cells can change
@@ -407,7 +407,8 @@ def write_fix(problem: Problem, words: Dialect) -> str:
         case "repeated ids":
             more["lines"] = "If so,"
             if "time" in data:
-                how = words.lines({"case": name, "time": data["time"]})
+                lines = {key: data[key] for key in ("time", "variable", "value") if key in data}
+                how = words.lines({"case": name, **lines})
                 more["lines"] = f"{how} gives each '{brief(name)}' one label. Otherwise"
         case "extra rows":
             more["below"] = " (with what is left out below already)" * data["more"]

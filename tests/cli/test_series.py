@@ -107,10 +107,13 @@ def test_lines_of_single_values_are_advised_with_variable_and_value(pckid, visit
     tests = visits.select_dtypes("number").columns.tolist()
     long = visits.melt(["patient", "date"], tests, "test", "result").dropna()
     long.to_csv("long.csv", index=False)
-    told = pckid("cluster", "long.csv", "-k", 2, *QUICK, *HOW)
-    assert (told.code, "--variable test --value result" in told.err) == (3, True)
-    single = ["--variable", "test", "--value", "result"]
-    assert pckid("cluster", "long.csv", "-k", 2, *QUICK, *HOW, *single).code == 0
+    command = shlex.split(json.loads(pckid("inspect", "long.csv", "--json").out)["command"])
+    assert command[3:11] == [*HOW, "--variable", "test", "--value", "result"]
+    assert pckid(*command[1:], "-k", 2, *QUICK).code == 0
+    assert len(labels_of("clusters.csv")) == 40
+    long.assign(test="t").to_csv("one.csv", index=False)
+    command = shlex.split(json.loads(pckid("inspect", "one.csv", "--json").out)["command"])
+    assert "--variable" not in command
 
 
 @pytest.mark.parametrize(

@@ -74,9 +74,9 @@ def cluster_command(
 ) -> str:
     """Write a command that clusters the table as it was read, with all advice taken."""
     cases = [
-        CaseOptions(problem.column, problem.data["time"])
+        CaseOptions(problem.column, data["time"], data.get("variable"), data.get("value"))
         for problem in found.problems
-        if problem.code == "repeated ids" and "time" in problem.data
+        if problem.code == "repeated ids" and "time" in (data := problem.data)
     ]
     columns = replace(columns, lines=columns.lines or next(iter(cases), None))
     given = list_given(reading, columns.with_fixes(found.fixes))

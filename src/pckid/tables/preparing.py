@@ -68,6 +68,8 @@ _MOST_TEXTS = 10_000
 # Columns of more answers are no questions of a survey.
 _MOST_ANSWERS = 11
 # Fixes of a column that a model knows, and of one that cases need: neither can be dropped.
+# Of the lines that hold one value each, so many are of another case, time or variable.
+_SINGLE = 0.9
 _FOR_CELLS = (Missing, SkipLast, SkipUnits)
 _FOR_CASES = (*_FOR_CELLS, ReadAs, SetOption)
 
@@ -137,7 +139,7 @@ def _prepare_once(
     read = used + options.times
     columns, problems = _read(table, read, rules, readings, unread)
     if options.lines is None:
-        problems = _with_times(problems, readings, options.take_advice)
+        problems = _with_times(problems, readings, table, options.take_advice)
     else:
         problems = _settle(problems, (options.lines.time, options.lines.value), _FOR_CASES)
     if not used:
@@ -166,7 +168,7 @@ def _prepare_once(
 
 
 def _with_times(
-    problems: list[Problem], readings: Mapping[str, Reading], take_advice: bool
+    problems: list[Problem], readings: Mapping[str, Reading], table: OpenTable, take_advice: bool
 ) -> list[Problem]:
     """Tell with ids that repeat which column has the time of each row, if there is one.
 
@@ -181,10 +183,32 @@ def _with_times(
     found = []
     for problem in problems:
         if times and problem.code == "repeated ids":
-            data = {**problem.data, "time": times[0]}
-            problem = problem._replace(data=data, fix=(), stops=take_advice)
+            lines = {"time": times[0], **_find_variable(table, problem.column, times[0], readings)}
+            problem = problem._replace(data={**problem.data, **lines}, fix=(), stops=take_advice)
         found.append(problem)
     return found
+
+
+def _find_variable(
+    table: OpenTable, case: str, time: str, readings: Mapping[str, Reading]
+) -> dict[str, str]:
+    """Find the columns of variable and value, where each line of a table holds a single value.
+
+    The only other columns hold categories and numbers, and lines of a case and a time differ in the
+    category.
+    """
+    kinds = {name: each.kind for name, each in readings.items() if name not in (case, time)}
+    kinds = {name: kind for name, kind in kinds.items() if kind in ("category", "number")}
+    if table.whole is None or sorted(kinds.values()) != ["category", "number"]:
+        return {}
+    variable, value = sorted(kinds, key=kinds.__getitem__)
+    data = table.whole.data
+    n_times, n_lines = (
+        data.group_by(names).aggregate([]).num_rows
+        for names in ([case, time], [case, time, variable])
+    )
+    is_long = n_lines >= _SINGLE * data.num_rows and n_times < _SINGLE * n_lines
+    return {"variable": variable, "value": value} if is_long else {}
 
 
 def _settle(
