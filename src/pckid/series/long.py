@@ -91,9 +91,9 @@ def from_long(
     Raises
     ------
     ValueError
-        If a column is absent, times are missing or can be read in two ways, lie outside of the bins
-        given, a static column changes within many cases, or an unused column of text tells several
-        values of a case and time apart.
+        If a column is absent, texts stand among its numbers, times are missing or can be read in
+        two ways, lie outside of the bins given, a static column changes within many cases, or an
+        unused column of text tells several values of a case and time apart.
 
     Examples
     --------
