@@ -64,10 +64,7 @@ def from_array(
     """
     order = str(axes).split()
     if sorted(order) not in (["case", "time", "variable"], ["case", "time"]):
-        raise ValueError(
-            f"axes is {axes!r}. Give the words case, time and variable in order, as in "
-            "'case time variable'."
-        )
+        raise ValueError(f"axes is {axes!r}. Give a text such as 'case time variable'.")
     series = _list_cases(X, order)
     widths = {len(each) for each in series}
     longest = max((each.shape[1] for each in series), default=0)
