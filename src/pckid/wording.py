@@ -201,6 +201,10 @@ PROBLEMS = {
         "{column} is in {here} here, but was in {there} where the model was fitted.",
         "If that is not the same, convert it.",
     ),
+    "subtotals": (
+        "{column} holds {labels!q}, in a row each: these rows look like subtotals, not like data.",
+        "If so, remove them from the file; the spreadsheet that made them can do that.",
+    ),
     "extra rows": (
         "The last {labels:row|rows} ({labels!q}) {labels:looks like a total or a note|look like "
         "totals or notes}, not like data.",

@@ -1,9 +1,10 @@
-"""Rows below a table that are no data: totals, averages, notes on the source."""
+"""Rows of a table that are no data: totals, averages, notes on the source."""
 
 import csv
 import io
 import re
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 from pckid.tables.findings import Problem, SkipLast
@@ -18,6 +19,11 @@ _TOTAL = re.compile(
     r"total général|ensemble|moyenne|médiane|suma|total general|promedio|media|mediana|totale|"
     r"somma|totaal|gemiddelde|totalt|genomsnitt|soma|média|razem|średnia|итого|всего|среднее|"
     r"合計|平均|总计|合计|平均值",
+    re.IGNORECASE,
+)
+# "North Total", "Total Nord": as spreadsheets write them between the rows.
+_SUBTOTAL = re.compile(
+    rf"(?P<above>.+?)[ :-]+(?:{_TOTAL.pattern}|ergebnis)|(?:{_TOTAL.pattern})[ :-]+(?P<below>.+)",
     re.IGNORECASE,
 )
 _NOTE = re.compile(
@@ -63,6 +69,14 @@ def find_extra_rows(table: OpenTable) -> Problem | None:
     n_below = table.parts[-1].n_below + n_rows + n_blank  # with those that are left out already
     data = {"labels": texts, "more": n_below > len(texts)}
     return Problem("extra rows", labels[-1][0], (), data, (SkipLast(n_below),))
+
+
+def find_subtotals(counts: Mapping[str, int]) -> list[str]:
+    """List the categories that stand in one row each and name the total of another one."""
+    once = [text for text, count in counts.items() if count == 1]
+    matches = filter(None, map(_SUBTOTAL.fullmatch, once))
+    found = [match[0] for match in matches if (match["above"] or match["below"]) in counts]
+    return found if len(found) > 1 else []
 
 
 def _last_rows(table: OpenTable) -> list[list[str]]:

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from pckid._utils.text import number_hint
 from pckid.input.sentinels import Sentinel, find_codes
 from pckid.tables.categories import MAX_CATEGORIES, Columns
-from pckid.tables.endings import find_extra_rows
+from pckid.tables.endings import find_extra_rows, find_subtotals
 from pckid.tables.findings import (
     Drop,
     Fix,
@@ -125,6 +125,8 @@ def find_problems(
         elif wrong:
             found.append(_text_among_numbers(name, wrong, rows, counts, reading))
         elif name in counts:
+            if subtotals := find_subtotals(counts[name]):
+                found.append(Problem("subtotals", name, (), {"labels": subtotals}))
             found += _category_problems(name, counts[name], name in rules.categorical)
         else:
             values = columns.X[:, j]
