@@ -373,7 +373,7 @@ def write_evidence(problem: Problem) -> str:
             variants = data["variants"]
             n_more = sum(map(len, variants)) - 2
             more["listed"] = " and ".join(f"'{brief(t, 40)}' ({n:,})" for t, n in variants[0][:2])
-            more["listed"] += f", and {n_more} more such," if n_more else ""
+            more["listed"] += f", and {n_more} more such" if n_more else ""
         case "code for missing":
             codes = {0: data["codes"]}
             more["clause"] = describe_codes(codes, lambda _: f"'{brief(problem.column)}'")
@@ -479,8 +479,11 @@ def refuse_undecided(prepared: Prepared, words: Dialect) -> None:
         return
     lines = write_problems(problems, words)
     if len(lines) > 1:
-        decisions = counted(len(list(group_problems(stops))), "decision")
-        head = f"{brief(prepared.table.source)} needs {decisions}. What is wrong or doubtful:"
+        n_stops = len(list(group_problems(stops)))
+        head = f"{brief(prepared.table.source)} needs {counted(n_stops, 'decision')}"
+        if n_stops < len(lines):
+            head += f", the first {f'{n_stops} ' if n_stops > 1 else ''}of these points"
+        head += ":"
         more = [f"- and {counted(len(lines) - _SHOWN, 'more point')}"] * (len(lines) > _SHOWN)
         lines = [head, *(f"- {line}" for line in lines[:_SHOWN]), *more]
     advised = advice(problems)
