@@ -118,14 +118,16 @@ def _convex_minorants(x: np.ndarray, y: np.ndarray, ends: np.ndarray) -> dict[in
     They are indices of points, by `end`.
     """
     wanted, found = set(ends.tolist()), {}
-    corners: list[tuple[int, float, float]] = []
-    for i, (xi, yi) in enumerate(zip(x.tolist(), y.tolist(), strict=True)):
+    corners: list[int] = []
+    xs, ys = x.tolist(), y.tolist()
+    for i, (xi, yi) in enumerate(zip(xs, ys, strict=True)):
         while len(corners) > 1:
-            (_, xa, ya), (_, xb, yb) = corners[-2:]
-            if (yb - ya) * (xi - xa) < (yi - ya) * (xb - xa):
+            a, b = corners[-2], corners[-1]
+            xa, ya = xs[a], ys[a]
+            if (ys[b] - ya) * (xi - xa) < (yi - ya) * (xs[b] - xa):
                 break
             corners.pop()
-        corners.append((i, xi, yi))
+        corners.append(i)
         if i in wanted:
-            found[i] = np.array([corner[0] for corner in corners])
+            found[i] = np.array(corners)
     return found
