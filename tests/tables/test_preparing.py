@@ -232,7 +232,7 @@ def test_limits_are_advised_below_a_row_of_units(prepared):
 
 @pytest.mark.parametrize(
     "units",
-    [("JPY", "CNY"), ("USD", "NZD"), ("SEK", "DKK"), ("EUR", "USD")],
+    [("JPY", "CNY"), ("USD", "NZD"), ("SEK", "DKK"), ("mW", "MW"), ("EUR", "USD")],
 )
 def test_different_units_are_refused(prepared, units):
     cells = [f"{i + 1} {units[i % 2]}" for i in range(30)]

@@ -62,6 +62,8 @@ _DECIMAL = re.compile(
 )
 _MAX_SHAPES = 5000
 _OCTET = r"(?:25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])"
+# Of units of these a capital M is a million, and a small one a thousandth.
+_WITH_PREFIX = frozenset({"w", "wh", "v", "a", "pa", "j", "hz", "n", "bar"})
 _LONGEST_CELL = 40
 
 
@@ -341,4 +343,6 @@ def split_number(shape: str) -> tuple[str, str, bool] | None:
     known = known or (after in _MULTIPLIERS and len(after) > 1)
     if not known and not (found["gap"] and after.isalpha()):
         return None
+    if after[:1] == "m" and after[1:] in _WITH_PREFIX:
+        after = (found["after"] or "")[0] + after[1:]
     return found["core"], before or after, bool(found["minus"])
