@@ -477,12 +477,14 @@ def _gather_evidence(
             estimator, n_clusters=n_clusters, kmeans_n_init=10, random_state=seed
         )
         # As fit and predict, without all else that a fit finds.
-        kernel, rows = model._train(model._draw(values[judged[drawn]], **model._needs()))[:2]
+        training = model._train(model._draw(values[judged[drawn]], **model._needs()))
+        kernel, sample = training.kernel, training.drawn.sample
         table = standardise(values[judged], kernel.scaling, kernel.dtype)
-        how = model._clustering(n_clusters)
-        labels = regroup(kernel, rows.sample, [n_clusters], **how, others=table)[0]
+        again = regroup(
+            kernel, sample, [n_clusters], **model._clustering(n_clusters), others=table
+        )[0]
         # Some have values only in columns that do not vary in the resample.
-        return np.where(to_numpy(table.observed).any(axis=1), labels, 0)
+        return np.where(to_numpy(table.observed).any(axis=1), again, 0)
 
     together = None if groups is None else groups[judged]
     how = n_resamples, seed, jobs, advance, together

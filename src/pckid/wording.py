@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pckid._utils.answers import MAX_CATEGORIES
 from pckid._utils.text import brief, counted, list_first, number_hint
 from pckid.exceptions import UndecidedError
 from pckid.input.sentinels import describe_codes
-from pckid.tables.categories import MAX_CATEGORIES
 from pckid.tables.findings import (
     Drop,
     Fact,

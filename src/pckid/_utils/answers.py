@@ -29,8 +29,8 @@ _SCALES = [scale.split(", ") for scale in (
     "bajo, medio, alto",
 )]  # fmt: skip
 _N_COMMON, _MOST_ORDERED = 3, 7
-# As many as a column of categories may hold; beyond that they name rows.
-_MOST_ANSWERS = 255
+MAX_CATEGORIES = 255
+"""As many as a column may hold; more texts name rows."""
 
 
 def find_order(texts: Sequence[str]) -> list[str] | None:
@@ -38,7 +38,7 @@ def find_order(texts: Sequence[str]) -> list[str] | None:
 
     Besides those of a scale, answers such as "1 never" and ages such as "<18" and "65+" have one.
     """
-    if not 1 < len(texts) <= _MOST_ANSWERS:
+    if not 1 < len(texts) <= MAX_CATEGORIES:
         return None
     words = [" ".join(text.casefold().split()) for text in texts]
     for scale in _SCALES:

@@ -5,11 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from pckid._utils.answers import MAX_CATEGORIES
 from pckid.input.cells import is_missing
 from pckid.input.columns import Column, holds_categories, holds_words
 from pckid.input.warnings import warn_caller
-
-MAX_CATEGORIES = 255
 
 
 class UnseenCategoryWarning(UserWarning):

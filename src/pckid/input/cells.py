@@ -48,6 +48,11 @@ def is_number(cell: Any) -> bool:
     return True
 
 
+def as_text(cell: Any) -> str:
+    """Write a cell; whole numbers have no decimals, whatever type holds them."""
+    return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
+
+
 def numbers(cells: list[Any], name: str) -> np.ndarray:
     """Convert the cells of one column to floats (n_samples,), NaN where a cell is missing.
 

@@ -11,6 +11,7 @@ import numpy as np
 from pckid._utils.arrays import Array, take_along, to_numpy
 from pckid._utils.text import brief, counted, list_first
 from pckid.exceptions import OptionError
+from pckid.input.cells import as_text
 from pckid.input.column_groups import plain_table
 from pckid.input.columns import as_array
 from pckid.input.table import Scaling, Table, standardise, take
@@ -89,7 +90,7 @@ def read_known(known: Any, n_samples: int) -> np.ndarray:
             f"known must hold one group for each of the {n_samples} rows, and None where it is not "
             f"known; got an array of shape {cells.shape}."
         )
-    texts = np.array([_as_text(cell) for cell in cells.tolist()], dtype=object)
+    texts = np.array([as_text(cell).strip() for cell in cells.tolist()], dtype=object)
     texts[np.isin(texts, _UNKNOWN)] = ""
     return texts
 
@@ -152,10 +153,3 @@ def check_known(members: KnownMembers, n_samples: int, n_clusters: int | str) ->
             "known",
             "n_clusters",
         )
-
-
-def _as_text(cell: Any) -> str:
-    """Write a group's name; whole numbers have no decimals, whatever type holds them."""
-    if isinstance(cell, float) and cell.is_integer():
-        cell = int(cell)
-    return str(cell).strip()

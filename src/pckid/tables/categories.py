@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pckid.input.cells import as_text
 from pckid.tables.kinds import Reading, ReadingRules, find_reading_anew
 from pckid.tables.numbers import (
     MissingTokens,
@@ -19,8 +20,6 @@ from pckid.tables.numbers import (
 )
 from pckid.tables.sheet_numbers import with_points
 from pckid.tables.table import FileTable
-
-MAX_CATEGORIES = 255
 
 
 class Columns(NamedTuple):
@@ -66,6 +65,7 @@ def read_columns(
             counts[name] = count_texts(cells)
             codes = {text: float(j) for j, text in enumerate(sorted(counts[name]))}
             columns[name] = encode_texts(cells, codes)
+            # One object for each text, however many rows hold it.
             texts[name] = encode_texts(cells, {text: text for text in codes}, None).tolist()
     X = np.column_stack([columns[name] for name in names] or [np.empty((table.data.num_rows, 0))])
     return Columns(X, texts, found, wrong, counts)
@@ -104,4 +104,4 @@ def _as_text(cell: Any, missing: MissingTokens) -> str | None:
     """Write a cell of numbers as a text file would."""
     if cell is None or cell != cell or (isinstance(cell, int | float) and cell in missing.numbers):
         return None
-    return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
+    return as_text(cell)

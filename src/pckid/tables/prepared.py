@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from pckid.input.cells import as_text
 from pckid.tables.categories import Columns
 from pckid.tables.findings import Fact, Problem
 from pckid.tables.kinds import Reading, ReadingRules
@@ -141,5 +142,4 @@ class Prepared:
         if name is None or data is None:
             return None
         cells = with_points(data.column(name), self.table.parts).to_pylist()
-        whole = (int(c) if isinstance(c, float) and c.is_integer() else c for c in cells)
-        return ["" if cell is None else str(cell) for cell in whole]
+        return ["" if cell is None else as_text(cell) for cell in cells]

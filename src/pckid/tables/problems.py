@@ -9,9 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pckid._utils.answers import MAX_CATEGORIES
 from pckid._utils.text import number_hint
 from pckid.input.sentinels import Sentinel, find_codes
-from pckid.tables.categories import MAX_CATEGORIES, Columns
+from pckid.tables.categories import Columns
 from pckid.tables.endings import find_extra_rows, find_subtotals
 from pckid.tables.findings import (
     Drop,
