@@ -92,7 +92,7 @@ def score_features(kernel: Kernel, features: Array, table: Table, jobs: int) -> 
     return namespace(features).concat(for_row_blocks(compute, kernel, table, jobs), axis=0)
 
 
-def score_held_out(kernel: Kernel, features: Array, unseen: np.ndarray, table: Table) -> Array:
+def score_held_out(kernel: Kernel, features: Array, unseen: Array, table: Table) -> Array:
     """Compute outlier scores of rows of a fit by the mixtures that did not learn from them.
 
     A mixture fits its own rows more closely than others, so that new rows compare with these.
@@ -102,7 +102,7 @@ def score_held_out(kernel: Kernel, features: Array, unseen: np.ndarray, table: T
     kernel : Kernel
     features : array of shape (n_columns, n_rows)
         Φᵀ of the rows; overwritten.
-    unseen : ndarray of shape (n_mixtures, n_rows)
+    unseen : array of shape (n_mixtures, n_rows)
         Which mixtures did not learn from a row.
     table : Table
         The rows.
@@ -114,9 +114,12 @@ def score_held_out(kernel: Kernel, features: Array, unseen: np.ndarray, table: T
     """
     shapes = [stack.log_weights.shape for stack in kernel.ensemble.stacks]
     n_mixtures, n_components = zip(*shapes, strict=True)
-    counted = np.repeat(np.square(mixture_scales(kernel)), n_mixtures) @ unseen
-    weights = asarray_like(unseen / np.where(counted > 0, counted, np.nan), features)
-    mixture = np.repeat(np.arange(len(unseen)), np.repeat(n_components, n_mixtures))
+    xp = namespace(features)
+    shares = asarray_like(np.repeat(np.square(mixture_scales(kernel)), n_mixtures), features)
+    weights = xp.astype(unseen, features.dtype)
+    counted = shares @ weights
+    weights /= xp.where(counted > 0, counted, xp.nan)
+    mixture = np.repeat(np.arange(unseen.shape[0]), np.repeat(n_components, n_mixtures))
     features *= take_along(weights, mixture)
     return score_features(kernel, features, table, 1)
 
