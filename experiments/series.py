@@ -10,6 +10,7 @@ shows what equal weights gain and cost.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ import click
 import numpy as np
 
 from experiments import tables
-from experiments.datasets.series import BLOCKS, SHARES, list_blocks, list_series
+from experiments.datasets.series import BLOCKS, SHARES, SIMULATED, list_blocks, list_series
 from experiments.methods import find
 from experiments.results import Row
 from experiments.run import plan_tasks, run_tasks
@@ -26,6 +27,7 @@ from experiments.run import plan_tasks, run_tasks
 GROUPED = "PCKID, groups"
 PEERS = ("interpolation+kmeans", "column mean+kmeans")
 METHODS = ("PCKID", GROUPED, "PCKID, equal groups", "PCKID, informative groups", *PEERS)
+TCK = "TCK"
 # Blocks of columns have no order to interpolate over.
 METHODS_OF_BLOCKS = tuple(name for name in METHODS if name != "interpolation+kmeans")
 _MARGIN = 0.01
@@ -53,6 +55,12 @@ informatively: in some classes more often than in others.
 | PCKID, informative groups | also uses which values are missing (`missingness="informative"`) |
 | interpolation+kmeans | interpolates over time; one scale for each variable, as the groups have |
 | column mean+kmeans | fills in the mean of the time; one scale for each variable |"""
+_TCK = """## Beside TCK
+
+The kernel for series with missing values (Mikalsen et al. 2018) in its authors' package `tck`, with
+{starts} starts in place of its 30, and spectral clustering of the kernel. It takes {seconds:.0f} s
+for a table, PCKID {own:.1f} s; so it has {runs} of the draws, and the others here have the same.
+Elevation and slope are no series. It failed on {failed} of {tasks} tables{where}."""
 _BLOCKS = """## Blocks of columns
 
 Three classes in 300 rows. A wide block of 100 columns also shares a factor that has nothing to do
@@ -67,6 +75,7 @@ def compare_on_series(
     *,
     half: str = "report",
     runs: int = 10,
+    tck_runs: int = 0,
     seed: int = 0,
     jobs: int = 1,
     device: str | None = None,
@@ -84,6 +93,8 @@ def compare_on_series(
     out : path
         The folder for results. Called again with the same folder, it goes on where it stopped.
     half : {"report", "choose"}
+    tck_runs : int
+        How many of the runs TCK takes part in: it takes minutes for a table.
     runs, seed, jobs, device
         As in `plan_tasks` and `run_tasks`.
     parameters : mapping, default=None
@@ -91,18 +102,20 @@ def compare_on_series(
     say : callable (str)
         Hears where things are.
     """
-    tasks = []
-    for cases, names in (
-        (list_series(half, data), METHODS),
-        (list_blocks(), METHODS_OF_BLOCKS),
+    tasks, all_series = [], list_series(half, data)
+    alone = [case for case in all_series if not case.dataset.endswith("terrain")]
+    for cases, names, count in (
+        (all_series, METHODS, runs),
+        (list_blocks(), METHODS_OF_BLOCKS, runs),
+        (alone, (TCK,), tck_runs),
     ):
         methods = [method.override(parameters or {}) for method in find(names)]
-        tasks += plan_tasks(cases, methods, runs=runs, seed=seed, device=device)
+        tasks += plan_tasks(cases, methods, runs=count, seed=seed, device=device)
     tasks.sort(key=lambda task: task.run)
     rows = run_tasks(tasks, out, jobs=jobs, what="Series")
     path = Path(out) / "series.md"
     path.write_text(write_page(rows, half, runs), encoding="utf-8")
-    series = [row for row in rows if row["dataset"] != BLOCKS]
+    series = [row for row in rows if row["dataset"] != BLOCKS and row["method"] != TCK]
     cases = tables.accuracy_table(series, "series", tables.case_name)
     path.with_name("series-cases.csv").write_text(tables.as_csv(cases), encoding="utf-8")
     say(f"wrote {path}")
@@ -111,7 +124,7 @@ def compare_on_series(
 
 def write_page(rows: Sequence[Row], half: str, runs: int) -> str:
     """Write the page of results in Markdown."""
-    series = [row for row in rows if row["dataset"] != BLOCKS]
+    series = [row for row in rows if row["dataset"] != BLOCKS and row["method"] != TCK]
     blocks = [row for row in rows if row["dataset"] == BLOCKS]
     chosen = "nothing" if half == "report" else "everything"
     parts = [
@@ -124,11 +137,12 @@ def write_page(rows: Sequence[Row], half: str, runs: int) -> str:
         tables.as_markdown(_by_share(series)),
         "## Where k-means is ahead",
         _write_losses(series),
+        _compare_with_tck(rows),
         _BLOCKS,
         tables.as_markdown(tables.accuracy_table(blocks, "classes in", lambda case: case[1])),
         "[Every case](series-cases.csv).",
     ]
-    return "\n\n".join(part.strip() for part in parts) + "\n"
+    return "\n\n".join(part.strip() for part in parts if part) + "\n"
 
 
 def _by_set(rows: Sequence[Row]) -> tables.ResultTable:
@@ -179,6 +193,38 @@ def _write_losses(rows: Sequence[Row]) -> str:
     return "\n".join(lines)
 
 
+def _compare_with_tck(rows: Sequence[Row]) -> str:
+    """Compare with TCK on the tables that it clustered, by set and, of VAR(1), by case."""
+    tried = [row for row in rows if row["method"] == TCK]
+    done = {(*tables.case_names([row]), row["run"]): row for row in tried if not row["error"]}
+    if not done:
+        return ""
+    shown = (TCK, GROUPED, *PEERS)
+    same = [
+        row
+        for row in rows
+        if row["method"] in shown and (*tables.case_names([row]), row["run"]) in done
+    ]
+    same.sort(key=lambda row: shown.index(row["method"]))
+    seconds = {
+        name: np.mean([float(row["seconds"]) for row in same if row["method"] == name])
+        for name in (TCK, GROUPED)
+    }
+    failed = [row["dataset"] for row in tried if row["error"]]
+    text = _TCK.format(
+        starts=json.loads(tried[0]["parameters"])["tck_starts"],
+        seconds=seconds[TCK],
+        own=seconds[GROUPED],
+        runs=len({row["run"] for row in tried}),
+        tasks=len(tried),
+        failed=len(failed),
+        where=f" ({', '.join(dict.fromkeys(failed))})" if failed else "",
+    )
+    simulated = [row for row in same if row["dataset"] in SIMULATED.values()]
+    by_case = tables.accuracy_table(simulated, "VAR(1)", lambda case: case[1])
+    return "\n\n".join([text, tables.as_markdown(_by_set(same)), tables.as_markdown(by_case)])
+
+
 @click.command("series", short_help="Series with missing values, and blocks of columns.")
 @click.option(
     "--data", multiple=True, type=click.Path(exists=True, dir_okay=False),
@@ -189,6 +235,10 @@ def _write_losses(rows: Sequence[Row]) -> str:
     "--half", type=click.Choice(["report", "choose"]), default="report", show_default=True
 )
 @click.option("--runs", type=click.IntRange(1), default=10, show_default=True)
+@click.option(
+    "--tck-runs", type=click.IntRange(0), default=0, show_default=True,
+    help="Runs that TCK takes part in, which takes minutes for a table; needs its package, tck.",
+)  # fmt: skip
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @click.option("--jobs", type=int, default=1, show_default=True, help="Processes; -1 for all cores.")
 @click.option(

@@ -29,6 +29,33 @@ def run_grouped(
     return to_numpy(model.fit_predict(X))
 
 
+@method("TCK", needs=("tck", "tqdm"), grouped=True, tck_starts=10)
+def run_tck(
+    X: NDArray, n_clusters: int, *, groups: Groups, seed: int, device: str | None, tck_starts: int
+) -> NDArray:
+    """Cluster by the time series cluster kernel (Mikalsen et al. 2018), its authors' package.
+
+    All settings but the number of starts, 30 there, are its own. It has a pool of processes that
+    draws from NumPy's global stream, so that its parts are called here one after another.
+    """
+    from sklearn.cluster import SpectralClustering
+    from tck.TCK import TCK
+
+    series = np.stack([X[:, list(columns)] for columns in groups], axis=2)
+    series = (series - np.nanmean(series, axis=(0, 1))) / np.nanstd(series, axis=(0, 1))
+    n, n_times, n_variables = series.shape
+    windows = 6, min(int(0.8 * n_times), 25)
+    variables = min(n_variables, 2), min(int(np.ceil(0.9 * n_variables)), 15)
+    fixed = (series, tck_starts, 0.8, *windows, *variables, 20, bool(np.isnan(series).any()))
+    model = TCK(tck_starts, 10 if n < 100 else 40)
+    np.random.seed(seed % 2**32)  # noqa: NPY002
+    numbers = range(tck_starts * (model.C - 1))
+    model.GMM = [model.process_gmm(*fixed, number) for number in numbers]
+    kernel = sum(model.update_matrix(number, "tr-tr", None) for number in numbers)
+    cut = SpectralClustering(n_clusters, affinity="precomputed", random_state=seed % 2**32)
+    return cut.fit_predict(kernel)
+
+
 @method("interpolation+kmeans", grouped=True, kmeans_n_init=100)
 def interpolate_and_cluster(
     X: NDArray, n_clusters: int, *, groups: Groups, **parameters: Any
