@@ -37,7 +37,7 @@ Series with known classes lose values, and PCKID is compared with k-means after 
 fill gaps. Figures are the mean accuracy over {runs} draws. The sets were split by name before
 anything was tried, and on this half {chosen} was chosen.
 
-    python -m experiments series --half {half} --runs {runs}
+    python -m experiments series --half {half} --runs {runs}{tck}
 
 **Series**: those that the wheel of aeon 1.6 ships, the vegetation index of pixels in Slovenia with
 the gaps that clouds left, and VAR(1), the simulation of Mikalsen et al. (2018), with parameters
@@ -58,9 +58,10 @@ informatively: in some classes more often than in others.
 _TCK = """## Beside TCK
 
 The kernel for series with missing values (Mikalsen et al. 2018) in its authors' package `tck`, with
-{starts} starts in place of its 30, and spectral clustering of the kernel. It takes {seconds:.0f} s
-for a table, PCKID {own:.1f} s; so it has {runs} of the draws, and the others here have the same.
-Elevation and slope are no series. It failed on {failed} of {tasks} tables{where}."""
+{starts} starts in place of its 30, and spectral clustering of the kernel. A table takes it
+{seconds:.0f} s, PCKID {own:.1f} s; so it has {runs} of the draws, the others here have the same.
+Elevation and slope are no series. Times at which hardly anything is observed, such as the ends of
+series of unequal length, are an error to it: {failed} of {tasks} tables{where}."""
 _BLOCKS = """## Blocks of columns
 
 Three classes in 300 rows. A wide block of 100 columns also shares a factor that has nothing to do
@@ -126,9 +127,11 @@ def write_page(rows: Sequence[Row], half: str, runs: int) -> str:
     """Write the page of results in Markdown."""
     series = [row for row in rows if row["dataset"] != BLOCKS and row["method"] != TCK]
     blocks = [row for row in rows if row["dataset"] == BLOCKS]
+    n_tck = len({row["run"] for row in rows if row["method"] == TCK})
+    tck = f" --tck-runs {n_tck}" if n_tck else ""
     chosen = "nothing" if half == "report" else "everything"
     parts = [
-        _INTRODUCTION.format(half=half, runs=runs, chosen=chosen),
+        _INTRODUCTION.format(half=half, runs=runs, chosen=chosen, tck=tck),
         "## By set",
         "Means over all ways to remove values; vegetation has its genuine gaps.",
         tables.as_markdown(_by_set(series)),
@@ -199,13 +202,13 @@ def _compare_with_tck(rows: Sequence[Row]) -> str:
     done = {(*tables.case_names([row]), row["run"]): row for row in tried if not row["error"]}
     if not done:
         return ""
-    shown = (TCK, GROUPED, *PEERS)
+    methods = (TCK, GROUPED, *PEERS)
     same = [
         row
         for row in rows
-        if row["method"] in shown and (*tables.case_names([row]), row["run"]) in done
+        if row["method"] in methods and (*tables.case_names([row]), row["run"]) in done
     ]
-    same.sort(key=lambda row: shown.index(row["method"]))
+    same.sort(key=lambda row: methods.index(row["method"]))
     seconds = {
         name: np.mean([float(row["seconds"]) for row in same if row["method"] == name])
         for name in (TCK, GROUPED)
@@ -218,11 +221,12 @@ def _compare_with_tck(rows: Sequence[Row]) -> str:
         runs=len({row["run"] for row in tried}),
         tasks=len(tried),
         failed=len(failed),
-        where=f" ({', '.join(dict.fromkeys(failed))})" if failed else "",
+        where=f", of {' and '.join(dict.fromkeys(failed))}" if failed else "",
     )
     simulated = [row for row in same if row["dataset"] in SIMULATED.values()]
     by_case = tables.accuracy_table(simulated, "VAR(1)", lambda case: case[1])
-    return "\n\n".join([text, tables.as_markdown(_by_set(same)), tables.as_markdown(by_case)])
+    shown = [tables.as_markdown(table).strip() for table in (_by_set(same), by_case)]
+    return "\n\n".join([text, *shown])
 
 
 @click.command("series", short_help="Series with missing values, and blocks of columns.")

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from experiments.datasets import series
+from experiments.methods import _METHODS, find
 from experiments.series import compare_on_series
 
 TEXT = """#comment
@@ -60,14 +61,31 @@ def test_a_share_of_the_values_is_removed(mechanism):
         assert np.abs(by_class[0] - by_class[1]).max() > 0.5
 
 
+def refuse_whole_series(X, n_clusters, **parameters):
+    """Stand in for TCK, whose package is not installed: right wherever something is missing."""
+    if not np.isnan(X).any():
+        raise ValueError("nothing is missing")
+    return np.arange(len(X)) * n_clusters // len(X)
+
+
 def test_the_command_writes_a_page(tmp_path, monkeypatch):
     monkeypatch.setattr(series, "SHARES", (0.5,))
     monkeypatch.setattr(series, "MECHANISMS", ("random",))
     monkeypatch.setattr("experiments.series.SHARES", (0.5,))
+    (tck,) = find(["TCK"])
+    monkeypatch.setitem(_METHODS, "TCK", tck._replace(function=refuse_whole_series))
     quick = {"n_inits": 1, "max_components": 3, "kmeans_n_init": 2}
-    rows = compare_on_series(out=tmp_path, runs=1, parameters=quick, say=lambda text: None)
-    assert not [row["error"] for row in rows if row["error"]]
+    rows = compare_on_series(
+        out=tmp_path, runs=2, tck_runs=1, parameters=quick, say=lambda text: None
+    )
+    failed = [row for row in rows if row["error"]]
+    assert [(row["method"], row["setting"]) for row in failed] == [("TCK", "as is")]
     page = (tmp_path / "series.md").read_text()
+    assert "--runs 2 --tck-runs 1" in page
+    assert "1 of 2 tables, of VAR(1)" in page
+    compared = page.partition("## Beside TCK")[2].partition("## Blocks")[0]
+    assert "| random 50% | **1.000** |" in compared
+    assert "| as is |" not in compared
     assert "| VAR(1) | 2 |" in page
     cases = (tmp_path / "series-cases.csv").read_text().splitlines()
     assert cases[0].startswith("series,PCKID,")
