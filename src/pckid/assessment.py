@@ -16,9 +16,9 @@ from sklearn.utils.validation import check_is_fitted
 from pckid._utils.arrays import to_numpy
 from pckid._utils.parallel import n_threads
 from pckid._utils.progress import Advance
+from pckid._utils.seeds import some_rows
 from pckid._utils.text import counted, join_words, list_first, write_p
 from pckid.describe.missingness import find_followed_missingness
-from pckid.describe.row_summary import some_rows
 from pckid.describe.rows import keeps_labels, own_labels, to_matrix, used_columns
 from pckid.input.groups import read_groups
 from pckid.input.known import in_order_of

@@ -28,7 +28,7 @@ from pckid._utils.sklearn_compat import (
 )
 from pckid.describe.cluster_names import check_cluster_names
 from pckid.describe.profiles import profile_clusters
-from pckid.describe.row_summary import count_outliers, some_rows, summarise_rows
+from pckid.describe.row_summary import count_outliers, summarise_rows
 from pckid.ensemble.base import EnsembleEstimator, Training
 from pckid.ensemble.feature_map import project
 from pckid.ensemble.outliers import project_and_score
@@ -55,8 +55,6 @@ from pckid.spectral.conflicts import find_conflicts
 from pckid.spectral.embedding import EMBEDDINGS
 from pckid.spectral.grouping import Grouping, group, regroup
 
-# Outliers are counted among so many rows of the fit, by mixtures that did not learn from them.
-_MOST_SCORED = 120
 # The eigenvectors come from at most this many rows unless `n_landmarks` says otherwise.
 _MAX_LANDMARKS = 3_000
 
@@ -387,7 +385,6 @@ class PCKID(
         grouping = group(
             training,
             self.n_clusters_,
-            scored=some_rows(np.arange(sample.table.n_samples), _MOST_SCORED),
             **self._clustering(self.n_clusters_),
             known=seeds,
             groups=self._read_groups(in_order_of(X, groups, "groups"), rows, sample),
@@ -850,8 +847,7 @@ class PCKID(
             weights,
             self._categories,
         )
-        own = None if sample.weights is None else sample.weights[grouping.scored]
-        scored = count_outliers(grouping.held_out, own)
+        scored = count_outliers(grouping.held_out, grouping.held_out_weights)
         self._summary = summarise_rows(table, found.labels, self.n_clusters_, scored, weights)
         importances = self.cluster_profiles_.importances
         self.feature_importances_ = np.array(

@@ -26,3 +26,10 @@ def sequence(entropy: int, stream: Stream, *key: int) -> np.random.SeedSequence:
 def generator(entropy: int, stream: Stream, *key: int) -> np.random.Generator:
     """Return a generator for a stream, or for the part of it that `key` names."""
     return np.random.default_rng(sequence(entropy, stream, *key))
+
+
+def some_rows(rows: np.ndarray, size: int, seed: int | np.random.Generator = 0) -> np.ndarray:
+    """Draw at most `size` of some rows, always the same ones for a seed; ascending."""
+    if len(rows) <= size:
+        return rows
+    return np.sort(np.random.default_rng(seed).choice(rows, size, replace=False))

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pckid._utils.arrays import Array, asarray_like, clip_min, contiguous, namespace, to_numpy
+from pckid._utils.seeds import some_rows
 from pckid.input.table import Table, take
 
 N_BINS = 10
@@ -70,16 +71,21 @@ def summarise_rows(
         xp.sum(seen * xp.astype(values <= edges[:, j], xp.float64), axis=0)
         for j in range(len(_LEVELS))
     ]
+    spreads = xp.sqrt(xp.sum(seen * (values - means) ** 2, axis=0) / n_seen)
+    # All at once: the host waits for a GPU each time that it reads.
+    read = to_numpy(
+        xp.concat([xp.stack([means, spreads, total, *up_to]), xp.matrix_transpose(own)], axis=0)
+    )
+    between = np.diff([np.zeros(table.n_features), *read[3:12], read[2]], axis=0)
     codes = to_numpy(some.codes)
     held = codes >= 0
     of_cells = np.broadcast_to(counts[:, None], codes.shape)[held]
-    between = np.diff([np.zeros(table.n_features), *map(to_numpy, [*up_to, total])], axis=0)
     return RowSummary(
         float(counts.sum()),
         to_numpy(each @ observed),
-        to_numpy(means),
-        to_numpy(xp.sqrt(xp.sum(seen * (values - means) ** 2, axis=0) / n_seen)),
-        to_numpy(own),
+        read[0],
+        read[1],
+        read[12:].T,
         between.T,
         np.bincount(codes[held], of_cells, minlength=table.margins.column.shape[0]),
         np.bincount(found[rows], counts, minlength=n_clusters),
@@ -93,13 +99,6 @@ def count_outliers(scores: Array, weights: np.ndarray | None = None) -> np.ndarr
     each = np.ones(len(found)) if weights is None else weights
     each = _as_equal_rows(np.where(np.isnan(found), 0.0, each))
     return np.rint([each.sum(), each[found > _OUTLIER].sum()])
-
-
-def some_rows(rows: np.ndarray, size: int, seed: int | np.random.Generator = 0) -> np.ndarray:
-    """Draw at most `size` of some rows, always the same ones for a seed; ascending."""
-    if len(rows) <= size:
-        return rows
-    return np.sort(np.random.default_rng(seed).choice(rows, size, replace=False))
 
 
 def _as_equal_rows(weights: np.ndarray) -> np.ndarray:

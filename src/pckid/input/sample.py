@@ -109,7 +109,7 @@ class Sample(NamedTuple):
         some = take(self.table, asarray_like(rows, self.table.values))
         return len(merge_duplicates(some, None, least=1).rows)
 
-    def draw(self, size: int, rng: np.random.Generator) -> tuple[Array, Array | None]:
+    def draw(self, size: int, rng: np.random.Generator) -> tuple[np.ndarray, Array | None]:
         """Draw rows at random if there are more than `size`.
 
         Rows of unequal weights are drawn by priority sampling (Duffield, Lund and Thorup 2007):
@@ -126,8 +126,7 @@ class Sample(NamedTuple):
             order = np.argsort(-priorities, kind="stable")
             rows = np.sort(order[:size])
             weights = np.maximum(weights[rows], priorities[order[size]])
-        home = self.table.values
-        return asarray_like(rows, home), None if weights is None else asarray_like(weights, home)
+        return rows, None if weights is None else asarray_like(weights, self.table.values)
 
 
 def draw_sample(rows: RowsInMemory | RowsInBlocks, sampling: Sampling) -> Sample:

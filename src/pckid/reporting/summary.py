@@ -14,13 +14,13 @@ import numpy as np
 
 from pckid._utils.arrays import to_numpy
 from pckid._utils.quantities import DATE_KINDS
+from pckid._utils.seeds import some_rows
 from pckid._utils.text import brief, counted
 from pckid.assessment import Answer, Assessment
 from pckid.describe.categories import CategoryColumn, find_category_orders, summarise_categories
 from pckid.describe.cluster_names import cluster_titles
 from pckid.describe.clusters import confidence_by_observed
 from pckid.describe.descriptions import ClusterDescription, describe_cluster
-from pckid.describe.row_summary import some_rows
 from pckid.describe.rows import own_labels, to_matrix, used_columns
 from pckid.explanation import DoubtfulRow, Explanation, NamedFeatures, explain
 from pckid.frames import ORIGIN

@@ -10,8 +10,7 @@ from scipy import stats
 
 from pckid._utils.parallel import run_in_threads
 from pckid._utils.progress import Advance
-from pckid._utils.seeds import Stream, generator
-from pckid.describe.row_summary import some_rows
+from pckid._utils.seeds import Stream, generator, some_rows
 from pckid.significance.margins import dip
 from pckid.significance.null_tables import draw_null_table, fit_null_model
 from pckid.spectral.embedding import walk_coordinates

@@ -14,14 +14,9 @@ from pckid._utils.arrays import take_along, to_numpy
 from pckid._utils.markup import html_table
 from pckid._utils.parallel import n_threads
 from pckid._utils.quantities import write_number
+from pckid._utils.seeds import some_rows
 from pckid._utils.text import brief, counted, join_words, list_first, write_p
-from pckid.describe.row_summary import (
-    MOST_ROWS,
-    RowSummary,
-    count_outliers,
-    some_rows,
-    summarise_rows,
-)
+from pckid.describe.row_summary import MOST_ROWS, RowSummary, count_outliers, summarise_rows
 from pckid.ensemble.outliers import outlier_score, project_and_score
 from pckid.input.categories import UnseenCategoryWarning
 from pckid.input.column_groups import plain_table

@@ -9,7 +9,7 @@ import numpy as np
 
 from pckid._utils.arrays import Array, asarray_like, namespace, take_along, to_numpy
 from pckid._utils.parallel import blas_threads_for
-from pckid._utils.seeds import Stream, generator
+from pckid._utils.seeds import Stream, generator, some_rows
 from pckid.ensemble.base import Training
 from pckid.ensemble.feature_map import Kernel, Projection, feature_matrix, project, project_features
 from pckid.ensemble.outliers import project_and_score, score_features, score_held_out
@@ -29,6 +29,8 @@ from pckid.spectral.known_rows import KnownRows, n_coordinates, span_of_centers
 from pckid.spectral.membership import cluster_by_parts, sharpness_of
 
 _TURNS = 20
+# Outliers are counted among so many rows, by mixtures that did not learn from them.
+_MOST_SCORED = 120
 # Starts of k-means where several numbers of clusters are tried.
 _N_STARTS = 20
 
@@ -43,8 +45,8 @@ class Grouping(NamedTuple):
     points: Array  # (n_samples, n_clusters), the coordinates of the rows of the sample
     scores: Array | None  # (n_samples,), their outlier scores; None where it is no whole table
     order: np.ndarray  # (n_clusters,), which centre each cluster had; those of known groups first
-    scored: np.ndarray  # (n_scored,), some rows of the sample
-    held_out: Array  # (n_scored,), their outlier scores by mixtures that did not learn from them
+    held_out: Array  # (n_scored,), as some rows would have them if they were new
+    held_out_weights: np.ndarray | None  # (n_scored,), how much these rows count
     known_points: Array | None  # (n_known, n_clusters), the coordinates of the known rows
 
 
@@ -52,7 +54,6 @@ def group(
     training: Training,
     n_clusters: int,
     *,
-    scored: np.ndarray,
     embedding: str,
     n_landmarks: int,
     n_init: int,
@@ -66,8 +67,6 @@ def group(
     ----------
     training : Training
     n_clusters : int
-    scored : ndarray of shape (n_scored,)
-        Rows of the sample that get outlier scores as if they were new.
     embedding : str
         A name in `EMBEDDINGS`.
     n_landmarks : int
@@ -88,19 +87,25 @@ def group(
     rng = generator(sample.entropy, Stream.EMBEDDING)
     landmarks, weights = sample.draw(n_landmarks, rng)
     are_all = landmarks.shape[0] == sample.table.n_samples
-    together = None if groups is None else groups[to_numpy(landmarks)]
+    together = None if groups is None else groups[landmarks]
     seeds, width = None, n_clusters
     if known is not None:
         seeds = KnownRows(feature_matrix(kernel, known[0], jobs), known[1])
         width = n_coordinates(n_clusters, landmarks.shape[0])
-    features = feature_matrix(kernel, take(sample.table, landmarks), jobs)
+    there = asarray_like(landmarks, sample.table.values)
+    rows = take(sample.table, there)
+    features = feature_matrix(kernel, rows, jobs)
     # The eigenvectors wait for a GPU. Scores come first: the host launches them while it trains.
     scores = points = None
     if are_all and sample.places is not None:
         scores = score_features(kernel, features, sample.table, jobs)
-    some = take(sample.table, scored)
-    mine = take_along(features, scored, 1) if are_all else feature_matrix(kernel, some, jobs)
-    held_out = score_held_out(kernel, mine, training.find_unseen(scored), some)
+    scored = some_rows(np.arange(len(landmarks)), _MOST_SCORED)
+    held_out = score_held_out(
+        kernel,
+        take_along(features, scored, 1),
+        training.find_unseen(landmarks[scored]),
+        take(rows, scored),
+    )
     with blas_threads_for(landmarks.shape[0], jobs):
         projection = fit_embedding(embedding, features, width, rng, weights)
         if are_all:
@@ -109,7 +114,7 @@ def group(
         parts = cluster_by_parts(
             kernel, features, n_clusters, embedding, own_rng, weights, seeds, together
         )
-    del features, mine
+    del features, rows
     if points is None and sample.places is None:
         points = project(kernel, projection, sample.table, jobs)
     elif points is None:
@@ -120,7 +125,7 @@ def group(
             known_points = project_features(seeds.features, projection)
             anchors = seeds.anchors(known_points, n_clusters)
         every = None if sample.weights is None else asarray_like(sample.weights, points)
-        found = _find_centers(points, landmarks, n_clusters, n_init, rng, (weights, every), anchors)
+        found = _find_centers(points, there, n_clusters, n_init, rng, (weights, every), anchors)
         centers = found.centers
         if known_points is not None:
             axes = span_of_centers(centers)
@@ -129,7 +134,7 @@ def group(
             centers, points, known_points = centers @ axes, points @ axes, known_points @ axes
         centers, distances, order = largest_first(points, centers, every)
         if not are_all:
-            distances = take_along(distances, landmarks, axis=1)
+            distances = take_along(distances, there, axis=1)
         n_groups = None if together is None else len(np.unique(together))
         sharpness = sharpness_of(distances, centers, parts, weights, n_groups)
     return Grouping(
@@ -140,8 +145,8 @@ def group(
         points,
         scores,
         order,
-        scored,
         held_out,
+        None if weights is None else to_numpy(weights).astype(np.float64)[scored],
         known_points,
     )
 
