@@ -111,7 +111,7 @@ def _scaled_eigenpairs(
         transpose = namespace(features).matrix_transpose
         rows = scaled(transpose(features))
         matrix = to_numpy(rows @ transpose(rows))
-        values, vectors = leading_eigenpairs(lambda v: matrix @ v, guess, n_wanted)
+        values, vectors = leading_eigenpairs(matrix, guess, n_wanted)
         vectors = asarray_like(vectors, features)
     else:
         values, vectors = leading_eigenpairs(apply, guess, n_wanted, features)
@@ -171,14 +171,17 @@ def fit_embedding(
 
 
 def leading_eigenpairs(
-    apply: Callable[[Array], Array], guess: np.ndarray, n_wanted: int, home: Array | None = None
+    operator: np.ndarray | Callable[[Array], Array],
+    guess: np.ndarray,
+    n_wanted: int,
+    home: Array | None = None,
 ) -> tuple[np.ndarray, Array]:
     """Find the largest eigenvalues of a symmetric operator and their eigenvectors.
 
     Parameters
     ----------
-    apply : function
-        Takes (n_samples, b) to the operator times it.
+    operator : ndarray of shape (n_samples, n_samples), or function
+        A function takes (n_samples, b) to the operator times it.
     guess : ndarray of shape (n_samples, b), b ≥ n_wanted
         The first vectors, for ARPACK. The matrix itself is solved where there are few rows, or
         as many vectors, and where ARPACK gives up.
@@ -197,18 +200,21 @@ def leading_eigenpairs(
     there: Array = guess if home is None else home
 
     def multiply(v: np.ndarray) -> np.ndarray:
+        if isinstance(operator, np.ndarray):
+            return operator @ v
         # ARPACK itself runs on the host, the operator where `home` lies: only vectors travel.
         block = asarray_like(v.reshape(n_samples, -1), there, dtype=there.dtype)
-        return to_numpy(apply(block))
+        return to_numpy(operator(block))
 
     found = None
     if n_samples > max(_DENSE, guess.shape[1]):
-        square = (n_samples, n_samples)
-        operator = LinearOperator(square, matvec=multiply, dtype=guess.dtype)
+        square = LinearOperator((n_samples, n_samples), matvec=multiply, dtype=guess.dtype)
         with suppress(ArpackError):
-            found = eigsh(operator, n_wanted, which="LA", v0=guess[:, 0])
+            found = eigsh(square, n_wanted, which="LA", v0=guess[:, 0])
     if found is None:
-        matrix = multiply(np.eye(n_samples, dtype=guess.dtype))
+        matrix: Any = operator
+        if not isinstance(operator, np.ndarray):
+            matrix = multiply(np.eye(n_samples, dtype=guess.dtype))
         last = [n_samples - n_wanted, n_samples - 1]
         found = eigh((matrix + matrix.T) / 2, subset_by_index=last, check_finite=False)
     values, vectors = found
