@@ -837,7 +837,8 @@ class PCKID(
         weights: np.ndarray | None,
     ) -> None:
         """Describe the clusters by rows and their labels."""
-        warn_empty_clusters(to_numpy(found.labels), self.n_clusters_)
+        labels = to_numpy(found.labels)
+        warn_empty_clusters(labels, self.n_clusters_)
         self.cluster_profiles_ = profile_clusters(
             table,
             sample.scaling,
@@ -848,7 +849,7 @@ class PCKID(
             self._categories,
         )
         scored = count_outliers(grouping.held_out, grouping.held_out_weights)
-        self._summary = summarise_rows(table, found.labels, self.n_clusters_, scored, weights)
+        self._summary = summarise_rows(table, labels, self.n_clusters_, scored, weights)
         importances = self.cluster_profiles_.importances
         self.feature_importances_ = np.array(
             [importances.get(name, 0.0) for name in feature_names(self)]

@@ -37,7 +37,7 @@ class RowSummary(NamedTuple):
 
 def summarise_rows(
     table: Table,
-    labels: Array,
+    labels: np.ndarray,
     n_clusters: int,
     scored: np.ndarray,
     weights: np.ndarray | None = None,
@@ -48,8 +48,8 @@ def summarise_rows(
     Values are counted between `deciles` (n_features, 9), those of these rows by default. `scored`
     is as in `RowSummary`; `weights` (n_samples,) say how much each row counts.
     """
-    found, width = to_numpy(labels), table.observed.shape[1]
-    rows = some_rows(np.flatnonzero(found >= 0), min(MOST_ROWS, max(500, _MOST_CELLS // width)))
+    most = min(MOST_ROWS, max(500, _MOST_CELLS // table.observed.shape[1]))
+    rows = some_rows(np.flatnonzero(labels >= 0), most)
     some = take(table, rows)
     xp = namespace(some.values)
     counts = _as_equal_rows(np.ones(len(rows)) if weights is None else weights[rows])
@@ -88,7 +88,7 @@ def summarise_rows(
         read[12:].T,
         between.T,
         np.bincount(codes[held], of_cells, minlength=table.margins.column.shape[0]),
-        np.bincount(found[rows], counts, minlength=n_clusters),
+        np.bincount(labels[rows], counts, minlength=n_clusters),
         scored,
     )
 

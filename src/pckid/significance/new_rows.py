@@ -266,7 +266,7 @@ def _compare_table(model: Any, table: Table, unseen: Mapping[int, int]) -> RowCo
     scaling, names, fit = model._kernel.scaling, feature_names(model), model._summary
     jobs = n_threads(model.n_jobs)
     points, scores = project_and_score(model._kernel, model._projection, table, jobs)
-    labels = assign(points, table, model._fitted).labels
+    labels = to_numpy(assign(points, table, model._fitted).labels)
     scored, n_clusters = count_outliers(scores), len(fit.clusters)
     new = summarise_rows(table, labels, n_clusters, scored, deciles=fit.deciles)
     used = [names[j] for j in scaling.used]
