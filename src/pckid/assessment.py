@@ -246,7 +246,7 @@ class Assessment:
         return f"{named} {has}"
 
     def _note_gaps(self) -> list[str]:
-        """Say which clusters have no gap between them, and which have too few rows to show one."""
+        """List clusters without a gap between them, and those with too few rows to show one."""
         pairs, notes = [self._names(pair) for pair in self.pairs_without_gap], []
         if pairs:
             # "clusters 0 and 1, 1 and 2": the word need not be said again.

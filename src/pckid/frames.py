@@ -156,7 +156,7 @@ def read_table(
 
 @contextmanager
 def parameter_errors(path: str) -> Iterator[None]:
-    """Say which parameters do not suit a table."""
+    """Name the parameters that do not suit a table in the error."""
     try:
         yield
     except OptionError as error:

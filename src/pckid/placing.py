@@ -20,7 +20,7 @@ _KEPT = ("delimiter", "decimal", "encoding")
 
 
 def describe_reading(prepared: Prepared) -> dict[str, list[str]]:
-    """Say how the table of a model was read, for the model's file: lists of texts."""
+    """Describe how the table of a model was read, for the model's file: lists of texts."""
     series = []
     if prepared.lines is not None:
         series, prepared = [prepared.series.format.to_json()], prepared.lines

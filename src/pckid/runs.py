@@ -34,7 +34,7 @@ from pckid.input.validation import validate_table
 from pckid.input.warnings import without_own_words
 from pckid.modelfile import save
 from pckid.n_clusters import MAX_CLUSTERS
-from pckid.outofcore.files import FileRows, Found
+from pckid.outofcore.files import BatchResult, FileRows
 from pckid.outofcore.stored import StoredLabels
 from pckid.placing import describe_reading
 from pckid.significance.new_rows import RowComparison, compare_rows
@@ -268,7 +268,7 @@ class Clustering:
         if prepared.lines is not None:
             # Cases are written as their lines are: the same delimiter and decimal sign.
             table = table._replace(text=prepared.lines.table.text)
-        found = Found(table if layout.read else None, 0, results, numbers)
+        found = BatchResult(table if layout.read else None, 0, results, numbers)
         return streaming.write_batches(self.estimator, [found], writer, layout)
 
     def summarise(

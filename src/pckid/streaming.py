@@ -26,7 +26,7 @@ from pckid.exceptions import TableError
 from pckid.frames import PYTHON, parameter_errors, read_table
 from pckid.input.learning_rows import pool_size
 from pckid.metrics import accuracy_of_counts
-from pckid.outofcore.files import FileRows, Found
+from pckid.outofcore.files import BatchResult, FileRows
 from pckid.outofcore.rows import Survey
 from pckid.outofcore.stored import StoredLabels
 from pckid.series.files import prepare_table
@@ -160,7 +160,7 @@ def cluster_file(
 def workers_of(
     scheduler: str | None,
 ) -> AbstractContextManager[Callable[[Prepared], FileRows]]:
-    """Say who reads the rows of a file: this process, or the workers of a scheduler."""
+    """Choose who reads the rows of a file: this process, or the workers of a scheduler."""
     if scheduler is None:
         return nullcontext(FileRows)
     from pckid.outofcore.daskrows import connected
@@ -197,7 +197,7 @@ def prepare_rows(
 
 
 def _drawing(model: PCKID, n_features: int) -> tuple[int, int]:
-    """Tell the seed by which a fit will draw rows, and how many; any seed where it is random."""
+    """Return the seed by which a fit will draw rows, and how many; any seed if it is random."""
     needs = model._needs()
     size = pool_size(n_features, model._n_rows_needed(), needs["n_landmarks"], needs["n_clusters"])
     seed = model.random_state if isinstance(model.random_state, Integral) else 0
@@ -217,7 +217,7 @@ def _problems_in(prepared: Prepared, drawn: Survey) -> tuple[Problem, ...]:
 
 
 def origin(model: PCKID, prepared: Prepared) -> dict[str, Any]:
-    """Say what made a result: the version, every parameter, the table by its hash, and weights."""
+    """Describe what made a result: version, parameters, the table by its hash, and weights."""
     weights = prepared.options.weights
     return {
         "version": __version__,
@@ -257,7 +257,7 @@ def write_labels(
 
 
 def write_batches(
-    model: PCKID, batches: Iterable[Found], writer: TableWriter, layout: Layout
+    model: PCKID, batches: Iterable[BatchResult], writer: TableWriter, layout: Layout
 ) -> Totals:
     """Write batches of rows with what was found for them, and count it."""
     n_clusters = model.cluster_centers_.shape[0]

@@ -306,7 +306,7 @@ def write_findings(prepared: Prepared, words: Dialect, skip: str = "") -> list[s
 
 
 def write_instability(shares: np.ndarray, n_partial: int | None = None) -> str:
-    """Say how many rows would change cluster if their missing values were known.
+    """Write how many rows would change cluster if their missing values were known.
 
     `shares` are as from `PCKID.missing_instability`, of all rows or of a sample; `n_partial` is the
     number of rows that lack some values, where it is a sample.

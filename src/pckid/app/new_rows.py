@@ -37,7 +37,7 @@ def ask_for_new_rows() -> None:
 
 
 def show_comparison(compared: RowComparison | None) -> None:
-    """Say whether the rows look like those of the model, and what differs."""
+    """Draw whether the rows look like those of the model, and what differs."""
     if compared is None or not compared.n_rows:
         return
     if not compared.moved:

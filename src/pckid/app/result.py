@@ -10,7 +10,7 @@ from pckid._utils.text import brief
 from pckid.app.kept import kept
 from pckid.app.run import HOW, ask_to_run, start_job
 from pckid.app.text import escape
-from pckid.app.work import Made, Settings, name_groups, write_workbook
+from pckid.app.work import RunResult, Settings, name_groups, write_workbook
 from pckid.describe.cluster_names import check_cluster_names
 from pckid.tables.options import list_given
 
@@ -48,7 +48,7 @@ def show_result(settings: Settings) -> None:
         st.button("Write an Excel file", on_click=start_job, args=("job", "made", (used,), *work))
 
 
-def _offer_other_numbers(made: Made) -> None:
+def _offer_other_numbers(made: RunResult) -> None:
     n_clusters = len(made.found["cluster_sizes"])
     with st.container(horizontal=True):
         for number in (n_clusters - 1, n_clusters + 1):
@@ -57,7 +57,7 @@ def _offer_other_numbers(made: Made) -> None:
                 st.button(f"Try {number} groups", on_click=ask_to_run, kwargs=chosen)
 
 
-def _offer_names(used: Settings, made: Made) -> None:
+def _offer_names(used: Settings, made: RunResult) -> None:
     names, sizes = made.found["cluster_names"], made.found["cluster_sizes"]
     with st.expander("Name the groups"), st.form("names"):
         given = [
@@ -79,7 +79,7 @@ def _offer_names(used: Settings, made: Made) -> None:
     st.rerun()
 
 
-def show_sizes(made: Made) -> None:
+def show_sizes(made: RunResult) -> None:
     """Draw the groups' sizes and what was noted."""
     found = made.found
     names = found["cluster_names"]
@@ -95,14 +95,14 @@ def show_sizes(made: Made) -> None:
     show_notes(made)
 
 
-def show_notes(made: Made) -> None:
+def show_notes(made: RunResult) -> None:
     """Draw what was noted, folded."""
     if made.notes:
         with st.expander(f"Notes ({len(made.notes)})"):
             st.markdown("\n".join(f"- {escape(note, 500)}" for note in made.notes))
 
 
-def offer_downloads(made: Made, name: str) -> None:
+def offer_downloads(made: RunResult, name: str) -> None:
     """Draw the buttons to download files."""
     stem = Path(brief(name, 100)).stem
     with st.container(horizontal=True):
@@ -118,7 +118,7 @@ def offer_downloads(made: Made, name: str) -> None:
     )
 
 
-def as_command(settings: Settings, made: Made | None = None) -> str:
+def as_command(settings: Settings, made: RunResult | None = None) -> str:
     """Write the command that gives the same."""
     name, n_clusters = settings.upload.name, settings.n_clusters
     given: dict[str, Any] = {"k": None if n_clusters == "auto" else n_clusters}
@@ -133,7 +133,7 @@ def as_command(settings: Settings, made: Made | None = None) -> str:
     return write_command(["cluster", name], given, files)
 
 
-def as_python(settings: Settings, made: Made | None = None) -> str:
+def as_python(settings: Settings, made: RunResult | None = None) -> str:
     """Write the program that gives the same clusters, report and model."""
     chosen, name = settings.options, settings.upload.name
     if chosen.lines:

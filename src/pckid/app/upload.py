@@ -115,7 +115,7 @@ def open_as_asked(upload: Upload, place: str) -> Opened | None:
 
 
 def reading_key(upload: Upload, place: str) -> str:
-    """Say what sets the widgets apart that ask how a file is to be read."""
+    """Return the key of the widgets that ask how a file is to be read."""
     return f"{place}-{upload.name}-{len(upload.content)}"
 
 

@@ -29,7 +29,7 @@ LIMITS = {
 
 
 def name_fixes(fixes: Sequence[Fix]) -> str:
-    """Say what a button does that applies fixes: codes for missing of one place together."""
+    """Name what a button does that applies fixes: codes for missing of one place together."""
     codes: dict[str, list[str]] = {}
     said = []
     for fix in fixes:

@@ -68,7 +68,7 @@ class Settings(NamedTuple):
         return len(options.columns) or sum(name not in aside for name in self.names)
 
 
-class Made(NamedTuple):
+class RunResult(NamedTuple):
     """What a run gives."""
 
     found: dict[str, Any]  # what `--json` would print
@@ -80,7 +80,7 @@ class Made(NamedTuple):
     compared: RowComparison | None = None  # new rows with those of the model
 
 
-def find_groups(settings: Settings, tell: Tell) -> Made:
+def find_groups(settings: Settings, tell: Tell) -> RunResult:
     """Cluster a table as `pckid cluster` does."""
     fitted = 0.25 if settings.n_clusters == "auto" else 0.4
     watch = partial(nullcontext, partial(_tell_step, tell, fitted))
@@ -95,11 +95,13 @@ def find_groups(settings: Settings, tell: Tell) -> Made:
         tell(0.75, "Writing the report")
         summary = found.report(verdict, PAGE).summary
         profiles = found.profile_sheets()["profiles"]
-        made = _write_all(found, Made({}, [], {}, summary, found.results, profiles), tell)
+        made = _write_all(found, RunResult({}, [], {}, summary, found.results, profiles), tell)
     return made._replace(notes=[*notes, *said, *made.notes])
 
 
-def name_groups(settings: Settings, made: Made, names: Sequence[str | None], tell: Tell) -> Made:
+def name_groups(
+    settings: Settings, made: RunResult, names: Sequence[str | None], tell: Tell
+) -> RunResult:
     """Give the groups of a run names: in the report, the tables and the model."""
     found = _find_again(settings, made)
     found.estimator.cluster_names_ = names
@@ -113,7 +115,7 @@ def name_groups(settings: Settings, made: Made, names: Sequence[str | None], tel
     return _write_all(found, renamed, tell)._replace(notes=made.notes)
 
 
-def write_workbook(settings: Settings, made: Made, tell: Tell) -> Made:
+def write_workbook(settings: Settings, made: RunResult, tell: Tell) -> RunResult:
     """Write the table of a run with its clusters as a workbook, too."""
     tell(0.1, "Writing the Excel file")
     written = _write_tables(_find_again(settings, made), made, ["xlsx", "csv"])
@@ -121,7 +123,7 @@ def write_workbook(settings: Settings, made: Made, tell: Tell) -> Made:
     return made._replace(files=made.files | written.files, notes=notes)
 
 
-def place_new_rows(model: Upload, upload: Upload, missing_columns: bool, tell: Tell) -> Made:
+def place_new_rows(model: Upload, upload: Upload, missing_columns: bool, tell: Tell) -> RunResult:
     """Put rows into the clusters of a model as `pckid predict` does."""
     content = io.BytesIO(model.content)
     content.name = model.name
@@ -132,13 +134,13 @@ def place_new_rows(model: Upload, upload: Upload, missing_columns: bool, tell: T
         prepared = prepare_table(table, known.columns, known.known)
         notes = _describe(prepared, PAGE._replace(settled=True))
         found = assign_clusters(known.estimator, prepared)
-        made = _write_tables(found, Made({}, [], {}, None, found.results), ["xlsx", "csv"])
+        made = _write_tables(found, RunResult({}, [], {}, None, found.results), ["xlsx", "csv"])
         compared = found.compare()
     notes += [] if compared else [write_note(Fact("not_compared", {}), PAGE)]
     return made._replace(notes=[*notes, *said, *made.notes], compared=compared)
 
 
-def _find_again(settings: Settings, made: Made) -> Clustering:
+def _find_again(settings: Settings, made: RunResult) -> Clustering:
     """Load the model of a run, and read its table once more."""
     estimator, _ = load_with_description(io.BytesIO(made.files["model.pckid"]))
     prepared = prepare_table(settings.upload.open(), settings.options)
@@ -157,12 +159,12 @@ def _warnings_kept() -> Iterator[list[str]]:
 
 
 def _describe(prepared: Prepared, words: Dialect) -> list[str]:
-    """Say how columns were read and what looks wrong; stop if something must be decided first."""
+    """Describe how columns were read and what looks wrong; raise if a decision is needed first."""
     refuse_undecided(prepared, words)
     return [*write_findings(prepared, words), *prepared.notes_on_cases]
 
 
-def _write_all(found: Clustering, made: Made, tell: Tell) -> Made:
+def _write_all(found: Clustering, made: RunResult, tell: Tell) -> RunResult:
     """Write the report, the model and the table of a run."""
     tell(0.85, "Writing the files")
     model = io.BytesIO()
@@ -176,7 +178,7 @@ def _write_all(found: Clustering, made: Made, tell: Tell) -> Made:
     return made._replace(files=files | made.files)
 
 
-def _write_tables(found: Clustering, made: Made, kinds: Sequence[str]) -> Made:
+def _write_tables(found: Clustering, made: RunResult, kinds: Sequence[str]) -> RunResult:
     """Write the rows of a run, and sum it up; with notes, also on what could not be written."""
     sheets = {"profiles": made.profiles} if made.profiles else None
     origin, layout, files, notes = json.dumps(found.origin), found.layout(), {}, []
@@ -195,7 +197,7 @@ def _write_tables(found: Clustering, made: Made, kinds: Sequence[str]) -> Made:
 
 
 def _tell_step(tell: Tell, fitted: float, n_done: int, n_steps: int | None, phase: str) -> None:
-    """Tell how far a run is that has the share `fitted` behind it when the mixtures are fitted."""
+    """Report the progress of a run; the mixtures are fitted at the share `fitted` of it."""
     begin, end, doing = {
         FITTING: (0.05, fitted, "Fitting mixture models"),
         CHOOSING: (fitted, 0.4, "Choosing the number of groups"),

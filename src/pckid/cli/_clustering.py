@@ -262,7 +262,7 @@ def _tell_choice(estimator: PCKID) -> None:
 
 
 def tell_sizes(estimator: PCKID, totals: streaming.Totals) -> None:
-    """Say how many rows are in each cluster, and how these agree with known groups."""
+    """Print how many rows are in each cluster, and how these agree with known groups."""
     sizes = [f"{size:,}" for size in totals.cluster_sizes]
     last, names = len(sizes) - 1, estimator.cluster_names_
     if sizes and any(names):

@@ -159,7 +159,7 @@ def _patterns_table(patterns: Sequence[tuple[int, tuple[str, ...]]]) -> Grid:
 
 
 def _readings(found: TableInspection) -> list[str]:
-    """Say why columns are taken as what they are; names of rows in one line."""
+    """Explain how columns are read; names of rows in one line."""
     named = [brief(column.name, 40) for column in found.columns if column.kind == "row name"]
     verb = "names" if len(named) == 1 else "name"
     lines = [f"  {', '.join(named)}: {verb} the rows; left out, and kept in the output"] * bool(
@@ -186,7 +186,7 @@ def _readings(found: TableInspection) -> list[str]:
 
 
 def _series(found: TableInspection) -> list[str]:
-    """Say which columns are named as series are, and how they get one scale."""
+    """List columns that are named as series are, and how they get one scale."""
     lines, names = [], [column.name for column in found.columns]
     for name, columns in found.series.items():
         pattern = f"{escape(name) if columns[0].startswith(name) else ''}*[0-9]"

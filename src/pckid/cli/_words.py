@@ -93,13 +93,13 @@ def find_column_groups(asked: Sequence[str], prepared: Prepared) -> dict[str, li
 
 
 def tell_notes(notes: Iterable[Fact]) -> None:
-    """Say what was decided; advice that was taken is no note."""
+    """Print what was decided; advice that was taken is no note."""
     for each in notes:
         (say if each.code == "advice_taken" else note)(write_note(each, SHELL))
 
 
 def tell_prepared(prepared: Prepared, words: Dialect = SHELL) -> None:
-    """Say how columns were read, which were left out and what looks wrong; stop if it must be."""
+    """Print how columns were read and what looks wrong; raise if a decision is needed first."""
     tell_notes(prepared.notes)
     refuse_undecided(prepared, words)
     for line in write_problems(prepared.problems, words):
@@ -109,7 +109,7 @@ def tell_prepared(prepared: Prepared, words: Dialect = SHELL) -> None:
 
 
 def explain_error(error: TableError) -> str:
-    """Say why a table cannot be used, with the options that help."""
+    """Explain why a table cannot be used, with the options that help."""
     options = map(option_of, error.fixes)
     helps = [_HELPS.get(each[0], "Try {}.").format(as_arguments([each])) for each in options]
     return " ".join([str(error), *helps])

@@ -222,7 +222,7 @@ def _refuse_other_things(X: Any) -> None:
 
 
 def _advise_columns(estimator: Any, labels: list[Any]) -> str:
-    """Say how a frame with these columns gets those of the fit, where it has some of them."""
+    """Describe how a frame with these columns gets those of the fit, where it has some."""
     expected = set(getattr(estimator, "feature_names_in_", ()))
     names = "list(model.feature_names_in_)"
     if expected.isdisjoint(labels):

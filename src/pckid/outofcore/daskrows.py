@@ -23,7 +23,7 @@ from joblib import parallel_config
 from pckid.exceptions import TableError
 from pckid.input.known import read_known
 from pckid.input.validation import block_values, is_blocked
-from pckid.outofcore.files import FileRows, Found, batch_rows
+from pckid.outofcore.files import BatchResult, FileRows, batch_rows
 from pckid.outofcore.rows import BlockedRows, Survey, add, survey_block
 from pckid.tables.prepared import Prepared, Unread
 
@@ -130,7 +130,7 @@ class ClusterRows(FileRows):
 
     def results(
         self, function: Callable, state: Any, others: Sequence[str] = ()
-    ) -> Generator[Found, None, None]:
+    ) -> Generator[BatchResult, None, None]:
         """Apply `function(state, X, known)` on the workers; results come in order, a few at a time.
 
         Other columns are read here, and put beside them.
@@ -146,12 +146,12 @@ class ClusterRows(FileRows):
                 waiting.append(task)
             results = waiting.popleft().result()
             if not others:
-                yield Found(None, rows.table.parts[0].start, results)
+                yield BatchResult(None, rows.table.parts[0].start, results)
                 continue
             for batch in rows.table.batches(others, batch_rows(len(others))):
                 row = batch.start - rows.table.parts[0].start
                 mine = slice(row, row + batch.data.num_rows)
-                yield Found(batch, batch.start, tuple(array[mine] for array in results))
+                yield BatchResult(batch, batch.start, tuple(array[mine] for array in results))
 
 
 @contextmanager

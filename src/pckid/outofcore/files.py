@@ -30,7 +30,7 @@ _BYTES_PER_NUMBER = 256
 _SHARE_OF_BATCHES, _GROWTH = 1 / 4, 8
 
 
-class Found(NamedTuple):
+class BatchResult(NamedTuple):
     """Rows of a file, and what a function gave for them."""
 
     table: FileTable | None  # the columns asked for; None if none were
@@ -108,7 +108,7 @@ class FileRows(BlockedRows):
         return one_ahead((batch, self._numbers(batch)) for batch in batches)
 
     def changed_error(self) -> TableError:
-        """Say that rows are not what they were."""
+        """Make the error for rows that are not what they were."""
         return TableError(f"{self.table.source} changed while it was read. Cluster it again.")
 
     def _numbers(self, batch: FileTable) -> np.ndarray | Unread:
@@ -137,7 +137,7 @@ class FileRows(BlockedRows):
 
     def results(
         self, function: Callable, state: Any, others: Sequence[str] = ()
-    ) -> Generator[Found, None, None]:
+    ) -> Generator[BatchResult, None, None]:
         """Apply `function(state, X, known)` to batches in order; yield `others` of their columns.
 
         To be closed by whoever stops early.
@@ -149,7 +149,7 @@ class FileRows(BlockedRows):
                 table = batch._replace(data=batch.data.select(list(others)))
                 numbers = numbers_in_text(table, self.prepared.readings, self.columns, X)
                 found = function(state, X, self._known(batch))
-                yield Found(table if others else None, batch.start, found, numbers)
+                yield BatchResult(table if others else None, batch.start, found, numbers)
 
     def arrays(self, function: Callable, state: Any) -> tuple[Any, ...]:
         """Apply `function(state, X, known)` to blocks X; return NumPy arrays for all rows."""

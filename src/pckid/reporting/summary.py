@@ -270,7 +270,7 @@ def summarise(
 
 
 def _foresee_changes(estimator: Any, values: np.ndarray, observed: np.ndarray) -> str:
-    """Say how many rows would change cluster if their missing values were known, by a sample."""
+    """Estimate from a sample how many rows would change cluster if nothing were missing."""
     partial = np.flatnonzero(observed.any(axis=1) & ~observed.all(axis=1))
     if not len(partial) or estimator.n_clusters_ == 1:
         return ""

@@ -25,7 +25,7 @@ class StaticColumn(NamedTuple):
     n_changed: int = 0  # cases in which it is not; they have their commonest value
 
     def describe(self, name: str, then: str = "the commonest value is taken.") -> list[str]:
-        """Say within how many cases it changes, if in any, and what follows."""
+        """Describe within how many cases it changes, if in any, and what follows."""
         within = f"{self.n_changed:,} of {counted(len(self.values), 'case')}"
         return [f"{name} changes within {within}: {then}"] * bool(self.n_changed)
 

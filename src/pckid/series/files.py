@@ -43,7 +43,7 @@ def prepare_table(
 
 
 def _known_lines(known: Known) -> Known:
-    """Tell what a model knows of the lines of its cases."""
+    """Return what a model knows of the lines of its cases."""
     form = known.form
     measured = [form.options["value"]] if "value" in form.options else form.variables
     texts = {name: each for name, each in known.categories.items() if name in form.static}

@@ -197,7 +197,7 @@ def from_long(
 
 
 def _is_once(lines: nw.DataFrame[Any], name: str, rows: np.ndarray) -> bool:
-    """Tell whether no case (n_lines,) has a column's value twice."""
+    """Return whether no case (n_lines,) has a column's value twice."""
     seen = rows[number_cells(lines, name)[0] >= 0]
     return len(seen) > 0 and np.bincount(seen).max() == 1
 

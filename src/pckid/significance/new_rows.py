@@ -149,7 +149,7 @@ class RowComparison(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """Say whether the new rows look like those of the fit, and what was not compared."""
+        """Whether the new rows look like those of the fit, and what was not compared."""
         new = f"The {counted(self.n_rows, 'new row')}"
         look = "looks" if self.n_rows == 1 else "look"
         rest = f" Not compared, as the model does not use them: {list_first(self.not_compared)}."

@@ -47,12 +47,12 @@ class DateFormat(NamedTuple):
 
 
 def is_temporal(kind: Any) -> bool:
-    """Tell whether an Arrow type is a date, a time or a duration."""
+    """Return whether an Arrow type is a date, a time or a duration."""
     return pa.types.is_temporal(kind) and not pa.types.is_interval(kind)
 
 
 def is_duration(kind: Any) -> bool:
-    """Tell whether an Arrow type is a duration or a time of the day."""
+    """Return whether an Arrow type is a duration or a time of the day."""
     return pa.types.is_duration(kind) or pa.types.is_time(kind)
 
 

@@ -225,14 +225,14 @@ def choose_format(
 
 
 def decimal_sign(shapes: Iterable[str]) -> str | None:
-    """Tell the decimal sign that shapes show beyond doubt, if one does: 0.5 does, 1.234 not."""
+    """Return the decimal sign that shapes show beyond doubt, if any: 0.5 does, 1.234 does not."""
     cores = [cell[0] for shape in shapes if (cell := split_number(shape)) is not None]
     signs = {found[1] or found[2] for core in cores if (found := _DECIMAL.fullmatch(core))}
     return signs.pop() if len(signs) == 1 else None
 
 
 def is_ambiguous_plain(cells: Any) -> bool:
-    """Tell whether all texts with a point are thousands in some countries, such as 1.234."""
+    """Return whether all texts with a point are thousands in some countries, such as 1.234."""
     pointed = pc.sum(pc.match_substring(cells, ".")).as_py()
     pattern = r"^[+-]?(?:[1-9]\d{0,2}\.\d{3}|\d{1,3})$"
     return bool(pointed) and pc.all(pc.match_substring_regex(cells, pattern)).as_py()

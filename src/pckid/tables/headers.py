@@ -88,7 +88,7 @@ def find_names(rows: Grid) -> NamesRow:
 
 
 def _kind(cell: Any) -> str:
-    """Tell what a cell holds: a number, perhaps a year, a text, another value, or nothing."""
+    """Classify a cell: a number, perhaps a year, a text, another value, or nothing."""
     if isinstance(cell, str):
         text = cell.strip()
         if not text or text.lower() in _MISSING:
@@ -136,7 +136,7 @@ def find_header(rows: Grid, merged: Sequence[Range] = ()) -> Header:
 
 
 def _continues(rows: Grid, merged: Sequence[Range], first: int, row: int) -> bool:
-    """Tell whether a row still belongs to the header: merged cells reach or lie over it."""
+    """Return whether a row still belongs to the header: merged cells reach or lie over it."""
     if any(top < row <= bottom and top >= first for (top, _), (bottom, _) in merged):
         return True
     above = [r for r in merged if r[0][0] <= row - 1 <= r[1][0] and r[1][1] > r[0][1]]

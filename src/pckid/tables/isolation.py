@@ -243,7 +243,7 @@ def _pack_error(error: TableError) -> dict[str, Any]:
 
 
 def _is_small() -> bool:
-    """Tell whether this process may wait for more, rather than hold memory that it took."""
+    """Return whether this process may wait for more, rather than hold memory that it took."""
     # On Linux the peak of a process counts that of the one that started it.
     with contextlib.suppress(OSError), open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") < _LARGEST_IDLE

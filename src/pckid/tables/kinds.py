@@ -99,7 +99,7 @@ class Reading(NamedTuple):
 
 
 def is_used(reading: Reading, rules: ReadingRules, name: str) -> bool:
-    """Tell whether a column is clustered by: names of rows and free text never, dates if asked."""
+    """Return whether a column is used: names of rows and free text never, dates if asked."""
     if reading.kind in _TIMES:
         return rules.dates_of(name) != "leave-out"
     return reading.kind not in ("row name", "free text")
@@ -197,7 +197,7 @@ def first_rows(source: FileTable | OpenTable, names: Sequence[str]) -> FileTable
 def _glance(
     head: FileTable, name: str, values: np.ndarray | NotNumbers, rules: ReadingRules
 ) -> Reading | None:
-    """Tell what a column holds by its first rows; None where all rows must be counted."""
+    """Classify a column by its first rows; None where all rows must be counted."""
     column = head.data.column(name)
     if name in rules.categorical:
         return Reading("category")
@@ -237,13 +237,13 @@ def _glance(
 
 
 def _kind_of_numbers(values: np.ndarray, name: str, rules: ReadingRules) -> Reading:
-    """Tell measurements from names of the rows, by the first rows."""
+    """Distinguish measurements from names of the rows, by the first rows."""
     named = name not in rules.kept and numbers_name_rows(values, name)
     return Reading("row name" if named else "number")
 
 
 def _text(column: Any, name: str, rules: ReadingRules) -> Reading:
-    """Tell categories from free text and names of rows, by the first rows."""
+    """Distinguish categories from free text and names of rows, by the first rows."""
     cells = observed_cells(column, rules.missing.of(name).among_texts)
     n_observed = len(cells) - cells.null_count
     n_distinct = len(cells.drop_null().unique())
@@ -261,7 +261,7 @@ def _decide(
     rules: ReadingRules,
     evidence: str | None = None,
 ) -> Reading:
-    """Tell how a column of text is written by the counts of its cells."""
+    """Decide how a column of text is read by the counts of its cells."""
     choice = choose_format(
         counts, decimal=rules.decimal, evidence=evidence, form=rules.format_of(name)
     )
@@ -289,7 +289,7 @@ def _decide(
 
 
 def choose_date_format(counts: CellCounts, asked: str = "use") -> Reading:
-    """Tell how a column of dates is read; cells may be written in several layouts."""
+    """Decide how a column of dates is read; cells may be written in several layouts."""
     dates = counts.dates
     if dates["hours:minutes"] == counts.n_dates:
         return Reading("duration", date=DateFormat("hours:minutes"))

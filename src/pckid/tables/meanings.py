@@ -29,19 +29,19 @@ _REPEATS = 7.0
 
 
 def name_tells_rows(name: str) -> bool:
-    """Tell whether a column is called as what names rows is: "customer_no", "PLZ", "PatientID"."""
+    """Return whether a column's name is that of an identifier: "customer_no", "PLZ"."""
     parts = _words_of(name)
     # The last word says what it is: a "customer" or "customer_no", but no "customer_age".
     return parts[-1] in _WORDS or parts[-1].endswith(_ENDS) or parts[0] in _FIRST_WORDS
 
 
 def name_tells_units(name: str) -> bool:
-    """Tell whether a column is called as what rows may share is: "patient", "HouseholdID"."""
+    """Return whether a column's name is that of an id which rows may share: "HouseholdID"."""
     return _words_of(name)[-1] in _UNITS
 
 
 def name_tells_time(name: str) -> bool:
-    """Tell whether a column is called as times are: "day", "visit_date"."""
+    """Return whether a column's name is that of a time: "day", "visit_date"."""
     return _words_of(name)[-1] in _TIMES
 
 
@@ -51,7 +51,7 @@ def _words_of(name: str) -> list[str]:
 
 
 def numbers_name_rows(values: np.ndarray, name: str) -> bool:
-    """Tell whether the numbers of a column name the rows.
+    """Return whether the numbers of a column name the rows.
 
     All are whole and different, at most a tenth are missing, and either the column's name says so,
     or they would not all be different by chance: n draws from a range R repeat n (n - 1) / 2R
@@ -69,7 +69,7 @@ def numbers_name_rows(values: np.ndarray, name: str) -> bool:
 
 
 def texts_name_rows(name: str, n_rows: int, n_observed: int, n_distinct: int) -> bool:
-    """Tell whether the texts of a column name the rows: each has one, and no two agree.
+    """Return whether the texts of a column name the rows: each has one, and no two agree.
 
     A tenth may be missing and one in a hundred a repeat where the column's name says so, too.
     """
@@ -85,7 +85,7 @@ def texts_name_rows(name: str, n_rows: int, n_observed: int, n_distinct: int) ->
 
 
 def texts_are_free(n_observed: int, n_distinct: int) -> bool:
-    """Tell whether texts are names or remarks: most are different, and too many for categories."""
+    """Return whether texts are names or remarks: mostly different, too many for categories."""
     return n_distinct > _FEW_TEXTS and 2 * n_distinct > n_observed
 
 

@@ -181,7 +181,7 @@ def try_columns(
 
 
 def holds_token(table: FileTable, name: str, token: str) -> bool:
-    """Tell whether a cell of a column is a text, whatever its case, or the number that it is."""
+    """Return whether a cell of a column is a text, whatever its case, or the number that it is."""
     column, number = table.data.column(name), _as_number(token)
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
@@ -196,7 +196,7 @@ def holds_token(table: FileTable, name: str, token: str) -> bool:
 
 
 def is_text(kind: Any) -> bool:
-    """Tell whether cells of an Arrow type are texts."""
+    """Return whether cells of an Arrow type are texts."""
     kind = kind.value_type if pa.types.is_dictionary(kind) else kind
     return pa.types.is_string(kind) or pa.types.is_large_string(kind)
 

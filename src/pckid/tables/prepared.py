@@ -103,7 +103,7 @@ class Prepared:
 
     @property
     def together(self) -> list[Fact]:
-        """Say that rows which share a name are judged together, if any do."""
+        """A note that rows which share a name are judged together, if any do."""
         groups = self.groups
         if groups is None:
             return []

@@ -109,7 +109,7 @@ def prepare(
 
 
 def _changes(fix: Fix, table: OpenTable, options: ColumnOptions) -> bool:
-    """Tell whether a fix changes anything that was not fixed before."""
+    """Return whether a fix changes anything that was not fixed before."""
     if isinstance(fix, SkipLast):
         return fix.n_rows > table.parts[-1].n_below
     if isinstance(fix, SkipUnits):
@@ -170,7 +170,7 @@ def _prepare_once(
 def _with_times(
     problems: list[Problem], readings: Mapping[str, Reading], table: OpenTable, take_advice: bool
 ) -> list[Problem]:
-    """Tell with ids that repeat which column has the time of each row, if there is one.
+    """Add to repeated ids which column has the time of each row, if there is one.
 
     Rows may then be lines of cases: who takes all advice unseen is asked.
     """

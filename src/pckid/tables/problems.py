@@ -159,14 +159,14 @@ def find_outlier(values: np.ndarray) -> float | None:
 
 
 def infinite_number(name: str, row: int, parts: Sequence[Part], cell: Any = None) -> Problem:
-    """Say that a row, counted from 1, holds an infinite number: as a text, or as such."""
+    """Report that a row, counted from 1, holds an infinite number: as a text, or as such."""
     fix = Missing(cell.strip()) if isinstance(cell, str) else Drop(name)
     data = {"where": name_row(parts, row)}
     return Problem("infinite numbers", name, (row,), data, (fix,), True)
 
 
 def _find_doubt(name: str, reading: Reading) -> Problem | None:
-    """Say what must be asked about the way a column is written."""
+    """Report what must be asked about the way a column is written."""
     choice = reading.choice
     if name in (*NEW_COLUMNS, NAME_COLUMN):
         return Problem("earlier result", name, fix=(Drop(name),), stops=True)
@@ -210,7 +210,7 @@ def _text_among_numbers(
     counts: Mapping[str, Counter[str]],
     reading: Reading,
 ) -> Problem:
-    """Say that some cells of a column of numbers are none; `counts` are texts of other columns."""
+    """Report text in a column of numbers; `counts` are texts of other columns."""
     data = found._asdict() | {"where": "" if found.by_type else name_row(rows.parts, found.row)}
     if found.by_type:
         return Problem("no numbers", name, (), data, (Drop(name),), True)
@@ -236,7 +236,7 @@ def _is_limit(text: str, form: NumberFormat) -> bool:
 
 
 def _category_problems(name: str, counts: Counter[str], asked_for: bool) -> list[Problem]:
-    """Say that texts repeat ids, are too many, or may be spellings of one category."""
+    """Report texts that repeat ids, are too many, or may be spellings of one category."""
     n_distinct, n_observed = len(counts), counts.total()
     # Texts that are all different are left out in any case.
     if n_distinct == n_observed:
@@ -275,7 +275,7 @@ def _codes_elsewhere(
 def _number_problems(
     name: str, values: np.ndarray, reading: Reading, rows: FileTable
 ) -> Iterator[Problem]:
-    """Say what looks wrong in a column of numbers, which may name the rows, or be codes."""
+    """Report what looks wrong in a column of numbers, which may name the rows, or be codes."""
     infinite = np.flatnonzero(np.isinf(values))
     if len(infinite):
         row = int(infinite[0])

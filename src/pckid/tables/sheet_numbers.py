@@ -25,7 +25,7 @@ _NO_POINT = r"^-?\d+e(?:-\d+|-?\d+%)$"
 
 
 def sign_of(field: Any) -> str:
-    """Tell what a sheet shows the numbers of a column with: "%", a currency, or nothing."""
+    """Return what a sheet shows the numbers of a column with: "%", a currency, or nothing."""
     return (field.metadata or {}).get(_SIGN, b"").decode()
 
 
@@ -72,7 +72,7 @@ def write_numbers(data: Any, signs: Mapping[int, np.ndarray]) -> Any:
 
 
 def _common_sign(values: np.ndarray, signs: np.ndarray) -> str | None:
-    """Tell what numbers (n,) are shown with, by the signs (n,) of each; None where they differ.
+    """Return what numbers (n,) are shown with, by the signs (n,) of each; None if they differ.
 
     A zero is the same with any sign, and a number without one is in the currency of the others.
     """

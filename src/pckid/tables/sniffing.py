@@ -142,7 +142,7 @@ def _score_delimiter(records: list[tuple[int, list[str]]], first: int) -> tuple[
 
 
 def _decimal_sign(cells: list[str]) -> str:
-    """Tell a decimal comma from a point; a point unless only commas are seen."""
+    """Return the decimal sign: a point unless only commas are seen."""
     commas = [cell for cell in cells if _COMMA_NUMBER.fullmatch(cell)]
     if not commas or any(_POINT_NUMBER.fullmatch(cell) for cell in cells):
         return "."

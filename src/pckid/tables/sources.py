@@ -37,7 +37,7 @@ class _Members(io.RawIOBase):
         self._file, self._begin, self._member = file, begin, begin()
 
     def readable(self) -> bool:
-        """Tell that bytes can be read."""
+        """Bytes can be read."""
         return True
 
     def readinto(self, buffer: Any) -> int:
@@ -169,6 +169,6 @@ def refuse_wide(n_columns: int, name: str) -> None:
 
 
 def require_library(module: str, purpose: str, extra: str) -> None:
-    """Say how to install a library that is missing, before any work is done."""
+    """Raise if a library is missing, with how to install it, before any work is done."""
     if importlib.util.find_spec(module) is None:
         raise ImportError(f"{purpose} needs {module}: python -m pip install 'pckid[{extra}]'")

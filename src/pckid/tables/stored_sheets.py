@@ -39,7 +39,7 @@ class StoredSheet(NamedTuple):
     signs: tuple[str, ...] = ("",)
 
     def signs_of(self, column: int, rows: np.ndarray) -> np.ndarray:
-        """Tell what cells of a column, from 0, are shown with; rows (n,) are counted from 1."""
+        """Return what cells of a column, from 0, are shown with; rows (n,) are counted from 1."""
         codes = np.frombuffer(self.shown[column], np.uint8)
         codes = np.append(codes, np.uint8(0))[np.minimum(rows - 1, len(codes))]
         return np.array(self.signs)[codes]

@@ -62,7 +62,7 @@ class FileTable(NamedTuple):
 
 
 def name_row(parts: Sequence[Part], row: int) -> str:
-    """Say where a row is, counted from 1 in the whole table: in a sheet, or in a row group."""
+    """Name the place of a row, counted from 1 in the whole table: in a sheet, or a row group."""
     for part in reversed(parts):
         if part.start < row and part.sheet is not None:
             which = f"sheet '{brief(part.sheet.name)}'" if len(parts) > 1 else "the sheet"

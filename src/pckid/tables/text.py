@@ -28,7 +28,7 @@ _BYTES_PER_COLUMN = 1 << 10
 
 
 def find_encoding(start: bytes, encoding: str | None) -> str:
-    """Tell how a text is encoded by its first bytes, unless that is given."""
+    """Detect the encoding of a text by its first bytes, unless it is given."""
     if encoding is None:
         return "utf-16" if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "utf-8"
     try:
@@ -303,7 +303,7 @@ def _parse_block(block: memoryview, kind: TextFormat, columns: Sequence[int], na
 def _wrong_length(
     found: Any, block: _Records, rest: Iterator[_Records], kind: TextFormat, name: str
 ) -> TableError:
-    """Say which line has a wrong number of cells, and what to do, by where it stands."""
+    """Make the error for a line with a wrong number of cells; where it stands decides the fixes."""
     starts = record_starts(bytes(block.text), kind.delimiter, blank=kind.n_columns == 1)
     place, n_cells = min(found.number, len(starts)) - 1, found.actual_columns
     line = block.n_before + _count_lines(block.text[: starts[place]]) + 1

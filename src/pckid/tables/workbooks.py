@@ -265,7 +265,10 @@ def sheet_names(workbook: Any) -> tuple[list[str], list[str]]:
 
 
 def _holds_table(cells: Any) -> bool:
-    """Tell a table from a cover or a legend: rows below a header, with numbers or many cells."""
+    """Return whether a sheet holds a table, not a cover or a legend.
+
+    A table has rows below a header, with numbers or many cells.
+    """
     rows, width = _first_rows(cells), cells.width
     header = find_header(rows)
     body = [row for row in rows[header.end :] if row.count("") < width]

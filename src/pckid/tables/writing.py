@@ -44,7 +44,7 @@ _LARGEST_WHOLE = 2.0**53
 
 
 def table_format(path: str, n_rows: int | None = None) -> tuple[str, str | None]:
-    """Tell the format and the compression that a file's name asks for.
+    """Return the format and the compression that a file's name asks for.
 
     `n_rows` are refused if they do not fit the format.
     """
@@ -126,7 +126,7 @@ class TableWriter:
         self._sink.write_table(data, {name: kept.column(name) for name in held})
 
     def _holds(self, name: str, texts: Any, values: np.ndarray) -> bool:
-        """Tell whether a column is stored as numbers: they hold all that its texts do."""
+        """Return whether a column is stored as numbers: they hold all that its texts do."""
         wrong = None if name in self._as_text else _first_unheld(texts, values)
         if wrong is None:
             return name not in self._as_text
