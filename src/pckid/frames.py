@@ -75,8 +75,8 @@ def read_table(
 ) -> TableFrame:
     """Read a table as the command line does.
 
-    Numbers are read as they are written, with thousands signs, currency, percent signs and units.
-    Columns that name the rows are left out, and so are dates unless `dates` says otherwise.
+    Numbers are read as they are written, with thousands separators, currency, percent signs and
+    units. Columns that name the rows are left out, and so are dates unless `dates` says otherwise.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def read_table(
         Further contents of cells that mean missing, such as "-9999", or "age=-9" in one column.
     numbers : sequence of str, default=()
         How numbers are written, as 1234.56 would be: "1.234,56" for all columns, or
-        "revenue=1.234,56" for one. Found out by default.
+        "revenue=1.234,56" for one. Detected by default.
     dates : sequence of str, default=()
         "leave-out", "use" (days; durations in hours), "month", "hour", "day-first" or
         "month-first", for all columns or for one: "visit=use".
@@ -105,14 +105,14 @@ def read_table(
     take_advice : bool, default=False
         Do what `pckid inspect` would advise, instead of raising an error that says so.
     delimiter, decimal, encoding : str, default=None
-        How a text file is written; found out by default.
+        How a text file is written; detected by default.
     header : bool, default=True
         Whether the first row of a text file or spreadsheet holds the names.
     sheet : str, default=None
         Sheet of a spreadsheet, by its name or its number from 1; by default the first that is
         visible and holds a table.
     skip_first : int, default=None
-        Lines of a text file, or rows of a sheet, above the table; found out by default.
+        Lines of a text file, or rows of a sheet, above the table; detected by default.
     skip_last : int, default=0
         Rows at the end of a text file or sheet to leave out, such as totals and notes; blank ones
         are not counted.

@@ -266,7 +266,7 @@ class Clustering:
         table = whole._replace(data=whole.data.select(layout.read))
         numbers = numbers_in_text(table, prepared.readings, prepared.names, prepared.X)
         if prepared.lines is not None:
-            # Cases are written as their lines are: the same delimiter and decimal sign.
+            # Cases are written as their lines are: the same delimiter and decimal separator.
             table = table._replace(text=prepared.lines.table.text)
         found = BatchResult(table if layout.read else None, 0, results, numbers)
         return streaming.write_batches(self.estimator, [found], writer, layout)

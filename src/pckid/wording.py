@@ -28,7 +28,7 @@ from pckid.tables.prepared import Prepared
 
 _SHOWN, _LONGEST_ADVICE = 12, 500
 _FEWEST_ALIKE = 4  # columns with the same problem that are named in one sentence
-_THOUSANDS = {"": "no thousands sign", " ": "thousands ' '"}
+_THOUSANDS = {"": "no thousands separator", " ": "thousands ' '"}
 
 LEFT_OUT = {
     "choice": "left out by choice", "row names": "names the rows", "row_names": "names the rows",
@@ -131,7 +131,7 @@ PROBLEMS = {
     ),
     "ambiguous numbers": (
         "{column}: {example!q} is {told}; all cells can be read either way.",
-        "Say which: {first} (thousands) or {second} (decimal sign).",
+        "Say which: {first} (thousands) or {second} (decimal separator).",
     ),
     "unit left out": (
         "{column} has no {unit} in {n_bare} of {n_cells} cells; they are taken as {unit} too.",
@@ -225,7 +225,7 @@ _OF_COLUMNS = {
 
 
 class _Sentences(Formatter):
-    """Fills values into sentences; whole numbers have thousands signs.
+    """Fills values into sentences; whole numbers have thousands separators.
 
     `!q` puts a text, or the first of several, into quotes, `!l` lists the first of some names, and
     `!c` texts with how often each is there. `:a|b` is "a" for one thing and "b" for several, and

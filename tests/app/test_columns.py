@@ -126,7 +126,7 @@ def test_how_numbers_are_written_is_said_by_an_example():
     app = page("\n".join(lines).encode())
     said = [caption.value.replace("\\", "") for caption in app.caption]
     assert any("written like 1234,56" in text for text in said)
-    assert not any("thousands sign" in text for text in said)
+    assert not any("thousands separator" in text for text in said)
 
 
 def captions(app):

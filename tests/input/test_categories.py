@@ -174,7 +174,7 @@ def test_numbers_with_a_few_texts_are_no_categories_by_default(library):
     ("cells", "hint"),
     [
         (["1,5", "2,25", None, "-4"], "Write a point for the decimal comma"),
-        (["1.234,50", "2.000,00", "17,10", "8"], "Take the signs between thousands out"),
+        (["1.234,50", "2.000,00", "17,10", "8"], "Remove its thousands separators"),
         (["10 %", "20 %", "20 %", "40 %"], "Take the percent sign out"),
         (["$5", "$7.50", "€8", "10"], "Take the currency out"),
     ],

@@ -691,8 +691,8 @@ ROWS = [
     ),
     Row("no header, declared", None, fine(csv(names=""), "--no-header")),
     Row(
-        "signs between thousands",
-        refused("Take the signs between thousands out", lambda: [["1,234", "1"], ["2", "3"]]),
+        "thousands separators",
+        refused("Remove its thousands separators", lambda: [["1,234", "1"], ["2", "3"]]),
         Run(0, "cells fit thousands ','", cluster(csv() + b'"1,234",2,3,4\n'), None, "read"),
     ),
     Row(
@@ -701,7 +701,7 @@ ROWS = [
         bad("It is not one plain number", csv() + b"0x1F,2,3,4\n"),
     ),
     Row(
-        "signs between thousands in every row",
+        "thousands separators in every row",
         None,
         Run(0, "90 of 90 cells fit thousands ','", cluster(written('"1{},100"')), None, "read"),
     ),
@@ -713,7 +713,7 @@ ROWS = [
     Row(
         "underscores between thousands",
         None,
-        bad("Take the signs between thousands out of it", csv() + b"1_000,2,3,4\n"),
+        bad("Remove its thousands separators", csv() + b"1_000,2,3,4\n"),
     ),
     Row(
         "a decimal comma in every row",
@@ -721,7 +721,11 @@ ROWS = [
             "Write a point for the decimal comma", lambda: frame(e=["1,5", "2,5", "3,25"] * 30)
         ),
         Run(
-            0, "cells fit no thousands sign, decimal ','", cluster(written('"1{},5"')), None, "read"
+            0,
+            "cells fit no thousands separator, decimal ','",
+            cluster(written('"1{},5"')),
+            None,
+            "read",
         ),
     ),
     Row("percentages", None, Run(0, "unit '%'", cluster(written("{}%")), None, "read")),
@@ -771,7 +775,7 @@ ROWS = [
     Row(
         "a delimiter beyond ASCII",
         None,
-        usage("'é' cannot separate cells. Give a sign of ASCII", "--delimiter", "é"),
+        usage("'é' cannot separate cells. Give an ASCII character", "--delimiter", "é"),
     ),
     Row("a folder as output", None, usage("is a directory", "--out", ".")),
     Row(

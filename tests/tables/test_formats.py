@@ -54,7 +54,7 @@ def test_what_is_written_in_a_format_is_read_back(cents, name, unit, style):
     values = [cent / 100 for cent in cents]
     cells = [write(value, form, unit, style) for value in values]
     found = choose(cells)
-    # Two digits after the decimal sign leave no doubt which it is.
+    # Two digits after the decimal separator leave no doubt which it is.
     assert found.rival is None
     assert found.format.decimal == form.decimal
     assert found.n_fitting == found.n_observed == len(cells)

@@ -70,7 +70,7 @@ _NOT_ONE = "|".join((
 _HINTS = (
     # A database writes so where it has no date.
     (r"0{2,4}([-/.])00\1(00|0000)([ T]00:00(:00)?)?", ""),
-    (r"[+-]?\d{1,3}([,.'_\s]\d{3})+([.,]\d+)?", "Take the signs between thousands out of it. "),
+    (r"[+-]?\d{1,3}([,.'_\s]\d{3})+([.,]\d+)?", "Remove its thousands separators. "),
     (r"[+-]?\d+,\d+([eE][+-]?\d+)?", "Write a point for the decimal comma. "),
     (r"(?i:true|false|yes|no)", "Write 1 or 0 for it. "),
     (r"[+-]?[\d.]+\s*%", "Take the percent sign out of it. "),

@@ -147,7 +147,7 @@ def _ask_for_reading(upload: Upload, key: str) -> ReadOptions:
             )  # fmt: skip
         if is_text:
             sign = st.selectbox(
-                "Sign between the cells", DELIMITERS, key=f"delimiter-{key}", width=200,
+                "Character between the cells", DELIMITERS, key=f"delimiter-{key}", width=200,
                 format_func=DELIMITERS.__getitem__,
             )  # fmt: skip
             chosen["delimiter"] = sign or None

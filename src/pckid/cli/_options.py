@@ -66,7 +66,7 @@ reading = stack_options(
     click.option(
         "--numbers", multiple=True, metavar="[NAME=]FORMAT",
         help="How numbers are written, as 1234.56 would be: 1,234.56 or 1.234,56 or 1 234,56 or "
-        "1'234.56 or 1234,56, for instance. For one column or for all. Found out by default; "
+        "1'234.56 or 1234,56, for instance. For one column or for all. Detected by default; "
         "currency, percent signs and units always are. May be repeated.",
     ),
     click.option(
@@ -75,9 +75,9 @@ reading = stack_options(
         "hours), month, hour; day-first or month-first use dates such as 3/4/2021. For one column "
         "or for all. May be repeated.",
     ),
-    click.option("--delimiter", help='Sign between cells; "tab" for a tab. Found out by default.'),
+    click.option("--delimiter", help='Separator of cells; "tab" for a tab. Detected by default.'),
     click.option(
-        "--decimal", type=click.Choice([".", ","]), help="Decimal sign. Found out by default."
+        "--decimal", type=click.Choice([".", ","]), help="Decimal separator. Detected by default."
     ),
     click.option("--encoding", help="Encoding of a text table. UTF-8 by default."),
     click.option(
@@ -87,7 +87,7 @@ reading = stack_options(
     ),
     click.option(
         "--skip-first", type=click.IntRange(0), metavar="N",
-        help="Lines of a text file, or rows of a sheet, above the table. Found out by default.",
+        help="Lines of a text file, or rows of a sheet, above the table. Detected by default.",
     ),
     click.option(
         "--skip-last", type=click.IntRange(0), default=0, metavar="N",

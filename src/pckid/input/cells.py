@@ -12,7 +12,7 @@ from pckid._utils.text import brief, number_hint
 _NUMBER = re.compile(
     r"\s*[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf|infinity|nan)\s*", re.ASCII | re.IGNORECASE
 )
-# With a decimal comma, signs between thousands, a percent sign or a currency: read from files only.
+# With a decimal comma, thousands separators, a percent sign or a currency: read from files only.
 _FORMATTED_NUMBER = re.compile(
     r"\s*[$€£¥]?\s*[+-]?\d+([.,']\d{3})*([.,]\d+)?\s*[%$€£¥]?\s*", re.ASCII
 )

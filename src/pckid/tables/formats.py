@@ -1,4 +1,4 @@
-"""How a column writes numbers: decimal and thousands signs, currency, percent and units.
+"""How a column writes numbers: decimal and thousands separators, currency, percent and units.
 
 A format is chosen for a column by the shapes of its cells, which add up over batches: the shape of
 "$5,345.73" is "$9,999.99".
@@ -82,7 +82,7 @@ class NumberFormat(NamedTuple):
 
     @property
     def is_plain(self) -> bool:
-        """Whether numbers have nothing but a decimal sign."""
+        """Whether numbers have nothing but a decimal separator."""
         return not (self.thousands or self.units or self.minus_behind)
 
 
@@ -225,7 +225,7 @@ def choose_format(
 
 
 def decimal_sign(shapes: Iterable[str]) -> str | None:
-    """Return the decimal sign that shapes show beyond doubt, if any: 0.5 does, 1.234 does not."""
+    """Return the decimal separator that shapes show beyond doubt, if any: 0.5 does, 1.234 not."""
     cores = [cell[0] for shape in shapes if (cell := split_number(shape)) is not None]
     signs = {found[1] or found[2] for core in cores if (found := _DECIMAL.fullmatch(core))}
     return signs.pop() if len(signs) == 1 else None
@@ -268,7 +268,7 @@ def read_numbers(cells: Any, form: NumberFormat) -> tuple[np.ndarray, np.ndarray
 
 
 def parse_plain(cells: Any, decimal: str) -> np.ndarray | None:
-    """Parse finite numbers with nothing but a decimal sign; None if any other cell is found."""
+    """Parse finite numbers with nothing but a decimal separator; None if a cell is another."""
     if decimal != ".":
         if pc.any(pc.match_substring(cells, ".")).as_py():
             return None
@@ -296,7 +296,7 @@ def _pattern(form: NumberFormat) -> str:
 
 @cache
 def _core(form: NumberFormat) -> str:
-    """Write the pattern of the digits and the signs between them."""
+    """Write the pattern of the digits and the separators between them."""
     point, between = re.escape(form.decimal), re.escape(form.thousands)
     whole = r"[0-9]+"
     if form.thousands:

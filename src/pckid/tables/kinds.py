@@ -60,7 +60,7 @@ class ReadingRules(NamedTuple):
     missing: MissingTokens = MissingTokens.with_defaults()
     numbers: Mapping[str, NumberFormat] = _NOTHING  # set by hand; their units are found out
     dates: Mapping[str, str] = _NOTHING  # one of DATE_CHOICES
-    decimal: str | None = None  # the decimal sign, where it is known for sure
+    decimal: str | None = None  # the decimal separator, where it is known for sure
     categorical: frozenset[str] = frozenset()  # whatever they look like
     kept: frozenset[str] = frozenset()  # neither names of rows nor free text, as they may look
 
@@ -79,7 +79,7 @@ class Reading(NamedTuple):
     # "number", "category", "date", "duration", "row name", "free text"; "text" is what can be read
     # neither as numbers nor as categories.
     kind: str
-    number: NumberFormat | None = None  # None is plain, with the decimal sign of the table
+    number: NumberFormat | None = None  # None is plain, with the decimal separator of the table
     date: DateFormat | None = None
     choice: FormatChoice | None = None  # what spoke for the format
     # What must be asked about: which "format" of two, which "units", the "order" of day and month,
@@ -129,7 +129,7 @@ def find_readings(
     readings = {name: reading for name, reading in found.items() if reading is not None}
     ambiguous = [name for name in unsettled if (c := readings[name].choice) and c.rival]
     if ambiguous:
-        # The decimal sign that the columns of text show beyond doubt.
+        # The decimal separator that the columns of text show beyond doubt.
         seen = Shapes()
         for name in names:
             column = head.data.column(name)
@@ -217,7 +217,7 @@ def _glance(
     if rules.format_of(name):
         return None
     if isinstance(values, np.ndarray):
-        # Where commas are no delimiters they may be decimal signs, and points thousands signs.
+        # Where commas delimit no cells they may be decimal, and points thousands separators.
         doubtful = head.text is not None and head.text.delimiter == ";" and head.decimal == "."
         doubtful = doubtful and rules.decimal is None
         if doubtful and is_ambiguous_plain(observed_cells(column, rules.missing.of(name))):

@@ -130,7 +130,7 @@ def try_numbers(
 ) -> np.ndarray | NotNumbers:
     """Read one column as floats of shape (n_rows,), or say why that cannot be.
 
-    Texts are written as `form` says, by default with the decimal sign of the table and nothing
+    Texts are written as `form` says, by default with the decimal separator of the table and nothing
     else. Only with a DateFormat are dates numbers.
     """
     column, missing = table.data.column(name), missing.of(name)

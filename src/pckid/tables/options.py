@@ -12,7 +12,7 @@ from pckid.tables.formats import FORMATS
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """How a file is read; None is to be found out."""
+    """How a file is read; None: to be detected."""
 
     delimiter: str | None = None  # of a text file, and so are the next two
     decimal: str | None = None
@@ -57,7 +57,7 @@ class ColumnOptions:
     known: str | None = None  # the column with the groups of rows that are known, for the fit
     weights: str | None = None  # the column that says how much each row counts
     lines: CaseOptions | None = None  # where the rows are lines of cases
-    decimal: str | None = None  # the decimal sign, where it is known for sure
+    decimal: str | None = None  # the decimal separator, where it is known for sure
     take_advice: bool = False  # whether fixes are applied that can be
     missing_columns: bool = False  # whether a table may lack columns of a model: all are missing
 

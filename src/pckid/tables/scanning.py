@@ -97,7 +97,7 @@ class OpenTable:
 
     @property
     def decimal(self) -> str:
-        """The sign between a number's whole part and its fraction."""
+        """The separator of a number's whole part and its fraction."""
         return self.text.decimal if self.text else "."
 
     @cached_property
@@ -284,14 +284,14 @@ def _open_text(source: Source, start: bytes, given: ReadOptions) -> OpenTable:
 
 
 def _check_delimiter(delimiter: str | None) -> str | None:
-    """Read the sign between cells; None is to be found out."""
+    """Read the delimiter of cells; None: to be detected."""
     if delimiter in (None, "tab", "\\t"):
         return delimiter and "\t"
     if len(delimiter) != 1:
-        raise OptionError(f"{delimiter!r} is not one sign.", "delimiter")
+        raise OptionError(f"{delimiter!r} is not one character.", "delimiter")
     if not delimiter.isascii() or delimiter in '"\r\n\0':
         raise OptionError(
-            f"{delimiter!r} cannot separate cells. Give a sign of ASCII, no quote and no line end.",
+            f"{delimiter!r} cannot separate cells. Give an ASCII character, no quote or line end.",
             "delimiter",
         )
     return delimiter

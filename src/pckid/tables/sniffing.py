@@ -1,4 +1,4 @@
-"""Find out how a text table is written: its delimiter and its decimal sign."""
+"""Find out how a text table is written: its delimiter and its decimal separator."""
 
 import csv
 import io
@@ -37,7 +37,7 @@ def sniff(
     header: bool = True,
     skip_first: int | None = None,
 ) -> tuple[TextFormat, list[str]]:
-    """Find the delimiter and the decimal sign of a text table, or its beginning; and its start.
+    """Detect the delimiter and the decimal separator of a text table, or its beginning.
 
     Gives the cells of its first record, too. What is given is taken as it is. Titles are found only
     above names, which the `header` has.
@@ -142,7 +142,7 @@ def _score_delimiter(records: list[tuple[int, list[str]]], first: int) -> tuple[
 
 
 def _decimal_sign(cells: list[str]) -> str:
-    """Return the decimal sign: a point unless only commas are seen."""
+    """Return the decimal separator: a point unless only commas are seen."""
     commas = [cell for cell in cells if _COMMA_NUMBER.fullmatch(cell)]
     if not commas or any(_POINT_NUMBER.fullmatch(cell) for cell in cells):
         return "."

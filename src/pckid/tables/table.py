@@ -53,7 +53,7 @@ class FileTable(NamedTuple):
 
     @property
     def decimal(self) -> str:
-        """The sign between a number's whole part and its fraction."""
+        """The separator of a number's whole part and its fraction."""
         return self.text.decimal if self.text else "."
 
     def batches(self, columns: Sequence[str], n_rows: int = 0) -> Iterator[FileTable]:

@@ -315,8 +315,8 @@ def _wrong_length(
     sign = {"\t": "tab"}.get(kind.delimiter, kind.delimiter)
     told = (
         f"Line {line} of {name} has {counted(n_cells, 'cell')}, the first has "
-        f"{kind.n_columns} (delimiter {sign!r}). Fix the line, or say which sign stands between "
-        "the cells."
+        f"{kind.n_columns} (delimiter {sign!r}). Fix the line, or say which character "
+        "separates the cells."
     )
     fixes: list[Fix] = [SetOption("delimiter")]
     if n_cells < kind.n_columns and n_left <= _MOST_EXTRA:

@@ -181,7 +181,7 @@ class WorkbookWriter:
         self._book.close()
         if self._n_cut:
             warnings.warn(
-                f"{self._n_cut:,} text(s) of more than {_LONGEST_TEXT:,} signs were cut: a cell "
-                "of .xlsx takes no more.",
+                f"{self._n_cut:,} text(s) of more than {_LONGEST_TEXT:,} characters were cut: a "
+                "cell of .xlsx takes no more.",
                 stacklevel=2,
             )

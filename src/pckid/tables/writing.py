@@ -228,7 +228,7 @@ def _text_blocks(
 
 
 def _cell_values(column: Any, decimal: str) -> list[Any]:
-    """List the cells of a column, floats as texts where their decimal sign is no point."""
+    """List the cells of a column, floats as texts where their decimal separator is no point."""
     cells = list_values(column)
     if decimal == "." or not pa.types.is_floating(column.type):
         return cells
