@@ -200,9 +200,9 @@ class PCKID(
     eigenvalues_ : array of shape (n_clusters,)
         The leading eigenvalues, of K for "kernel_pca" and of D^-½ K D^-½ for "random_walk".
     confidence_ : array of shape (n_samples,)
-        How surely a row belongs to its cluster: the chance that it keeps its cluster with another
-        ensemble on resampled rows, which is its largest value in `predict_proba`. From
-        1 / n_clusters to 1, and 0 for a row with nothing observed.
+        The chance that a row keeps its cluster with another ensemble on resampled rows, which is
+        its largest value in `predict_proba`. From 1 / n_clusters to 1, and 0 for a row
+        with nothing observed.
     outlier_score_ : array of shape (n_samples,)
         How unlike every cluster a row is, in standard deviations: near 0 for a usual row, above 3
         for one that few would exceed, see `outlier_score`. NaN for a row with nothing observed.
@@ -481,7 +481,7 @@ class PCKID(
         return Assignment(*map(restore, assign(embedding, table, self._fitted)))
 
     def predict_proba(self, X: Any) -> Array:
-        """Compute how surely each row, seen in `fit` or new, belongs to each cluster.
+        """Compute the chance that each row, seen in `fit` or new, belongs to each cluster.
 
         With a the distance in the embedding to the nearest centre and b_j that to centre j, the
         membership in cluster j is in proportion to exp(−β (b_j − a) / (b_j + a)). The sharpness β

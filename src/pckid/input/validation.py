@@ -122,7 +122,7 @@ def all_or_nothing(fit: Callable) -> Callable:
 
 
 class IncompleteInputMixin:
-    """What all estimators here have in common: X may have holes, and True is no number."""
+    """What all estimators here have in common: X may lack values, and True is no number."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]]
 

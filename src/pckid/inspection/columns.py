@@ -1,4 +1,4 @@
-"""What a table's columns hold, and where its holes are."""
+"""What a table's columns hold, and where cells are missing."""
 
 from typing import NamedTuple
 
@@ -58,7 +58,7 @@ def missing_patterns(observed: np.ndarray) -> Patterns:
 
 
 def observed_bands(observed: np.ndarray, max_bands: int = 200) -> np.ndarray:
-    """Average neighbouring rows, so that a long table's holes fit into one picture.
+    """Average neighbouring rows, so that the missing cells of a long table fit into one picture.
 
     Gives the share of observed cells (n_samples, n_features) in each band (n_bands, n_features).
     """

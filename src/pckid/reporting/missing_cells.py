@@ -1,4 +1,4 @@
-"""Whether the clusters follow the holes of the table."""
+"""Whether the clusters follow the missing cells of the table."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class MissingCells(NamedTuple):
 
     n_patterns: int
     patterns: list[PatternRow]  # the commonest
-    links: list[tuple[str, MissingnessLink]]  # the columns whose holes go most with the clusters
-    together: list[str]  # columns whose holes go with the clusters closely, more than by chance
+    links: list[tuple[str, MissingnessLink]]  # columns whose missing cells follow the clusters
+    together: list[str]  # those that do so more than by chance
     follow: list[str]  # those for which the values do not explain it, which a reader is warned of
 
 

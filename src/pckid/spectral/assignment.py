@@ -1,4 +1,4 @@
-"""From coordinates to clusters: the nearest centre of each row, and how surely it stays that."""
+"""From coordinates to clusters: the nearest centre of each row, and how confidently."""
 
 from __future__ import annotations
 

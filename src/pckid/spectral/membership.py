@@ -1,4 +1,4 @@
-"""How surely rows belong to clusters: soft membership, and its scale from parts of an ensemble."""
+"""Soft membership of rows in clusters, and its scale from parts of an ensemble."""
 
 from __future__ import annotations
 
