@@ -47,11 +47,13 @@ from pckid.tables.text import find_encoding, text_tables, utf8_pieces
 from pckid.tables.workbooks import OLE, ZIP, read_sheet
 
 _SAMPLE = 1 << 20
-# How files begin that are named like tables and are none; in lower case.
+# How files begin that are named like tables and are none; in lower case, without spaces.
 _NO_TABLES = {
-    b"%pdf-": "a PDF document", b"\x89png\r\n": "a picture (PNG)",
+    b"%pdf-": "a PDF document", b"\x89png": "a picture (PNG)",
     b"\xff\xd8\xff": "a picture (JPEG)", b"{\\rtf": "a text document (RTF)",
-    b"<!doctype html": "a web page (HTML)", b"<html": "a web page (HTML)",
+    b"<!doctypehtml": "a web page (HTML)", b"<html": "a web page (HTML)",
+    b"<table": "a web page (HTML)", b"<?xml": "an XML document", b'{"': "a JSON document",
+    b"[{": "a JSON document",
 }  # fmt: skip
 _MOST_NOTES = 12
 _ROWS_AT_ONCE = 1 << 14
@@ -248,12 +250,12 @@ def _open_file(source: Source, given: ReadOptions) -> OpenTable:
 
 def _open_text(source: Source, start: bytes, given: ReadOptions) -> OpenTable:
     """Open a text file: find out how it is written, and the names of its columns."""
-    begins = start.removeprefix(codecs.BOM_UTF8).lstrip().lower()
+    begins = b"".join(start.removeprefix(codecs.BOM_UTF8).lower().split())
     what = next((what for sign, what in _NO_TABLES.items() if begins.startswith(sign)), None)
     if what is not None:
         raise TableError(
-            f"{source.name} is {what}, whatever its name says. Open it in the program that it "
-            "comes from and save the table as .xlsx or .csv."
+            f"{source.name} is {what}, not a table. Open it in the program that it comes from, or "
+            "in a spreadsheet program, and save the table as .xlsx or .csv."
         )
     delimiter, skip_first = _check_delimiter(given.delimiter), given.skip_first
     encoding = find_encoding(start, given.encoding)
