@@ -2,7 +2,7 @@
 
 import pytest
 
-from pckid._utils.text import join_words, list_first, write_p
+from pckid._utils.text import join_words, list_first, printable, write_p
 
 
 @pytest.mark.parametrize(
@@ -23,6 +23,12 @@ from pckid._utils.text import join_words, list_first, write_p
 )
 def test_p_values_are_written_as_readers_expect_them(p_value, text):
     assert write_p(p_value) == text
+
+
+def test_blanks_within_numbers_are_printed_and_what_steers_is_not():
+    number = "1\N{NARROW NO-BREAK SPACE}602,72\N{NO-BREAK SPACE}%"
+    assert printable(number) == number
+    assert printable("a\x1b\x85\N{LINE SEPARATOR}\N{RIGHT-TO-LEFT OVERRIDE}") == "a" + 4 * "\ufffd"
 
 
 def test_of_many_words_the_first_are_listed():

@@ -4,8 +4,11 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-# Joiners shape words and emoji in many scripts and steer nothing.
-_HARMLESS = "\n\N{ZERO WIDTH NON-JOINER}\N{ZERO WIDTH JOINER}"
+# Joiners shape words and emoji in many scripts, blanks group digits; they steer nothing.
+_HARMLESS = (
+    "\n\N{ZERO WIDTH NON-JOINER}\N{ZERO WIDTH JOINER}\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}"
+    "\N{THIN SPACE}\N{FIGURE SPACE}\N{IDEOGRAPHIC SPACE}"
+)
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
 
