@@ -111,6 +111,9 @@ def test_lines_of_single_values_are_advised_with_variable_and_value(pckid, visit
     assert command[3:11] == [*HOW, "--variable", "test", "--value", "result"]
     assert pckid(*command[1:], "-k", 2, *QUICK).code == 0
     assert len(labels_of("clusters.csv")) == 40
+    long.assign(unit=long["test"] + "/l").to_csv("units.csv", index=False)
+    command = shlex.split(json.loads(pckid("inspect", "units.csv", "--json").out)["command"])
+    assert command[3:11] == [*HOW, "--variable", "test", "--value", "result"]
     long.assign(test="t").to_csv("one.csv", index=False)
     command = shlex.split(json.loads(pckid("inspect", "one.csv", "--json").out)["command"])
     assert "--variable" not in command

@@ -194,21 +194,22 @@ def _find_variable(
 ) -> dict[str, str]:
     """Find the columns of variable and value, where each line of a table holds a single value.
 
-    The only other columns hold categories and numbers, and lines of a case and a time differ in the
-    category.
+    The other columns hold numbers, and categories: lines of a case and a time differ in the first
+    one, which any others, such as units, follow.
     """
     kinds = {name: each.kind for name, each in readings.items() if name not in (case, time)}
-    kinds = {name: kind for name, kind in kinds.items() if kind in ("category", "number")}
-    if table.whole is None or sorted(kinds.values()) != ["category", "number"]:
+    variable, *others = [n for n, kind in kinds.items() if kind == "category"] or [""]
+    values = [name for name, kind in kinds.items() if kind == "number"]
+    if table.whole is None or not variable or len(values) != 1:
         return {}
-    variable, value = sorted(kinds, key=kinds.__getitem__)
     data = table.whole.data
-    n_times, n_lines = (
+    n_variables, n_with_others, n_times, n_lines = (
         data.group_by(names).aggregate([]).num_rows
-        for names in ([case, time], [case, time, variable])
+        for names in ([variable], [variable, *others], [case, time], [case, time, variable])
     )
     is_long = n_lines >= _SINGLE * data.num_rows and n_times < _SINGLE * n_lines
-    return {"variable": variable, "value": value} if is_long else {}
+    is_long = is_long and n_with_others == n_variables
+    return {"variable": variable, "value": values[0]} if is_long else {}
 
 
 def _settle(
