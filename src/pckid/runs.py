@@ -265,9 +265,8 @@ class Clustering:
         prepared, whole = self.prepared, self.prepared.rows_in_memory
         table = whole._replace(data=whole.data.select(layout.read))
         numbers = numbers_in_text(table, prepared.readings, prepared.names, prepared.X)
-        if prepared.lines is not None:
-            # Cases are written as their lines are: the same delimiter and decimal separator.
-            table = table._replace(text=prepared.lines.table.text)
+        # Cases are written as their lines are: the same delimiter and decimal separator.
+        table = table._replace(text=(prepared.lines or prepared).text)
         found = BatchResult(table if layout.read else None, 0, results, numbers)
         return streaming.write_batches(self.estimator, [found], writer, layout)
 

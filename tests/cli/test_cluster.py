@@ -177,6 +177,15 @@ def test_missing_codes_and_decimal_commas_are_understood(pckid, tmp_path):
     assert "," in rows[1][-1]
 
 
+@pytest.mark.parametrize("way", ["--stream", "--no-stream"])
+def test_results_have_the_decimal_comma_of_single_columns(pckid, tmp_path, way):
+    shares = [f"{i % 2 * 9 + i / 99:.1f} %".replace(".", ",") for i in range(60)]
+    lines = [f"{1 + i % 9}.{100 + i};{share}" for i, share in enumerate(shares)]
+    (tmp_path / "t.csv").write_text("\n".join(["a;b", *lines]))
+    rows = rows_of(pckid("cluster", "t.csv", "-k", 2, way, *QUICK).out, ";")
+    assert "," in rows[1][-1]
+
+
 def test_columns_that_are_dropped_are_not_counted_as_missing(pckid, penguins, tmp_path):
     header, *rows = penguins.read_text("utf-8").splitlines()
     named = [f"{header},name,nothing", *(f"{row},bird {i}," for i, row in enumerate(rows))]

@@ -149,6 +149,7 @@ class FileRows(BlockedRows):
                 table = batch._replace(data=batch.data.select(list(others)))
                 numbers = numbers_in_text(table, self.prepared.readings, self.columns, X)
                 found = function(state, X, self._known(batch))
+                table = table._replace(text=self.prepared.text)
                 yield BatchResult(table if others else None, batch.start, found, numbers)
 
     def arrays(self, function: Callable, state: Any) -> tuple[Any, ...]:

@@ -18,6 +18,7 @@ from pckid.tables.kinds import Reading, ReadingRules
 from pckid.tables.options import ColumnOptions
 from pckid.tables.scanning import OpenTable
 from pckid.tables.sheet_numbers import with_points
+from pckid.tables.sniffing import TextFormat
 from pckid.tables.table import FileTable
 
 
@@ -53,6 +54,14 @@ class Prepared:
         """What the numbers of columns are in, such as "%" or "$", where they have a unit."""
         choices = {name: reading.choice for name, reading in self.readings.items()}
         return {name: each.unit for name, each in choices.items() if each and each.unit}
+
+    @property
+    def text(self) -> TextFormat | None:
+        """How a text table is written: with a decimal comma where one of its columns has it."""
+        forms = (reading.number for reading in self.readings.values())
+        has_comma = any(form is not None and form.decimal == "," for form in forms)
+        text = self.table.text
+        return text._replace(decimal=",") if text and has_comma else text
 
     @property
     def X(self) -> np.ndarray:
