@@ -71,8 +71,10 @@ NOTES = {
     "header_in_doubt": "The names of the columns are taken from {unit} {row:d}, which looks "
     "like data ({say[header]} takes it as such).",
     "code_unmatched": "No cell of the table is {text!q}, which was to mean missing.",
-    "same_columns": "Sheet {sheet!q} is read; {others!q} has the same columns and is not ({all} "
-    "takes all).",
+    "same_columns": "Sheet {sheet!q} is read; {others!q} {others:has|have} the same columns and "
+    "{others:is|are} not ({all} takes all).",
+    "tables_beside": "An empty column stands between {before!q} and {after!q}. If these are two "
+    "tables side by side, put each on a sheet of its own: they are read as one.",
     "hidden_rows": "{n_rows:+row} {n_rows:is|are} hidden in the sheet, and taken, too "
     "({say[visible_only]} leaves them out).",
     "formulas_without_results": "{n_cells:+formula} in the sheet: no result is stored with them, "

@@ -189,6 +189,10 @@ def _parse_sheet(
         facts.append(Fact("formulas_without_results", {"n_cells": stored.n_unsolved}))
     if n_notes > skip_last:
         facts.append(Fact("notes_below", {"n_rows": n_notes}))
+    beside = [j for j in range(2, len(places) - 1) if places[j] > places[j - 1] + 1]
+    if beside:
+        before, after = data.column_names[beside[0] - 1 : beside[0] + 1]
+        facts.append(Fact("tables_beside", {"before": before, "after": after}))
     numbers = np.setdiff1d(np.arange(begin, begin + data.num_rows + len(blank)), blank)
     data = data.slice(0, max(data.num_rows - max(skip_last - n_notes, 0), 0))
     signs = {
