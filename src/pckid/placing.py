@@ -75,6 +75,9 @@ def load_known(
     same: dict[str, Any] = {
         key: kept[key][-1] for key in _KEPT if kept[key] and getattr(reading, key) is None
     }
+    if reading.encoding is None:
+        # A table of another month may be UTF-8, which any other encoding reads as something else.
+        same["fallback_encoding"] = same.pop("encoding", None)
     reading = replace(reading, **same, header=reading.header and not kept["no_header"])
     more: dict[str, Any] = {key: (*kept[key], *getattr(columns, key)) for key in _LISTS}
     if kept["limits"] and not columns.limits:

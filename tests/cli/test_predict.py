@@ -178,6 +178,23 @@ def test_new_rows_are_read_as_the_table_of_the_model(pckid, tmp_path):
     assert "'divers' (20)" in other.err
 
 
+@pytest.mark.parametrize("encoding", ["cp1252", "utf-8", "utf-8-sig", "utf-16"])
+def test_new_rows_may_be_unicode_where_the_models_own_were_not(pckid, tmp_path, encoding):
+    rng = np.random.default_rng(0)
+    rows = [
+        f"{x:.2f},{x + y:.2f},{'süd' if x > 0 else 'nord'}" for x, y in rng.normal(size=(80, 2))
+    ]
+    text = "\n".join(["größe,menge,ort", *rows])
+    (tmp_path / "t.csv").write_text(text, "cp1252")
+    command = ["cluster", "t.csv", "-k", "2", *QUICK, "--encoding", "cp1252", "--save", "m"]
+    expected = pckid(*command, "--json")
+    (tmp_path / "new.csv").write_text(text, encoding)
+    found = pckid("predict", "m", "new.csv", "--json")
+    assert found.code == 0, found.err
+    assert json.loads(found.out)["cluster_sizes"] == json.loads(expected.out)["cluster_sizes"]
+    assert json.loads(found.out)["notes"] == []
+
+
 def test_a_row_of_units_is_left_out_of_new_rows_as_of_the_models_own(pckid, tmp_path):
     rows = [f"{1 + 5 * (i % 2) + i / 100},{3 + 6 * (i % 2) - i / 70}" for i in range(40)]
     for name, units in (("t.csv", ["kg,cm"]), ("with.csv", ["kg,cm"]), ("without.csv", [])):

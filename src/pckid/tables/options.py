@@ -14,9 +14,10 @@ from pckid.tables.formats import FORMATS
 class ReadOptions:
     """How a file is read; None: to be detected."""
 
-    delimiter: str | None = None  # of a text file, and so are the next two
+    delimiter: str | None = None  # of a text file, and so are the next three
     decimal: str | None = None
     encoding: str | None = None
+    fallback_encoding: str | None = None  # of a text file that is not UTF-8
     header: bool = True  # whether the first row of a text file or sheet holds the names
     sheet: str | None = None  # its name, its number from 1, or "all" with the same columns
     skip_first: int | None = None  # lines of a text file, or rows of a sheet, above the table

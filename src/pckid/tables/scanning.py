@@ -43,7 +43,7 @@ from pckid.tables.sources import (
 )
 from pckid.tables.statfiles import STATISTICS, read_statistics
 from pckid.tables.table import FileTable, Part
-from pckid.tables.text import find_encoding, text_tables, utf8_pieces
+from pckid.tables.text import find_encoding, is_utf8, text_tables, utf8_pieces
 from pckid.tables.workbooks import OLE, ZIP, read_sheet
 
 _SAMPLE = 1 << 20
@@ -259,6 +259,8 @@ def _open_text(source: Source, start: bytes, given: ReadOptions) -> OpenTable:
         )
     delimiter, skip_first = _check_delimiter(given.delimiter), given.skip_first
     encoding = find_encoding(start, given.encoding)
+    if given.fallback_encoding and encoding == "utf-8" and not is_utf8(source):
+        encoding = given.fallback_encoding
     text = ""
     for piece in islice(utf8_pieces(source, encoding, _SAMPLE), 16):
         text += piece.decode("utf-8", "ignore")

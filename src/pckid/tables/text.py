@@ -63,6 +63,14 @@ def utf8_pieces(source: Source, encoding: str, size: int = PIECE) -> Iterator[by
             yield found
 
 
+def is_utf8(source: Source) -> bool:
+    """Return whether all of a text is UTF-8."""
+    try:
+        return all(utf8_pieces(source, "utf-8"))
+    except TableError:
+        return False
+
+
 def _not_decoded(error: UnicodeError, source: Source, encoding: str, n_bytes: int) -> TableError:
     wrong = getattr(error, "object", b"")
     line = wrong.count(b"\n", 0, getattr(error, "start", 0)) + 1
