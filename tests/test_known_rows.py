@@ -39,6 +39,7 @@ def known_rows(*rows):
         pd.Categorical(["a", None, "b", None, "a", "b"]),
         pa.array(["a", None, "b", None, "a", "b"]),
         np.ma.array(list("axbyab"), mask=[0, 1, 0, 1, 0, 0]),
+        np.array(["a", "", "b", "", "a", "b"], dtype="S"),
     ],
 )
 def test_unknown_is_what_no_group_could_be(cells):
@@ -52,6 +53,7 @@ def test_a_series_is_known_by_its_labels():
     for others in (known.reset_index(drop=True), known.rename({"y": "x"})):
         assert in_order_of(frame, others) is others
     assert in_order_of(frame.to_numpy(), known) is known
+    assert in_order_of(frame, known.index) is known.index
     series = SimpleNamespace(frame=frame, column_groups={})
     assert read_known(in_order_of(series, known), 3).tolist() == ["A", "", "C"]
     assert read_known(in_order_of(frame, known[:1]), 3).tolist() == ["", "", "C"]
@@ -134,7 +136,9 @@ def assert_same(found, expected):
     assert conflicts == [each[:3] for each in expected.known_conflicts_]
 
 
-@pytest.mark.parametrize("kind", ["array in memory", "array", "other blocks", "series"])
+@pytest.mark.parametrize(
+    "kind", ["array in memory", "array", "other blocks", "series", "series in memory"]
+)
 @pytest.mark.parametrize("n_rows", [90, 40])
 def test_blocks_give_the_clusters_of_memory(kind, n_rows, monkeypatch):
     # With fewer rows to learn from, known ones are not all among them.
@@ -146,11 +150,13 @@ def test_blocks_give_the_clusters_of_memory(kind, n_rows, monkeypatch):
     expected = PCKID(3, **options).fit(X, known=known)
     assert 7 in [conflict.row for conflict in expected.known_conflicts_]
     rows, given = da.from_array(X, chunks=(40, 4)), known
-    if kind == "series":
+    if kind.startswith("series"):
         dd = pytest.importorskip("dask.dataframe")
         frame = pd.DataFrame(X, columns=list("abcd")).assign(kind=known)
         frame = dd.from_pandas(frame, npartitions=3, sort=False)
         rows, given = frame[list("abcd")], frame["kind"]
+        # By its labels, whatever its order.
+        given = given if kind == "series" else given.compute().dropna().sort_values()
     elif kind != "array in memory":
         given = da.from_array(known, chunks=40 if kind == "array" else 25)
     with dask.config.set(scheduler="synchronous"):

@@ -63,7 +63,7 @@ class KnownMembers(NamedTuple):
 def in_order_of(X: Any, series: Any, name: str = "known") -> Any:
     """Put a Series of pandas, of all rows or some, in the order of `X` by the labels of rows."""
     X = plain_table(X)
-    if not (hasattr(X, "reindex") and hasattr(series, "reindex")):
+    if not (hasattr(X, "reindex") and hasattr(series, "reindex") and hasattr(series, "index")):
         return series
     # Labels that only number the rows are none.
     numbered = [np.array_equal(each.index, np.arange(len(each))) for each in (series, X)]
@@ -90,6 +90,7 @@ def read_known(known: Any, n_samples: int) -> np.ndarray:
             f"known must hold one group for each of the {n_samples} rows, and None where it is not "
             f"known; got an array of shape {cells.shape}."
         )
+    cells = np.char.decode(cells, "latin-1") if cells.dtype.kind == "S" else cells
     texts = np.array([as_text(cell).strip() for cell in cells.tolist()], dtype=object)
     texts[np.isin(texts, _UNKNOWN)] = ""
     return texts

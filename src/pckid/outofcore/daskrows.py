@@ -21,7 +21,7 @@ import numpy as np
 from joblib import parallel_config
 
 from pckid.exceptions import TableError
-from pckid.input.known import read_known
+from pckid.input.known import in_order_of, read_known
 from pckid.input.validation import block_values, is_blocked
 from pckid.outofcore.files import BatchResult, FileRows, batch_rows
 from pckid.outofcore.rows import BlockedRows, Survey, add, survey_block
@@ -38,7 +38,7 @@ _PATIENCE = 10
 class DaskRows(BlockedRows):
     """The rows of a dask array or dataframe, of shape (n_samples, n_features).
 
-    Their groups, where some are known, are a dask array or series, or an array in memory.
+    Their groups, where some are known, are a dask array or series, or an array or Series in memory.
     """
 
     lazy = True
@@ -48,6 +48,8 @@ class DaskRows(BlockedRows):
             self.template = X._meta
             self.blocks = list(X.to_delayed())
             self.lengths: list[Any] = [math.nan] * len(self.blocks)
+            if hasattr(known, "reindex") and not is_blocked(known):
+                known = in_order_of(X[[]].compute(), known)
         elif isinstance(X, da.Array) and X.ndim == 2:
             X = X.rechunk({1: -1}) if len(X.chunks[1]) > 1 else X
             self.template = np.empty((0, X.shape[1]))
