@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 from pckid import PCKID, ShiftedRowsWarning, assess, compare_rows, explain
+from pckid.input.columns import frame_columns, holds_words
 from pckid.series import find_series, from_array, from_long, from_wide
 from pckid.series.files import prepare_table
 from pckid.series.table import SeriesFormat
@@ -136,6 +137,19 @@ def test_static_dates_are_no_categories():
     assert "Not used: born." in make(born=born).notes
     with pytest.raises(ValueError, match="'born' holds dates"):
         make({"static": ["born"]}, born=born)
+    assert "Not used: age." in make(age=born - born[0]).notes
+
+
+@pytest.mark.parametrize("convert", [pd.DataFrame, pl.from_pandas, pa.table])
+def test_codes_of_a_category_type_stay_categories(convert):
+    code = str if convert is pl.from_pandas else int  # polars has categories of texts alone
+    ward, site = (pd.Categorical(list(map(code, each))) for each in ("1122", "1212"))
+    long = from_long(convert(visits(ward=ward, site=site)), "patient", "day")
+    assert (long.variables, long.static, long.notes[-1]) == (["pulse"], ["ward"], "Not used: site.")
+    wide = from_wide(convert(pd.DataFrame({f"t{i}": range(4) for i in range(4)} | {"ward": ward})))
+    for table in (long, wide):
+        *series, static = frame_columns(table.frame)
+        assert (holds_words(static), any(map(holds_words, series))) == (True, False)
 
 
 def test_labels_of_columns_need_not_be_texts():

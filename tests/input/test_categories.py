@@ -152,8 +152,13 @@ def test_text_and_categories_of_a_frame_are_categories_by_default(kind):
     assert model.categorical_features is None
 
 
-def test_categories_of_numbers_are_categories_by_default():
+@pytest.mark.parametrize("library", ["pandas", "arrow", "arrow in pandas"])
+def test_categories_of_numbers_are_categories_by_default(library):
     frame = pd.DataFrame({"code": pd.Categorical([3, 7, 3, 5, 7]), "x": range(5)})
+    if library != "pandas":
+        frame = pa.Table.from_pandas(frame)
+    if library == "arrow in pandas":
+        frame = frame.replace_schema_metadata(None).to_pandas(types_mapper=pd.ArrowDtype)
     model = PCKID()
     values = validate_table(model, frame, reset=True)
     np.testing.assert_array_equal(values[:, 0], [0, 2, 0, 1, 2])

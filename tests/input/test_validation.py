@@ -76,6 +76,7 @@ SAME = {
     "polars": lambda: pl.DataFrame(COLUMNS),
     "polars NaN": lambda: pl.DataFrame(EXPECTED, schema=list("abc")),
     "polars integers": lambda: pl.DataFrame(INTEGERS),
+    "polars 128 bits": lambda: pl.DataFrame(INTEGERS).cast(pl.Int128),
     "polars decimals": lambda: pl.DataFrame(INTEGERS).cast(pl.Decimal(10, 2)),
     "polars strings of numbers": lambda: pl.DataFrame(INTEGERS).cast(pl.String),
     "arrow": lambda: pa.table(COLUMNS),
@@ -86,9 +87,6 @@ SAME = {
     ),
     "arrow chunks": lambda: pa.concat_tables(
         [pa.table(COLUMNS).slice(0, 2), pa.table(COLUMNS).slice(2)]
-    ),
-    "arrow dictionary": lambda: pa.table(
-        {n: pa.array(v).dictionary_encode() for n, v in COLUMNS.items()}
     ),
 }
 
@@ -117,8 +115,15 @@ def test_tables_of_every_kind_read_alike(kind):
     np.testing.assert_array_equal(values, EXPECTED)
 
 
-def test_pandas_categories_of_numbers_are_numbers_if_so_asked():
-    frame = pd.DataFrame(COLUMNS).astype("category")
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame(COLUMNS).astype("category"),
+        pa.table({n: pa.array(v).dictionary_encode() for n, v in COLUMNS.items()}),
+    ],
+    ids=["pandas", "arrow"],
+)
+def test_categories_of_numbers_are_numbers_if_so_asked(frame):
     values = validate_table(PCKID(categorical_features=[]), frame, reset=True)
     np.testing.assert_array_equal(values, EXPECTED)
 

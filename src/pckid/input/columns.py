@@ -11,8 +11,8 @@ import numpy as np
 from pckid._utils.arrays import is_foreign, restorer, to_numpy
 from pckid.input.cells import is_formatted_number, is_missing, is_number_text, numbers
 
-_CATEGORY_TYPES = ("category", "Categorical", "Enum")
-_DATES = date | timedelta | np.datetime64 | np.timedelta64
+_CATEGORY_TYPES = ("category", "Categorical", "Enum", "dictionary")
+DATES = date | timedelta | np.datetime64 | np.timedelta64
 _NONE: Mapping[int, np.ndarray] = MappingProxyType({})
 
 Column = nw.Series[Any]
@@ -75,7 +75,8 @@ def convert_columns(
 def _read_column(column: Column) -> np.ndarray:
     """Convert a column to floats (n_rows,); an error names it."""
     kind, name = column.dtype, repr(str(column.name))
-    if kind.is_numeric() and kind != nw.Decimal:
+    # NumPy has neither decimals nor whole numbers of 128 bits.
+    if kind.is_numeric() and kind not in (nw.Decimal, nw.Int128, nw.UInt128):
         return column.to_numpy().astype(np.float64)
     dtype = _native_type(column)
     # Categories are read as what they are.
@@ -120,11 +121,16 @@ def holds_words(column: Column | np.ndarray) -> bool:
     if kind.is_numeric() or kind == nw.Boolean or not holds_categories(column):
         return False
     cells = [cell for cell in column.to_list() if not is_missing(cell)]
-    if str(_native_type(column)).startswith(_CATEGORY_TYPES):
+    if has_category_type(column):
         # These are refused later.
-        return not any(isinstance(cell, _DATES | complex) for cell in cells)
+        return not any(isinstance(cell, DATES | complex) for cell in cells)
     words = [cell for cell in cells if _is_word(cell) and not is_formatted_number(cell)]
     return 0 < len(cells) <= 2 * len(words)
+
+
+def has_category_type(column: Column) -> bool:
+    """Return whether a column is of the type that its library has for categories."""
+    return str(_native_type(column)).startswith(_CATEGORY_TYPES)
 
 
 def _is_word(cell: Any) -> bool:

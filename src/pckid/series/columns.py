@@ -2,7 +2,6 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from datetime import date
 from typing import Any, NamedTuple
 
 import narwhals as nw
@@ -10,7 +9,7 @@ import numpy as np
 
 from pckid._utils.text import brief, counted, list_first
 from pckid.input.cells import is_missing
-from pckid.input.columns import as_frame
+from pckid.input.columns import DATES, as_frame, has_category_type
 from pckid.input.validation import block_values
 from pckid.series.times import LineError
 
@@ -108,18 +107,18 @@ def read_static(
     try:
         values = read_floats(lines, name)
         # Codes such as "1" and "2B" stay texts in new lines with numbers alone.
-        is_text = lines[name].dtype == nw.String
+        is_text = lines[name].dtype == nw.String or has_category_type(lines[name])
     except (TypeError, ValueError):
         is_text = True
     if is_text:
         codes, texts = number_cells(lines, name)
         values = np.where(codes < 0, np.nan, codes)
-    if texts and isinstance(texts[0], date):
+    if texts and isinstance(texts[0], DATES):
         if not given:
             return None
         raise ValueError(
-            f"Column {name!r} holds dates, which are no categories. Give numbers in their place, "
-            "such as years."
+            f"Column {name!r} holds dates or durations, which are no categories. Give numbers in "
+            "their place, such as years or days."
         )
     seen = np.flatnonzero(~np.isnan(values))
     first = np.full(rows.max(initial=-1) + 1, np.nan)

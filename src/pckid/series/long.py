@@ -9,7 +9,7 @@ import numpy as np
 from pckid._utils.commands import as_argument, as_arguments
 from pckid._utils.text import brief, counted, join_words, list_first, number_hint
 from pckid.input.cells import is_number
-from pckid.input.columns import holds_categories, holds_words
+from pckid.input.columns import has_category_type, holds_categories, holds_words
 from pckid.input.warnings import ShiftedRowsWarning, warn_caller
 from pckid.series.columns import (
     as_lines,
@@ -250,6 +250,8 @@ def _read_variables(
     Texts are no numbers, but for a few among numbers, as in `fit`: these raise.
     """
     for name in names:
+        if not given and has_category_type(lines[name]):
+            continue
         try:
             yield name, slice(None), _read_numbers(lines, name)
         except ValueError:

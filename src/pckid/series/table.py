@@ -13,6 +13,7 @@ import narwhals as nw
 import numpy as np
 
 from pckid._utils.text import counted, list_first
+from pckid.input.columns import has_category_type
 from pckid.input.validation import block_values
 from pckid.series.columns import as_lines
 from pckid.series.times import TimeBins
@@ -221,6 +222,10 @@ def _make_frame(
 
         rows = pd.Index(index[0], name=index[1])
         frame = pd.DataFrame(columns.T, rows, names[: len(columns)], copy=False)
-        return pd.concat([frame, pd.DataFrame(static, rows)], axis=1) if static else frame
-    data = dict(zip(names, [*columns, *static.values()], strict=True))
-    return nw.from_dict(data, backend=backend).to_native()
+        frame = pd.concat([frame, pd.DataFrame(static, rows)], axis=1) if static else frame
+    else:
+        data = dict(zip(names, [*columns, *static.values()], strict=True))
+        frame = nw.from_dict(data, backend=backend).to_native()
+    texts = [name for name, cells in static.items() if isinstance(cells, list)]
+    coded = [nw.col(name) for name in texts if has_category_type(source[name])]
+    return nw.from_native(frame).with_columns(c.cast(nw.Categorical) for c in coded).to_native()
