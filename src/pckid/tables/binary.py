@@ -1,10 +1,12 @@
 """Parquet files, folders of them, and Arrow files: opened, compared and read in batches."""
 
+import json
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -16,6 +18,9 @@ from pckid.tables.table import Part
 
 PARQUET = b"PAR1"
 ARROW = (b"ARROW1", b"FEA1", b"\xff\xff\xff\xff")
+# Periods of pandas: how many months long they are, or how NumPy names them.
+_PERIOD_MONTHS = {"Y": 12, "A": 12, "Q": 3, "M": 1}
+_PERIOD_UNITS = {"D": "D", "h": "h", "H": "h", "min": "m", "T": "m", "s": "s", "S": "s"}
 
 
 def find_files(folder: str) -> list[str]:
@@ -141,9 +146,12 @@ def parse_arrow(source: Source, groups: Any, columns: list[str], n_rows: int) ->
 
 
 def as_known_types(table: Any) -> Any:
-    """Make texts that are stored as views, as polars has them, plain texts."""
+    """Make texts that are stored as views, as polars has them, plain texts, and periods dates."""
     for j, field in enumerate(table.schema):
-        kind = field.type
+        kind, told = field.type, field.metadata or {}
+        if told.get(b"ARROW:extension:name") == b"pandas.period":
+            length = json.loads(told[b"ARROW:extension:metadata"])["freq"]
+            table = table.set_column(j, field.name, _as_starts(table.column(j), length))
         if pa.types.is_dictionary(kind) and str(kind.value_type) == "string_view":
             kind = pa.dictionary(kind.index_type, pa.large_string(), kind.ordered)
         elif str(kind) == "string_view":
@@ -151,6 +159,24 @@ def as_known_types(table: Any) -> Any:
         if kind != field.type:
             table = table.set_column(j, field.with_type(kind), table.column(j).cast(kind))
     return table
+
+
+def _as_starts(numbers: Any, length: str) -> Any:
+    """Make dates of pandas' periods, which are numbered from 1970: when each of them starts."""
+    # "2Q-MAR" are quarters of years that end in March, whatever the step between them.
+    unit, _, end = length.lstrip("0123456789").partition("-")
+    number, unknown = np.asarray(numbers.fill_null(0)), np.asarray(numbers.is_null())
+    if unit in _PERIOD_MONTHS:
+        last = "JANFEBMARAPRMAYJUNJULAUGSEPOCTNOVDEC".index(end or "DEC") // 3
+        starts = (number * _PERIOD_MONTHS[unit] + last - 11).astype("M8[M]").astype("M8[D]")
+    elif unit == "W":
+        last = "SUNMONTUEWEDTHUFRISAT".index(end) // 3
+        starts = (7 * number - 10 + last).astype("M8[D]")
+    elif unit in _PERIOD_UNITS:
+        starts = number.astype(f"M8[{_PERIOD_UNITS[unit]}]").astype("M8[s]")
+    else:
+        return numbers
+    return pa.array(starts, mask=unknown)
 
 
 def named_bytes(table: Any) -> int:
