@@ -134,6 +134,15 @@ def test_info_shows_columns_and_parameters(pckid, model):
     assert json.loads(pckid("info", model, "--json").out)["class"] == "PCKID"
 
 
+def test_info_shows_how_the_table_of_a_model_was_read(pckid, tmp_path):
+    rows = [f"{i % 5},{i % 7 if i % 9 else -99}" for i in range(40)]
+    (tmp_path / "t.csv").write_text("\n".join(["a,b", *rows]))
+    command = ["cluster", "t.csv", "-k", 2, "--na-values", "-99", "--encoding", "cp1252"]
+    assert pckid(*command, "--save", "m.pckid", *QUICK).code == 0
+    told = "How its table was read:\n  na_values = ['-99']\n  encoding = ['cp1252']\n"
+    assert told in pckid("info", "m.pckid").out.decode()
+
+
 def test_info_tells_how_many_clusters_there_are_and_their_sizes(pckid, penguins, tmp_path):
     result = pckid(
         "cluster", penguins, "--drop", "label", "-q", "--json", "--save", "m.pckid", *QUICK

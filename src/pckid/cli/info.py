@@ -7,8 +7,8 @@ import click
 @click.argument("model")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def info(model: str, as_json: bool) -> None:
-    """Show what MODEL holds: its clusters, its columns, its parameters, and the version that wrote
-    it.
+    """Show what MODEL holds: its clusters, its columns, how its table was read, its parameters, and
+    the version that wrote it.
 
     \b
     Examples:
@@ -33,6 +33,9 @@ def info(model: str, as_json: bool) -> None:
     names = found["feature_names"] or [f"{counted(found['n_features'], 'column')} without names"]
     lines += ["Columns:", *(f"  {brief(name, 80)}" for name in names[:200])]
     lines += [f"  and {len(names) - 200} more"] if len(names) > 200 else []
+    kept = {key: values for key, values in found["reading"].items() if values}
+    lines += ["", "How its table was read:"] if kept else []
+    lines += [f"  {key} = {brief(str(values), 160)}" for key, values in kept.items()]
     lines += ["", "Parameters:"]
     lines += [f"  {key} = {value}" for key, value in sorted(found["parameters"].items())]
     click.echo(printable("\n".join(lines)))
