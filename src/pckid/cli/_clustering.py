@@ -43,7 +43,6 @@ _ONLY_WHOLE = ("missingness", "instability", "weights")
 _USE = (
     "columns", "drop", "categorical", "row_names", "labels", "known", "weights", "take_advice",
 )  # fmt: skip
-_MOST_REPEATED = 5
 
 
 def run_cluster(given: SimpleNamespace) -> None:
@@ -306,19 +305,15 @@ def _tell_next(given: SimpleNamespace, n_clusters: int, in_batches: bool) -> Non
 def tell_open(
     source: str, reading: ReadOptions, columns: ColumnOptions, problems: Sequence[Problem]
 ) -> None:
-    """Repeat the questions about the table that are open, the first few of many."""
-    lines = write_problems(problems, _words.SHELL)
-    if not lines:
+    """Tell how many of the notes on the table are open questions, and what helps."""
+    n_open = len(write_problems(problems, _words.SHELL))
+    if not n_open:
         return
-    say(f"Open {'question' if len(lines) == 1 else 'questions'} about the table:")
-    for line in lines[:_MOST_REPEATED]:
-        say(f"  {line}")
-    if len(lines) > _MOST_REPEATED:
-        say(f"  and {len(lines) - _MOST_REPEATED} more, above.")
+    is_open = "question about the table is" if n_open == 1 else "questions about the table are"
+    how = " Add --yes to take the advice." if advice(problems) else ""
+    say(f"{n_open} {is_open} open: see the notes above.{how}")
     if source != "-":
         say(f"{inspect_command(source, reading, columns)} tells more.")
-    if advice(problems):
-        say("Add --yes to take the advice.")
 
 
 def inspect_command(source: str, reading: ReadOptions, columns: ColumnOptions) -> str:
