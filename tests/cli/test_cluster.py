@@ -273,12 +273,13 @@ def test_few_rows_are_too_few_to_tell(pckid, golden):
     golden(err.splitlines()[1:3])
 
 
-def test_codes_for_missing_values_are_named_in_a_note_and_at_the_end(pckid):
+def test_codes_for_missing_values_are_named_once_and_counted_at_the_end(pckid):
     rows = np.random.default_rng(1).normal(size=(60, 2)).round(3)
     rows[:9, 1] = -999
     text = "a,b\n" + "\n".join(",".join(map(str, row)) for row in rows)
     err = pckid("cluster", "-", "-k", 2, *QUICK, "--assess", stdin=text.encode()).err
-    assert err.count("-999 in 9 rows") == 2  # a note, and repeated at the end
+    assert err.count("-999 in 9 rows") == 1
+    assert err.splitlines()[-1].startswith("1 question about the table is open")
 
 
 def test_terminal_report_json_and_library_give_the_same_verdict(pckid, penguins):
