@@ -194,6 +194,8 @@ def test_known_rows_of_other_blocks_than_the_table_are_refused():
     with pytest.raises(ValueError, match="the 90 rows"):
         model.fit(rows, known=["a", "b"])
     series = dd.from_pandas(pd.Series(known_rows(0, 1, 2)), npartitions=2)
+    with pytest.raises(ValueError, match="Series with 1 dimension"):
+        model.fit(series)
     with pytest.raises(ValueError, match="3 blocks and known in 2"):
         model.fit(rows, known=series)
     series = dd.from_pandas(pd.Series(known_rows(0, 1, 2)), npartitions=3)

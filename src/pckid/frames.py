@@ -52,7 +52,7 @@ class TableFrame(NamedTuple):
 
 
 def read_table(
-    path: str,
+    path: str | os.PathLike[str],
     *,
     na_values: Sequence[str] = (),
     numbers: Sequence[str] = (),
@@ -67,7 +67,7 @@ def read_table(
     decimal: str | None = None,
     encoding: str | None = None,
     header: bool = True,
-    sheet: str | None = None,
+    sheet: str | int | None = None,
     skip_first: int | None = None,
     skip_last: int = 0,
     units_row: bool = False,
@@ -80,7 +80,7 @@ def read_table(
 
     Parameters
     ----------
-    path : str
+    path : str or path-like
         A CSV, TSV, Parquet or Arrow file, also compressed, a folder of Parquet files, a
         spreadsheet (.xlsx, .xls, .ods), or a file of Stata, SPSS or SAS.
     na_values : sequence of str, default=()
@@ -108,7 +108,7 @@ def read_table(
         How a text file is written; detected by default.
     header : bool, default=True
         Whether the first row of a text file or spreadsheet holds the names.
-    sheet : str, default=None
+    sheet : str or int, default=None
         Sheet of a spreadsheet, by its name or its number from 1; by default the first that is
         visible and holds a table.
     skip_first : int, default=None
@@ -147,6 +147,7 @@ def read_table(
     >>> print(notes[0])
     Left out, because they name the rows (columns=[...] takes them): customer_no.
     """
+    path = os.fsdecode(path)
     reading, options = pick_options(locals())
     with parameter_errors(path):
         prepared = prepare(open_table(path, reading), options)

@@ -32,7 +32,7 @@ from pckid.outofcore.stored import StoredLabels
 from pckid.series.files import prepare_table
 from pckid.spectral.assignment import FittedClusters, place_rows
 from pckid.tables.findings import Problem
-from pckid.tables.options import ColumnOptions, pick_options
+from pckid.tables.options import ColumnOptions, list_texts, pick_options
 from pckid.tables.prepared import Prepared, Unread
 from pckid.tables.preparing import prepare
 from pckid.tables.problems import NAME_COLUMN, NEW_COLUMNS, find_problems
@@ -75,8 +75,8 @@ class Layout(NamedTuple):
 
 def cluster_file(
     model: PCKID,
-    source: str,
-    out: str,
+    source: str | os.PathLike[str],
+    out: str | os.PathLike[str],
     *,
     columns: Sequence[str] | None = None,
     keep: Sequence[str] | None = None,
@@ -95,10 +95,10 @@ def cluster_file(
     model : PCKID
         Is fitted; it gets no `labels_` and no `embedding_`. Batches go to its `device`, if it has
         one, and are clustered there.
-    source : str
+    source : str or path-like
         A Parquet file, a folder of Parquet files, or a CSV or TSV file. A spreadsheet or a file of
         Stata, SPSS or SAS is taken, too, but read whole.
-    out : str
+    out : str or path-like
         Where the labels go (.parquet, .csv, .csv.gz, .xlsx, …). The file appears when it is
         complete.
     columns : sequence of str, default=None
@@ -131,7 +131,7 @@ def cluster_file(
     >>> cluster_file(model, source, out, columns=["x", "y"], keep=["id"]).cluster_sizes
     [2, 2]
     """
-    kept = tuple(keep or ())
+    source, out, kept = os.fsdecode(source), os.fsdecode(out), list_texts(keep or (), "keep")
     kind, codec = table_format(out)
     check_target(out, [source])
     unknown = options.keys() - signature(read_table).parameters.keys()

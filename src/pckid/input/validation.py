@@ -41,7 +41,10 @@ def validate_table(estimator: Any, X: Any, *, reset: bool) -> Array:
     X = plain_table(X)
     _refuse_other_things(X)
     if is_blocked(X):
-        raise TypeError("X comes in blocks, which only PCKID takes. Give X.compute() if it fits.")
+        raise TypeError(
+            "X comes in blocks, which only PCKID takes, to fit and to predict. Give X.compute() if "
+            "it fits in memory."
+        )
     frame, columns = as_frame(X), frame_columns(X)
     labels = [] if frame is None else list(frame.columns)
     if frame is not None:

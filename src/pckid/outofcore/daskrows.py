@@ -44,7 +44,7 @@ class DaskRows(BlockedRows):
     lazy = True
 
     def __init__(self, X: Any, known: Any = None) -> None:
-        if hasattr(X, "columns") and hasattr(X, "to_delayed"):
+        if hasattr(X, "columns") and X.ndim == 2:
             self.template = X._meta
             self.blocks = list(X.to_delayed())
             self.lengths: list[Any] = [math.nan] * len(self.blocks)

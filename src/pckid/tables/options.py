@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from numbers import Real
 from typing import Any, NamedTuple
 
+from pckid.input.cells import as_text
 from pckid.tables.findings import Drop, Fix, Missing, ReadAs, SetOption, SkipFirst, SkipUnits
 from pckid.tables.formats import FORMATS
 
@@ -120,11 +122,20 @@ def pick_options(given: Mapping[str, Any]) -> tuple[ReadOptions, ColumnOptions]:
     """Make options from those among `given` that are set, by the names of their attributes."""
 
     def pick(kind: Any) -> Any:
-        chosen = {}
+        chosen: dict[str, Any] = {}
         for each in fields(kind):
             value = given.get(each.name)
-            if value is not None:
-                chosen[each.name] = tuple(value) if isinstance(each.default, tuple) else value
+            if isinstance(each.default, tuple) and value is not None:
+                chosen[each.name] = list_texts(value, each.name)
+            elif value is not None:
+                chosen[each.name] = str(value) if each.name == "sheet" else value
         return kind(**chosen)
 
     return pick(ReadOptions), pick(ColumnOptions)
+
+
+def list_texts(value: Any, name: str) -> tuple[str, ...]:
+    """List the texts of an option; one alone, and numbers, are taken, too."""
+    if isinstance(value, Mapping):
+        raise TypeError(f"{name} is {value!r}. Give a list of texts, as 'COLUMN=…' for one column.")
+    return tuple(map(as_text, [value] if isinstance(value, str | Real) else value))

@@ -271,6 +271,8 @@ def _open_text(source: Source, start: bytes, given: ReadOptions) -> OpenTable:
         raise TableError(
             f"{source.name} is empty. Give a table with a header and at least one row."
         )
+    if given.decimal not in (None, ".", ","):
+        raise OptionError(f"{given.decimal!r} is neither '.' nor ','.", "decimal")
     kind, cells = sniff(text, delimiter, given.decimal, header=given.header, skip_first=skip_first)
     refuse_wide(kind.n_columns, source.name)
     named = [(given.header and cell.strip()) or f"column {j}" for j, cell in enumerate(cells, 1)]
