@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
@@ -205,10 +205,12 @@ class Clustering:
     def _list_notes_of_fit(self, totals: streaming.Totals) -> list[Fact]:
         """List rows judged together, what became of columns and clusters, and known rows."""
         estimator, n_found = self.estimator, int(np.count_nonzero(totals.cluster_sizes))
-        alike: dict[str, list[str]] = {"values": [], "texts": []}
+        alike: dict[str, list[str]] = {"values": [], "ticks": [], "texts": []}
         for name in map(str, estimator.dropped_features_):
-            several = len(self.prepared.counts.get(name, ())) > 1
-            alike["texts" if several else "values"].append(name)
+            texts: Mapping[str, int] = self.prepared.counts.get(name, {})
+            is_ticked = len(texts) == 1 and sum(texts.values()) < totals.n_rows
+            kind = "ticks" if is_ticked else "texts" if len(texts) > 1 else "values"
+            alike[kind].append(name)
         notes = self.prepared.together if self.rows is None else []
         notes += [Fact("dropped", {"alike": k, "columns": v}) for k, v in alike.items() if v]
         asked = estimator.n_clusters_

@@ -82,6 +82,8 @@ NOTES = {
     "renamed": "Two columns named {old!q}: the second is now {new!q}.",
     "other_sheets": "Sheet {sheet!q} is read, not {others!q}; {say[sheet]} chooses another.",
     "notes_below": "Below the table, {n_rows:+row} of notes {n_rows:is|are} left out.",
+    "dropped/ticks": "Left out, because all cells that are not empty hold the same text: "
+    "{columns!l}. If an empty cell means no, write 1 and 0 in such columns.",
     "dropped/texts": "Left out, because no two texts agree: {columns!l}.",
     "dropped/values": "Left out, because no two values differ: {columns!l}.",
     "empty_clusters": "Only {n_found} of the {n_clusters} clusters asked for hold rows: the rows "

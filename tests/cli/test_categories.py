@@ -26,6 +26,17 @@ def mixed(tmp_path):
     return tmp_path
 
 
+def test_boxes_that_were_ticked_are_told_of(pckid, tmp_path, golden):
+    rows = [f"{i % 5},{i % 7},{'x' if i % 3 else ''},all" for i in range(40)]
+    (tmp_path / "t.csv").write_text("\n".join(["a,b,by phone,where", *rows]))
+    result = pckid("cluster", "t.csv", "-k", 2, *QUICK)
+    dropped = {each.data["alike"]: each.data["columns"] for each in result.told("dropped")}
+    assert dropped == {"ticks": ["by phone"], "values": ["where"]}
+    golden([line for line in result.err.splitlines() if "by phone" in line])
+    lines = pckid("inspect", "t.csv").out.decode().splitlines()
+    assert ["write 1 and 0" in line for line in lines if "no two values" in line] == [True, False]
+
+
 def test_text_is_clustered_as_categories(pckid, mixed):
     done = pckid(
         "cluster", "t.csv", "-k", "3", "--label", "group", "--categorical", "code", "--json", *QUICK

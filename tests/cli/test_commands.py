@@ -175,7 +175,7 @@ def test_inspect_shows_answers_in_their_order(pckid, tmp_path):
     counts = {"never": 10, "rarely": 10, "sometimes": 20, "always": 10}
     assert [(each["category"], each["n_rows"]) for each in found] == list(counts.items())
     text = pckid("inspect", "t.csv").out.decode()
-    assert "in order never (10), rarely (10), sometimes (20), always (10)\n" in text
+    assert "categories never (10), rarely (10), sometimes (20), always (10)\n" in text
 
 
 def test_inspect_shows_holes_and_sentinels(pckid, tmp_path, golden):

@@ -178,10 +178,12 @@ def _readings(found: TableInspection) -> list[str]:
             shown = [f"{brief(text, 20)} ({n:,})" for text, n in column.common]
             more = f" and {column.n_distinct - len(shown)} more" * (column.n_distinct > len(shown))
             ordered = find_order([text for text, _ in column.common]) is not None
-            how = "in order" if ordered else "commonest"
-            lines.append(f"  {name}: categories, {how} {', '.join(shown)}{more}")
+            how = " " if ordered else ", commonest "
+            lines.append(f"  {name}: categories{how}{', '.join(shown)}{more}")
         if column.kind in ("constant", "empty"):
-            lines.append(f"  {name}: no two values differ; left out")
+            ticks = "; if an empty cell means no, write 1 and 0"
+            ticks *= bool(column.common) and column.share_missing > 0
+            lines.append(f"  {name}: no two values differ; left out{ticks}")
     return lines
 
 
