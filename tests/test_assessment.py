@@ -62,6 +62,14 @@ def test_separated_groups_are_found_and_found_again():
     np.testing.assert_array_equal(again.row_stability, found.row_stability)
 
 
+@pytest.mark.parametrize("unit", [1e160, 1e-160])
+def test_numbers_whose_squares_are_no_floats_have_the_same_verdict(unit):
+    X = blobs()
+    found = [assess(fitted(scale * X, "auto"), scale * X, **QUICK) for scale in (1.0, unit)]
+    assert found[0].n_separated == found[1].n_separated == 3
+    np.testing.assert_allclose(found[1].gaps.p_values, found[0].gaps.p_values)
+
+
 def test_resamples_are_clustered_as_a_fit_predicts():
     frame = pd.DataFrame(blobs(120)).assign(text=np.array(list("pqr"))[np.arange(120) % 3])
     frame.columns = frame.columns.astype(str)

@@ -30,7 +30,7 @@ from pckid.significance.comparison import ALPHA, MIN_ROWS, N_NULL
 from pckid.significance.ensemble import with_few_mixtures
 from pckid.significance.gaps import GAP_ALPHA, Gaps, find_gaps
 from pckid.significance.stability import measure_stability, resample_clusters
-from pckid.significance.units import find_units
+from pckid.significance.units import find_units, near_one
 from pckid.spectral.grouping import regroup
 
 MAX_JUDGED = 3000  # the stability of so many rows is judged
@@ -466,7 +466,7 @@ def _gather_evidence(
     counted = some_rows(single, MAX_JUDGED, seed)
     counting = values[counted]
     counting[:, list(choice.uncounted)] = np.nan
-    units = find_units(counting, categorical_mask(estimator))
+    units = find_units(near_one(counting), categorical_mask(estimator))
     found["gaps"] = find_gaps(units, labels[counted], seed, n_clusters)
     judged = some_rows(rows, MAX_JUDGED, seed)
     if n_resamples == 0 or len(judged) < 4 * n_clusters:

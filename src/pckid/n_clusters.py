@@ -41,7 +41,7 @@ from pckid.significance.comparison import (
 from pckid.significance.ensemble import kernel_maker, with_few_mixtures
 from pckid.significance.gaps import find_gaps
 from pckid.significance.single_columns import find_single_columns
-from pckid.significance.units import Units, find_units
+from pckid.significance.units import Units, find_units, near_one
 from pckid.spectral.embedding import fit_embedding
 from pckid.spectral.grouping import cluster_by_numbers
 
@@ -221,7 +221,7 @@ def _cluster_rows(
     X = take_along(sample.X, rows)
     table = standardise(X, kernel.scaling, kernel.dtype)
     labels = cluster_by_numbers(kernel, "random_walk", table, [n_clusters], jobs)[0]
-    return find_units(to_numpy(X).astype(np.float64), categorical), labels
+    return find_units(near_one(to_numpy(X).astype(np.float64)), categorical), labels
 
 
 def _compare_sample(

@@ -11,7 +11,7 @@ from scipy import stats
 import pckid
 from pckid import PCKID, ShiftedRowsWarning, UncountedColumnsWarning, compare_rows
 from pckid.describe.row_summary import count_outliers, summarise_rows
-from pckid.significance.new_rows import _holm, homogeneity, lepage
+from pckid.significance.new_rows import _find_factor, _holm, homogeneity, lepage
 
 QUICK = {"n_inits": 4, "max_components": 8, "random_state": 0}
 
@@ -73,6 +73,8 @@ def test_another_unit_is_named_with_its_factor(model, tables):
     (values,) = [change for change in found.moved if change.kind == "values"]
     assert values.name == "creatinine"
     assert values.factor == pytest.approx(88.4, rel=0.15)
+    tiny = np.full(9, 1e-200)
+    assert _find_factor(tiny, 5 * tiny) == pytest.approx(5)
     assert values.now == pytest.approx(new["creatinine"].mean(), rel=1e-5)
     assert values.before == pytest.approx(tables[0]["creatinine"].mean(), rel=1e-5)
     assert values.low < values.now < values.high

@@ -401,7 +401,7 @@ def _holm(p_values: np.ndarray) -> np.ndarray:
 
 def _find_factor(before: np.ndarray, now: np.ndarray) -> float | None:
     """Find by what most deciles (9,) are multiplied; None if by different numbers."""
-    if (before * now <= 0).any():
+    if (np.sign(before) * np.sign(now) <= 0).any():
         return None
     ratios = now / before
     factor = float(np.median(ratios))

@@ -22,6 +22,12 @@ class Units(NamedTuple):
         return [int(column) for unit in units for column in self.columns[unit]]
 
 
+def near_one(X: np.ndarray) -> np.ndarray:
+    """Multiply columns (n_samples, n_features) by powers of two: squares stay within floats."""
+    largest = np.nan_to_num(np.fmax.reduce(np.abs(X), axis=0))
+    return np.ldexp(X, -np.frexp(largest)[1])
+
+
 def find_units(X: np.ndarray, categorical: np.ndarray) -> Units:
     """Find what counts as one column in a table (n_samples, n_features), NaN where missing.
 
