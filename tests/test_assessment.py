@@ -138,6 +138,8 @@ def test_clusters_of_too_few_rows_for_a_gap_are_noted_and_named(golden):
     p_values[0, 2] = p_values[2, 0] = p_values[1, 2] = p_values[2, 1] = 0.5
     found = replace(found, cluster_names=["new", "loyal", None, "lost"])
     golden(found.notes, "names")
+    begins = [replace(found, small=few).notes[-1].split(" ha")[0] for few in ([2], [3], [2, 3])]
+    assert begins == ["Cluster 2", "lost", "Cluster 2 and lost"]
 
 
 def test_a_column_that_does_not_count_is_noted_and_shows_no_gap():

@@ -242,7 +242,7 @@ class Assessment:
     def _start_with(self, clusters: Sequence[int]) -> str:
         """Begin a sentence on what clusters have."""
         named, has = self._names(clusters), "has" if len(clusters) == 1 else "have"
-        named = named if any(self.cluster_names) else named.capitalize()
+        named = f"C{named[1:]}" if named.startswith("cluster") else named
         return f"{named} {has}"
 
     def _note_gaps(self) -> list[str]:
