@@ -175,9 +175,11 @@ def test_a_model_keeps_the_names_of_its_clusters(tmp_path):
     pckid.save(model, tmp_path / "m")
     assert pckid.load(tmp_path / "m").cluster_names_ == ["loyal", None, "ünknown"]
     assert describe_model(tmp_path / "m")["cluster_names"] == ["loyal", None, "ünknown"]
-    for wrong in (["a", "b"], ["a", "a", None], ["a", "", None], ["a\n", "b\x00c", None], "abc"):
+    for wrong in (["a", "b"], ["a", "a", None], ["a", "", None], ["a\n", "b\x00c", None]):
         with pytest.raises(ValueError, match=r"named|names"):
             model.cluster_names_ = wrong
+    with pytest.raises(ValueError, match=r"1 name for 3 clusters\. Give a list"):
+        model.cluster_names_ = "abc"
     forge(tmp_path / "m", lambda _, facts: facts["state"].update(cluster_names=[1, 2, 3]))
     with pytest.raises(pckid.PckidModelError, match="cluster_names is no list"):
         pckid.load(tmp_path / "m")

@@ -349,7 +349,7 @@ class PCKID(
             How much each row counts; only ratios matter, since weights are divided by their mean.
             In tables of up to 3,000 rows, weights of 2 equal rows that come twice. A row of weight
             0 gets its cluster as a new row would. None counts all alike. It says nothing about how
-            much a known row tells of its group.
+            much a known row tells of its group. A Series counts by position, not by its labels.
         known : array-like of shape (n_samples,), default=None
             The group of rows for which it is known, a name or a number; −1, None, NaN or an empty
             text for all others. Known rows keep their group in `labels_`, the others follow, and

@@ -489,6 +489,11 @@ class SeriesDisplay(_Display):
         -------
         display : SeriesDisplay
         """
+        if not isinstance(table, SeriesTable):
+            raise TypeError(
+                f"Expected a SeriesTable, got {type(table).__name__}. Give what from_long, "
+                "from_array or from_wide of pckid.series made."
+            )
         found = describe_trajectories(table.values, np.asarray(labels))
         return cls(found, table.times, table.variables)
 

@@ -367,6 +367,11 @@ class TestRefusals:
         with pytest.raises(ValueError, match=message):
             estimator.fit(X)
 
+    @pytest.mark.parametrize(("row", "kind"), [({"a": 1, "b": 2}, "dict"), ("text", "str")])
+    def test_lists_of_what_is_no_row(self, row, kind):
+        with pytest.raises(TypeError, match=rf"got a list of {kind}\..*pandas\.DataFrame\(X\)"):
+            read([row, row])
+
     @pytest.mark.parametrize(
         "X",
         [np.empty((0, 3)), np.empty((3, 0)), np.ma.empty((0, 3)), [], pd.DataFrame({"a": []})],

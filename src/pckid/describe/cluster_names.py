@@ -13,7 +13,8 @@ _LONGEST = 200
 
 def check_cluster_names(names: Sequence[str | None], n_clusters: int) -> list[str | None]:
     """Check names of clusters: one each, None where a cluster has none, no name twice."""
-    found = [name if name is None else str(name).strip() for name in names]
+    listed = [names] if isinstance(names, str) else names
+    found = [name if name is None else str(name).strip() for name in listed]
     given = [name for name in found if name is not None]
     if isinstance(names, str) or len(found) != n_clusters:
         raise OptionError(

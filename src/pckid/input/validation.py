@@ -222,6 +222,11 @@ def _refuse_other_things(X: Any) -> None:
             f"Expected 2D array, got {type(X).__name__}. Give rows and columns: an array, a list "
             "of rows or a dataframe."
         )
+    if isinstance(X, list | tuple) and X and isinstance(X[0], str | Mapping):
+        raise TypeError(
+            f"Expected 2D array, got a {type(X).__name__} of {type(X[0]).__name__}. Give rows and "
+            "columns; pandas.DataFrame(X) makes them of records."
+        )
 
 
 def _advise_columns(estimator: Any, labels: list[Any]) -> str:
