@@ -152,6 +152,7 @@ def test_names_are_found_below_any_number_of_titles(n_titles):
     ("start", "what"),
     [(b"%PDF-1.7\n%\xe2\xe3", "a PDF document"), (b"\x89PNG\r\n\x1a\n\0", "a picture (PNG)"),
      (b"\n<!DOCTYPE html><table>", "a web page (HTML)"),
+     (b'<meta charset="utf-8"><table>', "a web page (HTML)"),
      (b"<table border=1>\n<tr>", "a web page (HTML)"), (b"<?xml version='1'?>", "an XML document"),
      (b'[\n  {\n    "w": 1,', "a JSON document"), (b'{"w": 1}\n{"w": 2}', "a JSON document")],
 )  # fmt: skip

@@ -52,6 +52,7 @@ _NO_TABLES = {
     b"%pdf-": "a PDF document", b"\x89png": "a picture (PNG)",
     b"\xff\xd8\xff": "a picture (JPEG)", b"{\\rtf": "a text document (RTF)",
     b"<!doctypehtml": "a web page (HTML)", b"<html": "a web page (HTML)",
+    b"<meta": "a web page (HTML)", b"<head": "a web page (HTML)",
     b"<table": "a web page (HTML)", b"<?xml": "an XML document", b'{"': "a JSON document",
     b"[{": "a JSON document",
 }  # fmt: skip
