@@ -576,6 +576,7 @@ def test_arrays_are_told_by_their_axes(golden):
         ([np.zeros((2, 1))], {"axes": "time case variable"}, "begin with case"),
         (np.zeros((1, 2, 1), "M8[D]"), {}, "Case 0 .* datetime64"),
         ([[["x"]]], {}, "Case 0 .*'x'"),
+        ([pd.DataFrame({"a": [1], "b": [2]}), pd.DataFrame({"b": [2], "a": [1]})], {}, "order"),
         (np.zeros((2, 3, 2)), {"variables": ["a", "a"]}, "same name"),
         (np.zeros((2, 3, 2)), {"cases": ["a"]}, "1 name for 2 cases"),
         (np.zeros((2, 3, 2)), {"axes": ["case", "time"]}, "axes is"),

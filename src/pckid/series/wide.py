@@ -8,7 +8,7 @@ import numpy as np
 
 from pckid._utils.text import counted, join_words, list_first
 from pckid.input.cells import is_missing
-from pckid.input.columns import as_array
+from pckid.input.columns import as_array, as_frame
 from pckid.series.columns import as_lines, as_names, read_floats, read_static
 from pckid.series.table import SeriesFormat, SeriesTable, assemble
 from pckid.series.times import TimeBins, read_times
@@ -113,6 +113,11 @@ def _list_cases(X: Any, axes: list[str]) -> list[np.ndarray]:
     elif axes[0] != "case":
         raise ValueError(
             f"A list holds cases, and axes={asked!r}. Give axes that begin with case, or an array."
+        )
+    labels = [frame.columns for each in X if (frame := as_frame(each)) is not None]
+    if inner == ["time", "variable"] and any(each != labels[0] for each in labels):
+        raise ValueError(
+            "The frames of the list differ in their columns, or in their order. Give all the same."
         )
     series = []
     for number, each in enumerate(X):
