@@ -210,6 +210,6 @@ def test_series_are_drawn_by_cluster():
     assert own.figure_ is shown.figure_
     with pytest.raises(ValueError, match="does not hold the rows"):
         plots.SeriesDisplay.from_estimator(model, table.like(values[::-1]))
-    with pytest.raises(TypeError, match="Expected a SeriesTable, got DataFrame"):
+    with pytest.raises(TypeError, match=r"a SeriesTable of pckid\.series, got DataFrame"):
         plots.SeriesDisplay.from_estimator(model, table.frame)
     plt.close("all")

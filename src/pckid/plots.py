@@ -490,10 +490,7 @@ class SeriesDisplay(_Display):
         display : SeriesDisplay
         """
         if not isinstance(table, SeriesTable):
-            raise TypeError(
-                f"Expected a SeriesTable, got {type(table).__name__}. Give what from_long, "
-                "from_array or from_wide of pckid.series made."
-            )
+            raise TypeError(f"Expected a SeriesTable of pckid.series, got {type(table).__name__}.")
         found = describe_trajectories(table.values, np.asarray(labels))
         return cls(found, table.times, table.variables)
 

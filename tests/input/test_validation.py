@@ -369,7 +369,7 @@ class TestRefusals:
 
     @pytest.mark.parametrize(("row", "kind"), [({"a": 1, "b": 2}, "dict"), ("text", "str")])
     def test_lists_of_what_is_no_row(self, row, kind):
-        with pytest.raises(TypeError, match=rf"got a list of {kind}\..*pandas\.DataFrame\(X\)"):
+        with pytest.raises(TypeError, match=f"got list of {kind}. Give rows and columns"):
             read([row, row])
 
     @pytest.mark.parametrize(

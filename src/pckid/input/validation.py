@@ -217,15 +217,12 @@ def _refuse_other_things(X: Any) -> None:
             "or use the command `pckid cluster FILE`."
         )
     # Some sparse matrices are mappings; scikit-learn's own sentence is for them.
-    if X is None or (isinstance(X, (Mapping, Set, Iterator)) and not hasattr(X, "shape")):
+    of = f" of {type(X[0]).__name__}" if isinstance(X, list) and X else ""
+    is_other = isinstance(X, (Mapping, Set, Iterator)) and not hasattr(X, "shape")
+    if X is None or is_other or of in (" of dict", " of str"):
         raise TypeError(
-            f"Expected 2D array, got {type(X).__name__}. Give rows and columns: an array, a list "
-            "of rows or a dataframe."
-        )
-    if isinstance(X, list | tuple) and X and isinstance(X[0], str | Mapping):
-        raise TypeError(
-            f"Expected 2D array, got a {type(X).__name__} of {type(X[0]).__name__}. Give rows and "
-            "columns; pandas.DataFrame(X) makes them of records."
+            f"Expected 2D array, got {type(X).__name__}{of}. Give rows and columns: an array, a "
+            "list of rows or a dataframe."
         )
 
 

@@ -116,9 +116,7 @@ def _list_cases(X: Any, axes: list[str]) -> list[np.ndarray]:
         )
     labels = [frame.columns for each in X if (frame := as_frame(each)) is not None]
     if inner == ["time", "variable"] and any(each != labels[0] for each in labels):
-        raise ValueError(
-            "The frames of the list differ in their columns, or in their order. Give all the same."
-        )
+        raise ValueError("The frames differ in their columns, or their order. Give all the same.")
     series = []
     for number, each in enumerate(X):
         try:

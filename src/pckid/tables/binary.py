@@ -18,9 +18,10 @@ from pckid.tables.table import Part
 
 PARQUET = b"PAR1"
 ARROW = (b"ARROW1", b"FEA1", b"\xff\xff\xff\xff")
-# Periods of pandas: how many months long they are, or how NumPy names them.
-_PERIOD_MONTHS = {"Y": 12, "A": 12, "Q": 3, "M": 1}
-_PERIOD_UNITS = {"D": "D", "h": "h", "H": "h", "min": "m", "T": "m", "s": "s", "S": "s"}
+# How many months, days, hours, minutes or seconds a period of pandas has, as NumPy names them.
+_PERIODS = {"Y": (12, "M"), "Q": (3, "M"), "M": (1, "M"), "W": (7, "D"), "D": (1, "D")}
+_PERIODS |= {"h": (1, "h"), "min": (1, "m"), "s": (1, "s")}
+_PERIODS |= {"A": (12, "M"), "H": (1, "h"), "T": (1, "m"), "S": (1, "s")}  # before pandas 2.2
 
 
 def find_files(folder: str) -> list[str]:
@@ -165,18 +166,15 @@ def _as_starts(numbers: Any, length: str) -> Any:
     """Make dates of pandas' periods, which are numbered from 1970: when each of them starts."""
     # "2Q-MAR" are quarters of years that end in March, whatever the step between them.
     unit, _, end = length.lstrip("0123456789").partition("-")
-    number, unknown = np.asarray(numbers.fill_null(0)), np.asarray(numbers.is_null())
-    if unit in _PERIOD_MONTHS:
-        last = "JANFEBMARAPRMAYJUNJULAUGSEPOCTNOVDEC".index(end or "DEC") // 3
-        starts = (number * _PERIOD_MONTHS[unit] + last - 11).astype("M8[M]").astype("M8[D]")
-    elif unit == "W":
-        last = "SUNMONTUEWEDTHUFRISAT".index(end) // 3
-        starts = (7 * number - 10 + last).astype("M8[D]")
-    elif unit in _PERIOD_UNITS:
-        starts = number.astype(f"M8[{_PERIOD_UNITS[unit]}]").astype("M8[s]")
-    else:
+    if unit not in _PERIODS:
         return numbers
-    return pa.array(starts, mask=unknown)
+    size, kind = _PERIODS[unit]
+    ends = "SUNMONTUEWEDTHUFRISAT" if unit == "W" else "JANFEBMARAPRMAYJUNJULAUGSEPOCTNOVDEC"
+    shift = ends.index(end) // 3 - (10 if unit == "W" else 11) if end else 0
+    starts = np.asarray(numbers.fill_null(0)) * size + shift
+    return pa.array(
+        starts.astype(f"M8[{kind}]").astype("M8[s]"), mask=np.asarray(numbers.is_null())
+    )
 
 
 def named_bytes(table: Any) -> int:
