@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import warnings
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -204,19 +205,18 @@ def accuracy_table(results: Sequence[Result]) -> tables.ResultTable:
     methods = [
         name for name in (*methods, *(m + _WRONG for m in methods), *LISTED) if name in found
     ]
-    datasets = sorted({plain_name(result.dataset) for result in results})
+    by_name: dict[tuple[str, int, str], list[float]] = defaultdict(list)
+    for result in results:
+        key = plain_name(result.dataset), result.n_known, result.method
+        by_name[key].append(result.accuracy)
+    datasets = sorted({dataset for dataset, _, _ in by_name})
     values = np.full((len(methods), len(N_KNOWN)), np.nan)
     ends = np.full((2, *values.shape), np.nan)
     for j, n_known in enumerate(N_KNOWN):
         each = np.full((len(datasets), len(methods)), np.nan)
         for i, dataset in enumerate(datasets):
             for m, method in enumerate(methods):
-                own = [
-                    result.accuracy
-                    for result in results
-                    if (plain_name(result.dataset), result.n_known, result.method)
-                    == (dataset, n_known, method)
-                ]
+                own = by_name.get((dataset, n_known, method))
                 each[i, m] = np.mean(own) if own else np.nan
         values[:, j], ends[:, :, j] = tables.mean(each, axis=0), interval(each)
     is_named = np.array([name in (OWN, NAMED, *PEERS) for name in methods])[:, None]
