@@ -305,7 +305,7 @@ def _tell_next(given: SimpleNamespace, n_clusters: int, in_batches: bool) -> Non
 def tell_open(
     source: str, reading: ReadOptions, columns: ColumnOptions, problems: Sequence[Problem]
 ) -> None:
-    """Tell how many of the notes on the table are open questions, and what helps."""
+    """Print how many of the notes on the table are open questions, and what helps."""
     n_open = len(write_problems(problems, _words.SHELL))
     if not n_open:
         return
