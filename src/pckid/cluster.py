@@ -837,8 +837,6 @@ class PCKID(
         weights: np.ndarray | None,
     ) -> None:
         """Describe the clusters by rows and their labels."""
-        labels = to_numpy(found.labels)
-        warn_empty_clusters(labels, self.n_clusters_)
         self.cluster_profiles_ = profile_clusters(
             table,
             sample.scaling,
@@ -848,8 +846,9 @@ class PCKID(
             weights,
             self._categories,
         )
+        warn_empty_clusters(self.cluster_profiles_.n_rows)
         scored = count_outliers(grouping.held_out, grouping.held_out_weights)
-        self._summary = summarise_rows(table, labels, self.n_clusters_, scored, weights)
+        self._summary = summarise_rows(table, found.labels, self.n_clusters_, scored, weights)
         importances = self.cluster_profiles_.importances
         self.feature_importances_ = np.array(
             [importances.get(name, 0.0) for name in feature_names(self)]

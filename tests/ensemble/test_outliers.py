@@ -14,10 +14,9 @@ from pckid.describe.rows import standardised_rows
 from pckid.ensemble import outliers
 from pckid.ensemble.feature_map import feature_blocks, feature_matrix, mixture_scales, project
 from pckid.ensemble.outliers import (
+    FeatureScorer,
     outlier_score,
     project_and_score,
-    score_features,
-    score_held_out,
     surprise,
 )
 from pckid.input.table import take
@@ -86,7 +85,7 @@ def test_rows_held_out_are_scored_by_the_mixtures_that_did_not_learn_from_them()
     rows = np.array([0, 7, 31, 89])
     some = take(table, rows)
     features = feature_matrix(kernel, some, 1)
-    found = score_held_out(kernel, features, training.find_unseen(rows), some)
+    found = FeatureScorer(kernel, table).score_held_out(features, training.find_unseen(rows), some)
     for i, row in enumerate(rows):
         stacks = []
         for stack in kernel.ensemble.stacks:
@@ -105,7 +104,7 @@ def test_a_row_that_all_mixtures_learnt_from_has_no_score_as_a_new_one():
     unseen = np.tile([False, True], (len(training.find_unseen(rows)), 1))
     some = take(training.drawn.sample.table, rows)
     features = feature_matrix(training.kernel, some, 1)
-    found = score_held_out(training.kernel, features, unseen, some)
+    found = FeatureScorer(training.kernel, some).score_held_out(features, unseen, some)
     assert np.isnan(found).tolist() == [True, False]
 
 
@@ -219,7 +218,7 @@ def test_scores_from_features_are_those_of_the_rows(kind):
     features = feature_matrix(kernel, table, 1)
     expected = outlier_score(kernel, table, 1)
     for jobs in (1, 2):
-        close(score_features(kernel, features, table, jobs), expected)
+        close(FeatureScorer(kernel, table).score(features, table, jobs), expected)
 
 
 @pytest.mark.parametrize("n_landmarks", [None, 30])
@@ -256,12 +255,12 @@ def test_few_numbers_at_once_are_as_all(monkeypatch, categories):
     model = PCKID(3, **SMALL, **more).fit(X)
     kernel, table = model._kernel, model._read(X)
     features = feature_matrix(kernel, table, 1)
-    expected = score_features(kernel, features, table, 1)
+    expected = FeatureScorer(kernel, table).score(features, table, 1)
     points, scores = project_and_score(kernel, model._projection, table, 1)
     close(scores, expected)
     close(points, project(kernel, model._projection, table, 1))
     monkeypatch.setattr(outliers, "_NUMBERS_AT_ONCE", 40)
-    close(score_features(kernel, features, table, 1), expected)
+    close(FeatureScorer(kernel, table).score(features, table, 1), expected)
     close(outlier_score(kernel, table, 2), expected)
     few_points, few_scores = project_and_score(kernel, model._projection, table, 2)
     close(few_points, points)
@@ -273,7 +272,7 @@ def test_a_gpu_takes_all_columns_at_once(monkeypatch):
     model = PCKID(3, **SMALL).fit(X)
     kernel, table = model._kernel, model._read(X)
     features = feature_matrix(kernel, table, 1)
-    expected = score_features(kernel, features, table, 1)
+    expected = FeatureScorer(kernel, table).score(features, table, 1)
     compute, taken = outliers._number_functionals, []
 
     def watched(stacks, table, columns):
@@ -282,9 +281,9 @@ def test_a_gpu_takes_all_columns_at_once(monkeypatch):
 
     monkeypatch.setattr(outliers, "_number_functionals", watched)
     monkeypatch.setattr(outliers, "_NUMBERS_AT_ONCE", 40)
-    close(score_features(kernel, features, table, 1), expected)
+    close(FeatureScorer(kernel, table).score(features, table, 1), expected)
     assert len(taken) == table.n_features
     taken.clear()
     monkeypatch.setattr(outliers, "is_host", lambda _: False)
-    close(score_features(kernel, features, table, 1), expected)
+    close(FeatureScorer(kernel, table).score(features, table, 1), expected)
     assert taken == [slice(0, table.n_features)]

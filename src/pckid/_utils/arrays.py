@@ -132,6 +132,16 @@ def take_along(X: Any, index: Any, axis: int = 0) -> Array:
     return namespace(X).take(X, index, axis=axis)
 
 
+def gather(X: Any, index: Any) -> Array:
+    """Take the entries of each row of `X` (m, n) at an `index` (m, k), none of them negative.
+
+    As the namespace's `take_along_axis`, which computes five times more on tensors.
+    """
+    if array_api_compat.is_torch_array(X):
+        return X.gather(1, index)
+    return namespace(X).take_along_axis(X, index, axis=1)
+
+
 def clip_min(X: Array, bound: float) -> Array:
     """Lift the entries of `X` to `bound`; NumPy's clip takes ten times as long on small arrays."""
     return np.maximum(X, bound) if isinstance(X, np.ndarray) else namespace(X).clip(X, min=bound)

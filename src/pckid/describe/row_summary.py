@@ -6,7 +6,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pckid._utils.arrays import Array, asarray_like, clip_min, contiguous, namespace, to_numpy
+from pckid._utils.arrays import (
+    Array,
+    asarray_like,
+    clip_min,
+    contiguous,
+    device_of,
+    gather,
+    namespace,
+    take_along,
+    to_numpy,
+)
 from pckid._utils.seeds import some_rows
 from pckid.input.table import Table, take
 
@@ -15,7 +25,6 @@ MOST_ROWS = 5_000  # of longer tables so many random rows tell enough
 _MOST_CELLS = 1 << 22
 _OUTLIER = 3.0
 _ROUNDING = 1e-4
-_LEVELS = [j / N_BINS for j in range(1, N_BINS)]
 
 
 class RowSummary(NamedTuple):
@@ -37,58 +46,63 @@ class RowSummary(NamedTuple):
 
 def summarise_rows(
     table: Table,
-    labels: np.ndarray,
+    labels: Array,
     n_clusters: int,
     scored: np.ndarray,
     weights: np.ndarray | None = None,
     deciles: np.ndarray | None = None,
 ) -> RowSummary:
-    """Summarise rows with labels (n_samples,) that are not negative, at most 5,000 random ones.
+    """Summarise those of at most 5,000 random rows whose labels (n_samples,) are not negative.
 
     Values are counted between `deciles` (n_features, 9), those of these rows by default. `scored`
     is as in `RowSummary`; `weights` (n_samples,) say how much each row counts.
     """
     most = min(MOST_ROWS, max(500, _MOST_CELLS // table.observed.shape[1]))
-    rows = some_rows(np.flatnonzero(labels >= 0), most)
+    rows = some_rows(np.arange(table.n_samples), most)
+    numbers = to_numpy(take_along(labels, rows))
+    rows, numbers = rows[numbers >= 0], numbers[numbers >= 0]
     some = take(table, rows)
     xp = namespace(some.values)
     counts = _as_equal_rows(np.ones(len(rows)) if weights is None else weights[rows])
     each = asarray_like(counts, some.values, dtype=xp.float64)
-    values = xp.astype(some.values, xp.float64)
-    observed = xp.astype(some.observed, xp.float64)
-    seen = each[:, None] * observed[:, : table.n_features]
-    total = xp.sum(seen, axis=0)
+    # Columns as rows: adjacent numbers are sorted faster.
+    values, observed = (
+        contiguous(xp.matrix_transpose(xp.astype(part, xp.float64)))
+        for part in (some.values, some.observed[:, : table.n_features])
+    )
+    seen = each * observed
+    total = xp.sum(seen, axis=1)
     n_seen = clip_min(total, float(xp.finfo(xp.float64).smallest_normal))
-    means = xp.sum(seen * values, axis=0) / n_seen
-    own = _find_deciles(values, seen / n_seen)
+    means = xp.sum(seen * values, axis=1) / n_seen
+    spreads = xp.sqrt(xp.sum(seen * (values - means[:, None]) ** 2, axis=1) / n_seen)
+    values = xp.where(seen > 0, values, xp.inf)
+    order = xp.argsort(values, axis=1, stable=False)
+    values, seen = (gather(part, order) for part in (values, seen))
+    summed = xp.cumulative_sum(seen, axis=1, include_initial=True)
+    own = _find_deciles(values, summed)
     if deciles is None:
         # A little above values that occur: rounding, which differs between devices, puts equal ones
         # on the same side, and a model's file holds none of them.
         own = edges = own + _ROUNDING * (1 + xp.abs(own))
     else:
         edges = asarray_like(deciles, values)
-    up_to = [
-        xp.sum(seen * xp.astype(values <= edges[:, j], xp.float64), axis=0)
-        for j in range(len(_LEVELS))
-    ]
-    spreads = xp.sqrt(xp.sum(seen * (values - means) ** 2, axis=0) / n_seen)
+    n_up_to = xp.count_nonzero(values[:, None, :] <= edges[:, :, None], axis=2)
+    up_to = gather(summed, n_up_to)
     # All at once: the host waits for a GPU each time that it reads.
-    read = to_numpy(
-        xp.concat([xp.stack([means, spreads, total, *up_to]), xp.matrix_transpose(own)], axis=0)
-    )
-    between = np.diff([np.zeros(table.n_features), *read[3:12], read[2]], axis=0)
+    moments = xp.stack([means, spreads, total], axis=1)
+    read = to_numpy(xp.concat([moments, up_to, own], axis=1))
     codes = to_numpy(some.codes)
     held = codes >= 0
     of_cells = np.broadcast_to(counts[:, None], codes.shape)[held]
     return RowSummary(
         float(counts.sum()),
-        to_numpy(each @ observed),
-        read[0],
-        read[1],
-        read[12:].T,
-        between.T,
+        np.concatenate([read[:, 2], counts @ held]),
+        read[:, 0],
+        read[:, 1],
+        read[:, 12:],
+        np.diff(read[:, 3:12], axis=1, prepend=0, append=read[:, 2:3]),
         np.bincount(codes[held], of_cells, minlength=table.margins.column.shape[0]),
-        np.bincount(labels[rows], counts, minlength=n_clusters),
+        np.bincount(numbers, counts, minlength=n_clusters),
         scored,
     )
 
@@ -109,16 +123,16 @@ def _as_equal_rows(weights: np.ndarray) -> np.ndarray:
     return shares * (shares.sum() / (shares**2).sum())
 
 
-def _find_deciles(values: Array, shares: Array) -> Array:
-    """Find the nine deciles of columns (n, d) by the shares of their cells, of shape (d, 9)."""
+def _find_deciles(values: Array, summed: Array) -> Array:
+    """Find the nine deciles of columns (d, 9), whose values ascend (d, n); 0 where there are none.
+
+    `summed` (d, n + 1) is how much the values before each count. Those of no weight are infinite.
+    """
     xp = namespace(values)
-    if values.shape[0] == 0:
-        return xp.zeros((values.shape[1], len(_LEVELS)), dtype=values.dtype)
-    # Columns as rows: adjacent numbers are sorted faster.
-    values, shares = (contiguous(xp.matrix_transpose(X)) for X in (values, shares))
-    order = xp.argsort(xp.where(shares > 0, values, xp.inf), axis=1, stable=False)
-    summed = xp.cumulative_sum(xp.take_along_axis(shares, order, axis=1), axis=1)
-    below = [xp.count_nonzero(summed < level - _ROUNDING, axis=1) for level in _LEVELS]
-    last = clip_min(xp.count_nonzero(shares > 0, axis=1) - 1, 0)
-    chosen = xp.take_along_axis(order, xp.minimum(xp.stack(below, axis=1), last[:, None]), axis=1)
-    return xp.take_along_axis(values, chosen, axis=1)
+    levels = xp.arange(1, N_BINS, dtype=values.dtype, device=device_of(values)) / N_BINS - _ROUNDING
+    if values.shape[1] == 0:
+        return xp.zeros((values.shape[0], N_BINS - 1), dtype=values.dtype)
+    reached = levels[:, None] * summed[:, None, -1:]
+    below = xp.count_nonzero(summed[:, None, 1:] < reached, axis=2)
+    found = gather(values, below)
+    return xp.where(xp.isfinite(found), found, 0.0)

@@ -13,15 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from pckid._utils.arrays import (
-    Array,
-    asarray_like,
-    namespace,
-    place,
-    restorer,
-    take_along,
-    to_numpy,
-)
+from pckid._utils.arrays import Array, asarray_like, namespace, place, restorer, to_numpy
 from pckid._utils.parallel import n_threads
 from pckid._utils.progress import training_progress
 from pckid._utils.sklearn_compat import CallbackSupportMixin, Interval, RealNotInt, StrOptions
@@ -85,19 +77,16 @@ class Training(NamedTuple):
     kernel: Kernel
     drawn: FitInput
     members: Callable[[int], np.ndarray]  # `draw_members` of a size, each drawn once
-    learnt: Array | None  # as from `train`
 
-    def find_unseen(self, rows: np.ndarray) -> Array:
+    def find_unseen(self, rows: np.ndarray) -> np.ndarray:
         """Find which mixtures did not learn from rows (n,) of the sample (n_mixtures, n)."""
-        if self.learnt is not None:
-            return ~take_along(self.learnt, rows, axis=1)
         n_samples, found = self.drawn.sample.table.n_samples, []
         for stack in self.kernel.ensemble.stacks:
             learnt = self.members(stack.log_weights.shape[1])
             unseen = np.ones((len(learnt), n_samples), dtype=bool)
             unseen[np.arange(len(learnt))[:, None], learnt] = False
             found.append(unseen[:, rows])
-        return asarray_like(np.concatenate(found), self.drawn.sample.table.values)
+        return np.concatenate(found)
 
 
 class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimator):
@@ -340,11 +329,9 @@ class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimato
         members = cache(partial(draw_members, plan, sample.table.n_samples))
         tasks, jobs = schedule(sample.table, plan), n_threads(self.n_jobs)
         with training_progress(self, len(tasks), "mixtures", self.verbose) as advance:
-            ensemble, learnt = train(
-                sample.table, plan, members, tasks, jobs, advance, sample.weights
-            )
+            ensemble = train(sample.table, plan, members, tasks, jobs, advance, sample.weights)
         kernel = Kernel(sample.scaling, ensemble, sample.dtype, self.weighting)
-        return Training(kernel, drawn, members, learnt)
+        return Training(kernel, drawn, members)
 
     def _plan(self, sample: Sample) -> Plan:
         """Resolve the parameters for a table: no mixture has more components than rows.

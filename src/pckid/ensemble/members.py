@@ -197,14 +197,12 @@ def train(
     n_threads: int,
     advance: Advance,
     weights: np.ndarray | None = None,
-) -> tuple[Ensemble, Array | None]:
+) -> Ensemble:
     """Train all mixtures of the plan on the table, whose rows may have `weights` (n_samples,).
 
-    `draw` is `draw_members` for the plan and the table. Where it is not called, because a GPU
-    shares the rows, the mixtures come with which rows each learnt from (n_mixtures, n_samples).
+    `draw` is `draw_members` for the plan and the table.
     """
     trained: list[tuple[Run, Any]] = []
-    learnt: list[Array] = []
 
     def keep(found: list[tuple[Run, Any]]) -> None:
         trained.extend(found)
@@ -212,9 +210,7 @@ def train(
 
     def train_one(*task: Run) -> list[tuple[Run, Any]]:
         if _shares_rows(table, plan):
-            found, inside = _train_on_shared_rows(table, plan, task, weights)
-            learnt.append(inside)
-            return found
+            return _train_on_shared_rows(table, plan, task, weights)
         (run,) = task
         return [(run, _train_run(table, plan, run, _draw_subsamples(draw, run, weights)))]
 
@@ -225,8 +221,7 @@ def train(
             keep([found])
     else:
         run_in_threads(train_one, tasks, n_threads if is_host(table.values) else 1, keep)
-    masks = namespace(table.values).concat(learnt, axis=0) if learnt else None
-    return Ensemble(plan.covariance_type, _stack(plan, trained)), masks
+    return Ensemble(plan.covariance_type, _stack(plan, trained))
 
 
 def posteriors(ensemble: Ensemble, table: Table) -> Callable[..., Array]:
@@ -305,8 +300,8 @@ def _train_run(table: Table, plan: Plan, run: Run, subsamples: Subsamples) -> An
 
 def _train_on_shared_rows(
     table: Table, plan: Plan, runs: Sequence[Run], row_weights: np.ndarray | None
-) -> tuple[list[tuple[Run, Any]], Array]:
-    """Train mixtures of any size on all rows of a table, some with weight 0; which have one."""
+) -> list[tuple[Run, Any]]:
+    """Train mixtures of any size on all rows of a table, some with weight 0."""
     family, home = FAMILIES[plan.covariance_type], table.values
     xp = namespace(home)
     keys = np.concatenate(
@@ -339,7 +334,7 @@ def _train_on_shared_rows(
     params = start_from_rows(family, stats, chosen[None, :], plan.floor, assign=assign)
     n_iter, floor = plan.max_iter, plan.floor
     params = em.iterate(family, stats, params, n_iter=n_iter, floor=floor, share=share)
-    return list(zip(runs, side_by_side.split(params, shapes), strict=True)), inside
+    return list(zip(runs, side_by_side.split(params, shapes), strict=True))
 
 
 def _draw_subsamples(

@@ -13,6 +13,7 @@ from pckid._utils.arrays import (
     asarray_like,
     clip_min,
     device_of,
+    gather,
     is_host,
     namespace,
     take_along,
@@ -56,72 +57,79 @@ def project_and_score(
     return namespace(points).matrix_transpose(points), _score(surprises, table)
 
 
-def score_features(kernel: Kernel, features: Array, table: Table, jobs: int) -> Array:
-    """Compute the outlier scores of rows whose features are at hand.
+class FeatureScorer:
+    """Computes the outlier scores of rows whose features are at hand.
 
     Parameters
     ----------
     kernel : Kernel
-    features : array of shape (n_columns, n_samples)
-        Φᵀ of the rows of the table.
     table : Table
-    jobs : int
-
-    Returns
-    -------
-    scores : array of shape (n_samples,)
-        As from `outlier_score`.
+        Rows in the columns of those to be scored.
     """
-    stacks, scales = kernel.ensemble.stacks, column_scales(kernel, table.values)
-    # Of a wide table the coefficients of some columns at a time: all are more than the features.
-    numbers = _NUMBERS_AT_ONCE if is_host(features) else _NUMBERS_AT_ONCE_DEVICE
-    width = max(1, numbers // (3 * features.shape[0]))
 
-    def compute(start: int, stop: int) -> Array:
-        rows, part = block(table, start, stop), features[:, start:stop]
-        total: Any = 0.0
-        for first in range(0, max(table.n_features, 1), width):
-            columns = slice(first, min(first + width, table.n_features))
-            found = (_number_functionals(stacks, table, columns) * scales) @ part
-            total = total + _number_deviations(found, rows, columns)
-        if table.codes.shape[1]:
-            found = (_category_functionals(stacks, table) * scales) @ part
-            total = clip_min(total, 0.0) + _category_deviations(found, rows)
-        return _score(_per_value(total, rows), rows)
+    def __init__(self, kernel: Kernel, table: Table) -> None:
+        self._kernel, self._table = kernel, table
+        self._scales = column_scales(kernel, table.values)
+        # Of a wide table the coefficients of some columns at a time: all are more than the
+        # features. Of others they are computed once.
+        numbers = _NUMBERS_AT_ONCE if is_host(table.values) else _NUMBERS_AT_ONCE_DEVICE
+        self._width = max(1, numbers // (3 * kernel.ensemble.n_columns))
+        self._kept: tuple[slice, Array] | None = None
 
-    return namespace(features).concat(for_row_blocks(compute, kernel, table, jobs), axis=0)
+    def score(self, features: Array, rows: Table, jobs: int) -> Array:
+        """Compute scores as `outlier_score` does (n_samples,), from Φᵀ (n_columns, n_samples)."""
+        n_features = self._table.n_features
 
+        def compute(start: int, stop: int) -> Array:
+            mine, part = block(rows, start, stop), features[:, start:stop]
+            total: Any = 0.0
+            for first in range(0, max(n_features, 1), self._width):
+                columns = slice(first, min(first + self._width, n_features))
+                total = total + _number_deviations(self._weigh(columns) @ part, mine, columns)
+            if rows.codes.shape[1]:
+                weighed = _category_functionals(self._kernel.ensemble.stacks, rows) * self._scales
+                total = clip_min(total, 0.0) + _category_deviations(weighed @ part, mine)
+            return _score(_per_value(total, mine), mine)
 
-def score_held_out(kernel: Kernel, features: Array, unseen: Array, table: Table) -> Array:
-    """Compute outlier scores of rows of a fit by the mixtures that did not learn from them.
+        found = for_row_blocks(compute, self._kernel, rows, jobs)
+        return namespace(features).concat(found, axis=0)
 
-    A mixture fits its own rows more closely than others, so that new rows compare with these.
+    def score_held_out(self, features: Array, unseen: np.ndarray, rows: Table) -> Array:
+        """Compute scores of rows of a fit by the mixtures that did not learn from them.
 
-    Parameters
-    ----------
-    kernel : Kernel
-    features : array of shape (n_columns, n_rows)
-        Φᵀ of the rows; overwritten.
-    unseen : array of shape (n_mixtures, n_rows)
-        Which mixtures did not learn from a row.
-    table : Table
-        The rows.
+        A mixture fits its own rows more closely than others, so that new rows compare with these.
 
-    Returns
-    -------
-    scores : array of shape (n_rows,)
-        NaN for a row that all mixtures learnt from.
-    """
-    shapes = [stack.log_weights.shape for stack in kernel.ensemble.stacks]
-    n_mixtures, n_components = zip(*shapes, strict=True)
-    xp = namespace(features)
-    shares = asarray_like(np.repeat(np.square(mixture_scales(kernel)), n_mixtures), features)
-    weights = xp.astype(unseen, features.dtype)
-    counted = shares @ weights
-    weights /= xp.where(counted > 0, counted, xp.nan)
-    mixture = np.repeat(np.arange(unseen.shape[0]), np.repeat(n_components, n_mixtures))
-    features *= take_along(weights, mixture)
-    return score_features(kernel, features, table, 1)
+        Parameters
+        ----------
+        features : array of shape (n_columns, n_rows)
+            Φᵀ of the rows; overwritten.
+        unseen : ndarray of shape (n_mixtures, n_rows)
+            Which mixtures did not learn from a row.
+        rows : Table
+
+        Returns
+        -------
+        scores : array of shape (n_rows,)
+            NaN for a row that all mixtures learnt from.
+        """
+        shapes = [stack.log_weights.shape for stack in self._kernel.ensemble.stacks]
+        n_mixtures, n_components = zip(*shapes, strict=True)
+        xp = namespace(features)
+        shares = np.repeat(np.square(mixture_scales(self._kernel)), n_mixtures)
+        weights = xp.astype(asarray_like(unseen, features), features.dtype)
+        counted = asarray_like(shares, features) @ weights
+        weights /= xp.where(counted > 0, counted, xp.nan)
+        mixture = np.repeat(np.arange(unseen.shape[0]), np.repeat(n_components, n_mixtures))
+        features *= take_along(weights, mixture)
+        return self.score(features, rows, 1)
+
+    def _weigh(self, columns: slice) -> Array:
+        """Compute the coefficients of features in the deviations of columns of numbers."""
+        kept = self._kept
+        if kept is None or kept[0] != columns:
+            found = _number_functionals(self._kernel.ensemble.stacks, self._table, columns)
+            kept = self._kept = columns, found * self._scales
+        return kept[1]
 
 
 def _score(surprises: Array, table: Table) -> Array:
@@ -266,9 +274,7 @@ def _category_deviations(found: Array, rows: Table) -> Array:
     """Add up the deviations of each row (n,) in its categories."""
     xp, n_categories = namespace(found), rows.margins.column.shape[0]
     found = xp.matrix_transpose(found)
-    own = xp.take_along_axis(
-        found[:, :n_categories], xp.where(rows.codes < 0, 0, rows.codes), axis=1
-    )
+    own = gather(found[:, :n_categories], xp.where(rows.codes < 0, 0, rows.codes))
     deviations = 1 - 2 * own - 2 * found[:, n_categories:]
     return xp.sum(xp.where(rows.observed[:, rows.n_features :], deviations, 0.0), axis=1)
 

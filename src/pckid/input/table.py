@@ -281,6 +281,8 @@ def variance_floor(reg_covar: float, dtype: str) -> float:
 
 def take(table: Table, rows: Array) -> Table:
     """Gather the rows whose integer indices are `rows`, of shape (n_rows,)."""
+    if isinstance(rows, np.ndarray):
+        rows = asarray_like(rows, table.values)
     return _select(table, lambda part: take_along(part, rows))
 
 

@@ -150,12 +150,12 @@ def warn_empty_rows(n_empty: int, n_samples: int) -> None:
         )
 
 
-def warn_empty_clusters(labels: np.ndarray, n_clusters: int) -> None:
-    """Warn that fewer clusters hold rows, by their labels (n,), than were asked for."""
-    n_found = np.count_nonzero(np.bincount(labels[labels >= 0]))
-    if n_found < n_clusters:
+def warn_empty_clusters(n_rows: np.ndarray) -> None:
+    """Warn that not all clusters hold rows, by how many each does (n_clusters,)."""
+    n_found = np.count_nonzero(n_rows)
+    if n_found < len(n_rows):
         warn_caller(
-            f"Only {n_found} of the {n_clusters} clusters asked for hold rows: the rows are too "
+            f"Only {n_found} of the {len(n_rows)} clusters asked for hold rows: the rows are too "
             "alike for more. Ask for fewer with n_clusters.",
             EmptyClusterWarning,
         )

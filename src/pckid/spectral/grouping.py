@@ -12,7 +12,7 @@ from pckid._utils.parallel import blas_threads_for
 from pckid._utils.seeds import Stream, generator, some_rows
 from pckid.ensemble.base import Training
 from pckid.ensemble.feature_map import Kernel, Projection, feature_matrix, project, project_features
-from pckid.ensemble.outliers import project_and_score, score_features, score_held_out
+from pckid.ensemble.outliers import FeatureScorer, project_and_score
 from pckid.input.sample import Sample
 from pckid.input.table import Table, take
 from pckid.spectral.embedding import draw_guess, fit_embedding
@@ -96,16 +96,13 @@ def group(
     rows = take(sample.table, there)
     features = feature_matrix(kernel, rows, jobs)
     # The eigenvectors wait for a GPU. Scores come first: the host launches them while it trains.
-    scores = points = None
+    scores, points, scorer = None, None, FeatureScorer(kernel, rows)
     if are_all and sample.places is not None:
-        scores = score_features(kernel, features, sample.table, jobs)
+        scores = scorer.score(features, rows, jobs)
     scored = some_rows(np.arange(len(landmarks)), _MOST_SCORED)
-    held_out = score_held_out(
-        kernel,
-        take_along(features, scored, 1),
-        training.find_unseen(landmarks[scored]),
-        take(rows, scored),
-    )
+    index = asarray_like(scored, rows.values)
+    unseen = training.find_unseen(landmarks[scored])
+    held_out = scorer.score_held_out(take_along(features, index, 1), unseen, take(rows, index))
     with blas_threads_for(landmarks.shape[0], jobs):
         projection = fit_embedding(embedding, features, width, rng, weights)
         if are_all:
@@ -114,7 +111,7 @@ def group(
         parts = cluster_by_parts(
             kernel, features, n_clusters, embedding, own_rng, weights, seeds, together
         )
-    del features, rows
+    del features, rows, scorer
     if points is None and sample.places is None:
         points = project(kernel, projection, sample.table, jobs)
     elif points is None:
