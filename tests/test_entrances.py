@@ -5,6 +5,7 @@ from itertools import cycle
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pyarrow.parquet
 import pytest
 from messy_tables import COLUMNS, write_messy_table
@@ -84,6 +85,22 @@ def test_messy_tables_are_the_same_by_every_entrance(name, how, tmp_path):
 @pytest.mark.parametrize("path", one_in(6, FILES), ids=lambda path: path.name)
 def test_office_files_are_the_same_by_every_entrance(path, tmp_path):
     check_entrances(str(path), tmp_path, WAYS[FILES.index(path) // 6 % 2])
+
+
+@pytest.mark.parametrize("codes", [[1, 2, 3], ["1", "2", "3"], [1.5, 2.5, 40.0]])
+def test_numbers_of_a_category_type_are_categories_in_files_as_in_frames(codes, tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(60, 2)) + 3 * (np.arange(60) % 2)[:, None])
+    frame.columns = ["x", "y"]
+    frame["region"] = pd.Categorical([None, *rng.choice(codes, 59)], codes)
+    frame["nothing"] = pd.Categorical([None] * 60, codes)
+    path = str(tmp_path / "t.parquet")
+    frame.to_parquet(path)
+    check_entrances(path, tmp_path, WAYS[0])
+    found = read_table(path).frame
+    assert found["region"].dtype == "category"
+    expected = PCKID(2, **CHEAP).fit(frame).labels_
+    np.testing.assert_array_equal(PCKID(2, **CHEAP).fit(found).labels_, expected)
 
 
 KINDS = {

@@ -147,12 +147,19 @@ def parse_arrow(source: Source, groups: Any, columns: list[str], n_rows: int) ->
 
 
 def as_known_types(table: Any) -> Any:
-    """Make texts that are stored as views, as polars has them, plain texts, and periods dates."""
+    """Make texts that are stored as views, as polars has them, plain texts, and periods dates.
+
+    Parquet stores categories that are numbers as such; pandas notes what they were.
+    """
+    noted = json.loads((table.schema.metadata or {}).get(b"pandas", b"{}")).get("columns", [])
+    declared = {each["field_name"] for each in noted if each["pandas_type"] == "categorical"}
     for j, field in enumerate(table.schema):
         kind, told = field.type, field.metadata or {}
         if told.get(b"ARROW:extension:name") == b"pandas.period":
             length = json.loads(told[b"ARROW:extension:metadata"])["freq"]
             table = table.set_column(j, field.name, _as_starts(table.column(j), length))
+        elif field.name in declared and pa.types.is_primitive(kind):
+            table = table.set_column(j, field.name, table.column(j).dictionary_encode())
         if pa.types.is_dictionary(kind) and str(kind.value_type) == "string_view":
             kind = pa.dictionary(kind.index_type, pa.large_string(), kind.ordered)
         elif str(kind) == "string_view":

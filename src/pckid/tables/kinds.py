@@ -199,7 +199,8 @@ def _glance(
 ) -> Reading | None:
     """Classify a column by its first rows; None where all rows must be counted."""
     column = head.data.column(name)
-    if name in rules.categorical:
+    declared = pa.types.is_dictionary(column.type) and isinstance(values, np.ndarray)
+    if declared or name in rules.categorical:
         return Reading("category")
     if is_temporal(column.type):
         part = rules.dates_of(name)
