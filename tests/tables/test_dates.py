@@ -102,10 +102,11 @@ def test_months_in_several_languages(cell, month):
 
 def test_durations_are_hours():
     values, wrong = read_dates(
-        pa.array(["1:30", "-0:45:36", "100:00:00", "x"]), DateFormat("hours:minutes")
+        pa.array(["1:30", "-0:45:36", "100:00:00", "x", "-1 days +23:00:00", "1 day, 2:00:00"]),
+        DateFormat("hours:minutes"),
     )
-    np.testing.assert_allclose(values, [1.5, -0.76, 100, np.nan])
-    assert wrong.tolist() == [False, False, False, True]
+    np.testing.assert_allclose(values, [1.5, -0.76, 100, np.nan, -1, 26])
+    assert wrong.tolist() == [False, False, False, True, False, False]
 
 
 def test_types_of_arrow():

@@ -217,9 +217,10 @@ def _refuse_other_things(X: Any) -> None:
             "or use the command `pckid cluster FILE`."
         )
     # Some sparse matrices are mappings; scikit-learn's own sentence is for them.
-    of = f" of {type(X[0]).__name__}" if isinstance(X, list) and X else ""
     is_other = isinstance(X, (Mapping, Set, Iterator)) and not hasattr(X, "shape")
-    if X is None or is_other or of in (" of dict", " of str"):
+    holds_others = isinstance(X, list) and X and isinstance(X[0], (dict, str))
+    if X is None or is_other or holds_others:
+        of = f" of {type(X[0]).__name__}" if holds_others else ""
         raise TypeError(
             f"Expected 2D array, got {type(X).__name__}{of}. Give rows and columns: an array, a "
             "list of rows or a dataframe."

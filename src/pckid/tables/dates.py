@@ -28,8 +28,9 @@ _PATTERNS = {
     rf"(?P<a>\d{{4}}|\d{{2}}){_TIME}$",
     "month day year": r"^(?P<b>[^\d\s.,:;/-]{3,10})\.? (?P<c>\d{1,2})(?:st|nd|rd|th)?,? "
     rf"(?P<a>\d{{4}}){_TIME}$",
-    "hours:minutes": r"^(?P<sign>-?)(?P<hour>\d+):(?P<minute>[0-5]\d)"
-    r"(?::(?P<second>[0-5]\d(?:[.,]\d+)?))?$",
+    # Days as pandas and Python write them: "-1 days +23:00:00" is an hour before.
+    "hours:minutes": r"^(?:(?P<day>-?\d+) days?,? )?(?P<sign>[+-]?)(?P<hour>\d+)"
+    r":(?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d(?:[.,]\d+)?))?$",
 }
 LAYOUTS = tuple(_PATTERNS)
 EITHER_ORDER = "day-month-year or month-day-year"
@@ -95,6 +96,7 @@ def read_dates(cells: Any, form: DateFormat) -> tuple[np.ndarray, np.ndarray]:
     if form.layout == "hours:minutes":
         negative = pc.fill_null(pc.equal(pc.struct_field(parts, "sign"), "-"), False)
         hours = np.where(negative.to_numpy(zero_copy_only=False), -hours, hours)
+        hours += 24 * _part(parts, "day", 0)
         return np.where(matched, hours, np.nan), observed & ~matched
     half = pc.fill_null(pc.utf8_lower(pc.struct_field(parts, "half")), "")
     late = pc.starts_with(half, "p").to_numpy(zero_copy_only=False)
