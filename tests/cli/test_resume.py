@@ -88,7 +88,7 @@ def test_a_run_that_was_killed_goes_on(pckid, arguments, calls, tmp_path):
     assert (tmp_path / "o.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()
 
 
-@pytest.mark.parametrize("changed", [("--seed", "1"), ("--drop", "Body Mass (g)")])
+@pytest.mark.parametrize("changed", [("--seed", "1"), ("--drop", "Body Mass (g)"), ("--outliers",)])
 def test_labels_of_another_setting_are_not_used(pckid, arguments, calls, tmp_path, changed):
     calls["most"] = 3
     assert pckid(*arguments, "--out", "o.csv", "--resume").code == 1
@@ -133,6 +133,14 @@ def test_labels_come_back_as_they_were_kept(tmp_path):
         assert stored.recall(3) is None
         stored.remove()
     assert not list(tmp_path.iterdir())
+
+
+def test_labels_of_a_table_with_very_long_names_come_back(tmp_path):
+    path, made_by = str(tmp_path / "x.resume"), {"columns": ["long name" * 200_000]}
+    with StoredLabels(path, made_by, "float32") as stored:
+        stored.keep(np.array([3]), np.array([0.5], dtype=np.float32))
+    with StoredLabels(path, made_by, "float32") as stored:
+        assert (stored.n_rows, stored.is_other) == (1, False)
 
 
 def test_a_file_of_another_kind_and_a_link_are_left_alone(pckid, arguments, tmp_path):

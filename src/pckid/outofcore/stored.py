@@ -13,7 +13,6 @@ import numpy as np
 from pckid.exceptions import TableError
 
 _MARK = b"pckid labels of "
-_LONGEST_HEAD = 1 << 20
 
 
 class StoredLabels:
@@ -30,11 +29,12 @@ class StoredLabels:
         self.path = path
         fields = [("cluster", "<i8"), ("confidence", dtype), ("outlier_score", dtype)]
         self._record = np.dtype(fields[: 2 + outliers])
-        self._head = _MARK + json.dumps(made_by, sort_keys=True).encode() + b"\n"
+        made = {**made_by, "record": self._record.descr}
+        self._head = _MARK + json.dumps(made, sort_keys=True).encode() + b"\n"
 
     def __enter__(self) -> StoredLabels:
         self._file = open(self.path, "r+b", opener=_open_no_link)
-        head = self._file.readline(_LONGEST_HEAD) if _lock(self._file) else None
+        head = self._file.readline(len(self._head)) if _lock(self._file) else None
         if head is None or (head and not head.startswith(_MARK)):
             self._file.close()
             why = "is there and holds no labels of an earlier run. Move it away"
