@@ -27,7 +27,7 @@ def make_stats(kind, X):
 
 def share(kind, covariances, weights):
     """Tie or round covariances of components, one after the other."""
-    if kind == "spherical":
+    if ALL[kind].SPHERICAL:
         return np.stack([np.full(len(v), v.mean()) for v in covariances])
     pooled = sum(w * c for w, c in zip(weights, covariances, strict=True))
     return np.stack([pooled] * len(weights))
@@ -69,6 +69,19 @@ def test_the_likelihood_never_falls(kind, seed):
         now = em.responsibilities(family.log_joint(stats, params))[1].mean()
         assert now >= last - 1e-9
         params, last = steps(family, stats, params, 1, 0.05), now
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_a_family_says_what_its_constraint_shares(kind):
+    rng, family = np.random.default_rng(0), ALL[kind]
+    X = punch(rng.standard_normal((40, 4)), rng, 0.2)
+    stats = family.statistics(standardise(X, measure(X), "float64"))
+    params = steps(family, stats, begin(family, stats, np.array([[0, 1, 2]]), 0.05), 2, 0.05)
+    spread = params.covariances[0]
+    assert spread.ndim == (3 if family.MATRICES else 2)
+    variances = np.diagonal(spread, axis1=1, axis2=2) if family.MATRICES else spread
+    assert np.allclose(variances, variances[:1]) == family.TIED
+    assert np.allclose(variances, variances[:, :1]) == family.SPHERICAL
 
 
 def test_pooling_averages_over_the_components_of_each_mixture():

@@ -25,6 +25,7 @@ class Family(Protocol):
     STACKABLE: bool  # whether several mixtures share a call
     MIXED: bool  # whether it knows categories and informative missingness
     MATRICES: bool  # whether a component's covariance is a matrix
+    SPHERICAL: bool  # whether the features of a component have one variance
     TIED: bool  # whether the components of a mixture have parameters in common
     Parameters: Any  # the tuple of a stack's parameters
 

@@ -244,11 +244,12 @@ class IncompleteGaussianMixture(FittedMixture):
             values = take_along(values, counted)
             weights = asarray_like(weights[counted], values, dtype=xp.float64)
         # The determinant of a covariance matrix near its floor has no digit left in float32.
-        single = values.dtype == xp.float32 and not FAMILIES[self.covariance_type].MATRICES
+        family = FAMILIES[self.covariance_type]
+        single = values.dtype == xp.float32 and not family.MATRICES
         self._dtype = "float32" if single else "float64"
         X = xp.astype(values, xp.float64, copy=False)
         # One variance holds for all columns of a sphere, so they have one scale.
-        one_group = np.zeros(X.shape[1]) if self.covariance_type == "spherical" else None
+        one_group = np.zeros(X.shape[1]) if family.SPHERICAL else None
         self._scaling = measure(X, groups=one_group, weights=weights)
         check_columns_vary(len(self._scaling.used), X.shape)
         self.dropped_features_ = dropped_features(self, self._scaling.used)

@@ -68,6 +68,9 @@ FAMILIES: dict[str, Family] = {
         product, TIED=True, constrain=_same_variances, n_parameters=lambda g, d: g * d + g - 1 + d
     ),
     "spherical": _with_constraint(
-        product, constrain=_one_variance, n_parameters=lambda g, d: g * d + g - 1 + g
+        product,
+        SPHERICAL=True,
+        constrain=_one_variance,
+        n_parameters=lambda g, d: g * d + g - 1 + g,
     ),
 }

@@ -228,7 +228,7 @@ class FittedMixture(DensityMixin, IncompleteInputMixin, BaseEstimator):
 
     def _public(self, each: np.ndarray) -> Array:
         """Give what each component has the public shape, where the fitted parameters lie."""
-        shape = units.as_public(each, self.covariance_type, self._scaling)
+        shape = units.as_public(each, FAMILIES[self.covariance_type], self._scaling)
         return asarray_like(shape, self._params.means)
 
     def _score(self, X: Any) -> tuple[Array, Array, Table]:

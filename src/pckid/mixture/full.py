@@ -27,6 +27,7 @@ from pckid.mixture.em import Share, holds_rows, log_weights
 STACKABLE = False
 MIXED = False
 MATRICES = True
+SPHERICAL = False
 TIED = False
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from pckid._utils.arrays import asarray_like, is_foreign, to_numpy
 from pckid.input.table import Scaling
 from pckid.mixture import units
+from pckid.mixture.families import FAMILIES
 
 # Weights in float32 sum to 1 within this.
 _ROUNDING = 1e-6
@@ -98,9 +99,10 @@ class Given(NamedTuple):
         name, what = (
             ("precisions_init", "precision") if precise else ("covariances_init", "covariance")
         )
-        what, shape = f"{kind} {what}", units.public_shape(kind, g, d)
+        what, family = f"{kind} {what}", FAMILIES[kind]
+        shape = units.public_shape(family, g, d)
         values = read_array(self.precisions if precise else self.covariances, name, what, shape)
-        each = units.for_each(values, kind, g, d)
+        each = units.for_each(values, family, g, d)
         inside = units.spread_in(each, scaling, precisions=precise)
         check_finite(inside, name)
         check_definite(inside, what)

@@ -49,6 +49,7 @@ from pckid.mixture.em import Share, holds_rows, log_weights
 STACKABLE = True
 MIXED = True
 MATRICES = False
+SPHERICAL = False
 TIED = False
 _LOG_2PI = math.log(2 * math.pi)
 # Most components hold few rows: with a whole row of prior, categories that all of these share would

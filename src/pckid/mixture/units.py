@@ -8,6 +8,7 @@ import numpy as np
 
 from pckid._utils.arrays import Array, asarray_like, namespace, to_numpy
 from pckid.input.table import Scaling
+from pckid.mixture.em import Family
 
 # The square of a spread of 1e300 is inf, which is as near as a float comes.
 _may_overflow = np.errstate(over="ignore")
@@ -90,29 +91,24 @@ def _widened(inside: np.ndarray, kept: np.ndarray, n_features: int, own: float) 
     return result
 
 
-def public_shape(kind: str, n_components: int, n_features: int) -> tuple[int, ...]:
+def public_shape(family: Family, n_components: int, n_features: int) -> tuple[int, ...]:
     """Return the shape of `covariances_`, as scikit-learn's mixtures have it where they can."""
-    g, d = n_components, n_features
-    shapes: dict[str, tuple[int, ...]] = {
-        "full": (g, d, d), "tied": (d, d), "diag": (g, d), "tied_diag": (d,), "spherical": (g,),
-    }  # fmt: skip
-    return shapes[kind]
+    one = () if family.SPHERICAL else (n_features,) * (2 if family.MATRICES else 1)
+    return one if family.TIED else (n_components, *one)
 
 
-def for_each(covariances: np.ndarray, kind: str, n_components: int, d: int) -> np.ndarray:
+def for_each(covariances: np.ndarray, family: Family, n_components: int, d: int) -> np.ndarray:
     """Write covariances of a public shape out for each component: (g, d) or (g, d, d)."""
-    if kind == "spherical":
-        return np.tile(covariances[:, None], (1, d))
-    if kind in ("tied", "tied_diag"):
-        return np.stack([covariances] * n_components)
-    return covariances
+    if family.SPHERICAL:
+        covariances = np.repeat(covariances[..., None], d, axis=-1)
+    return np.stack([covariances] * n_components) if family.TIED else covariances
 
 
-def as_public(covariances: np.ndarray, kind: str, scaling: Scaling) -> np.ndarray:
+def as_public(covariances: np.ndarray, family: Family, scaling: Scaling) -> np.ndarray:
     """Undo `for_each`: what all components or features share is given once."""
-    if kind == "spherical":
-        return covariances[:, scaling.kept[0]]
-    return covariances[0] if kind in ("tied", "tied_diag") else covariances
+    if family.SPHERICAL:
+        covariances = covariances[:, scaling.kept[0]]
+    return covariances[0] if family.TIED else covariances
 
 
 def log_volume(observed: Array, scaling: Scaling) -> Array:
