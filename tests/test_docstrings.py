@@ -7,6 +7,7 @@ from importlib import import_module
 import pytest
 
 import pckid
+from pckid._utils.sklearn_compat import StrOptions
 
 MODULES = ("data", "metrics", "missing", "plots", "series")
 
@@ -75,6 +76,18 @@ def test_every_parameter_is_described(name):
     for parameter in parameters(thing):
         in_words = f"`{parameter}`" in text or parameter in ("y", "ax")
         assert re.search(rf"^(\w+, )*{parameter}\b.*( :|$)", listed, re.MULTILINE) or in_words
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, kind in OBJECTS.items() if hasattr(kind, "_parameter_constraints")]
+)
+def test_every_text_that_a_parameter_takes_is_listed(name):
+    listed = re.split(r"^(\w+) : ", sections(OBJECTS[name])["Parameters"], flags=re.MULTILINE)
+    said = dict(zip(listed[1::2], listed[2::2], strict=True))
+    for parameter, allowed in OBJECTS[name]._parameter_constraints.items():
+        for each in allowed:
+            for text in each.options if isinstance(each, StrOptions) else ():
+                assert f'"{text}"' in said[parameter], parameter
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 import xlsxwriter
 
 import pckid as package
 from pckid.cli import COMMANDS
+from pckid.cli.cluster import cluster
+from pckid.spectral.embedding import EMBEDDINGS
 
 QUICK = ["--inits", "4", "--max-components", "6", "--no-assess"]
 
@@ -277,6 +280,15 @@ def test_examples_of_the_help_run(pckid, example_files):
             words += [] if {"--drop", "--columns"} & set(words) else ["--drop", "notes,name"]
         result = pckid(*words, stdin=stdin)
         assert result.code == 0, (line, result.err)
+
+
+def test_options_that_are_parameters_offer_every_value_of_them():
+    offered = {
+        option.name: set(option.type.choices)
+        for option in cluster.params
+        if isinstance(option.type, click.Choice) and option.name in package.PCKID().get_params()
+    }
+    assert offered == {"embedding": set(EMBEDDINGS)}
 
 
 def test_version_and_module(pckid):
