@@ -15,7 +15,7 @@ from sklearn.base import clone
 
 import pckid
 from pckid.reporting import Background
-from pckid.reporting.page import LIBRARIES
+from pckid.reporting.page import LIBRARIES, SCRIPTS
 
 VOID = {"meta", "link", "br", "hr", "img", "input"}
 
@@ -92,6 +92,14 @@ def test_every_picture_has_words_and_a_table(page, outline):
     assert len(pictures) == 6
     assert all("table" in a["aria-label"] for a in pictures)
     assert page.count("Data table:") == 13
+
+
+def test_every_script_travels_in_the_page_and_every_chart_has_its_function(page):
+    folder = files("pckid.reporting").joinpath("static")
+    assert {*LIBRARIES, *SCRIPTS} == {p.name for p in folder.iterdir() if p.name.endswith(".js")}
+    drawn = folder.joinpath("figures.js").read_text("utf-8").partition("const draw = {")[2]
+    names = re.findall(r"(\w+): draw\w+,", drawn.partition("}")[0])
+    assert sorted(re.findall(r'data-chart="(\w+)"', page)) == sorted(names)
 
 
 def test_licences_of_what_travels_in_the_page_are_installed_with_it(page):
