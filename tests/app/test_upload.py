@@ -1,6 +1,9 @@
 """How a table is read: sheets, letters that are not UTF-8, and what the page says of both."""
 
 import io
+import lzma
+import re
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -13,6 +16,7 @@ from streamlit.testing.v1 import AppTest
 from pckid.app import upload
 from pckid.app.result import as_command, as_python
 from pckid.app.work import Settings
+from pckid.tables import writing
 from pckid.tables.options import ColumnOptions
 
 GERMAN = "Größe;Käfer\n1,5;grün\n2,5;rot\n"
@@ -45,6 +49,22 @@ def workbook(**sheets):
 
 def names(app):
     return app.session_state["found"].table.names
+
+
+def test_every_kind_of_file_that_can_be_read_can_be_chosen():
+    guide = (Path(__file__).parents[2] / "docs" / "guide" / "tables.md").read_text("utf-8")
+    named = re.findall(r"`\.(\w+)`", guide.partition("`pckid inspect")[0])
+    written = [ending[1:] for ending in (*writing._SUFFIXES, *writing._CODECS)]
+    assert len(named) > 5
+    assert set(named + written) <= set(upload.KINDS)
+
+
+@pytest.mark.parametrize("name", ["t.tab", "t.csv.xz"])
+def test_every_text_file_may_say_how_it_is_written(name):
+    content = b"a\tb\n1\t2\n3\t4\n"
+    app = page(name, lzma.compress(content) if name.endswith("xz") else content)
+    assert names(app) == ["a", "b"]
+    assert "Character between the cells" in [menu.label for menu in app.selectbox]
 
 
 @pytest.mark.parametrize("place", ["table", "new"])

@@ -23,7 +23,9 @@ from pckid.tables.workbooks import find_sheets
 from pckid.wording import write_evidence, write_note
 
 SPREADSHEETS = ("xlsx", "xls", "ods")
-KINDS = [*SPREADSHEETS, "csv", "tsv", "txt", "gz", "parquet", "arrow", "feather", "dta", "sav"]
+TEXTS = ("csv", "tsv", "tab", "txt", "gz", "bz2", "xz", "zst", "lz4")
+STATISTICS = ("dta", "sav", "zsav", "sas7bdat", "xpt")
+KINDS = [*SPREADSHEETS, *TEXTS, "parquet", "pq", "arrow", "feather", *STATISTICS]
 ENCODINGS = {
     "cp1252": "Windows, Western European",
     "cp1250": "Windows, Central European",
@@ -180,7 +182,7 @@ def _ask_for_sheet(upload: Upload, key: str) -> str | None:
 
 
 def _is_text(upload: Upload) -> bool:
-    return upload.name.lower().endswith(("csv", "tsv", "txt", "gz"))
+    return upload.name.lower().endswith(TEXTS)
 
 
 def _open_once(upload: Upload, place: str) -> Opened:
