@@ -8,6 +8,8 @@ import shlex
 import shutil
 import subprocess
 import sys
+from dataclasses import fields
+from inspect import signature
 from pathlib import Path
 
 import click
@@ -18,6 +20,7 @@ import pckid as package
 from pckid.cli import COMMANDS
 from pckid.cli.cluster import cluster
 from pckid.spectral.embedding import EMBEDDINGS
+from pckid.tables.options import ColumnOptions, ReadOptions
 
 QUICK = ["--inits", "4", "--max-components", "6", "--no-assess"]
 
@@ -289,6 +292,17 @@ def test_options_that_are_parameters_offer_every_value_of_them():
         if isinstance(option.type, click.Choice) and option.name in package.PCKID().get_params()
     }
     assert offered == {"embedding": set(EMBEDDINGS)}
+
+
+def test_shell_and_python_read_tables_by_the_same_options():
+    known = {each.name: each.default for each in fields(ReadOptions) + fields(ColumnOptions)}
+    shell = {option.name.removeprefix("no_"): option.multiple for option in cluster.params[1:]}
+    elsewhere = {"fallback_encoding", "lines", "missing_columns"}
+    assert known.keys() - shell == elsewhere
+    several = {name for name, default in known.items() if isinstance(default, tuple)}
+    assert several == {name for name in known if shell.get(name)}
+    elsewhere |= {"row_names", "labels", "known", "weights", "max_unpacked"}
+    assert known.keys() - signature(package.read_table).parameters == elsewhere
 
 
 def test_version_and_module(pckid):

@@ -8,20 +8,8 @@ from typing import Any
 _SHORT = {
     "row_names": "id", "labels": "label", "missingness": "informative", "n_clusters": "k",
 }  # fmt: skip
-# Parameters that take one value; all others take a list of texts.
-_SINGLE = (
-    "skip_first",
-    "skip_last",
-    "sheet",
-    "encoding",
-    "delimiter",
-    "header",
-    "limits",
-    "visible_only",
-    "units_row",
-    "known",
-    "n_clusters",
-)
+LISTS = ("columns", "drop", "categorical", "na_values", "not_missing", "numbers", "dates")
+"""Options that take several values; all others take one."""
 
 
 def write_command(words: Sequence[str], *options: Mapping[str, Any]) -> str:
@@ -74,6 +62,6 @@ def as_parameters(options: Iterable[tuple[str, Any]]) -> str:
 
 def as_parameter(key: str, values: Sequence[Any] = ()) -> str:
     """Write one parameter: "drop=['notes']", or "drop=[...]" without values."""
-    if key in _SINGLE:
-        return f"{key}={values[-1]!r}" if values else f"{key}=..."
-    return f"{key}={list(dict.fromkeys(values))!r}" if values else f"{key}=[...]"
+    if key in LISTS:
+        return f"{key}={list(dict.fromkeys(values))!r}" if values else f"{key}=[...]"
+    return f"{key}={values[-1]!r}" if values else f"{key}=..."

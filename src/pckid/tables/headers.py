@@ -17,7 +17,7 @@ _NUMBER = re.compile(r"[+\-−–]?[$€£]?\s?[\d.,'’\s]*\d[\d.,'’\s]*([eE]
 _DATE = re.compile(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}")
 _YEAR = re.compile(r"(18|19|20|21)\d\d(\.0)?")
 _NUMBERS = frozenset({"number", "year"})
-# Texts that stand for a missing value, and so for no name.
+# Texts that name no column; others in `MISSING_TOKENS`, such as "missing", may name one.
 _MISSING = frozenset({"na", "n/a", "nan", "#n/a", "null", "none", "nil", "-", "--", ".", "?"})
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from numbers import Real
 from typing import Any, NamedTuple
 
+from pckid._utils.commands import LISTS
 from pckid.input.cells import as_text
 from pckid.tables.findings import Drop, Fix, Missing, ReadAs, SetOption, SkipFirst, SkipUnits
 from pckid.tables.formats import FORMATS
@@ -71,17 +72,14 @@ class ColumnOptions:
 
     def with_fixes(self, fixes: Sequence[Fix]) -> ColumnOptions:
         """Add fixes of columns; those of rows are no matter of columns."""
-        changed = self
-        for fix in fixes:
-            name, value = option_of(fix)
-            if name == "limits":
-                changed = replace(changed, limits=value)
-            elif name in ("drop", "categorical", "na_values", "numbers", "dates"):
-                known = getattr(changed, name)
-                if value not in known:
-                    more: dict[str, Any] = {name: (*known, value)}
-                    changed = replace(changed, **more)
-        return changed
+        changed = dict(vars(self))
+        for name, value in map(option_of, fixes):
+            if name in LISTS:
+                known = changed[name]
+                changed[name] = known if value in known else (*known, value)
+            elif name in changed:
+                changed[name] = value
+        return ColumnOptions(**changed)
 
 
 def option_of(fix: Fix) -> tuple[str, Any]:

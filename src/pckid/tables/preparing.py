@@ -67,9 +67,9 @@ _MOST_ROUNDS = 5
 _MOST_TEXTS = 10_000
 # Columns of more answers are no questions of a survey.
 _MOST_ANSWERS = 11
-# Fixes of a column that a model knows, and of one that cases need: neither can be dropped.
 # Of the lines that hold one value each, so many are of another case, time or variable.
 _SINGLE = 0.9
+# Fixes of a column that a model knows, and of one that cases need: neither can be dropped.
 _FOR_CELLS = (Missing, SkipLast, SkipUnits)
 _FOR_CASES = (*_FOR_CELLS, ReadAs, SetOption)
 
