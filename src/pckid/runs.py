@@ -321,8 +321,10 @@ class Clustering:
                 rows.append([str(name), f"is {text}", *map(Share, of_clusters)])
         return {"profiles": rows}
 
-    def report(self, assessment: Assessment | None, words: Dialect, path: str | None = None) -> Any:
-        """Make the report on rows in memory, and write it where a path is given."""
+    def report(
+        self, assessment: Assessment | None, words: Dialect, path: str | None = None, **fit: Any
+    ) -> Any:
+        """Make the report on rows in memory, by options of the fit, and write it to a path."""
         from pckid.reporting import Background, report
 
         prepared, table = self.prepared, self.prepared.table
@@ -348,7 +350,7 @@ class Clustering:
             # The app limits how much a file may unpack to; nobody chose that.
             command=write_command(
                 ["cluster", file],
-                list_given(prepared.options, table.reading) | {"max_unpacked": None},
+                list_given(prepared.options, table.reading) | {"max_unpacked": None} | fit,
             ),
         )
         verdict = assessment or False

@@ -258,6 +258,22 @@ def test_a_report_names_no_options_for_what_was_left_out(pckid, tmp_path):
     assert re.search(r">took<.{0,40}>durations<", page, re.DOTALL)
 
 
+def test_the_command_of_a_report_gives_its_clusters_and_those_of_another_number(pckid, messy):
+    options = ["--yes", "--seed", 3, "--informative", "--same-units", "--group", "money=rev*"]
+    options += ["--embedding", "kernel_pca", "--max-samples", 0.6, *QUICK[:4]]
+    command = ["cluster", "t.csv", "-k", 2, *options, "--report", "r.html", *QUICK[4:]]
+    first = pckid(*command, "--out", "a.csv")
+    assert first.code == 0, first.err
+    page = html.unescape((messy / "r.html").read_text(encoding="utf-8"))
+    (name, *again, flag, number) = shlex.split(
+        re.findall(r"<code>(pckid cluster .*?)</code>", page)[0]
+    )
+    assert (name, flag, number) == ("pckid", "-k", "3")
+    assert pckid(*again, flag, number, "--no-assess").code == 0
+    assert pckid(*again, "-k", 2, "--no-assess", "--out", "b.csv").code == 0
+    assert (messy / "a.csv").read_bytes() == (messy / "b.csv").read_bytes()
+
+
 @pytest.mark.parametrize(
     ("cell", "advised"),
     [

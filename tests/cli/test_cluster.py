@@ -159,7 +159,7 @@ def test_a_model_is_saved_and_a_report_written(pckid, penguins, tmp_path):
     assert load(model).feature_names_in_[0] == "Culmen Length (mm)"
     text = page.read_text("utf-8")
     assert "in <bdi>penguins.csv</bdi>" in text
-    assert "<code>pckid cluster penguins.csv --id label -k 4</code>" in text
+    assert f"<code>pckid cluster penguins.csv --id label {' '.join(QUICK[:4])} -k 4</code>" in text
 
 
 def test_missing_codes_and_decimal_commas_are_understood(pckid, tmp_path):

@@ -17,6 +17,7 @@ import pytest
 import xlsxwriter
 
 import pckid as package
+from pckid._utils.commands import as_argument
 from pckid.cli import COMMANDS
 from pckid.cli.cluster import cluster
 from pckid.spectral.embedding import EMBEDDINGS
@@ -299,6 +300,8 @@ def test_shell_and_python_read_tables_by_the_same_options():
     shell = {option.name.removeprefix("no_"): option.multiple for option in cluster.params[1:]}
     elsewhere = {"fallback_encoding", "lines", "missing_columns"}
     assert known.keys() - shell == elsewhere
+    flags = {flag for option in cluster.params[1:] for flag in option.opts}
+    assert {as_argument(name) for name in known.keys() - elsewhere - {"header"}} <= flags
     several = {name for name, default in known.items() if isinstance(default, tuple)}
     assert several == {name for name in known if shell.get(name)}
     elsewhere |= {"row_names", "labels", "known", "weights", "max_unpacked"}

@@ -39,6 +39,11 @@ _PHASES = {
 }
 # What is learnt from all rows, and not from those that are drawn from a large file.
 _ONLY_WHOLE = ("missingness", "instability", "weights")
+# Options of the fit that take a value, but for the number of clusters.
+_OF_FIT = (
+    "n_inits", "max_components", "max_samples", "embedding", "paper", "groups", "random_state",
+    "device",
+)  # fmt: skip
 # Options of columns that do not say how they are read.
 _USE = (
     "columns", "drop", "categorical", "row_names", "labels", "known", "weights", "take_advice",
@@ -151,7 +156,9 @@ def _cluster(
     say(f"Clustered in {seconds:.1f} s; {found.share_missing:.1%} of the cells are missing.")
     _tell_choice(estimator)
     if given.report_path:
-        found.report(assessment, _words.SHELL, given.report_path)
+        asked = {key: getattr(given, key) or None for key in _OF_FIT}
+        asked |= {key: bool(getattr(given, key)) for key in ("scaling", "missingness")}
+        found.report(assessment, _words.SHELL, given.report_path, **asked)
     totals, layout = _write(found, given)
     tell_sizes(estimator, totals)
     _words.tell_notes(found.list_notes(totals, layout))
