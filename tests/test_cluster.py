@@ -243,7 +243,7 @@ class TestDegenerate:
         model = PCKID(6, **SMALL, embedding=embedding).fit(rows)
         assert sorted(model.labels_) == list(range(6))
         assert model.inertia_ < 1e-12
-        assert model.confidence_.min() > 0.7
+        assert model.confidence_.min() > 0.6
 
     @pytest.mark.parametrize("n_samples", [10, 80])
     def test_two_different_rows_only(self, embedding, n_samples):

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import erf
 
-from pckid._utils.arrays import Array, asarray_like, device_of, namespace, to_numpy
+from pckid._utils.arrays import Array, asarray_like, device_of, namespace, take_along, to_numpy
 from pckid._utils.markup import html_table
 from pckid.input.table import Scaling, Table, row_slices
 
@@ -161,7 +161,7 @@ def profile_clusters(
     # Deviations from each row's own centre: differences of large sums would lose their digits.
     squares: Any = 0.0
     for rows in blocks:
-        own = xp.take(mean, xp.where(labels[rows] < 0, 0, labels[rows]), axis=0)
+        own = take_along(mean, xp.where(labels[rows] < 0, 0, labels[rows]))
         deviations = (table.values[rows, :] - own) * _seen(table, rows)
         squares = squares + member[:, rows] @ deviations**2
     counts, means, sums = _host(xp.stack([count, mean, squares]))

@@ -39,11 +39,17 @@ _NUMBERS_AT_ONCE_DEVICE = 1 << 26
 def outlier_score(kernel: Kernel, table: Table, jobs: int) -> Array:
     """Compute how unlike all components rows are, in standard deviations.
 
-    With s the `surprise` of a row of n observed values, which is about χ²(n) / n where the mixtures
-    are right, the score is (s^⅓ − 1 + c) / √c with c = 2 / (9 n): about standard normal (Wilson and
-    Hilferty 1931), whatever n is. Of shape (n_samples,), NaN for a row with nothing observed.
+    How far the n observed values of a row are from what the mixtures expect is s, the mean over
+    mixtures, weighted as in the kernel, of Σ_g γ_g D_g / n. D_g sums (x − μ)² / σ² over its numbers
+    and 1 − 2 log p − 2 H over its categories, H the entropy of the column in the component: each is
+    1 on average where the component is right. Numbers that take two values count as categories. Of
+    covariance matrices the variances count.
+
+    Where the mixtures are right, s is about χ²(n) / n, and the score, (s^⅓ − 1 + c) / √c with
+    c = 2 / (9 n), about standard normal (Wilson and Hilferty 1931), whatever n is. Of shape
+    (n_samples,), NaN for a row with nothing observed.
     """
-    return _score(surprise(kernel, table, jobs), table)
+    return _score(_pass(kernel, table, jobs)[1], table)
 
 
 def project_and_score(
@@ -52,9 +58,9 @@ def project_and_score(
     """Compute coordinates as `project` does, and `outlier_score`, in one pass over the rows."""
     k, degree = projection.basis.shape[1], projection.degree
     more = [projection.basis] if degree is None else [projection.basis, degree[:, None]]
-    taken, surprises = _pass(kernel, table, jobs, more)
+    taken, deviations = _pass(kernel, table, jobs, more)
     points = taken[:k, :] if degree is None else taken[:k, :] / taken[k:, :]
-    return namespace(points).matrix_transpose(points), _score(surprises, table)
+    return namespace(points).matrix_transpose(points), _score(deviations, table)
 
 
 class FeatureScorer:
@@ -89,7 +95,7 @@ class FeatureScorer:
             if rows.codes.shape[1]:
                 weighed = _category_functionals(self._kernel.ensemble.stacks, rows) * self._scales
                 total = clip_min(total, 0.0) + _category_deviations(weighed @ part, mine)
-            return _score(_per_value(total, mine), mine)
+            return _score(total, mine)
 
         found = for_row_blocks(compute, self._kernel, rows, jobs)
         return namespace(features).concat(found, axis=0)
@@ -132,30 +138,20 @@ class FeatureScorer:
         return kept[1]
 
 
-def _score(surprises: Array, table: Table) -> Array:
-    """Turn the surprise of rows (n,) into standard deviations; NaN if nothing is observed."""
-    xp = namespace(surprises)
-    count = table.observed_values
-    c = 2 / (9 * xp.where(count > 0, count, 1.0))
-    return xp.where(count > 0, (surprises ** (1 / 3) - 1 + c) / xp.sqrt(c), xp.nan)
-
-
-def surprise(kernel: Kernel, table: Table, jobs: int) -> Array:
-    """Compute how far the observed values of rows are from what the mixtures expect.
-
-    The mean over mixtures, weighted as in the kernel, of Σ_g γ_g D_g / n for a row with n values
-    observed. D_g sums (x − μ)² / σ² over its numbers and 1 − 2 log p − 2 H over its categories, H
-    the entropy of the column in the component: each is 1 on average where the component is right.
-    Numbers that take two values count as categories. Of covariance matrices the variances count.
-    Of shape (n_samples,), 0 for a row with nothing observed.
-    """
-    return _pass(kernel, table, jobs)[1]
+def _score(deviations: Array, table: Table) -> Array:
+    """Turn deviations of rows, added up (n,), into standard deviations; NaN if there are none."""
+    xp, count = namespace(deviations), table.observed_values
+    seen = count > 0
+    n = xp.where(seen, count, 1.0)
+    c = 2 / (9 * n)
+    score = ((clip_min(deviations, 0.0) / n) ** (1 / 3) - 1 + c) / xp.sqrt(c)
+    return xp.where(seen, score, xp.nan)
 
 
 def _pass(
     kernel: Kernel, table: Table, jobs: int, more: Sequence[Array] = ()
 ) -> tuple[Array, Array]:
-    """Take rows through the mixtures: `more` of their features (.., n_samples), and surprises."""
+    """Take rows through the mixtures: `more` of their features (.., n), and deviations (n,)."""
     functionals = _deviation_functionals(kernel, table, more)
     width = sum(basis.shape[1] for basis in more)
 
@@ -167,8 +163,8 @@ def _pass(
 
     most = min(HOST_BLOCK, max(1, _NUMBERS_AT_ONCE // max(table.width, 1)))
     parts = zip(*for_row_blocks(compute, kernel, table, jobs, most), strict=True)
-    taken, surprises = (namespace(table.values).concat(part, axis=-1) for part in parts)
-    return taken, surprises
+    taken, deviations = (namespace(table.values).concat(part, axis=-1) for part in parts)
+    return taken, deviations
 
 
 def _deviation_functionals(kernel: Kernel, table: Table, more: Sequence[Array]) -> Array:
@@ -253,12 +249,12 @@ def _deviations_of_two_values(
 
 
 def _combine(found: Array, rows: Table) -> Array:
-    """Add the deviations of each row up from all functionals (width, n), per observed value."""
+    """Add the deviations of each row (n,) up from all functionals (width, n)."""
     width = 3 * rows.n_features
     total = _number_deviations(found[:width, :], rows, slice(0, rows.n_features))
     if rows.codes.shape[1]:
         total = clip_min(total, 0.0) + _category_deviations(found[width:, :], rows)
-    return _per_value(total, rows)
+    return total
 
 
 def _number_deviations(found: Array, rows: Table, columns: slice) -> Array:
@@ -277,9 +273,3 @@ def _category_deviations(found: Array, rows: Table) -> Array:
     own = gather(found[:, :n_categories], xp.where(rows.codes < 0, 0, rows.codes))
     deviations = 1 - 2 * own - 2 * found[:, n_categories:]
     return xp.sum(xp.where(rows.observed[:, rows.n_features :], deviations, 0.0), axis=1)
-
-
-def _per_value(total: Array, rows: Table) -> Array:
-    """Divide sums over the observed values of rows (n,) by how many these are."""
-    xp, count = namespace(total), rows.observed_values
-    return clip_min(total, 0.0) / xp.where(count > 0, count, 1.0)

@@ -108,7 +108,7 @@ class Table(NamedTuple):
         """How many values a whole row counts for: one category in several columns counts once."""
         xp, weights, counts = namespace(self.values), self.margins.weights, self.margins.counts
         if weights.shape[0] == 0:
-            return self.observed.shape[1] + float(xp.sum(counts - 1))
+            return self.observed.shape[1] + (float(xp.sum(counts - 1)) if counts.shape[0] else 0)
         more = xp.sum(weights[: counts.shape[0]] * (counts - 1))
         return float(xp.sum(weights) + more)
 

@@ -12,9 +12,8 @@ from pckid.spectral.embedding import fit_embedding
 from pckid.spectral.kmeans import distances_to, first_of_nearest, kmeans
 from pckid.spectral.known_rows import KnownRows, n_coordinates
 
-# Two clusterings of some hundred rows pin down one number well enough; fewer rows take more.
-_N_DRAWS, _N_DRAWS_OF_FEW = 2, 3
-_FEW_ROWS = 200
+# Two clusterings pin down one number well enough.
+_N_DRAWS = 2
 # Of n rows, memberships are as sharp as n / (n + 10) of what the parts say: a table drawn with
 # replacement holds two thirds of the rows. Chosen on simulated tables of 40 to 800 rows.
 _WIDER = 10
@@ -183,9 +182,8 @@ def cluster_by_parts(
         Labels of all rows; clusters are numbered by each part anew.
     """
     n_samples = features.shape[1]
-    n_draws = _N_DRAWS if n_samples > _FEW_ROWS else _N_DRAWS_OF_FEW
     if n_clusters == 1:
-        return np.zeros((n_draws, n_samples), dtype=np.int64)
+        return np.zeros((_N_DRAWS, n_samples), dtype=np.int64)
     size = min(max(n_clusters + 1, -(-n_samples // 3)), n_samples)
     width = n_clusters if known is None else n_coordinates(n_clusters, size)
 
@@ -206,7 +204,7 @@ def cluster_by_parts(
         ).centers
         return to_numpy(first_of_nearest(distances_to(points, centers), centers))
 
-    return np.stack([cluster() for _ in range(n_draws)])
+    return np.stack([cluster() for _ in range(_N_DRAWS)])
 
 
 def _take_part(features: Array, columns: np.ndarray, rows: np.ndarray) -> Array:
