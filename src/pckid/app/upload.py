@@ -14,7 +14,7 @@ from pckid.app.wording import ELSEWHERE, PAGE
 from pckid.app.work import MAX_UNPACKED, Upload
 from pckid.data import penguins_path
 from pckid.exceptions import TableError
-from pckid.tables.endings import find_extra_rows
+from pckid.tables.extra_rows import find_extra_rows
 from pckid.tables.findings import Fix, SetOption, SkipFirst, SkipLast
 from pckid.tables.options import ReadOptions
 from pckid.tables.scanning import OpenTable

@@ -13,7 +13,7 @@ from pckid._utils.answers import MAX_CATEGORIES
 from pckid._utils.text import number_hint
 from pckid.input.sentinels import Sentinel, find_codes
 from pckid.tables.categories import Columns
-from pckid.tables.endings import find_extra_rows, find_subtotals
+from pckid.tables.extra_rows import find_extra_rows, find_subtotals
 from pckid.tables.findings import (
     Drop,
     Fix,
