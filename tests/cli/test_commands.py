@@ -286,6 +286,13 @@ def test_examples_of_the_help_run(pckid, example_files):
         assert result.code == 0, (line, result.err)
 
 
+def test_options_that_are_parameters_are_written_as_they_are_typed():
+    options = [o for o in cluster.params if o.name in package.PCKID().get_params()]
+    assert len(options) > 5
+    for option in options:
+        assert as_argument(option.name) in option.opts
+
+
 def test_options_that_are_parameters_offer_every_value_of_them():
     offered = {
         option.name: set(option.type.choices)

@@ -8,7 +8,7 @@ from typing import Any
 _SHORT = {
     "row_names": "id", "labels": "label", "missingness": "informative", "n_clusters": "k",
     "take_advice": "yes", "scaling": "same_units", "random_state": "seed", "n_inits": "inits",
-    "groups": "group",
+    "n_jobs": "jobs", "groups": "group",
 }  # fmt: skip
 LISTS = ("columns", "drop", "categorical", "na_values", "not_missing", "numbers", "dates")
 """Options that take several values; all others take one."""

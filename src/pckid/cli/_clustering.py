@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import click
 import numpy as np
@@ -39,11 +40,6 @@ _PHASES = {
 }
 # What is learnt from all rows, and not from those that are drawn from a large file.
 _ONLY_WHOLE = ("missingness", "instability", "weights")
-# Options of the fit that take a value, but for the number of clusters.
-_OF_FIT = (
-    "n_inits", "max_components", "max_samples", "embedding", "paper", "groups", "random_state",
-    "device",
-)  # fmt: skip
 # Options of columns that do not say how they are read.
 _USE = (
     "columns", "drop", "categorical", "row_names", "labels", "known", "weights", "take_advice",
@@ -62,9 +58,7 @@ def run_cluster(given: SimpleNamespace) -> None:
     if table.data is None:
         say(f"{table.source} is read in batches; it need not fit in memory.")
     make = PCKID.as_in_paper if given.paper else PCKID
-    parameters = PCKID().get_params()
-    asked = {key: v for key, v in vars(given).items() if key in parameters and v is not None}
-    estimator = make(**{"n_clusters": "auto", **asked})
+    estimator = make(**{"n_clusters": "auto", **_parameters(given)})
     with streaming.workers_of(given.scheduler) as read_rows:
         prepared, rows = streaming.prepare_rows(estimator, table, columns, read_rows)
         del table  # lines of cases need not stay in memory
@@ -77,6 +71,19 @@ def run_cluster(given: SimpleNamespace) -> None:
     n_found = len(list(filter(None, totals.cluster_sizes)))
     _tell_next(given, n_found, rows is not None)
     tell_open(given.table, reading, columns, prepared.problems)
+
+
+def _parameters(given: SimpleNamespace) -> dict[str, Any]:
+    """Pick the parameters of the model that are options of the same name, and were given."""
+    names = PCKID().get_params()
+    return {key: v for key, v in vars(given).items() if key in names and v is not None}
+
+
+def _options_of_fit(given: SimpleNamespace) -> dict[str, Any]:
+    """Pick the options that a report repeats, to give another number of clusters by them."""
+    asked = _parameters(given) | {"n_clusters": None, "n_jobs": None}
+    asked |= {key: bool(getattr(given, key)) for key in ("scaling", "missingness", "paper")}
+    return asked | {"groups": given.groups, "random_state": given.random_state or None}
 
 
 def _check_use(given: SimpleNamespace) -> None:
@@ -156,9 +163,7 @@ def _cluster(
     say(f"Clustered in {seconds:.1f} s; {found.share_missing:.1%} of the cells are missing.")
     _tell_choice(estimator)
     if given.report_path:
-        asked = {key: getattr(given, key) or None for key in _OF_FIT}
-        asked |= {key: bool(getattr(given, key)) for key in ("scaling", "missingness")}
-        found.report(assessment, _words.SHELL, given.report_path, **asked)
+        found.report(assessment, _words.SHELL, given.report_path, **_options_of_fit(given))
     totals, layout = _write(found, given)
     tell_sizes(estimator, totals)
     _words.tell_notes(found.list_notes(totals, layout))
