@@ -187,6 +187,24 @@ def test_pages_link_to_files_that_are_there():
                 assert (page.parent / target).exists(), f"{name_of(page)} links to {target}"
 
 
+@pytest.mark.parametrize("name", ["rooms.md", "new-pieces.md"])
+def test_what_the_pages_for_developers_name_is_there(name):
+    tops = "src", "tests", "docs", "experiments", "tools"
+    paths = [ROOT / "pyproject.toml", *(p for top in tops for p in (ROOT / top).rglob("*"))]
+    code = [p for p in paths if p.suffix in (".py", ".js", ".html") and "_build" not in p.parts]
+    words = {word for path in code for word in re.findall(r"\w+", path.read_text("utf-8"))}
+    words |= {path.stem for path in paths}
+    page = (DOCS / "contributing" / name).read_text(encoding="utf-8")
+    page = re.sub(r"```.*?```", "", page, flags=re.DOTALL)
+    files = set(re.findall(r"`([\w/]+\.(?:py|js|toml|txt))`", page))
+    assert len(files) > 5
+    for file in files:
+        assert any(path.as_posix().endswith(f"/{file}") for path in paths), file
+    for dotted in re.findall(r"`([a-zA-Z_.]+)`", page):
+        is_file = dotted in files or dotted.endswith(".md")
+        assert is_file or words.issuperset(dotted.strip(".").split(".")), dotted
+
+
 def test_the_link_checker_finds_what_is_wrong(tmp_path, golden):
     path = DOCS / "check_links.py"
     spec = spec_from_file_location("check_links", path)
