@@ -142,3 +142,32 @@ def test_random_tables_are_the_same_whole_and_in_batches(seed, tmp_path, monkeyp
     blocks = [X for _, X in rows.blocks()]
     assert len(blocks) > 4
     np.testing.assert_array_equal(np.concatenate(blocks), whole.X)
+
+
+LATER = {
+    "dates": (["", "2024-03-07"], False),  # left out unless asked for
+    "texts": (["{}.5", "Bath"], False),  # free text by the first rows
+    "a code for missing": (["{}.5", "-9999"], True),
+    "infinite numbers": (["{}.5", "1e999", "{}.25", "inf", "{}.75"], True),
+    "a column that is dropped": (["{}.5", "{} kg"], True),
+}
+
+
+@pytest.mark.parametrize("name", LATER)
+def test_later_rows_that_are_written_otherwise_are_the_same_in_batches(name, tmp_path, monkeypatch):
+    cells, take_advice = LATER[name]
+    lines = ["x,y,late"]
+    for i in range(150):
+        # The first cells, then the others: more of the last, fewer of those between.
+        late = cells[0] if i < 40 else cells[min(1 + (i - 40) // 20, len(cells) - 1)]
+        lines.append(f"{i % 2 * 5 + i % 7}.5,{i % 2 * 8 + i % 5},{late.format(i)}")
+    (tmp_path / "t.csv").write_text("\n".join(lines))
+    monkeypatch.setattr("pckid.tables.kinds._HEAD_ROWS", 20)
+    monkeypatch.setattr("pckid.outofcore.files.batch_rows", lambda n_columns: 7)
+    options, path = ColumnOptions(take_advice=take_advice), str(tmp_path / "t.csv")
+    whole = prepare(open_table(path), options)
+    in_file, rows = prepare_rows(PCKID(2, **CHEAP), open_table(path, at_most=0), options)
+    assert described(in_file) == described(whole)
+    assert (in_file.notes, in_file.counts) == (whole.notes, whole.counts)
+    if rows is not None:
+        np.testing.assert_array_equal(np.concatenate([X for _, X in rows.blocks()]), whole.X)

@@ -31,7 +31,7 @@ from pckid.outofcore.rows import Survey
 from pckid.outofcore.stored import StoredLabels
 from pckid.series.files import prepare_table
 from pckid.spectral.assignment import FittedClusters, place_rows
-from pckid.tables.findings import Problem
+from pckid.tables.findings import Fact, Problem, advice
 from pckid.tables.options import ColumnOptions, list_texts, pick_options
 from pckid.tables.prepared import Prepared, Unread
 from pckid.tables.preparing import prepare
@@ -177,10 +177,11 @@ def prepare_rows(
     """Prepare a table, and draw the rows that a fit learns from where it stays in its file.
 
     The model, which is not fitted yet, says which rows are drawn. Where a later row is not written
-    as the first ones are, the column is looked at anew, in all rows. No rows are drawn of a table
-    in memory, nor where something must be decided first.
+    as the first ones are, the column is looked at anew, in all rows. Advice on the rows drawn is
+    taken as that on the first ones. No rows are drawn of a table in memory, nor where something
+    must be decided first.
     """
-    unread = Unread()
+    unread, taken = Unread(), list[Fact]()
     while True:
         if table.whole is not None:
             return prepare_table(table, options), None
@@ -190,10 +191,18 @@ def prepare_rows(
         rows = read_rows(prepared)
         found = rows.draw(*_drawing(model, len(prepared.names)))
         if isinstance(found, Survey):
-            return replace(prepared, problems=_problems_in(prepared, found)), rows
-        if found.names <= unread.names and found.infinite.keys() <= unread.infinite.keys():
+            problems = _problems_in(prepared, found)
+            fixes, had = advice(problems), prepared.options
+            fresh = [fix for fix in fixes if had.take_advice and had.with_fixes([fix]) != had]
+            if not fresh:
+                notes = *prepared.notes, *taken
+                return replace(prepared, problems=problems, notes=notes), rows
+            options = options.with_fixes(fresh)
+            taken.append(Fact("advice_taken", {"fixes": fresh}))
+            continue
+        if found.names <= unread.names and found.infinite <= unread.infinite:
             raise rows.changed_error()
-        unread = Unread(unread.names | found.names, {**unread.infinite, **found.infinite})
+        unread = Unread(unread.names | found.names, unread.infinite | found.infinite)
 
 
 def _drawing(model: PCKID, n_features: int) -> tuple[int, int]:

@@ -124,11 +124,11 @@ class FileRows(BlockedRows):
         for name, codes in self._codes.items():
             read[name] = encode_texts(text_column(batch, name, missing), codes)
         X = np.column_stack([read[name] for name in self.columns])
-        infinite, found = np.isinf(X), {}
+        infinite, found = np.isinf(X), set()
         for j in np.flatnonzero(infinite.any(axis=0)).tolist():
             row, name = int(infinite[:, j].argmax()), self.columns[j]
-            found[name] = batch.start + row + 1, batch.data.column(name)[row].as_py()
-        return Unread(infinite=found) if found else X
+            found.add((name, batch.start + row + 1, batch.data.column(name)[row].as_py()))
+        return Unread(infinite=frozenset(found)) if found else X
 
     def _known(self, batch: FileTable) -> np.ndarray | None:
         """Read the known groups of the rows of a batch (n_rows,); None where no column has any."""

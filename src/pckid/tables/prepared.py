@@ -26,7 +26,7 @@ class Unread(NamedTuple):
     """What the first rows of a file did not show, found in a later row."""
 
     names: frozenset[str] = frozenset()  # columns not written as their first rows are
-    infinite: Mapping[str, tuple[int, Any]] = {}  # the first such row, from 1, and its cell
+    infinite: frozenset[tuple[str, int, Any]] = frozenset()  # columns, rows from 1, and cells
 
 
 @dataclass(frozen=True)

@@ -127,7 +127,7 @@ def _prepare_once(
     if all(readings[name].kind in ("row name", "free text") for name in names):
         rules = rules._replace(kept=rules.kept.union(names))
         readings = find_readings(table, names + options.times, rules)
-    for name in unread.names.intersection(names):
+    for name in unread.names.intersection(readings):
         readings[name] = find_reading_anew(table, name, rules)
     if known is not None:
         readings |= {name: expect_numbers(readings[name], name, rules) for name in names}
@@ -138,6 +138,10 @@ def _prepare_once(
         row_names = next((n for n, each in readings.items() if each.kind == "row name"), None)
     read = used + options.times
     columns, problems = _read(table, read, rules, readings, unread)
+    late = [name for name in read if columns.readings[name] != readings[name]]
+    if late:  # Later rows in memory are written otherwise than the first.
+        unread = unread._replace(names=unread.names.union(late))
+        return _prepare_once(table, options, known, unread)
     if options.lines is None:
         problems = _with_times(problems, readings, table, options.take_advice)
     else:
@@ -243,12 +247,12 @@ def _read(
     if table.whole is None:
         _count_in_all_rows(table, columns, unread.names, rules.missing)
     problems = find_problems(columns, rows, rules, table)
-    stopped = {problem.column for problem in problems if problem.stops}
-    problems += [
-        infinite_number(name, row, table.parts, cell)
-        for name, (row, cell) in unread.infinite.items()
-        if name in names and name not in stopped
-    ]
+    settled = {problem.column for problem in problems if problem.stops}
+    for name, row, cell in sorted(unread.infinite, key=lambda found: found[1]):
+        text = cell.strip().lower() if isinstance(cell, str) else None
+        if name in names and name not in settled and text not in rules.missing.of(name).texts:
+            settled.add(name)
+            problems.append(infinite_number(name, row, table.parts, cell))
     return columns, problems
 
 
