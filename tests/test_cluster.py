@@ -23,9 +23,9 @@ from pckid import (
 from pckid._utils.arrays import to_numpy
 from pckid.cluster import PAPER_SETTING
 from pckid.ensemble.members import draw_members
+from pckid.spectral.embedding import EMBEDDINGS
 
 X, TRUTH = groups()
-EMBEDDINGS = ["random_walk", "kernel_pca"]
 BUNDLED = {
     "groups": lambda: groups(1, n_samples=300)[0],
     "iris": lambda: punch(load_iris().data, np.random.default_rng(0), 0.2),

@@ -10,8 +10,8 @@ from pckid import PCKID, ProbabilisticClusterKernel, choose_n_clusters, load, sa
 from pckid._utils.arrays import to_numpy
 from pckid.input import sample
 from pckid.input.table import measure, standardise, take
+from pckid.spectral.embedding import EMBEDDINGS
 
-EMBEDDINGS = ["random_walk", "kernel_pca"]
 X, TRUTH = groups(n_samples=60, gap=3.0)
 RNG = np.random.default_rng(0)
 COUNTS = RNG.integers(0, 4, size=60)

@@ -11,7 +11,7 @@ from pckid import ProbabilisticClusterKernel
 from pckid._utils.arrays import to_numpy
 from pckid.spectral import embedding as spectra
 
-KINDS = ["random_walk", "kernel_pca"]
+KINDS = list(spectra.EMBEDDINGS)
 seeds = st.integers(0, 2**32 - 1)
 
 
