@@ -74,6 +74,7 @@ STEPS: list[tuple[str, Any, str]] = [
     ("ensemble: EM", pckid.mixture.em, "iterate"),
     ("features of the landmarks", pckid.spectral.grouping, "feature_matrix"),
     ("outlier scores of the landmarks", pckid.spectral.grouping.FeatureScorer, "score"),
+    ("which rows mixtures learnt from, on the host", pckid.ensemble.base.Training, "find_unseen"),
     ("eigenvectors", pckid.spectral.grouping, "fit_embedding"),
     ("k-means", pckid.spectral.grouping, "kmeans"),
     ("k-means on all rows to learn from", pckid.spectral.grouping, "lloyd"),
