@@ -296,11 +296,10 @@ class Clustering:
                 {"n_clusters": int(number), "score": float(score)} for number, score in scored
             ]
         if assessment is not None:
-            stability = assessment.cluster_stability
             keys = ("sentence", "answer", "has_groups", "n_separated", "p_value", "notes")
             found["verdict"] = {key: getattr(assessment, key) for key in keys}
-            stable = None if stability is None else stability.tolist()
-            found["verdict"]["cluster_stability"] = stable
+            stable = assessment.cluster_stability
+            found["verdict"]["cluster_stability"] = stable if stable is None else stable.tolist()
         return found
 
     def profile_sheets(self) -> Sheets:

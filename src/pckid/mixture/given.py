@@ -96,12 +96,11 @@ class Given(NamedTuple):
         if self.precisions is not None and self.covariances is not None:
             raise ValueError("precisions_init and covariances_init were given. Give one of them.")
         precise = self.precisions is not None
-        name, what = (
-            ("precisions_init", "precision") if precise else ("covariances_init", "covariance")
+        word, given = (
+            ("precision", self.precisions) if precise else ("covariance", self.covariances)
         )
-        what, family = f"{kind} {what}", FAMILIES[kind]
-        shape = units.public_shape(family, g, d)
-        values = read_array(self.precisions if precise else self.covariances, name, what, shape)
+        name, what, family = f"{word}s_init", f"{kind} {word}", FAMILIES[kind]
+        values = read_array(given, name, what, units.public_shape(family, g, d))
         each = units.for_each(values, family, g, d)
         inside = units.spread_in(each, scaling, precisions=precise)
         check_finite(inside, name)
