@@ -191,14 +191,13 @@ def prepare_rows(
         rows = read_rows(prepared)
         found = rows.draw(*_drawing(model, len(prepared.names)))
         if isinstance(found, Survey):
-            problems = _problems_in(prepared, found)
-            fixes, had = advice(problems), prepared.options
-            fresh = [fix for fix in fixes if had.take_advice and had.with_fixes([fix]) != had]
-            if not fresh:
+            problems, had = _problems_in(prepared, found), prepared.options
+            fixes = advice(problems) if had.take_advice else []
+            if had.with_fixes(fixes) == had:
                 notes = *prepared.notes, *taken
                 return replace(prepared, problems=problems, notes=notes), rows
-            options = options.with_fixes(fresh)
-            taken.append(Fact("advice_taken", {"fixes": fresh}))
+            taken.append(Fact("advice_taken", {"fixes": fixes}))
+            options = options.with_fixes(fixes)
             continue
         if found.names <= unread.names and found.infinite <= unread.infinite:
             raise rows.changed_error()
@@ -255,10 +254,10 @@ def write_labels(
     """
     jobs = n_threads(model.n_jobs) if rows.local else 1
     state = model._fitted, jobs, layout.outliers, stored
+    rows.refuse_changes()  # before labels are stored as those of this table
     with closing(rows.results(_label, state, layout.read)) as placed:
         totals = write_batches(model, placed, writer, layout)
-    if rows.surveyed.n_rows != totals.n_rows:
-        raise rows.changed_error()
+    rows.refuse_changes()
     # For the model's file: a model that was fitted to blocks has no labels to count.
     n_more = model.cluster_centers_.shape[0] - len(totals.cluster_sizes)
     model._cluster_sizes = totals.cluster_sizes + [0] * n_more

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 
 import numpy as np
 import pyarrow as pa
@@ -12,6 +13,7 @@ from open_tables import read_source, scan_table
 from pyarrow.feather import write_feather
 
 from pckid import PCKID, load, runs
+from pckid.tables.writing import TableWriter
 
 QUICK = ["--inits", "4", "--max-components", "6", "--no-assess"]
 BATCHES = "is read in batches"
@@ -178,16 +180,25 @@ def test_the_size_unpacked_decides(pckid, tmp_path):
         assert (tmp_path / "o.csv").read_bytes().count(b"\n") == 40_001
 
 
-def test_a_file_that_changes_meanwhile_is_refused(pckid, penguins, tmp_path, monkeypatch):
+@pytest.mark.parametrize("moment", ["fit", "write"])
+@pytest.mark.parametrize("change", ["grows", "is replaced"])
+def test_a_file_that_changes_meanwhile_is_refused(
+    pckid, penguins, tmp_path, monkeypatch, moment, change
+):
     path = tmp_path / "t.csv"
     path.write_bytes(penguins.read_bytes())
-    fit = PCKID.fit
+    before, (name, *rows) = path.stat(), path.read_bytes().splitlines()
+    owner, method = {"fit": (PCKID, "fit"), "write": (TableWriter, "write")}[moment]
+    done = getattr(owner, method)
 
-    def fit_then_add(self, rows):
-        fit(self, rows)
-        path.write_bytes(path.read_bytes() + path.read_bytes().splitlines()[-1])
+    def do_then_change(*given):
+        done(*given)
+        others = [*rows, rows[-1]] if change == "grows" else rows[::-1]
+        path.write_bytes(b"\n".join([name, *others, b""]))
+        # Clocks of file systems may stand still for some milliseconds.
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns + 10**9))
 
-    monkeypatch.setattr(PCKID, "fit", fit_then_add)
+    monkeypatch.setattr(owner, method, do_then_change)
     result = pckid(
         "cluster", path, "-k", 3, "--drop", "label", "--stream", "--out", "o.csv", *QUICK
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from typing import Any, NamedTuple
@@ -59,6 +60,8 @@ class FileRows(BlockedRows):
                 self.category_counts[j] = np.array([counts[text] for text in known], float)
                 self._codes[name] = {text: float(code) for code, text in enumerate(known)}
         self.drawn: dict[tuple[int, int], Survey] = {}  # by seed and size
+        self._stamps: dict[str, tuple[int, int]] = {}
+        self.refuse_changes()
 
     def survey(self, entropy: int, size: int) -> Survey:
         """Pass over all rows, unless that was done; choose `size` of them."""
@@ -107,9 +110,18 @@ class FileRows(BlockedRows):
         batches = self.table.batches(wanted, batch_rows(len(wanted)))
         return one_ahead((batch, self._numbers(batch)) for batch in batches)
 
-    def changed_error(self) -> TableError:
-        """Make the error for rows that are not what they were."""
-        return TableError(f"{self.table.source} changed while it was read. Cluster it again.")
+    def changed_error(self, name: str = "") -> TableError:
+        """Make the error for rows, or a file, that are not what they were."""
+        changed = name or self.table.source
+        return TableError(f"{changed} changed while it was read. Cluster it again.")
+
+    def refuse_changes(self) -> None:
+        """Raise if a file was written to since this was called first."""
+        for name in {part.source.name for part in self.table.parts if self.table.data is None}:
+            now = os.stat(name)
+            stamp = now.st_size, now.st_mtime_ns
+            if self._stamps.setdefault(name, stamp) != stamp:
+                raise self.changed_error(name)
 
     def _numbers(self, batch: FileTable) -> np.ndarray | Unread:
         """Read a batch as numbers (n_rows, n_features), NaN where a cell is missing."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 from collections.abc import Mapping
@@ -33,7 +32,9 @@ class StoredLabels:
         self._head = _MARK + json.dumps(made, sort_keys=True).encode() + b"\n"
 
     def __enter__(self) -> StoredLabels:
-        self._file = open(self.path, "r+b", opener=_open_no_link)
+        # A new file if there is none, unless it is a link.
+        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+        self._file = os.fdopen(os.open(self.path, flags, 0o666), "r+b")
         head = self._file.readline(len(self._head)) if _lock(self._file) else None
         if head is None or (head and not head.startswith(_MARK)):
             self._file.close()
@@ -82,20 +83,14 @@ class StoredLabels:
             os.remove(self.path)
 
 
-def _open_no_link(path: str, _: int) -> int:
-    """Open a file for reading and writing, a new one if there is none, unless it is a link."""
-    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
-    return os.open(path, flags, 0o666)
-
-
 def _lock(file: Any) -> bool:
     """Lock a file until it is closed, where the system can; False if another process has."""
     try:
         import fcntl
 
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except ImportError:
-        return True
-    except OSError as error:
-        return error.errno not in (errno.EAGAIN, errno.EACCES)
+    except (BlockingIOError, PermissionError):
+        return False
+    except (ImportError, OSError):
+        pass
     return True
