@@ -1,7 +1,5 @@
 """PCKID: eigenvectors of its kernel, labels that stay, clusters that are there."""
 
-import pickle
-
 import numpy as np
 import pytest
 import sklearn
@@ -17,8 +15,6 @@ from pckid import (
     ClusterLimitWarning,
     EmptyClusterWarning,
     EmptyRowWarning,
-    assess,
-    report,
 )
 from pckid._utils.arrays import to_numpy
 from pckid.cluster import PAPER_SETTING
@@ -429,17 +425,3 @@ def test_a_choice_at_the_limit_is_warned_of():
     assert model.n_clusters_ == 15
     assert PCKID("auto", random_state=0).fit(many_groups(12)).n_clusters_ == 12
     assert PCKID(15, random_state=0).fit(many_groups(15)).n_clusters_ == 15
-
-
-def test_a_pickled_model_whose_embedding_is_gone_predicts_and_says_what_to_do():
-    X, _ = groups()
-    model = PCKID(3, **SMALL).fit(X)
-    old = pickle.loads(pickle.dumps(model))
-    old.embedding = "local_walk"
-    np.testing.assert_array_equal(old.predict(X), model.predict(X))
-    told = "'local_walk' no longer exists.*set_params\\(embedding='random_walk'\\).fit\\(X\\)"
-    for use in (lambda: old.fit(X), lambda: assess(old, X), lambda: report(old, X)):
-        with pytest.raises(ValueError, match=told):
-            use()
-    old.set_params(embedding="random_walk").fit(X)
-    np.testing.assert_array_equal(old.labels_, model.labels_)

@@ -21,7 +21,6 @@ from pckid._utils.parallel import n_threads
 from pckid._utils.representation import ClusterReprMixin
 from pckid._utils.sklearn_compat import (
     Interval,
-    InvalidParameterError,
     StrOptions,
     fit_context,
     with_callbacks,
@@ -313,16 +312,6 @@ class PCKID(
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
-
-    def _validate_params(self) -> None:
-        """Raise also if a model of an earlier version has an embedding that is gone."""
-        if self.embedding == "local_walk":
-            raise InvalidParameterError(
-                "embedding='local_walk' no longer exists; 'random_walk' took its place. A model "
-                "that was pickled with it predicts as before. To fit, assess or report it, fit it "
-                "anew: model.set_params(embedding='random_walk').fit(X)."
-            )
-        super()._validate_params()
 
     @all_or_nothing
     @with_callbacks

@@ -359,10 +359,8 @@ class Clustering:
         """Save the model, with how its table was read."""
         save(self.estimator, path, reading=describe_reading(self.prepared))
 
-    def compare(self) -> RowComparison | None:
-        """Compare the rows with those of the model's fit; None for models that cannot tell."""
-        if not hasattr(self.estimator, "_summary") or len(self.prepared.X) == 0:
-            return None
+    def compare(self) -> RowComparison:
+        """Compare the rows with those of the model's fit."""
         found, absent = compare_rows(self.estimator, self.prepared.frame), self.prepared.table.added
         # That columns which the table lacks are missing is no news.
         changes = (c for c in found.changes if c.kind != "missing" or c.name not in absent)

@@ -98,7 +98,6 @@ NOTES = {
     "wrong, {wrong}.",
     "known_limit": "{n_compared:,} of the {n_rows:,} known rows, as many of each group, lead the "
     "others and are compared with the clusters. All keep their group.",
-    "not_compared": "The model is of an earlier version: new rows cannot be compared with its own.",
     "replaced": "The result takes the place of the table's own column '{column}'.",
 }
 """What was decided about a table, by code; behind a stroke, by a variant of it."""

@@ -82,21 +82,6 @@ def test_percentages_without_their_sign(pckid, tmp_path, model, code):
     assert "about 1/100 of " in done.err, done.err
 
 
-def test_a_model_of_an_earlier_version_says_that_it_cannot_compare(pckid, tmp_path, model):
-    from pckid import load, save
-    from pckid.modelfile import load_with_description
-
-    old, description = load_with_description(tmp_path / "m")
-    del old._summary
-    save(old, tmp_path / "old", reading=description["reading"])
-    assert not hasattr(load(tmp_path / "old"), "_summary")
-    write(tmp_path / "new.csv", model)
-    done = pckid("predict", "old", "new.csv")
-    assert done.code == 0
-    assert done.told("not_compared")
-    assert pckid("predict", "old", "new.csv", "--strict").code == 3
-
-
 def test_strict_ends_with_a_code_where_new_rows_look_different(pckid, tmp_path, model):
     write(tmp_path / "same.csv", model)
     write(tmp_path / "new.csv", model * [88.4, 1, 1])

@@ -38,7 +38,7 @@ def main() -> None:
         expected[f"{name}-{FORMAT}"] = {
             "rows": [[None if np.isnan(v) else v for v in row] for row in X[:12].tolist()],
             "method": method,
-            "result": getattr(model, method)(table[:12]).tolist(),
+            "result": np.asarray(getattr(model, method)(table[:12])).tolist(),
         }
     path.write_text(json.dumps(expected, indent=1) + "\n")
 

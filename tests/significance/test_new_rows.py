@@ -145,17 +145,16 @@ def test_few_rows_give_no_warning_and_no_alarm(model, tables):
     assert compare_rows(model, tables[1][:1]).moved == []
 
 
-def test_a_file_keeps_the_comparison_and_one_without_it_says_so(model, tables):
+def test_a_file_keeps_the_comparison(model, tables):
     new = tables[1].assign(creatinine=88.4 * tables[1]["creatinine"])
     file = io.BytesIO()
     pckid.save(model, file)
     file.seek(0)
     loaded = pckid.load(file)
     assert compare_rows(loaded, new) == compare_rows(model, new)
-    del loaded._summary
-    with pytest.raises(ValueError, match="keeps no summary"):
-        compare_rows(loaded, new)
-    loaded.predict(new)
+    kernel = pckid.ProbabilisticClusterKernel(n_inits=1, max_components=2).fit(new)
+    with pytest.raises(TypeError, match="takes a fitted PCKID, not a ProbabilisticClusterKernel"):
+        compare_rows(kernel, new)
 
 
 @pytest.fixture(scope="module")

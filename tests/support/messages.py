@@ -51,7 +51,6 @@ NOTES = [
     Fact("empty_clusters", {"n_found": 2, "n_clusters": 3}),
     Fact("most_clusters", {"n_clusters": 15}),
     Fact("unclustered", {"n_unclustered": 2, "n_rows": 90}),
-    Fact("not_compared", {}),
     Fact("replaced", {"column": "cluster"}),
     Fact("known_limit", {"n_rows": 30_000, "n_compared": 10_000}),
     Fact("known_rows", {"n_rows": 12, "n_groups": 2, "conflicts": [(4, "ill", "well")]}),

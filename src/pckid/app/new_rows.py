@@ -36,9 +36,9 @@ def ask_for_new_rows() -> None:
         result.offer_downloads(placed, placed.found["source"])
 
 
-def show_comparison(compared: RowComparison | None) -> None:
+def show_comparison(compared: RowComparison) -> None:
     """Draw whether the rows look like those of the model, and what differs."""
-    if compared is None or not compared.n_rows:
+    if not compared.n_rows:
         return
     if not compared.moved:
         st.success(escape(compared.sentence, 500))

@@ -23,7 +23,6 @@ from pckid.reporting import Report
 from pckid.runs import FITTING, JUDGING, Clustering, assign_clusters, fit_clusters
 from pckid.series.files import prepare_table
 from pckid.significance.new_rows import RowComparison
-from pckid.tables.findings import Fact
 from pckid.tables.options import ColumnOptions, ReadOptions
 from pckid.tables.prepared import Prepared
 from pckid.tables.scanning import OpenTable, open_table
@@ -136,7 +135,6 @@ def place_new_rows(model: Upload, upload: Upload, missing_columns: bool, tell: T
         found = assign_clusters(known.estimator, prepared)
         made = _write_tables(found, RunResult({}, [], {}, None, found.results), ["xlsx", "csv"])
         compared = found.compare()
-    notes += [] if compared else [write_note(Fact("not_compared", {}), PAGE)]
     return made._replace(notes=[*notes, *said, *made.notes], compared=compared)
 
 

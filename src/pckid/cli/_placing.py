@@ -1,7 +1,6 @@
 """The run of `pckid predict`: open, prepare as the model knows its columns, place, write."""
 
 from types import SimpleNamespace
-from typing import Any
 
 import click
 
@@ -13,9 +12,7 @@ from pckid.cli._say import fail, note, print_json, say
 from pckid.placing import load_known
 from pckid.runs import assign_clusters
 from pckid.series.files import prepare_table
-from pckid.tables.findings import Fact
 from pckid.tables.scanning import open_table
-from pckid.wording import write_note
 
 
 def run_predict(given: SimpleNamespace) -> int:
@@ -40,15 +37,10 @@ def run_predict(given: SimpleNamespace) -> int:
     _words.tell_notes(found.list_notes(totals, layout))
     compared = found.compare()
     tell = fail if given.strict else note
-    if compared is None:
-        tell(write_note(Fact("not_compared", {}), _words.SHELL))
-    elif not compared.alike:
+    if not compared.alike:
         tell(str(compared))
     if given.as_json:
-        more: dict[str, Any] = {"changes": [], "not_compared": found.prepared.names}
-        if compared is not None:
-            more = {"changes": compared.records(), "not_compared": compared.not_compared}
+        more = {"changes": compared.records(), "not_compared": compared.not_compared}
         more["notes"] = found.list_findings(totals, layout, words)
         print_json(found.summarise(totals) | more)
-    alike = compared is not None and compared.alike
-    return EXIT_OK if alike or not given.strict else EXIT_DATA
+    return EXIT_OK if compared.alike or not given.strict else EXIT_DATA

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from numbers import Integral, Real
-from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -94,10 +93,7 @@ class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimato
 
     _categories: dict[int, list[Any]]
     categories_: dict[Any, list[Any]]
-    # Of models that were pickled before there were groups of columns, too.
-    column_groups: Any = None
-    group_weights: Any = None
-    _groups: Mapping[str, list[int]] = MappingProxyType({})
+    _groups: Mapping[str, list[int]]
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_inits": [Interval(Integral, 1, None, closed="left")],

@@ -134,8 +134,7 @@ def describe_model(path: str | os.PathLike[str] | BinaryIO) -> dict[str, Any]:
     description : dict
         With the keys format, version, libraries, class, parameters, n_features, feature_names,
         reading and state; of a PCKID also n_clusters, the number given or found, cluster_names,
-        and cluster_sizes, which is None where not all rows had been labelled or an earlier version
-        wrote the file.
+        and cluster_sizes, which is None where not all rows had been labelled.
     """
     estimator, description = load_with_description(path)
     if not hasattr(estimator, "n_clusters_"):
@@ -229,10 +228,6 @@ def _construct(content: container.Content) -> Any:
     name = str(description["class"])
     require(name in KINDS, f"it holds a {name[:40]!r}, which is not known.")
     kind, parameters = KINDS[name], description["parameters"]
-    if parameters.get("embedding") == "local_walk":
-        # An embedding of early files: such a model places rows as it did, and is fitted anew by the
-        # embedding that took its place.
-        parameters = parameters | {"embedding": "random_walk"}
     estimator = kind.estimator(**parameters)
     estimator._validate_params()
     n_jobs = getattr(estimator, "n_jobs", None)

@@ -83,8 +83,8 @@ def _pack_clusters(estimator: PCKID) -> tuple[Facts, Named]:
     named |= _fields("projection", estimator._projection) | {"centers": estimator._centers}
     facts["inertia"] = float(estimator.inertia_)
     facts["sharpness"] = float(estimator._sharpness)
-    if (summary := getattr(estimator, "_summary", None)) is not None:
-        named |= _fields("summary", summary._replace(n_rows=np.array([summary.n_rows])))
+    summary: Any = estimator._summary
+    named |= _fields("summary", summary._replace(n_rows=np.array([summary.n_rows])))
     if (sizes := cluster_sizes(estimator)) is not None:
         facts["cluster_sizes"] = sizes
     if any(names := estimator.cluster_names_):
@@ -126,8 +126,7 @@ def _unpack_clusters(estimator: PCKID, facts: Facts, reader: ArrayReader) -> Non
     estimator._sharpness = checking.number(facts, "sharpness")
     require(estimator._sharpness > 0, "the sharpness of its memberships is not positive.")
     estimator.n_clusters_ = estimator._n_features_out = k
-    if "summary.n_rows" in reader:
-        estimator._summary = _read_summary(reader, kernel.scaling, k)
+    estimator._summary = _read_summary(reader, kernel.scaling, k)
     if "cluster_sizes" in facts:
         estimator._cluster_sizes = checking.counts(facts, "cluster_sizes", k)
     if "cluster_names" in facts:

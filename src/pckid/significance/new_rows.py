@@ -227,10 +227,7 @@ def compare_rows(model: Any, X: Any) -> RowComparison:
     """
     check_is_fitted(model)
     if not hasattr(model, "_summary"):
-        raise ValueError(
-            f"This {type(model).__name__} keeps no summary of the rows it was fitted on, as models "
-            "of earlier versions do not. Fit it again to compare new rows with them."
-        )
+        raise TypeError(f"compare_rows takes a fitted PCKID, not a {type(model).__name__}.")
     if (rows := blocked(X)) is not None:
         values, unseen = model._checked(rows).survey(0, MOST_ROWS).rows, {}
     else:
@@ -249,8 +246,8 @@ def compare_rows(model: Any, X: Any) -> RowComparison:
 
 def warn_of_shift(model: Any, table: Table) -> None:
     """Warn if far more of some standardised rows are outliers than of the rows of a fit."""
-    summary = getattr(model, "_summary", None)
-    if table.n_samples < _LEAST_WARNED or summary is None or summary.scored[0] == 0:
+    summary = model._summary
+    if table.n_samples < _LEAST_WARNED or summary.scored[0] == 0:
         return
     rows = some_rows(np.arange(table.n_samples), _MOST_WARNED)
     some = take(table, rows)
