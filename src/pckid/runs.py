@@ -327,8 +327,9 @@ class Clustering:
         from pckid.reporting import Background, report
 
         prepared, table = self.prepared, self.prepared.table
+        chosen = (prepared.lines or prepared).options
         how = {"Sheet": table.reading.sheet, "Encoding": table.reading.encoding}
-        how["Also treated as missing"] = ", ".join(prepared.options.na_values)
+        how["Also treated as missing"] = ", ".join(chosen.na_values)
         if prepared.series is not None:
             how["Cases"] = f"Made of {counted(len(prepared.series.rows), 'line')}."
         name = os.path.basename(table.source)
@@ -349,7 +350,7 @@ class Clustering:
             # The app limits how much a file may unpack to; nobody chose that.
             command=write_command(
                 ["cluster", file],
-                list_given(prepared.options, table.reading) | {"max_unpacked": None} | fit,
+                list_given(chosen, table.reading) | {"max_unpacked": None} | fit,
             ),
         )
         verdict = assessment or False

@@ -47,6 +47,16 @@ def run(pckid, visits):
     return lambda *more: pckid("cluster", "visits.csv", *HOW, "-k", 2, *QUICK, *more)
 
 
+def test_the_report_names_the_options_of_the_lines(pckid, run):
+    assert run("--label", "group", "--na-values", "-9", "--report", "report.html").code == 0
+    page = html.unescape(Path("report.html").read_text())
+    assert "<dd><bdi>-9</bdi></dd>" in page
+    words = shlex.split(re.search("<code>pckid (cluster visits.csv .*?) -k [0-9]+</code>", page)[1])
+    assert pckid(*words, "-k", 2, *QUICK, "--out", "again.csv").code == 0
+    assert run("--label", "group", "--out", "out.csv").code == 0
+    assert Path("again.csv").read_bytes() == Path("out.csv").read_bytes()
+
+
 def labels_of(path):
     return pd.read_csv(path, dtype={"patient": str}).set_index("patient")["cluster"]
 

@@ -111,6 +111,7 @@ def list_given(*options: ReadOptions | ColumnOptions) -> dict[str, Any]:
     if lines is not None:
         usual = CaseOptions._field_defaults | {"keep": lines.keep}
         given |= {k: v for k, v in lines._asdict().items() if v != usual.get(k)}
+        given.pop("row_names", None)  # the case names them
         if isinstance(lines.bins, list):
             given["bins"] = ",".join(map(str, lines.bins))
     return given
