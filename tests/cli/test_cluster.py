@@ -65,6 +65,12 @@ def test_names_of_clusters_go_everywhere(pckid, penguins, how):
         assert ">small</bdi>" in Path("r.html").read_text("utf-8")
 
 
+def test_names_with_commas_are_in_quotes(pckid, penguins):
+    named = ["--names", '"a, b", "5"", c",d', "--json"]
+    told = pckid("cluster", penguins, "-k", 3, "--drop", "label", *QUICK, *named)
+    assert json.loads(told.out)["cluster_names"] == ["a, b", '5", c', "d"]
+
+
 def test_names_that_do_not_fit_the_clusters_are_refused_before_the_work(pckid, penguins):
     result = pckid("cluster", penguins, "-k", 3, "--drop", "label", "--names", "a,b")
     assert result.code == 2

@@ -1,5 +1,6 @@
 """The run of `pckid cluster`: open, prepare, fit, judge, place all rows and write them."""
 
+import csv
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -49,7 +50,8 @@ _USE = (
 def run_cluster(given: SimpleNamespace) -> None:
     """Cluster a table, and write its rows and what else was asked for, by the command's options."""
     given.file = None if given.out == "-" else given.out
-    given.names = given.names and [name.strip() or None for name in given.names.split(",")]
+    listed = csv.reader([given.names] if given.names else [], skipinitialspace=True)
+    given.names = [name.strip() or None for names in listed for name in names]
     reading, columns = _words.pick_given(given)
     _check_use(given)
     table = _open(given, reading)

@@ -33,8 +33,8 @@ def _html_name(ctx: click.Context, param: click.Parameter, value: str | None) ->
               help="Number of clusters. Chosen among 1 to 15 by default; 1 where there are no "
               "clear groups.")  # fmt: skip
 @click.option("--names", metavar="NAMES",
-              help="Names of the clusters, from cluster 0 on, with commas between them: for the "
-              "report, the model, and a column `cluster_name`.")  # fmt: skip
+              help="Names of the clusters, from cluster 0 on, with commas between them (one with a "
+              "comma in quotes): for report, model, and a column `cluster_name`.")  # fmt: skip
 @click.option("--assess/--no-assess", "wants_verdict", default=True, show_default=True,
               help="Say whether the clusters are clearer than those of tables without groups, and "
               "how stable they are; takes some seconds.")  # fmt: skip
