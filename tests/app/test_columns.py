@@ -10,19 +10,23 @@ from pckid.tables.options import CaseOptions, ColumnOptions
 
 
 def page(content, known=None):
-    """Draw the second step alone for a table."""
+    """Draw the second and the third step for a table."""
 
     def script(content, known):
         import streamlit as st
 
         from pckid.app import columns
+        from pckid.app.kept import keep_widgets, restore_widgets
+        from pckid.app.run import ask_for_run
         from pckid.app.upload import Opened
         from pckid.app.work import Upload
 
+        restore_widgets()
         upload = Upload("table.csv", content, known=known)
-        st.session_state["options"] = columns.ask_for_columns(
-            Opened(upload, upload.open()), st.container()
-        )
+        opened = Opened(upload, upload.open())
+        st.session_state["options"] = columns.ask_for_columns(opened, st.container())
+        st.session_state["settings"] = ask_for_run(opened, st.session_state["options"])
+        keep_widgets()
 
     return AppTest.from_function(script, args=(content, known), default_timeout=300).run()
 
@@ -93,13 +97,12 @@ def test_choices_on_another_page_are_kept():
 def test_many_columns_are_ticked_and_unticked_at_once():
     names = [f"c{j}" for j in range(columns.PER_PAGE + 5)]
     app = page(rows(*names))
-    untick, tick = app.button
-    untick.click().run()
+    app.button[0].click().run()
     assert app.session_state["options"].drop == tuple(names)
     app.checkbox[2].check().run()
     assert app.session_state["options"].drop == tuple(n for n in names if n != "c2")
     app.number_input[0].set_value(2).run()
-    tick.click().run()
+    app.button[1].click().run()
     assert app.session_state["options"].drop == ()
     assert not app.exception
 
@@ -150,12 +153,26 @@ def test_what_cannot_be_read_is_not_called_missing():
 def test_lines_of_cases_are_told_by_two_menus(golden):
     app = page(rows("patient", "day", "pulse"))
     assert app.session_state["options"].lines is None
+    assert not app.button[-1].disabled
     app.toggle[0].set_value(True).run()
     assert app.session_state["options"].lines is None
+    assert app.button[-1].disabled
     golden(app.info[0].value)
     app.selectbox[-4].select("patient")
     app.selectbox[-3].select("day").run()
     assert app.session_state["options"].lines == CaseOptions("patient", "day")
+    assert not app.button[-1].disabled
+    assert app.session_state["settings"].n_columns == 1
+
+
+def test_a_second_column_of_known_groups_is_not_ignored_silently(golden):
+    app = page(rows("a", "b", "c", "d"))
+    for menu in app.selectbox[1:3]:
+        menu.select("labels")
+    app.run()
+    options = app.session_state["options"]
+    assert (options.labels, options.drop) == ("b", ("c",))
+    golden(app.warning[0].value)
 
 
 def test_lines_of_single_values_and_times_from_the_first_are_told_too():

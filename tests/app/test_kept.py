@@ -42,6 +42,42 @@ def test_a_reload_finds_table_and_ticks_again():
     assert after["table"] is before["table"]
 
 
+def test_what_is_not_drawn_for_a_while_keeps_its_value():
+    def script():
+        import streamlit as st
+
+        from pckid.app.kept import keep_widgets, restore_widgets
+
+        restore_widgets()
+        if not st.toggle("hide", key="hide"):
+            st.checkbox("tick", key="use-1")
+        keep_widgets()
+
+    app = AppTest.from_function(script).run()
+    app.checkbox[0].check().run()
+    app.toggle[0].set_value(True).run()
+    assert not app.checkbox
+    app.run()
+    app.toggle[0].set_value(False).run()
+    assert app.checkbox[0].value
+
+
+def test_the_switch_for_columns_that_new_rows_lack_outlives_a_reload():
+    def script():
+        from pckid.app.kept import keep_widgets, restore_widgets
+        from pckid.app.new_rows import ask_for_new_rows
+
+        restore_widgets()
+        ask_for_new_rows()
+        keep_widgets()
+
+    first = AppTest.from_function(script).run()
+    first.toggle[0].set_value(True).run()
+    again = AppTest.from_function(script)
+    again.query_params["page"] = first.query_params["page"]
+    assert again.run().toggle[0].value
+
+
 @pytest.mark.parametrize("key", ["", "guessed"])
 def test_without_its_key_a_page_begins_anew(key):
     AppTest.from_function(script).run()

@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 
 from pckid.app import upload
 from pckid.app.result import as_command, as_python
-from pckid.app.work import Settings
+from pckid.app.work import Settings, Upload
 from pckid.tables import writing
 from pckid.tables.options import ColumnOptions
 
@@ -173,6 +173,23 @@ def test_the_sign_between_cells_and_the_row_of_the_names_can_be_chosen():
     assert " --skip-first 2 " in written
     assert " --delimiter '|' " in written
     assert "delimiter='|', skip_first=2" in as_python(Settings(upload, 2, ColumnOptions()))
+
+
+def test_how_a_file_is_read_is_not_asked_of_another_of_its_name_and_size():
+    files = [Upload("sums.csv", content) for content in (b"a\n1\n2\n", b"a\n1\n3\n")]
+    assert len({upload.reading_key(each, "table") for each in files}) == 2
+
+
+def test_the_number_of_groups_of_one_table_is_not_that_of_the_next():
+    def script():
+        from pckid.app.upload import ask_for_table
+
+        ask_for_table()
+
+    app = AppTest.from_function(script, default_timeout=300)
+    app.session_state["how-many"] = "I know the number"
+    app.run().button[0].click().run()
+    assert app.session_state["how-many"] == "Find out"
 
 
 def test_a_file_is_taken_once_though_the_page_tells_of_it_twice(monkeypatch):

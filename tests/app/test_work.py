@@ -151,6 +151,8 @@ def test_names_of_groups_are_in_every_file(result):
         assert titles == {("0", "a"), ("1", "Cluster 1"), ("2", "c")}
     assert "--names a,,c" in as_command(settings, named)
     assert "cluster_names_ = ['a', None, 'c']" in as_python(settings, named)
+    named.found["cluster_names"] = ["a, b", None, '5", c']
+    assert """ --names '"a, b",,"5"", c"' """ in as_command(settings, named)
 
 
 def result_upload(result):
@@ -234,3 +236,52 @@ def test_lines_of_cases_give_a_group_for_each_case():
     model = Upload("m.pckid", result.files["model.pckid"])
     placed = place_new_rows(model, upload, False, lambda *stage: None)
     assert placed.found["cluster_sizes"] == result.found["cluster_sizes"]
+
+
+def test_no_more_groups_are_offered_than_there_are_rows():
+    from streamlit.testing.v1 import AppTest
+
+    def script(n_rows):
+        from pckid.app.result import _offer_other_numbers
+        from pckid.app.work import RunResult
+
+        _offer_other_numbers(RunResult({"cluster_sizes": [1, 1, 1], "n_rows": n_rows}, [], {}))
+
+    offered = [
+        [button.label for button in AppTest.from_function(script, args=(n_rows,)).run().button]
+        for n_rows in (3, 4)
+    ]
+    assert offered == [["Try 2 groups"], ["Try 2 groups", "Try 4 groups"]]
+
+
+def test_a_folded_step_says_what_the_result_was_made_of(sixty_rows):
+    from streamlit.testing.v1 import AppTest
+
+    def script(settings):
+        from pckid.app.kept import kept
+        from pckid.app.page import _step
+        from pckid.app.upload import Opened
+
+        changed = settings.upload._replace(reading=settings.upload.reading.__class__(skip_last=5))
+        kept().update({"made": 1, "made-from": (settings,)})
+        kept()["opened-table"] = Opened(changed, changed.open())
+        with _step("1. Your table", 0):
+            pass
+
+    settings = Settings(sixty_rows, 3, ColumnOptions(), tuple("abcd"), 60)
+    app = AppTest.from_function(script, args=(settings,)).run()
+    assert app.expander[0].label.replace("\\", "") == "1. Your table: t.csv, 60 rows"
+
+
+def test_clusters_without_new_rows_are_shown_too():
+    from streamlit.testing.v1 import AppTest
+
+    def script():
+        from pckid.app.result import show_sizes
+        from pckid.app.work import RunResult
+
+        found = {"cluster_names": ["a", None, None], "cluster_sizes": [0, 5], "n_unclustered": 2}
+        show_sizes(RunResult(found, [], {}))
+
+    shown = [(each.label, each.value) for each in AppTest.from_function(script).run().metric]
+    assert shown == [("a", "0"), ("Cluster 1", "5"), ("Cluster 2", "0"), ("No value", "2")]

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import streamlit as st
 
 from pckid._utils.quantities import write_number
+from pckid._utils.text import join_words
 from pckid.app.kept import kept
 from pckid.app.run import ask_to_run
 from pckid.app.text import escape
@@ -38,7 +39,7 @@ class ColumnChoice(NamedTuple):
 
 def ask_for_columns(opened: Opened, questions: Any) -> ColumnOptions:
     """Ask which columns to use, and as what; questions go to a place of their own above them."""
-    st.markdown("Ticked columns are used to find the groups.")
+    st.markdown("Ticked columns are used to find the groups; names and known groups never are.")
     fixes = _inspect_once(opened).fixes
     advised = [option_of(fix)[1] for fix in fixes if isinstance(fix, Missing)]
     codes = st.multiselect(
@@ -65,6 +66,10 @@ def ask_for_columns(opened: Opened, questions: Any) -> ColumnOptions:
     for index, column in enumerate(found.columns):
         ask = _ask_for_column if first <= index < first + PER_PAGE else _keep_choice
         choices[column.name] = ask(column, suggested[index], f"{index}-{opened.key}")
+    for role in ("labels", "known"):
+        named = [f"“{name}”" for name, choice in choices.items() if choice.role == role]
+        if len(named) > 1:
+            st.warning(escape(f"Of {join_words(named)}, only {named[0]} is compared or kept.", 300))
     st.selectbox(
         "Limits such as <0.5 among numbers", LIMITS, key=f"limits-{opened.key}", width=300,
         format_func=LIMITS.__getitem__,
@@ -188,11 +193,9 @@ def _ask_for_column(column: ColumnInspection, suggested: ColumnChoice, key: str)
 
 
 def _keep_choice(column: ColumnInspection, suggested: ColumnChoice, key: str) -> ColumnChoice:
-    """Keep the choice for a column of another page, which Streamlit would forget."""
-    kept: dict[str, Any] = {f"use-{key}": suggested.used, f"role-{key}": suggested.role}
-    for name in filter(st.session_state.__contains__, kept):
-        st.session_state[name] = kept[name] = st.session_state[name]
-    return ColumnChoice(kept[f"use-{key}"], kept[f"role-{key}"])
+    """Keep the choice for a column of another page."""
+    used = st.session_state.get(f"use-{key}", suggested.used)
+    return ColumnChoice(used, st.session_state.get(f"role-{key}", suggested.role))
 
 
 def _describe_column(column: ColumnInspection) -> str:

@@ -24,7 +24,7 @@ _KEY = "page"
 _WIDGETS = (
     "header-", "units-", "sheet-", "skip-", "delimiter-", "encoding-", "encoded-", "na-", "kept-",
     "limits-", "use-", "role-", "how-", "n-groups-", "visible-", "lines-", "case-", "time-",
-    "variable-", "value-", "from-first-",
+    "variable-", "value-", "from-first-", "lacking",
 )  # fmt: skip
 
 
@@ -60,16 +60,15 @@ def kept() -> dict[str, Any]:
 
 
 def restore_widgets() -> None:
-    """Give the widgets of a page that was loaded again the values they had."""
-    if _KEY not in st.session_state:
-        for name, value in kept().get("widgets", {}).items():
-            st.session_state[name] = value
+    """Give widgets that Streamlit has forgotten the values they had: it keeps what is drawn."""
+    for name, value in kept().get("widgets", {}).items():
+        st.session_state.setdefault(name, value)
 
 
 def keep_widgets() -> None:
     """Remember what was chosen."""
-    state = st.session_state.items()
-    kept()["widgets"] = {name: v for name, v in state if str(name).startswith(_WIDGETS)}
+    chosen = {key: v for key, v in st.session_state.items() if str(key).startswith(_WIDGETS)}
+    kept().setdefault("widgets", {}).update(chosen)
 
 
 def forget_closed_pages(now: float) -> None:

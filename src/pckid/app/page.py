@@ -75,11 +75,9 @@ def _step(title: str, place: int) -> Iterator[None]:
         yield
         return
     (used,) = kept()["made-from"]
-    opened = kept().get("opened-table")
-    rows = f", {counted(opened.table.n_rows, 'row')}" if opened and opened.table.n_rows else ""
     n_clusters = used.n_clusters
     said = [
-        f"{escape(used.upload.name)}{rows}",
+        f"{escape(used.upload.name)}, {counted(used.n_rows, 'row')}",
         f"{counted(used.n_columns, 'column')} used",
         "number found out" if n_clusters == "auto" else counted(int(n_clusters), "group"),
     ]

@@ -1,5 +1,8 @@
 """Step 4: the groups, the report, files to download, and the same as a command or in Python."""
 
+import csv
+import io
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -8,8 +11,9 @@ import streamlit as st
 from pckid._utils.commands import write_command
 from pckid._utils.text import brief
 from pckid.app.kept import kept
-from pckid.app.run import HOW, ask_to_run, start_job
+from pckid.app.run import ask_to_run, start_job
 from pckid.app.text import escape
+from pckid.app.wording import HOW
 from pckid.app.work import RunResult, Settings, name_groups, write_workbook
 from pckid.describe.cluster_names import check_cluster_names
 from pckid.tables.options import list_given
@@ -52,7 +56,7 @@ def _offer_other_numbers(made: RunResult) -> None:
     n_clusters = len(made.found["cluster_sizes"])
     with st.container(horizontal=True):
         for number in (n_clusters - 1, n_clusters + 1):
-            if number > 1:
+            if 1 < number <= made.found["n_rows"]:
                 chosen = {"how-many": HOW[1], "n-groups-": number}
                 st.button(f"Try {number} groups", on_click=ask_to_run, kwargs=chosen)
 
@@ -82,16 +86,13 @@ def _offer_names(used: Settings, made: RunResult) -> None:
 def show_sizes(made: RunResult) -> None:
     """Draw the groups' sizes and what was noted."""
     found = made.found
-    names = found["cluster_names"]
-    shown = [
-        (escape(names[index] or f"Cluster {index}"), size)
-        for index, size in enumerate(found["cluster_sizes"])
-    ]
-    if found["n_unclustered"]:
-        shown.append(("No value", found["n_unclustered"]))
+    titles = [name or f"Cluster {number}" for number, name in enumerate(found["cluster_names"])]
+    # The last clusters may have got no rows.
+    shown: list[Any] = [*zip_longest(titles, found["cluster_sizes"], fillvalue=0)]
+    shown += [("No value", found["n_unclustered"])] if found["n_unclustered"] else []
     with st.container(horizontal=True):
         for name, size in shown:
-            st.metric(name, f"{size:,}", border=True, width=150)
+            st.metric(escape(name), f"{size:,}", border=True, width=150)
     show_notes(made)
 
 
@@ -123,11 +124,11 @@ def as_command(settings: Settings, made: RunResult | None = None) -> str:
     name, n_clusters = settings.upload.name, settings.n_clusters
     given: dict[str, Any] = {"k": None if n_clusters == "auto" else n_clusters}
     given |= list_given(settings.options, settings.upload.reading)
-    if "case" in given:
-        given["row_names"] = None
     stem = Path(name).stem
     if made is not None and any(made.found["cluster_names"]):
-        given["names"] = ",".join(each or "" for each in made.found["cluster_names"])
+        line = io.StringIO()
+        csv.writer(line, lineterminator="").writerow(made.found["cluster_names"])
+        given["names"] = line.getvalue()
     files = {"escape_formulas": True, "out": f"{stem}-clusters.csv"}
     files |= {"report": f"{stem}-report.html", "save": f"{stem}-model.pckid"}
     return write_command(["cluster", name], given, files)

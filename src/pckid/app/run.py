@@ -8,10 +8,9 @@ from pckid._utils.jobs import Job
 from pckid.app.kept import kept
 from pckid.app.text import escape_lines
 from pckid.app.upload import Opened
+from pckid.app.wording import HOW
 from pckid.app.work import Settings, find_groups
 from pckid.tables.options import ColumnOptions
-
-HOW = ("Find out", "I know the number")
 
 
 def ask_for_run(opened: Opened, options: ColumnOptions) -> Settings:
@@ -21,10 +20,13 @@ def ask_for_run(opened: Opened, options: ColumnOptions) -> Settings:
     if how != HOW[0]:
         st.session_state.setdefault("n-groups-", 3)
         n_clusters = st.number_input("Number of groups", 1, 1000, width=200, key="n-groups-")
-    settings = Settings(opened.upload, n_clusters, options, tuple(opened.table.names))
+    names, n_rows = tuple(opened.table.names), opened.table.data.num_rows
+    settings = Settings(opened.upload, n_clusters, options, names, n_rows)
     if not settings.n_columns:
         st.warning("Tick at least one column.")
-    offer_job("Find groups", "job", "made", not settings.n_columns, find_groups, settings)
+    knows_lines = bool(options.lines) == st.session_state.get(f"lines-{opened.key}", False)
+    stops = not settings.n_columns or not knows_lines
+    offer_job("Find groups", "job", "made", stops, find_groups, settings)
     return settings
 
 

@@ -10,7 +10,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from pckid._utils.text import counted
 from pckid.app.kept import kept
 from pckid.app.text import escape, escape_lines
-from pckid.app.wording import ELSEWHERE, PAGE
+from pckid.app.wording import ELSEWHERE, HOW, PAGE
 from pckid.app.work import MAX_UNPACKED, Upload
 from pckid.data import penguins_path
 from pckid.exceptions import TableError
@@ -118,7 +118,7 @@ def open_as_asked(upload: Upload, place: str) -> Opened | None:
 
 def reading_key(upload: Upload, place: str) -> str:
     """Return the key of the widgets that ask how a file is to be read."""
-    return f"{place}-{upload.name}-{len(upload.content)}"
+    return f"{place}-{upload.name}-{hash(upload.content)}"
 
 
 def _ask_for_reading(upload: Upload, key: str) -> ReadOptions:
@@ -200,5 +200,6 @@ def _take_demo() -> None:
 
 
 def _begin_anew() -> None:
-    for key in ("job", "made", "made-from", "opened-table", "inspected", "job-said"):
+    for key in ("job", "made", "made-from", "opened-table", "inspected", "job-said", "widgets"):
         kept().pop(key, None)
+    st.session_state["how-many"] = HOW[0]

@@ -7,6 +7,9 @@ from pckid.tables.findings import Drop, Fix, Missing, ReadAs, SetOption, SkipUni
 from pckid.tables.formats import FORMATS
 from pckid.wording import Dialect
 
+HOW = "Find out", "I know the number"
+"""Ways to the number of groups."""
+
 ROLES = {
     "number": "number",
     "category": "category",

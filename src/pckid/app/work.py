@@ -52,19 +52,20 @@ class Upload(NamedTuple):
 
 
 class Settings(NamedTuple):
-    """What groups are found in, and how; `names` are those of all columns."""
+    """What groups are found in, and how; `names` are those of all columns of `n_rows` rows."""
 
     upload: Upload
     n_clusters: int | str
     options: ColumnOptions
     names: tuple[str, ...] = ()
+    n_rows: int = 0
 
     @property
     def n_columns(self) -> int:
-        """How many columns are used."""
-        options = self.options
-        aside = {*options.drop, options.row_names, options.labels, options.known}
-        return len(options.columns) or sum(name not in aside for name in self.names)
+        """How many columns are used; those of case, time and variable do not count."""
+        given = self.options
+        aside = {*given.drop, given.row_names, given.labels, given.known, *(given.lines or ())[:3]}
+        return sum(name not in aside for name in given.columns or self.names)
 
 
 class RunResult(NamedTuple):
