@@ -338,7 +338,7 @@ HOSTILE = [
     "<img src=x onerror=window.hit=1>",
     "![x](http://evil.example/x.png)",
     "[x](javascript:window.hit=1)",
-    ":red[x] :smile: :material/home: $x$ **b**",
+    ":red[x] :smile: :material/home: $x$ **b** www.evil.example",
 ]
 
 
@@ -368,4 +368,4 @@ def test_names_and_cells_are_shown_and_not_run(page, tmp_path, chromium):
     assert page.browser.run("return window.hit") is None
     (frame,) = chromium.wait(lambda: chromium.find_all("iframe"))
     assert page.browser.run("return arguments[0].contentWindow.hit", frame) is None
-    assert not chromium.find_all("img[src*=evil], img[src=x], a[href*=javascript]")
+    assert not chromium.find_all("img[src*=evil], img[src=x], a[href*=javascript], a[href*=evil]")

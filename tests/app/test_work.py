@@ -285,3 +285,19 @@ def test_clusters_without_new_rows_are_shown_too():
 
     shown = [(each.label, each.value) for each in AppTest.from_function(script).run().metric]
     assert shown == [("a", "0"), ("Cluster 1", "5"), ("Cluster 2", "0"), ("No value", "2")]
+
+
+def test_names_in_the_comparison_of_new_rows_are_shown_as_they_are():
+    from streamlit.testing.v1 import AppTest
+
+    def script():
+        from types import SimpleNamespace
+
+        from pckid.app.new_rows import show_comparison
+
+        rows = [("mean of '![x](y)'", "1", "2", "1.9 to 2.1", "p < 0.001")]
+        found = {"n_rows": 9, "moved": [1], "sentence": "They moved.", "table": lambda: rows}
+        show_comparison(SimpleNamespace(**found))
+
+    shown = AppTest.from_function(script).run().table[0].value
+    assert "]\N{WORD JOINER}(" in shown.iloc[0, 0]

@@ -44,4 +44,4 @@ def show_comparison(compared: RowComparison) -> None:
         st.success(escape(compared.sentence, 500))
         return
     st.warning(escape(compared.sentence, 1000))
-    st.table([dict(zip(HEADS, row, strict=True)) for row in compared.table()])
+    st.table([dict(zip(HEADS, map(escape, row), strict=True)) for row in compared.table()])

@@ -4,13 +4,14 @@ import re
 
 from pckid._utils.text import brief
 
-_SIGNS = re.compile(r"([!-/:-@\[-`{-~])")
+# Screen readers speak backslashes in labels: where it helps, a sign of no width stands instead.
+_BREAKS = re.compile(r"(?<=[:@\]])|(?<=[wW]{3})(?=\.)|(?<=[-<>~])(?=[->=])|^(?=[\s#>+-]|\d+[.)])")
+_SIGNS = re.compile(r"[\\`*~$|]|<(?![\s\d])|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)|:(?=\S*[\[{])")
 
 
 def escape(text: str, width: int = 60) -> str:
     """Escape a name or a cell so that Markdown shows it as it is: no link, image, colour, icon."""
-    # Names of icons and emoji between colons are replaced even where they are escaped.
-    return _SIGNS.sub(r"\\\1", brief(text, width)).replace(":", ":\N{WORD JOINER}")
+    return _SIGNS.sub(r"\\\g<0>", _BREAKS.sub("\N{WORD JOINER}", brief(text, width)))
 
 
 def escape_lines(text: str) -> str:

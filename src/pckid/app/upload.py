@@ -157,9 +157,7 @@ def _ask_for_reading(upload: Upload, key: str) -> ReadOptions:
 
 
 def _offer_to_leave_out_rows(fixes: Sequence[Fix], key: str) -> None:
-    for fix in fixes:
-        if not isinstance(fix, SkipFirst | SkipLast):
-            continue
+    for fix in (each for each in fixes if isinstance(each, SkipFirst | SkipLast)):
         where, change = "at the end", {f"skip-last-{key}": fix.n_rows}
         if isinstance(fix, SkipFirst):
             where, change = "at the beginning", {f"skip-first-{key}": fix.n_rows + 1}
