@@ -349,8 +349,7 @@ class Clustering:
             ],
             # The app limits how much a file may unpack to; nobody chose that.
             command=write_command(
-                ["cluster", file],
-                list_given(chosen, table.reading) | {"max_unpacked": None} | fit,
+                ["cluster", file], list_given(chosen, table.reading) | {"max_unpacked": None} | fit
             ),
         )
         verdict = assessment or False
