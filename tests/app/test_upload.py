@@ -78,6 +78,16 @@ def test_a_sheet_is_chosen_from_a_menu(place):
     assert names(app) == ["Wounds"]
 
 
+def test_how_one_sheet_is_read_is_not_asked_of_another():
+    rows = [["a", "b"], [1, 2], [3, 4], [5, 6]]
+    app = page("study.xlsx", workbook(One=[*rows, ["Total", 12]], Two=rows))
+    app.button[0].click().run()
+    assert app.session_state["found"].table.n_rows == 3
+    app.selectbox[0].select("Two").run()
+    found = app.session_state["found"]
+    assert (found.table.n_rows, found.upload.reading.skip_last) == (3, 0)
+
+
 def test_another_sheet_can_be_chosen_where_one_is_no_table():
     app = page("study.xlsx", workbook(About=[["Wounds"]], Data=[["a", "b"], [1, 2], [3, 4]]))
     app.selectbox[0].select("About").run()

@@ -86,6 +86,9 @@ def ask_for_file(
 
 def open_as_asked(upload: Upload, place: str) -> Opened | None:
     """Ask how a file is to be read, read it and show its first rows; None if it cannot be read."""
+    if upload.name.lower().endswith(SPREADSHEETS):
+        sheet = _ask_for_sheet(upload, reading_key(upload, place))
+        upload = upload._replace(reading=ReadOptions(sheet=sheet))
     key = reading_key(upload, place)
     upload = upload._replace(reading=_ask_for_reading(upload, key))
     try:
@@ -102,10 +105,8 @@ def open_as_asked(upload: Upload, place: str) -> Opened | None:
         _offer_to_leave_out_rows(fixes, key)
         return None
     rows = opened.table.data
-    n_rows, n_columns = rows.shape
-    st.markdown(
-        f"**{escape(upload.name)}**: {counted(n_rows, 'row')}, {counted(n_columns, 'column')}"
-    )
+    size = ", ".join(map(counted, rows.shape, ("row", "column")))
+    st.markdown(f"**{escape(upload.name)}**: {size}")
     for note in opened.table.notes:
         st.caption(escape(write_note(note, PAGE), 300))
     extra = find_extra_rows(opened.table)
@@ -117,16 +118,14 @@ def open_as_asked(upload: Upload, place: str) -> Opened | None:
 
 
 def reading_key(upload: Upload, place: str) -> str:
-    """Return the key of the widgets that ask how a file is to be read."""
-    return f"{place}-{upload.name}-{hash(upload.content)}"
+    """Return the key of the widgets that ask how a file, or a sheet of it, is to be read."""
+    return f"{place}-{upload.name}-{upload.reading.sheet}-{hash(upload.content)}"
 
 
 def _ask_for_reading(upload: Upload, key: str) -> ReadOptions:
     is_text, is_sheet = _is_text(upload), upload.name.lower().endswith(SPREADSHEETS)
     header = st.checkbox("The columns have names", value=True, key=f"header-{key}")
-    chosen: dict[str, Any] = {"header": header}
-    if is_sheet:
-        chosen["sheet"] = _ask_for_sheet(upload, key)
+    chosen: dict[str, Any] = {"header": header, "sheet": upload.reading.sheet}
     if upload.name.lower().endswith("xlsx"):
         label = "Leave out rows that the sheet hides"
         chosen["visible_only"] = st.checkbox(label, key=f"visible-{key}")
