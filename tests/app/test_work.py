@@ -301,3 +301,23 @@ def test_names_in_the_comparison_of_new_rows_are_shown_as_they_are():
 
     shown = AppTest.from_function(script).run().table[0].value
     assert "]\N{WORD JOINER}(" in shown.iloc[0, 0]
+
+
+def test_after_a_model_from_a_file_that_of_the_page_can_be_used():
+    from streamlit.testing.v1 import AppTest
+
+    def script():
+        from pckid.app.kept import kept
+        from pckid.app.new_rows import ask_for_new_rows
+        from pckid.app.work import RunResult, Upload
+
+        if "made" not in kept():
+            kept()["made"] = RunResult({}, [], {"model.pckid": b"made here"})
+            kept()["model"] = Upload("other.pckid", b"from a file")
+        ask_for_new_rows()
+
+    app = AppTest.from_function(script).run()
+    assert "other.pckid" in [each.value.strip("*") for each in app.markdown]
+    app.button[0].click().run()
+    assert "other.pckid" not in [each.value.strip("*") for each in app.markdown]
+    assert "model of the run on this page is used" in app.caption[0].value

@@ -18,6 +18,8 @@ def ask_for_new_rows() -> None:
     made = kept().get("made")
     if model is not None:
         st.markdown(f"**{escape(model.name)}**")
+        if made is not None:
+            st.button("Use the model of the run on this page", on_click=kept().pop, args=["model"])
     elif made is not None:
         st.caption("Without a file, the model of the run on this page is used.")
         model = Upload("the model of this page", made.files["model.pckid"])
@@ -27,8 +29,7 @@ def ask_for_new_rows() -> None:
     work = model, opened and opened.upload, lacking
     run.offer_job("Place rows", "placing", "placed", None in work, place_new_rows, *work)
     run.show_job("placing", "placed", *work)
-    placed = kept().get("placed")
-    if placed is not None:
+    if (placed := kept().get("placed")) is not None:
         if kept()["placed-from"] != work:
             st.info("These rows were placed before your last changes. *Place rows* places anew.")
         show_comparison(placed.compared)
