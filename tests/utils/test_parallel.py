@@ -236,6 +236,8 @@ def test_only_backends_without_shared_memory_are_remote():
     assert not _parallel.is_remote()
     with parallel_config("threading", n_jobs=2):
         assert not _parallel.is_remote()
+    with parallel_config("multiprocessing", n_jobs=2):  # gives all results at the end
+        assert not _parallel.is_remote()
     with parallel_config("far", n_jobs=7):
         assert _parallel.is_remote()
         assert _parallel.n_threads(None) != 7

@@ -34,9 +34,9 @@ def n_threads(n_jobs: int | None) -> int:
 
 
 def is_remote() -> bool:
-    """Return whether joblib's context hands work to other processes, or to other machines."""
+    """Return whether joblib's context hands work to other processes, and results on one by one."""
     backend, _ = get_active_backend(prefer="threads")
-    return not getattr(backend, "supports_sharedmem", False)
+    return backend.supports_return_generator and not getattr(backend, "supports_sharedmem", False)
 
 
 class _Limit:
