@@ -9,15 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pckid.input.cells import as_text
-from pckid.tables.kinds import Reading, ReadingRules, find_reading_anew
-from pckid.tables.numbers import (
-    MissingTokens,
-    NotNumbers,
-    is_text,
-    observed_cells,
-    try_columns,
-    try_numbers,
-)
+from pckid.tables.kinds import Reading, ReadingRules
+from pckid.tables.numbers import MissingTokens, NotNumbers, is_text, observed_cells, try_columns
 from pckid.tables.sheet_numbers import with_points
 from pckid.tables.table import FileTable
 
@@ -50,12 +43,6 @@ def read_columns(
     numeric = [name for name in names if found[name].is_number]
     forms = {name: found[name].form for name in numeric}
     for name, values in zip(numeric, try_columns(table, numeric, missing, forms), strict=True):
-        plainly = found[name].kind == "number" and forms[name] is None
-        if isinstance(values, NotNumbers) and plainly and is_text(table.data.column(name).type):
-            found[name] = find_reading_anew(table, name, rules)
-            if not found[name].is_number:
-                continue
-            values = try_numbers(table, name, missing, found[name].form)
         if isinstance(values, NotNumbers):
             wrong[name], values = values, np.full(table.data.num_rows, np.nan)
         columns[name] = values

@@ -6,7 +6,7 @@ answer as one that is read whole.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -93,6 +93,11 @@ class Reading(NamedTuple):
         return self.date or self.number
 
     @property
+    def is_plain(self) -> bool:
+        """Whether the first rows showed plain numbers, and no others were looked at."""
+        return self.kind == "number" and self.form is None
+
+    @property
     def is_number(self) -> bool:
         """Whether the column is to be read as numbers."""
         return self.kind in ("number", "text", *_TIMES)
@@ -113,9 +118,12 @@ def expect_numbers(reading: Reading, name: str, rules: ReadingRules) -> Reading:
 
 
 def find_readings(
-    source: FileTable | OpenTable, names: Sequence[str], rules: ReadingRules | None = None
+    source: FileTable | OpenTable,
+    names: Sequence[str],
+    rules: ReadingRules | None = None,
+    anew: Collection[str] = (),
 ) -> dict[str, Reading]:
-    """Find out what columns hold and how they are written."""
+    """Find out what columns hold and how they are written; those `anew` by all of their rows."""
     rules = rules or ReadingRules()
     missing = rules.missing
     head = first_rows(source, names)
@@ -123,7 +131,7 @@ def find_readings(
         name: _glance(head, name, values, rules)
         for name, values in zip(names, try_columns(head, names, missing), strict=True)
     }
-    unsettled = [name for name in names if found[name] is None]
+    unsettled = [name for name in names if found[name] is None or name in anew]
     counts = count_cells(source, unsettled, missing)
     found |= {name: _decide(name, counts[name], head, rules) for name in unsettled}
     readings = {name: reading for name, reading in found.items() if reading is not None}
@@ -138,13 +146,6 @@ def find_readings(
         sign = decimal_sign(seen.counts)
         readings |= {name: _decide(name, counts[name], head, rules, sign) for name in ambiguous}
     return readings
-
-
-def find_reading_anew(source: FileTable | OpenTable, name: str, rules: ReadingRules) -> Reading:
-    """Find out how a column is written by all of its rows, where the first did not tell."""
-    head = first_rows(source, [name])
-    counts = count_cells(source, [name], rules.missing)[name]
-    return _decide(name, counts, head, rules)
 
 
 class CellCounts(Shapes):

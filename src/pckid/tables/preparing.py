@@ -38,18 +38,12 @@ from pckid.tables.kinds import (
     Reading,
     ReadingRules,
     expect_numbers,
-    find_reading_anew,
     find_readings,
     first_rows,
     is_used,
 )
 from pckid.tables.meanings import name_tells_time
-from pckid.tables.numbers import (
-    WORDS,
-    MissingTokens,
-    NotNumbers,
-    try_numbers,
-)
+from pckid.tables.numbers import WORDS, MissingTokens, NotNumbers, try_numbers
 from pckid.tables.options import ColumnOptions
 from pckid.tables.prepared import Prepared, Unread
 from pckid.tables.problems import (
@@ -123,12 +117,10 @@ def _prepare_once(
     """Choose and read columns, and look for problems; no advice is taken."""
     names, left_out = choose_columns(table, options)
     rules = read_rules(table, options)
-    readings = find_readings(table, names + options.times, rules)
+    readings = find_readings(table, names + options.times, rules, unread.names)
     if all(readings[name].kind in ("row name", "free text") for name in names):
         rules = rules._replace(kept=rules.kept.union(names))
-        readings = find_readings(table, names + options.times, rules)
-    for name in unread.names.intersection(readings):
-        readings[name] = find_reading_anew(table, name, rules)
+        readings = find_readings(table, names + options.times, rules, unread.names)
     if known is not None:
         readings |= {name: expect_numbers(readings[name], name, rules) for name in names}
         left_out = dict.fromkeys(left_out, "unknown")
@@ -138,7 +130,7 @@ def _prepare_once(
         row_names = next((n for n, each in readings.items() if each.kind == "row name"), None)
     read = used + options.times
     columns, problems = _read(table, read, rules, readings, unread)
-    late = [name for name in read if columns.readings[name] != readings[name]]
+    late = [name for name in columns.wrong if readings[name].is_plain]
     if late:  # Later rows in memory are written otherwise than the first.
         unread = unread._replace(names=unread.names.union(late))
         return _prepare_once(table, options, known, unread)
@@ -162,7 +154,6 @@ def _prepare_once(
         columns, facts = match_known_categories(columns, known)
         problems = _settle(problems, names, _FOR_CELLS)
         problems += find_other_units(known.units, columns.readings)
-    readings = {**readings, **columns.readings}
     return Prepared(
         table, options, tuple(read), left_out, readings, rules, row_names,
         columns.without_cells() if table.whole is None else columns,
