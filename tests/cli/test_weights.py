@@ -41,6 +41,15 @@ def test_are_taken_from_a_column_that_is_no_feature(pckid, survey):
     assert [int(row["weight"]) for row in rows] == COUNTS.tolist()
 
 
+@pytest.mark.parametrize(("cell", "code"), [('"1,250.5"', 0), ("often", 2)])
+def test_may_be_written_otherwise_in_later_rows(pckid, survey, monkeypatch, cell, code):
+    monkeypatch.setattr("pckid.tables.kinds._HEAD_ROWS", 20)
+    text = (survey / "t.csv").read_text()
+    (survey / "t.csv").write_text(f"{text.rpartition(',')[0]},{cell}\n")
+    done = pckid("cluster", "t.csv", "-k", 3, "--weights", "weight", *QUICK)
+    assert (done.code, "holds 'often'" in done.err) == (code, code == 2), done.err
+
+
 @pytest.mark.parametrize(
     ("cell", "words"),
     [("", "nothing in row 2"), ("-1.5", "holds -1.5 in row 2"), ("often", "often")],
