@@ -321,3 +321,28 @@ def test_after_a_model_from_a_file_that_of_the_page_can_be_used():
     app.button[0].click().run()
     assert "other.pckid" not in [each.value.strip("*") for each in app.markdown]
     assert "model of the run on this page is used" in app.caption[0].value
+
+
+def test_what_is_asked_for_while_files_are_written_comes_after_them(monkeypatch):
+    from streamlit.testing.v1 import AppTest
+
+    def script():
+        import streamlit as st
+
+        from pckid.app.kept import kept
+        from pckid.app.run import offer_job
+
+        st.session_state.setdefault("started", [])
+        if st.checkbox("files are written"):
+            kept()["job"] = "writing files"
+        elif kept().get("job") == "writing files":
+            del kept()["job"]
+        offer_job("Find groups", "job", "made", False, st.session_state["started"].append, 1)
+
+    monkeypatch.setattr("pckid.app.run.Job", lambda work, *arguments: work(*arguments))
+    app = AppTest.from_function(script).run()
+    app.session_state["job-asked"] = True
+    app.checkbox[0].check().run()
+    assert app.session_state["started"] == []
+    app.checkbox[0].uncheck().run()
+    assert app.session_state["started"] == [1]

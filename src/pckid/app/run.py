@@ -48,7 +48,7 @@ def offer_job(what: str, job: str, made: str, disabled: bool, *work: Any) -> Non
         on_click=st.session_state.__setitem__, args=(asked, True),
     )  # fmt: skip
     # Not in the callback, which knows the work as it was before a change that came with the click.
-    if st.session_state.pop(asked, False) and not disabled and not running:
+    if not running and st.session_state.pop(asked, False) and not disabled:
         start_job(job, made, work[1:], *work)
         kept().pop(made, None)
         st.rerun()
