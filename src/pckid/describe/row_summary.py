@@ -129,9 +129,9 @@ def _find_deciles(values: Array, summed: Array) -> Array:
     `summed` (d, n + 1) is how much the values before each count. Those of no weight are infinite.
     """
     xp = namespace(values)
-    levels = xp.arange(1, N_BINS, dtype=values.dtype, device=device_of(values)) / N_BINS - _ROUNDING
     if values.shape[1] == 0:
         return xp.zeros((values.shape[0], N_BINS - 1), dtype=values.dtype)
+    levels = xp.arange(1, N_BINS, dtype=values.dtype, device=device_of(values)) / N_BINS - _ROUNDING
     reached = levels[:, None] * summed[:, None, -1:]
     below = xp.count_nonzero(summed[:, None, 1:] < reached, axis=2)
     found = gather(values, below)
