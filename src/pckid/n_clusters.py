@@ -19,13 +19,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
-from pckid._utils.arrays import take_along, to_numpy
+from pckid._utils.arrays import Array, take_along, to_numpy
 from pckid._utils.markup import html_table
 from pckid._utils.parallel import blas_threads_for, n_threads
 from pckid._utils.progress import training_progress
 from pckid._utils.seeds import Stream, generator
 from pckid.ensemble.base import EnsembleEstimator, Training
-from pckid.ensemble.feature_map import Kernel, feature_matrix
+from pckid.ensemble.feature_map import Kernel, Projection, feature_matrix, project
 from pckid.input.sample import Sample, merge_duplicates
 from pckid.input.table import standardise, take
 from pckid.input.validation import categorical_mask
@@ -43,7 +43,7 @@ from pckid.significance.gaps import find_gaps
 from pckid.significance.single_columns import find_single_columns
 from pckid.significance.units import Units, find_units, near_one
 from pckid.spectral.embedding import fit_embedding
-from pckid.spectral.grouping import cluster_by_numbers
+from pckid.spectral.grouping import cluster_points
 
 MAX_CLUSTERS = 15
 MAX_ROWS = 1000
@@ -177,9 +177,11 @@ def choose_or_none(
     all_columns = training
     while True:
         kernel, drawn = training.kernel, training.drawn
-        choice = choose_by_kernel(kernel, drawn.sample, jobs, max_clusters)
-        units, labels = _cluster_rows(kernel, drawn.sample, categorical, choice.n_clusters, jobs)
-        with blas_threads_for(len(labels), jobs):
+        choice, projection = choose_by_kernel(kernel, drawn.sample, jobs, max_clusters)
+        units, points = _project_rows(kernel, projection, drawn.sample, categorical, jobs)
+        with blas_threads_for(points.shape[0], jobs):
+            rng = generator(drawn.sample.entropy, Stream.N_CLUSTERS, 2)
+            labels = cluster_points(points[:, : choice.n_clusters], rng)
             found = find_single_columns(units, labels)
         if not len(found):
             break
@@ -209,10 +211,10 @@ def _count_distinct(sample: Sample) -> int:
     return len(merge_duplicates(sample.table, None, least=1).rows)
 
 
-def _cluster_rows(
-    kernel: Kernel, sample: Sample, categorical: np.ndarray, n_clusters: int, jobs: int
-) -> tuple[Units, np.ndarray]:
-    """Cluster at most 1,000 rows of a sample; returned with their columns."""
+def _project_rows(
+    kernel: Kernel, projection: Projection, sample: Sample, categorical: np.ndarray, jobs: int
+) -> tuple[Units, Array]:
+    """Take at most 1,000 rows of a sample: their columns, and their coordinates."""
     rng = generator(sample.entropy, Stream.N_CLUSTERS, 1)
     n_rows = sample.X.shape[0]
     rows = np.arange(n_rows)
@@ -220,8 +222,8 @@ def _cluster_rows(
         rows = np.sort(rng.choice(n_rows, size=MAX_ROWS, replace=False))
     X = take_along(sample.X, rows)
     table = standardise(X, kernel.scaling, kernel.dtype)
-    labels = cluster_by_numbers(kernel, "random_walk", table, [n_clusters], jobs)[0]
-    return find_units(near_one(to_numpy(X).astype(np.float64)), categorical), labels
+    units = find_units(near_one(to_numpy(X).astype(np.float64)), categorical)
+    return units, project(kernel, projection, table, jobs)
 
 
 def _compare_sample(
@@ -243,8 +245,11 @@ def _compare_sample(
 
 def choose_by_kernel(
     kernel: Kernel, sample: Sample, jobs: int, max_clusters: int = MAX_CLUSTERS
-) -> Choice:
-    """Score the numbers of clusters by a trained kernel, on at most 1,000 rows of its sample."""
+) -> tuple[Choice, Projection]:
+    """Score the numbers of clusters by a trained kernel, on at most 1,000 rows of its sample.
+
+    Returned with the embedding of these rows.
+    """
     rng = generator(sample.entropy, Stream.N_CLUSTERS)
     rows, weights = sample.draw(MAX_ROWS, rng)
     features = feature_matrix(kernel, take(sample.table, rows), jobs)
@@ -253,7 +258,8 @@ def choose_by_kernel(
     eigenvalues = np.zeros(len(candidates) + 2)
     with blas_threads_for(n_rows, jobs):
         n_wanted = min(len(eigenvalues), n_rows)
-        found = fit_embedding("random_walk", features, n_wanted, rng, weights).eigenvalues
-    eigenvalues[:n_wanted] = to_numpy(found)
+        projection = fit_embedding("random_walk", features, n_wanted, rng, weights)
+    eigenvalues[:n_wanted] = to_numpy(projection.eigenvalues)
     scores = -np.diff(eigenvalues)[1:]
-    return Choice(int(candidates[np.argmax(scores)]), candidates, scores, eigenvalues)
+    found = Choice(int(candidates[np.argmax(scores)]), candidates, scores, eigenvalues)
+    return found, projection

@@ -254,16 +254,20 @@ def cluster_by_numbers(
     labels : list of ndarrays of shape (n_samples,)
         For each number, the largest cluster first.
     """
-    rng, found = np.random.default_rng(0), []
+    rng = np.random.default_rng(0)
     with blas_threads_for(table.n_samples, jobs):
         features = feature_matrix(kernel, table, jobs)
         projection = fit_embedding(embedding, features, numbers[-1], rng)
         points = project_features(features, projection)
-        for k in numbers:
-            centers = kmeans(points[:, :k], k, n_init=_N_STARTS, rng=rng).centers
-            labels = to_numpy(nearest(points[:, :k], centers[None, ...])[0, :])
-            found.append(np.argsort(_by_size(labels, k))[labels])
-    return found
+        return [cluster_points(points[:, :k], rng) for k in numbers]
+
+
+def cluster_points(points: Array, rng: np.random.Generator) -> np.ndarray:
+    """Cluster points (n_samples, k) into k clusters, the largest first; labels (n_samples,)."""
+    k = points.shape[1]
+    centers = kmeans(points, k, n_init=_N_STARTS, rng=rng).centers
+    labels = to_numpy(nearest(points, centers[None, ...])[0, :])
+    return np.argsort(_by_size(labels, k))[labels]
 
 
 def _by_size(labels: np.ndarray, n_clusters: int, weights: np.ndarray | None = None) -> np.ndarray:
