@@ -152,7 +152,7 @@ def as_known_types(table: Any) -> Any:
     Parquet stores categories that are numbers as such; pandas notes what they were.
     """
     noted = json.loads((table.schema.metadata or {}).get(b"pandas", b"{}")).get("columns", [])
-    declared = {each["field_name"] for each in noted if each["pandas_type"] == "categorical"}
+    declared = {c.get("field_name") for c in noted if c.get("pandas_type") == "categorical"}
     for j, field in enumerate(table.schema):
         kind, told = field.type, field.metadata or {}
         if told.get(b"ARROW:extension:name") == b"pandas.period":
