@@ -474,7 +474,7 @@ class PCKID(
 
         With a the distance in the embedding to the nearest centre and b_j that to centre j, the
         membership in cluster j is in proportion to exp(−β (b_j − a) / (b_j + a)). The sharpness β
-        is found in `fit`: a few times, a third of the mixtures finds clusters by itself from a
+        is found in `fit`: twice, a random third of the mixtures finds clusters by itself from a
         third of the rows, and β makes the clusters that rows get there most likely; few rows
         widen it. So of the rows at 0.9, about nine in ten keep their cluster with another
         ensemble on resampled rows.

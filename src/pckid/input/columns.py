@@ -87,10 +87,12 @@ def _read_column(column: Column) -> np.ndarray:
     is_time = str(dtype).lower().startswith(("date", "time", "duration", "period"))
     if not (kind.is_temporal() or kind.is_nested() or is_time):
         return numbers(column.to_list(), name)
-    hint = ', for example days since a fixed date; pckid.read_table does so with dates=["use"]'
+    hint = ""
+    if is_time:
+        hint = ', for example days since a fixed date; pckid.read_table does so with dates=["use"]'
     raise ValueError(
         f"Column {name} holds values of type {dtype}, which are not numbers. Leave the column "
-        f"out, or turn it into numbers{hint * is_time}."
+        f"out, or turn it into numbers{hint}."
     )
 
 
