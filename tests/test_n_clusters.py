@@ -8,7 +8,7 @@ from sklearn.metrics import adjusted_rand_score
 from tiers import one_in
 
 from pckid import PCKID, ProbabilisticClusterKernel, choose_n_clusters, load, save
-from pckid.n_clusters import Choice
+from pckid.n_clusters import MAX_ROWS, Choice, rows_as_given
 
 X, TRUTH = groups()
 ENSEMBLE = {"n_inits": 6, "max_components": 10, "random_state": 0}
@@ -56,6 +56,22 @@ def test_weights_of_two_are_repeated_rows():
     order = rng.permutation(counts.sum())
     repeated = choose_n_clusters(PCKID(**ENSEMBLE), np.repeat(table, counts, axis=0)[order])
     np.testing.assert_array_equal(weighted.scores, repeated.scores)
+
+
+@pytest.mark.filterwarnings("ignore::pckid.EmptyRowWarning")
+@pytest.mark.parametrize("n_rows", [80, 900, 1500, 3100])
+def test_rows_as_given_have_the_coordinates_of_the_rows_they_were_merged_with(n_rows):
+    rng = np.random.default_rng(n_rows)
+    table = rng.normal(size=(n_rows, 3))[rng.integers(0, n_rows, n_rows)]
+    table[rng.random(table.shape) < 0.2] = np.nan
+    sample = PCKID("auto", random_state=0)._draw(table, rng.integers(0, 4, n_rows)).sample
+    drawn, _ = sample.draw(MAX_ROWS, rng)
+    units, points = rows_as_given(sample, drawn, sample.table.values[drawn], np.zeros(3, bool))
+    for values, coordinates in zip(units.values.T, points.T, strict=True):
+        seen = ~np.isnan(values)
+        assert np.corrcoef(values[seen], coordinates[seen])[0, 1] == pytest.approx(1, abs=1e-6)
+    n_found = np.isin(sample.places, drawn).sum()
+    assert len(points) == min(n_found, MAX_ROWS) > 50
 
 
 def test_a_fit_chooses_alike_and_goes_on_as_if_told():

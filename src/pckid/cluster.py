@@ -800,7 +800,7 @@ class PCKID(
 
         The rows of a sample that is the whole table have passed the mixtures already.
         """
-        if sample.places is None or grouping.scores is None:
+        if not sample.is_whole or grouping.scores is None:
             table = standardise(X, sample.scaling, sample.dtype)
             jobs = n_threads(self.n_jobs)
             return table, *project_and_score(self._kernel, self._projection, table, jobs)

@@ -25,9 +25,9 @@ from pckid._utils.parallel import blas_threads_for, n_threads
 from pckid._utils.progress import training_progress
 from pckid._utils.seeds import Stream, generator
 from pckid.ensemble.base import EnsembleEstimator, Training
-from pckid.ensemble.feature_map import Kernel, Projection, feature_matrix, project
+from pckid.ensemble.feature_map import Kernel, feature_matrix, project_features
 from pckid.input.sample import Sample, merge_duplicates
-from pckid.input.table import standardise, take
+from pckid.input.table import take
 from pckid.input.validation import categorical_mask
 from pckid.significance.comparison import (
     ALPHA,
@@ -177,8 +177,8 @@ def choose_or_none(
     all_columns = training
     while True:
         kernel, drawn = training.kernel, training.drawn
-        choice, projection = choose_by_kernel(kernel, drawn.sample, jobs, max_clusters)
-        units, points = _project_rows(kernel, projection, drawn.sample, categorical, jobs)
+        choice, rows, points = choose_by_kernel(kernel, drawn.sample, jobs, max_clusters)
+        units, points = rows_as_given(drawn.sample, rows, points, categorical)
         with blas_threads_for(points.shape[0], jobs):
             rng = generator(drawn.sample.entropy, Stream.N_CLUSTERS, 2)
             labels = cluster_points(points[:, : choice.n_clusters], rng)
@@ -211,19 +211,22 @@ def _count_distinct(sample: Sample) -> int:
     return len(merge_duplicates(sample.table, None, least=1).rows)
 
 
-def _project_rows(
-    kernel: Kernel, projection: Projection, sample: Sample, categorical: np.ndarray, jobs: int
+def rows_as_given(
+    sample: Sample, drawn: np.ndarray, points: Array, categorical: np.ndarray
 ) -> tuple[Units, Array]:
-    """Take at most 1,000 rows of a sample: their columns, and their coordinates."""
-    rng = generator(sample.entropy, Stream.N_CLUSTERS, 1)
-    n_rows = sample.X.shape[0]
-    rows = np.arange(n_rows)
-    if n_rows > MAX_ROWS:
-        rows = np.sort(rng.choice(n_rows, size=MAX_ROWS, replace=False))
-    X = take_along(sample.X, rows)
-    table = standardise(X, kernel.scaling, kernel.dtype)
-    units = find_units(near_one(to_numpy(X).astype(np.float64)), categorical)
-    return units, project(kernel, projection, table, jobs)
+    """Take at most 1,000 rows as they were given: their columns, and their coordinates.
+
+    Of the rows that were merged, those `drawn` (m,) have the coordinates `points` (m, k).
+    """
+    index = np.full(sample.table.n_samples, -1)
+    index[drawn] = np.arange(len(drawn))
+    index = index[sample.places]
+    rows = np.flatnonzero(index >= 0)
+    if len(rows) > MAX_ROWS:
+        rng = generator(sample.entropy, Stream.N_CLUSTERS, 1)
+        rows = np.sort(rng.choice(rows, size=MAX_ROWS, replace=False))
+    X = to_numpy(take_along(sample.X, rows)).astype(np.float64)
+    return find_units(near_one(X), categorical), take_along(points, index[rows])
 
 
 def _compare_sample(
@@ -245,10 +248,10 @@ def _compare_sample(
 
 def choose_by_kernel(
     kernel: Kernel, sample: Sample, jobs: int, max_clusters: int = MAX_CLUSTERS
-) -> tuple[Choice, Projection]:
+) -> tuple[Choice, np.ndarray, Array]:
     """Score the numbers of clusters by a trained kernel, on at most 1,000 rows of its sample.
 
-    Returned with the embedding of these rows.
+    Returned with these rows of the sample's table (m,), and their coordinates.
     """
     rng = generator(sample.entropy, Stream.N_CLUSTERS)
     rows, weights = sample.draw(MAX_ROWS, rng)
@@ -259,7 +262,8 @@ def choose_by_kernel(
     with blas_threads_for(n_rows, jobs):
         n_wanted = min(len(eigenvalues), n_rows)
         projection = fit_embedding("random_walk", features, n_wanted, rng, weights)
+        points = project_features(features, projection)
     eigenvalues[:n_wanted] = to_numpy(projection.eigenvalues)
     scores = -np.diff(eigenvalues)[1:]
     found = Choice(int(candidates[np.argmax(scores)]), candidates, scores, eigenvalues)
-    return found, projection
+    return found, rows, points

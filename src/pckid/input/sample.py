@@ -92,8 +92,8 @@ class Sample(NamedTuple):
     X: Any = None  # (n_chosen, n_features), as given, before equal rows were merged
     n_rows: int = 0  # of the whole table, that count
     n_empty: int = 0  # those of them with nothing observed in a column that is used
-    # (n_chosen,), which row of `table` each row of `X` is; None where `X` is not the whole table
-    places: np.ndarray | None = None
+    places: Any = None  # (n_chosen,), which row of `table` each row of `X` is
+    is_whole: bool = True  # False where `X` is a part of a table in memory
     # (n_samples,), a row of the whole table that each row of `table` is; None for rows in blocks
     origin: np.ndarray | None = None
     known: np.ndarray | None = None  # (n_chosen,), known groups of the rows of `X`, "" if unknown
@@ -168,7 +168,8 @@ def draw_sample(rows: RowsInMemory | RowsInBlocks, sampling: Sampling) -> Sample
         found.X,
         n_rows,
         n_empty,
-        None if is_part else places,
+        places,
+        not is_part,
         None if found.chosen is None else _origin_of(places, found.chosen, table.n_samples),
         found.known,
         found.members,

@@ -97,7 +97,7 @@ def group(
     features = feature_matrix(kernel, rows, jobs)
     # The eigenvectors wait for a GPU. Scores come first: the host launches them while it trains.
     scores, points, scorer = None, None, FeatureScorer(kernel, rows)
-    if are_all and sample.places is not None:
+    if are_all and sample.is_whole:
         scores = scorer.score(features, rows, jobs)
     scored = some_rows(np.arange(len(landmarks)), _MOST_SCORED)
     index = asarray_like(scored, rows.values)
@@ -112,7 +112,7 @@ def group(
             kernel, features, n_clusters, embedding, own_rng, weights, seeds, together
         )
     del features, rows, scorer
-    if points is None and sample.places is None:
+    if points is None and not sample.is_whole:
         points = project(kernel, projection, sample.table, jobs)
     elif points is None:
         points, scores = project_and_score(kernel, projection, sample.table, jobs)
