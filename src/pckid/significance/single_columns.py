@@ -114,9 +114,10 @@ def measure_relation(units: Units) -> Relation:
     the smooth tests of Kallenberg and Ledwina (1999). The p-value of a unit is its smallest one,
     times the number of others.
     """
+    ranks = stats.rankdata(units.values, axis=0, nan_policy="omit")
     blocks = [
         _orthonormal_scores(column, is_category)
-        for column, is_category in zip(units.values.T, units.categorical, strict=True)
+        for column, is_category in zip(ranks.T, units.categorical, strict=True)
     ]
     scores = np.hstack(blocks)
     observed = ~np.isnan(scores)
@@ -132,14 +133,13 @@ def measure_relation(units: Units) -> Relation:
 
 
 def _orthonormal_scores(column: np.ndarray, is_category: bool) -> np.ndarray:
-    """Return uncorrelated scores (n, n_scores) of a column (n,); NaN where missing."""
+    """Return uncorrelated scores (n, n_scores) of a column's ranks (n,); NaN where missing."""
     seen = ~np.isnan(column)
-    values = column[seen]
+    values = column[seen] / seen.sum()
     if is_category:
         functions = (values[:, None] == np.unique(values)).astype(np.float64)
     else:
-        ranks = stats.rankdata(values) / len(values)
-        functions = np.stack([ranks, ranks**2], axis=1)
+        functions = np.stack([values, values**2], axis=1)
     centred = functions - functions.mean(axis=0)
     basis, triangle = np.linalg.qr(centred)
     # The last category follows from the others, and so does the parabola of two values.
