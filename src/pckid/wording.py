@@ -54,7 +54,7 @@ NOTES = {
     "rows_above": "The names of the columns are in line {row:d}; what stands above them is left "
     "out ({say[skip_first]} takes it).",
     "rows_above/sheet": "The names of the columns are in row {row:d} of sheet {sheet!q}; what "
-    "stands above them is left out.",
+    "stands above them is left out ({say[skip_first]} takes it).",
     "row_names_unnamed": "Every line has one cell more than the header: the first one names the "
     "row, in column {column!q}.",
     "words_kept": "Column {column!q} holds {held}, which is taken as a category. If it means "

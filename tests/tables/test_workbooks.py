@@ -205,6 +205,14 @@ def test_a_remark_beside_a_row_takes_no_rows(tmp_path):
     assert data.column_names == ["a", "b", "c", "column 4"]
 
 
+@pytest.mark.parametrize(("skip_first", "name"), [(None, "a"), (0, "Report"), (1, "a"), (4, "2")])
+def test_names_are_in_the_row_below_those_that_are_skipped(tmp_path, skip_first, name):
+    rows = [["Report"], [], ["a", "b", "c"], *([1 + i % 9, i / 4, i / 3] for i in range(20))]
+    table = scan_table(str(written(tmp_path / "t.xlsx", rows)), skip_first=skip_first)
+    assert table.names[0] == name
+    assert [note.code for note in table.notes] == ["rows_above"] * (skip_first is None)
+
+
 def test_two_tables_side_by_side_are_told_of(tmp_path):
     spaced = [["a", "b", "", "c", "d"], *([i, i / 4, "", i / 2, i / 8] for i in range(20))]
     table = scan_table(str(written(tmp_path / "t.xlsx", spaced)))

@@ -110,11 +110,12 @@ class Header(NamedTuple):
     is_data: bool = False
 
 
-def find_header(rows: Grid, merged: Sequence[Range] = ()) -> Header:
+def find_header(rows: Grid, merged: Sequence[Range] = (), *, titled: bool = True) -> Header:
     """Find the header among the first rows (n_rows, n_columns) of a sheet; empty cells are "".
 
-    Where cells of it are merged across some columns, or down, the rows below them belong to it:
-    "2023" over "Q1" gives "2023 Q1".
+    Without titles it begins in the first row that holds something. Where cells of it are merged
+    across some columns, or down, the rows below them belong to it: "2023" over "Q1" gives
+    "2023 Q1".
     """
     width = len(rows[0])
     grid = [list(row) for row in rows]
@@ -125,6 +126,9 @@ def find_header(rows: Grid, merged: Sequence[Range] = ()) -> Header:
         for row in grid[top : bottom + 1]:
             row[left : right + 1] = [grid[top][left]] * len(row[left : right + 1])
     first, _, is_data = find_names(grid)
+    if not titled:
+        filled = (i for i, row in enumerate(grid) if any(map(cell_text, row)))
+        first, is_data = next(filled, 0), False
     end = first + 1
     while end < min(len(rows), first + _MOST_HEADER_ROWS) and _continues(rows, near, first, end):
         end += 1

@@ -171,7 +171,7 @@ def _parse_sheet(
         first = list(islice(rows, _HEADER_ROWS))
         if not first:
             raise TableError(f"Sheet '{brief(cells.name)}' has no row {top + 1}.")
-        found = find_header(first, merged)
+        found = find_header(first, merged, titled=skip_first is None)
         names, offset, rows = found.names, found.end, chain(first[found.end :], rows)
         if any(row.count("") < len(row) for row in first[: found.first]):
             facts.append(Fact("rows_above", {"sheet": cells.name, "row": top + found.first + 1}))
