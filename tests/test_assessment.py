@@ -207,6 +207,7 @@ VERDICTS = {
     "no groups, clusters not found again": replace(NONE, cluster_recovery=np.array([1.0, 0.5, 1])),
     "columns that do not count": replace(GROUPS, uncounted=["3", "4"]),
     "a column that does not count": replace(GROUPS, uncounted=["3"]),
+    "a column that the choice dropped": replace(GROUPS, uncounted=["3"], chosen=True),
     "a small cluster": replace(GROUPS, small=[2]),
     "codes": replace(GROUPS, codes=["Column 1 holds -999 in 12 rows."]),
     "follows a column": replace(GROUPS, follows=["1"]),

@@ -218,11 +218,11 @@ class Assessment:
         if self.answer is Answer.GROUPS and self.n_separated < self.n_clusters:
             notes += self._note_gaps()
         if self.uncounted and self.has_groups:
-            it = "was not used: it agrees"
-            it = it if len(self.uncounted) == 1 else "were not used: they agree"
+            agree = "agrees" if len(self.uncounted) == 1 else "agree"
+            done = "not used" if self.chosen else "no gap was looked for there"
             notes.append(
-                f"{list_first(self.uncounted)} {it} with no other column about "
-                "groups. Leave out what should not divide the rows."
+                f"{list_first(self.uncounted)} {agree} with no other column about groups: {done}. "
+                "Leave out what should not divide the rows."
             )
         if self.small:
             few = f"fewer than {FEW_ROWS} rows: too few to describe a group."
