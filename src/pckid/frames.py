@@ -101,7 +101,8 @@ def read_table(
         Contents of cells that usually mean missing, and are values here. "none", "nil" and "-" mean
         missing only among numbers.
     limits : {"", "value", "half", "missing"}, default=""
-        What becomes of limits such as "<0.5" among numbers; asked about by default.
+        What becomes of limits such as "<0.5" and ">100" among numbers; asked about by default.
+        "half" halves those with "<".
     take_advice : bool, default=False
         Do what `pckid inspect` would advise, instead of raising an error that says so.
     delimiter, decimal, encoding : str, default=None
@@ -109,8 +110,8 @@ def read_table(
     header : bool, default=True
         Whether the first row of a text file or spreadsheet holds the names.
     sheet : str or int, default=None
-        Sheet of a spreadsheet, by its name or its number from 1; by default the first that is
-        visible and holds a table.
+        Sheet of a spreadsheet, by its name or its number from 1, or "all" for every one with the
+        columns of the first; by default the first that is visible and holds a table.
     skip_first : int, default=None
         Lines of a text file, or rows of a sheet, above the table; detected by default.
     skip_last : int, default=0

@@ -155,8 +155,8 @@ PROBLEMS = {
     ),
     "limits": (
         _TEXT,
-        "Read limits as the numbers that they name: {value}; “half” reads half of each, “missing” "
-        "treats them as missing.{rest}",
+        "Read limits as the numbers that they name: {value}; “half” halves those with “<”, "
+        "“missing” treats them as missing.{rest}",
     ),
     "no numbers": (
         "{column} holds {example}.",

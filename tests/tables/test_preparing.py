@@ -121,7 +121,7 @@ def test_limits_are_read_as_asked(prepared, limits, expected):
     assert prepared(columns, take_advice=True).X[2, 0] == 0.6
 
 
-@pytest.mark.parametrize("limits", ["value", "missing"])
+@pytest.mark.parametrize("limits", ["value", "half", "missing"])
 def test_a_number_with_a_plus_behind_it_is_a_limit(prepared, limits):
     columns = {"age": [*NUMBERS, "90+", "90 +"], "x": [*NUMBERS, "1.5", "2.5"]}
     asked = prepared(columns)
@@ -129,7 +129,7 @@ def test_a_number_with_a_plus_behind_it_is_a_limit(prepared, limits):
         ("limits", (SetOption("limits", "value"),))
     ]
     found = prepared(columns, limits=limits)
-    np.testing.assert_equal(found.X[-2:, 0], 90.0 if limits == "value" else np.nan)
+    np.testing.assert_equal(found.X[-2:, 0], np.nan if limits == "missing" else 90.0)
     assert prepared({"grade": ["1+", "2", "2+", "3+"] * 8}).readings["grade"].kind == "category"
 
 

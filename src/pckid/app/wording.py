@@ -26,7 +26,8 @@ ROLES = {
 
 
 LIMITS = {
-    "": "ask about them", "value": "the limit itself", "half": "half of it", "missing": "missing",
+    "": "ask about them", "value": "the limit itself", "half": "half of those with <",
+    "missing": "missing",
 }  # fmt: skip
 """What becomes of limits among numbers."""
 

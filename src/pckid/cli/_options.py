@@ -60,8 +60,8 @@ reading = stack_options(
     ),
     click.option(
         "--limits", type=click.Choice(["value", "half", "missing"]),
-        help="What becomes of limits such as <0.5 among numbers: the number itself, half of it, or "
-        "missing. Asked about by default.",
+        help="What becomes of limits such as <0.5 and >100 among numbers: the number itself, half "
+        "of it where it follows <, or missing. Asked about by default.",
     ),
     click.option(
         "--numbers", multiple=True, metavar="[NAME=]FORMAT",
@@ -82,8 +82,8 @@ reading = stack_options(
     click.option("--encoding", help="Encoding of a text table. UTF-8 by default."),
     click.option(
         "--sheet", metavar="NAME",
-        help="Sheet of a spreadsheet: its name, or its number from 1. By default the first that "
-        "holds a table.",
+        help="Sheet of a spreadsheet: its name, its number from 1, or all for every one with the "
+        "columns of the first. By default the first that holds a table.",
     ),
     click.option(
         "--skip-first", type=click.IntRange(0), metavar="N",
