@@ -1,7 +1,5 @@
 """Whether there are groups at all, and whether other rows would show the same clusters."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Why rows are together: what sets clusters apart, typical rows, doubtful rows."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """A model and how its own table was read: written into its file, and read from it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple

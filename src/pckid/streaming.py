@@ -1,7 +1,5 @@
 """Cluster a table that stays in its file: read in batches, labels written as they come."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections import defaultdict

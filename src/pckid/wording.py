@@ -1,7 +1,5 @@
 """Sentences about a table: what was found, and what to do in the words of a front end."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from string import Formatter
 from typing import Any, NamedTuple

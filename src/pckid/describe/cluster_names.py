@@ -1,7 +1,5 @@
 """Names of clusters, given by people."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

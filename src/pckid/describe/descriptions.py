@@ -1,7 +1,5 @@
 """Clusters in words: what sets one apart, or else what is typical of it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple

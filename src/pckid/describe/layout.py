@@ -1,7 +1,5 @@
 """A map of the clusters: places in the plane that keep clusters apart, and rows around them."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.spatial.distance import cdist
 

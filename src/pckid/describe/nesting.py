@@ -1,7 +1,5 @@
 """How the clusters of one number lie within those of a smaller one."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """What each cluster looks like, column by column, from observed values alone."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """What a model keeps of the rows it was fitted on, so that others can be compared with them."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

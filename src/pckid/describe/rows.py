@@ -1,7 +1,5 @@
 """The rows that an estimator was fitted on: their labels, values and columns."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Clusters of series: their median over time, its quartiles, and how much is observed."""
 
-from __future__ import annotations
-
 import warnings
 from typing import NamedTuple
 

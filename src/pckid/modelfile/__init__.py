@@ -5,8 +5,6 @@ which facts and arrays make up which class, `checking` what each of them may be.
 of the training table is stored.
 """
 
-from __future__ import annotations
-
 import os
 import platform
 from collections.abc import Mapping

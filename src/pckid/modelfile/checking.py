@@ -1,7 +1,5 @@
 """Checks on what a file claims: every array's type, shape and range, before any is used."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 

@@ -6,8 +6,6 @@ that a file is known to be whole before anything in it is parsed. A hash is no s
 makes a file can make a right one, so everything else is checked as if it came from an enemy.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -5,8 +5,6 @@ To save more of an estimator, return it from its `pack` function and take it bac
 `FORMAT` in the package when an older version would misread the new file.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NamedTuple
 

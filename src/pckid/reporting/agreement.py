@@ -1,7 +1,5 @@
 """Clusters against groups that were known beforehand."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

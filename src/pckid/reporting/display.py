@@ -1,7 +1,5 @@
 """The report as an object: it shows itself in a notebook, and is saved as one file."""
 
-from __future__ import annotations
-
 import os
 from functools import cached_property
 from html import escape

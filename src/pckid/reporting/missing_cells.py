@@ -1,7 +1,5 @@
 """Whether the clusters follow the missing cells of the table."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Who would be together in one cluster less, or one more, than the report describes."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

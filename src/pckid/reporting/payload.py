@@ -1,7 +1,5 @@
 """What the report's script draws from, packed so that nothing in it can end a script or a tag."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import json

@@ -1,7 +1,5 @@
 """The rows that a report lets its reader look through, as plain data."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Series in a report: each cluster's course over time, and the series of single rows."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What a report says, as plain data: no markup, no pictures, nothing left to compute."""
 
-from __future__ import annotations
-
 import hashlib
 import platform
 from collections.abc import Iterable, Sequence
