@@ -4,10 +4,8 @@ Each display holds the numbers it draws in plain attributes, so that they can be
 matplotlib, as the report does.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -33,16 +31,24 @@ MARKERS = ("o", "s", "^", "D", "X", "P", "v", "*")
 
 
 class _Display:
-    """What the displays share: `ax_` and `figure_`, the axes and the figure they drew on."""
+    """What the displays share: `plot`, which keeps the axes and the figure that it drew on."""
 
-    def _axes(self, ax: Any, size: tuple[float, float] = (6.4, 4.8)) -> Any:
-        """Use the axes given, or make a figure."""
+    @property
+    def _size(self) -> tuple[float, float]:
+        return 6.4, 4.8
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw; a new figure is made where no axes are given."""
         if ax is None:
             import matplotlib.pyplot as plt
 
-            _, ax = plt.subplots(figsize=size, layout="constrained")
+            _, ax = plt.subplots(figsize=self._size, layout="constrained")
         self.ax_, self.figure_ = ax, ax.figure
-        return ax
+        self._draw(ax)
+        return self
+
+    def _draw(self, ax: Any) -> None:
+        raise NotImplementedError
 
 
 @dataclass(eq=False, repr=False)
@@ -79,7 +85,7 @@ class EmbeddingDisplay(_Display):
     @classmethod
     def from_estimator(
         cls, estimator: Any, X: Any = None, *, max_rows: int = 5000, random_state: int = 0
-    ) -> EmbeddingDisplay:
+    ) -> Self:
         """Take the embedding of a fitted estimator's own rows.
 
         Parameters
@@ -104,9 +110,7 @@ class EmbeddingDisplay(_Display):
         points = map_coordinates(embedding, labels[rows], to_numpy(estimator.cluster_centers_))
         return cls(points, labels[rows], to_numpy(estimator.confidence_)[rows], rows)
 
-    def plot(self, ax: Any = None) -> EmbeddingDisplay:
-        """Draw; a new figure is made where no axes are given."""
-        ax = self._axes(ax)
+    def _draw(self, ax: Any) -> None:
         # Many rows are drawn smaller, so that they do not cover each other.
         size = 48 * min(1.0, max(0.08, 400 / max(len(self.points), 1)))
         for cluster in np.unique(self.labels):
@@ -122,7 +126,6 @@ class EmbeddingDisplay(_Display):
             )
         ax.legend(frameon=False, markerscale=np.sqrt(24 / size))
         ax.set(xticks=[], yticks=[], aspect="equal")
-        return self
 
 
 @dataclass(eq=False, repr=False)
@@ -147,11 +150,12 @@ class KernelDisplay(_Display):
 
     kernel: np.ndarray
     labels: np.ndarray
+    _size = (6.0, 5.0)
 
     @classmethod
     def from_estimator(
         cls, estimator: Any, X: Any, *, max_rows: int = 300, random_state: int = 0
-    ) -> KernelDisplay:
+    ) -> Self:
         """Compute the kernel between a sample of the rows that an estimator was fitted on.
 
         Parameters
@@ -172,9 +176,7 @@ class KernelDisplay(_Display):
         rows = rows[np.lexsort((-to_numpy(estimator.confidence_)[rows], labels[rows]))]
         return cls(_kernel_between(estimator, to_matrix(estimator, X)[rows]), labels[rows])
 
-    def plot(self, ax: Any = None) -> KernelDisplay:
-        """Draw; a new figure is made where no axes are given."""
-        ax = self._axes(ax, (6, 5))
+    def _draw(self, ax: Any) -> None:
         image = ax.imshow(self.kernel, cmap="viridis", vmin=0, vmax=1, interpolation="nearest")
         ax.figure.colorbar(image, ax=ax, label="likeness of two rows")
         starts = np.flatnonzero(np.diff(self.labels, prepend=-2))
@@ -185,7 +187,6 @@ class KernelDisplay(_Display):
         ticks, names = (starts + ends - 1) / 2, [f"{label}" for label in self.labels[starts]]
         ax.set(xticks=ticks, yticks=ticks, xticklabels=names, yticklabels=names)
         ax.set(xlabel="rows by cluster", ylabel="rows by cluster")
-        return self
 
 
 @dataclass(eq=False, repr=False)
@@ -215,7 +216,7 @@ class MissingnessDisplay(_Display):
     n_samples: int
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, *, max_bands: int = 200) -> MissingnessDisplay:
+    def from_estimator(cls, estimator: Any, X: Any, *, max_bands: int = 200) -> Self:
         """Find what is missing in the columns used, rows sorted by cluster.
 
         Parameters
@@ -235,9 +236,7 @@ class MissingnessDisplay(_Display):
         shares = observed_bands(~np.isnan(values[order][:, used]), max_bands)
         return cls(shares, [names[j] for j in used], len(values))
 
-    def plot(self, ax: Any = None) -> MissingnessDisplay:
-        """Draw; a new figure is made where no axes are given."""
-        ax = self._axes(ax)
+    def _draw(self, ax: Any) -> None:
         ax.imshow(
             self.shares, cmap="gray_r", vmin=0, vmax=1, aspect="auto", interpolation="nearest"
         )
@@ -245,7 +244,6 @@ class MissingnessDisplay(_Display):
             ax.set_xticks(range(len(self.feature_names)), self.feature_names, rotation=90)
         ax.set(xlabel="column", ylabel=f"{self.n_samples} rows by cluster", yticks=[])
         ax.set_title("dark: observed, white: missing")
-        return self
 
 
 @dataclass(eq=False, repr=False)
@@ -276,7 +274,7 @@ class SpectrumDisplay(_Display):
     @classmethod
     def from_estimator(
         cls, estimator: Any, X: Any, *, max_rows: int = 400, random_state: int = 0
-    ) -> SpectrumDisplay:
+    ) -> Self:
         """Compute a few more eigenvalues than clusters, from a sample of the rows.
 
         Parameters
@@ -301,15 +299,12 @@ class SpectrumDisplay(_Display):
         values = np.linalg.eigvalsh(kernel)[::-1][: n_clusters + max(5, n_clusters)]
         return cls(np.maximum(values, 0) / values[0], n_clusters)
 
-    def plot(self, ax: Any = None) -> SpectrumDisplay:
-        """Draw; a new figure is made where no axes are given."""
-        ax = self._axes(ax)
+    def _draw(self, ax: Any) -> None:
         positions = np.arange(1, len(self.eigenvalues) + 1)
         colours = np.where(positions <= self.n_clusters, "C0", "C7")
         ax.bar(positions, self.eigenvalues, color=colours)
         ax.axvline(self.n_clusters + 0.5, color="black", linestyle=":")
         ax.set(xlabel="eigenvalue", ylabel="size, the first being 1", xticks=positions)
-        return self
 
 
 @dataclass(eq=False, repr=False)
@@ -334,9 +329,7 @@ class ChoiceDisplay(_Display):
     choice: Choice
 
     @classmethod
-    def from_estimator(
-        cls, estimator: Any, X: Any, *, max_clusters: int = MAX_CLUSTERS
-    ) -> ChoiceDisplay:
+    def from_estimator(cls, estimator: Any, X: Any, *, max_clusters: int = MAX_CLUSTERS) -> Self:
         """Score every number of clusters, with the ensemble of a fitted estimator.
 
         Parameters
@@ -352,9 +345,8 @@ class ChoiceDisplay(_Display):
         """
         return cls(choose_n_clusters(estimator, X, max_clusters=max_clusters))
 
-    def plot(self, ax: Any = None) -> ChoiceDisplay:
-        """Draw; a new figure is made where no axes are given."""
-        ax, choice = self._axes(ax), self.choice
+    def _draw(self, ax: Any) -> None:
+        choice = self.choice
         colours = np.where(choice.candidates == choice.n_clusters, "C0", "C7")
         ax.bar(choice.candidates, choice.scores, color=colours)
         ax.set(
@@ -362,7 +354,6 @@ class ChoiceDisplay(_Display):
             ylabel="drop of the eigenvalues after it",
             xticks=choice.candidates,
         )
-        return self
 
 
 @dataclass(eq=False, repr=False)
@@ -389,7 +380,7 @@ class ProfileDisplay(_Display):
     feature_names: list[str]
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, *, max_features: int = 20) -> ProfileDisplay:
+    def from_estimator(cls, estimator: Any, X: Any, *, max_features: int = 20) -> Self:
         """Compare clusters by observed numbers; the most distinct features come first.
 
         Parameters
@@ -416,9 +407,11 @@ class ProfileDisplay(_Display):
         medians = (medians - np.nanmedian(columns, axis=0)) / np.nanstd(columns, axis=0)
         return cls(medians, [names[j] for j in shown])
 
-    def plot(self, ax: Any = None) -> ProfileDisplay:
-        """Draw; a new figure is made where no axes are given."""
-        ax = self._axes(ax, (2 + 0.5 * self.medians.shape[1], 2 + 0.4 * len(self.medians)))
+    @property
+    def _size(self) -> tuple[float, float]:
+        return 2 + 0.5 * self.medians.shape[1], 2 + 0.4 * len(self.medians)
+
+    def _draw(self, ax: Any) -> None:
         image = ax.imshow(self.medians, cmap="RdBu_r", vmin=-2, vmax=2, aspect="auto")
         ax.figure.colorbar(image, ax=ax, label="spreads from the table's median")
         for (cluster, feature), value in np.ndenumerate(self.medians):
@@ -428,11 +421,10 @@ class ProfileDisplay(_Display):
         ax.set_xticks(range(len(self.feature_names)), self.feature_names, rotation=90)
         ax.set_yticks(range(len(self.medians)))
         ax.set(ylabel="cluster")
-        return self
 
 
 @dataclass(eq=False, repr=False)
-class SeriesDisplay(_Display):
+class SeriesDisplay:
     """Each cluster's median of each variable over time, with quartiles, and the share observed.
 
     Parameters
@@ -459,7 +451,7 @@ class SeriesDisplay(_Display):
     variables: list[str]
 
     @classmethod
-    def from_estimator(cls, estimator: Any, table: SeriesTable) -> SeriesDisplay:
+    def from_estimator(cls, estimator: Any, table: SeriesTable) -> Self:
         """Take the clusters of a fitted estimator's own cases.
 
         Parameters
@@ -476,7 +468,7 @@ class SeriesDisplay(_Display):
         return cls.from_labels(table, own_labels(estimator))
 
     @classmethod
-    def from_labels(cls, table: SeriesTable, labels: Any) -> SeriesDisplay:
+    def from_labels(cls, table: SeriesTable, labels: Any) -> Self:
         """Take clusters of any origin, such as `predict` gives for new cases.
 
         Parameters
@@ -494,7 +486,7 @@ class SeriesDisplay(_Display):
         found = describe_trajectories(table.values, np.asarray(labels))
         return cls(found, table.times, table.variables)
 
-    def plot(self, axes: Any = None) -> SeriesDisplay:
+    def plot(self, axes: Any = None) -> Self:
         """Draw a column for each variable: quartiles above, the share observed below.
 
         Parameters
