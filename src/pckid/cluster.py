@@ -9,22 +9,13 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import (
-    ClassNamePrefixFeaturesOutMixin,
-    ClusterMixin,
-    TransformerMixin,
-)
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pckid._utils.arrays import Array, asarray_like, namespace, restorer, take_along, to_numpy
 from pckid._utils.parallel import n_threads
 from pckid._utils.representation import ClusterReprMixin
-from pckid._utils.sklearn_compat import (
-    Interval,
-    StrOptions,
-    fit_context,
-    with_callbacks,
-)
+from pckid._utils.sklearn_compat import Interval, StrOptions, fit_context, with_callbacks
 from pckid.describe.cluster_names import check_cluster_names
 from pckid.describe.profiles import profile_clusters
 from pckid.describe.row_summary import count_outliers, summarise_rows
@@ -35,7 +26,7 @@ from pckid.input.column_groups import plain_table
 from pckid.input.groups import read_groups
 from pckid.input.known import KnownMembers, check_known, in_order_of
 from pckid.input.sample import RowsInMemory, Sample
-from pckid.input.table import Table, standardise, take
+from pckid.input.table import Scaling, Table, standardise, take
 from pckid.input.validation import all_or_nothing, column_name, feature_names, validate_table
 from pckid.input.warnings import warn_cluster_limit, warn_empty_clusters, warn_uncounted
 from pckid.n_clusters import MAX_CLUSTERS, choose_or_none
@@ -398,10 +389,7 @@ class PCKID(
             self.__dict__.pop(name, None)
         if members is not None:
             self._name_known(members, grouping)
-        if isinstance(rows, RowsInMemory):
-            self._place_rows(rows, sample, grouping, restore)
-        else:
-            self._place_blocks(rows, sample, grouping)
+        self._place(rows, sample, grouping, restore)
         return self
 
     @classmethod
@@ -707,9 +695,9 @@ class PCKID(
 
     def _needs(self) -> dict[str, int]:
         """Return how many rows the clusters need, in all, distinct, and for the eigenvectors."""
-        least = distinct = int(self.n_clusters) if self.n_clusters != "auto" else 2
-        if self.n_clusters == "auto":
-            distinct = MAX_CLUSTERS + 1
+        least, distinct = 2, MAX_CLUSTERS + 1
+        if self.n_clusters != "auto":
+            least = distinct = int(self.n_clusters)
         landmarks = self.n_landmarks or 0
         return {"n_clusters": least, "n_landmarks": landmarks, "least_distinct": max(2, distinct)}
 
@@ -753,7 +741,7 @@ class PCKID(
             )
         return read_groups(groups, rows.X.shape[0])[sample.origin]
 
-    def _choose_n_clusters(self, training: Training, at_least: int = 0) -> Training:
+    def _choose_n_clusters(self, training: Training, at_least: int) -> Training:
         """Take the number of clusters that was given, or choose one and the columns that count.
 
         Groups that are known to be there are clusters, whatever the table says.
@@ -770,27 +758,28 @@ class PCKID(
         warn_uncounted(uncounted, training.drawn.sample.n_empty - n_empty)
         return training
 
-    def _place_rows(
+    def _place(
         self,
-        rows: RowsInMemory,
+        rows: RowsInMemory | BlockedRows,
         sample: Sample,
         grouping: Grouping,
         restore: Callable[[Array], Array],
     ) -> None:
-        """Find the clusters of rows in memory, and describe them."""
-        table, embedding, scores = self._locate(rows.X, sample, grouping)
-        found = assign(embedding, table, self._fitted, rows.known)
-        self._describe(table, found, sample, grouping, rows.weights)
-        self.labels_, self.confidence_ = map(restore, found)
-        self.embedding_ = restore(embedding)
-        self.outlier_score_ = restore(scores)
+        """Find the clusters of rows in memory, or of the sample of blocks, and describe them.
 
-    def _place_blocks(self, rows: BlockedRows, sample: Sample, grouping: Grouping) -> None:
-        """Describe the clusters by the sample; those of all rows are found when asked for."""
-        table, embedding, _ = self._locate(sample.X, sample, grouping)
-        found = assign(embedding, table, self._fitted, sample.known)
-        self._describe(table, found, sample, grouping, None)
-        if rows.lazy:
+        Those of all rows in blocks are found when they are asked for.
+        """
+        X, known, weights = sample.X, sample.known, None
+        if isinstance(rows, RowsInMemory):
+            X, known, weights = rows.X, rows.known, rows.weights
+        table, embedding, scores = self._locate(X, sample, grouping)
+        found = assign(embedding, table, self._fitted, known)
+        scored = count_outliers(grouping.held_out, grouping.held_out_weights)
+        self._describe(table, sample.scaling, found.labels, scored, weights)
+        if isinstance(rows, RowsInMemory):
+            self.labels_, self.confidence_ = map(restore, found)
+            self.embedding_, self.outlier_score_ = restore(embedding), restore(scores)
+        elif rows.lazy:
             results = self._compute_blocks("placement", rows)
             self.labels_, self.confidence_, self.embedding_ = results
             (self.outlier_score_,) = self._compute_blocks("outlier_score", rows)
@@ -818,30 +807,17 @@ class PCKID(
         self.known_groups_, self.known_conflicts_ = found
 
     def _describe(
-        self,
-        table: Table,
-        found: Assignment,
-        sample: Sample,
-        grouping: Grouping,
-        weights: np.ndarray | None,
+        self, table: Table, scaling: Scaling, labels: Array, scored: np.ndarray, weights: Any
     ) -> None:
-        """Describe the clusters by rows and their labels."""
+        """Describe the clusters by rows and their labels (n_samples,)."""
+        k, names = self.n_clusters_, feature_names(self)
         self.cluster_profiles_ = profile_clusters(
-            table,
-            sample.scaling,
-            found.labels,
-            self.n_clusters_,
-            feature_names(self),
-            weights,
-            self._categories,
+            table, scaling, labels, k, names, weights, self._categories
         )
         warn_empty_clusters(self.cluster_profiles_.n_rows)
-        scored = count_outliers(grouping.held_out, grouping.held_out_weights)
-        self._summary = summarise_rows(table, found.labels, self.n_clusters_, scored, weights)
+        self._summary = summarise_rows(table, labels, k, scored, weights)
         importances = self.cluster_profiles_.importances
-        self.feature_importances_ = np.array(
-            [importances.get(name, 0.0) for name in feature_names(self)]
-        )
+        self.feature_importances_ = np.array([importances.get(name, 0.0) for name in names])
 
     def _project(self, table: Table) -> Array:
         """Compute the rows' coordinates, of shape (n_samples, n_clusters)."""
