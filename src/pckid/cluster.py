@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pckid._utils.arrays import Array, asarray_like, namespace, restorer, take_along, to_numpy
@@ -65,13 +65,7 @@ PAPER_SETTING: Mapping[str, Any] = MappingProxyType(
 """The paper's parameters where they differ from the defaults."""
 
 
-class PCKID(
-    ClusterReprMixin,
-    ClassNamePrefixFeaturesOutMixin,
-    ClusterMixin,
-    TransformerMixin,
-    EnsembleEstimator,
-):
+class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
     """Cluster rows with missing values, without imputing and without a kernel width.
 
     An ensemble of Gaussian mixtures of many sizes is fitted to the rows as they are. Rows that
@@ -281,28 +275,18 @@ class PCKID(
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
+        super().__init__(
+            n_inits=n_inits, max_components=max_components, n_sizes=n_sizes,
+            max_samples=max_samples, max_iter=max_iter, covariance_type=covariance_type,
+            reg_covar=reg_covar, weighting=weighting, scaling=scaling,
+            column_groups=column_groups, group_weights=group_weights,
+            categorical_features=categorical_features, missingness=missingness,
+            dtype=dtype, device=device, random_state=random_state, n_jobs=n_jobs, verbose=verbose,
+        )  # fmt: skip
         self.n_clusters = n_clusters
-        self.n_inits = n_inits
-        self.max_components = max_components
-        self.n_sizes = n_sizes
-        self.max_samples = max_samples
-        self.max_iter = max_iter
-        self.covariance_type = covariance_type
-        self.reg_covar = reg_covar
-        self.weighting = weighting
-        self.scaling = scaling
-        self.column_groups = column_groups
-        self.group_weights = group_weights
         self.embedding = embedding
-        self.categorical_features = categorical_features
-        self.missingness = missingness
         self.n_landmarks = n_landmarks
         self.kmeans_n_init = kmeans_n_init
-        self.dtype = dtype
-        self.device = device
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     @all_or_nothing
     @with_callbacks
@@ -822,8 +806,3 @@ class PCKID(
     def _project(self, table: Table) -> Array:
         """Compute the rows' coordinates, of shape (n_samples, n_clusters)."""
         return project(self._kernel, self._projection, table, n_threads(self.n_jobs))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = []
-        return tags

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from pckid._utils.arrays import Array, namespace, restorer
@@ -15,9 +14,7 @@ from pckid.ensemble.feature_map import feature_matrix
 from pckid.input.validation import all_or_nothing
 
 
-class ProbabilisticClusterKernel(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, EnsembleEstimator
-):
+class ProbabilisticClusterKernel(EnsembleEstimator):
     """Learn a kernel between rows with missing values, with no width to tune.
 
     Rows are alike if many Gaussian mixtures, coarse and fine, put them into the same components:
@@ -137,47 +134,6 @@ class ProbabilisticClusterKernel(
     True
     """
 
-    def __init__(
-        self,
-        *,
-        n_inits: int = 10,
-        max_components: int | str = "auto",
-        n_sizes: int | None = 8,
-        max_samples: float | str = "auto",
-        max_iter: int = 5,
-        covariance_type: str = "diag",
-        reg_covar: float | str = "auto",
-        weighting: str = "fine",
-        scaling: str = "each",
-        column_groups: Any = None,
-        group_weights: Any = None,
-        categorical_features: Any = None,
-        missingness: Any = "ignorable",
-        dtype: str = "auto",
-        device: str | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_inits = n_inits
-        self.max_components = max_components
-        self.n_sizes = n_sizes
-        self.max_samples = max_samples
-        self.max_iter = max_iter
-        self.covariance_type = covariance_type
-        self.reg_covar = reg_covar
-        self.weighting = weighting
-        self.scaling = scaling
-        self.column_groups = column_groups
-        self.group_weights = group_weights
-        self.categorical_features = categorical_features
-        self.missingness = missingness
-        self.dtype = dtype
-        self.device = device
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
     @all_or_nothing
     @with_callbacks
     @fit_context(prefer_skip_nested_validation=True)
@@ -224,8 +180,3 @@ class ProbabilisticClusterKernel(
         table = self._read(X)
         features = feature_matrix(self._kernel, table, n_threads(self.n_jobs))
         return restorer(X)(namespace(features).matrix_transpose(features))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = []
-        return tags

@@ -8,7 +8,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -88,7 +88,13 @@ class Training(NamedTuple):
         return np.concatenate(found)
 
 
-class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimator):
+class EnsembleEstimator(
+    CallbackSupportMixin,
+    IncompleteInputMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    BaseEstimator,
+):
     """What the kernel and the clusterer share: the ensemble's parameters and its training."""
 
     _categories: dict[int, list[Any]]
@@ -119,6 +125,47 @@ class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimato
         "n_jobs": [Integral, None],
         "verbose": ["verbose"],
     }
+
+    def __init__(
+        self,
+        *,
+        n_inits: int = 10,
+        max_components: int | str = "auto",
+        n_sizes: int | None = 8,
+        max_samples: float | str = "auto",
+        max_iter: int = 5,
+        covariance_type: str = "diag",
+        reg_covar: float | str = "auto",
+        weighting: str = "fine",
+        scaling: str = "each",
+        column_groups: Any = None,
+        group_weights: Any = None,
+        categorical_features: Any = None,
+        missingness: Any = "ignorable",
+        dtype: str = "auto",
+        device: str | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_inits = n_inits
+        self.max_components = max_components
+        self.n_sizes = n_sizes
+        self.max_samples = max_samples
+        self.max_iter = max_iter
+        self.covariance_type = covariance_type
+        self.reg_covar = reg_covar
+        self.weighting = weighting
+        self.scaling = scaling
+        self.column_groups = column_groups
+        self.group_weights = group_weights
+        self.categorical_features = categorical_features
+        self.missingness = missingness
+        self.dtype = dtype
+        self.device = device
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def kernel(self, X: Any, Y: Any = None) -> Array:
         """Compute the kernel κ between rows.
@@ -353,3 +400,8 @@ class EnsembleEstimator(CallbackSupportMixin, IncompleteInputMixin, BaseEstimato
         """Standardise rows for the fitted kernel."""
         X = validate_table(self, X, reset=False)
         return standardise_at_home(X, self._kernel.scaling, self._kernel.dtype)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = []
+        return tags
