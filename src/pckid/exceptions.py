@@ -6,11 +6,7 @@ from typing import Any
 class TableError(ValueError):
     """A table cannot be read or used; the message says why and what to do.
 
-    Parameters
-    ----------
-    message : str
-    *fixes : Fix
-        What helps, as data of `pckid.tables.fixes`: each front end has its own words for it.
+    `fixes` help, as data of `pckid.tables.findings`: each front end has its own words for them.
     """
 
     def __init__(self, message: str, *fixes: Any) -> None:
@@ -21,11 +17,7 @@ class TableError(ValueError):
 class OptionError(TableError):
     """What was asked for does not suit the table; the message says why.
 
-    Parameters
-    ----------
-    message : str
-    *options : str
-        The names of the options that are concerned, as `ReadOptions` and `ColumnOptions` have them.
+    `options` names what is concerned, as `ReadOptions` and `ColumnOptions` have it.
     """
 
     def __init__(self, message: str, *options: str) -> None:
@@ -36,12 +28,7 @@ class OptionError(TableError):
 class UndecidedError(TableError):
     """A table cannot be clustered before something about it is decided.
 
-    Parameters
-    ----------
-    message : str
-        All that is wrong or doubtful, with what to do about each.
-    problems : sequence of Problem
-        The same as data.
+    The message says all that is wrong or doubtful, and `problems` are the same as data.
     """
 
     def __init__(self, message: str, problems: Any = ()) -> None:

@@ -1,14 +1,15 @@
 """Array namespaces and devices: the one room that knows torch and CuPy by name."""
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any, Protocol
 
 import array_api_compat
 import numpy as np
+from array_api_compat import device as device_of
 
 Namespace = Any
 _NAMESPACES: dict[type, Namespace] = {}
-_ROUNDING: dict[Any, tuple[float, float]] = {}
 # Products of two numbers above the root of this times the smallest normal number stay normal, also
 # where both were scaled by weights.
 _HEADROOM = 2.0**40
@@ -67,11 +68,6 @@ def namespace(X: Array) -> Namespace:
     if kind not in _NAMESPACES:
         _NAMESPACES[kind] = array_api_compat.array_namespace(X)
     return _NAMESPACES[kind]
-
-
-def device_of(X: Array) -> Any:
-    """Return the device that holds `X`."""
-    return array_api_compat.device(X)
 
 
 def is_host(X: Array) -> bool:
@@ -166,7 +162,7 @@ def exponential(X: Array) -> Array:
     """
     if not is_host(X):
         return namespace(X).exp(X)
-    smallest, coarse = _rounding_of(X)
+    smallest, coarse = _rounding_of(type(X), X.dtype)
     if isinstance(X, np.ndarray):
         np.maximum(X, smallest, out=X)
         np.exp(X, out=X)
@@ -188,14 +184,15 @@ def fused_softmax(X: Array) -> Array | None:
     return X.softmax(1)
 
 
-def _rounding_of(X: Array) -> tuple[float, float]:
-    """Return the least exponent worth computing, and a number that absorbs its exponential."""
-    kind = (type(X), X.dtype)
-    if kind not in _ROUNDING:
-        numbers = np.finfo(str(X.dtype).rpartition(".")[2])
-        limit = float(np.sqrt(_HEADROOM * float(numbers.smallest_normal)))
-        _ROUNDING[kind] = float(np.log(limit)), 4 * limit / float(numbers.eps)
-    return _ROUNDING[kind]
+@cache
+def _rounding_of(kind: type, dtype: Any) -> tuple[float, float]:
+    """Return the least exponent worth computing, and a number that absorbs its exponential.
+
+    For a kind of array: the types of two libraries cannot be compared.
+    """
+    numbers = np.finfo(str(dtype).rpartition(".")[2])
+    limit = float(np.sqrt(_HEADROOM * float(numbers.smallest_normal)))
+    return float(np.log(limit)), 4 * limit / float(numbers.eps)
 
 
 def times_shared(A: Array, B: Array) -> Array:

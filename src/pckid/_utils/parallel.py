@@ -82,12 +82,8 @@ class _Limit:
                 self._before = None
 
 
-_BLAS = _Limit()
-
-
-def blas_threads(n: int) -> AbstractContextManager:
-    """Let BLAS use `n` threads within the context; where callers overlap, the latest decides."""
-    return _BLAS.at(n)
+blas_threads = _Limit().at
+"""Lets BLAS use so many threads within the context; where callers overlap, the latest decides."""
 
 
 def blas_threads_for(n_rows: int, n: int) -> AbstractContextManager:
@@ -96,7 +92,7 @@ def blas_threads_for(n_rows: int, n: int) -> AbstractContextManager:
     Its threads wait for each other many times in one call, each time in a loop that keeps a core
     busy. Small matrices gain little from them, and on a busy machine take many times as long.
     """
-    return _BLAS.at(n if n_rows >= _ROWS_FOR_THREADS else 1)
+    return blas_threads(n if n_rows >= _ROWS_FOR_THREADS else 1)
 
 
 def _libraries() -> ThreadpoolController:

@@ -6,12 +6,7 @@ What changes between its versions is answered here.
 from collections.abc import Callable
 
 from sklearn.base import _fit_context as fit_context
-from sklearn.utils._param_validation import (
-    Interval,
-    InvalidParameterError,
-    RealNotInt,
-    StrOptions,
-)
+from sklearn.utils._param_validation import Interval, InvalidParameterError, RealNotInt, StrOptions
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 
 try:

@@ -1,6 +1,7 @@
 """Options that several commands share."""
 
 from collections.abc import Callable
+from functools import reduce
 from typing import Any
 
 import click
@@ -29,13 +30,7 @@ Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 def stack_options(*options: Decorator) -> Decorator:
     """Apply options so that help lists them in the order given."""
-
-    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return decorate
+    return lambda command: reduce(lambda made, option: option(made), reversed(options), command)
 
 
 def not_zero(ctx: click.Context, param: click.Parameter, value: int | None) -> int | None:

@@ -109,35 +109,31 @@ def _explain(error: Exception) -> int:
     """Print a sentence for an exception and choose its exit code."""
     if os.environ.get("PCKID_DEBUG"):
         traceback.print_exc()
+    told, code, is_known = str(error) or type(error).__name__, EXIT_RUNTIME, True
     if _is_want_of_memory(error):
-        advice = "There is not enough memory. Try a smaller --max-components, or fewer --inits."
-        fail(str(error) if str(error).startswith("There is not enough memory:") else advice)
-        return EXIT_RUNTIME
-    if isinstance(error, OSError) and error.errno == errno.EBADF and not error.filename:
+        if not told.startswith("There is not enough memory:"):
+            told = "There is not enough memory. Try a smaller --max-components, or fewer --inits."
+    elif isinstance(error, OSError) and error.errno == errno.EBADF and not error.filename:
         drop_output()
-        fail("Standard input or output is closed. Give the table's name, or --out.")
-        return EXIT_RUNTIME
-    if isinstance(error, OSError):
+        told = "Standard input or output is closed. Give the table's name, or --out."
+    elif isinstance(error, OSError):
         where = f": {error.filename}" if error.filename else ""
-        fail(f"{error.strerror or error}{where}.")
-        return EXIT_RUNTIME
-    if isinstance(error, ImportError):
-        said = "pip install" in str(error) or str(error.name).startswith("pckid")
-        install = (
-            "" if said else ". Install what is missing with: python -m pip install 'pckid[all]'"
-        )
-        fail(f"{error}{install}")
-        return EXIT_RUNTIME
-    told = str(error)
-    if isinstance(error, TableError):
+        told = f"{error.strerror or error}{where}."
+    elif isinstance(error, ImportError):
+        if "pip install" not in told and not str(error.name).startswith("pckid"):
+            told += ". Install what is missing with: python -m pip install 'pckid[all]'"
+    elif isinstance(error, TableError):
         from pckid.cli._words import explain_error
 
-        told = explain_error(error)
-    fail(told or type(error).__name__)
-    if isinstance(error, ValueError):
-        return EXIT_MODEL if isinstance(error, PckidModelError) else EXIT_DATA
-    note("This should not have happened. PCKID_DEBUG=1 in the environment shows where it did.")
-    return EXIT_RUNTIME
+        told, code = explain_error(error), EXIT_DATA
+    elif isinstance(error, ValueError):
+        code = EXIT_MODEL if isinstance(error, PckidModelError) else EXIT_DATA
+    else:
+        is_known = False
+    fail(told)
+    if not is_known:
+        note("This should not have happened. PCKID_DEBUG=1 in the environment shows where it did.")
+    return code
 
 
 def _is_want_of_memory(error: BaseException | None) -> bool:
