@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pckid.tables import formats
 from pckid.tables.formats import (
     FORMATS,
     NumberFormat,
@@ -152,6 +153,15 @@ def test_counts_add_up_over_batches():
     assert apart.counts == together.counts
     assert apart.n_observed == together.n_observed == 4
     assert choose_format(apart) == choose_format(together)
+
+
+def test_cells_of_very_many_shapes_are_still_numbers(monkeypatch):
+    monkeypatch.setattr(formats, "_MAX_SHAPES", 3)
+    shapes = Shapes()
+    for k in range(5):
+        shapes.add(pa.array([f"{n}.{10 ** (n % 5 + k)} kg" for n in range(1, 9)]))
+    found = choose_format(shapes)
+    assert (found.n_fitting, found.n_observed, found.unit) == (8, 8, "kg")
 
 
 @pytest.mark.parametrize(

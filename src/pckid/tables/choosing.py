@@ -154,12 +154,11 @@ def read_weight_column(
     if table.whole is None:
         raise OptionError("weights need the table in memory.", "weights")
     rules = ReadingRules(missing, kept=frozenset([name]))
-    reading = expect_numbers(find_readings(table.whole, [name], rules)[name], name, rules)
-    columns = read_columns(table.whole, [name], rules, {name: reading})
-    if columns.wrong and reading.is_plain:
-        reading = find_readings(table.whole, [name], rules, anew=[name])[name]
-        reading = expect_numbers(reading, name, rules)
+    for anew in ((), (name,)):
+        reading = expect_numbers(find_readings(table, [name], rules, anew)[name], name, rules)
         columns = read_columns(table.whole, [name], rules, {name: reading})
+        if not columns.wrong or not reading.is_plain:
+            break
     found = columns.X[:, 0]
     bad = np.flatnonzero(~((found >= 0) & np.isfinite(found)))
     where = "" if found.any() else "0 in all rows"

@@ -143,11 +143,16 @@ class Shapes:
         self.examples: dict[str, str] = {}
         self.n_observed = 0
 
+    @property
+    def is_full(self) -> bool:
+        """Whether there are so many shapes that those of further cells are not counted."""
+        return len(self.counts) > _MAX_SHAPES
+
     def add(self, cells: Any) -> None:
         """Count an Arrow column of texts, null where missing."""
-        self.n_observed += len(cells) - cells.null_count
-        if len(self.counts) > _MAX_SHAPES:
+        if self.is_full:
             return
+        self.n_observed += len(cells) - cells.null_count
         shapes = pc.replace_substring_regex(normalise(cells), "[1-9]", "9")
         for found in pc.value_counts(shapes).to_pylist():
             shape = found["values"]

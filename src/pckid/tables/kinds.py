@@ -25,11 +25,7 @@ from pckid.tables.formats import (
     decimal_sign,
     is_ambiguous_plain,
 )
-from pckid.tables.meanings import (
-    numbers_name_rows,
-    texts_are_free,
-    texts_name_rows,
-)
+from pckid.tables.meanings import numbers_name_rows, texts_are_free, texts_name_rows
 from pckid.tables.numbers import (
     LIMIT,
     MissingTokens,
@@ -118,21 +114,17 @@ def expect_numbers(reading: Reading, name: str, rules: ReadingRules) -> Reading:
 
 
 def find_readings(
-    source: FileTable | OpenTable,
-    names: Sequence[str],
-    rules: ReadingRules | None = None,
-    anew: Collection[str] = (),
+    table: OpenTable, names: Sequence[str], rules: ReadingRules, anew: Collection[str] = ()
 ) -> dict[str, Reading]:
     """Find out what columns hold and how they are written; those `anew` by all of their rows."""
-    rules = rules or ReadingRules()
     missing = rules.missing
-    head = first_rows(source, names)
+    head = first_rows(table, names)
     found = {
         name: _glance(head, name, values, rules)
         for name, values in zip(names, try_columns(head, names, missing), strict=True)
     }
     unsettled = [name for name in names if found[name] is None or name in anew]
-    counts = count_cells(source, unsettled, missing)
+    counts = count_cells(table, unsettled, missing)
     found |= {name: _decide(name, counts[name], head, rules) for name in unsettled}
     readings = {name: reading for name, reading in found.items() if reading is not None}
     ambiguous = [name for name in unsettled if (c := readings[name].choice) and c.rival]
@@ -170,12 +162,12 @@ class CellCounts(Shapes):
 
 
 def count_cells(
-    source: FileTable | OpenTable, names: Sequence[str], missing: MissingTokens
+    table: OpenTable, names: Sequence[str], missing: MissingTokens
 ) -> dict[str, CellCounts]:
     """Count the cells of columns of text, in all rows."""
     counts = {name: CellCounts() for name in names}
-    for batch in source.batches(names) if names else ():
-        for name in names:
+    for batch in table.batches(names) if names else ():
+        for name in (name for name in names if not counts[name].is_full):
             column, tokens = batch.data.column(name), missing.of(name)
             cells = observed_cells(column, tokens._replace(limits=""))
             counts[name].n_limits += pc.sum(pc.match_substring_regex(cells, LIMIT)).as_py() or 0
@@ -183,11 +175,11 @@ def count_cells(
     return counts
 
 
-def first_rows(source: FileTable | OpenTable, names: Sequence[str]) -> FileTable:
+def first_rows(table: OpenTable, names: Sequence[str]) -> FileTable:
     """Read the first rows; as many from a table in memory as from its file."""
-    n_rows = max(1, min(_HEAD_ROWS, _HEAD_CELLS // len(source.names)))
+    n_rows = max(1, min(_HEAD_ROWS, _HEAD_CELLS // len(table.names)))
     kept: list[FileTable] = []
-    for batch in source.batches(names, n_rows):
+    for batch in table.batches(names, n_rows):
         kept.append(batch)
         if sum(each.data.num_rows for each in kept) >= n_rows:
             break
@@ -257,11 +249,7 @@ def _text(column: Any, name: str, rules: ReadingRules) -> Reading:
 
 
 def _decide(
-    name: str,
-    counts: CellCounts,
-    head: FileTable,
-    rules: ReadingRules,
-    evidence: str | None = None,
+    name: str, counts: CellCounts, head: FileTable, rules: ReadingRules, evidence: str | None = None
 ) -> Reading:
     """Decide how a column of text is read by the counts of its cells."""
     choice = choose_format(

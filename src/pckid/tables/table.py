@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -55,10 +55,6 @@ class FileTable(NamedTuple):
     def decimal(self) -> str:
         """The separator of a number's whole part and its fraction."""
         return self.text.decimal if self.text else "."
-
-    def batches(self, columns: Sequence[str], n_rows: int = 0) -> Iterator[FileTable]:
-        """Give all rows of some columns at once, as `OpenTable.batches` reads them."""
-        yield self._replace(data=self.data.select(list(columns)))
 
 
 def name_row(parts: Sequence[Part], row: int) -> str:
