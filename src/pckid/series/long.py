@@ -11,14 +11,7 @@ from pckid._utils.text import brief, counted, join_words, list_first, number_hin
 from pckid.input.cells import is_number
 from pckid.input.columns import has_category_type, holds_categories, holds_words
 from pckid.input.warnings import ShiftedRowsWarning, warn_caller
-from pckid.series.columns import (
-    as_lines,
-    as_name,
-    as_names,
-    number_cells,
-    read_floats,
-    read_static,
-)
+from pckid.series.columns import as_lines, as_name, as_names, number_cells, read_floats, read_static
 from pckid.series.table import SeriesFormat, SeriesTable, assemble
 from pckid.series.times import LineError, choose_bins, locate_times, read_times, write_times
 

@@ -14,22 +14,10 @@ from pckid._utils.text import number_hint
 from pckid.input.sentinels import Sentinel, find_codes
 from pckid.tables.categories import Columns
 from pckid.tables.extra_rows import find_extra_rows, find_subtotals
-from pckid.tables.findings import (
-    Drop,
-    Fix,
-    Missing,
-    Problem,
-    ReadAs,
-    SetOption,
-    SkipUnits,
-)
+from pckid.tables.findings import Drop, Fix, Missing, Problem, ReadAs, SetOption, SkipUnits
 from pckid.tables.formats import CURRENCIES, NumberFormat, read_numbers
 from pckid.tables.kinds import Reading, ReadingRules, is_used
-from pckid.tables.meanings import (
-    looks_like_identifier,
-    name_tells_rows,
-    name_tells_units,
-)
+from pckid.tables.meanings import looks_like_identifier, name_tells_rows, name_tells_units
 from pckid.tables.numbers import LIMIT, NotNumbers
 from pckid.tables.scanning import OpenTable
 from pckid.tables.table import FileTable, Part, name_row

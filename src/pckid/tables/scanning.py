@@ -34,13 +34,7 @@ from pckid.tables.findings import Fact
 from pckid.tables.isolation import allowed_memory, read_apart
 from pckid.tables.options import ReadOptions
 from pckid.tables.sniffing import TextFormat, after_lines, sniff
-from pckid.tables.sources import (
-    MAX_UNPACKED,
-    Source,
-    find_source,
-    refuse_large,
-    refuse_wide,
-)
+from pckid.tables.sources import MAX_UNPACKED, Source, find_source, refuse_large, refuse_wide
 from pckid.tables.statfiles import STATISTICS, read_statistics
 from pckid.tables.table import FileTable, Part
 from pckid.tables.text import find_encoding, is_utf8, text_tables, utf8_pieces
