@@ -5,7 +5,7 @@ import io
 import re
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -103,10 +103,10 @@ def text_tables(
     if kind.row_names:
         pieces = chain([kind.delimiter.encode()], pieces)  # the cell that the header lacks
     blocks = _whole_records(pieces, kind.delimiter, source.name, kind.n_above, n_below)
-    for block in blocks:
-        found = _parse_block(block.text, kind, columns, source.name)
+    for block, n_before in blocks:
+        found = _parse_block(block, kind, columns, source.name)
         if not isinstance(found, pa.Table):
-            raise _wrong_length(found, block, blocks, kind, source.name)
+            raise _wrong_length(found, block, n_before, blocks, kind, source.name)
         yield found
 
 
@@ -128,13 +128,6 @@ def last_text(source: Source, kind: TextFormat) -> tuple[str, bool]:
     return (found if is_all else _LINE_END_TEXT.split(found, maxsplit=1)[-1]), is_all
 
 
-class _Records(NamedTuple):
-    """Whole records of a text."""
-
-    text: memoryview
-    n_before: int  # lines of the file before them
-
-
 def _below_lines(pieces: Iterator[bytes], n_lines: int) -> Iterator[bytes]:
     start = b""
     while n_lines:
@@ -151,10 +144,11 @@ def _below_lines(pieces: Iterator[bytes], n_lines: int) -> Iterator[bytes]:
 
 def _whole_records(
     pieces: Iterator[bytes], delimiter: str, name: str, n_lines: int, n_below: int
-) -> Iterator[_Records]:
+) -> Iterator[tuple[memoryview, int]]:
     """Cut a text, which follows `n_lines` other lines, into blocks of whole records.
 
-    The last `n_below` records are left out; blank lines count for none.
+    Each comes with the number of lines before it. The last `n_below` records are left out; blank
+    lines count for none.
     """
 
     def above_last(text: bytes, end: int) -> int:
@@ -173,8 +167,9 @@ def _whole_records(
         text = b"".join(waiting)
         end = above_last(text, _last_end(text, delimiter, name, n_lines))
         if end:
-            yield _Records(memoryview(text)[:end], n_lines)
-            n_lines += _count_lines(memoryview(text)[:end])
+            block = memoryview(text)[:end]
+            yield block, n_lines
+            n_lines += _count_lines(block)
         elif size > _LONGEST_RECORD:
             raise TableError(
                 f"{name} holds a record of more than {_LONGEST_RECORD >> 20} MB, which begins in "
@@ -186,7 +181,7 @@ def _whole_records(
     text = b"".join(waiting)
     _last_end(text, delimiter, name, n_lines, final=True)
     if end := above_last(text, len(text)):
-        yield _Records(memoryview(text)[:end], n_lines)
+        yield memoryview(text)[:end], n_lines
 
 
 def record_starts(text: bytes, delimiter: str, *, blank: bool = False) -> np.ndarray:
@@ -194,18 +189,21 @@ def record_starts(text: bytes, delimiter: str, *, blank: bool = False) -> np.nda
 
     With `blank`, blank lines are records too.
     """
-    signs = np.frombuffer(text, dtype=np.uint8)
-    is_end = (signs == ord("\n")) | (signs == ord("\r"))
-    if b'"' in text:
-        opened, closed, _ = _quoted(text, delimiter)
-        inside = np.zeros(len(text) + 1, dtype=np.int8)
-        np.add.at(inside, opened, 1)
-        np.add.at(inside, closed.astype(np.intp), -1)
-        is_end &= np.cumsum(inside[:-1]) == 0
-    after = np.append(True, is_end[:-1])
+    ends = _line_ends(text, *_quoted(text, delimiter)[:2])
+    starts = np.append(0, ends + 1)
+    starts = starts[starts < len(text)]
+    if not blank:
+        return np.setdiff1d(starts, ends, assume_unique=True)
     # The second half of a line end begins nothing.
-    half = np.append(False, (signs[1:] == ord("\n")) & (signs[:-1] == ord("\r")))
-    return np.flatnonzero(after & ~(half if blank else is_end))
+    return np.array([i for i in starts.tolist() if text[max(i - 1, 0) : i + 1] != b"\r\n"], int)
+
+
+def _line_ends(text: bytes, opened: np.ndarray, closed: np.ndarray) -> np.ndarray:
+    """Find the signs that end lines outside of cells in quotes, which are (n_cells,)."""
+    signs = np.frombuffer(text, dtype=np.uint8)
+    ends = np.flatnonzero((signs == ord("\n")) | (signs == ord("\r")))
+    # The end of the last cell that opens before each of them; none does before the first.
+    return ends[np.append(-1, closed)[np.searchsorted(opened, ends)] < ends]
 
 
 def _last_end(text: bytes, delimiter: str, name: str, n_lines: int, *, final: bool = False) -> int:
@@ -229,10 +227,7 @@ def _last_end(text: bytes, delimiter: str, name: str, n_lines: int, *, final: bo
         )
     if len(opened) == 0 or end <= opened[0] or closed[np.searchsorted(opened, end) - 1] < end:
         return end
-    signs = np.frombuffer(text, dtype=np.uint8)[:end]
-    ends = np.flatnonzero((signs == ord("\n")) | (signs == ord("\r")))
-    cell = np.searchsorted(opened, ends) - 1
-    outside = ends[(cell < 0) | (closed[cell] < ends)]
+    outside = _line_ends(text[:end], opened, closed)
     return int(outside[-1]) + 1 if len(outside) else 0
 
 
@@ -309,17 +304,17 @@ def _parse_block(block: memoryview, kind: TextFormat, columns: Sequence[int], na
 
 
 def _wrong_length(
-    found: Any, block: _Records, rest: Iterator[_Records], kind: TextFormat, name: str
+    found: Any, block: memoryview, n_before: int, rest: Any, kind: TextFormat, name: str
 ) -> TableError:
     """Make the error for a line with a wrong number of cells; where it stands decides the fixes."""
-    starts = record_starts(bytes(block.text), kind.delimiter, blank=kind.n_columns == 1)
+    starts = record_starts(bytes(block), kind.delimiter, blank=kind.n_columns == 1)
     place, n_cells = min(found.number, len(starts)) - 1, found.actual_columns
-    line = block.n_before + _count_lines(block.text[: starts[place]]) + 1
+    line = n_before + _count_lines(block[: starts[place]]) + 1
     n_left = len(starts) - place
-    for others in rest:
+    for others, _ in rest:
         if n_left > _MOST_EXTRA:
             break
-        n_left += len(record_starts(bytes(others.text), kind.delimiter))
+        n_left += len(record_starts(bytes(others), kind.delimiter))
     sign = {"\t": "tab"}.get(kind.delimiter, kind.delimiter)
     told = (
         f"Line {line} of {name} has {counted(n_cells, 'cell')}, the first has "
