@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from pckid._utils.answers import MAX_CATEGORIES
 from pckid._utils.text import number_hint
-from pckid.input.sentinels import Sentinel, find_codes
+from pckid.input.sentinels import find_codes
 from pckid.tables.categories import Columns
 from pckid.tables.extra_rows import find_extra_rows, find_subtotals
 from pckid.tables.findings import Drop, Fix, Missing, Problem, ReadAs, SetOption, SkipUnits
@@ -65,11 +65,7 @@ def find_units_row(problems: Sequence[Problem], columns: Columns) -> Problem | N
     numeric = [reading.kind == "number" for reading in columns.readings.values()]
     if len(columns.X) == 0 or np.isfinite(columns.X[0, numeric]).any():
         return None
-    texts = [
-        problem
-        for problem in problems
-        if problem.code == "text among numbers" and problem.rows == (1,)
-    ]
+    texts = [p for p in problems if p.code == "text among numbers" and p.rows == (1,)]
     alone = [problem for problem in texts if problem.data["n_cells"] == 1]
     if len(alone) < 2 or len(alone) >= max(MANY_COLUMNS, 2 / 3 * len(numeric)):
         return None
@@ -96,7 +92,8 @@ def find_problems(
         if reading.kind == "number" and name not in others
     ]
     codes = find_codes(columns.X, measured)
-    elsewhere = _codes_elsewhere(columns.X, measured, codes)
+    n_coded = Counter(code.value for some in codes.values() for code in some)
+    n_holding = {code: (columns.X[:, measured] == code).any(axis=0).sum() for code in n_coded}
     for j, name in enumerate(names):
         reading = columns.readings[name]
         if not is_used(reading, rules, name):
@@ -120,7 +117,9 @@ def find_problems(
         else:
             values = columns.X[:, j]
             if j in codes:
-                where = name if any(code.value in elsewhere for code in codes[j]) else ""
+                # Other columns hold it as a plain value.
+                elsewhere = any(n_holding[c.value] > n_coded[c.value] for c in codes[j])
+                where = name if elsewhere else ""
                 fix = tuple(Missing(f"{code.value:g}", where) for code in codes[j])
                 found.append(Problem("code for missing", name, (), {"codes": codes[j]}, fix))
             elif reading.kind == "date" and (values >= _LAST_DAY).any():
@@ -243,21 +242,6 @@ def _category_problems(name: str, counts: Counter[str], asked_for: bool) -> list
             alike[longer[0]] += alike.pop(initial)
     variants = [texts for texts in alike.values() if len(texts) > 1]
     return [Problem("spelling variants", name, (), {"variants": variants})] if variants else []
-
-
-def _codes_elsewhere(
-    X: np.ndarray, columns: Sequence[int], codes: Mapping[int, Sequence[Sentinel]]
-) -> set[float]:
-    """Find the codes that other columns of X (n_rows, n_columns) hold as plain values."""
-    coded: dict[float, set[int]] = {}
-    for j, found in codes.items():
-        for code in found:
-            coded.setdefault(code.value, set()).add(j)
-    return {
-        value
-        for value, own in coded.items()
-        if (X[:, [j for j in columns if j not in own]] == value).any()
-    }
 
 
 def _number_problems(
