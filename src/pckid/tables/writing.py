@@ -62,7 +62,7 @@ def table_format(path: str, n_rows: int | None = None) -> tuple[str, str | None]
     return kind, codec
 
 
-class TableWriter:
+class TableWriter(ExitStack):
     """Write a table part by part, its columns as they came and new ones after them.
 
     To be used with `with`. The kind is "csv", "tsv", "parquet", "arrow" or "xlsx", the codec that
@@ -85,13 +85,7 @@ class TableWriter:
         self.escape_formulas, self.origin, self.sheets = escape_formulas, origin, sheets or {}
         self._sink: Any = None
         self._as_text: set[str] = set()
-
-    def __enter__(self) -> TableWriter:
-        self._open = ExitStack().__enter__()
-        return self
-
-    def __exit__(self, *error: Any) -> None:
-        self._open.__exit__(*error)
+        super().__init__()
 
     def write(
         self,
@@ -122,7 +116,7 @@ class TableWriter:
             return
         if self._sink is None:
             writer = WorkbookWriter(self.file, self.sheets, self.origin)
-            self._sink = self._open.enter_context(writer)
+            self._sink = self.enter_context(writer)
         self._sink.write_table(data, {name: kept.column(name) for name in held})
 
     def _holds(self, name: str, texts: Any, values: np.ndarray) -> bool:
@@ -147,7 +141,7 @@ class TableWriter:
         if self._sink is None:
             parquet = self.kind == "parquet"
             opened = pyarrow.parquet.ParquetWriter if parquet else pyarrow.ipc.new_file
-            self._sink = self._open.enter_context(opened(self.file, data.schema))
+            self._sink = self.enter_context(opened(self.file, data.schema))
         self._sink.write_table(data)
 
     def _write_text(self, kept: Any, new: Mapping[str, np.ndarray], text: TextFormat) -> None:
@@ -156,7 +150,7 @@ class TableWriter:
         blocks = _text_blocks(kept, new, delimiter, decimal, self.escape_formulas)
         header = next(blocks)
         if self._sink is None:
-            self._sink = self._open.enter_context(_compressor(self.file, self.codec))
+            self._sink = self.enter_context(_compressor(self.file, self.codec))
             self._sink.write(header.encode("utf-8"))
         for block in blocks:
             self._sink.write(block.encode("utf-8"))
