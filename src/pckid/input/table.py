@@ -1,6 +1,6 @@
 """What the mixtures read: standardised values, what is observed, and patterns of missingness."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from itertools import compress
 from typing import Any, NamedTuple
 
@@ -179,14 +179,7 @@ def measure(
         seen = xp.astype(~xp.isnan(_take_columns(X, used)), X.dtype)
         # A column that is never missing carries no information by that.
         share = np.where(tells, _shares_observed(seen, weights), 1.0)
-    margins = Margins(
-        np.repeat(np.arange(len(counts)), list(map(len, counts))),
-        np.concatenate([np.zeros(0), *map(frequencies, counts)]),
-        share,
-        higher,
-        np.zeros(0),
-        np.zeros(0),
-    )
+    margins = margins_of(counts, higher, share)
     spread = np.sqrt(variance)
     scaling = Scaling(center * magnitude, spread * magnitude, kept, chosen, margins, unit)
     return place_scaling(scaling if groups is None else with_group_scales(scaling, groups), X)
@@ -419,10 +412,14 @@ def _count_categories(
     return columns[np.asarray(useful, dtype=bool)], list(compress(counts, useful))
 
 
-def frequencies(counts: np.ndarray) -> np.ndarray:
-    """Turn the counts of a column's categories into shares."""
-    shares = np.maximum(counts / counts.sum(), _RAREST)
-    return shares / shares.sum()
+def margins_of(
+    counts: Collection[np.ndarray], higher: Array, observed: Array = NO_MARGINS.observed
+) -> Margins:
+    """Turn the counts of the categories of columns into shares; columns count once each."""
+    column = np.repeat(np.arange(len(counts)), list(map(len, counts)))
+    raised = [np.maximum(each / each.sum(), _RAREST) for each in counts]
+    shares = np.concatenate([np.zeros(0), *(each / each.sum() for each in raised)])
+    return NO_MARGINS._replace(column=column, frequencies=shares, observed=observed, higher=higher)
 
 
 def _category_codes(X: Array, scaling: Scaling) -> Array:

@@ -17,7 +17,7 @@ import numpy as np
 
 from pckid.input.known import KnownMembers, find_known, join_known
 from pckid.input.learning_rows import keys, smallest
-from pckid.input.table import Margins, Scaling, frequencies, shares_of_higher, unit_for
+from pckid.input.table import Scaling, margins_of, shares_of_higher, unit_for
 
 
 class Survey(NamedTuple):
@@ -169,10 +169,7 @@ def scaling(found: Moments, categories: Mapping[int, np.ndarray] = MappingProxyT
     if unit is not None:
         magnitude = magnitude * unit
     useful = {j: counts for j, counts in sorted(categories.items()) if len(counts) > 1}
-    column = np.repeat(np.arange(len(useful)), list(map(len, useful.values())))
-    none = np.zeros(0)
-    shares = np.concatenate([none, *map(frequencies, useful.values())])
-    margins = Margins(column, shares, none, higher, none, none)
+    margins = margins_of(useful.values(), higher)
     center, chosen = found.mean[kept] * magnitude, np.array(list(useful), dtype=np.int64)
     return Scaling(center, spread * magnitude, kept, chosen, margins, unit)
 
