@@ -1,7 +1,7 @@
 """What a fit learns from: rows, how much each of them counts, and what is known of the others."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -40,17 +40,6 @@ class RowsInMemory(NamedTuple):
     weights: np.ndarray | None  # (n_samples,), as given
     categorical: np.ndarray  # (n_features,), bool
     known: np.ndarray | None = None  # (n_samples,), names of groups, "" where not known
-
-
-class RowsInBlocks(Protocol):
-    """A table that one pass surveys block by block, categories as numbers from 0."""
-
-    @property
-    def categorical(self) -> np.ndarray:
-        """Which columns hold categories (n_features,), bool."""
-
-    def survey(self, entropy: int, size: int) -> Any:
-        """Pass over all rows; choose `size` of them."""
 
 
 class Sampling(NamedTuple):
@@ -129,17 +118,15 @@ class Sample(NamedTuple):
         return rows, None if weights is None else asarray_like(weights, self.table.values)
 
 
-def draw_sample(rows: RowsInMemory | RowsInBlocks, sampling: Sampling) -> Sample:
-    """Draw the rows that a fit learns from, in memory or in blocks.
+def draw_sample(rows: RowsInMemory | Any, sampling: Sampling) -> Sample:
+    """Draw the rows that a fit learns from, in memory or in blocks, as `outofcore.BlockedRows`.
 
     In small tables equal rows are merged, and the columns measured anew by the distinct rows: so
     weights and repeated rows give the same to the last digit, and no tie is decided by rounding in
     two ways.
     """
-    if isinstance(rows, RowsInMemory):
-        found, categorical = _from_memory(rows, sampling), rows.categorical
-    else:
-        found, categorical = _from_blocks(rows, sampling), rows.categorical
+    in_memory = isinstance(rows, RowsInMemory)
+    found = _from_memory(rows, sampling) if in_memory else _from_blocks(rows, sampling)
     X, weights, scaling, n_usable, n_rows, n_empty, *_ = found
     places = np.arange(X.shape[0])
     if X.shape[0] == n_usable <= MOST_COMPARED:
@@ -149,31 +136,20 @@ def draw_sample(rows: RowsInMemory | RowsInBlocks, sampling: Sampling) -> Sample
             # Each column would then be dropped as a name of the rows, and none would be left.
             distinct = merge_duplicates(table, weights, n_usable + 1)
         X, weights, n_usable = take_along(X, distinct.rows), distinct.weights, len(distinct.rows)
-        scaling, places = _measure(X, weights, categorical, sampling), distinct.places
+        scaling, places = _measure(X, weights, rows.categorical, sampling), distinct.places
     scaling = with_column_weights(with_one_hot(scaling, X), sampling.roles)
-    is_part = isinstance(rows, RowsInMemory) and found.X.shape[0] < rows.X.shape[0]
     dtype = sampling.dtype
     if dtype == "auto":
         dtype = "float64" if n_usable * X.shape[1] <= _SMALL_TABLE else "float32"
     table, groups = standardise(X, scaling, dtype), sampling.roles.indicate(scaling.kept)
     if groups is not None:
         table = table._replace(groups=asarray_like(groups, table.values))
+    is_whole = not in_memory or found.X.shape[0] == rows.X.shape[0]
+    origin = None if found.chosen is None else _origin_of(places, found.chosen, table.n_samples)
     return Sample(
-        table,
-        scaling,
-        dtype,
-        n_usable,
-        sampling.entropy,
-        relative(weights),
-        found.X,
-        n_rows,
-        n_empty,
-        places,
-        not is_part,
-        None if found.chosen is None else _origin_of(places, found.chosen, table.n_samples),
-        found.known,
-        found.members,
-    )
+        table, scaling, dtype, n_usable, sampling.entropy, relative(weights), found.X, n_rows,
+        n_empty, places, is_whole, origin, found.known, found.members,
+    )  # fmt: skip
 
 
 def _origin_of(places: np.ndarray, chosen: np.ndarray, n_samples: int) -> np.ndarray:
@@ -217,7 +193,7 @@ def _from_memory(rows: RowsInMemory, sampling: Sampling) -> _Measured:
     return _Measured(X, weights, scaling, n_usable, n_samples, n_empty, chosen, known, members)
 
 
-def _from_blocks(rows: RowsInBlocks, sampling: Sampling) -> _Measured:
+def _from_blocks(rows: Any, sampling: Sampling) -> _Measured:
     """Pass over a table that comes in blocks, and keep the rows to learn from."""
     found = rows.survey(sampling.entropy, sampling.size)
     if sampling.skipped:

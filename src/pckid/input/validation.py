@@ -165,8 +165,7 @@ def check_columns_vary(n_kept: int, shape: tuple[int, ...], *, categories: bool 
         what = f"None of the {shape[1]} columns takes" if several else "The only column takes no"
         raise ValueError(
             f"{what} two different observed values in {shape[0]:,} rows{or_agree}, so there is "
-            "nothing to cluster by. "
-            "Check that the right columns were given."
+            "nothing to cluster by. Check that the right columns were given."
         )
 
 
