@@ -109,7 +109,7 @@ def test_a_report_that_cannot_be_written_is_refused_before_the_work(pckid, table
 
 def test_an_output_without_a_known_format_is_refused_before_the_work(pckid, tables):
     result = pckid("cluster", "good.csv", "-k", 2, "--out", "labels.docx", *QUICK)
-    assert result.code == 3
+    assert result.code == 2
     assert "no known ending" in result.err
 
 

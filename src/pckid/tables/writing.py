@@ -18,7 +18,7 @@ import pyarrow.ipc
 import pyarrow.parquet
 
 from pckid._utils.text import brief
-from pckid.exceptions import TableError
+from pckid.exceptions import OptionError, TableError
 from pckid.tables.numbers import MISSING_TEXTS
 from pckid.tables.sheet_numbers import with_points
 from pckid.tables.sniffing import TextFormat
@@ -55,7 +55,9 @@ def table_format(path: str, n_rows: int | None = None) -> tuple[str, str | None]
     kind = _SUFFIXES.get(suffixes[-1] if suffixes else "")
     if kind is None or (codec and kind not in ("csv", "tsv")):
         known = ", ".join(sorted(_SUFFIXES))
-        raise TableError(f"The name {path!r} has no known ending. End it in one of {known}.")
+        raise OptionError(
+            f"The name {path!r} has no known ending. End it in one of {known}.", "out"
+        )
     if kind == "xlsx":
         require_library("xlsxwriter", "Writing .xlsx", "excel")
         refuse_many_rows(n_rows or 0)
