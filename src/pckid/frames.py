@@ -69,8 +69,8 @@ def read_table(
     header: bool = True,
     sheet: str | int | None = None,
     skip_first: int | None = None,
+    skip_below: int = 0,
     skip_last: int = 0,
-    units_row: bool = False,
     visible_only: bool = False,
 ) -> TableFrame:
     """Read a table as the command line does.
@@ -114,11 +114,11 @@ def read_table(
         columns of the first; by default the first that is visible and holds a table.
     skip_first : int, default=None
         Lines of a text file, or rows of a sheet, above the table; detected by default.
+    skip_below : int, default=0
+        Rows below the names to leave out, such as units and the questions of a survey.
     skip_last : int, default=0
         Rows at the end of a text file or sheet to leave out, such as totals and notes; blank ones
         are not counted.
-    units_row : bool, default=False
-        Leave out the row below the names, which holds units.
     visible_only : bool, default=False
         Leave out rows that a sheet hides, as a filter does.
 

@@ -26,7 +26,7 @@ def describe_reading(prepared: Prepared) -> dict[str, list[str]]:
     kept = {key: list(getattr(chosen, key)) for key in ("na_values", "not_missing")}
     kept["limits"] = [chosen.limits] if chosen.limits else []
     kept["skip_last"] = ["yes"] if prepared.table.parts[-1].n_below else []
-    kept["units_row"] = ["yes"] if prepared.table.units_row else []
+    kept["skip_below"] = ["yes"] if prepared.table.n_skipped else []
     for key in ("numbers", "dates"):
         values = getattr(chosen, key)
         kept[key] = [v for v in values if v.rpartition("=")[0] in ("", *prepared.names)]
@@ -81,7 +81,7 @@ def load_known(
     if kept["limits"] and not columns.limits:
         more["limits"] = kept["limits"][-1]
     # Rows that look like totals or units are left out where those of the model's table were.
-    more["take_advice"] = bool(kept["skip_last"] or kept["units_row"])
+    more["take_advice"] = bool(kept["skip_last"] or kept["skip_below"])
     columns = replace(columns, decimal=reading.decimal, lines=lines, **more)
     return KnownModel(estimator, columns, reading, known, kept["na_values"])
 
@@ -90,7 +90,7 @@ def _kept_reading(description: Mapping[str, Any]) -> dict[str, list[str]]:
     """Find in what a model's file says of itself how the model's table was read."""
     reading = description.get("reading")
     reading = reading if isinstance(reading, Mapping) else {}
-    keys = *_LISTS, *_KEPT, "units", "no_header", "limits", "skip_last", "units_row", "series"
+    keys = *_LISTS, *_KEPT, "units", "no_header", "limits", "skip_last", "skip_below", "series"
     kept = {key: reading.get(key, []) for key in keys}
     for values in kept.values():
         if not isinstance(values, list) or not all(isinstance(value, str) for value in values):

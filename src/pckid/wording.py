@@ -18,7 +18,7 @@ from pckid.tables.findings import (
     Problem,
     ReadAs,
     SetOption,
-    SkipUnits,
+    SkipBelow,
     advice,
 )
 from pckid.tables.kinds import Reading
@@ -146,10 +146,10 @@ PROBLEMS = {
         "The names of the columns are repeated in {where}{more}.",
         "Remove such rows from the file.",
     ),
-    "units row": (
-        "{n_columns} columns of numbers hold text in {where}, such as {texts!q}: it may hold "
-        "units.",
-        "If so, leave that row out: {fix}.",
+    "rows below names": (
+        "{n_columns} columns of numbers hold text in {where}{more}, such as {texts!q}: units, or "
+        "the questions of a survey?",
+        "If so, leave it out: {fix}.",
     ),
     "limits": (
         _TEXT,
@@ -368,6 +368,9 @@ def write_evidence(problem: Problem) -> str:
         case "text among numbers" | "limits" | "no numbers":
             sentence = _TEXT if data["texts"] else "{column} holds {example}."
             more["hint"] = number_hint(data["example"])
+        case "rows below names":
+            rows = "row" if data["n_rows"] == 2 else f"{data['n_rows'] - 1} rows"
+            more["more"] = f" and the {rows} below" * (data["n_rows"] > 1)
         case "repeated header":
             more["more"] = f" and in {data['n_more']:,} more" * bool(data["n_more"])
         case "spelling variants":
@@ -407,7 +410,7 @@ def write_fix(problem: Problem, words: Dialect) -> str:
             more["rest"] = f" If other text means missing: {write(codes)}." if codes else ""
             more["value"] = write([SetOption("limits", "value")])
         case "transposed":
-            of_units = f" If that row holds units, leave it out: {write([SkipUnits()])}."
+            of_units = f" If that row holds units, leave it out: {write([SkipBelow(1)])}."
             more["units"] = of_units * (problem.rows == (1,))
         case "repeated ids":
             more["lines"] = "If so,"

@@ -150,12 +150,12 @@ def test_rows_that_a_sheet_hides_are_left_out_by_a_tick(golden):
     assert "visible_only=True" in as_python(settings)
 
 
-def test_a_row_of_units_is_left_out_by_a_tick():
+def test_a_row_of_units_is_left_out():
     app = page("units.csv", b"a,b\nkg,cm\n1,2\n3,4\n5,6\n")
-    next(box for box in app.checkbox if "units" in box.label).check().run()
+    next(each for each in app.number_input if "units" in each.label).set_value(1).run()
     found = app.session_state["found"]
     assert found.table.n_rows == 3
-    assert " --units-row " in as_command(Settings(found.upload, 2, ColumnOptions()))
+    assert " --skip-below 1 " in as_command(Settings(found.upload, 2, ColumnOptions()))
 
 
 @pytest.mark.parametrize("place", ["table", "new"])
@@ -169,7 +169,7 @@ def test_totals_at_the_end_are_asked_about_and_left_out_by_a_button(place):
     assert not app.button
     found = app.session_state["found"]
     assert (found.table.n_rows, found.upload.reading.skip_last) == (5, 1)
-    assert app.number_input[1].value == 1
+    assert app.number_input[2].value == 1
 
 
 def test_the_sign_between_cells_and_the_row_of_the_names_can_be_chosen():

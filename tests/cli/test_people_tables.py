@@ -365,7 +365,7 @@ def test_a_line_of_units_is_left_out_if_asked_to(pckid, tmp_path, how, units):
     write(tmp_path / "t.csv", ["a,b,c", units, *body])
     done = pckid("cluster", "t.csv", *CHEAP, how)
     assert done.code == 3
-    assert done.err.endswith("--yes, or --units-row\n")
+    assert done.err.endswith("--yes, or --skip-below 1\n")
     taken = pckid("cluster", "t.csv", *CHEAP, how, "--yes")
     assert taken.code == 0, taken.err
     lines = taken.out.decode().splitlines()[1:]
@@ -379,7 +379,7 @@ def test_a_line_of_units_may_hold_what_another_column_has_for_categories(pckid, 
     write(tmp_path / "t.csv", ["a,b,sex", "m,kg,", *body])
     done = pckid("cluster", "t.csv", *CHEAP, how)
     assert done.code == 3
-    assert done.err.endswith("--yes, or --units-row\n")
+    assert done.err.endswith("--yes, or --skip-below 1\n")
 
 
 def limited(limit):

@@ -184,7 +184,9 @@ def test_a_row_of_units_is_left_out_of_new_rows_as_of_the_models_own(pckid, tmp_
     rows = [f"{1 + 5 * (i % 2) + i / 100},{3 + 6 * (i % 2) - i / 70}" for i in range(40)]
     for name, units in (("t.csv", ["kg,cm"]), ("with.csv", ["kg,cm"]), ("without.csv", [])):
         (tmp_path / name).write_text("\n".join(["a,b", *units, *rows]))
-    done = pckid("cluster", "t.csv", "-k", "2", *QUICK, "--units-row", "--save", "m", "--json")
+    done = pckid(
+        "cluster", "t.csv", "-k", "2", *QUICK, "--skip-below", "1", "--save", "m", "--json"
+    )
     assert json.loads(done.out)["cluster_sizes"] == [20, 20], done.err
     for name in ("with.csv", "without.csv"):
         assert json.loads(pckid("predict", "m", name, "--json").out)["cluster_sizes"] == [20, 20]

@@ -5,8 +5,8 @@ import pytest
 
 from pckid.exceptions import OptionError
 from pckid.tables.choosing import Known
-from pckid.tables.findings import Drop, Missing, ReadAs, SetOption, SkipUnits
-from pckid.tables.options import ColumnOptions
+from pckid.tables.findings import Drop, Missing, ReadAs, SetOption, SkipBelow
+from pckid.tables.options import ColumnOptions, ReadOptions
 from pckid.tables.preparing import prepare
 from pckid.tables.problems import NAME_COLUMN, NEW_COLUMNS
 from pckid.tables.scanning import open_table
@@ -16,11 +16,13 @@ from pckid.tables.scanning import open_table
 def prepared(tmp_path):
     """Return a function that prepares columns of cells, in memory or in a file."""
 
-    def call(columns, known=None, at_most=float("inf"), **options):
+    def call(columns, known=None, at_most=float("inf"), reading=None, **options):
         rows = [";".join(columns), *(";".join(row) for row in zip(*columns.values(), strict=True))]
         path = tmp_path / "t.csv"
         path.write_text("\n".join(rows) + "\n", encoding="utf-8")
-        return prepare(open_table(str(path), at_most=at_most), ColumnOptions(**options), known)
+        return prepare(
+            open_table(str(path), reading, at_most=at_most), ColumnOptions(**options), known
+        )
 
     return call
 
@@ -294,16 +296,38 @@ def test_what_a_row_of_units_hides_is_found_at_once(prepared, at_most):
     sex = ["", *"FM" * 15]
     columns = {"sbp": pressure, "age": age, "sex": sex, "ldl": ["mg/dl", *age[1:]]}
     found = prepared(columns, at_most=at_most)
-    assert [problem.fix for problem in found.problems] == [(SkipUnits(),), (Missing("999"),)]
+    assert [problem.fix for problem in found.problems] == [(SkipBelow(1),), (Missing("999"),)]
     taken = prepared(columns, at_most=at_most, take_advice=True)
     assert (codes_of(taken), taken.options.na_values) == ([], ("999",))
     assert next(taken.table.batches(["age"])).data["age"].to_pylist() == age[1:]
 
 
+@BOTH
+@pytest.mark.parametrize("n_questions", [3, 40])
+def test_the_questions_of_a_survey_are_no_data(prepared, at_most, n_questions):
+    likes = ["Do you like it?", '{"ImportId":"QID0"}', *["Yes", "No", ""] * 10]
+    columns = {"Q0": likes} | {
+        f"Q{j}": [
+            f"How much is {j}?",
+            f'{{"ImportId":"QID{j}"}}',
+            *(str((i + j) % 7) for i in range(30)),
+        ]
+        for j in range(1, n_questions + 1)
+    }
+    found = prepared(columns, at_most=at_most)
+    assert [problem.fix for problem in found.problems] == [(SkipBelow(2),)]
+    assert prepared(columns, at_most=at_most, take_advice=True).problems == ()
+    some = prepared(columns, at_most=at_most, reading=ReadOptions(skip_below=1)).problems
+    assert [problem.fix for problem in some] == [(SkipBelow(2),)]
+    one_row = {name: [cells[0], *cells[2:]] for name, cells in columns.items()}
+    many = "transposed" if n_questions == 40 else "rows below names"
+    assert codes_of(prepared(one_row, at_most=at_most))[0] == many
+
+
 def test_a_row_of_units_is_told_at_a_column_that_has_one(prepared):
     kind = ["", *("f", "F", "m") * 10]
     columns = {"kind": kind, "sbp": ["mmHg", *NUMBERS], "age": ["Jahre", *NUMBERS], "x": kind}
-    problem = next(each for each in prepared(columns).problems if each.code == "units row")
+    problem = next(each for each in prepared(columns).problems if each.code == "rows below names")
     assert problem.column == "sbp"
 
 

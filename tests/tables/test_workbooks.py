@@ -529,18 +529,19 @@ def test_rows_that_a_filter_hides_are_told_of_and_left_out(tmp_path):
         scan_table(str(FILES / "us-money.csv"), visible_only=True)
 
 
-def test_a_row_of_units_is_left_out_of_each_sheet(tmp_path):
+@pytest.mark.parametrize("n_rows", [1, 2])
+def test_rows_below_the_names_are_left_out_of_each_sheet(tmp_path, n_rows):
     path = str(tmp_path / "t.xlsx")
     with xlsxwriter.Workbook(path) as book:
         for name, first in (("May", 0), ("June", 100)):
             sheet = book.add_worksheet(name)
             rows = [[first + i, i / 4, i % 3] for i in range(9)]
-            for i, row in enumerate([["a", "b", "c"], ["kg", "cm", ""], *rows]):
+            for i, row in enumerate([["a", "b", "c"], *[["kg", "cm", ""]] * n_rows, *rows]):
                 sheet.write_row(i, 0, row)
-    table = scan_table(path, sheet="all", units_row=True).read().whole
+    table = scan_table(path, sheet="all", skip_below=n_rows).read().whole
     assert table.data["a"].to_pylist() == [str(i) for i in (*range(9), *range(100, 109))]
-    assert name_row(table.parts, 1) == "row 3 of sheet 'May'"
-    assert name_row(table.parts, 10) == "row 3 of sheet 'June'"
+    assert name_row(table.parts, 1) == f"row {2 + n_rows} of sheet 'May'"
+    assert name_row(table.parts, 10) == f"row {2 + n_rows} of sheet 'June'"
 
 
 def test_formulas_without_results_are_told_of(tmp_path):

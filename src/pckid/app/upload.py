@@ -129,14 +129,15 @@ def _ask_for_reading(upload: Upload, key: str) -> ReadOptions:
     if upload.name.lower().endswith("xlsx"):
         label = "Leave out rows that the sheet hides"
         chosen["visible_only"] = st.checkbox(label, key=f"visible-{key}")
-    if header and (is_text or is_sheet):
-        label = "The row below the names holds units"
-        chosen["units_row"] = st.checkbox(label, key=f"units-{key}")
     with st.container(horizontal=True):
         if header and (is_text or is_sheet):
             label = "Row with the names; 0: find it"
             row = st.number_input(label, 0, 1000, key=f"skip-first-{key}", width=300)
             chosen["skip_first"] = row - 1 if row else None
+            label = "Rows below the names to leave out, such as units"
+            chosen["skip_below"] = st.number_input(
+                label, 0, 1000, key=f"skip-below-{key}", width=300
+            )
         if is_text or is_sheet:
             label = "Rows at the end to leave out, such as totals"
             chosen["skip_last"] = st.number_input(label, 0, 1000, key=f"skip-last-{key}", width=300)

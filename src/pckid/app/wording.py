@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from pckid._utils.text import counted, join_words
-from pckid.tables.findings import Drop, Fix, Missing, ReadAs, SetOption, SkipUnits
+from pckid.tables.findings import Drop, Fix, Missing, ReadAs, SetOption, SkipBelow
 from pckid.tables.formats import FORMATS
 from pckid.wording import Dialect
 
@@ -48,8 +48,8 @@ def name_fixes(fixes: Sequence[Fix]) -> str:
                 said.append(f"read limits as {LIMITS[fix.value]}")
             case SetOption():
                 said.append("the menu")
-            case SkipUnits():
-                said.append("leave out the row of units")
+            case SkipBelow():
+                said.append(f"leave out {counted(fix.n_rows, 'row')} below the names")
             case _:
                 said.append(f"leave out {counted(fix.n_rows, 'row')}")
     missing = [

@@ -85,12 +85,13 @@ reading = stack_options(
         help="Lines of a text file, or rows of a sheet, above the table. Detected by default.",
     ),
     click.option(
+        "--skip-below", type=click.IntRange(0), default=0, metavar="N",
+        help="Rows below the names to leave out, such as units and the questions of a survey.",
+    ),
+    click.option(
         "--skip-last", type=click.IntRange(0), default=0, metavar="N",
         help="Rows at the end of a text file or sheet to leave out, such as totals and notes. "
         "Blank ones are not counted.",
-    ),
-    click.option(
-        "--units-row", is_flag=True, help="Leave out the row below the names, which holds units."
     ),
     click.option(
         "--visible-only", is_flag=True, help="Leave out rows that a sheet hides, as a filter does."

@@ -36,8 +36,10 @@ class SkipLast(NamedTuple):
     n_rows: int
 
 
-class SkipUnits(NamedTuple):
-    """Leave out the row of units below the names."""
+class SkipBelow(NamedTuple):
+    """Leave out rows below the names, such as units."""
+
+    n_rows: int
 
 
 class SetOption(NamedTuple):
@@ -47,7 +49,7 @@ class SetOption(NamedTuple):
     value: Any = None
 
 
-Fix = Drop | Missing | ReadAs | SkipFirst | SkipLast | SkipUnits | SetOption
+Fix = Drop | Missing | ReadAs | SkipFirst | SkipLast | SkipBelow | SetOption
 FIXES: dict[str, Any] = {kind.__name__: kind for kind in get_args(Fix)}
 
 

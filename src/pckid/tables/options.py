@@ -9,7 +9,16 @@ from typing import Any, NamedTuple
 
 from pckid._utils.commands import LISTS
 from pckid.input.cells import as_text
-from pckid.tables.findings import Drop, Fix, Missing, ReadAs, SetOption, SkipFirst, SkipUnits
+from pckid.tables.findings import (
+    Drop,
+    Fix,
+    Missing,
+    ReadAs,
+    SetOption,
+    SkipBelow,
+    SkipFirst,
+    SkipLast,
+)
 from pckid.tables.formats import FORMATS
 
 
@@ -25,7 +34,7 @@ class ReadOptions:
     sheet: str | None = None  # its name, its number from 1, or "all" with the same columns
     skip_first: int | None = None  # lines of a text file, or rows of a sheet, above the table
     skip_last: int = 0  # rows at the end of a text file or sheet; blank ones do not count
-    units_row: bool = False  # whether the row below the names holds units, and is left out
+    skip_below: int = 0  # rows below the names, such as units and the questions of a survey
     visible_only: bool = False  # leave out rows that a sheet hides
     # Gigabytes that a table may take unpacked; by default 4, and no limit for Parquet in batches.
     max_unpacked: float | None = None
@@ -82,6 +91,9 @@ class ColumnOptions:
         return ColumnOptions(**changed)
 
 
+_ROWS = {SkipFirst: "skip_first", SkipBelow: "skip_below", SkipLast: "skip_last"}
+
+
 def option_of(fix: Fix) -> tuple[str, Any]:
     """Give the name and the value of the option that a fix sets."""
     if isinstance(fix, Drop):
@@ -94,9 +106,7 @@ def option_of(fix: Fix) -> tuple[str, Any]:
         return "numbers" if fix.way in FORMATS else "dates", f"{fix.column}={fix.way}"
     if isinstance(fix, SetOption):
         return fix.name, True if fix.value is None else fix.value
-    if isinstance(fix, SkipUnits):
-        return "units_row", True
-    return "skip_first" if isinstance(fix, SkipFirst) else "skip_last", fix.n_rows
+    return _ROWS[type(fix)], fix.n_rows
 
 
 def list_given(*options: ReadOptions | ColumnOptions) -> dict[str, Any]:

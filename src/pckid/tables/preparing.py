@@ -30,8 +30,8 @@ from pckid.tables.findings import (
     Problem,
     ReadAs,
     SetOption,
+    SkipBelow,
     SkipLast,
-    SkipUnits,
     advice,
 )
 from pckid.tables.kinds import (
@@ -49,7 +49,7 @@ from pckid.tables.prepared import Prepared, Unread
 from pckid.tables.problems import (
     ABOUT_USE,
     find_problems,
-    find_units_row,
+    find_rows_below_names,
     infinite_number,
     merge_texts,
 )
@@ -64,7 +64,7 @@ _MOST_ANSWERS = 11
 # Of the lines that hold one value each, so many are of another case, time or variable.
 _SINGLE = 0.9
 # Fixes of a column that a model knows, and of one that cases need: neither can be dropped.
-_FOR_CELLS = (Missing, SkipLast, SkipUnits)
+_FOR_CELLS = (Missing, SkipLast, SkipBelow)
 _FOR_CASES = (*_FOR_CELLS, ReadAs, SetOption)
 
 
@@ -97,7 +97,7 @@ def prepare(
         options = options.with_fixes(fresh)
         for fix in fresh:
             table = table.without_last(fix.n_rows) if isinstance(fix, SkipLast) else table
-            table = table.without_units() if isinstance(fix, SkipUnits) else table
+            table = table.without_first(fix.n_rows) if isinstance(fix, SkipBelow) else table
         found = _prepare_once(table, options, known, unread)
     return replace(found, notes=(*taken, *found.notes, *facts))
 
@@ -106,8 +106,8 @@ def _changes(fix: Fix, table: OpenTable, options: ColumnOptions) -> bool:
     """Return whether a fix changes anything that was not fixed before."""
     if isinstance(fix, SkipLast):
         return fix.n_rows > table.parts[-1].n_below
-    if isinstance(fix, SkipUnits):
-        return not table.units_row
+    if isinstance(fix, SkipBelow):
+        return fix.n_rows > table.n_skipped
     return options.with_fixes([fix]) != options
 
 
@@ -140,10 +140,11 @@ def _prepare_once(
         problems = _settle(problems, (options.lines.time, options.lines.value), _FOR_CASES)
     if not used:
         problems = [Problem("nothing left", names[0], stops=True)]
-    units = find_units_row(problems, columns)
-    if units is not None:  # What it hides shows at once.
-        below = _prepare_once(table.without_units(), options, known, unread)
-        return replace(below, problems=(units, *below.problems))
+    rows_below = find_rows_below_names(problems, columns, table.n_skipped)
+    if rows_below is not None:  # What they hide shows at once.
+        table = table.without_first(table.n_skipped + rows_below.data["n_rows"])
+        below = _prepare_once(table, options, known, unread)
+        return replace(below, problems=(rows_below, *below.problems))
     # The columns of a model are no rows of a transposed table.
     problems = merge_texts(problems, 0 if known else len(read))
     if known is None:

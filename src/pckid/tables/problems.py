@@ -14,7 +14,7 @@ from pckid._utils.text import number_hint
 from pckid.input.sentinels import find_codes
 from pckid.tables.categories import Columns
 from pckid.tables.extra_rows import find_extra_rows, find_subtotals
-from pckid.tables.findings import Drop, Fix, Missing, Problem, ReadAs, SetOption, SkipUnits
+from pckid.tables.findings import Drop, Fix, Missing, Problem, ReadAs, SetOption, SkipBelow
 from pckid.tables.formats import CURRENCIES, NumberFormat, read_numbers
 from pckid.tables.kinds import Reading, ReadingRules, is_used
 from pckid.tables.meanings import looks_like_identifier, name_tells_rows, name_tells_units
@@ -32,6 +32,8 @@ _MOST_CODES = 5
 _FEWEST_IDS = 10
 # In days since 1970: databases write 9999-12-31 where something has not ended.
 _LAST_DAY = 2_932_896
+# Two rows of questions, and one of what Qualtrics calls them.
+_MOST_BELOW, _QUALTRICS = 3, '{"ImportId":'
 MANY_COLUMNS = 20
 """From so many columns with text in the same row on, a table may be transposed."""
 
@@ -57,24 +59,32 @@ def merge_texts(problems: list[Problem], n_columns: int) -> list[Problem]:
     return [one, *(problem for problem in problems if problem not in merged)]
 
 
-def find_units_row(problems: Sequence[Problem], columns: Columns) -> Problem | None:
-    """Take text in the first row of several columns of numbers for one problem: a row of units.
+def find_rows_below_names(
+    problems: Sequence[Problem], columns: Columns, n_skipped: int
+) -> Problem | None:
+    """Take text in the first rows of several columns of numbers for one problem.
 
-    It holds no number. Most of many columns may be a transposed table.
+    These rows hold no number, but units, or the questions of a survey. Most of many columns may be
+    a transposed table, unless Qualtrics wrote the text. `n_skipped` rows are left out already.
     """
-    numeric = [reading.kind == "number" for reading in columns.readings.values()]
-    if len(columns.X) == 0 or np.isfinite(columns.X[0, numeric]).any():
-        return None
     texts = [p for p in problems if p.code == "text among numbers" and p.rows == (1,)]
-    alone = [problem for problem in texts if problem.data["n_cells"] == 1]
-    if len(alone) < 2 or len(alone) >= max(MANY_COLUMNS, 2 / 3 * len(numeric)):
+    lengths = Counter(problem.data["n_cells"] for problem in texts)
+    [(n_rows, n_alike)] = lengths.most_common(1) or [(0, 0)]
+    numeric = [reading.kind == "number" for reading in columns.readings.values()]
+    if n_alike < 2 or n_rows > _MOST_BELOW or np.isfinite(columns.X[:n_rows, numeric]).any():
+        return None
+    is_survey = any(_QUALTRICS in text for each in texts for text, _ in each.data["texts"])
+    if n_alike >= max(MANY_COLUMNS, 2 / 3 * len(numeric)) and not is_survey:
         return None
     data = {
         "texts": [problem.data["example"] for problem in texts],
         "n_columns": len(texts),
         "where": texts[0].data["where"],
+        "n_rows": n_rows,
     }
-    return Problem("units row", texts[0].column, (1,), data, (SkipUnits(),), True)
+    return Problem(
+        "rows below names", texts[0].column, (1,), data, (SkipBelow(n_skipped + n_rows),), True
+    )
 
 
 def find_problems(

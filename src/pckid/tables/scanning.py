@@ -70,7 +70,7 @@ class OpenTable:
     data: Any = None  # all rows (pyarrow.Table), where they were read or had to be
     is_read: bool = False  # whether they were to be read
     notes: tuple[Fact, ...] = ()  # what was decided and might have been decided otherwise
-    units_row: bool = False  # whether the row below the names is left out
+    n_skipped: int = 0  # rows below the names that are left out
     reading: ReadOptions = field(default_factory=ReadOptions)  # how it was to be opened
     added: frozenset[str] = frozenset()  # columns without a value that its file does not have
 
@@ -142,19 +142,25 @@ class OpenTable:
             part = part._replace(n_rows=data.num_rows - part.start)
         return replace(self, parts=(*before, part), data=data)
 
-    def without_units(self) -> OpenTable:
-        """Leave out the row below the names of a text file, or of each sheet."""
-        if self.units_row:
+    def without_first(self, n_rows: int) -> OpenTable:
+        """Leave out the rows below the names of a text file, or of each sheet.
+
+        Those left out already count.
+        """
+        more, data = n_rows - self.n_skipped, self.data
+        if more <= 0:
             return self
-        starts, data, parts = {part.start for part in self.parts}, self.data, []
-        for n_before, part in enumerate(self.parts):
-            n_rows = None if part.n_rows is None else max(part.n_rows - 1, 0)
-            sheet = part.sheet and part.sheet._replace(first=part.sheet.first + 1)
-            start = part.start - n_before
-            parts.append(part._replace(start=start, n_rows=n_rows, sheet=sheet))
+        parts: list[Part] = []
+        left_out: set[int] = set()
+        for part in self.parts:
+            n_out = more if part.n_rows is None else min(more, part.n_rows)
+            rest = None if part.n_rows is None else part.n_rows - n_out
+            sheet = part.sheet and part.sheet._replace(first=part.sheet.first + n_out)
+            parts.append(part._replace(start=part.start - len(left_out), n_rows=rest, sheet=sheet))
+            left_out.update(range(part.start, part.start + n_out))
         if data is not None:
-            data = data.filter(pa.array([i not in starts for i in range(data.num_rows)]))
-        return replace(self, units_row=True, parts=tuple(parts), data=data)
+            data = data.filter(pa.array([i not in left_out for i in range(data.num_rows)]))
+        return replace(self, n_skipped=n_rows, parts=tuple(parts), data=data)
 
     def with_empty(self, names: Sequence[str]) -> OpenTable:
         """Add columns without a value to a table in memory."""
@@ -198,7 +204,7 @@ def open_table(
     if (given.sheet is not None or given.visible_only) and not is_sheet:
         raise TableError(f"{table.source} has no sheets: it is not a spreadsheet. Give no sheet.")
     named_by_row = table.text is not None or is_sheet
-    if not named_by_row and (given.skip_first or given.skip_last or given.units_row):
+    if not named_by_row and (given.skip_first or given.skip_below or given.skip_last):
         raise TableError(
             f"{table.source} is neither a text file nor a spreadsheet: no rows can be skipped."
         )
@@ -206,8 +212,7 @@ def open_table(
         table = table.without_last(given.skip_last)
     elif limit is not None:
         refuse_large(table.n_bytes, table.source, limit)
-    if given.units_row:
-        table = table.without_units()
+    table = table.without_first(given.skip_below)
     if not table.names or not table.parts:
         raise TableError(_no_rows(table))
     twice = next((name for name, n in Counter(table.names).items() if n > 1), None)
@@ -329,7 +334,7 @@ def _tables(table: OpenTable, names: list[str], n_rows: int) -> Iterator[Any]:
     else:
         index = {name: j for j, name in enumerate(table.names)}
         wanted = [index[name] for name in names]
-        skipped = table.reading.header + table.units_row
+        skipped = table.reading.header + table.n_skipped
         for data in text_tables(part.source, table.text, wanted, part.n_below):
             yield data.slice(skipped).rename_columns(names)
             skipped = max(skipped - data.num_rows, 0)
