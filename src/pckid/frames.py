@@ -180,11 +180,16 @@ def _to_frame(prepared: Prepared) -> Any:
     if prepared.row_names is not None:
         cells = prepared.rows_in_memory.data.column(prepared.row_names).to_pylist()
         frame.index = pd.Index(cells, name=prepared.row_names)
-    frame.attrs[ORIGIN] = {
+    frame.attrs[ORIGIN] = describe_origin(prepared, PYTHON)
+    return frame
+
+
+def describe_origin(prepared: Prepared, words: Dialect) -> dict[str, Any]:
+    """Describe where a table comes from and how it was read: fields of a report's `Background`."""
+    return {
         "source": os.path.basename(prepared.table.source),
         "sha256": prepared.table.sha256,
         "left_out": {name: LEFT_OUT[why] for name, why in prepared.left_out.items()},
         "units": prepared.units,
-        "notes": write_findings(prepared, PYTHON, skip="left_out"),
+        "notes": write_findings(prepared, words, skip="left_out"),
     }
-    return frame

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 import warnings
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
@@ -27,6 +26,7 @@ from pckid.describe.cluster_names import cluster_titles
 from pckid.describe.clusters import name_differences
 from pckid.describe.descriptions import describe_cluster
 from pckid.describe.rows import to_matrix
+from pckid.frames import describe_origin
 from pckid.input.categories import UnseenCategoryWarning
 from pckid.input.column_groups import plain_table
 from pckid.input.known import MOST_KNOWN
@@ -46,7 +46,7 @@ from pckid.tables.prepared import Prepared
 from pckid.tables.problems import NAME_COLUMN
 from pckid.tables.workbook_writing import Share, Sheets
 from pckid.tables.writing import TableWriter
-from pckid.wording import LEFT_OUT, Dialect, write_evidence, write_findings, write_fix, write_note
+from pckid.wording import Dialect, write_evidence, write_fix, write_note
 
 FITTING, JUDGING = "fit", "judge"
 """Phases of a run that take time; `CHOOSING` is another."""
@@ -75,12 +75,9 @@ def fit_clusters(
             estimator.fit(prepared.frame, known=known, sample_weight=weights, groups=groups)
         if counter:
             estimator.set_callbacks()
-    if rows is not None:
-        return Clustering(estimator, prepared, rows)
-    names = ("labels_", "confidence_", "outlier_score_")
-    return Clustering(
-        estimator, prepared, None, tuple(to_numpy(getattr(estimator, name)) for name in names)
-    )
+    names = ("labels_", "confidence_", "outlier_score_") if rows is None else ()
+    results = tuple(to_numpy(getattr(estimator, name)) for name in names)
+    return Clustering(estimator, prepared, rows, results)
 
 
 def assign_clusters(estimator: PCKID, prepared: Prepared, outliers: bool = False) -> Clustering:
@@ -332,25 +329,17 @@ class Clustering:
         how["Also treated as missing"] = ", ".join(chosen.na_values)
         if prepared.series is not None:
             how["Cases"] = f"Made of {counted(len(prepared.series.rows), 'line')}."
-        name = os.path.basename(table.source)
-        file = "-" if name == "standard input" else name
+        origin = describe_origin(prepared, words)
+        file = "-" if origin["source"] == "standard input" else origin["source"]
+        # The app limits how much a file may unpack to; nobody chose that.
+        given = list_given(chosen, table.reading) | {"max_unpacked": None} | fit
         background = Background(
-            source=name,
-            sha256=table.sha256,
+            **origin,
             row_names=prepared.ids,
             known=prepared.labels,
-            left_out={name: LEFT_OUT[why] for name, why in prepared.left_out.items()},
             dates=self.dates,
-            units=prepared.units,
             reading={key: value for key, value in how.items() if value},
-            notes=[
-                *write_findings(prepared, words, skip="left_out"),
-                *prepared.notes_on_cases,
-            ],
-            # The app limits how much a file may unpack to; nobody chose that.
-            command=write_command(
-                ["cluster", file], list_given(chosen, table.reading) | {"max_unpacked": None} | fit
-            ),
+            command=write_command(["cluster", file], given),
         )
         verdict = assessment or False
         return report(self.estimator, prepared.frame, path, background, assessment=verdict)

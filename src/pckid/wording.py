@@ -300,10 +300,13 @@ def write_note(note: Fact, words: Dialect) -> str:
 
 
 def write_findings(prepared: Prepared, words: Dialect, skip: str = "") -> list[str]:
-    """Write how a table was read, and what looks wrong; without notes of the code `skip`."""
+    """Write how a table was read, what looks wrong, and how lines made cases.
+
+    Without notes of the code `skip`.
+    """
     notes = [note for note in (*prepared.table.notes, *prepared.notes) if note.code != skip]
     sentences = (write_note(note, words) for note in notes)
-    return [*sentences, *write_problems(prepared.problems, words)]
+    return [*sentences, *write_problems(prepared.problems, words), *prepared.notes_on_cases]
 
 
 def write_instability(shares: np.ndarray, n_partial: int | None = None) -> str:

@@ -24,11 +24,10 @@ from pckid.runs import FITTING, JUDGING, Clustering, assign_clusters, fit_cluste
 from pckid.series.files import prepare_table
 from pckid.significance.new_rows import RowComparison
 from pckid.tables.options import ColumnOptions, ReadOptions
-from pckid.tables.prepared import Prepared
 from pckid.tables.scanning import OpenTable, open_table
 from pckid.tables.sources import Source
 from pckid.tables.writing import TableWriter
-from pckid.wording import Dialect, refuse_undecided, write_findings, write_note
+from pckid.wording import refuse_undecided, write_findings, write_note
 
 MAX_UNPACKED = 1 << 30
 """Bytes that an uploaded file may take unpacked."""
@@ -87,7 +86,8 @@ def find_groups(settings: Settings, tell: Tell) -> RunResult:
     with _warnings_kept() as said:
         tell(0.02, "Reading the table")
         prepared = prepare_table(settings.upload.open(), settings.options)
-        notes = _describe(prepared, PAGE)
+        refuse_undecided(prepared, PAGE)
+        notes = write_findings(prepared, PAGE)
         categories = list(prepared.counts) or None
         model = PCKID(settings.n_clusters, categorical_features=categories, random_state=0)
         found = fit_clusters(model, prepared, None, watch)
@@ -132,7 +132,9 @@ def place_new_rows(model: Upload, upload: Upload, missing_columns: bool, tell: T
         table = upload._replace(reading=known.reading).open()
         tell(0.5, "Placing rows")
         prepared = prepare_table(table, known.columns, known.known)
-        notes = _describe(prepared, PAGE._replace(settled=True))
+        words = PAGE._replace(settled=True)
+        refuse_undecided(prepared, words)
+        notes = write_findings(prepared, words)
         found = assign_clusters(known.estimator, prepared)
         made = _write_tables(found, RunResult({}, [], {}, None, found.results), ["xlsx", "csv"])
         compared = found.compare()
@@ -155,12 +157,6 @@ def _warnings_kept() -> Iterator[list[str]]:
         warnings.simplefilter("always", UserWarning)
         yield said
         said += [str(each.message) for each in caught]
-
-
-def _describe(prepared: Prepared, words: Dialect) -> list[str]:
-    """Describe how columns were read and what looks wrong; raise if a decision is needed first."""
-    refuse_undecided(prepared, words)
-    return [*write_findings(prepared, words), *prepared.notes_on_cases]
 
 
 def _write_all(found: Clustering, made: RunResult, tell: Tell) -> RunResult:
