@@ -73,7 +73,7 @@ def test_a_job_ends_when_it_is_stopped_or_forgotten(how):
     job = Job(wait_long)
     process = job._process
     deadline = time.monotonic() + 300
-    while not job.stage.share and time.monotonic() < deadline:
+    while not job.stage[0] and time.monotonic() < deadline:
         job.update()
         time.sleep(0.01)
     assert process.is_alive()

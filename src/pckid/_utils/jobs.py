@@ -4,15 +4,7 @@ import multiprocessing
 import weakref
 from collections.abc import Callable, Sequence
 from multiprocessing.connection import Connection
-from typing import Any, NamedTuple
-
-
-class Stage(NamedTuple):
-    """How far a job is: the share that is done, from 0 to 1, and what is being done."""
-
-    share: float
-    what: str
-
+from typing import Any
 
 Tell = Callable[[float, str], None]
 
@@ -42,7 +34,8 @@ class Job:
     """
 
     def __init__(self, work: Callable[..., Any], *arguments: Any) -> None:
-        self.stage, self.finished = Stage(0.0, ""), False
+        self.stage = 0.0, ""  # the share that is done, from 0 to 1, and what is being done
+        self.finished = False
         self.result: Any = None  # what `work` returned; None while it runs and if it failed
         self.error = ""  # why it failed
         context = _context()
@@ -67,7 +60,7 @@ class Job:
 def _run_and_tell(work: Callable[..., Any], arguments: tuple, outbox: Connection) -> None:
     """Work, and send messages about it; in the other process."""
     try:
-        result = work(*arguments, lambda *stage: outbox.send(("stage", Stage(*stage))))
+        result = work(*arguments, lambda *stage: outbox.send(("stage", stage)))
         outbox.send(("result", result))
     except Exception as error:
         outbox.send(("error", str(error) or type(error).__name__))

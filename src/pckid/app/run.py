@@ -74,7 +74,8 @@ def _watch_job(key: str, made: str) -> None:
     if job is None:
         st.rerun()
     job.update()
-    st.progress(job.stage.share, job.stage.what or "Getting ready")
+    share, doing = job.stage
+    st.progress(share, doing or "Getting ready")
     st.caption("Keep this page open: closing it ends the run.")
     st.button("Cancel", on_click=_cancel_job, args=[key], icon=":material/close:")
     if not job.finished:
