@@ -155,9 +155,7 @@ def cluster_file(
             return write_labels(model, rows, writer, Layout(kept))
 
 
-def workers_of(
-    scheduler: str | None,
-) -> AbstractContextManager[Callable[[Prepared], FileRows]]:
+def workers_of(scheduler: str | None) -> AbstractContextManager[Callable[[Prepared], FileRows]]:
     """Choose who reads the rows of a file: this process, or the workers of a scheduler."""
     if scheduler is None:
         return nullcontext(FileRows)

@@ -67,16 +67,9 @@ def distinguishing_features(
 ) -> list[list[Feature]]:
     """Rank, for each cluster 0…k−1, the features that set it apart from the other rows.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-        NaN where missing; categories as numbers from 0.
-    labels : ndarray of shape (n_samples,)
-        Rows with a negative label are left out.
-    categories : mapping of int to list, optional
-        The categories of the columns that hold such.
-    features : iterable of int, optional
-        The columns to rank; all by default.
+    Of rows (n_samples, n_features) with NaN where missing, those with a negative label
+    (n_samples,) are left out. `categories` has those of some columns, which hold numbers from 0,
+    by index; `features` are the columns to rank, all by default.
     """
     X, labels = X[labels >= 0], labels[labels >= 0]
     n_clusters = int(labels.max(initial=-1)) + 1

@@ -144,9 +144,7 @@ def describe_model(path: str | os.PathLike[str] | BinaryIO) -> dict[str, Any]:
     }
 
 
-def load_with_description(
-    path: str | os.PathLike[str] | BinaryIO,
-) -> tuple[Any, dict[str, Any]]:
+def load_with_description(path: str | os.PathLike[str] | BinaryIO) -> tuple[Any, dict[str, Any]]:
     """Read an estimator, and what its file says of itself."""
     if isinstance(path, str | os.PathLike):
         content = container.read_file(path)
@@ -159,7 +157,13 @@ def load_with_description(
     except _UNSOUND as error:
         raise PckidModelError(f"{path} is not a pckid model: {_first_line(error)}") from None
     del content
-    _refuse_newer(found.description, path)
+    written = found.description.get("format")
+    if type(written) is not int or written != FORMAT:
+        writer = str(found.description.get("version"))[:20]
+        raise PckidModelError(
+            f"{path} has format {str(written)[:20]}; pckid {__version__} reads format "
+            f"{FORMAT}. Install pckid {writer}, which wrote it, or a newer one."
+        )
     try:
         return _construct(found), found.description
     except PckidModelError as error:
@@ -171,18 +175,6 @@ def load_with_description(
 def _first_line(error: Exception) -> str:
     """Shorten what a library says of a file's content."""
     return str(error).splitlines()[0][:200] if str(error) else type(error).__name__
-
-
-def _refuse_newer(description: dict[str, Any], path: str | os.PathLike[str]) -> None:
-    """Raise if a file has another format, with the version that reads it."""
-    found = description.get("format")
-    if type(found) is int and found == FORMAT:
-        return
-    writer = str(description.get("version"))[:20]
-    raise PckidModelError(
-        f"{path} has format {str(found)[:20]}; pckid {__version__} reads format "
-        f"{FORMAT}. Install pckid {writer}, which wrote it, or a newer one."
-    )
 
 
 def _description(

@@ -78,10 +78,7 @@ def read_open_file(file: BinaryIO) -> bytes:
 def unpack(content: bytes) -> Content:
     """Read the arrays and the description, after the hash was checked.
 
-    Raises
-    ------
-    PckidModelError
-        With half a sentence, to which the caller adds the file's name.
+    Errors are half a sentence, to which the caller adds the file's name.
     """
     if content[_HASH_AT:_AFTER_HASH] != _hash(content).encode():
         raise PckidModelError("is damaged or cut short: its content does not match its hash.")

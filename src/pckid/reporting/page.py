@@ -1,13 +1,11 @@
 """Write a summary as one HTML file: its own scripts, no network, every name and value escaped."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,9 +14,6 @@ from pckid._utils.text import brief, counted, write_p
 from pckid.assessment import Answer
 from pckid.reporting.payload import MAX_DOTS, block_means, observed_range, pack_charts
 from pckid.reporting.summary import MAX_LISTED_COLUMNS, MAX_PICTURE_COLUMNS, Summary
-
-if TYPE_CHECKING:
-    import jinja2
 
 LIBRARIES = ("d3.min.js", "plot.min.js")
 SCRIPTS = (
@@ -70,7 +65,7 @@ def render(summary: Summary) -> str:
 
 
 @cache
-def _template() -> jinja2.Template:
+def _template() -> Any:
     """Compile the page's template, and with it those that it includes, once."""
     import jinja2
 

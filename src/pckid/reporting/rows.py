@@ -1,7 +1,6 @@
 """The rows that a report lets its reader look through, as plain data."""
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,8 +51,8 @@ def collect_rows(
     explained: Explanation,
     names: list[str] | None,
     known: list[str] | None,
-    forms: Mapping[str, str] = MappingProxyType({}),
-    orders: Mapping[str, list[str]] = MappingProxyType({}),
+    forms: Mapping[str, str],
+    orders: Mapping[str, list[str]],
 ) -> RowTable:
     """Collect rows for a reader to look through: all of them, or a sample of a long table.
 

@@ -323,9 +323,8 @@ def describe_rows(
     if names is None and hasattr(X, "iloc") and len(X) == n_rows:
         index = X.index.tolist()
         names = None if index == list(range(n_rows)) else index
-    return _texts_of_rows(names, n_rows, "row_names"), _texts_of_rows(
-        background.known, n_rows, "known"
-    )
+    known = _texts_of_rows(background.known, n_rows, "known")
+    return _texts_of_rows(names, n_rows, "row_names"), known
 
 
 def _texts_of_rows(cells: Sequence[Any] | None, n_rows: int, what: str) -> list[str] | None:
@@ -351,10 +350,11 @@ def _row_name(row: int, names: list[str] | None) -> str:
 
 def _left_out(estimator: Any, background: Background, names: list[str]) -> list[tuple[str, str]]:
     """List the columns that did not take part, and why."""
-    dropped = list(getattr(estimator, "dropped_features_", []))
-    named = [names[name] if isinstance(name, int | np.integer) else str(name) for name in dropped]
     empty = "no two observed values differ, or no two categories agree: it tells no groups apart"
-    return [*background.left_out.items(), *((name, empty) for name in named)]
+    dropped = (
+        names[each] if isinstance(each, int) else each for each in estimator.dropped_features_
+    )
+    return [*background.left_out.items(), *((name, empty) for name in dropped)]
 
 
 def _provenance(X: np.ndarray, background: Background) -> dict[str, str]:
