@@ -69,7 +69,20 @@ def save(
         raise ValueError(f"This {name} is not fitted. Call fit before saving it.")
     state, named = kind.pack(estimator)
     arrays = {key: np.ascontiguousarray(to_numpy(value)) for key, value in named.items()}
-    content = container.pack(_description(estimator, state, reading or {}), arrays)
+    names = getattr(estimator, "feature_names_in_", None)
+    description = {
+        "format": FORMAT,
+        "version": __version__,
+        "libraries": {"python": platform.python_version()}
+        | {name: version(name) for name in _LIBRARIES},
+        "class": name,
+        "parameters": {key: _plain(value) for key, value in estimator.get_params().items()},
+        "n_features": int(estimator.n_features_in_),
+        "feature_names": None if names is None else [str(name) for name in names],
+        "reading": dict(reading or {}),
+        "state": state,
+    }
+    content = container.pack(description, arrays)
     # What could not be read back is refused now, not when it is needed.
     try:
         unpacked = container.unpack(content)
@@ -175,25 +188,6 @@ def load_with_description(path: str | os.PathLike[str] | BinaryIO) -> tuple[Any,
 def _first_line(error: Exception) -> str:
     """Shorten what a library says of a file's content."""
     return str(error).splitlines()[0][:200] if str(error) else type(error).__name__
-
-
-def _description(
-    estimator: Any, state: dict[str, Any], reading: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Describe a model in words and numbers."""
-    names = getattr(estimator, "feature_names_in_", None)
-    return {
-        "format": FORMAT,
-        "version": __version__,
-        "libraries": {"python": platform.python_version()}
-        | {name: version(name) for name in _LIBRARIES},
-        "class": type(estimator).__name__,
-        "parameters": {key: _plain(value) for key, value in estimator.get_params().items()},
-        "n_features": int(estimator.n_features_in_),
-        "feature_names": None if names is None else [str(name) for name in names],
-        "reading": dict(reading),
-        "state": state,
-    }
 
 
 def _plain(value: Any) -> Any:

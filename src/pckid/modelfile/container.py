@@ -99,7 +99,6 @@ def unpack(content: bytes) -> Content:
 
 
 def _parse(text: str | bytes) -> dict[str, Any]:
-    """Parse a JSON object."""
     try:
         value = json.loads(text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):

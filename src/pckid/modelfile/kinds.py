@@ -35,20 +35,27 @@ _SMALLEST_VARIANCE, _LARGEST_VARIANCE = 1e-16, 1e20
 class ModelKind(NamedTuple):
     """A class that can be saved."""
 
-    estimator: type
+    estimator: type[Any]
     pack: Callable[[Any], tuple[Facts, Named]]  # facts for JSON, and arrays by name
     unpack: Callable[[Any, Facts, ArrayReader], None]  # sets the fitted state of an estimator
     is_fitted: str  # an attribute that a fit leaves behind
 
 
 def _pack_kernel(estimator: EnsembleEstimator) -> tuple[Facts, Named]:
-    """Name the arrays of an ensemble."""
     kernel = estimator._kernel
     named = _scaling_fields(kernel.scaling)
     for index, stack in enumerate(kernel.ensemble.stacks):
         named |= _fields(f"stack{index}", stack)
     sizes = [stack.log_weights.shape[1] for stack in kernel.ensemble.stacks]
-    facts = {"dtype": kernel.dtype, "sizes": sizes} | _category_facts(estimator)
+    facts: Facts = {"dtype": kernel.dtype, "sizes": sizes}
+    for j, known in estimator._categories.items():
+        if not all(type(value) in checking.CATEGORY_TYPES for value in known):
+            raise TypeError(
+                f"The categories of column {column_name(estimator, j)} are neither texts, "
+                "numbers nor booleans, so they cannot be saved. Turn them into texts before fit."
+            )
+    if estimator._categories:
+        facts["categories"] = {str(j): list(known) for j, known in estimator._categories.items()}
     if estimator._groups:
         facts["column_groups"] = dict(estimator._groups)
     return facts, named
@@ -102,7 +109,6 @@ def cluster_sizes(estimator: PCKID) -> list[int] | None:
 
 
 def _unpack_clusters(estimator: PCKID, facts: Facts, reader: ArrayReader) -> None:
-    """Restore a clustering."""
     _unpack_kernel(estimator, facts, reader)
     kernel, k = estimator._kernel, estimator.n_clusters
     if isinstance(k, str):
@@ -135,7 +141,6 @@ def _unpack_clusters(estimator: PCKID, facts: Facts, reader: ArrayReader) -> Non
 
 
 def _read_summary(reader: ArrayReader, scaling: Scaling, n_clusters: int) -> RowSummary:
-    """Take the summary of the rows of a fit."""
     d, n_columns = len(scaling.kept), len(scaling.used)
     n_categories = scaling.margins.column.shape[0]
     shapes: dict[str, tuple[int, ...]] = {
@@ -156,7 +161,6 @@ def _read_summary(reader: ArrayReader, scaling: Scaling, n_clusters: int) -> Row
 
 
 def _pack_mixture(estimator: IncompleteGaussianMixture) -> tuple[Facts, Named]:
-    """Name the arrays of one mixture."""
     named = _scaling_fields(estimator._scaling) | _fields("mixture", estimator._params)
     # Of columns that vary, these hold the smallest value seen: that is nobody else's to know.
     constants = np.array(estimator._constants, dtype=np.float64)
@@ -173,7 +177,6 @@ def _pack_mixture(estimator: IncompleteGaussianMixture) -> tuple[Facts, Named]:
 def _unpack_mixture(
     estimator: IncompleteGaussianMixture, facts: Facts, reader: ArrayReader
 ) -> None:
-    """Restore one mixture."""
     estimator._scaling = scaling = _read_scaling(reader, estimator.n_features_in_, {})
     estimator._dtype = dtype = _read_dtype(facts)
     size, kind = (1, estimator.n_components), estimator.covariance_type
@@ -210,24 +213,10 @@ def _fields(prefix: str, state: Any) -> Named:
 
 
 def _scaling_fields(scaling: Scaling) -> Named:
-    """Name the arrays of a scaling."""
     return _fields("scaling", scaling) | _fields("margins", scaling.margins)
 
 
-def _category_facts(estimator: EnsembleEstimator) -> Facts:
-    """Write down the categories of each column, by its index."""
-    facts = {str(j): list(known) for j, known in estimator._categories.items()}
-    for j, known in facts.items():
-        if not all(type(value) in checking.CATEGORY_TYPES for value in known):
-            raise TypeError(
-                f"The categories of column {column_name(estimator, int(j))} are neither texts, "
-                "numbers nor booleans, so they cannot be saved. Turn them into texts before fit."
-            )
-    return {"categories": facts} if facts else {}
-
-
 def _read_dtype(facts: Facts) -> str:
-    """Read the type of the numbers that a model computes with."""
     require(facts["dtype"] in FLOATS, f"dtype is none of {', '.join(FLOATS)}.")
     return facts["dtype"]
 
