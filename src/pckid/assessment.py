@@ -283,7 +283,6 @@ class Assessment:
 
 
 def _share_of_resamples(share: float) -> str:
-    """Write in how many resamples every cluster is found again."""
     return "every resample" if share == 1 else f"at least {share:.0%} of resamples"
 
 

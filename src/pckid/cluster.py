@@ -48,6 +48,12 @@ from pckid.spectral.grouping import Grouping, group, regroup
 # The eigenvectors come from at most this many rows unless `n_landmarks` says otherwise.
 _MAX_LANDMARKS = 3_000
 
+# What a fit finds of its own rows; not every fit finds all of it.
+_OF_OWN_ROWS = (
+    "labels_", "confidence_", "embedding_", "outlier_score_", "_cluster_sizes", "_cluster_names",
+    "known_groups_", "known_conflicts_",
+)  # fmt: skip
+
 
 PAPER_SETTING: Mapping[str, Any] = MappingProxyType(
     {
@@ -359,17 +365,8 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         self.cluster_centers_ = restore(self._centers)
         self.eigenvalues_ = restore(self._projection.eigenvalues)
         self.n_iter_, self._n_features_out = self.max_iter, self.n_clusters_
-        # What an earlier fit to another kind of table left is of other rows.
-        for name in (
-            "labels_",
-            "confidence_",
-            "embedding_",
-            "outlier_score_",
-            "_cluster_sizes",
-            "_cluster_names",
-            "known_groups_",
-            "known_conflicts_",
-        ):
+        # What an earlier fit left is of other rows.
+        for name in _OF_OWN_ROWS:
             self.__dict__.pop(name, None)
         if members is not None:
             self._name_known(members, grouping)

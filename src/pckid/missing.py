@@ -388,28 +388,24 @@ def _table(X: Any) -> NDArray[np.floating]:
 
 
 def _generator(random_state: Seed) -> Generator:
-    """Return the generator that a seed stands for."""
     if isinstance(random_state, np.random.Generator):
         return random_state
     return check_random_state(random_state)
 
 
 def _checked_share(share: Any, name: str = "share") -> float:
-    """Check a number from 0 to 1."""
     if isinstance(share, Real) and not isinstance(share, bool) and 0 <= float(share) <= 1:
         return float(share)
     raise ValueError(f"{name} must be a number from 0 to 1, not {share!r}. Write 30 % as 0.3.")
 
 
 def _checked_strength(strength: Any) -> float:
-    """Check a finite number."""
     if isinstance(strength, Real) and np.isfinite(float(strength)):
         return float(strength)
     raise ValueError(f"strength must be a finite number, not {strength!r}. Try 2.0.")
 
 
 def _checked_mask(mask: Any, shape: tuple[int, ...], name: str) -> Mask:
-    """Check a boolean array of the given shape."""
     mask = np.asarray(mask)
     if mask.dtype != bool:
         raise ValueError(

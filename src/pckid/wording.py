@@ -176,10 +176,7 @@ PROBLEMS = {
         "rows belong together, not what they are like.",
         "{lines} leave it out: {aside_or_drop}. {say[together]}",
     ),
-    "code for missing": (
-        "{clause}, unlike its other values.",
-        "If that means missing, add {fix}",
-    ),
+    "code for missing": ("{clause}, unlike its other values.", "If that means missing, add {fix}"),
     "outlier": (
         "{column} holds {value}, so far from its other values that these look all alike.",
         "If it is a mistake, fix it or leave the cell empty.",
@@ -456,10 +453,9 @@ def write_alike(group: Sequence[Problem]) -> str:
 
 def write_problems(problems: Sequence[Problem], words: Dialect) -> list[str]:
     """Write what is wrong, what stops the clustering first; codes for missing values once."""
-    stops = [problem for problem in problems if problem.stops]
     coded = [problem for problem in problems if problem.code == "code for missing"]
     lines = []
-    for group in group_problems([*stops, *(problem for problem in problems if not problem.stops)]):
+    for group in group_problems(sorted(problems, key=lambda problem: not problem.stops)):
         problem = group[0]
         if problem in coded and len(coded) > 1:
             if coded[0] in group:

@@ -21,7 +21,6 @@ def html_table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 
 def _cell(value: Any) -> str:
-    """Write one value."""
     if value is None or value != value:
         return "–"
     if isinstance(value, float):

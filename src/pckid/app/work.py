@@ -160,7 +160,6 @@ def _warnings_kept() -> Iterator[list[str]]:
 
 
 def _write_all(found: Clustering, made: RunResult, tell: Tell) -> RunResult:
-    """Write the report, the model and the table of a run."""
     tell(0.85, "Writing the files")
     model = io.BytesIO()
     found.save(model)

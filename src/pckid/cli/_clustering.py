@@ -17,7 +17,6 @@ from pckid import streaming
 from pckid._utils.arrays import place, to_numpy
 from pckid._utils.commands import as_argument, write_command
 from pckid._utils.text import counted, list_first
-from pckid.assessment import Assessment
 from pckid.cli import _words
 from pckid.cli._outputs import check_outputs, write_rows
 from pckid.cli._say import is_quiet, note, print_json, say
@@ -161,7 +160,11 @@ def _cluster(
     assessment = None
     if given.wants_verdict and bool(not given.quiet or given.as_json or given.report_path):
         assessment = found.assess(_progress_bar, given.n_jobs)
-        _tell_verdict(assessment)
+        say(assessment.sentence)
+        # Warnings gave the other notes before.
+        uncounted = [] if assessment.chosen else assessment.uncounted
+        for text in replace(assessment, codes=[], uncounted=uncounted).notes:
+            note(text)
     say(f"Clustered in {seconds:.1f} s; {found.share_missing:.1%} of the cells are missing.")
     _tell_choice(estimator)
     if given.report_path:
@@ -250,13 +253,6 @@ def _stored(found: Clustering, given: SimpleNamespace) -> Iterator[StoredLabels 
         elif stored.n_rows:
             say(f"Labels of {stored.n_rows:,} rows are there from the run before.")
         yield stored
-
-
-def _tell_verdict(found: Assessment) -> None:
-    """Print the verdict and its notes, without those that warnings gave before."""
-    say(found.sentence)
-    for text in replace(found, codes=[], uncounted=[] if found.chosen else found.uncounted).notes:
-        note(text)
 
 
 def _tell_choice(estimator: PCKID) -> None:

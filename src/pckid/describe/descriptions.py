@@ -134,7 +134,6 @@ def _contrast_shares(name: str, value: str, inside: float, outside: float, where
 
 
 def _typical(name: str, item: Feature, forms: Forms) -> Trait:
-    """Describe what is typical of a column."""
     if isinstance(item, CategoryFeature):
         category, share, _ = item.common[0]
         words = Phrase(name, "name"), Phrase(" mostly "), Phrase(str(category), "name")

@@ -1,6 +1,6 @@
 """How the clusters of one number lie within those of a smaller one."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -60,22 +60,18 @@ class Nesting(NamedTuple):
 
     def __str__(self) -> str:
         """Draw the tree, each cluster below the one that most of its rows come from."""
-        lines: list[str] = []
-        first = self.clusters[0].n_clusters if self.clusters else 0
-        for cluster in self.clusters:
-            if cluster.n_clusters == first:
-                self._draw_branch(cluster, 0, lines)
-        return "\n".join(lines)
+        roots = [cluster for cluster in self.clusters if cluster.parent is None]
+        return "\n".join(line for root in roots for line in self._draw_branch(root))
 
-    def _draw_branch(self, cluster: NestedCluster, depth: int, lines: list[str]) -> None:
-        """Add a line for a cluster, and those of what it divides into."""
+    def _draw_branch(self, cluster: NestedCluster, indent: str = "") -> Iterator[str]:
+        """Write a line for a cluster, and those of what it divides into."""
         part = "" if cluster.parent is None else f", {cluster.share:.0%} from there"
         name = f"k={cluster.n_clusters}: cluster {cluster.number}"
-        lines.append(f"{'  ' * depth}{name} ({counted(cluster.n_rows, 'row')}{part})")
+        yield f"{indent}{name} ({counted(cluster.n_rows, 'row')}{part})"
         below = cluster.n_clusters + 1, cluster.number
         for other in self.clusters:
             if (other.n_clusters, other.parent) == below:
-                self._draw_branch(other, depth + 1, lines)
+                yield from self._draw_branch(other, indent + "  ")
 
     def _repr_html_(self) -> str:
         """Show the tree as a table in a notebook."""

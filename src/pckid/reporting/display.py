@@ -44,7 +44,6 @@ class Report:
             file.write(self.html.encode("utf-8"))
 
     def __repr__(self) -> str:
-        """Return the verdict as text."""
         return f"<Report: {self.summary.verdict}>"
 
     def _repr_html_(self) -> str:

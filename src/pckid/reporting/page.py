@@ -99,7 +99,6 @@ def _scripts() -> tuple[str, ...]:
 
 
 def _read_installed(name: str) -> str:
-    """Read a file that is installed with the package."""
     return files("pckid.reporting").joinpath(name).read_text("utf-8")
 
 

@@ -73,7 +73,6 @@ def block_means(display: KernelDisplay, n_clusters: int) -> np.ndarray:
 
 
 def _rows(table: RowTable) -> dict[str, Any]:
-    """Write the rows column by column."""
     dots = np.sort(sample_by_cluster(table.labels, MAX_DOTS))
     return {
         "number": (table.rows + 1).tolist(),
@@ -138,7 +137,6 @@ def _to_lists(values: Any, digits: int) -> list[Any]:
 
 
 def _shorten(value: float, digits: int) -> float | int | None:
-    """Write one number as short as it may be."""
     if value != value:
         return None
     if value == int(value) and abs(value) < 1e15:

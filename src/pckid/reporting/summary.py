@@ -285,7 +285,6 @@ def _clusters(
     assessment: Assessment | None,
     forms: dict[str, str],
 ) -> list[ClusterSummary]:
-    """Describe each cluster."""
     n_clustered = max(int((labels >= 0).sum()), 1)
     stability = None if assessment is None else assessment.cluster_stability
     found = []
@@ -344,7 +343,6 @@ def _text_of_label(cell: Any) -> str:
 
 
 def _row_name(row: int, names: list[str] | None) -> str:
-    """Name a row as its reader would."""
     return brief(names[row], 40) if names and names[row] else f"row {row + 1}"
 
 
