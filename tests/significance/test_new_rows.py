@@ -89,6 +89,9 @@ def test_another_unit_is_named_with_its_factor(model, tables):
     assert order == sorted(order)
     with pytest.warns(ShiftedRowsWarning, match="'creatinine'.*another unit"):
         model.predict(new)
+    many = pd.concat([new] * 10)
+    with pytest.warns(ShiftedRowsWarning, match=f"^The 200 new.*a sample of {len(many):,}: "):
+        model.predict(many)
 
 
 def test_missing_cells_clusters_and_categories(model, tables):

@@ -255,7 +255,9 @@ def warn_of_shift(model: Any, table: Table) -> None:
     if outliers > n * (summary.scored[1] / summary.scored[0] + _FAR_ABOVE):
         found = _compare_table(model, some, {})
         if any(change.kind == "outliers" for change in found.moved):
-            warn_caller(f"{found.sentence} compare_rows(model, X) has more.", ShiftedRowsWarning)
+            more = f"They are a sample of {table.n_samples:,}: " * (len(rows) < table.n_samples)
+            more += "compare_rows(model, X) has more."
+            warn_caller(f"{found.sentence} {more}", ShiftedRowsWarning)
 
 
 def _compare_table(model: Any, table: Table, unseen: Mapping[int, int]) -> RowComparison:
