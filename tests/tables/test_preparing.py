@@ -302,6 +302,12 @@ def test_what_a_row_of_units_hides_is_found_at_once(prepared, at_most):
     assert next(taken.table.batches(["age"])).data["age"].to_pylist() == age[1:]
 
 
+@pytest.mark.parametrize("codes", [["4001"], ["007"], ["4001", "4002"]])
+def test_a_code_that_never_varies_is_no_question(prepared, codes):
+    columns = {"collector_id": codes * (30 // len(codes)), "a": NUMBERS, "b": NUMBERS[::-1]}
+    assert codes_of(prepared(columns)) == ["may be a code"] * (len(codes) - 1)
+
+
 @BOTH
 @pytest.mark.parametrize("n_questions", [3, 40])
 def test_the_questions_of_a_survey_are_no_data(prepared, at_most, n_questions):

@@ -272,7 +272,7 @@ def _number_problems(
     elif called_so and not reading.has_zeros and _are_repeated_ids(name, n_distinct, len(seen)):
         data = {"n_distinct": n_distinct, "n_observed": len(seen)}
         yield Problem("repeated ids", name, (), data, (Drop(name),))
-    elif called_so or reading.has_zeros:
+    elif n_distinct > 1 and (called_so or reading.has_zeros):
         few = n_distinct <= min(MAX_CATEGORIES, len(values) // 2)
         fix = ReadAs(name, "category") if few else Drop(name)
         yield Problem("may be a code", name, fix=(fix,))
