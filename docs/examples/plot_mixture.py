@@ -3,8 +3,8 @@ One mixture: densities and imputed values
 =========================================
 
 :class:`pckid.IncompleteGaussianMixture` is a single Gaussian mixture with scikit-learn's
-interface that accepts NaN. It gives what the ensemble does not: a density, information criteria,
-samples, and the expectation of what is missing.
+interface that accepts NaN. It gives what the ensemble does not: a density, information criteria
+and samples; and the expectation of what is missing, from one mixture.
 """
 
 # %%

@@ -19,7 +19,7 @@ def inspect(table: str, as_json: bool, **options: Any) -> None:
     The last line is a command to cluster the table. Nothing is clustered yet.
 
     TABLE is CSV, TSV, Excel (.xlsx, .xls), OpenDocument (.ods), Parquet or Arrow, or a file of
-    Stata, SPSS or SAS, also compressed; - reads standard input.
+    Stata, SPSS or SAS, also compressed, or a folder of Parquet files; - reads standard input.
 
     \b
     Examples:
