@@ -50,22 +50,16 @@ def _known_lines(known: Known) -> Known:
     return Known((*measured, *form.static), texts, known.units)
 
 
-def _read_times(lines: Prepared) -> Any:
-    """Give the times of all lines (n_lines,): numbers, dates, or texts that are neither."""
-    name = lines.names[-1]
-    if name in lines.texts:
-        return lines.texts[name]
-    days = lines.X[:, -1]
-    return as_dates(days) if lines.readings[name].kind == "date" else days
-
-
 def _gather_cases(lines: Prepared, options: CaseOptions, like: Any) -> Prepared:
     """Make one row of the lines of each case, with the columns of `like`, a SeriesFormat, if given.
 
     What is doubtful was found in the lines.
     """
     whole, texts = lines.rows_in_memory, set(lines.texts)
-    frame = lines.frame.set_column(len(lines.names) - 1, options.time, pa.array(_read_times(lines)))
+    written, frame = lines.readings[options.time], lines.frame
+    if written.kind == "date":
+        days = pa.array(as_dates(lines.X[:, -1]))
+        frame = frame.set_column(len(lines.names) - 1, options.time, days)
     for name in filter(None, (options.case, options.variable)):
         frame = frame.append_column(name, _without_blanks(whole.data.column(name)))
     if not options.keep:
@@ -81,9 +75,9 @@ def _gather_cases(lines: Prepared, options: CaseOptions, like: Any) -> Prepared:
     except LineError as error:
         told = error.write(lambda row: name_row(whole.parts, row + 1))
         raise ValueError(told) from None
-    written = lines.readings[options.time].date
-    if written and " or " in written.layout:
-        slips.append(f"Dates in {options.time} are written {written.layout}: all were read.")
+    layout = written.date.layout if written.date else ""
+    if " or " in layout:
+        slips.append(f"Dates in {options.time} are written {layout}: all were read.")
     series = replace(series, notes=series.notes + slips)
     # Its cells are numbers, whatever the file of the lines is.
     table = replace(lines.table, names=list(cells), text=None, data=pa.table(cells), is_read=True)

@@ -126,10 +126,12 @@ def from_long(
     np.minimum.at(first, rows, times)
     if from_first:
         times, dates = times - first[rows], False
-    visits, n_times = _number_visits(rows, times)
+    distinct, place = np.unique(times, return_inverse=True)
+    visits = rows * np.int64(len(distinct)) + place  # lines of one case and time have one number
+    n_times = np.bincount(np.unique(visits) // len(distinct))
     bins = choose_bins(times, float(np.median(n_times)), bins, dates)
     cells = locate_times(bins, times) * len(cases) + rows
-    del times  # long tables fill much of the memory
+    del times, place  # long tables fill much of the memory
     free = [name for name in others if name not in chosen]
     if static is not None and (like is not None or not static):
         free = list(static)
@@ -208,14 +210,6 @@ def _read_numbers(lines: nw.DataFrame[Any], name: str) -> np.ndarray:
             "NaN if it means missing, or leave the column out. Only numbers can change with time; "
             "what is the same in all lines of a case may be static.",
         ) from None  # fmt: skip
-
-
-def _number_visits(rows: np.ndarray, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Number the lines (n_lines,), those of one case and time alike; count the times of cases."""
-    distinct, index = np.unique(times, return_inverse=True)
-    visits = rows * np.int64(len(distinct)) + index
-    each = np.sort(visits)
-    return visits, np.bincount(each[np.diff(each, prepend=-1) > 0] // len(distinct))
 
 
 def _read_static_columns(
