@@ -98,10 +98,7 @@ def list_group_columns(
 
 
 def _find_members(
-    groups: Mapping[str, Any],
-    names: Sequence[str] | None,
-    n: int,
-    categories: Mapping[int, Any],
+    groups: Mapping[str, Any], names: Sequence[str] | None, n: int, categories: Mapping[int, Any]
 ) -> dict[str, list[int]]:
     """Find the columns of each group by their names or indices."""
     members: dict[str, list[int]] = {}
@@ -115,9 +112,8 @@ def _find_members(
                 f"column_groups has {asked!r} for the group {name!r}. Give a list of columns, by "
                 "their names or indices."
             )
-        found = sorted(
-            {find_column(each, names, n, f"column_groups[{name!r}]") for each in columns}
-        )
+        place = f"column_groups[{name!r}]"
+        found = sorted({find_column(each, names, n, place) for each in columns})
         if not found:
             raise ValueError(f"The group {name!r} of column_groups has no columns. Leave it out.")
         for j in found:
@@ -178,7 +174,6 @@ def _find_informative(
     informative = np.zeros(n, dtype=bool)
     for each in missingness:
         is_group = isinstance(each, str) and each in members
-        informative[members[each] if is_group else find_column(each, names, n, "missingness")] = (
-            True
-        )
+        columns = members[each] if is_group else find_column(each, names, n, "missingness")
+        informative[columns] = True
     return informative

@@ -278,24 +278,19 @@ def _parse_block(block: memoryview, kind: TextFormat, columns: Sequence[int], na
 
     keys = [f"f{index}" for index in range(kind.n_columns)]
     wanted = [keys[index] for index in columns]
+    reading = pyarrow.csv.ReadOptions(
+        column_names=keys, use_threads=False, block_size=len(block) + 1
+    )
+    parsing = pyarrow.csv.ParseOptions(
+        delimiter=kind.delimiter, newlines_in_values=True, invalid_row_handler=remember,
+        ignore_empty_lines=kind.n_columns > 1,
+    )  # fmt: skip
+    types = dict.fromkeys(wanted, pa.string())
+    converting = pyarrow.csv.ConvertOptions(
+        column_types=types, include_columns=wanted, check_utf8=False
+    )
     try:
-        return pyarrow.csv.read_csv(
-            pa.BufferReader(block),
-            read_options=pyarrow.csv.ReadOptions(
-                column_names=keys, use_threads=False, block_size=len(block) + 1
-            ),
-            parse_options=pyarrow.csv.ParseOptions(
-                delimiter=kind.delimiter,
-                newlines_in_values=True,
-                ignore_empty_lines=kind.n_columns > 1,
-                invalid_row_handler=remember,
-            ),
-            convert_options=pyarrow.csv.ConvertOptions(
-                column_types=dict.fromkeys(wanted, pa.string()),
-                include_columns=wanted,
-                check_utf8=False,
-            ),
-        )
+        return pyarrow.csv.read_csv(pa.BufferReader(block), reading, parsing, converting)
     except pa.ArrowInvalid as error:
         if bad:
             return bad[0]

@@ -260,12 +260,11 @@ def choose_sheet(workbook: Any, wanted: str | None, name: str) -> tuple[str, Any
 
 def sheet_names(workbook: Any) -> tuple[list[str], list[str]]:
     """List all sheets with cells, and those that a reader sees; all where none is visible."""
-    import python_calamine
+    from python_calamine import SheetTypeEnum, SheetVisibleEnum
 
-    kinds = python_calamine.SheetTypeEnum, python_calamine.SheetVisibleEnum
-    every = [s for s in workbook.sheets_metadata if s.typ == kinds[0].WorkSheet]
+    every = [s for s in workbook.sheets_metadata if s.typ == SheetTypeEnum.WorkSheet]
     names = [s.name for s in every]
-    return names, [s.name for s in every if s.visible == kinds[1].Visible] or names
+    return names, [s.name for s in every if s.visible == SheetVisibleEnum.Visible] or names
 
 
 def _holds_table(cells: Any) -> bool:
