@@ -10,17 +10,7 @@ from pckid._utils.answers import MAX_CATEGORIES
 from pckid._utils.text import brief, counted, list_first, number_hint
 from pckid.exceptions import UndecidedError
 from pckid.input.sentinels import describe_codes
-from pckid.tables.findings import (
-    Drop,
-    Fact,
-    Fix,
-    Missing,
-    Problem,
-    ReadAs,
-    SetOption,
-    SkipBelow,
-    advice,
-)
+from pckid.tables.findings import Drop, Fact, Fix, Missing, Problem, ReadAs, SetOption, advice
 from pckid.tables.kinds import Reading
 from pckid.tables.prepared import Prepared
 
@@ -410,7 +400,8 @@ def write_fix(problem: Problem, words: Dialect) -> str:
             more["rest"] = f" If other text means missing: {write(codes)}." if codes else ""
             more["value"] = write([SetOption("limits", "value")])
         case "transposed":
-            of_units = f" If that row holds units, leave it out: {write([SkipBelow(1)])}."
+            skip = write([SetOption("skip_below", 1)])
+            of_units = f" If that row holds units, leave it out: {skip}."
             more["units"] = of_units * (problem.rows == (1,))
         case "repeated ids":
             more["lines"] = "If so,"

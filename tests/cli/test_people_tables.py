@@ -10,7 +10,7 @@ import pytest
 from open_tables import read_source
 from tiers import one_in
 
-from pckid.tables.findings import Drop, Missing, SetOption, SkipFirst, SkipLast
+from pckid.tables.findings import Drop, Missing, SetOption
 from pckid.tables.preparing import prepare
 from pckid.tables.scanning import open_table
 from pckid.wording import write_evidence
@@ -134,7 +134,7 @@ def test_totals_are_asked_about_and_left_out(pckid, tmp_path, last, labels):
     inspected = pckid("inspect", "t.csv")
     text = inspected.out.decode()
     asked = inspected.only_told("extra rows")
-    assert (asked.data["labels"], asked.fix) == (labels, (SkipLast(n_rows),))
+    assert (asked.data["labels"], asked.fix) == (labels, (SetOption("skip_last", n_rows),))
     assert f"  pckid cluster t.csv --skip-last {n_rows} --out clusters.csv" in text
     plain = pckid("cluster", "plain.csv", *CHEAP)
     for how, taken in (("--no-stream", ["--skip-last", n_rows]), ("--stream", ["--yes"])):
@@ -177,7 +177,7 @@ def test_a_note_of_one_cell_below_the_table(pckid, tmp_path, how):
     done = pckid("cluster", "t.csv", *CHEAP, how)
     assert done.code == 3
     assert "Line 43 of t.csv " in done.err
-    assert done.error.fixes == (SetOption("delimiter"), SkipLast(2))
+    assert done.error.fixes == (SetOption("delimiter"), SetOption("skip_last", 2))
     assert "--skip-last 2" in done.err
     skipped = pckid("cluster", "t.csv", *CHEAP, how, "--skip-last", 2)
     assert outcome(skipped) == outcome(pckid("cluster", "plain.csv", *CHEAP))
@@ -231,7 +231,7 @@ def test_what_is_no_title_is_refused(pckid, tmp_path, text, n_cells):
     done = pckid("inspect", "t.csv")
     assert done.code == 3
     assert f"t.csv has {n_cells} cells," in done.err
-    assert done.error.fixes == (SetOption("delimiter"), SkipFirst(1))
+    assert done.error.fixes == (SetOption("delimiter"), SetOption("skip_first", 1))
     assert "--skip-first 1" in done.err
 
 
@@ -289,7 +289,7 @@ def test_rows_are_those_of_the_sheet(pckid, tmp_path):
     assert (found.column, found.data["where"]) == ("a", "row 34 of the sheet")
     # The total, and the note below it, which is left out in any case.
     total = done.only_told("extra rows")
-    assert (total.data["more"], total.fix) == (True, (SkipLast(2),))
+    assert (total.data["more"], total.fix) == (True, (SetOption("skip_last", 2),))
     for how in ("--no-stream", "--stream"):
         done = pckid("cluster", "t.xlsx", *CHEAP, how, "--na-values", "low", "--skip-last", 2)
         assert done.out.count(b"\n") == 41, done.err

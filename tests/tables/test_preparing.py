@@ -5,7 +5,7 @@ import pytest
 
 from pckid.exceptions import OptionError
 from pckid.tables.choosing import Known
-from pckid.tables.findings import Drop, Missing, ReadAs, SetOption, SkipBelow
+from pckid.tables.findings import Drop, Missing, ReadAs, SetOption
 from pckid.tables.options import ColumnOptions, ReadOptions
 from pckid.tables.preparing import prepare
 from pckid.tables.problems import NAME_COLUMN, NEW_COLUMNS
@@ -296,7 +296,10 @@ def test_what_a_row_of_units_hides_is_found_at_once(prepared, at_most):
     sex = ["", *"FM" * 15]
     columns = {"sbp": pressure, "age": age, "sex": sex, "ldl": ["mg/dl", *age[1:]]}
     found = prepared(columns, at_most=at_most)
-    assert [problem.fix for problem in found.problems] == [(SkipBelow(1),), (Missing("999"),)]
+    assert [problem.fix for problem in found.problems] == [
+        (SetOption("skip_below", 1),),
+        (Missing("999"),),
+    ]
     taken = prepared(columns, at_most=at_most, take_advice=True)
     assert (codes_of(taken), taken.options.na_values) == ([], ("999",))
     assert next(taken.table.batches(["age"])).data["age"].to_pylist() == age[1:]
@@ -321,10 +324,10 @@ def test_the_questions_of_a_survey_are_no_data(prepared, at_most, n_questions):
         for j in range(1, n_questions + 1)
     }
     found = prepared(columns, at_most=at_most)
-    assert [problem.fix for problem in found.problems] == [(SkipBelow(2),)]
+    assert [problem.fix for problem in found.problems] == [(SetOption("skip_below", 2),)]
     assert prepared(columns, at_most=at_most, take_advice=True).problems == ()
     some = prepared(columns, at_most=at_most, reading=ReadOptions(skip_below=1)).problems
-    assert [problem.fix for problem in some] == [(SkipBelow(2),)]
+    assert [problem.fix for problem in some] == [(SetOption("skip_below", 2),)]
     one_row = {name: [cells[0], *cells[2:]] for name, cells in columns.items()}
     many = "transposed" if n_questions == 40 else "rows below names"
     assert codes_of(prepared(one_row, at_most=at_most))[0] == many

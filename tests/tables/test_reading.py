@@ -18,7 +18,7 @@ from open_tables import read_source, scan_table
 
 from pckid.cli._words import SHELL
 from pckid.exceptions import TableError
-from pckid.tables.findings import SkipFirst
+from pckid.tables.findings import SetOption
 from pckid.tables.sniffing import sniff
 from pckid.tables.sources import Source
 from pckid.wording import write_note
@@ -245,7 +245,7 @@ def test_a_long_line_below_unnamed_row_names_is_no_title(tmp_path):
     (tmp_path / "t.csv").write_text("a,b\np1,1,2\np2,3,4,5\n")
     with pytest.raises(TableError) as caught:
         scan_table(str(tmp_path / "t.csv")).read()
-    assert not [fix for fix in caught.value.fixes if isinstance(fix, SkipFirst)]
+    assert caught.value.fixes == (SetOption("delimiter"),)
 
 
 def test_a_doubtful_header_says_what_to_do(tmp_path, golden):

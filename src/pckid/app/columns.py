@@ -13,7 +13,7 @@ from pckid.app.text import escape
 from pckid.app.upload import Opened, reading_key
 from pckid.app.wording import LIMITS, PAGE, ROLES, name_fixes
 from pckid.inspection.tables import ColumnInspection, TableInspection, inspect_table
-from pckid.tables.findings import Drop, Missing, ReadAs, SetOption, SkipBelow, advice
+from pckid.tables.findings import Drop, Missing, ReadAs, advice
 from pckid.tables.formats import FORMATS
 from pckid.tables.options import CaseOptions, ColumnOptions, option_of
 from pckid.wording import explain_reading, group_problems, write_alike, write_evidence
@@ -137,9 +137,9 @@ def _offer_fixes(found: TableInspection, options: ColumnOptions, opened: Opened)
                 changes[f"use-{place[fix.column]}-{key}"] = False
             elif isinstance(fix, ReadAs):
                 changes[f"role-{place[fix.column]}-{key}"] = fix.way
-            elif isinstance(fix, SkipBelow):
-                changes[f"skip-below-{reading_key(opened.upload, 'table')}"] = fix.n_rows
-            elif isinstance(fix, SetOption):
+            elif fix.name == "skip_below":
+                changes[f"skip-below-{reading_key(opened.upload, 'table')}"] = fix.value
+            else:
                 changes[f"{fix.name}-{key}"] = fix.value
         st.warning(escape(write_evidence(group[0]) + write_alike(group), 300))
         what = name_fixes(fixes)

@@ -15,8 +15,8 @@ from pckid.app.work import MAX_UNPACKED, Upload
 from pckid.data import penguins_path
 from pckid.exceptions import TableError
 from pckid.tables.extra_rows import find_extra_rows
-from pckid.tables.findings import Fix, SetOption, SkipFirst, SkipLast
-from pckid.tables.options import ReadOptions
+from pckid.tables.findings import Fix, SetOption
+from pckid.tables.options import ReadOptions, option_of
 from pckid.tables.scanning import OpenTable
 from pckid.tables.sources import Source
 from pckid.tables.workbooks import find_sheets
@@ -157,12 +157,14 @@ def _ask_for_reading(upload: Upload, key: str) -> ReadOptions:
 
 
 def _offer_to_leave_out_rows(fixes: Sequence[Fix], key: str) -> None:
-    for fix in (each for each in fixes if isinstance(each, SkipFirst | SkipLast)):
-        where, change = "at the end", {f"skip-last-{key}": fix.n_rows}
-        if isinstance(fix, SkipFirst):
-            where, change = "at the beginning", {f"skip-first-{key}": fix.n_rows + 1}
+    for option, n_rows in map(option_of, fixes):
+        if option not in ("skip_first", "skip_last"):
+            continue
+        where, change = "at the end", {f"skip-last-{key}": n_rows}
+        if option == "skip_first":
+            where, change = "at the beginning", {f"skip-first-{key}": n_rows + 1}
         st.button(
-            f"Leave out {counted(fix.n_rows, 'row')} {where}", key=f"cut-{where}-{key}",
+            f"Leave out {counted(n_rows, 'row')} {where}", key=f"cut-{where}-{key}",
             on_click=st.session_state.update, args=[change],
         )  # fmt: skip
 

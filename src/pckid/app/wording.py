@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from pckid._utils.text import counted, join_words
-from pckid.tables.findings import Drop, Fix, Missing, ReadAs, SetOption, SkipBelow
+from pckid.tables.findings import Drop, Fix, Missing, ReadAs, SetOption
 from pckid.tables.formats import FORMATS
 from pckid.wording import Dialect
 
@@ -46,12 +46,12 @@ def name_fixes(fixes: Sequence[Fix]) -> str:
                 said.append(f"take “{fix.column}” as {ROLES[fix.way]}")
             case SetOption(name="limits"):
                 said.append(f"read limits as {LIMITS[fix.value]}")
+            case SetOption(name="skip_below"):
+                said.append(f"leave out {counted(fix.value, 'row')} below the names")
+            case SetOption(name="skip_first" | "skip_last"):
+                said.append(f"leave out {counted(fix.value, 'row')}")
             case SetOption():
                 said.append("the menu")
-            case SkipBelow():
-                said.append(f"leave out {counted(fix.n_rows, 'row')} below the names")
-            case _:
-                said.append(f"leave out {counted(fix.n_rows, 'row')}")
     missing = [
         f"treat {join_words(texts)} as missing" + (f" in “{column}”" if column else "")
         for column, texts in codes.items()

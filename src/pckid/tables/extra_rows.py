@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from pckid.tables.findings import Problem, SkipLast
+from pckid.tables.findings import Problem, SetOption
 from pckid.tables.kinds import first_rows
 from pckid.tables.scanning import OpenTable
 from pckid.tables.text import last_text
@@ -68,7 +68,7 @@ def find_extra_rows(table: OpenTable) -> Problem | None:
     texts = tuple(text for _, text in reversed(labels))
     n_below = table.parts[-1].n_below + n_rows + n_blank  # with those that are left out already
     data = {"labels": texts, "more": n_below > len(texts)}
-    return Problem("extra rows", labels[-1][0], (), data, (SkipLast(n_below),))
+    return Problem("extra rows", labels[-1][0], (), data, (SetOption("skip_last", n_below),))
 
 
 def find_subtotals(counts: Mapping[str, int]) -> list[str]:

@@ -24,32 +24,14 @@ class ReadAs(NamedTuple):
     way: str
 
 
-class SkipFirst(NamedTuple):
-    """Leave out lines of a text file, or rows of a sheet, above the table."""
-
-    n_rows: int
-
-
-class SkipLast(NamedTuple):
-    """Leave out rows at the end."""
-
-    n_rows: int
-
-
-class SkipBelow(NamedTuple):
-    """Leave out rows below the names, such as units."""
-
-    n_rows: int
-
-
 class SetOption(NamedTuple):
-    """Set an option of reading by hand: one of `ReadOptions`; None is any other value."""
+    """Set an option, such as "skip_last" of `ReadOptions` to 2 rows; None is any other value."""
 
     name: str
     value: Any = None
 
 
-Fix = Drop | Missing | ReadAs | SkipFirst | SkipLast | SkipBelow | SetOption
+Fix = Drop | Missing | ReadAs | SetOption
 FIXES: dict[str, Any] = {kind.__name__: kind for kind in get_args(Fix)}
 
 

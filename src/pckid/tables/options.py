@@ -9,16 +9,7 @@ from typing import Any, NamedTuple
 
 from pckid._utils.commands import LISTS
 from pckid.input.cells import as_text
-from pckid.tables.findings import (
-    Drop,
-    Fix,
-    Missing,
-    ReadAs,
-    SetOption,
-    SkipBelow,
-    SkipFirst,
-    SkipLast,
-)
+from pckid.tables.findings import Drop, Fix, Missing, ReadAs
 from pckid.tables.formats import FORMATS
 
 
@@ -91,9 +82,6 @@ class ColumnOptions:
         return ColumnOptions(**changed)
 
 
-_ROWS = {SkipFirst: "skip_first", SkipBelow: "skip_below", SkipLast: "skip_last"}
-
-
 def option_of(fix: Fix) -> tuple[str, Any]:
     """Give the name and the value of the option that a fix sets."""
     if isinstance(fix, Drop):
@@ -104,9 +92,7 @@ def option_of(fix: Fix) -> tuple[str, Any]:
         if fix.way == "category":
             return "categorical", fix.column
         return "numbers" if fix.way in FORMATS else "dates", f"{fix.column}={fix.way}"
-    if isinstance(fix, SetOption):
-        return fix.name, True if fix.value is None else fix.value
-    return _ROWS[type(fix)], fix.n_rows
+    return fix.name, True if fix.value is None else fix.value
 
 
 def list_given(*options: ReadOptions | ColumnOptions) -> dict[str, Any]:

@@ -23,17 +23,7 @@ from pckid.tables.choosing import (
     read_weight_column,
     use_known_columns,
 )
-from pckid.tables.findings import (
-    Fact,
-    Fix,
-    Missing,
-    Problem,
-    ReadAs,
-    SetOption,
-    SkipBelow,
-    SkipLast,
-    advice,
-)
+from pckid.tables.findings import Fact, Fix, Problem, advice
 from pckid.tables.kinds import (
     Reading,
     ReadingRules,
@@ -44,7 +34,7 @@ from pckid.tables.kinds import (
 )
 from pckid.tables.meanings import name_tells_time
 from pckid.tables.numbers import WORDS, MissingTokens, NotNumbers, try_numbers
-from pckid.tables.options import ColumnOptions
+from pckid.tables.options import ColumnOptions, option_of
 from pckid.tables.prepared import Prepared, Unread
 from pckid.tables.problems import (
     ABOUT_USE,
@@ -63,9 +53,9 @@ _MOST_TEXTS = 10_000
 _MOST_ANSWERS = 11
 # Of the lines that hold one value each, so many are of another case, time or variable.
 _SINGLE = 0.9
-# Fixes of a column that a model knows, and of one that cases need: neither can be dropped.
-_FOR_CELLS = (Missing, SkipLast, SkipBelow)
-_FOR_CASES = (*_FOR_CELLS, ReadAs, SetOption)
+# What fixes a column that a model knows, and one that cases need: neither can be dropped.
+_FOR_CELLS = frozenset({"na_values", "skip_last", "skip_below"})
+_FOR_CASES = _FOR_CELLS | {"categorical", "numbers", "dates", "limits"}
 
 
 def prepare(
@@ -95,19 +85,20 @@ def prepare(
             break
         taken.append(Fact("advice_taken", {"fixes": fresh}))
         options = options.with_fixes(fresh)
-        for fix in fresh:
-            table = table.without_last(fix.n_rows) if isinstance(fix, SkipLast) else table
-            table = table.without_first(fix.n_rows) if isinstance(fix, SkipBelow) else table
+        for option, value in map(option_of, fresh):
+            table = table.without_last(value) if option == "skip_last" else table
+            table = table.without_first(value) if option == "skip_below" else table
         found = _prepare_once(table, options, known, unread)
     return replace(found, notes=(*taken, *found.notes, *facts))
 
 
 def _changes(fix: Fix, table: OpenTable, options: ColumnOptions) -> bool:
     """Return whether a fix changes anything that was not fixed before."""
-    if isinstance(fix, SkipLast):
-        return fix.n_rows > table.parts[-1].n_below
-    if isinstance(fix, SkipBelow):
-        return fix.n_rows > table.n_skipped
+    option, value = option_of(fix)
+    if option == "skip_last":
+        return value > table.parts[-1].n_below
+    if option == "skip_below":
+        return value > table.n_skipped
     return options.with_fixes([fix]) != options
 
 
@@ -209,11 +200,11 @@ def _find_variable(
 
 
 def _settle(
-    problems: list[Problem], names: Collection[str | None], kinds: tuple[type[Fix], ...]
+    problems: list[Problem], names: Collection[str | None], options: Collection[str]
 ) -> list[Problem]:
-    """Ask nothing about the use of columns that must stay, and give these kinds of fixes only."""
+    """Ask nothing about the use of columns that must stay, and give fixes by these options only."""
     return [
-        problem._replace(fix=tuple(fix for fix in problem.fix if isinstance(fix, kinds)))
+        problem._replace(fix=tuple(fix for fix in problem.fix if option_of(fix)[0] in options))
         if problem.column in names
         else problem
         for problem in problems

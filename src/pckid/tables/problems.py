@@ -14,7 +14,7 @@ from pckid._utils.text import number_hint
 from pckid.input.sentinels import find_codes
 from pckid.tables.categories import Columns
 from pckid.tables.extra_rows import find_extra_rows, find_subtotals
-from pckid.tables.findings import Drop, Fix, Missing, Problem, ReadAs, SetOption, SkipBelow
+from pckid.tables.findings import Drop, Fix, Missing, Problem, ReadAs, SetOption
 from pckid.tables.formats import CURRENCIES, NumberFormat, read_numbers
 from pckid.tables.kinds import Reading, ReadingRules, is_used
 from pckid.tables.meanings import looks_like_identifier, name_tells_rows, name_tells_units
@@ -82,9 +82,8 @@ def find_rows_below_names(
         "where": texts[0].data["where"],
         "n_rows": n_rows,
     }
-    return Problem(
-        "rows below names", texts[0].column, (1,), data, (SkipBelow(n_skipped + n_rows),), True
-    )
+    skip = SetOption("skip_below", n_skipped + n_rows)
+    return Problem("rows below names", texts[0].column, (1,), data, (skip,), True)
 
 
 def find_problems(

@@ -13,7 +13,7 @@ import pyarrow.csv
 
 from pckid._utils.text import counted
 from pckid.exceptions import TableError
-from pckid.tables.findings import Fix, SetOption, SkipFirst, SkipLast
+from pckid.tables.findings import SetOption
 from pckid.tables.sniffing import TextFormat
 from pckid.tables.sources import PIECE, Source
 
@@ -316,11 +316,11 @@ def _wrong_length(
         f"{kind.n_columns} (delimiter {sign!r}). Fix the line, or say which character "
         "separates the cells."
     )
-    fixes: list[Fix] = [SetOption("delimiter")]
+    fixes = [SetOption("delimiter")]
     if n_cells < kind.n_columns and n_left <= _MOST_EXTRA:
         told += " If it stands below the table, leave it out."
-        fixes.append(SkipLast(n_left))
+        fixes.append(SetOption("skip_last", n_left))
     elif n_cells > kind.n_columns and line <= kind.n_above + _MOST_EXTRA and not kind.row_names:
         told += " If a title stands above the table, leave it out."
-        fixes.append(SkipFirst(line - 1))
+        fixes.append(SetOption("skip_first", line - 1))
     return TableError(told, *fixes)
