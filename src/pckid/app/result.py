@@ -147,8 +147,10 @@ def as_python(settings: Settings, made: RunResult | None = None) -> str:
     written = "".join(f", {key}={value!r}" for key, value in pairs)
     stem, known, fitted, named = Path(name).stem, "", "fit(frame)", ""
     if chosen.known:
-        column = [chosen.known]
-        known = f"known = pckid.read_table({name!r}, columns={column}, categorical={column})[0]\n"
+        column, read = [chosen.known], list_given(settings.upload.reading)
+        how = "".join(f", {key}={value!r}" for key, value in read.items())
+        how += f", columns={column}, categorical={column}"
+        known = f"known = pckid.read_table({name!r}{how})[0]\n"
         fitted = f"fit(frame, known=known[{chosen.known!r}])"
     if made is not None and any(made.found["cluster_names"]):
         named = f"model.cluster_names_ = {made.found['cluster_names']!r}\n"

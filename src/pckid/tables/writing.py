@@ -55,9 +55,7 @@ def table_format(path: str, n_rows: int | None = None) -> tuple[str, str | None]
     kind = _SUFFIXES.get(suffixes[-1] if suffixes else "")
     if kind is None or (codec and kind not in ("csv", "tsv")):
         known = ", ".join(sorted(_SUFFIXES))
-        raise OptionError(
-            f"The name {path!r} has no known ending. End it in one of {known}.", "out"
-        )
+        raise OptionError(f"{path!r} has no known ending. End it in one of {known}.", "out")
     if kind == "xlsx":
         require_library("xlsxwriter", "Writing .xlsx", "excel")
         refuse_many_rows(n_rows or 0)
