@@ -89,7 +89,7 @@ def save(
     except PckidModelError as error:
         raise PckidModelError(f"This {name} cannot be saved: its file {error}") from None
     try:
-        _construct(unpacked)
+        _construct(*unpacked, len(content))
     except PckidModelError as error:
         raise PckidModelError(f"This {name} cannot be saved: {error}") from None
     if isinstance(path, str | os.PathLike):
@@ -164,21 +164,22 @@ def load_with_description(path: str | os.PathLike[str] | BinaryIO) -> tuple[Any,
     else:
         content, path = container.read_open_file(path), getattr(path, "name", "The file")
     try:
-        found = container.unpack(content)
+        description, arrays = container.unpack(content)
     except PckidModelError as error:
         raise PckidModelError(f"{path} {error} Give a file written by pckid.") from None
     except _UNSOUND as error:
         raise PckidModelError(f"{path} is not a pckid model: {_first_line(error)}") from None
+    n_bytes = len(content)
     del content
-    written = found.description.get("format")
+    written = description.get("format")
     if type(written) is not int or written != FORMAT:
-        writer = str(found.description.get("version"))[:20]
+        writer = str(description.get("version"))[:20]
         raise PckidModelError(
             f"{path} has format {str(written)[:20]}; pckid {__version__} reads format "
             f"{FORMAT}. Install pckid {writer}, which wrote it, or a newer one."
         )
     try:
-        return _construct(found), found.description
+        return _construct(description, arrays, n_bytes), description
     except PckidModelError as error:
         raise PckidModelError(f"{path} is not a consistent model: {error}") from None
     except _UNSOUND as error:
@@ -203,9 +204,8 @@ def _plain(value: Any) -> Any:
     return value if value is None or isinstance(value, str | bool | float) else None
 
 
-def _construct(content: container.Content) -> Any:
-    """Build an estimator from parts, checking each."""
-    description = content.description
+def _construct(description: dict[str, Any], arrays: container.Arrays, n_bytes: int) -> Any:
+    """Build an estimator from the parts of a file of `n_bytes`, checking each."""
     for key, expected in _PARTS.items():
         missing = "no text" if expected is str else "no object"
         require(type(description.get(key)) is expected, f"its {key} is {missing}.")
@@ -218,15 +218,13 @@ def _construct(content: container.Content) -> Any:
     require(n_jobs is None or 0 < abs(n_jobs) <= _MAX_JOBS, "n_jobs is out of range.")
     n_features = checking.integer(description["n_features"], "n_features", 1, _MAX_FEATURES)
     estimator.n_features_in_ = n_features
-    reader = checking.ArrayReader(content.arrays)
+    reader = checking.ArrayReader(arrays)
     kind.unpack(estimator, description["state"], reader)
     reader.refuse_rest()
     scaling = estimator._scaling if hasattr(estimator, "_scaling") else estimator._kernel.scaling
-    require(
-        _BYTES_PER_INDEX * (n_features - len(scaling.used))
-        <= max(container.FREE_BYTES, content.n_bytes),
-        "it leaves out more columns than so small a file can.",
-    )
+    affordable = max(container.FREE_BYTES, n_bytes)
+    few = _BYTES_PER_INDEX * (n_features - len(scaling.used)) <= affordable
+    require(few, "it leaves out more columns than so small a file can.")
     _restore_names(estimator, description["feature_names"], scaling.used)
     return estimator
 

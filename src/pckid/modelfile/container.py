@@ -11,7 +11,7 @@ import json
 import os
 import stat
 from collections.abc import Mapping
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 import numpy as np
 from safetensors import SafetensorError
@@ -29,14 +29,6 @@ _AFTER_HASH = _HASH_AT + len(_BLANK)
 # the copy of an array that is being checked.
 FREE_BYTES = 1 << 24
 _BYTES_PER_VALUE = 128
-
-
-class Content(NamedTuple):
-    """What a file holds, whole but not yet believed."""
-
-    description: dict[str, Any]
-    arrays: Arrays
-    n_bytes: int
 
 
 def pack(description: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> bytes:
@@ -75,8 +67,8 @@ def read_open_file(file: BinaryIO) -> bytes:
     return content
 
 
-def unpack(content: bytes) -> Content:
-    """Read the arrays and the description, after the hash was checked.
+def unpack(content: bytes) -> tuple[dict[str, Any], Arrays]:
+    """Read the description and the arrays, after the hash was checked; neither is believed yet.
 
     Errors are half a sentence, to which the caller adds the file's name.
     """
@@ -95,7 +87,7 @@ def unpack(content: bytes) -> Content:
         raise PckidModelError("is not a pckid model: it holds no description.")
     largest = max((array.nbytes for array in arrays.values()), default=0)
     _refuse_costly(text, len(content) - largest)
-    return Content(_parse(text), arrays, len(content))
+    return _parse(text), arrays
 
 
 def _parse(text: str | bytes) -> dict[str, Any]:
