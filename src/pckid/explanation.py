@@ -1,6 +1,5 @@
 """Why rows are together: what sets clusters apart, typical rows, doubtful rows."""
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -173,7 +172,9 @@ def explain(
     5
     """
     values, labels = to_matrix(estimator, X), own_labels(estimator)
-    index = _row_names(X, len(labels))
+    frame, index = as_frame(plain_table(X)), range(len(labels))
+    if frame is not None and frame.implementation.is_pandas():
+        index = frame.to_native().index.tolist()
     rows = np.sort(sample_by_cluster(labels, max_rows))
     table, jobs = standardised_rows(estimator, values[rows]), n_threads(estimator.n_jobs)
     n_clusters = len(estimator.cluster_centers_)
@@ -273,14 +274,6 @@ def doubtful_rows(estimator: Any, n_wanted: int) -> list[DoubtfulRow]:
         DoubtfulRow(int(row), int(labels[row]), int(other), float(confidence[row]), int(row))
         for row, other in zip(rows, others, strict=True)
     ]
-
-
-def _row_names(X: Any, n_samples: int) -> Sequence[Any]:
-    """Name rows by the index of a pandas frame, or number them."""
-    X = plain_table(X)
-    frame = as_frame(X)
-    is_pandas = frame is not None and frame.implementation.is_pandas()
-    return X.index.tolist() if is_pandas else range(n_samples)
 
 
 def _record(number: int, name: str, item: Feature) -> dict[str, Any]:

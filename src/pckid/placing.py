@@ -22,22 +22,21 @@ def describe_reading(prepared: Prepared) -> dict[str, list[str]]:
     series = []
     if prepared.lines is not None:
         series, prepared = [prepared.series.format.to_json()], prepared.lines
-    chosen, options = prepared.options, prepared.table.reading
-    kept = {key: list(getattr(chosen, key)) for key in ("na_values", "not_missing")}
-    kept["limits"] = [chosen.limits] if chosen.limits else []
-    kept["skip_last"] = ["yes"] if prepared.table.parts[-1].n_below else []
-    kept["skip_below"] = ["yes"] if prepared.table.n_skipped else []
-    for key in ("numbers", "dates"):
-        values = getattr(chosen, key)
-        kept[key] = [v for v in values if v.rpartition("=")[0] in ("", *prepared.names)]
-    units = prepared.units
-    kept["units"] = [f"{name}={units[name]}" for name in prepared.names if name in units]
-    for key in _KEPT:
-        value = getattr(options, key)
-        kept[key] = [] if value is None else [value]
-    kept["no_header"] = [] if options.header else ["yes"]
-    kept["series"] = series
-    return kept
+    chosen, options, units = prepared.options, prepared.table.reading, prepared.units
+    places = ("", *prepared.names)  # what an option may be about: all columns, or one
+    return {
+        "na_values": list(chosen.na_values),
+        "not_missing": list(chosen.not_missing),
+        "limits": [chosen.limits] if chosen.limits else [],
+        "skip_last": ["yes"] if prepared.table.parts[-1].n_below else [],
+        "skip_below": ["yes"] if prepared.table.n_skipped else [],
+        "numbers": [each for each in chosen.numbers if each.rpartition("=")[0] in places],
+        "dates": [each for each in chosen.dates if each.rpartition("=")[0] in places],
+        "units": [f"{name}={units[name]}" for name in prepared.names if name in units],
+        **{key: [v for v in [getattr(options, key)] if v is not None] for key in _KEPT},
+        "no_header": [] if options.header else ["yes"],
+        "series": series,
+    }
 
 
 class KnownModel(NamedTuple):

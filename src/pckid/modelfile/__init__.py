@@ -65,7 +65,7 @@ def save(
     kind = KINDS.get(name)
     if kind is None or kind.estimator is not type(estimator):
         raise TypeError(f"Only {', '.join(KINDS)} can be saved, not {type(estimator)}.")
-    if not hasattr(estimator, kind.is_fitted):
+    if not hasattr(estimator, "n_features_in_"):
         raise ValueError(f"This {name} is not fitted. Call fit before saving it.")
     state, named = kind.pack(estimator)
     arrays = {key: np.ascontiguousarray(to_numpy(value)) for key, value in named.items()}

@@ -38,7 +38,6 @@ class ModelKind(NamedTuple):
     estimator: type[Any]
     pack: Callable[[Any], tuple[Facts, Named]]  # facts for JSON, and arrays by name
     unpack: Callable[[Any, Facts, ArrayReader], None]  # sets the fitted state of an estimator
-    is_fitted: str  # an attribute that a fit leaves behind
 
 
 def _pack_kernel(estimator: EnsembleEstimator) -> tuple[Facts, Named]:
@@ -83,7 +82,6 @@ def _unpack_kernel(estimator: EnsembleEstimator, facts: Facts, reader: ArrayRead
 
 
 def _pack_clusters(estimator: PCKID) -> tuple[Facts, Named]:
-    """Name the arrays of a clustering: the ensemble's, the embedding's and the centres."""
     facts, named = _pack_kernel(estimator)
     named |= _fields("projection", estimator._projection) | {"centers": estimator._centers}
     facts["inertia"] = float(estimator.inertia_)
@@ -192,12 +190,12 @@ def _unpack_mixture(
 
 
 KINDS = {
-    "PCKID": ModelKind(PCKID, _pack_clusters, _unpack_clusters, "_projection"),
+    "PCKID": ModelKind(PCKID, _pack_clusters, _unpack_clusters),
     "ProbabilisticClusterKernel": ModelKind(
-        ProbabilisticClusterKernel, _pack_kernel, _unpack_kernel, "_kernel"
+        ProbabilisticClusterKernel, _pack_kernel, _unpack_kernel
     ),
     "IncompleteGaussianMixture": ModelKind(
-        IncompleteGaussianMixture, _pack_mixture, _unpack_mixture, "_params"
+        IncompleteGaussianMixture, _pack_mixture, _unpack_mixture
     ),
 }
 """Classes by the name that a file gives them; no other class is ever made from a file."""
