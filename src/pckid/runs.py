@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from joblib import parallel_config
 
-from pckid import streaming
 from pckid._utils.arrays import to_numpy
 from pckid._utils.commands import write_command
 from pckid._utils.parallel import n_threads
@@ -39,6 +38,7 @@ from pckid.outofcore.stored import StoredLabels
 from pckid.placing import describe_reading
 from pckid.significance.new_rows import RowComparison, compare_rows
 from pckid.spectral.assignment import place_rows
+from pckid.streaming import Layout, Totals, describe_result, write_batches, write_labels
 from pckid.tables.findings import Fact
 from pckid.tables.kinds import numbers_in_text
 from pckid.tables.options import list_given
@@ -162,7 +162,7 @@ class Clustering:
     @property
     def origin(self) -> dict[str, Any]:
         """What made the result."""
-        return streaming.origin(self.estimator, self.prepared)
+        return describe_result(self.estimator, self.prepared)
 
     def describe_clusters(self) -> list[str]:
         """Write for each cluster what sets it apart; nothing where there is too much to say."""
@@ -184,7 +184,7 @@ class Clustering:
                 said.append(f"{titles[number]}: {text[0].lower()}{text[1:]}")
         return said
 
-    def list_notes(self, totals: streaming.Totals, layout: streaming.Layout) -> list[Fact]:
+    def list_notes(self, totals: Totals, layout: Layout) -> list[Fact]:
         """List columns of the table that the result replaces, rows without a cluster, and more."""
         named = [NAME_COLUMN] if any(self.estimator.cluster_names_) else []
         notes = [
@@ -199,7 +199,7 @@ class Clustering:
             notes.append(Fact("unclustered", counts))
         return notes
 
-    def _list_notes_of_fit(self, totals: streaming.Totals) -> list[Fact]:
+    def _list_notes_of_fit(self, totals: Totals) -> list[Fact]:
         """List rows judged together, what became of columns and clusters, and known rows."""
         estimator, n_found = self.estimator, int(np.count_nonzero(totals.cluster_sizes))
         alike: dict[str, list[str]] = {"values": [], "ticks": [], "texts": []}
@@ -228,9 +228,7 @@ class Clustering:
                 notes.append(Fact("known_limit", counts | {"n_compared": n_compared}))
         return notes
 
-    def list_findings(
-        self, totals: streaming.Totals, layout: streaming.Layout, words: Dialect
-    ) -> list[dict[str, Any]]:
+    def list_findings(self, totals: Totals, layout: Layout, words: Dialect) -> list[dict[str, Any]]:
         """List all notes and problems of the run as plain data."""
         prepared, found = self.prepared, list[dict[str, Any]]()
         notes = *prepared.table.notes, *prepared.notes, *self.list_notes(totals, layout)
@@ -245,20 +243,20 @@ class Clustering:
 
     def layout(
         self, outliers: bool = False, only_labels: bool = False, instability: Any = None
-    ) -> streaming.Layout:
+    ) -> Layout:
         """Choose what is written for each row; by default all columns, and the cluster."""
         prepared = self.prepared
         kept = prepared.table.own_names
         if only_labels:
             kept = (prepared.row_names,) if prepared.row_names else ()
-        return streaming.Layout(kept, prepared.options.labels, outliers, instability)
+        return Layout(kept, prepared.options.labels, outliers, instability)
 
     def write(
-        self, writer: TableWriter, layout: streaming.Layout, stored: StoredLabels | None = None
-    ) -> streaming.Totals:
+        self, writer: TableWriter, layout: Layout, stored: StoredLabels | None = None
+    ) -> Totals:
         """Write all rows with their clusters."""
         if self.rows is not None:
-            return streaming.write_labels(self.estimator, self.rows, writer, layout, stored)
+            return write_labels(self.estimator, self.rows, writer, layout, stored)
         results = self.results[: 2 + layout.outliers]
         results += () if layout.instability is None else (layout.instability,)
         prepared, whole = self.prepared, self.prepared.rows_in_memory
@@ -267,11 +265,9 @@ class Clustering:
         # Cases are written as their lines are: the same delimiter and decimal separator.
         table = table._replace(text=(prepared.lines or prepared).text)
         found = BatchResult(table if layout.read else None, 0, results, numbers)
-        return streaming.write_batches(self.estimator, [found], writer, layout)
+        return write_batches(self.estimator, [found], writer, layout)
 
-    def summarise(
-        self, totals: streaming.Totals, assessment: Assessment | None = None
-    ) -> dict[str, Any]:
+    def summarise(self, totals: Totals, assessment: Assessment | None = None) -> dict[str, Any]:
         """Summarise as plain data, for JSON: the columns, their share missing, and the rows."""
         estimator, prepared = self.estimator, self.prepared
         found = self.origin | {

@@ -147,7 +147,7 @@ def cluster_file(
         refuse_undecided(prepared, PYTHON)
         assert rows is not None  # of a table that stays in its file
         model.fit(rows)
-        made_by = json.dumps(origin(model, prepared))
+        made_by = json.dumps(describe_result(model, prepared))
         with (
             atomic_file(out) as file,
             TableWriter(file, kind=kind, codec=codec, origin=made_by) as writer,
@@ -220,7 +220,7 @@ def _problems_in(prepared: Prepared, drawn: Survey) -> tuple[Problem, ...]:
     return tuple(find_problems(columns, sample, prepared.rules, table))
 
 
-def origin(model: PCKID, prepared: Prepared) -> dict[str, Any]:
+def describe_result(model: PCKID, prepared: Prepared) -> dict[str, Any]:
     """Describe what made a result: version, parameters, the table by its hash, and weights."""
     weights = prepared.options.weights
     return {
