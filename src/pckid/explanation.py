@@ -277,7 +277,6 @@ def doubtful_rows(estimator: Any, n_wanted: int) -> list[DoubtfulRow]:
 
 
 def _record(number: int, name: str, item: Feature) -> dict[str, Any]:
-    """Write down how a column looks inside a cluster."""
     record: dict[str, Any] = {
         "cluster": number,
         "feature": name,

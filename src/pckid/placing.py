@@ -54,7 +54,7 @@ def load_known(
 ) -> KnownModel:
     """Load a model; tables are read as its own was, where the options say nothing else."""
     estimator, description = load_with_description(model)
-    kept = _kept_reading(description)
+    kept = _kept_reading(description["reading"])
     if not isinstance(estimator, PCKID):
         raise PckidModelError("The model holds no clusters. Give one from `pckid cluster --save`.")
     names = getattr(estimator, "feature_names_in_", None)
@@ -85,10 +85,8 @@ def load_known(
     return KnownModel(estimator, columns, reading, known, kept["na_values"])
 
 
-def _kept_reading(description: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Find in what a model's file says of itself how the model's table was read."""
-    reading = description.get("reading")
-    reading = reading if isinstance(reading, Mapping) else {}
+def _kept_reading(reading: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Check what a model's file says of how the model's table was read."""
     keys = *_LISTS, *_KEPT, "units", "no_header", "limits", "skip_last", "skip_below", "series"
     kept = {key: reading.get(key, []) for key in keys}
     for values in kept.values():

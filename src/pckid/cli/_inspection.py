@@ -130,7 +130,6 @@ def print_page(found: TableInspection, command: str) -> None:
 
 
 def _section(title: str, lines: list[str]) -> list[str]:
-    """Put a title over lines, if there are any."""
     return ["", title, *lines] if lines else []
 
 

@@ -92,9 +92,8 @@ def repair_std_streams() -> None:
 
 def drop_output() -> None:
     """Forget what is still to be written to standard output: nobody can read it."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
-    os.close(nowhere)
+    with open(os.devnull, "wb") as nowhere:
+        os.dup2(nowhere.fileno(), sys.stdout.fileno())
 
 
 @contextmanager
