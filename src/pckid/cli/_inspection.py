@@ -33,7 +33,7 @@ def as_json_data(found: TableInspection, command: str) -> dict[str, Any]:
         "n_rows": found.table.n_rows,
         "n_columns": len(found.columns),
         "delimiter": found.table.text.delimiter if found.table.text else None,
-        "decimal": found.table.decimal,
+        "decimal": found.table.text.decimal if found.table.text else ".",
         "row_names": found.row_names,
         "share_missing": found.share_missing,
         "n_empty_rows": found.n_empty_rows,

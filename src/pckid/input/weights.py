@@ -26,12 +26,9 @@ def checked_weights(sample_weight: Any, n_samples: int) -> np.ndarray | None:
     """Check weights (n_samples,) and bring them to the host; None stays None."""
     if sample_weight is None:
         return None
-    weights = check_sample_weight(
-        to_numpy(sample_weight) if hasattr(sample_weight, "__dlpack__") else sample_weight,
-        np.empty((n_samples, 0)),
-        dtype=np.float64,
-        ensure_non_negative=True,
-    )
+    given = to_numpy(sample_weight) if hasattr(sample_weight, "__dlpack__") else sample_weight
+    rows = np.empty((n_samples, 0))
+    weights = check_sample_weight(given, rows, dtype=np.float64, ensure_non_negative=True)
     if not weights.any():
         raise ValueError("sample_weight is 0 for all rows. Give at least some a positive weight.")
     if weights.max() > _HEAVIEST:

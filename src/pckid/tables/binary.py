@@ -138,9 +138,8 @@ def parse_arrow(source: Source, groups: Any, columns: list[str], n_rows: int) ->
     n_bytes = 0
     for batch in batches:
         for start in range(0, batch.num_rows, n_rows):
-            part = as_known_types(
-                pa.Table.from_batches([batch.select(columns).slice(start, n_rows)])
-            )
+            rows = batch.select(columns).slice(start, n_rows)
+            part = as_known_types(pa.Table.from_batches([rows]))
             n_bytes += part.nbytes
             refuse_large(n_bytes, source.name, source.max_bytes)
             yield part
@@ -178,10 +177,8 @@ def _as_starts(numbers: Any, length: str) -> Any:
     size, kind = _PERIODS[unit]
     ends = "SUNMONTUEWEDTHUFRISAT" if unit == "W" else "JANFEBMARAPRMAYJUNJULAUGSEPOCTNOVDEC"
     shift = ends.index(end) // 3 - (10 if unit == "W" else 11) if end else 0
-    starts = np.asarray(numbers.fill_null(0)) * size + shift
-    return pa.array(
-        starts.astype(f"M8[{kind}]").astype("M8[s]"), mask=np.asarray(numbers.is_null())
-    )
+    starts = (np.asarray(numbers.fill_null(0)) * size + shift).astype(f"M8[{kind}]")
+    return pa.array(starts.astype("M8[s]"), mask=np.asarray(numbers.is_null()))
 
 
 def named_bytes(table: Any) -> int:

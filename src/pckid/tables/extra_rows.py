@@ -81,15 +81,13 @@ def find_subtotals(counts: Mapping[str, int]) -> list[str]:
 
 def _last_rows(table: OpenTable) -> list[list[str]]:
     """Read the last rows of a text file or sheet as texts, "" where a cell is empty."""
-    if not table.parts or (table.text is None and table.parts[0].sheet is None):
+    part, kind = table.parts[0], table.text
+    if kind is None and part.sheet is None:
         return []
-    if table.data is not None:
+    if kind is None or table.data is not None:
         data = table.data.slice(max(table.data.num_rows - _MOST_ROWS, 0))
         rows: Any = zip(*(column.to_pylist() for column in data.columns), strict=True)
-    elif table.text is None:
-        return []
     else:
-        part, kind = table.parts[0], table.text
         text, is_all = last_text(part.source, kind)
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=kind.delimiter)
         try:

@@ -306,12 +306,8 @@ def _core(form: NumberFormat) -> str:
     whole = r"[0-9]+"
     if form.thousands:
         # In India groups of two digits precede the last three.
-        groups = (
-            rf"(?:{between}[0-9]{{2,3}})*"
-            if form.thousands == ","
-            else rf"(?:{between}[0-9]{{3}})*"
-        )
-        whole = rf"[1-9][0-9]{{0,2}}{groups}{between}[0-9]{{3}}|[0-9]+"
+        size = "{2,3}" if form.thousands == "," else "{3}"
+        whole = rf"[1-9][0-9]{{0,2}}(?:{between}[0-9]{size})*{between}[0-9]{{3}}|[0-9]+"
     return rf"(?:(?:{whole})(?:{point}[0-9]*)?|{point}[0-9]+)(?:[eE][+-]?[0-9]+)?"
 
 

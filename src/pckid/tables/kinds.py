@@ -273,9 +273,8 @@ def _decide(
                 return found
     if choice.format == NumberFormat(head.decimal) and not choice.rival:
         return Reading("number", number=choice.format)
-    return Reading(
-        "number", number=choice.format, choice=choice, doubt="format" if choice.rival else ""
-    )
+    doubt = "format" if choice.rival else ""
+    return Reading("number", number=choice.format, choice=choice, doubt=doubt)
 
 
 def choose_date_format(counts: CellCounts, asked: str = "use") -> Reading:

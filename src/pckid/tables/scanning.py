@@ -92,11 +92,6 @@ class OpenTable:
         last = self.parts[-1]
         return None if last.n_rows is None else last.start + last.n_rows
 
-    @property
-    def decimal(self) -> str:
-        """The separator of a number's whole part and its fraction."""
-        return self.text.decimal if self.text else "."
-
     @cached_property
     def sha256(self) -> str:
         """Hash of the bytes as they are stored; those of a folder's files one after the other."""

@@ -229,9 +229,8 @@ def _check_archive(file: BinaryIO, source: Source) -> None:
             raise TableError(source.name + _PROTECTED)
         return
     with zipfile.ZipFile(file) as archive:
-        refuse_large(
-            sum(member.file_size for member in archive.infolist()), source.name, source.max_bytes
-        )
+        n_bytes = sum(member.file_size for member in archive.infolist())
+        refuse_large(n_bytes, source.name, source.max_bytes)
         members = archive.namelist()
     if "xl/workbook.bin" in members:
         raise TableError(f"{source.name} is a binary workbook (.xlsb). Save it as .xlsx.")
