@@ -181,8 +181,7 @@ PROBLEMS = {
         "If so, leave it out: {aside_or_drop}.",
     ),
     "may be a code": (
-        "{column} is used as a measurement, but its name, or zeros before its numbers, suggest a "
-        "code.",
+        "{column} holds numbers, but its name, or zeros before them, suggest a code.",
         "If so, take it as categories ({category}), or leave it out ({drop}).",
     ),
     "other unit": (
