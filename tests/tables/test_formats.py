@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pckid.tables import formats
+from pckid.tables.dates import DateFormat
 from pckid.tables.formats import (
     FORMATS,
     NumberFormat,
@@ -17,6 +18,7 @@ from pckid.tables.formats import (
     is_ambiguous_plain,
     read_numbers,
 )
+from pckid.tables.kinds import CellCounts, choose_date_format
 
 UNITS = ["", "$", "€", "%", "kg", "CHF"]
 
@@ -162,6 +164,15 @@ def test_cells_of_very_many_shapes_are_still_numbers(monkeypatch):
         shapes.add(pa.array([f"{n}.{10 ** (n % 5 + k)} kg" for n in range(1, 9)]))
     found = choose_format(shapes)
     assert (found.n_fitting, found.n_observed, found.unit) == (8, 8, "kg")
+
+
+def test_dates_of_very_many_shapes_are_all_counted(monkeypatch):
+    monkeypatch.setattr(formats, "_MAX_SHAPES", 3)
+    counts = CellCounts()
+    for day in (3, 13):
+        counts.add(pa.array([f"{day:02}/0{n}/2024 0{n}:{10 + n}:0{n % 5}" for n in range(1, 9)]))
+    assert (counts.n_dates, counts.n_observed) == (16, 16)
+    assert choose_date_format(counts).date == DateFormat("day-month-year")
 
 
 @pytest.mark.parametrize(

@@ -101,7 +101,7 @@ class FormatChoice(NamedTuple):
 
     format: NumberFormat
     n_fitting: int  # cells that the format reads
-    n_observed: int  # cells that are not missing
+    n_observed: int  # cells that are not missing, of those that were counted
     rival: NumberFormat | None  # reads as many, as other numbers: "1,234" is 1234 or 1.234
     example: str  # a cell that the format reads
     units: Mapping[str, int]  # what stands around the numbers, and in how many cells
@@ -142,17 +142,14 @@ class Shapes:
         self.counts: Counter[str] = Counter()
         self.examples: dict[str, str] = {}
         self.n_observed = 0
-
-    @property
-    def is_full(self) -> bool:
-        """Whether there are so many shapes that those of further cells are not counted."""
-        return len(self.counts) > _MAX_SHAPES
+        self.n_counted = 0  # until there were so many shapes that no more were counted
 
     def add(self, cells: Any) -> None:
         """Count an Arrow column of texts, null where missing."""
-        if self.is_full:
-            return
         self.n_observed += len(cells) - cells.null_count
+        if len(self.counts) > _MAX_SHAPES:
+            return
+        self.n_counted = self.n_observed
         shapes = pc.replace_substring_regex(normalise(cells), "[1-9]", "9")
         for found in pc.value_counts(shapes).to_pylist():
             shape = found["values"]
@@ -224,7 +221,7 @@ def choose_format(
     behind = any(parsed[shape][2] for shape in values)
     signs = signs._replace(units=tuple(sorted(units)), minus_behind=behind)
     return FormatChoice(
-        signs, most, shapes.n_observed,
+        signs, most, shapes.n_counted,
         rival, as_shown(shapes.examples.get(telling, telling)), dict(units),
     )  # fmt: skip
 
@@ -318,7 +315,7 @@ def _with_common_unit(shapes: Shapes) -> dict[str, tuple[str, str, bool]]:
     for shape, cell in found.items():
         n_cells[cell["unit"].lower()] += shapes.counts[shape]
     unit, n_most = max(n_cells.items(), key=lambda pair: pair[1], default=("", 0))
-    if n_most < max(_NEARLY_ALL * shapes.n_observed, 2):
+    if n_most < max(_NEARLY_ALL * shapes.n_counted, 2):
         return {}
     alike = [shape for shape, cell in found.items() if cell["unit"].lower() == unit]
     examples = [shapes.examples[shape] for shape in alike if shape in shapes.examples]

@@ -167,7 +167,7 @@ def count_cells(
     """Count the cells of columns of text, in all rows."""
     counts = {name: CellCounts() for name in names}
     for batch in table.batches(names) if names else ():
-        for name in (name for name in names if not counts[name].is_full):
+        for name in names:
             column, tokens = batch.data.column(name), missing.of(name)
             cells = observed_cells(column, tokens._replace(limits=""))
             counts[name].n_limits += pc.sum(pc.match_substring_regex(cells, LIMIT)).as_py() or 0
@@ -258,7 +258,7 @@ def _decide(
     n_numbers = choice.n_fitting if choice else 0
     if 2 * counts.n_dates > counts.n_observed and counts.n_dates > n_numbers:
         return choose_date_format(counts, rules.dates_of(name))
-    if choice is None or 2 * n_numbers <= counts.n_observed:
+    if choice is None or 2 * n_numbers <= counts.n_counted:
         return _text(head.data.column(name), name, rules)
     # A unit in few cells is asked about, unless all of these are limits, or it is a currency.
     n_units = sum(choice.units.values())
