@@ -121,7 +121,7 @@ def test_what_cannot_be_held_is_an_error_that_says_so():
         pytest.raises(ValueError, match="'small' has a value"),
     ):
         model.fit(empty, known=known_rows(0, 3, 1))
-    with pytest.warns(pckid.EmptyRowWarning):
+    with pytest.warns(pckid.EmptyRowWarning, match="-1, unless the group is known"):
         model.fit(empty, known=known_rows(0, 3, 6, 1))
     assert model.cluster_names_[model.labels_[0]] == "small"
     assert model.confidence_[0] == 0

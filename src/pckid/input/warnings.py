@@ -137,15 +137,15 @@ def without_own_words() -> warnings.catch_warnings:
     return warnings.catch_warnings(action="ignore", category=_InOtherWords)
 
 
-def warn_empty_rows(n_empty: int, n_samples: int) -> None:
-    """Warn once that rows without any observed value get no cluster."""
+def warn_empty_rows(n_empty: int, n_samples: int, *, known: bool = False) -> None:
+    """Warn once that rows without any observed value get no cluster, but for `known` ones."""
     if n_empty:
         has, left = ("has", "It was left out of the fit and gets")
         if n_empty > 1:
             has, left = ("have", "They were left out of the fit and get")
         warn_caller(
             f"{n_empty} of {n_samples} rows {has} no observed value in a column that varies. "
-            f"{left} the label -1.",
+            f"{left} the label -1{', unless the group is known' * known}.",
             EmptyRowWarning,
         )
 
