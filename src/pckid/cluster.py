@@ -191,8 +191,8 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         The leading eigenvalues, of K for "kernel_pca" and of D^-½ K D^-½ for "random_walk".
     confidence_ : array of shape (n_samples,)
         The chance that a row keeps its cluster with another ensemble on resampled rows, which is
-        its largest value in `predict_proba`. From 1 / n_clusters to 1, and 0 for a row
-        with nothing observed.
+        its largest value in `predict_proba`, from 1 / n_clusters to 1; that of its own group for
+        a known row, and 0 for a row with nothing observed.
     outlier_score_ : array of shape (n_samples,)
         How unlike every cluster a row is, in standard deviations: near 0 for a usual row, above 3
         for one that few would exceed, see `outlier_score`. NaN for a row with nothing observed.
