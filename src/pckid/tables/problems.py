@@ -16,7 +16,7 @@ from pckid.tables.categories import Columns
 from pckid.tables.extra_rows import find_extra_rows, find_subtotals
 from pckid.tables.findings import Drop, Fix, Missing, Problem, ReadAs, SetOption
 from pckid.tables.formats import CURRENCIES, NumberFormat, read_numbers
-from pckid.tables.kinds import Reading, ReadingRules, is_used
+from pckid.tables.kinds import Reading, ReadingRules
 from pckid.tables.meanings import looks_like_identifier, name_tells_rows, name_tells_units
 from pckid.tables.numbers import LIMIT, NotNumbers
 from pckid.tables.scanning import OpenTable
@@ -89,10 +89,9 @@ def find_rows_below_names(
 def find_problems(
     columns: Columns, rows: FileTable, rules: ReadingRules, table: OpenTable
 ) -> list[Problem]:
-    """List all that is wrong or doubtful about columns that were read; `rows` are their cells."""
+    """List all that is wrong or doubtful about columns that are used; `rows` are their cells."""
     found: list[Problem] = []
-    counts = columns.counts
-    extra, names = find_extra_rows(table), list(columns.readings)
+    counts, extra = columns.counts, find_extra_rows(table)
     labels = set(extra.data["labels"]) if extra else set()
     others = {*columns.wrong, *counts}
     measured = [
@@ -103,10 +102,7 @@ def find_problems(
     codes = find_codes(columns.X, measured)
     n_coded = Counter(code.value for some in codes.values() for code in some)
     n_holding = {code: (columns.X[:, measured] == code).any(axis=0).sum() for code in n_coded}
-    for j, name in enumerate(names):
-        reading = columns.readings[name]
-        if not is_used(reading, rules, name):
-            continue
+    for j, (name, reading) in enumerate(columns.readings.items()):
         doubt = _find_doubt(name, reading)
         if doubt and doubt.code == "unit left out" and doubt.data["unit"] == "%" and len(rows.data):
             doubt = _find_fractions(doubt, columns.X[:, j], rows.data.column(name))
