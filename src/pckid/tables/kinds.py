@@ -68,6 +68,12 @@ class ReadingRules(NamedTuple):
         """The format set for a column."""
         return self.numbers.get(name, self.numbers.get(""))
 
+    def uses(self, name: str, kind: str) -> bool:
+        """Whether a column of a kind is used: names of rows and free text never, dates if asked."""
+        if kind in _TIMES:
+            return self.dates_of(name) != "leave-out"
+        return kind not in ("row name", "free text")
+
 
 class Reading(NamedTuple):
     """How a column is to be read."""
@@ -97,13 +103,6 @@ class Reading(NamedTuple):
     def is_number(self) -> bool:
         """Whether the column is to be read as numbers."""
         return self.kind in ("number", "text", *_TIMES)
-
-
-def is_used(reading: Reading, rules: ReadingRules, name: str) -> bool:
-    """Return whether a column is used: names of rows and free text never, dates if asked."""
-    if reading.kind in _TIMES:
-        return rules.dates_of(name) != "leave-out"
-    return reading.kind not in ("row name", "free text")
 
 
 def expect_numbers(reading: Reading, name: str, rules: ReadingRules) -> Reading:

@@ -65,8 +65,7 @@ class Prepared:
 
     @property
     def X(self) -> np.ndarray:
-        """The numbers (n_rows, n_columns) of a table in memory; those of categories stand for
-        texts."""
+        """The numbers (n_rows, n_columns) of a table in memory; those of categories are codes."""
         return self._in_memory(self.columns.X)
 
     @property

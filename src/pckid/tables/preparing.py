@@ -24,14 +24,7 @@ from pckid.tables.choosing import (
     use_known_columns,
 )
 from pckid.tables.findings import Fact, Fix, Problem, advice
-from pckid.tables.kinds import (
-    Reading,
-    ReadingRules,
-    expect_numbers,
-    find_readings,
-    first_rows,
-    is_used,
-)
+from pckid.tables.kinds import Reading, ReadingRules, expect_numbers, find_readings, first_rows
 from pckid.tables.meanings import name_tells_time
 from pckid.tables.numbers import WORDS, MissingTokens, NotNumbers, try_numbers
 from pckid.tables.options import ColumnOptions, option_of
@@ -115,7 +108,7 @@ def _prepare_once(
     if known is not None:
         readings |= {name: expect_numbers(readings[name], name, rules) for name in names}
         left_out = dict.fromkeys(left_out, "unknown")
-    used = [name for name in names if is_used(readings[name], rules, name)]
+    used = [name for name in names if rules.uses(name, readings[name].kind)]
     row_names = options.row_names
     if row_names is None:
         row_names = next((n for n, each in readings.items() if each.kind == "row name"), None)
