@@ -101,3 +101,15 @@ def test_the_conda_recipe_has_the_version_and_the_dependencies_of_the_package():
     }
     assert f'version: "{pckid.__version__}"' in recipe
     assert f'python_min: "{project["requires-python"].removeprefix(">=")}"' in recipe
+
+
+@pytest.mark.parametrize("version", [pckid.__version__, "0.0.1"])
+def test_a_tag_is_released_if_the_package_and_the_changelog_have_its_version(version):
+    workflow = (ROOT / ".github" / "workflows" / "release.yml").read_text(encoding="utf-8")
+    checks = re.findall(r"run: (grep .+)", workflow)
+    assert len(checks) == 2
+    for check in checks:
+        done = subprocess.run(
+            ["bash", "-c", check], cwd=ROOT, env={"GITHUB_REF_NAME": f"v{version}"}, check=False
+        )
+        assert (done.returncode == 0) == (version == pckid.__version__)
