@@ -75,8 +75,7 @@ def test_python_snippets_run_one_after_the_other(page, tmp_path, monkeypatch):
 
 def command_of(name):
     """The command of `pckid` that has this name."""
-    module, _, function = COMMANDS[name].partition(":")
-    return getattr(import_module(module), function)
+    return getattr(import_module(f"pckid.cli.{name}"), name)
 
 
 def options_of(*commands):

@@ -17,7 +17,7 @@ from pckid.wording import LEFT_OUT, Dialect, refuse_undecided, write_findings
 PYTHON = Dialect(
     write=lambda fixes: as_parameters(map(option_of, fixes)),
     names={
-        **{key: as_parameter(key) for key in ("columns", "categorical", "drop", "sheet")},
+        **{key: as_parameter(key) for key in ("columns", "categorical", "sheet")},
         "dates": as_parameter("dates", ["use"]),
         "skip_first": as_parameter("skip_first", [0]),
         "header": as_parameter("header", [False]),

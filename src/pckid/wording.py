@@ -321,9 +321,8 @@ def explain_reading(reading: Reading, words: Dialect) -> str:
     if reading.kind == "row name":
         return "rows have one of their own each: it names the rows and is left out"
     if reading.kind == "free text":
-        text = "most rows have a text of their own: free text, left out"
         takes = words.names["categorical"]
-        return f"{text}; {takes} takes it" if takes else text
+        return f"most rows have a text of their own: free text, left out; {takes} takes it"
     if reading.kind in ("date", "duration"):
         written = f" written {reading.date.layout}" if reading.date and reading.date.layout else ""
         return f"{reading.kind}s{written}"

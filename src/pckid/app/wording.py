@@ -73,7 +73,6 @@ PAGE = Dialect(
         "columns": "a tick",
         "categorical": "a tick",
         "dates": "a tick",
-        "drop": "untick them",
         "sheet": "the menu",
         "skip_first": "the row with the names",
         "header": "untick “The columns have names”",

@@ -5,16 +5,8 @@ import sys
 
 from pckid.cli import _process
 
-COMMANDS = {
-    "cluster": "pckid.cli.cluster:cluster",
-    "predict": "pckid.cli.predict:predict",
-    "inspect": "pckid.cli.inspect:inspect",
-    "info": "pckid.cli.info:info",
-    "demo": "pckid.cli.demo:demo",
-    "app": "pckid.cli.app:app",
-    "completion": "pckid.cli.completion:completion",
-}
-"""Commands by name, each "module:function"; a module is imported when its command is used."""
+COMMANDS = ("cluster", "predict", "inspect", "info", "demo", "app", "completion")
+"""Each is a function in the module of its name, which is imported when the command is used."""
 
 
 def main() -> None:

@@ -40,8 +40,7 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        module, function = COMMANDS[cmd_name].split(":")
-        return getattr(import_module(module), function)
+        return getattr(import_module(f"pckid.cli.{cmd_name}"), cmd_name)
 
     def invoke(self, ctx: click.Context) -> Any:
         try:

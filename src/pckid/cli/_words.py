@@ -18,7 +18,7 @@ from pckid.wording import Dialect, refuse_undecided, write_note, write_problems
 SHELL = Dialect(
     write=lambda fixes: as_arguments(map(option_of, fixes)),
     names={
-        **{key: as_argument(key) for key in ("columns", "categorical", "drop", "sheet")},
+        **{key: as_argument(key) for key in ("columns", "categorical", "sheet")},
         "dates": as_argument("dates", "use"),
         "skip_first": as_argument("skip_first", 0),
         "header": "--no-header",
