@@ -162,7 +162,7 @@ def _suggest_choice(column: ColumnInspection, label: str | None) -> ColumnChoice
     """Take what was recognised, and the advice on what is wrong."""
     if column.name == label:
         return ColumnChoice(False, "labels")
-    role, used = _roles(column)[0], column.used and column.kind not in _USELESS
+    role, used = _roles(column)[0], column.used
     for fix in advice(column.problems):
         if isinstance(fix, ReadAs) and fix.way == "category":
             role = fix.way

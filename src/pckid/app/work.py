@@ -107,10 +107,8 @@ def name_groups(
     found.estimator.cluster_names_ = names
     titles = cluster_titles(found.estimator)
     profiles = [[*made.profiles[0][:2], *titles], *made.profiles[1:]]
-    summary = replace(made.summary, titles=titles)
-    if summary.assessment is not None:
-        judged = replace(summary.assessment, cluster_names=list(names))
-        summary = replace(summary, assessment=judged)
+    judged = replace(made.summary.assessment, cluster_names=list(names))
+    summary = replace(made.summary, titles=titles, assessment=judged)
     renamed = made._replace(summary=summary, profiles=profiles)
     return _write_all(found, renamed, tell)._replace(notes=made.notes)
 
