@@ -162,7 +162,8 @@ def load_with_description(path: str | os.PathLike[str] | BinaryIO) -> tuple[Any,
     if isinstance(path, str | os.PathLike):
         content = container.read_file(path)
     else:
-        content, path = container.read_open_file(path), getattr(path, "name", "The file")
+        content, path = path.read(), getattr(path, "name", "The file")
+        container.refuse_other_files(content, path)
     try:
         description, arrays = container.unpack(content)
     except PckidModelError as error:

@@ -11,7 +11,7 @@ import json
 import os
 import stat
 from collections.abc import Mapping
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 from safetensors import SafetensorError
@@ -47,7 +47,7 @@ def read_file(path: str | os.PathLike[str]) -> bytes:
         with open(path, "rb", buffering=0) as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise PckidModelError(f"{path} is not a file. Give a file written by pckid.")
-            _refuse_other_files(file.read(_HASH_AT), path)
+            refuse_other_files(file.read(_HASH_AT), path)
             file.seek(0)
             return file.readall()
     except PckidModelError:
@@ -58,13 +58,6 @@ def read_file(path: str | os.PathLike[str]) -> bytes:
         raise PckidModelError(f"{path} cannot be read: {error.strerror}.") from None
     except ValueError as error:
         raise PckidModelError(f"The path {str(path)[:80]!r} cannot be read: {error}.") from None
-
-
-def read_open_file(file: BinaryIO) -> bytes:
-    """Read a binary file from where it stands to its end."""
-    content = file.read()
-    _refuse_other_files(content[:_HASH_AT], getattr(file, "name", "The file"))
-    return content
 
 
 def unpack(content: bytes) -> tuple[dict[str, Any], Arrays]:
@@ -109,9 +102,9 @@ def _hash(content: bytes) -> str:
     return digest.hexdigest()
 
 
-def _refuse_other_files(front: bytes, path: str | os.PathLike[str]) -> None:
-    """Refuse what does not begin as a model does, before all of it is read."""
-    if front[8:9] != b"{":
+def refuse_other_files(content: bytes, path: str | os.PathLike[str]) -> None:
+    """Refuse what does not begin as a model does; the first bytes tell before all are read."""
+    if content[8:9] != b"{":
         raise PckidModelError(f"{path} is not a pckid model. Give a file written by pckid.")
 
 
