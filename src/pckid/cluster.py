@@ -1,12 +1,10 @@
 """PCKID: spectral clustering of rows with missing values."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClusterMixin
@@ -305,7 +303,7 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         *,
         known: Any = None,
         groups: Any = None,
-    ) -> PCKID:
+    ) -> Self:
         """Train the ensemble, embed the rows and cluster them.
 
         Parameters
@@ -374,7 +372,7 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         return self
 
     @classmethod
-    def as_in_paper(cls, n_clusters: int | str, **changes: Any) -> PCKID:
+    def as_in_paper(cls, n_clusters: int | str, **changes: Any) -> Self:
         """Return an estimator with the setting of the paper's experiments.
 
         Every number of components from 2 to 30, each from 30 starts on a random half of the rows of

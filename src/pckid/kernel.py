@@ -1,8 +1,6 @@
 """The probabilistic cluster kernel for incomplete data, as a scikit-learn transformer."""
 
-from __future__ import annotations
-
-from typing import Any
+from typing import Any, Self
 
 from sklearn.utils.validation import check_is_fitted
 
@@ -137,7 +135,7 @@ class ProbabilisticClusterKernel(EnsembleEstimator):
     @all_or_nothing
     @with_callbacks
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> ProbabilisticClusterKernel:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Train the ensemble of mixtures.
 
         Parameters
