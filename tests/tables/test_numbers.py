@@ -13,7 +13,7 @@ from pckid.tables.categories import read_columns
 from pckid.tables.kinds import Reading, ReadingRules
 from pckid.tables.numbers import MISSING_TOKENS, MissingTokens, try_columns, try_numbers
 from pckid.tables.sniffing import TextFormat
-from pckid.tables.table import FileTable
+from pckid.tables.table import FileTable, null_where
 
 DEFAULT = MissingTokens.with_defaults()
 
@@ -171,3 +171,11 @@ def test_dates_are_no_numbers():
 @pytest.mark.parametrize("cell", ["-", "--", "---"])
 def test_dashes_alone_mean_missing(cell):
     np.testing.assert_array_equal(numbers(["1.5", f" {cell} "]), [1.5, np.nan])
+
+
+@given(st.lists(st.sampled_from(["", "a", "bcd", "P01", None]), min_size=2), st.integers(0, 9))
+def test_cells_of_a_slice_become_null(cells, start):
+    column = pa.chunked_array([cells[:2], cells[2:]], pa.string()).slice(start)
+    found = null_where(pa.compute.equal(column, ""), column)
+    found.validate(full=True)
+    assert found.to_pylist() == [cell or None for cell in cells[start:]]

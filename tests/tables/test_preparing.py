@@ -333,6 +333,13 @@ def test_the_questions_of_a_survey_are_no_data(prepared, at_most, n_questions):
     assert codes_of(prepared(one_row, at_most=at_most))[0] == many
 
 
+def test_few_rows_below_the_names_are_asked_about(prepared):
+    stairs = {
+        f"x{i}{j}": [*[""] * i, "mm", *[""] * (9 - i), *NUMBERS] for i in range(10) for j in "ab"
+    }
+    assert codes_of(prepared(stairs)).count("rows below names") == 3
+
+
 def test_a_row_of_units_is_told_at_a_column_that_has_one(prepared):
     kind = ["", *("f", "F", "m") * 10]
     columns = {"kind": kind, "sbp": ["mmHg", *NUMBERS], "age": ["Jahre", *NUMBERS], "x": kind}

@@ -16,7 +16,7 @@ from pckid.tables.options import CaseOptions, ColumnOptions
 from pckid.tables.prepared import Prepared
 from pckid.tables.preparing import prepare
 from pckid.tables.scanning import OpenTable
-from pckid.tables.table import FileTable, as_whole, name_row
+from pckid.tables.table import FileTable, as_whole, name_row, null_where
 
 
 def prepare_table(
@@ -114,4 +114,4 @@ def _without_blanks(column: Any) -> Any:
     """Make empty texts null."""
     if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
         return column
-    return pc.if_else(pc.equal(column, ""), pa.scalar(None, column.type), column)
+    return null_where(pc.equal(column, ""), column)

@@ -7,6 +7,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pckid.tables.table import null_where
+
 _TIME = (
     r"(?:(?:T| +|, *)(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2}(?:[.,]\d+)?))?"
     r" *(?P<half>[AaPp]\.?[Mm]\.?)?"
@@ -152,7 +154,7 @@ def _months(texts: Any) -> np.ndarray:
 
 def _part(parts: Any, name: str, absent: float) -> np.ndarray:
     texts = pc.replace_substring(pc.struct_field(parts, name), ",", ".")
-    texts = pc.if_else(pc.equal(texts, ""), pa.scalar(None, texts.type), texts)
+    texts = null_where(pc.equal(texts, ""), texts)
     return pc.fill_null(texts.cast(pa.float64()), absent).to_numpy(zero_copy_only=False)
 
 

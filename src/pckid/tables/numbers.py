@@ -14,7 +14,7 @@ from pckid._utils.text import brief
 from pckid.tables.dates import DateFormat, is_temporal, read_dates, read_temporal, to_floats
 from pckid.tables.formats import NumberFormat, parse_plain, read_numbers
 from pckid.tables.sheet_numbers import as_percent, sign_of
-from pckid.tables.table import FileTable
+from pckid.tables.table import FileTable, null_where
 
 MISSING_TOKENS = (
     "", "NA", "N/A", "#N/A", "#NA", "<NA>", "NaN", "-NaN", "null", "none", "nil", "missing", "?",
@@ -209,7 +209,7 @@ def observed_cells(column: Any, missing: MissingTokens) -> Any:
     absent = pc.is_in(pc.utf8_lower(cells), value_set=pa.array(sorted(missing.texts), cells.type))
     if missing.limits == "missing":
         absent = pc.or_(absent, pc.match_substring_regex(cells, LIMIT))
-    cells = pc.if_else(absent, pa.scalar(None, cells.type), cells)
+    cells = null_where(absent, cells)
     return without_limits(cells) if missing.limits else cells
 
 
@@ -254,7 +254,7 @@ def _usual_cells(column: Any, missing: MissingTokens) -> Any:
     """Take the texts that mean missing away if they are spelled as usual, without blanks."""
     spelled = {token for token in MISSING_TOKENS if token.lower() in missing.texts}
     tokens = pa.array(sorted(missing.texts | spelled), column.type)
-    return pc.if_else(pc.is_in(column, value_set=tokens), pa.scalar(None, column.type), column)
+    return null_where(pc.is_in(column, value_set=tokens), column)
 
 
 def _as_number(token: str) -> float:

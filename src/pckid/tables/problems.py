@@ -71,7 +71,9 @@ def find_rows_below_names(
     lengths = Counter(problem.data["n_cells"] for problem in texts)
     [(n_rows, n_alike)] = lengths.most_common(1) or [(0, 0)]
     numeric = [reading.kind == "number" for reading in columns.readings.values()]
-    if n_alike < 2 or n_rows > _MOST_BELOW or np.isfinite(columns.X[:n_rows, numeric]).any():
+    if n_alike < 2 or n_skipped + n_rows > _MOST_BELOW:
+        return None
+    if np.isfinite(columns.X[:n_rows, numeric]).any():
         return None
     is_survey = any(_QUALTRICS in text for each in texts for text, _ in each.data["texts"])
     if n_alike >= max(MANY_COLUMNS, 2 / 3 * len(numeric)) and not is_survey:

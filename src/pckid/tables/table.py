@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from pckid._utils.text import brief
 from pckid.tables.sniffing import TextFormat
@@ -67,6 +68,12 @@ def name_row(parts: Sequence[Part], row: int) -> str:
             group = f"{part.source.name}, row group {part.row_group}"
             return f"row {row:,} ({group}, row {row - part.start:,} of it)"
     return f"row {row:,}"
+
+
+def null_where(mask: Any, column: Any) -> Any:
+    """Make the cells of a column of texts null where a mask is true."""
+    # Given a scalar, Arrow before 24 gives texts that are not those of a slice.
+    return pc.if_else(mask, pa.nulls(len(column), column.type), column)
 
 
 def as_whole(column: Any) -> Any:
