@@ -19,7 +19,7 @@ _FEWEST_ALIKE = 4  # columns with the same problem that are named in one sentenc
 _THOUSANDS = {"": "no thousands separator", " ": "thousands ' '"}
 
 LEFT_OUT = {
-    "choice": "left out by choice", "row names": "names the rows", "row_names": "names the rows",
+    "choice": "left out by choice", "row_names": "names the rows",
     "labels": "known groups", "known": "known groups of some rows",
     "not chosen": "not among the columns chosen",
     "weights": "weights of the rows; the figures here count every row once",
