@@ -292,7 +292,7 @@ def test_irregular_times_are_put_into_bins():
     own = from_long(frame, "case", "hour", bins=[0, 10, 20, np.inf])
     assert own.column_groups["x"] == ["x_0 to 10", "x_10 to 20", "x_20 and later"]
     np.testing.assert_array_equal(own.times, [5, 15, 20])
-    dated = frame.assign(hour=np.datetime64("2024-01-01") + frame["hour"].astype(int).to_numpy())
+    dated = frame.assign(hour=pd.Timestamp("2024-01-01") + pd.to_timedelta(frame["hour"], unit="D"))
     open_end = from_long(dated, "case", "hour", bins=[-np.inf, "2024-01-10", np.inf])
     assert open_end.column_groups["x"] == ["x_before 2024-01-10", "x_2024-01-10 and later"]
     assert len(from_long(frame, "case", "hour", bins="each").times) == 240
@@ -505,7 +505,9 @@ def test_new_cases_with_other_times_or_variables_are_refused(block):
 def test_bins_that_take_other_times_are_advised(block, dates, bins):
     def write(lines, shift=0):
         days = lines["day"] + shift
-        return lines.assign(day=np.datetime64("2024-01-01") + days.to_numpy() if dates else days)
+        return lines.assign(
+            day=pd.Timestamp("2024-01-01") + pd.to_timedelta(days, unit="D") if dates else days
+        )
 
     table = from_long(write(lines_of(block)), "patient", "day", bins=bins)
     last = "2024-01-09" if dates else "8"

@@ -93,7 +93,15 @@ SAME = {
 
 @pytest.mark.parametrize(
     "nothing",
-    [pd.NaT, pd.NA, None, np.datetime64("NaT"), np.timedelta64("NaT"), np.float32("nan"), "NaN"],
+    [
+        pd.NaT,
+        pd.NA,
+        None,
+        np.datetime64("NaT", "s"),
+        np.timedelta64("NaT", "s"),
+        np.float32("nan"),
+        "NaN",
+    ],
     ids=repr,
 )
 def test_every_mark_of_a_missing_value_among_objects(nothing):

@@ -204,7 +204,7 @@ def _read_objects(cells: list[Any], name: str) -> np.ndarray:
     first = {type(time): cell for cell, time in reversed(read.items())}
     if len(first) == 1 and str not in first:
         dates = np.datetime64 in first
-        gap = np.datetime64("NaT") if dates else np.nan
+        gap = np.datetime64("NaT", "us") if dates else np.nan
         return np.array([read.get(c, gap) for c in cells], "M8[us]" if dates else np.float64)
     shown: list[str | int] = []
     for cell in first.values():
