@@ -333,6 +333,14 @@ def test_the_questions_of_a_survey_are_no_data(prepared, at_most, n_questions):
     assert codes_of(prepared(one_row, at_most=at_most))[0] == many
 
 
+@pytest.mark.parametrize("place", [0, 8])
+def test_a_row_of_units_is_one_though_more_columns_hold_other_texts(prepared, place):
+    odd = ["mg", *NUMBERS[:place], "low", *NUMBERS[place + 1 :]]
+    columns = {"a": ["mm", *NUMBERS], "b": ["kg", *NUMBERS], "c": odd, "d": odd, "e": odd}
+    problem = prepared(columns).problems[0]
+    assert (problem.code, problem.data["n_rows"]) == ("rows below names", 1)
+
+
 def test_few_rows_below_the_names_are_asked_about(prepared):
     stairs = {
         f"x{i}{j}": [*[""] * i, "mm", *[""] * (9 - i), *NUMBERS] for i in range(10) for j in "ab"

@@ -124,7 +124,7 @@ def _prepare_once(
         problems = _settle(problems, (options.lines.time, options.lines.value), _FOR_CASES)
     if not used:
         problems = [Problem("nothing left", names[0], stops=True)]
-    rows_below = find_rows_below_names(problems, columns, table.n_skipped)
+    rows_below = find_rows_below_names(problems, columns, table)
     if rows_below is not None:  # What they hide shows at once.
         table = table.without_first(table.n_skipped + rows_below.data["n_rows"])
         below = _prepare_once(table, options, known, unread)

@@ -60,23 +60,19 @@ def merge_texts(problems: list[Problem], n_columns: int) -> list[Problem]:
 
 
 def find_rows_below_names(
-    problems: Sequence[Problem], columns: Columns, n_skipped: int
+    problems: Sequence[Problem], columns: Columns, table: OpenTable
 ) -> Problem | None:
     """Take text in the first rows of several columns of numbers for one problem.
 
     These rows hold no number, but units, or the questions of a survey. Most of many columns may be
-    a transposed table, unless Qualtrics wrote the text. `n_skipped` rows are left out already.
+    a transposed table, unless Qualtrics wrote the text.
     """
     texts = [p for p in problems if p.code == "text among numbers" and p.rows == (1,)]
-    lengths = Counter(problem.data["n_cells"] for problem in texts)
-    [(n_rows, n_alike)] = lengths.most_common(1) or [(0, 0)]
-    numeric = [reading.kind == "number" for reading in columns.readings.values()]
-    if n_alike < 2 or n_skipped + n_rows > _MOST_BELOW:
-        return None
-    if np.isfinite(columns.X[:n_rows, numeric]).any():
+    n_rows, n_alike = _count_rows_of_text(texts, columns, table) if len(texts) > 1 else (0, 0)
+    if n_rows == 0:
         return None
     is_survey = any(_QUALTRICS in text for each in texts for text, _ in each.data["texts"])
-    if n_alike >= max(MANY_COLUMNS, 2 / 3 * len(numeric)) and not is_survey:
+    if n_alike >= max(MANY_COLUMNS, 2 / 3 * len(columns.readings)) and not is_survey:
         return None
     data = {
         "texts": [problem.data["example"] for problem in texts],
@@ -84,8 +80,27 @@ def find_rows_below_names(
         "where": texts[0].data["where"],
         "n_rows": n_rows,
     }
-    skip = SetOption("skip_below", n_skipped + n_rows)
+    skip = SetOption("skip_below", table.n_skipped + n_rows)
     return Problem("rows below names", texts[0].column, (1,), data, (skip,), True)
+
+
+def _count_rows_of_text(
+    texts: Sequence[Problem], columns: Columns, table: OpenTable
+) -> tuple[int, int]:
+    """Count the first rows without a number, and the columns that hold text in these alone."""
+    first = next(table.batches([problem.column for problem in texts], _MOST_BELOW)).data
+    few = []  # columns of so few texts that all of these are known
+    for column, problem in zip(first.columns, texts, strict=True):
+        if problem.data["n_cells"] <= _MOST_BELOW:
+            cells = [str(cell or "").strip() for cell in column.to_pylist()]
+            few.append((cells, dict(problem.data["texts"])))
+    numeric = [reading.kind == "number" for reading in columns.readings.values()]
+    for n_rows in range(_MOST_BELOW - table.n_skipped, 0, -1):
+        n_alike = sum(Counter(cells[:n_rows]) == known for cells, known in few)
+        others = any(set(cells[:n_rows]) - known.keys() - {""} for cells, known in few)
+        if n_alike > 1 and not others and not np.isfinite(columns.X[:n_rows, numeric]).any():
+            return n_rows, n_alike
+    return 0, 0
 
 
 def find_problems(
