@@ -216,7 +216,8 @@ def rows_as_given(
 ) -> tuple[Units, Array]:
     """Take at most 1,000 rows as they were given: their columns, and their coordinates.
 
-    Of the rows that were merged, those `drawn` (m,) have the coordinates `points` (m, k).
+    `drawn` (m,) are rows of the sample's table, in which equal rows are merged, and `points` (m, k)
+    their coordinates.
     """
     index = np.full(sample.table.n_samples, -1)
     index[drawn] = np.arange(len(drawn))

@@ -72,7 +72,7 @@ def name_row(parts: Sequence[Part], row: int) -> str:
 
 def null_where(mask: Any, column: Any) -> Any:
     """Make the cells of a column of texts null where a mask is true."""
-    # Given a scalar, Arrow before 24 gives texts that are not those of a slice.
+    # With a scalar in place of the nulls, Arrow before version 24 mixes up the texts of a slice.
     return pc.if_else(mask, pa.nulls(len(column), column.type), column)
 
 
