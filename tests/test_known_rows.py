@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from sklearn.metrics import adjusted_rand_score
 
 import pckid
 import pckid.reporting
@@ -241,8 +242,9 @@ def test_a_row_between_two_other_clusters_is_a_conflict():
         rows[0] = 12.0, 0.0
         model = PCKID(3, **SETTING).fit(rows, known=known_rows(0, 1, 2, 3, 4, 5, 6))
         found += model.known_conflicts_
-    assert {(conflict.row, conflict.group) for conflict in found} == {(0, "small")}
-    assert len(found) > 8
+    of_it = [conflict for conflict in found if (conflict.row, conflict.group) == (0, "small")]
+    assert len(of_it) > 8
+    assert len(found) - len(of_it) <= 1
     assert np.median([conflict.confidence for conflict in found]) < 0.9
     alone = PCKID(1, **SETTING).fit(rows, known=["a"] + [None] * 89)
     assert not alone.known_conflicts_
@@ -268,3 +270,36 @@ def test_a_fit_without_known_rows_knows_nothing_of_an_earlier_one():
     assert model.cluster_names_ == [None, None, None]
     assert not hasattr(model, "known_groups_")
     assert not hasattr(model, "known_conflicts_")
+
+
+def test_clusters_that_agree_with_all_known_rows_are_only_named():
+    free = PCKID(3, **SETTING).fit(X)
+    known = known_rows(0, 1, 2)
+    model = PCKID(3, **SETTING).fit(X, known=known)
+    assert adjusted_rand_score(model.labels_, free.labels_) == 1
+    assert all(name is not None for name in model.cluster_names_)
+
+
+def test_clear_clusters_are_not_broken_for_one_known_row():
+    rng = np.random.default_rng(3)
+    rows = rng.normal(size=(120, 4)) + 9 * (np.arange(120) % 2)[:, None]
+    known = np.full(120, None, dtype=object)
+    known[[0, 2, 4]], known[[1, 3, 6]] = "a", "b"  # row 6 is one of the others
+    model = PCKID(2, **SETTING).fit(rows, known=known)
+    of_b = np.array(model.cluster_names_)[model.labels_] == "b"
+    assert (np.flatnonzero(of_b != (np.arange(120) % 2 == 1)) == [6]).all()
+    assert [conflict.row for conflict in model.known_conflicts_] == [6]
+
+
+def test_known_rows_hold_centres_where_clusters_do_not_agree():
+    # The groups differ in the last column alone, the clusters in the others.
+    rng = np.random.default_rng(4)
+    rows = rng.normal(size=(200, 4)) * [1, 1, 1, 0.3] + 5 * np.repeat([[0], [1]], 100, axis=0)
+    group = np.arange(200) % 2
+    rows[:, 3] = 4 * group + 0.3 * rng.normal(size=200)
+    known = np.where(np.arange(200) < 30, np.where(group == 0, "a", "b"), None)
+    model = PCKID(2, **SETTING).fit(rows, known=known)
+    free = PCKID(2, **SETTING).fit(rows)
+    named = np.array(model.cluster_names_)[model.labels_] == "b"
+    agreement = max(np.mean(free.labels_ == group), np.mean(free.labels_ != group))
+    assert np.mean(named[30:] == (group == 1)[30:]) > agreement

@@ -8,7 +8,15 @@ from sklearn.metrics import adjusted_rand_score
 from tiers import one_in
 
 from pckid import PCKID, ProbabilisticClusterKernel, choose_n_clusters, load, save
-from pckid.n_clusters import MAX_ROWS, Choice, rows_as_given
+from pckid.ensemble.feature_map import feature_matrix, project_features
+from pckid.n_clusters import (
+    MAX_ROWS,
+    Choice,
+    rows_as_given,
+    smallest_of_nearly_largest,
+    spectra_of_halves,
+)
+from pckid.spectral.embedding import fit_embedding
 
 X, TRUTH = groups()
 ENSEMBLE = {"n_inits": 6, "max_components": 10, "random_state": 0}
@@ -36,7 +44,9 @@ def test_groups_in_a_single_column_are_those_with_gaps(seed):
 
 
 def test_scores_are_drops_in_the_spectrum_of_the_walk():
-    kernel = ProbabilisticClusterKernel(**ENSEMBLE).fit(X)
+    # By four times as many starts as the clusters have.
+    more = {**ENSEMBLE, "n_inits": min(40, 4 * ENSEMBLE["n_inits"])}
+    kernel = ProbabilisticClusterKernel(**more).fit(X)
     found = choose_n_clusters(PCKID(**ENSEMBLE), X, max_clusters=5)
     K = kernel.kernel(X)
     roots = np.sqrt(K.sum(axis=1))
@@ -156,3 +166,42 @@ def test_a_choice_shows_its_scores_in_a_notebook():
     found = Choice(3, np.array([2, 3]), np.array([0.1, 0.25]), np.array([1, 0.9, 0.8, 0.55]))
     page = found._repr_html_()
     assert page.index('<th scope="row">3</th><td>0.25</td>') < page.index('<th scope="row">2</th>')
+
+
+def test_the_smallest_number_with_nearly_the_largest_drop_is_chosen():
+    assert smallest_of_nearly_largest(np.array([0.1, 0.66, 0.3, 1.0])) == 1
+    assert smallest_of_nearly_largest(np.array([0.1, 0.64, 0.3, 1.0])) == 3
+
+
+def test_votes_are_those_of_halves_of_the_ensemble():
+    found = choose_n_clusters(PCKID(**ENSEMBLE), X, max_clusters=5)
+    assert found.votes.shape == found.candidates.shape
+    assert found.votes.sum() == pytest.approx(1)
+    assert found.others == []
+    unsure = found._replace(n_clusters=2, votes=np.array([0.5, 0.1, 0.15, 0.25]))
+    assert unsure.others == [5]
+    assert unsure._replace(n_clusters=1).others == []
+
+
+def test_the_spectra_of_halves_are_close_to_those_of_smaller_ensembles():
+    kernel = ProbabilisticClusterKernel(**{**ENSEMBLE, "n_inits": 16}).fit(X)
+    fitted = kernel._kernel
+    features = feature_matrix(fitted, kernel._read(X), 1)
+    rng = np.random.default_rng(0)
+    projection = fit_embedding("random_walk", features, 6, rng)
+    points = project_features(features, projection)
+    spectra = spectra_of_halves(fitted.ensemble, features, points, projection, rng, None)
+    exact = []
+    for _ in range(20):
+        half = features[fitted.ensemble.columns_of(rng.permutation(16)[:8])]
+        exact.append(fit_embedding("random_walk", half, 6, rng).eigenvalues)
+    np.testing.assert_allclose(np.mean(spectra, axis=0), np.mean(exact, axis=0), atol=0.03)
+    assert np.std(spectra, axis=0)[1] == pytest.approx(np.std(exact, axis=0)[1], rel=0.6)
+
+
+def test_weights_enter_the_comparison_with_null_tables():
+    rng = np.random.default_rng(0)
+    table = rng.normal(size=(160, 4)) + 6 * (np.arange(160) >= 80)[:, None]
+    light = np.where(np.arange(160) < 80, 1.0, 1e-6)
+    assert choose_n_clusters(PCKID(**ENSEMBLE), table).n_clusters == 2
+    assert choose_n_clusters(PCKID(**ENSEMBLE), table, sample_weight=light).n_clusters == 1

@@ -16,15 +16,16 @@ from pckid._utils.parallel import n_threads
 from pckid._utils.progress import Advance
 from pckid._utils.seeds import some_rows
 from pckid._utils.text import counted, join_words, list_first, write_p
-from pckid.describe.missingness import find_followed_missingness
+from pckid.describe.missingness import find_followed_missingness, find_selected_columns
 from pckid.describe.rows import keeps_labels, own_labels, to_matrix, used_columns
 from pckid.input.groups import read_groups
 from pckid.input.known import in_order_of
 from pckid.input.sentinels import describe_codes, find_codes
 from pckid.input.table import standardise
 from pckid.input.validation import categorical_mask, column_name, validate_table
+from pckid.input.weights import checked_weights
 from pckid.n_clusters import Choice, judge_rows
-from pckid.significance.comparison import ALPHA, MIN_ROWS, N_NULL
+from pckid.significance.comparison import ALPHA, MAX_NULL, MIN_ROWS, rows_to_compare
 from pckid.significance.ensemble import with_few_mixtures
 from pckid.significance.gaps import GAP_ALPHA, Gaps, find_gaps
 from pckid.significance.stability import measure_stability, resample_clusters
@@ -32,10 +33,12 @@ from pckid.significance.units import find_units, near_one
 from pckid.spectral.grouping import regroup
 
 MAX_JUDGED = 3000  # the stability of so many rows is judged
+N_NULL: int | None = None  # null tables of a verdict: as many as a clear answer takes
 N_RESAMPLES = 20  # resamples of a verdict
 FEW_ROWS = 10  # clusters of fewer rows than this are named
 CLEAR = 0.8  # clusters that are found again in this share of the resamples count as stable
-MANY_ALIKE = 0.1  # up to this share of null tables as clear, the verdict "no groups" is a close one
+DOUBTFUL = 0.5  # those that are found again in less than this share are doubtful
+CLOSE = (0.01, 0.1)  # between these p-values the answer is a close one
 
 
 class Answer(StrEnum):
@@ -90,8 +93,14 @@ class Assessment:
     follows : list of str
         Columns whose missing cells the clusters follow: closely, more than by chance, and among
         rows of like values too.
+    selected : list of str
+        Columns whose cells are missing depending on the values of other columns.
     uncounted : list of str
         Columns that agree with no other column about groups: no gap is looked for in them.
+    other_choices : list of int
+        The numbers of clusters that another run could choose.
+    n_resamples : int
+        Into how many random halves the rows were divided.
     chosen : bool
         Whether the model chose its number of clusters.
     n_table : int or None
@@ -116,7 +125,10 @@ class Assessment:
     small: list[int] = field(default_factory=list)
     codes: list[str] = field(default_factory=list)
     follows: list[str] = field(default_factory=list)
+    selected: list[str] = field(default_factory=list)
     uncounted: list[str] = field(default_factory=list)
+    other_choices: list[int] = field(default_factory=list)
+    n_resamples: int = 0
     chosen: bool = False
     n_table: int | None = None
     cluster_names: list[str | None] = field(default_factory=list)
@@ -140,6 +152,25 @@ class Assessment:
     def n_separated(self) -> int:
         """The number of groups with gaps between them, each of one cluster or several."""
         return 1 if self.gaps is None else self.gaps.n_separated
+
+    @property
+    def groups(self) -> list[list[int]]:
+        """The clusters of each group with gaps around it."""
+        if self.gaps is None:
+            return [list(range(self.n_clusters))]
+        return [np.flatnonzero(self.gaps.groups == g).tolist() for g in range(self.n_separated)]
+
+    @property
+    def doubtful(self) -> list[int]:
+        """Clusters that are found again in less than half of the resamples."""
+        if self.cluster_recovery is None:
+            return []
+        return np.flatnonzero(self.cluster_recovery < DOUBTFUL).tolist()
+
+    @property
+    def is_close(self) -> bool:
+        """Whether a little more or less would change the answer on groups or none."""
+        return self.p_value is not None and CLOSE[0] <= self.p_value <= CLOSE[1]
 
     def without_gap(self, cluster: int) -> list[int]:
         """List the clusters of the same group that have no gap to a cluster."""
@@ -165,41 +196,50 @@ class Assessment:
             if self.n_together is not None and self.n_together < MIN_ROWS <= self.n_distinct:
                 few = f"{counted(self.n_together, 'group')} of rows that belong together"
             return f"Only {few}: too few to tell whether there are groups."
-        n_null = len(self.null_statistics)
-        n_alike = int((self.null_statistics >= self.statistic).sum())
-        if self.answer is Answer.NONE and n_alike <= MANY_ALIKE * n_null:
-            most = "all" if n_alike == 0 else f"{n_null - n_alike} of"
+        close = f" ({write_p(self.p_value or 0.0)})"
+        if self.answer is Answer.NONE and self.is_close:
             return (
-                f"No clear groups: the clusters are clearer than those of {most} {n_null} tables "
-                f"without groups, but not by enough to be sure ({write_p(self.p_value or 0.0)})."
+                "No clear groups: the clusters are clearer than those of most tables without "
+                f"groups, but not by enough to be sure{close}."
             )
         if self.answer is Answer.NONE:
-            return (
-                f"No clear groups: {n_alike} of {n_null} tables without groups fall into clusters "
-                "as clearly."
-            )
-        nulls = f"{n_alike or 'none'} of {n_null} tables without groups looked like this"
+            return "No clear groups: tables without groups fall into clusters as clearly."
+        clear = f"chance alone hardly makes {{}} this clear{close}, a close call"
+        if not self.is_close:
+            clear = "chance alone does not make {} this clear"
         if self.n_clusters == 1:
-            return f"There may be groups, though there is only one cluster: {nulls}."
+            clusters = clear.format("clusters")
+            return f"There may be groups, though there is only one cluster: {clusters}."
         if self.answer is Answer.STRUCTURE:
             return (
-                f"Structure without gaps: {nulls}, but no cluster is separated from the others by "
-                "a gap. The rows differ along a continuum, or are too few to show gaps."
+                f"Structure without gaps: {clear.format('clusters')}, but no cluster is separated "
+                "from the others by a gap. The rows may differ along a continuum, groups may "
+                "touch, or the rows may be too few to show gaps."
             )
         between = "a gap" if self.n_separated == 2 else "gaps"
         groups = f"{self.n_separated} groups with {between} between them"
         if self.n_separated != self.n_clusters:
             groups += f", divided into {self.n_clusters} clusters"
-        return f"{groups}: {nulls}{self._stability()}."
+        if self.doubtful:
+            found = self._found_again(self.cluster_recovery.min())  # type: ignore[union-attr]
+            named = self._names(self.doubtful)
+            return f"Doubtful: {groups}, but {named} {_is(self.doubtful)} found again in {found}."
+        return f"{groups}: {clear.format('groups')}{self._stability()}."
 
     def _stability(self) -> str:
         """Write how often the clusters are found again, as the end of a sentence."""
         if self.cluster_recovery is None:
             return ""
         least, worst = self.cluster_recovery.min(), int(self.cluster_recovery.argmin())
-        if least >= CLEAR:
-            return f"; each cluster is found again in {_share_of_resamples(least)}"
-        return f"; {self._names([worst])} is found again in only {least:.0%} of resamples"
+        which = "each cluster" if least >= CLEAR else self._names([worst])
+        return f"; {which} is found again in {self._found_again(least)}"
+
+    def _found_again(self, share: float) -> str:
+        """Write the share of resamples in which a cluster is found again."""
+        if share == 1:
+            return f"all {self.n_resamples} random halves of the rows"
+        few = "at least" if share >= CLEAR else "only"
+        return f"{few} {share:.0%} of {self.n_resamples} random halves of the rows"
 
     def _names(self, clusters: Sequence[int]) -> str:
         """Name clusters, by numbers if none has a name: "clusters 0 and 2", "new and loyal"."""
@@ -215,6 +255,14 @@ class Assessment:
             notes.append(self._worth())
         if self.answer is Answer.GROUPS and self.n_separated < self.n_clusters:
             notes += self._note_gaps()
+        if self.other_choices:
+            others = " or ".join(map(str, self.other_choices))
+            notes.append(f"Another run could find {others} clusters: the table hardly says which.")
+        if self.selected and self.has_groups:
+            notes.append(
+                f"Which cells are missing in {list_first(self.selected)} depends on the values of "
+                "other columns. Tables without groups were given the same dependence."
+            )
         if self.uncounted and self.has_groups:
             agree = "agrees" if len(self.uncounted) == 1 else "agree"
             done = "not used" if self.chosen else "no gap was looked for there"
@@ -239,17 +287,20 @@ class Assessment:
 
     def _start_with(self, clusters: Sequence[int]) -> str:
         """Begin a sentence on what clusters have."""
-        named, has = self._names(clusters), "has" if len(clusters) == 1 else "have"
-        named = f"C{named[1:]}" if named.startswith("cluster") else named
-        return f"{named} {has}"
+        return f"{self._begin(clusters)} {'has' if len(clusters) == 1 else 'have'}"
+
+    def _begin(self, clusters: Sequence[int]) -> str:
+        """Name clusters at the start of a sentence."""
+        named = self._names(clusters)
+        return f"C{named[1:]}" if named.startswith("cluster") else named
 
     def _note_gaps(self) -> list[str]:
-        """List clusters without a gap between them, and those with too few rows to show one."""
-        pairs, notes = [self._names(pair) for pair in self.pairs_without_gap], []
-        if pairs:
-            # "clusters 0 and 1, 1 and 2": the word need not be said again.
-            listed = list_first([pairs[0], *(pair.removeprefix("clusters ") for pair in pairs[1:])])
-            notes.append(f"There is no gap between {listed}.")
+        """List clusters that form a group together, and those with too few rows to show a gap."""
+        notes = [
+            f"{self._begin(some)} form one group: there is no gap that divides them."
+            for some in self.groups
+            if len(some) > 1
+        ]
         p_values = np.empty((0, 0)) if self.gaps is None else self.gaps.p_values
         few = [c for c, row in enumerate(p_values) if np.isnan(np.delete(row, c)).all()]
         if few:
@@ -267,7 +318,7 @@ class Assessment:
                 "and are not kinds of rows."
             )
         if self.cluster_recovery is not None and self.cluster_recovery.min() >= CLEAR:
-            again = _share_of_resamples(self.cluster_recovery.min())
+            again = self._found_again(self.cluster_recovery.min())
             return (
                 f"Yet each of the {self.n_clusters} clusters is found again in {again}: a stable "
                 "division of a continuum, or groups that this test misses."
@@ -282,8 +333,8 @@ class Assessment:
         return f"<Assessment: {self.sentence}{tested}>"
 
 
-def _share_of_resamples(share: float) -> str:
-    return "every resample" if share == 1 else f"at least {share:.0%} of resamples"
+def _is(things: Sequence[Any]) -> str:
+    return "is" if len(things) == 1 else "are"
 
 
 def assess(
@@ -291,7 +342,8 @@ def assess(
     X: Any,
     *,
     groups: Any = None,
-    n_null: int = N_NULL,
+    sample_weight: Any = None,
+    n_null: int | None = N_NULL,
     n_resamples: int = N_RESAMPLES,
     random_state: Any = None,
     n_jobs: int | None = None,
@@ -311,7 +363,7 @@ def assess(
     estimator : fitted PCKID
         Whose clusters are assessed.
     X : array-like of shape (n_samples, n_features)
-        The table it was fitted on. Every row counts alike. For an estimator that keeps no
+        The table it was fitted on. For an estimator that keeps no
         labels in memory, as `cluster_file`, `load` and a fit to Dask blocks give, a random sample
         of its rows will do, such as 3,000; their labels are predicted, and `notes` says how many
         rows were judged.
@@ -319,8 +371,13 @@ def assess(
         Which rows belong together, such as the members of a household, the visits of a patient or
         the wells of a plate. They resemble each other without any cluster: halves are drawn of
         whole groups, and one row of each is compared with the null tables and looked at for gaps.
-    n_null : int, default=49
-        The largest number of null tables, 5 at least: as many are drawn as a clear answer takes.
+    sample_weight : array-like of shape (n_samples,), default=None
+        How much each row counts, as in `PCKID.fit`: rows are drawn in proportion to it to be
+        compared with the null tables and looked at for gaps, as many as the effective number of
+        rows, (Σ w)² / Σ w². None counts all alike.
+    n_null : int, default=None
+        The number of null tables, 5 at least. None draws as many as a clear answer takes, from 9
+        to 144.
     n_resamples : int, default=20
         How many random halves of the rows are clustered; 0 for none.
     random_state : int, RandomState instance or None, default=None
@@ -355,7 +412,7 @@ def assess(
     >>> found.sentence.partition(":")[0]
     '2 groups with a gap between them'
     """
-    if n_null < 5 or n_resamples < 0:
+    if (n_null is not None and n_null < 5) or n_resamples < 0:
         raise ValueError(
             f"n_null={n_null} and n_resamples={n_resamples} were given, but at least 5 null tables "
             "are needed, and 0 resamples."
@@ -372,25 +429,27 @@ def assess(
             labels = to_numpy(estimator.predict(X))
     if groups is not None:
         groups = read_groups(in_order_of(X, groups, "groups"), len(values))
-    return assess_rows(
-        estimator, values, labels, n_null, n_resamples, random_state, n_jobs, advance, groups
-    )
+    weights = checked_weights(in_order_of(X, sample_weight, "sample_weight"), len(values))
+    how = n_null, n_resamples, random_state, n_jobs, advance, groups, weights
+    return assess_rows(estimator, values, labels, *how)
 
 
 def assess_rows(
     estimator: Any,
     values: np.ndarray,
     labels: np.ndarray,
-    n_null: int,
+    n_null: int | None,
     n_resamples: int,
     random_state: Any,
     n_jobs: int | None,
     advance: Advance,
     groups: np.ndarray | None = None,
+    weights: np.ndarray | None = None,
 ) -> Assessment:
     """Assess as `assess` does, by rows (n_samples, n_features) whose labels (n_samples,) are known.
 
-    Categories are numbers in these rows, and so are the groups (n_samples,) that they belong to.
+    Categories are numbers in these rows, and so are the groups (n_samples,) that they belong to;
+    weights (n_samples,) say how much each counts.
     """
     rows = np.flatnonzero(labels >= 0)
     n_clusters, n_rows = len(estimator.cluster_centers_), len(rows)
@@ -408,7 +467,7 @@ def assess_rows(
         seed = random_state
         if not isinstance(seed, Integral):
             seed = check_random_state(random_state).randint(2**31)
-        how = n_null, n_resamples, int(seed), n_threads(n_jobs), advance, groups
+        how = n_null, n_resamples, int(seed), n_threads(n_jobs), advance, groups, weights
         with warnings.catch_warnings():
             # The model's own fit has told them.
             warnings.simplefilter("ignore")
@@ -418,6 +477,7 @@ def assess_rows(
         n_rows=n_rows,
         n_distinct=n_distinct,
         chosen=hasattr(estimator, "choice_"),
+        other_choices=estimator.choice_.others if hasattr(estimator, "choice_") else [],
         n_table=None if whole else n_filled,
         cluster_names=list(estimator.cluster_names_),
         n_together=n_together,
@@ -432,12 +492,13 @@ def _gather_evidence(
     labels: np.ndarray,
     rows: np.ndarray,
     choice: Choice | None,
-    n_null: int,
+    n_null: int | None,
     n_resamples: int,
     seed: int,
     jobs: int,
     advance: Advance,
     groups: np.ndarray | None,
+    weights: np.ndarray | None,
 ) -> dict[str, Any]:
     """Compare rows with null tables, unless a choice did, look for gaps, and cluster resamples.
 
@@ -448,13 +509,17 @@ def _gather_evidence(
     if groups is not None:
         order = np.random.default_rng(seed).permutation(rows)
         single = np.sort(order[np.unique(groups[order], return_index=True)[1]])
+    if weights is not None:
+        single = single[rows_to_compare(len(single), seed, weights[single])]
     if choice is None or choice.compared is None:
         choice = judge_rows(estimator, values[single], seed, jobs, n_null)
-    advance(n_null)
+    advance(n_null or MAX_NULL)
     compared = choice.compared
     if compared is None:
         return {}
-    found: dict[str, Any] = compared._asdict() | {
+    found: dict[str, Any] = {
+        "statistic": compared.statistic,
+        "null_statistics": compared.null_statistics,
         "p_value": compared.p_value,
         "uncounted": [column_name(estimator, j) for j in choice.uncounted],
     }
@@ -489,7 +554,11 @@ def _gather_evidence(
     stability = measure_stability(labels[judged], resamples, n_clusters)
     found["row_stability"] = np.full(len(labels), np.nan)
     found["row_stability"][judged] = stability.rows
-    return found | {"cluster_stability": stability.clusters, "cluster_recovery": stability.recovery}
+    return found | {
+        "cluster_stability": stability.clusters,
+        "cluster_recovery": stability.recovery,
+        "n_resamples": n_resamples,
+    }
 
 
 def find_caveats(
@@ -512,8 +581,10 @@ def find_caveats(
         ]
     places = np.flatnonzero(categorical[used]).tolist()
     followed = find_followed_missingness(values[:, used], labels, places).followed
+    selected = find_selected_columns(values[labels >= 0][:, used[~categorical[used]]])
     return {
         "small": np.flatnonzero(sizes < FEW_ROWS).tolist() if whole else [],
         "codes": codes,
         "follows": [column_name(estimator, used[j]) for j in followed],
+        "selected": [column_name(estimator, used[~categorical[used]][j]) for j in selected],
     }

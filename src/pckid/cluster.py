@@ -17,7 +17,7 @@ from pckid._utils.sklearn_compat import Interval, StrOptions, fit_context, with_
 from pckid.describe.cluster_names import check_cluster_names
 from pckid.describe.profiles import profile_clusters
 from pckid.describe.row_summary import count_outliers, summarise_rows
-from pckid.ensemble.base import EnsembleEstimator, Training
+from pckid.ensemble.base import EnsembleEstimator, FitInput, Training
 from pckid.ensemble.feature_map import project
 from pckid.ensemble.outliers import project_and_score
 from pckid.input.column_groups import plain_table
@@ -42,6 +42,7 @@ from pckid.spectral.assignment import (
 from pckid.spectral.conflicts import find_conflicts
 from pckid.spectral.embedding import EMBEDDINGS
 from pckid.spectral.grouping import Grouping, group, regroup
+from pckid.spectral.steadiness import grow_until_steady
 
 # The eigenvectors come from at most this many rows unless `n_landmarks` says otherwise.
 _MAX_LANDMARKS = 3_000
@@ -340,8 +341,14 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         members = drawn.sample.members
         if members is not None:
             check_known(members, drawn.sample.n_rows, self.n_clusters)
-        training = self._choose_n_clusters(
-            self._train(drawn), 0 if members is None else len(members.counts)
+        training = self._choose_n_clusters(drawn, 0 if members is None else len(members.counts))
+        training = grow_until_steady(
+            training,
+            lambda before, n_inits: self._train(before.drawn, n_inits, before),
+            self.n_inits,
+            self.n_clusters_,
+            self.embedding,
+            n_threads(self.n_jobs),
         )
         self._kernel, (rows, sample, _) = training.kernel, training.drawn
         self._weighted = sample_weight is not None
@@ -720,7 +727,7 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
             )
         return read_groups(groups, rows.X.shape[0])[sample.origin]
 
-    def _choose_n_clusters(self, training: Training, at_least: int) -> Training:
+    def _choose_n_clusters(self, drawn: FitInput, at_least: int) -> Training:
         """Take the number of clusters that was given, or choose one and the columns that count.
 
         Groups that are known to be there are clusters, whatever the table says.
@@ -728,9 +735,9 @@ class PCKID(ClusterReprMixin, ClusterMixin, EnsembleEstimator):
         self.__dict__.pop("choice_", None)
         if not isinstance(self.n_clusters, str):
             self.n_clusters_ = int(self.n_clusters)
-            return training
-        n_empty = training.drawn.sample.n_empty
-        self.choice_, training = choose_or_none(self, training)
+            return self._train(drawn)
+        n_empty = drawn.sample.n_empty
+        self.choice_, training = choose_or_none(self, drawn)
         self.n_clusters_ = max(self.choice_.n_clusters, at_least)
         warn_cluster_limit(self.n_clusters_, MAX_CLUSTERS)
         uncounted = [column_name(self, j) for j in self.choice_.uncounted]

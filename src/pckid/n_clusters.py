@@ -1,11 +1,11 @@
 """Choose k automatically: where the spectrum of the random walk on the kernel drops most.
 
-With λ_1 ≥ λ_2 ≥ … the eigenvalues of D^-½ K D^-½, the number chosen is
-
-    argmax_k  λ_k − λ_{k+1},    k = 2, 3, …
-
-the eigengap (von Luxburg 2007). It comes from the ensemble that the clusters come from, and there
-is nothing to tune. `docs/results/verdict.md` tells how often it is right.
+With λ_1 ≥ λ_2 ≥ … the eigenvalues of D^-½ K D^-½, the number chosen is the smallest k = 2, 3, …
+whose drop λ_k − λ_{k+1}, the eigengap (von Luxburg 2007), is at least 0.65 of the largest one: of
+numbers that the spectrum hardly tells apart, the smallest, whichever a random ensemble happens to
+put first. It comes from an ensemble of four times as many starts as the clusters need: ten starts
+of each size choose another k by another seed three times as often as forty.
+`docs/results/verdict.md` tells how often it is right.
 
 Before that number is taken, the clusters are compared with those of tables without groups, see
 `pckid.significance`: where these are as clear, the answer is 1.
@@ -17,23 +17,25 @@ import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.linalg import eigh
 from sklearn.base import clone
 
-from pckid._utils.arrays import Array, take_along, to_numpy
+from pckid._utils.arrays import Array, namespace, take_along, to_numpy
 from pckid._utils.markup import html_table
 from pckid._utils.parallel import blas_threads_for, n_threads
 from pckid._utils.progress import training_progress
 from pckid._utils.seeds import Stream, generator
-from pckid.ensemble.base import EnsembleEstimator, Training
-from pckid.ensemble.feature_map import Kernel, feature_matrix, project_features
+from pckid.ensemble.base import EnsembleEstimator, FitInput, Training
+from pckid.ensemble.feature_map import Kernel, Projection, feature_matrix, project_features
+from pckid.ensemble.members import Ensemble
 from pckid.input.sample import Sample, merge_duplicates
 from pckid.input.table import take
 from pckid.input.validation import categorical_mask
 from pckid.significance.comparison import (
     ALPHA,
+    MAX_NULL,
     MIN_REPEATED,
     MIN_ROWS,
-    N_NULL,
     Comparison,
     compare_with_null_tables,
     rows_to_compare,
@@ -47,6 +49,12 @@ from pckid.spectral.grouping import cluster_points
 
 MAX_CLUSTERS = 15
 MAX_ROWS = 1000
+NEARLY = 0.65  # a drop of this share of the largest one is as good; chosen on the choosing halves
+# k is chosen by four times the estimator's starts, unless that is more than forty.
+_TIMES_STARTS, _MAX_STARTS = 4, 40
+_N_HALVES = 20  # of the ensemble, by which k is chosen anew
+_LEAST_EIGENVALUE = 1e-5  # of the largest; smaller ones are rounding
+UNSTEADY = 0.2  # where as many halves choose another k, another run could
 CHOOSING = "choose_n_clusters"
 """The phase of a fit that chooses k."""
 
@@ -57,8 +65,9 @@ class Choice(NamedTuple):
     Attributes
     ----------
     n_clusters : int
-        The candidate of highest score; 1 where tables without groups look the same. In a single
-        column it is the number of groups with gaps between them, where there are any.
+        The smallest candidate whose score is at least 0.65 of the highest; 1 where tables without
+        groups look the same. In a single column it is the number of groups with gaps between them,
+        where there are any.
     candidates : ndarray of shape (n_candidates,)
         2, 3, …
     scores : ndarray of shape (n_candidates,)
@@ -72,6 +81,9 @@ class Choice(NamedTuple):
     uncounted : tuple of int
         Columns that show no groups, and are left out: those that split clusters which no other
         column tells apart, and those that go with no other column.
+    votes : ndarray of shape (n_candidates,)
+        The share of random halves of the ensemble that choose each candidate: as often would
+        another ensemble of the same size. `others` lists those that another run could choose.
     """
 
     n_clusters: int
@@ -80,6 +92,16 @@ class Choice(NamedTuple):
     eigenvalues: np.ndarray
     compared: Comparison | None = None
     uncounted: tuple[int, ...] = ()
+    votes: np.ndarray = np.empty(0)
+
+    @property
+    def others(self) -> list[int]:
+        """The numbers of clusters that another run could choose, the likeliest first."""
+        if self.n_clusters == 1:
+            return []
+        order = np.argsort(-self.votes, kind="stable")
+        often = [i for i in order if self.votes[i] >= UNSTEADY]
+        return [k for k in self.candidates[often].tolist() if k != self.n_clusters]
 
     @property
     def p_value(self) -> float | None:
@@ -137,14 +159,13 @@ def choose_n_clusters(
     if max_clusters < 2:
         raise ValueError(f"max_clusters={max_clusters}, but there is no choice below 2.")
     model = clone(estimator)
-    training = model._train(model._draw(X, sample_weight))
-    return choose_or_none(model, training, max_clusters)[0]
+    return choose_or_none(model, model._draw(X, sample_weight), max_clusters)[0]
 
 
 def judge_rows(
-    estimator: EnsembleEstimator, X: np.ndarray, seed: int, jobs: int, n_null: int
+    estimator: EnsembleEstimator, X: np.ndarray, seed: int, jobs: int, n_null: int | None
 ) -> Choice:
-    """Choose the number of clusters of rows as a fit with n_clusters="auto" does.
+    """Compare rows with null tables as a fit with n_clusters="auto" does.
 
     Parameters
     ----------
@@ -152,29 +173,32 @@ def judge_rows(
     X : ndarray of shape (n_samples, n_features)
         Its rows, categories as numbers.
     seed, jobs : int
-    n_null : int
-        The largest number of null tables.
+    n_null : int or None
+        The number of null tables; None: as many as a clear answer takes.
     """
     own = {name: getattr(estimator, name) for name in ("n_inits", "n_sizes", "dtype")}
     model = with_few_mixtures(estimator, **own, n_clusters="auto", n_jobs=jobs, random_state=seed)
-    training = model._train(model._draw(X, **model._needs()))
-    return choose_or_none(model, training, n_null=n_null)[0]
+    drawn = model._draw(X, **model._needs())
+    return choose_or_none(model, drawn, n_null=n_null, n_inits=estimator.n_inits)[0]
 
 
 def choose_or_none(
     estimator: EnsembleEstimator,
-    training: Training,
+    drawn: FitInput,
     max_clusters: int = MAX_CLUSTERS,
-    n_null: int = N_NULL,
+    n_null: int | None = None,
+    n_inits: int | None = None,
 ) -> tuple[Choice, Training]:
     """Choose the number of clusters of a table; 1 where tables without groups look the same.
 
     Columns that show no groups are left out, and the ensemble is trained again without them, see
     `significance.single_columns`; with one cluster all columns stay. Returned with the ensemble of
-    the columns that count.
+    the columns that count, of `n_inits` starts, by default four times the estimator's.
     """
     jobs, categorical = n_threads(estimator.n_jobs), categorical_mask(estimator)
-    all_columns = training
+    if n_inits is None:
+        n_inits = max(estimator.n_inits, min(_TIMES_STARTS * estimator.n_inits, _MAX_STARTS))
+    training = all_columns = estimator._train(drawn, n_inits)
     while True:
         kernel, drawn = training.kernel, training.drawn
         choice, rows, points = choose_by_kernel(kernel, drawn.sample, jobs, max_clusters)
@@ -185,7 +209,7 @@ def choose_or_none(
             found = find_single_columns(units, labels)
         if not len(found):
             break
-        training = estimator._train(drawn.without(units.columns_of(found)))
+        training = estimator._train(drawn.without(units.columns_of(found)), n_inits)
     if units.values.shape[1] == 1:
         # Nothing but gaps tells groups in one column; the walk also drops after pieces of a group.
         n_separated = find_gaps(units, labels, drawn.sample.entropy).n_separated
@@ -196,9 +220,10 @@ def choose_or_none(
         # Columns that are nearly constant may be constant in null tables.
         tested = all_columns.drawn.sample
         n_distinct = _count_distinct(tested)
-    n_rows = tested.X.shape[0]
-    if n_distinct >= MIN_ROWS or (n_rows >= MIN_REPEATED and n_distinct > choice.n_clusters):
-        compared = _compare_sample(estimator, tested, categorical, jobs, n_null)
+    some = rows_to_compare(tested.X.shape[0], tested.entropy, tested.given_weights)
+    varied = min(len(some), n_distinct) >= MIN_ROWS
+    if varied or (len(some) >= MIN_REPEATED and n_distinct > choice.n_clusters):
+        compared = _compare_sample(estimator, tested, some, categorical, jobs, n_null)
         n_clusters = choice.n_clusters if compared.p_value <= ALPHA else 1
         choice = choice._replace(n_clusters=n_clusters, compared=compared)
     if choice.n_clusters == 1:
@@ -231,14 +256,19 @@ def rows_as_given(
 
 
 def _compare_sample(
-    estimator: EnsembleEstimator, sample: Sample, categorical: np.ndarray, jobs: int, n_null: int
+    estimator: EnsembleEstimator,
+    sample: Sample,
+    rows: np.ndarray,
+    categorical: np.ndarray,
+    jobs: int,
+    n_null: int | None,
 ) -> Comparison:
-    """Compare rows of a sample with tables without groups."""
-    rows = rows_to_compare(sample.X.shape[0], sample.entropy)
+    """Compare rows (n_rows,) of a sample with tables without groups."""
     values = to_numpy(take_along(sample.X, rows)).astype(np.float64)
+    most, verbose = n_null or MAX_NULL, estimator.verbose
     with (
         warnings.catch_warnings(),
-        training_progress(estimator, n_null, "null tables", estimator.verbose, CHOOSING) as advance,
+        training_progress(estimator, most, "null tables", verbose, CHOOSING) as advance,
     ):
         # The table itself has been warned of.
         warnings.simplefilter("ignore")
@@ -266,5 +296,65 @@ def choose_by_kernel(
         points = project_features(features, projection)
     eigenvalues[:n_wanted] = to_numpy(projection.eigenvalues)
     scores = -np.diff(eigenvalues)[1:]
-    found = Choice(int(candidates[np.argmax(scores)]), candidates, scores, eigenvalues)
-    return found, rows, points
+    spectra = spectra_of_halves(kernel.ensemble, features, points, projection, rng, weights)
+    votes = np.bincount(
+        [smallest_of_nearly_largest(-np.diff(each)[1 : len(scores) + 1]) for each in spectra],
+        minlength=len(scores),
+    )
+    best = smallest_of_nearly_largest(scores)
+    found = Choice(int(candidates[best]), candidates, scores, eigenvalues)
+    return found._replace(votes=votes / max(len(spectra), 1)), rows, points
+
+
+def smallest_of_nearly_largest(scores: np.ndarray) -> int:
+    """Find the first of the scores (n_candidates,) that is at least 0.65 of the largest."""
+    return int(np.argmax(scores >= NEARLY * scores.max()))
+
+
+def spectra_of_halves(
+    ensemble: Ensemble,
+    features: Array,
+    points: Array,
+    projection: Projection,
+    rng: np.random.Generator,
+    weights: Array | None,
+) -> list[np.ndarray]:
+    """Compute the leading eigenvalues of random halves of an ensemble, each descending.
+
+    Where an estimate by all starts has the variance v, one by half of them is v away from it, as
+    far as one by another ensemble is from the truth. The eigenvectors of a half are sought among
+    the leading ones of all (Rayleigh and Ritz): with V = D^-½ U (n, m), they are those of
+    (Vᵀ K V) y = λ (Vᵀ D V) y with the kernel K and the degrees D of the half, both of which are
+    sums over its starts.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+    features : array of shape (n_columns, n_samples)
+    points : array of shape (n_samples, m)
+        The rows' coordinates, λ D^-½ U.
+    projection : Projection
+    rng : numpy Generator
+    weights : array of shape (n_samples,) or None
+    """
+    xp, values = namespace(features), to_numpy(projection.eigenvalues)
+    n_real = int((values > _LEAST_EIGENVALUE * values[0]).sum())
+    if ensemble.n_inits < 2 or n_real < 3:
+        return []
+    vectors = points[:, :n_real] / projection.eigenvalues[:n_real]
+    counts = xp.ones_like(features[0, :]) if weights is None else weights
+    products, degrees = [], []
+    for init in range(ensemble.n_inits):
+        mine = take_along(features, ensemble.columns_of(np.array([init])))
+        inner = mine @ (vectors * counts[:, None])
+        degree = (mine @ counts) @ mine * counts
+        products.append(to_numpy(xp.matrix_transpose(inner) @ inner))
+        degrees.append(to_numpy(xp.matrix_transpose(vectors * degree[:, None]) @ vectors))
+    found = []
+    for _ in range(_N_HALVES):
+        half = rng.permutation(ensemble.n_inits)[: ensemble.n_inits // 2]
+        pair = (sum(each[i].astype(np.float64) for i in half) for each in (products, degrees))
+        spectrum = np.zeros(len(values))
+        spectrum[:n_real] = eigh(*pair, eigvals_only=True)[::-1]
+        found.append(spectrum)
+    return found

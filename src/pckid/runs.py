@@ -36,6 +36,7 @@ from pckid.n_clusters import MAX_CLUSTERS
 from pckid.outofcore.files import BatchResult, FileRows
 from pckid.outofcore.stored import StoredLabels
 from pckid.placing import describe_reading
+from pckid.significance.comparison import MAX_NULL
 from pckid.significance.new_rows import RowComparison, compare_rows
 from pckid.spectral.assignment import place_rows
 from pckid.streaming import Layout, Totals, describe_result, write_batches, write_labels
@@ -115,7 +116,7 @@ class Clustering:
 
     def assess(self, watch: Watch, n_jobs: int | None = None) -> Assessment:
         """Find out whether there are groups at all, and how stable the clusters are."""
-        done, total = 0, N_NULL + N_RESAMPLES
+        done, total = 0, (N_NULL or MAX_NULL) + N_RESAMPLES
         how: dict[str, Any] = {"n_null": N_NULL, "n_resamples": N_RESAMPLES, "n_jobs": n_jobs}
         how["random_state"] = self.estimator.random_state
         with watch() as told:

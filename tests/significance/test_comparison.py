@@ -8,6 +8,7 @@ from scipy import stats
 
 from pckid.significance import comparison
 from pckid.significance.comparison import (
+    ALPHA,
     Comparison,
     Structure,
     compare_structures,
@@ -107,38 +108,65 @@ def test_few_rows_that_come_often_have_a_structure():
 
 
 @pytest.mark.parametrize(
-    ("p_values", "n_null"),
-    [
-        ([0.002], 7),
-        ([0.31], 7),
-        ([0.004, 0.002], 9),
-        ([0.1, 0.29, 0.4], 17),
-        ([0.1, 0.1, 0.1, 0.001], 33),
-        ([0.1, 0.1, 0.1, 0.1, 0.06], 49),
-    ],
-)
-def test_null_tables_are_drawn_until_the_answer_is_clear(monkeypatch, p_values, n_null):
+    ("n_errors", "n_null", "asked"),
+    [([2.6], 9, None), ([2.4, 2.6], 18, None), ([1, 1, 2, 3], 72, None), ([0] * 5, 144, None),
+     ([0], 30, 30)],
+)  # fmt: skip
+def test_null_tables_are_drawn_until_the_answer_is_clear(monkeypatch, n_errors, n_null, asked):
     sizes = []
 
     def compare(own, null):
-        sizes.append(len(null))
-        return SimpleNamespace(p_value=p_values[len(sizes) - 1])
+        sizes.append((len(own), len(null)))
+        return SimpleNamespace(n_errors=n_errors[len(sizes) - 1])
 
     monkeypatch.setattr(comparison, "compare_structures", compare)
     monkeypatch.setattr(comparison, "measure_structure", lambda kernel: kernel)
     X = np.random.default_rng(4).normal(size=(30, 2))
-    found = compare_with_null_tables(X, np.zeros(2, dtype=bool), lambda table, seed: seed, 0)
-    assert found.p_value == p_values[-1]
-    assert sizes[-1] == n_null
+    how = np.zeros(2, dtype=bool), lambda table, seed: seed, 0
+    compare_with_null_tables(X, *how, n_null=asked)
+    assert sizes[-1] == (n_null // 3, n_null)
+    assert len(sizes) == len(n_errors)
 
 
-def test_rows_of_long_tables_are_drawn_once():
-    np.testing.assert_array_equal(rows_to_compare(500, 3), np.arange(500))
-    rows = rows_to_compare(800, 3)
-    assert len(rows) == len(set(rows)) == 500
+def test_the_error_of_the_height_is_that_of_repeated_comparisons():
+    rng, heights = np.random.default_rng(6), []
+    for _ in range(400):
+        own, null = rng.normal(2.0, 0.5, size=4), rng.normal(size=20)
+        found = Comparison(own.mean(), null, own.std(ddof=1) / 2)
+        heights.append((found._height, found.n_errors))
+    height, n_errors = np.array(heights).T
+    threshold = stats.t.isf(ALPHA, 19) * np.sqrt(1 + 1 / 20)
+    errors = np.abs(height - threshold) / n_errors
+    assert np.median(errors) == pytest.approx(height.std(), rel=0.2)
+
+
+def test_long_tables_are_compared_by_other_rows_each_time():
+    X, seen = np.random.default_rng(5).normal(size=(600, 2)), []
+
+    def kernel_of(table, seed):
+        seen.append(table)
+        return np.exp(-((table[:40, None] - table[:40]) ** 2).sum(axis=2))
+
+    compare_with_null_tables(X, np.zeros(2, dtype=bool), kernel_of, 0, n_null=6)
+    assert {len(table) for table in seen} == {500}
+    first, second = ({tuple(row) for row in table} for table in seen[:2])
+    assert first != second
+    assert first | second <= {tuple(row) for row in X}
+
+
+def test_at_most_two_thousand_rows_are_modelled():
+    np.testing.assert_array_equal(rows_to_compare(2000, 3), np.arange(2000))
+    rows = rows_to_compare(2500, 3)
+    assert len(rows) == len(set(rows)) == 2000
     assert (np.diff(rows) > 0).all()
-    np.testing.assert_array_equal(rows, rows_to_compare(800, 3))
-    assert set(rows) != set(rows_to_compare(800, 4))
+    assert set(rows) != set(rows_to_compare(2500, 4))
+
+
+def test_rows_are_drawn_by_weight_as_many_as_they_are_worth():
+    weights = np.r_[np.full(80, 3.0), np.full(80, 1e-6), np.zeros(40)]
+    rows = rows_to_compare(200, 0, weights)
+    np.testing.assert_array_equal(rows, np.arange(80))
+    assert len(rows_to_compare(100, 0, np.r_[100.0, np.ones(99)])) == 4
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,15 @@ from scipy import integrate, stats
 
 from pckid.significance.margins import dip, fit_margin, gaussian_scores, unimodal
 from pckid.significance.null_tables import (
+    complete_scores,
     copula_correlations,
     denoise_correlations,
     denoise_eigenvalues,
     draw_null_table,
     fit_null_model,
+    gaussian_of_all,
     order_categories,
+    pair_rows,
     pairwise_correlations,
     without_chance,
 )
@@ -46,13 +49,30 @@ def test_up_to_ten_values_that_repeat_are_drawn_as_they_are():
     assert not fit_margin(np.tile(np.arange(11.0), 2)).discrete
 
 
+def correlations_of(X):
+    margins = [fit_margin(column) for column in X.T]
+    scores = np.column_stack([margin.scores for margin in margins])
+    return copula_correlations(margins, *pairwise_correlations(scores, ~np.isnan(X)))
+
+
+def assert_same_masks(drawn, X):
+    """The rows lack the same cells, in another order."""
+    masks = [np.unique(np.isnan(table), axis=0, return_counts=True) for table in (drawn, X)]
+    np.testing.assert_array_equal(masks[0][0], masks[1][0])
+    np.testing.assert_array_equal(masks[0][1], masks[1][1])
+
+
+def drawn_like(X, rng, categorical=None):
+    model = fit_null_model(X, no_categories(X) if categorical is None else categorical)
+    return draw_null_table(model, np.arange(len(X)), rng)
+
+
 def test_the_correlation_of_cut_columns_is_the_gaussian_one():
     rng = np.random.default_rng(0)
     rho = 0.7
     latent = rng.multivariate_normal([0, 0, 0], [[1, rho, 0], [rho, 1, 0], [0, 0, 1]], size=20_000)
     X = np.column_stack([latent[:, 0] > 0.8, np.digitize(latent[:, 1], [-1, 0, 0.5]), latent[:, 2]])
-    margins = [fit_margin(column) for column in X.T]
-    found = copula_correlations(margins, ~np.isnan(X))
+    found = correlations_of(X)
     assert found[0, 1] == pytest.approx(rho, abs=0.03)
     assert found[0, 2] == pytest.approx(0, abs=0.03)
 
@@ -60,7 +80,7 @@ def test_the_correlation_of_cut_columns_is_the_gaussian_one():
 def test_no_correlation_is_beyond_one():
     coin = (np.arange(200) % 2).astype(float)
     X = np.column_stack([coin, coin, 1 - coin])
-    found = copula_correlations([fit_margin(column) for column in X.T], ~np.isnan(X))
+    found = correlations_of(X)
     assert np.abs(found).max() <= 1
     np.testing.assert_array_equal(np.diag(found), 1)
     assert found[0, 1] > 0.9
@@ -169,7 +189,7 @@ def test_chance_between_discrete_columns_is_removed_by_eigenvalues():
     scores = np.column_stack([margin.scores for margin in margins])
     raw, counts = pairwise_correlations(scores, observed)
     denoised, one_by_one = denoise_correlations(raw, counts), without_chance(raw, counts)
-    found = copula_correlations(margins, observed)
+    found = copula_correlations(margins, raw, counts)
     for i, j in itertools.combinations(range(6), 2):
         of_scores = sum(
             found[i, j] ** m * margins[i].hermite[m - 1] * margins[j].hermite[m - 1]
@@ -192,7 +212,7 @@ def test_null_tables_of_independent_columns_are_hardly_more_correlated():
         X = rng.normal(size=(60, 12))
         X[rng.random(X.shape) < 0.4] = np.nan
         own.append(mean_square(X))
-        null.append(mean_square(draw_null_table(fit_null_model(X, no_categories(X)), rng)))
+        null.append(mean_square(drawn_like(X, rng)))
     # With the correlations as they are it would be about twice as much.
     assert np.mean(null) < 1.6 * np.mean(own)
 
@@ -235,29 +255,29 @@ def test_two_groups_dip_more_than_one():
 
 def test_null_tables_have_the_missing_cells_margins_and_correlations_of_the_table():
     rng = np.random.default_rng(4)
-    latent = rng.normal(size=(3000, 1)) + 0.5 * rng.normal(size=(3000, 3))
+    latent = rng.normal(size=(900, 1)) + 0.5 * rng.normal(size=(900, 3))
     X = np.column_stack([np.exp(latent[:, 0]), latent[:, 1] > 0.5, latent[:, 2]])
     X[rng.random(X.shape) < 0.3] = np.nan
-    drawn = draw_null_table(fit_null_model(X, no_categories(X)), rng)
-    np.testing.assert_array_equal(np.isnan(drawn), np.isnan(X))
+    drawn = drawn_like(X, rng)
+    assert_same_masks(drawn, X)
     assert set(np.unique(drawn[~np.isnan(drawn[:, 1]), 1])) == {0.0, 1.0}
-    assert np.nanmean(drawn[:, 1]) == pytest.approx(np.nanmean(X[:, 1]), abs=0.03)
+    assert np.nanmean(drawn[:, 1]) == pytest.approx(np.nanmean(X[:, 1]), abs=0.08)
     quantiles = [0.1, 0.5, 0.9]
     np.testing.assert_allclose(
-        np.nanquantile(drawn[:, 0], quantiles), np.nanquantile(X[:, 0], quantiles), rtol=0.15
+        np.nanquantile(drawn[:, 0], quantiles), np.nanquantile(X[:, 0], quantiles), rtol=0.25
     )
 
     def rank_correlation(table):
         both = ~np.isnan(table[:, 0]) & ~np.isnan(table[:, 2])
         return stats.spearmanr(table[both, 0], table[both, 2]).statistic
 
-    assert rank_correlation(drawn) == pytest.approx(rank_correlation(X), abs=0.05)
+    assert rank_correlation(drawn) == pytest.approx(rank_correlation(X), abs=0.08)
 
 
 def test_null_tables_of_two_groups_have_no_gap():
     rng = np.random.default_rng(5)
     X = rng.normal(size=(400, 1)) + 8 * (np.arange(400) % 2)[:, None]
-    drawn = draw_null_table(fit_null_model(X, no_categories(X)), rng)
+    drawn = drawn_like(X, rng)
     assert dip(X[:, 0]) > 0.1
     assert dip(drawn[:, 0]) < 0.04
     assert drawn.min() >= X.min()
@@ -271,7 +291,7 @@ def test_categories_are_ordered_along_the_direction_of_largest_variance():
     X = np.column_stack([position, position + 0.1 * rng.normal(size=300), codes])
     order = order_categories(X, np.array([False, False, True]))[2]
     assert order.tolist() in ([2.0, 0.0, 1.0], [1.0, 0.0, 2.0])
-    drawn = draw_null_table(fit_null_model(X, np.array([False, False, True])), rng)
+    drawn = drawn_like(X, rng, np.array([False, False, True]))
     counts = [np.bincount(table[:, 2].astype(int)) for table in (X, drawn)]
     np.testing.assert_allclose(*counts, atol=40)
     assert drawn[drawn[:, 2] == 2, 0].mean() < drawn[drawn[:, 2] == 1, 0].mean() - 1
@@ -279,7 +299,7 @@ def test_categories_are_ordered_along_the_direction_of_largest_variance():
 
 def test_columns_without_two_values_stay_empty():
     X = np.column_stack([np.arange(30.0), np.ones(30), np.full(30, np.nan)])
-    drawn = draw_null_table(fit_null_model(X, no_categories(X)), np.random.default_rng(0))
+    drawn = drawn_like(X, np.random.default_rng(0))
     assert np.isnan(drawn[:, 1:]).all()
 
 
@@ -289,10 +309,91 @@ def test_columns_that_hold_one_category_together_stay_so():
     codes = np.digitize(position + 0.5 * rng.normal(size=600), [-0.5, 0.7])
     coded = np.where(rng.random(600)[:, None] < 0.2, np.nan, 3 * (codes[:, None] == range(3)) - 1)
     X = np.column_stack([position, coded, rng.random(600) < 0.5])
-    drawn = draw_null_table(fit_null_model(X, no_categories(X)), rng)
-    np.testing.assert_array_equal(np.isnan(drawn), np.isnan(X))
+    drawn = drawn_like(X, rng)
+    assert_same_masks(drawn, X)
     seen = drawn[~np.isnan(drawn[:, 1]), 1:4]
     assert set(np.unique(seen)) == {-1.0, 2.0}
     assert ((seen == 2).sum(axis=1) == 1).all()
     np.testing.assert_allclose(np.nanmean(drawn, axis=0), np.nanmean(X, axis=0), atol=0.3)
     assert drawn[drawn[:, 1] == 2, 0].mean() < drawn[drawn[:, 3] == 2, 0].mean() - 1
+
+
+def lost_after_high_values(rng, n_samples=400):
+    """Two columns of correlation 0.9; the second is missing where the first is above 0."""
+    x = rng.normal(size=n_samples)
+    X = np.column_stack([x, 0.9 * x + np.sqrt(0.19) * rng.normal(size=n_samples)])
+    X[x > 0, 1] = np.nan
+    return X
+
+
+def test_null_rows_lack_the_cells_of_rows_that_they_resemble():
+    rng = np.random.default_rng(9)
+    X = lost_after_high_values(rng)
+    drawn = drawn_like(X, rng)
+    assert_same_masks(drawn, X)
+    lost = np.isnan(drawn[:, 1])
+    assert drawn[lost, 0].mean() > drawn[~lost, 0].mean() + 1
+    assert np.nanmean(drawn[:, 1]) == pytest.approx(np.nanmean(X[:, 1]), abs=0.2)
+
+
+def test_cells_missing_at_random_are_missing_at_random_in_null_tables():
+    rng, found = np.random.default_rng(10), []
+    for _ in range(20):
+        X = rng.normal(size=(150, 1)) + rng.normal(size=(150, 6))
+        X[:, 1:][rng.random((150, 5)) < 0.3] = np.nan
+        drawn = drawn_like(X, rng)
+        extreme = np.abs(np.nanmean(drawn, axis=1))
+        found.append(stats.spearmanr(extreme, np.isnan(drawn).sum(axis=1)).statistic)
+    # Fewer values vary more in the mean; rows paired by observed cells alone had 0.27.
+    assert np.mean(found) < 0.12
+
+
+def slow_expectation(row, means, covariance):
+    """A row with its missing values as the Gaussian expects them, and their covariance."""
+    o, m = ~np.isnan(row), np.isnan(row)
+    full, spread = row.copy(), np.zeros_like(covariance)
+    gain = covariance[np.ix_(m, o)] @ np.linalg.inv(covariance[np.ix_(o, o)])
+    full[m] = means[m] + gain @ (row[o] - means[o])
+    spread[np.ix_(m, m)] = covariance[np.ix_(m, m)] - gain @ covariance[np.ix_(o, m)]
+    return full, spread
+
+
+def test_the_gaussian_of_all_values_is_a_fixed_point_of_em():
+    rng = np.random.default_rng(11)
+    X = lost_after_high_values(rng, 300)
+    X = np.column_stack([X, rng.normal(size=300) + X[:, 0]])
+    X[rng.random(300) < 0.2, 2] = np.nan
+    means, spreads, correlations = gaussian_of_all(X)
+    covariance = correlations * spreads * spreads[:, None]
+    rows, parts = zip(*(slow_expectation(row, means, covariance) for row in X), strict=True)
+    rows = np.stack(rows)
+    again = np.cov(rows.T, bias=True) * 300 + np.sum(parts, axis=0) + 2 * np.eye(3)
+    np.testing.assert_allclose(rows.mean(axis=0), means, atol=0.01)
+    np.testing.assert_allclose(again / 302, covariance, atol=0.02)
+    # What was observed of the second column is below 0 on average.
+    assert np.nanmean(X[:, 1]) < -0.5
+    assert abs(means[1]) < 0.15
+
+
+def test_missing_scores_are_drawn_given_the_observed_ones():
+    rng = np.random.default_rng(12)
+    X = rng.normal(size=(4000, 1)) + 0.5 * rng.normal(size=(4000, 3))
+    X[:, 1:][rng.random((4000, 2)) < 0.3] = np.nan
+    model = fit_null_model(X, no_categories(X))
+    completed = complete_scores(model, np.arange(4000), rng)
+    seen = ~np.isnan(X)
+    np.testing.assert_allclose(completed[seen], model.scores[seen])
+    found, expected = np.corrcoef(completed.T), model.root @ model.root.T
+    np.testing.assert_allclose(found, expected, atol=0.04)
+    np.testing.assert_allclose(completed.std(axis=0), model.spreads, atol=0.04)
+
+
+def test_rows_are_paired_by_the_least_sum_of_squared_distances():
+    rng = np.random.default_rng(13)
+    rows, others = rng.normal(size=(2, 6, 3))
+
+    def total(order):
+        return ((rows - others[list(order)]) ** 2).sum()
+
+    best = min(itertools.permutations(range(6)), key=total)
+    np.testing.assert_array_equal(pair_rows(rows, others), best)

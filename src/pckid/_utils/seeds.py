@@ -16,6 +16,7 @@ class Stream(IntEnum):
     RESAMPLES = 5  # the rows of each resample, by its number
     MEMBERSHIP = 6  # the parts of the ensemble that tell how sure memberships are
     GAPS = 7  # the halves of rows that tell whether there is a gap, and the order of ties
+    STEADINESS = 8  # the rows by which halves of an ensemble are compared
 
 
 def sequence(entropy: int, stream: Stream, *key: int) -> np.random.SeedSequence:

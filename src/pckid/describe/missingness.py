@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import chi2
+from scipy.stats import chi2, norm, rankdata
 
 MAX_ROWS = 5_000
 
@@ -14,6 +14,8 @@ MIN_CELLS = 10  # fewer missing cells than this, or fewer observed ones, are too
 MAX_CHANCE = 0.01
 _N_STRATA = 8
 _ROWS_PER_COLUMN = 20
+# Up to this p-value, over all pairs of columns, missing cells depend on values.
+_SELECTED = 1e-3
 
 
 class MissingnessLink(NamedTuple):
@@ -173,3 +175,24 @@ def _suggested_clusters(columns: list[np.ndarray], labels: np.ndarray) -> np.nda
     coefficients = np.linalg.lstsq(design, targets, rcond=None)[0]
     shares = np.bincount(labels) / len(labels)
     return np.argmax(design @ coefficients + shares, axis=1)
+
+
+def find_selected_columns(values: np.ndarray) -> list[int]:
+    """Find columns whose cells are missing depending on the values of other columns.
+
+    Columns of numbers (n_samples, n_features), NaN where missing. For each pair of columns, the
+    ranks of one are compared between the rows that lack the other and those that have it, by the
+    correlation r of rank and presence over n rows: r √n is about Gaussian if nothing depends.
+    """
+    seen = ~np.isnan(values)
+    ranks = np.nan_to_num(rankdata(values, axis=0, nan_policy="omit"))
+    present, n = seen.astype(np.float64), np.maximum(seen.sum(axis=0), 1)
+    # Entry (i, j): ranks of column i, over the rows that have it, with the presence of column j.
+    shares = present.T @ present / n[:, None]
+    means, squares = ranks.sum(axis=0) / n, (ranks**2).sum(axis=0) / n
+    covariances = ranks.T @ present / n[:, None] - means[:, None] * shares
+    variances = (squares - means**2)[:, None] * shares * (1 - shares)
+    scores = np.abs(covariances) * np.sqrt(n / np.where(variances > 0, variances, np.inf).T).T
+    np.fill_diagonal(scores, 0.0)
+    n_pairs = max(scores.size - len(scores), 1)
+    return np.flatnonzero(scores.max(axis=0) > norm.isf(_SELECTED / 2 / n_pairs)).tolist()

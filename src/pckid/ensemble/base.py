@@ -77,11 +77,17 @@ class Training(NamedTuple):
     drawn: FitInput
     members: Callable[[int], np.ndarray]  # `draw_members` of a size, each drawn once
 
+    def first(self, n_inits: int) -> Training:
+        """Take the mixtures of the first starts."""
+        ensemble = self.kernel.ensemble.first(n_inits)
+        return self._replace(kernel=self.kernel._replace(ensemble=ensemble))
+
     def find_unseen(self, rows: np.ndarray) -> np.ndarray:
         """Find which mixtures did not learn from rows (n,) of the sample (n_mixtures, n)."""
         n_samples, found = self.drawn.sample.table.n_samples, []
         for stack in self.kernel.ensemble.stacks:
-            learnt = self.members(stack.log_weights.shape[1])
+            n_inits, size = stack.log_weights.shape
+            learnt = self.members(size)[:n_inits]
             unseen = np.ones((len(learnt), n_samples), dtype=bool)
             unseen[np.arange(len(learnt))[:, None], learnt] = False
             found.append(unseen[:, rows])
@@ -359,20 +365,30 @@ class EnsembleEstimator(
         is_share = isinstance(self.max_samples, float)
         return 0 if is_share else 2 * subsample_size(self.max_samples, 10**18)
 
-    def _train(self, drawn: FitInput) -> Training:
-        """Train the ensemble on a sample; `verbose` prints what it is and how far."""
+    def _train(
+        self, drawn: FitInput, n_inits: int | None = None, before: Training | None = None
+    ) -> Training:
+        """Train the ensemble on a sample; `verbose` prints what it is and how far.
+
+        With `n_inits` starts in place of the estimator's own; the first of them are those of
+        `before`, which was trained on the same sample.
+        """
         sample = drawn.sample
         plan = self._plan(sample)
+        plan = plan._replace(n_inits=n_inits or plan.n_inits)
+        old = None if before is None else before.kernel.ensemble
+        n_new = plan.n_inits - (0 if old is None else old.n_inits)
         if self.verbose:
             print(
                 f"[{type(self).__name__}] {sample.n_usable:,} rows × {sample.table.n_features:,} "
-                f"columns, {plan.n_inits * len(plan.sizes):,} mixtures with "
-                f"{plan.n_inits * sum(plan.sizes):,} components on {plan.n_rows:,} rows each"
+                f"columns, {n_new * len(plan.sizes):,} mixtures with "
+                f"{n_new * sum(plan.sizes):,} components on {plan.n_rows:,} rows each"
             )
         members = cache(partial(draw_members, plan, sample.table.n_samples))
-        tasks, jobs = schedule(sample.table, plan), n_threads(self.n_jobs)
+        tasks = schedule(sample.table, plan, plan.n_inits - n_new)
+        how = sample.table, plan, members, tasks, n_threads(self.n_jobs)
         with training_progress(self, len(tasks), "mixtures", self.verbose) as advance:
-            ensemble = train(sample.table, plan, members, tasks, jobs, advance, sample.weights)
+            ensemble = train(*how, advance, sample.weights, old)
         kernel = Kernel(sample.scaling, ensemble, sample.dtype, self.weighting)
         return Training(kernel, drawn, members)
 

@@ -39,6 +39,11 @@ class Projection(NamedTuple):
     degree: Array | None  # (n_columns,)
     eigenvalues: Array  # (n_components,), descending
 
+    def first(self, n_components: int) -> Projection:
+        """Take the first coordinates."""
+        values = self.eigenvalues[:n_components]
+        return Projection(self.basis[:, :n_components], self.degree, values)
+
 
 # What a mixture of g components counts in the kernel. Two rows in the same one of many components
 # are more surely alike than two in the same one of few.

@@ -84,6 +84,25 @@ class Ensemble(NamedTuple):
         return sum(stack.log_weights.shape[0] for stack in self.stacks)
 
     @property
+    def n_inits(self) -> int:
+        """How many mixtures there are of each number of components."""
+        return self.stacks[0].log_weights.shape[0]
+
+    def first(self, n_inits: int) -> Ensemble:
+        """Take the mixtures of the first starts."""
+        stacks = (type(stack)(*(array[:n_inits, ...] for array in stack)) for stack in self.stacks)
+        return self._replace(stacks=tuple(stacks))
+
+    def columns_of(self, inits: np.ndarray) -> np.ndarray:
+        """List the columns of the feature map that come from some starts."""
+        places, first = [], 0
+        for stack in self.stacks:
+            n_inits, size = stack.log_weights.shape
+            places.append(first + np.arange(n_inits * size).reshape(n_inits, size)[inits].ravel())
+            first += n_inits * size
+        return np.concatenate(places)
+
+    @property
     def widths(self) -> list[int]:
         """How many columns of the feature map come from each stack."""
         return [math.prod(stack.log_weights.shape) for stack in self.stacks]
@@ -165,11 +184,14 @@ def rows_of(ranks: Array) -> Array:
     return ranks % _ROWS
 
 
-def schedule(table: Table, plan: Plan) -> list[Task]:
-    """Divide the plan into tasks: runs of one size, or of all sizes where a GPU shares the rows."""
+def schedule(table: Table, plan: Plan, first: int = 0) -> list[Task]:
+    """Divide the plan, from its `first` start on, into tasks.
+
+    These are runs of one size, or of all sizes where a GPU shares the rows.
+    """
     if not _shares_rows(table, plan):
         n_alike = _stack_size(table, plan)
-        starts = range(0, plan.n_inits, n_alike)
+        starts = range(first, plan.n_inits, n_alike)
         return [
             (Run(size, init, min(n_alike, plan.n_inits - init)),)
             for size in plan.sizes
@@ -178,7 +200,7 @@ def schedule(table: Table, plan: Plan) -> list[Task]:
     tasks: list[list[Run]] = []
     room, most = 0, _STACK_BYTES_DEVICE // (table.n_samples * _itemsize(table))
     for size in plan.sizes:
-        init = 0
+        init = first
         while init < plan.n_inits:
             if room < size:
                 tasks.append([])
@@ -197,10 +219,12 @@ def train(
     n_threads: int,
     advance: Advance,
     weights: np.ndarray | None = None,
+    before: Ensemble | None = None,
 ) -> Ensemble:
-    """Train all mixtures of the plan on the table, whose rows may have `weights` (n_samples,).
+    """Train the mixtures of tasks on the table, whose rows may have `weights` (n_samples,).
 
-    `draw` is `draw_members` for the plan and the table.
+    `draw` is `draw_members` for the plan and the table, and `before` has the mixtures of the starts
+    that come before those of the tasks.
     """
     trained: list[tuple[Run, Any]] = []
 
@@ -221,7 +245,7 @@ def train(
             keep([found])
     else:
         run_in_threads(train_one, tasks, n_threads if is_host(table.values) else 1, keep)
-    return Ensemble(plan.covariance_type, _stack(plan, trained))
+    return Ensemble(plan.covariance_type, _stack(plan, trained, before))
 
 
 def posteriors(ensemble: Ensemble, table: Table) -> Callable[..., Array]:
@@ -380,9 +404,11 @@ def _itemsize(table: Table) -> int:
     return 4 if "32" in str(table.values.dtype) else 8
 
 
-def _stack(plan: Plan, trained: list[tuple[Run, Any]]) -> tuple[Any, ...]:
+def _stack(plan: Plan, trained: list[tuple[Run, Any]], before: Ensemble | None) -> tuple[Any, ...]:
     """Join the mixtures of each size, in the order of their starts."""
     parts: dict[int, list[Any]] = {size: [] for size in plan.sizes}
+    for size, stack in zip(plan.sizes, () if before is None else before.stacks, strict=False):
+        parts[size].append(stack)
     for run, params in sorted(trained, key=lambda each: each[0]):
         parts[run.size].append(params)
     trained.clear()

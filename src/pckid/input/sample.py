@@ -87,6 +87,7 @@ class Sample(NamedTuple):
     origin: np.ndarray | None = None
     known: np.ndarray | None = None  # (n_chosen,), known groups of the rows of `X`, "" if unknown
     members: KnownMembers | None = None  # of all rows those whose group is known
+    given_weights: np.ndarray | None = None  # (n_chosen,), of the rows of `X`; None: all alike
 
     @property
     def n_distinct(self) -> int:
@@ -148,7 +149,7 @@ def draw_sample(rows: RowsInMemory | Any, sampling: Sampling) -> Sample:
     origin = None if found.chosen is None else _origin_of(places, found.chosen, table.n_samples)
     return Sample(
         table, scaling, dtype, n_usable, sampling.entropy, relative(weights), found.X, n_rows,
-        n_empty, places, is_whole, origin, found.known, found.members,
+        n_empty, places, is_whole, origin, found.known, found.members, found.weights,
     )  # fmt: skip
 
 

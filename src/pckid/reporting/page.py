@@ -11,7 +11,7 @@ import numpy as np
 
 from pckid._utils.quantities import write_quantity
 from pckid._utils.text import brief, counted, write_p
-from pckid.assessment import Answer
+from pckid.assessment import Answer, Assessment
 from pckid.reporting.payload import MAX_DOTS, block_means, observed_range, pack_charts
 from pckid.reporting.summary import MAX_LISTED_COLUMNS, MAX_PICTURE_COLUMNS, Summary
 
@@ -37,6 +37,11 @@ _CHART_STYLE = """:where(.chart) {
 }"""
 
 
+def _mark(found: Assessment | None) -> str:
+    """Choose the sign before the verdict; groups that are hardly found again have no tick."""
+    return _MARKS[Answer.UNKNOWN if found is None or found.doubtful else found.answer]
+
+
 def render(summary: Summary) -> str:
     """Turn a summary into a page of HTML."""
     style, scripts = _read_installed("templates/style.css"), _scripts()
@@ -45,7 +50,7 @@ def render(summary: Summary) -> str:
     return _template().render(
         summary=summary,
         title=summary.titles.__getitem__,
-        mark=_MARKS[summary.assessment.answer if summary.assessment else Answer.UNKNOWN],
+        mark=_mark(summary.assessment),
         data=pack_charts(summary),
         numbers=sorted(
             [len(summary.clusters), *(len(each.clusters) for each in summary.other_numbers)]

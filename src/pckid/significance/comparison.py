@@ -25,16 +25,16 @@ In small tables p-values are too low: of those of 60 to 130 rows without groups,
 MAX_COLUMNS = 1000  # of wider tables so many random columns are compared
 MIN_ROWS = 20  # fewer rows than this are too few to test
 MIN_REPEATED = 60  # where there are few distinct rows, fewer rows than this are too few to test
-MAX_COMPARED = 500  # of longer tables so many random rows are compared
-_LOOKS = (7, 9, 17, 33)  # after so many null tables the answer may be clear
-N_NULL = 49  # no more null tables are drawn
-_UNCLEAR = (ALPHA / 10, 0.3)  # between these p-values further null tables are drawn
+MAX_COMPARED = 500  # of longer tables so many random rows are compared at a time
+MAX_MODELLED = 2000  # and null tables are drawn from so many of them
+_LOOKS = (9, 18, 36, 72)  # after so many null tables the answer may be clear
+MAX_NULL = 144  # no more null tables are drawn, unless they are asked for
+_CLEAR = 2.5  # the answer is clear if p is so many standard errors away from the threshold
+_NULL_PER_OWN = 3  # the table itself is measured once for so many null tables
 # Trains a kernel on a table (n, d) by a seed and returns it between its rows (n, n).
 KernelOf = Callable[[np.ndarray, int], np.ndarray]
 # What the eigenvalues, shares and dips of a structure count in the statistic.
 _WEIGHTS = (0.5, 0.25, 0.25)
-# The table's own statistic is the mean over so many ensembles: the chance of one does not decide.
-_N_OWN = 3
 # Smaller spreads of null tables are rounding.
 _LEAST_SPREAD = 1e-6
 _N_LEADING = 7
@@ -65,6 +65,7 @@ class Comparison(NamedTuple):
 
     statistic: float  # how far the table is above null tables, in their standard deviations
     null_statistics: np.ndarray  # (n_null,), how far each null table is above the others
+    error: float = 0.0  # of the statistic: it is a mean over ensembles, and over draws of rows
 
     @property
     def p_value(self) -> float:
@@ -74,9 +75,28 @@ class Comparison(NamedTuple):
         probabilities, which their ranks do not.
         """
         n = len(self.null_statistics)
-        spread = max(float(self.null_statistics.std(ddof=1)), _LEAST_SPREAD)
-        difference = self.statistic - self.null_statistics.mean()
-        return float(stats.t.sf(difference / spread / np.sqrt(1 + 1 / n), n - 1))
+        return float(stats.t.sf(self._height / np.sqrt(1 + 1 / n), n - 1))
+
+    @property
+    def n_errors(self) -> float:
+        """By how many standard errors the p-value is away from the threshold.
+
+        With t the statistic in standard deviations of n null ones, and e its own error in the same
+        unit, t has the variance e² + 1 / n + t² / (2 n − 2), as the mean and the standard deviation
+        of the null statistics vary, too.
+        """
+        n, height = len(self.null_statistics), self._height
+        threshold = stats.t.isf(ALPHA, n - 1) * np.sqrt(1 + 1 / n)
+        own = self.error / self._spread
+        return abs(height - threshold) / np.sqrt(own**2 + 1 / n + height**2 / (2 * n - 2))
+
+    @property
+    def _spread(self) -> float:
+        return max(float(self.null_statistics.std(ddof=1)), _LEAST_SPREAD)
+
+    @property
+    def _height(self) -> float:
+        return (self.statistic - float(self.null_statistics.mean())) / self._spread
 
 
 def compare_with_null_tables(
@@ -85,42 +105,54 @@ def compare_with_null_tables(
     kernel_of: KernelOf,
     entropy: int,
     jobs: int = 1,
-    n_null: int = N_NULL,
+    n_null: int | None = None,
     advance: Advance = lambda count: None,
 ) -> Comparison:
     """Compare how clearly a table and null tables fall into clusters.
 
     Of a table (n_samples, n_features) with NaN where a value is missing, whose `categorical`
-    columns (n_features,) hold categories as numbers; `entropy` is the seed of everything. As many
-    null tables are drawn as a clear answer takes: 7, 9, 17 or 33, or at last `n_null`; `advance` is
-    called with 1 for every one.
+    columns (n_features,) hold categories as numbers; `entropy` is the seed of everything. Of more
+    than 500 rows, every ensemble and every null table has others. As many null tables are drawn as
+    a clear answer takes, up to 144, or all of `n_null`; `advance` is called with 1 for every one.
     """
     if X.shape[1] > MAX_COLUMNS:
         # Empty columns do not count.
         empty = generator(entropy, Stream.NULL_TABLES, 2).permutation(X.shape[1])[MAX_COLUMNS:]
         X = X.copy()
         X[:, empty] = np.nan
-    model = fit_null_model(X, categorical)
+    model, every = fit_null_model(X, categorical), np.arange(len(X))
 
     def measure(of_null: int, number: int) -> Structure:
         rng = generator(entropy, Stream.NULL_TABLES, of_null, number)
-        table = draw_null_table(model, rng) if of_null else X
+        rows = some_rows(every, MAX_COMPARED, rng)
+        table = draw_null_table(model, rows, rng) if of_null else X[rows]
         return measure_structure(kernel_of(table, int(rng.integers(2**31))))
 
-    own: list[Structure] = run_in_threads(measure, [(0, i) for i in range(_N_OWN)], jobs)
+    own: list[Structure] = []
     null: list[Structure] = []
-    for look in (*(look for look in _LOOKS if look < n_null), n_null):
+    for look in (*_LOOKS, MAX_NULL) if n_null is None else (n_null,):
+        n_own = max(_NULL_PER_OWN, look // _NULL_PER_OWN)
+        own += run_in_threads(measure, [(0, i) for i in range(len(own), n_own)], jobs)
         numbers = [(1, i) for i in range(len(null), look)]
         null += run_in_threads(measure, numbers, jobs, lambda _: advance(1))
         found = compare_structures(own, null)
-        if not _UNCLEAR[0] <= found.p_value <= _UNCLEAR[1]:
+        if found.n_errors > _CLEAR:
             break
     return found
 
 
-def rows_to_compare(n_rows: int, entropy: int) -> np.ndarray:
-    """Draw the rows of a table that are compared, ascending; all of them if there are up to 500."""
-    return some_rows(np.arange(n_rows), MAX_COMPARED, generator(entropy, Stream.NULL_TABLES))
+def rows_to_compare(n_rows: int, entropy: int, weights: np.ndarray | None = None) -> np.ndarray:
+    """Draw the rows of a table that are compared, ascending; at most 2,000.
+
+    With weights w (n_rows,) they are drawn in proportion to these, each row once, and no more than
+    (Σ w)² / Σ w², the effective number of rows: a heavy row tells no more than one row does.
+    """
+    rng = generator(entropy, Stream.NULL_TABLES)
+    if weights is None:
+        return some_rows(np.arange(n_rows), MAX_MODELLED, rng)
+    shares = weights / weights.sum()
+    size = min(MAX_MODELLED, round(1 / float(shares @ shares)), int(np.count_nonzero(shares)))
+    return np.sort(rng.choice(n_rows, size, replace=False, p=shares))
 
 
 def measure_structure(kernel: np.ndarray) -> Structure:
@@ -146,14 +178,15 @@ def compare_structures(own: Sequence[Structure], null: Sequence[Structure]) -> C
     and standard deviation of the *other* null tables, as the table itself is: else few null tables
     would seem closer to each other than a further one is. There are three of them at least.
     """
-    statistic, null_statistics = 0.0, np.zeros(len(null))
+    statistics, null_statistics = np.zeros(len(own)), np.zeros(len(null))
     for kind, weight in enumerate(_WEIGHTS):
         mine, others = (np.stack([each[kind] for each in found]) for found in (own, null))
         spread = np.maximum(others.std(axis=0, ddof=1), _LEAST_SPREAD)
         heights = (mine - others.mean(axis=0)) / spread
-        statistic += weight * float(heights.max(axis=1).mean())
+        statistics += weight * heights.max(axis=1)
         null_statistics += weight * leave_one_out(others).max(axis=1)
-    return Comparison(statistic, null_statistics)
+    error = float(statistics.std(ddof=1)) / np.sqrt(len(own)) if len(own) > 1 else 0.0
+    return Comparison(float(statistics.mean()), null_statistics, error)
 
 
 def leave_one_out(values: np.ndarray) -> np.ndarray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import ndtr, ndtri
 
 # A column of so few distinct values, each of which comes twice on average, is discrete.
 FEW_LEVELS = 10
@@ -23,6 +23,7 @@ class Margin(NamedTuple):
     # (n_samples,), the expected value of the standard Gaussian that a row's value was cut from, of
     # mean 0 and variance 1 over the rows; NaN where missing
     scores: np.ndarray
+    level_scores: np.ndarray  # (n_distinct,), the score of each distinct value, ascending
     # (24,), coefficients of the scores as a function of that Gaussian, in Hermite polynomials of
     # degrees 1, 2, …
     hermite: np.ndarray
@@ -30,9 +31,17 @@ class Margin(NamedTuple):
     def quantile(self, probabilities: np.ndarray) -> np.ndarray:
         """Return the values at probabilities (n,)."""
         if self.discrete:
-            places = np.searchsorted(self.cumulative, probabilities)
-            return self.levels[np.minimum(places, len(self.levels) - 1)]
+            return self.levels[self._places(probabilities)]
         return np.interp(probabilities, self.cumulative, self.levels)
+
+    def score(self, gaussian: np.ndarray) -> np.ndarray:
+        """Return the scores of the values that standard Gaussian ones (n,) are cut to."""
+        return self.level_scores[self._places(ndtr(gaussian))] if self.discrete else gaussian
+
+    def _places(self, probabilities: np.ndarray) -> np.ndarray:
+        """Find the level of a discrete column at probabilities (n,)."""
+        places = np.searchsorted(self.cumulative, probabilities)
+        return np.minimum(places, len(self.levels) - 1)
 
 
 def fit_margin(column: np.ndarray, order: np.ndarray | None = None) -> Margin:
@@ -49,12 +58,12 @@ def fit_margin(column: np.ndarray, order: np.ndarray | None = None) -> Margin:
         counts = np.bincount(place, minlength=len(order))
     shares = counts / counts.sum()
     means, variance, hermite = gaussian_scores(shares)
-    scores = np.full(len(column), np.nan)
-    scores[observed] = means[place] / np.sqrt(variance)
+    scores, each = np.full(len(column), np.nan), means / np.sqrt(variance)
+    scores[observed] = each[place]
     few = len(levels) <= FEW_LEVELS and 2 * len(levels) <= counts.sum()
     if few or order is not None:
-        return Margin(levels, np.cumsum(shares), True, scores, hermite)
-    return Margin(*unimodal(levels, shares)[:2], False, scores, hermite)
+        return Margin(levels, np.cumsum(shares), True, scores, each, hermite)
+    return Margin(*unimodal(levels, shares)[:2], False, scores, each, hermite)
 
 
 def gaussian_scores(shares: np.ndarray) -> tuple[np.ndarray, float, np.ndarray]:

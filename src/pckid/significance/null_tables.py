@@ -2,8 +2,15 @@
 
 Rows are draws from a Gaussian copula: from a Gaussian with the table's correlations, each column of
 which is then given the distribution of the table's column. Discrete columns keep theirs, all others
-get the closest unimodal one. Columns of two values that hold one category together stay one. The
-same cells are missing.
+get the closest unimodal one. Columns of two values that hold one category together stay one.
+
+What is missing may depend on the values, as where a person who is ill leaves a study. The Gaussian
+is that of all values, by maximum likelihood where values are missing at random. And a null row
+lacks the cells of the row of the table that it resembles: null rows and rows are paired so that
+they are as similar as possible in all columns together (an optimal assignment), the missing values
+of the table being drawn from the same Gaussian given the observed ones. Where cells are missing at
+random this is a random pairing; rows paired by observed cells alone would not be, since rows of few
+observed cells are more extreme in them.
 """
 
 from __future__ import annotations
@@ -11,6 +18,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 from scipy.special import ndtr
 
 from pckid.significance.margins import N_HERMITE, Margin, fit_margin
@@ -21,6 +29,10 @@ _LEAST_EIGENVALUE = 1e-3
 # How many rows without correlation are added to those in which both columns are observed.
 _PRIOR_ROWS = 2.0
 _MAX_ROUNDS = 20
+# The Gaussian of all values is estimated for so many columns; in wider tables those that are
+# observed have to do, and rows are paired by so many columns.
+_MAX_PAIRED = 40
+_N_ITERATIONS = 20
 
 
 class NullModel(NamedTuple):
@@ -30,6 +42,13 @@ class NullModel(NamedTuple):
     units: Units
     root: np.ndarray  # (n_units, n_units), times its transpose the correlations of the Gaussian
     observed: np.ndarray  # (n_samples, n_features), bool
+    scores: np.ndarray  # (n_samples, n_units), what the table shows of the Gaussian; NaN if missing
+    # (n_units,) each, of the Gaussian of all values; the scores of the observed ones have 0 and 1
+    means: np.ndarray
+    spreads: np.ndarray
+    paired: np.ndarray  # (n_paired,), the units by which rows are paired
+    patterns: np.ndarray  # (n_samples,), rows of the same number have the same of them observed
+    inverses: np.ndarray  # (n_patterns, n_paired, n_paired), see `invert_observed`
 
 
 def fit_null_model(X: np.ndarray, categorical: np.ndarray) -> NullModel:
@@ -43,41 +62,117 @@ def fit_null_model(X: np.ndarray, categorical: np.ndarray) -> NullModel:
     table = units.values
     orders = order_categories(table, units.categorical)
     margins = [fit_margin(column, order) for column, order in zip(table.T, orders, strict=True)]
-    correlations = copula_correlations(margins, ~np.isnan(table))
-    return NullModel(margins, units, _root(correlations), ~np.isnan(X))
+    scores = np.column_stack([margin.scores for margin in margins])
+    observed = ~np.isnan(scores)
+    raw, counts = pairwise_correlations(np.nan_to_num(scores), observed)
+    means, spreads = np.zeros(len(raw)), np.ones(len(raw))
+    paired = np.unique(np.linspace(0, len(raw) - 1, _MAX_PAIRED).round().astype(int))
+    if not observed.all() and len(paired) == len(raw):
+        means, spreads, raw = gaussian_of_all(scores)
+    root = _root(copula_correlations(margins, raw, counts))
+    kinds, patterns = np.unique(observed[:, paired], axis=0, return_inverse=True)
+    inverses = invert_observed(root[paired] @ root[paired].T, kinds)
+    gaussian = root, ~np.isnan(X), scores, means, spreads
+    return NullModel(margins, units, *gaussian, paired, patterns.reshape(-1), inverses)
 
 
-def draw_null_table(model: NullModel, rng: np.random.Generator) -> np.ndarray:
-    """Draw a table without groups, of shape (n_samples, n_features), NaN where missing."""
-    n_samples = len(model.observed)
-    latent = rng.standard_normal((n_samples, len(model.margins))) @ model.root.T
-    X = np.full(model.observed.shape, np.nan)
+def draw_null_table(model: NullModel, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Draw a table without groups, of shape (n_rows, n_features), NaN where missing.
+
+    It lacks the cells that `rows` (n_rows,) of the table lack.
+    """
+    latent = rng.standard_normal((len(rows), len(model.margins))) @ model.root.T
+    latent = model.means + model.spreads * latent
+    observed = model.observed[rows]
+    X = np.full(observed.shape, np.nan)
     for some, margin, column in zip(model.units.columns, model.margins, latent.T, strict=True):
         values = margin.quantile(ndtr(column))[:, None]
         if len(some) > 1:
             low, high = model.units.ends[:, some]
             values = np.where(values == np.arange(len(some)), high, low)
         X[:, some] = values
-    X[~model.observed] = np.nan
+    if (observed != observed[0]).any():
+        drawn = [model.margins[j].score(latent[:, j]) for j in model.paired]
+        observed = observed[pair_rows(np.column_stack(drawn), complete_scores(model, rows, rng))]
+    X[~observed] = np.nan
     return X
 
 
-def copula_correlations(margins: list[Margin], observed: np.ndarray) -> np.ndarray:
+def pair_rows(rows: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Pair rows (n, d) one to one with others (n, d), so that squared distances are least in sum.
+
+    Returns the other row of each (n,).
+    """
+    return linear_sum_assignment(-rows @ others.T)[1]
+
+
+def complete_scores(model: NullModel, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Draw what is missing in rows (n_rows,) of the table, given what is observed.
+
+    Returns scores (n_rows, n_paired). With z a draw from the Gaussian of covariances C, and P as
+    `invert_observed` returns it, z + C P (x − z) has the observed values of x, and its missing ones
+    are a draw given them (Matheron's rule).
+    """
+    root, means = model.root[model.paired], model.means[model.paired]
+    spreads = model.spreads[model.paired]
+    x = (model.scores[np.ix_(rows, model.paired)] - means) / spreads
+    drawn = rng.standard_normal((len(rows), root.shape[1])) @ root.T
+    apart = np.where(np.isnan(x), 0.0, x - drawn)[:, None, :]
+    moved = drawn + np.matmul(apart, model.inverses[model.patterns[rows]])[:, 0, :] @ (
+        root @ root.T
+    )
+    return means + spreads * np.where(np.isnan(x), moved, x)
+
+
+def invert_observed(covariance: np.ndarray, observed: np.ndarray) -> np.ndarray:
+    """Invert the block of a covariance (d, d) that is observed, for patterns (n_patterns, d).
+
+    Returns (n_patterns, d, d), 0 where a column is not observed.
+    """
+    both = observed[:, :, None] & observed[:, None, :]
+    return np.where(both, np.linalg.inv(np.where(both, covariance, np.eye(len(covariance)))), 0.0)
+
+
+def gaussian_of_all(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Estimate means, standard deviations (d,) and correlations (d, d) of all values of a table.
+
+    Those of observed scores (n, d), NaN where missing, are others where it depends on observed
+    values what is missing. The estimate is that of maximum likelihood, by EM: with μ and C the
+    means and covariances so far, and P as `invert_observed` returns it, the expectation of a row x
+    is μ + C P (x − μ), and its covariance C − C P C.
+    """
+    n_samples, n_columns = scores.shape
+    kinds, patterns = np.unique(~np.isnan(scores), axis=0, return_inverse=True)
+    patterns = patterns.reshape(-1)
+    means, covariance = np.zeros(n_columns), np.eye(n_columns)
+    for _ in range(_N_ITERATIONS):
+        inverses = invert_observed(covariance, kinds)
+        apart = np.nan_to_num(scores - means)[:, None, :]
+        expected = means + np.matmul(apart, inverses[patterns])[:, 0, :] @ covariance
+        counts = np.bincount(patterns, minlength=len(kinds))
+        explained = covariance @ np.tensordot(counts, inverses, 1) @ covariance
+        means = expected.mean(axis=0)
+        squares = (expected - means).T @ (expected - means) + n_samples * covariance - explained
+        covariance = (squares + _PRIOR_ROWS * np.eye(n_columns)) / (n_samples + _PRIOR_ROWS)
+    spreads = np.sqrt(np.diag(covariance))
+    return means, spreads, covariance / spreads / spreads[:, None]
+
+
+def copula_correlations(margins: list[Margin], raw: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """Estimate the correlations of the Gaussian that the columns come from.
 
     With c_i the Hermite coefficients of column i's scores, the scores of two columns cut from
     Gaussians of correlation ρ have the correlation Σ_m ρ^m c_im c_jm, which grows with ρ. It is
-    estimated from rows in which both are observed, less what chance adds, and solved for ρ:
+    taken less what chance adds, and solved for ρ:
     tetrachoric and polychoric correlations for discrete columns, those of normal scores for others.
     For a discrete column solving magnifies chance, which is removed by eigenvalues, see
     `denoise_correlations`; between other columns one by one, see `without_chance`.
 
-    The cells observed have the shape (n_samples, n_columns); the correlations (n_columns,
-    n_columns) are not necessarily positive semidefinite.
+    The correlations of the scores, `raw`, the numbers of rows in which both are observed, `counts`,
+    and the result have the shape (n_columns, n_columns); it is not necessarily positive
+    semidefinite.
     """
-    scores = np.column_stack([np.nan_to_num(margin.scores) for margin in margins])
     hermite = np.stack([margin.hermite for margin in margins])
-    raw, counts = pairwise_correlations(scores, observed)
     found = without_chance(raw, counts)
     discrete = np.array([margin.discrete for margin in margins])
     if discrete.any():

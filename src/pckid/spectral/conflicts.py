@@ -9,7 +9,7 @@ import numpy as np
 from pckid._utils.arrays import to_numpy
 from pckid.input.known import KnownMembers
 from pckid.spectral.assignment import FittedClusters
-from pckid.spectral.kmeans import MEMBERS_COUNT, distances_to
+from pckid.spectral.known_rows import distances_without_self
 from pckid.spectral.membership import membership
 
 # A known row is in conflict if its own cluster has at most this membership, divided by the number
@@ -69,18 +69,13 @@ def find_conflicts(
 ) -> tuple[list[KnownGroup], list[Conflict]]:
     """Compare known rows with the clusters that the table would put them into.
 
-    A known row holds the centre of its cluster near itself. Without it, the centre of a cluster
-    with m known rows is (m + 2) / (m + 1) times as far away, see `kmeans.lloyd`.
-
     The clusters (n_groups,) are those of the groups, the points (n_known, n_clusters) the known
     rows' coordinates; each row has something observed.
     """
     numbers, names = known.groups, known.names
     own, each = clusters[numbers], np.arange(len(numbers))
-    distances = distances_to(points.astype(np.float64), to_numpy(fitted.centers).astype(np.float64))
+    distances = distances_without_self(to_numpy(fitted.centers), points, own)
     compared = np.bincount(numbers)
-    held = compared[numbers] + MEMBERS_COUNT
-    distances[own, each] *= held / (held - 1)
     chances = to_numpy(membership(distances, fitted.sharpness))
     nearest, sure = chances.argmax(axis=0), chances.max(axis=0)
     conflicts = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -96,7 +96,7 @@ def group(
     rows = take(sample.table, there)
     features = feature_matrix(kernel, rows, jobs)
     # The eigenvectors wait for a GPU. Scores come first: the host launches them while it trains.
-    scores, points, scorer = None, None, FeatureScorer(kernel, rows)
+    scores, scorer = None, FeatureScorer(kernel, rows)
     if are_all and sample.is_whole:
         scores = scorer.score(features, rows, jobs)
     scored = some_rows(np.arange(len(landmarks)), _MOST_SCORED)
@@ -105,26 +105,36 @@ def group(
     held_out = scorer.score_held_out(take_along(features, index, 1), unseen, take(rows, index))
     with blas_threads_for(landmarks.shape[0], jobs):
         projection = fit_embedding(embedding, features, width, rng, weights)
-        if are_all:
-            points = project_features(features, projection)
+        points = project_features(features, projection)
+        anchors = known_points = found = None
+        if seeds is not None:
+            known_points = project_features(seeds.features, projection)
+            how: dict[str, Any] = {"n_init": n_init, "rng": rng, "weights": weights}
+            found, held = seeds.find_clusters(points, known_points, n_clusters, how)
+            if not held:
+                seeds, points = None, points[:, :n_clusters]
+                known_points, projection = (
+                    known_points[:, :n_clusters],
+                    projection.first(n_clusters),
+                )
         own_rng = generator(sample.entropy, Stream.MEMBERSHIP)
         parts = cluster_by_parts(
             kernel, features, n_clusters, embedding, own_rng, weights, seeds, together
         )
     del features, rows, scorer
-    if points is None and not sample.is_whole:
+    if not are_all and not sample.is_whole:
         points = project(kernel, projection, sample.table, jobs)
-    elif points is None:
+    elif not are_all:
         points, scores = project_and_score(kernel, projection, sample.table, jobs)
     with blas_threads_for(landmarks.shape[0], jobs):
-        anchors = known_points = None
-        if seeds is not None:
-            known_points = project_features(seeds.features, projection)
+        if seeds is not None and known_points is not None:
             anchors = seeds.anchors(known_points, n_clusters)
         every = None if sample.weights is None else asarray_like(sample.weights, points)
-        found = _find_centers(points, there, n_clusters, n_init, rng, (weights, every), anchors)
+        found = _find_centers(
+            points, there, n_clusters, n_init, rng, (weights, every), anchors, found
+        )
         centers = found.centers
-        if known_points is not None:
+        if anchors is not None and known_points is not None:
             axes = span_of_centers(centers)
             values = projection.eigenvalues[:n_clusters]
             projection = projection._replace(basis=projection.basis @ axes, eigenvalues=values)
@@ -199,14 +209,19 @@ def _find_centers(
     rng: np.random.Generator,
     weights: tuple[Array | None, Array | None],
     anchors: Anchors | None = None,
+    found: Clusters | None = None,
 ) -> Clusters:
     """Run k-means with all starts on the landmarks, then from the best of them on all rows.
 
-    `weights` are those of the landmarks, and of the rows with these coordinates (n_samples, k).
+    `weights` are those of the landmarks, and of the rows with these coordinates (n_samples, k);
+    `found` are the clusters of the landmarks if they are known already.
     """
     are_all = landmarks.shape[0] == points.shape[0]
-    rows = points if are_all else take_along(points, landmarks)
-    found = kmeans(rows, n_clusters, n_init=n_init, rng=rng, weights=weights[0], anchors=anchors)
+    if found is None:
+        rows = points if are_all else take_along(points, landmarks)
+        found = kmeans(
+            rows, n_clusters, n_init=n_init, rng=rng, weights=weights[0], anchors=anchors
+        )
     if are_all:
         return found
     return lloyd(points, found.centers[None, ...], weights=weights[1], anchors=anchors)
